@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one error object, and the one table of error codes.
+ *
+ * Every function that can fail takes a `struct err *` as its last parameter
+ * and returns false (or NULL) after filling it; on success it leaves it
+ * untouched.  The message is a finished sentence for a reader: what happened,
+ * to what.  What to do next is the code's advice (err_advice) plus whatever
+ * the caller adds as data (the new state of a file, candidate places).
+ *
+ *     struct err err = ERR_INIT;
+ *     if (!snapshot_read(ws, path, &opts, &snap, &err))
+ *             fprintf(stderr, "%s\n", err.message);
+ *
+ * `err` must not be NULL.  The object holds no resources and can be copied.
+ *
+ * To add a code: one row in ERR_TABLE; schemas, docs and exit codes follow.
+ * Not here: printing (cli/), turning errors into tool results (tool/).
+ */
+#ifndef HASP_BASE_ERR_H
+#define HASP_BASE_ERR_H
+
+#include <stdbool.h>
+
+/* What kind of trouble a code is: decides who has to act. */
+enum err_class {
+	ERR_CLASS_NONE,
+	ERR_CLASS_INPUT,    /* the caller's arguments are wrong: change them */
+	ERR_CLASS_CONFLICT, /* the world is not as the caller believed: look, then retry */
+	ERR_CLASS_DENIED,   /* a rule or a person said no: retrying the same is useless */
+	ERR_CLASS_LIMIT,    /* a named limit was reached: ask for less */
+	ERR_CLASS_SYSTEM,   /* the operating system failed */
+	ERR_CLASS_BUG,      /* hasp is wrong */
+};
+
+/* X(symbol, name in results, class, what to do next) */
+#define ERR_TABLE(X)                                                                          \
+	X(NONE, "none", NONE, "")                                                             \
+	X(INVALID_ARGUMENT, "invalid_argument", INPUT,                                        \
+	  "Correct the named argument and call again.")                                       \
+	X(UNKNOWN_TOOL, "unknown_tool", INPUT, "Use one of the listed tools.")                \
+	X(STATE_MISMATCH, "state_mismatch", CONFLICT,                                         \
+	  "The file is not in the state the hash names. Make the change again against "       \
+	  "latest_file_state and pass its sha256.")                                           \
+	X(BASE_REQUIRED, "base_required", INPUT,                                              \
+	  "The file exists. Pass the sha256 of the state you mean to change; "                \
+	  "latest_file_state has it.")                                                        \
+	X(INVALID_DIFF, "invalid_diff", INPUT,                                                \
+	  "Send one unified diff for this one file, with at least one @@ hunk.")              \
+	X(AMBIGUOUS_DIFF, "ambiguous_diff", INPUT,                                            \
+	  "A hunk fits several places. Add context lines until it fits one, or give the "     \
+	  "correct line number in its @@ header.")                                            \
+	X(NO_MATCH, "no_match", CONFLICT,                                                     \
+	  "The context or removed lines are not in the file. Copy them from "                 \
+	  "latest_file_state and send the diff again.")                                       \
+	X(WRONG_MATCH_COUNT, "wrong_match_count", INPUT,                                      \
+	  "Add surrounding text until the old text occurs the expected number of times, "     \
+	  "or pass the right expected count.")                                                \
+	X(NO_CHANGE, "no_change", INPUT, "The file already is as asked; nothing was written.") \
+	X(FILE_NOT_FOUND, "file_not_found", INPUT,                                            \
+	  "Check the path; list_directory shows what is there.")                              \
+	X(FILE_EXISTS, "file_exists", CONFLICT,                                               \
+	  "Something has that name already. Choose another name, or change the existing "     \
+	  "file with its sha256.")                                                            \
+	X(NOT_A_FILE, "not_a_file", INPUT,                                                    \
+	  "The path names a folder or a special file; name a regular file.")                  \
+	X(NOT_A_DIRECTORY, "not_a_directory", INPUT, "Name a folder.")                        \
+	X(NOT_TEXT, "not_text", INPUT,                                                        \
+	  "This content cannot be shown or edited as text; use a program that knows the type.") \
+	X(TOO_LARGE, "too_large", LIMIT, "Ask for a range, or raise the named limit.")        \
+	X(OUTSIDE_WORKSPACE, "outside_workspace", DENIED,                                     \
+	  "Only paths beneath the workspace roots can be reached.")                           \
+	X(PERMISSION_DENIED, "permission_denied", DENIED,                                     \
+	  "The operating system forbids it; the user has to change permissions.")             \
+	X(DENIED_BY_POLICY, "denied_by_policy", DENIED, "A policy forbids it; do not retry.") \
+	X(DENIED_BY_USER, "denied_by_user", DENIED, "The user said no; do not retry.")        \
+	X(DENIED_BY_SANDBOX, "denied_by_sandbox", DENIED,                                     \
+	  "The sandbox forbids it; ask the user for the permission it names.")                \
+	X(DISK_FULL, "disk_full", SYSTEM,                                                     \
+	  "Nothing was changed. Free some space (or quota), then call again.")                \
+	X(BUSY, "busy", CONFLICT,                                                             \
+	  "Another program has the file open for writing. Try again when it is done.")        \
+	X(CANNOT_PRESERVE, "cannot_preserve", SYSTEM,                                         \
+	  "The owner or attributes of the file cannot be kept by this user; nothing was "     \
+	  "written.")                                                                         \
+	X(IO_ERROR, "io_error", SYSTEM, "Nothing was changed. The user has to look at the disk.") \
+	X(CANCELLED, "cancelled", CONFLICT, "The call was cancelled; nothing was written.")   \
+	X(ROLLED_BACK, "rolled_back", CONFLICT,                                               \
+	  "Another change of the same call failed, so this one was not made.")                \
+	X(INTERNAL, "internal", BUG,                                                          \
+	  "This is a defect of hasp; nothing was written. Try a smaller change.")
+
+enum err_code {
+#define ERR_ENUM(symbol, name, class, advice) ERR_##symbol,
+	ERR_TABLE(ERR_ENUM)
+#undef ERR_ENUM
+	ERR_CODE_COUNT
+};
+
+/* Longest message, with its NUL; longer ones are cut at a character boundary. */
+enum { ERR_MESSAGE_MAX = 1024 };
+
+struct err {
+	enum err_code code;
+	int sys_errno; /* the errno behind it, or 0 */
+	char message[ERR_MESSAGE_MAX];
+};
+
+#define ERR_INIT { .code = ERR_NONE }
+
+/* Fills `err` and returns false, so that callers can `return err_set(...)`. */
+bool err_set(struct err *err, enum err_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Like err_set; chooses the code from `sys_errno` (ENOENT: FILE_NOT_FOUND,
+ * EACCES, EPERM, EROFS: PERMISSION_DENIED, ENOSPC, EDQUOT: DISK_FULL, EXDEV:
+ * OUTSIDE_WORKSPACE, EEXIST: FILE_EXISTS, ENOTDIR: NOT_A_DIRECTORY, EISDIR:
+ * NOT_A_FILE, ELOOP: OUTSIDE_WORKSPACE, EFBIG: TOO_LARGE, ENAMETOOLONG: INVALID_ARGUMENT, others: IO_ERROR)
+ * and appends ": " and the errno's text to the message. */
+bool err_set_errno(struct err *err, int sys_errno, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The name in results ("state_mismatch"), the class, the advice. Never NULL. */
+const char *err_name(enum err_code code);
+enum err_class err_class_of(enum err_code code);
+const char *err_advice(enum err_code code);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of bytes that somebody else owns.
+ *
+ * Spans are passed by value and never freed.  They may hold NUL bytes and need
+ * not be NUL-terminated; `data` may be NULL when `len` is 0.
+ *
+ *     struct span line = SPAN("hello");
+ *     if (span_eq(line, SPAN("hello"))) ...
+ *
+ * Not here: growing memory (buf.h), UTF-8 (text.h).
+ */
+#ifndef HASP_BASE_SPAN_H
+#define HASP_BASE_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct span {
+	const char *data; /* borrowed */
+	size_t len;       /* bytes */
+};
+
+/* A span over a string literal, without its NUL. */
+#define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
+
+/* A span over a NUL-terminated string; NULL gives the empty span. */
+static inline struct span span_str(const char *str)
+{
+	return (struct span){ str, str ? strlen(str) : 0 };
+}
+
+static inline struct span span_of(const char *data, size_t len)
+{
+	return (struct span){ data, len };
+}
+
+static inline bool span_eq(struct span a, struct span b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static inline bool span_starts(struct span text, struct span prefix)
+{
+	return text.len >= prefix.len &&
+	       (prefix.len == 0 || memcmp(text.data, prefix.data, prefix.len) == 0);
+}
+
+static inline bool span_ends(struct span text, struct span suffix)
+{
+	return text.len >= suffix.len &&
+	       (suffix.len == 0 ||
+	        memcmp(text.data + text.len - suffix.len, suffix.data, suffix.len) == 0);
+}
+
+/* What remains after the first `n` bytes; the empty span when `n` is past the end. */
+static inline struct span span_skip(struct span text, size_t n)
+{
+	if (n >= text.len)
+		return (struct span){ text.data ? text.data + text.len : NULL, 0 };
+	return (struct span){ text.data + n, text.len - n };
+}
+
+/* At most the first `n` bytes. */
+static inline struct span span_head(struct span text, size_t n)
+{
+	return (struct span){ text.data, n < text.len ? n : text.len };
+}
+
+/* Without spaces, tabs, CR and LF at both ends. */
+static inline struct span span_trim(struct span text)
+{
+	while (text.len && strchr(" \t\r\n", text.data[0]) && text.data[0])
+		text = span_skip(text, 1);
+	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]) && text.data[text.len - 1])
+		text.len--;
+	return text;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 and lines.
+ *
+ * A line runs to and includes its LF; the last one may lack it.  CR is an
+ * ordinary byte here: "a\r\n" is one line whose ending is CRLF (line_ending).
+ *
+ *     struct lines lines = { 0 };
+ *     lines_index(&lines, text);
+ *     for (size_t i = 0; i < lines.count; i++)
+ *             use(lines_at(&lines, i));
+ *     lines_release(&lines);
+ *
+ * Not here: other encodings (store/document.h), widths on a terminal (cli/).
+ */
+#ifndef HASP_BASE_TEXT_H
+#define HASP_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+
+/* Where each line of a text begins. */
+struct lines {
+	struct span text; /* borrowed */
+	size_t *starts;   /* owned; count + 1 offsets, the last is text.len */
+	size_t count;     /* lines; 0 for the empty text */
+};
+
+void lines_index(struct lines *lines, struct span text);
+void lines_release(struct lines *lines);
+#define _cleanup_lines_ __attribute__((cleanup(lines_release)))
+
+/* Line `i` (0-based, below count) with its ending. */
+static inline struct span lines_at(const struct lines *lines, size_t i)
+{
+	return span_of(lines->text.data + lines->starts[i],
+	               lines->starts[i + 1] - lines->starts[i]);
+}
+
+/* Lines [from, to) as one span. */
+static inline struct span lines_range(const struct lines *lines, size_t from, size_t to)
+{
+	return span_of(lines->text.data + lines->starts[from],
+	               lines->starts[to] - lines->starts[from]);
+}
+
+/* The ending of a line: "\r\n", "\n" or "". */
+static inline struct span line_ending(struct span line)
+{
+	if (span_ends(line, SPAN("\r\n")))
+		return SPAN("\r\n");
+	if (span_ends(line, SPAN("\n")))
+		return SPAN("\n");
+	return span_of("", 0);
+}
+
+/* The line without its ending. */
+static inline struct span line_body(struct span line)
+{
+	return span_head(line, line.len - line_ending(line).len);
+}
+
+/* Takes the next line, with its ending, off the front of *rest; false at the end. */
+bool line_next(struct span *rest, struct span *ret_line);
+
+/* Number of lines (0 for the empty text). */
+size_t lines_count(struct span text);
+
+/* Decodes the code point at the start of `text` (not empty); returns its
+ * length in bytes (1 to 4), or 0 when the bytes there are not well-formed
+ * UTF-8 (Unicode 15, table 3-7: no surrogates, nothing overlong). */
+size_t utf8_decode(struct span text, uint32_t *ret_code_point);
+
+/* Writes 1 to 4 bytes to `out`; returns how many. `code_point` is a scalar value. */
+size_t utf8_encode(uint32_t code_point, char out[static 4]);
+
+/* Whether all of it is well-formed UTF-8. */
+bool utf8_valid(struct span text);
+
+/* The longest prefix of at most `max` bytes that does not split a sequence. */
+struct span utf8_head(struct span text, size_t max);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The patch engine: from a diff as a model wrote it to a verified edit script.
+ *
+ *     parse   (parse.h)   text -> hunks; repairs what can be read only one way
+ *     locate  (locate.h)  hunks -> places in the base, all together or not at all
+ *     fix     (fix.h)     places -> an edit script, and the corrected diff
+ *     strict  (strict.h)  an independent application that tolerates nothing
+ *
+ * patch_make runs all four.  It never guesses: a hunk that fits several places,
+ * or none, is an error that names the hunk, the first differing line and the
+ * candidates.  The engine sees a text as UTF-8 lines without a byte-order mark
+ * and knows nothing of files.
+ *
+ *     struct patch_plan plan;
+ *     struct patch_failure failure;
+ *     if (!patch_make(&base, diff, NULL, &plan, &failure, &err))
+ *             explain(&failure, err.message);
+ *     else
+ *             write(plan.script);
+ *     patch_plan_release(&plan);
+ *     patch_failure_release(&failure);
+ *
+ * Not here: files and hashes (store/), encodings (store/document.h).
+ */
+#ifndef HASP_PATCH_PATCH_H
+#define HASP_PATCH_PATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "diff/script.h"
+
+/* How the old lines of a hunk had to be compared to fit. */
+enum patch_match {
+	PATCH_MATCH_EXACT,          /* the same bytes, line endings aside */
+	PATCH_MATCH_TRAILING_SPACE, /* after dropping white space at line ends */
+	PATCH_MATCH_ALL_SPACE,      /* after dropping all white space */
+	PATCH_MATCH_LOOKALIKE,      /* and folding look-alike quotes, dashes and spaces */
+	PATCH_MATCH_COUNT
+};
+
+/* What made the place the only one. */
+enum patch_settled {
+	PATCH_SETTLED_UNIQUE,    /* it fits nowhere else */
+	PATCH_SETTLED_NUMBER,    /* the line number in the header */
+	PATCH_SETTLED_NEIGHBOUR, /* the same offset as the hunks around it */
+	PATCH_SETTLED_ORDER,     /* the order of the hunks */
+	PATCH_SETTLED_HEADING,   /* the function named after the @@ */
+	PATCH_SETTLED_EDGE,      /* its context ends with the file */
+	PATCH_SETTLED_SAME,      /* every place gives the same result */
+	PATCH_SETTLED_COUNT
+};
+
+/* "exact", "trailing_space", ...; "unique", "line_number", ... for results. */
+const char *patch_match_name(enum patch_match match);
+const char *patch_settled_name(enum patch_settled settled);
+
+/* Where one hunk went. */
+struct patch_hunk_report {
+	size_t hunk;        /* 1-based, in the order of the diff */
+	size_t stated_line; /* old line number in its header, 0 when it had none */
+	size_t line;        /* 1-based line of the base where its first old line is */
+	size_t lines;       /* old lines it covers */
+	size_t added;
+	size_t removed;
+	enum patch_match match;
+	enum patch_settled settled;
+};
+
+struct patch_plan {
+	struct script script;  /* what changes; borrows from `inserted` */
+	struct buf inserted;   /* the text of the added lines */
+	struct buf corrected;  /* the same change as a strict unified diff, 3 lines of context */
+	struct patch_hunk_report *hunks;
+	size_t hunk_count;
+	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
+};
+
+void patch_plan_release(struct patch_plan *plan);
+
+/* A place that a failed hunk might have meant. */
+struct patch_candidate {
+	size_t line;        /* 1-based line of the base */
+	size_t lines_equal; /* how many of the hunk's old lines are the same there */
+};
+
+/* What a model needs to try again. */
+struct patch_failure {
+	size_t hunk;          /* 1-based; 0 when the diff as a whole is wrong */
+	size_t hunk_count;    /* hunks in the diff */
+	size_t stated_line;   /* from the header, 0 when absent */
+	size_t diff_line;     /* 1-based line of the diff text where the trouble is; 0 unknown */
+	char *expected;       /* the first old line that differs, as the diff has it; NULL if none */
+	char *found;          /* the line the file has there; NULL if none */
+	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
+	struct patch_candidate candidates[8];
+	size_t candidate_count;
+	size_t candidates_total; /* all places, also those not listed */
+};
+
+void patch_failure_release(struct patch_failure *failure);
+
+struct patch_options {
+	size_t context; /* lines around each change in `corrected`; 0 means 3 */
+	bool base_has_bom; /* the file has a byte-order mark, which `base` does not show */
+};
+
+/* Makes the plan. `options` may be NULL. On failure *ret is untouched, and *ret_failure
+ * (always initialised by this call) holds the details.  Codes:
+ *   INVALID_DIFF    no hunk, several files, a hunk that changes nothing, ...
+ *   AMBIGUOUS_DIFF  a hunk fits several places; candidates are listed
+ *   NO_MATCH        a hunk fits nowhere; nearest places are listed
+ *   TOO_LARGE       more hunks or bytes than limits.h allows
+ *   INTERNAL        the strict step disagreed (a defect)
+ * An empty base is the way to create a file: only additions apply to it. */
+bool patch_make(const struct lines *base, struct span diff, const struct patch_options *options,
+                struct patch_plan *ret, struct patch_failure *ret_failure, struct err *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Glob patterns over paths.
+ *
+ * `*` and `?` do not match '/', `**` as a whole component matches any number of
+ * components, `[a-z]`, `[!a-z]` and `[[:alpha:]]` one character, `{a,b{c,d}}` alternatives,
+ * `\` the next character itself.  A pattern without '/' matches the last component
+ * (like gitignore); one that begins with '/' is anchored at the top.  Matching is
+ * bytes, linear in pattern × path; braces expand to at most 1024 alternatives.
+ */
+#ifndef HASP_SEARCH_GLOB_H
+#define HASP_SEARCH_GLOB_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct glob;
+
+enum glob_flags {
+	GLOB_IGNORE_CASE = 1, /* ASCII letters */
+	GLOB_BASENAME = 2,    /* patterns without '/' match the last component; otherwise
+	                       * they are anchored at the top like all others */
+};
+
+/* INVALID_ARGUMENT for an open bracket or brace, or too many alternatives. */
+bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err);
+void glob_free(struct glob *glob);
+
+/* `path` is relative, '/'-separated, without leading "./". */
+bool glob_match(const struct glob *glob, struct span path);
+
+/* Whether anything beneath folder `path` can match: lets a walk skip folders. */
+bool glob_may_match_beneath(const struct glob *glob, struct span path);
+
+/* Whether the text has an unescaped metacharacter at all. */
+bool glob_has_magic(struct span text);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edits: verify the base, compute the new content, commit.
+ *
+ * All editing tools are one call of edit_apply with one or more changes.  One
+ * change is committed by compare-and-swap, several as a transaction.  With
+ * `dry_run` everything is computed and checked and nothing is written: that is
+ * the plan a person approves; the same changes with `expect` set to the plan's
+ * hash then write exactly those bytes or fail.
+ *
+ *     struct change change = { .kind = CHANGE_PATCH, .path = "a.c",
+ *                              .base = &hash, .text = diff };
+ *     struct change_result result;
+ *     bool ok = edit_apply(ws, &change, 1, &options, &result, &err);
+ *     ... result.state, result.patch, result.diff ...
+ *     change_result_release(&result);
+ */
+#ifndef HASP_STORE_EDIT_H
+#define HASP_STORE_EDIT_H
+
+#include "base/buf.h"
+#include "patch/patch.h"
+#include "store/commit.h"
+
+enum change_kind {
+	CHANGE_PATCH,  /* apply the unified diff in `text` */
+	CHANGE_WRITE,  /* make `text` the whole content, creating the file if missing */
+	CHANGE_CREATE, /* as WRITE, but the file must not exist */
+	CHANGE_UPDATE, /* replace `old_text` by `text`, `expected_count` times */
+	CHANGE_DELETE,
+	CHANGE_MOVE,   /* to `new_path`, which must not exist */
+};
+
+struct change {
+	enum change_kind kind;
+	const char *path;
+	const char *new_path;         /* MOVE only */
+	const struct sha256 *base;    /* NULL: none given. PATCH, WRITE, DELETE and MOVE of an
+	                               * existing file then fail with BASE_REQUIRED; UPDATE works
+	                               * without. For a missing file: NULL or the hash of nothing */
+	struct span text;             /* UTF-8: diff, content or replacement */
+	struct span old_text;         /* UPDATE only; not empty unless the file is missing */
+	size_t expected_count;        /* UPDATE: exact number of places; 0 means 1 */
+	bool any_count;               /* UPDATE: one or more places are fine */
+	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
+	const struct sha256 *expect;  /* NULL, or the hash the result must have */
+};
+
+struct edit_options {
+	bool dry_run;
+	bool want_content;            /* fill result.content with the text after (or, on failure, as it is) */
+	bool want_diff;               /* fill result.diff */
+	bool no_make_folders;         /* do not create missing parent folders */
+	size_t max_file_bytes;        /* 0: the default */
+	struct commit_options commit;
+	const char *journal_folder;   /* for several changes; absolute */
+};
+
+struct change_result {
+	bool done;                    /* this change was made (or, dry run, would be) */
+	struct err err;               /* why not; ROLLED_BACK when another change failed */
+	struct file_state before;     /* path is always set, if the path could be resolved */
+	struct file_state state;      /* what is on disk now; the planned state in a dry run */
+	bool state_known;             /* false: the path could not be resolved or read */
+	struct buf content;           /* UTF-8 text of `state`, if wanted and it is text */
+	bool content_is_text;
+	struct buf diff;              /* unified diff before -> after, 3 lines of context */
+	size_t lines_added, lines_removed;
+	bool created;
+	size_t replaced;              /* UPDATE: places replaced (or found, on failure) */
+	size_t match_lines[8];        /* UPDATE: 1-based lines of the first matches */
+	struct patch_hunk_report *hunks; /* PATCH */
+	size_t hunk_count;
+	struct patch_failure failure; /* PATCH: when err is about the diff */
+	char note[256];               /* something a person may want to know; "" if nothing */
+};
+
+void change_result_release(struct change_result *result);
+
+/* Makes the changes, all or none.  `results` has `count` elements and is always filled.
+ * Returns true when all were made; otherwise *err is the first failure.  Codes: those of patch_make, commit_write, document_open, and
+ *   STATE_MISMATCH  the file is not what `base` says; state and content are the new ones
+ *   BASE_REQUIRED, FILE_NOT_FOUND, FILE_EXISTS, WRONG_MATCH_COUNT, NO_CHANGE */
+bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
+                const struct edit_options *options, struct change_result *results,
+                struct err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a file for a model: text in ranges, media, or an explanation.
+ *
+ * The hash is always of the whole file, also when a part is returned.
+ */
+#ifndef HASP_STORE_READ_H
+#define HASP_STORE_READ_H
+
+#include "store/commit.h"
+#include "base/buf.h"
+
+struct read_request {
+	const char *path;
+	size_t start_line;     /* 1-based; 0 means 1 */
+	size_t end_line;       /* inclusive; 0 means to the end */
+	size_t max_lines;      /* most lines returned; 0 means 2000 */
+	size_t max_line_chars; /* code points a line before it is cut; 0 means 2000 */
+	size_t max_bytes;      /* most bytes of content returned; 0 means no limit */
+	size_t max_file_bytes; /* larger files are TOO_LARGE; 0 means the default */
+	bool whole;            /* ignore the line limits: all of it (for latest_file_state) */
+	bool media;            /* hand images, audio, video and PDF over as media */
+	const char *encoding;  /* NULL: find it */
+};
+
+enum read_kind { READ_TEXT, READ_MEDIA };
+
+struct read_result {
+	enum read_kind kind;
+	struct file_state state;  /* exists is always true on success */
+	struct buf content;       /* UTF-8 text of the range, or the media's bytes */
+	char mime_type[64];       /* "text/plain" or what the content is */
+	char encoding[32];        /* text only */
+	const char *line_endings; /* text only; static string */
+	bool final_newline;       /* text only */
+	size_t total_lines;       /* text only */
+	size_t first_line;        /* 1-based first line returned; 0 if none */
+	size_t last_line;         /* last line returned */
+	size_t cut_lines;         /* lines that were cut at max_line_chars */
+	bool truncated;           /* lines remain after last_line, or some were cut */
+	size_t next_line;         /* start_line that continues; 0 when all was returned */
+};
+
+void read_result_release(struct read_result *result);
+
+/* FILE_NOT_FOUND, NOT_A_FILE, NOT_TEXT (names the type and what to do),
+ * TOO_LARGE, OUTSIDE_WORKSPACE, PERMISSION_DENIED, INVALID_ARGUMENT (a range
+ * past the end names the number of lines).  After NOT_TEXT, ret->state is filled too. */
+bool read_file(const struct workspace *ws, const struct read_request *request,
+               struct read_result *ret, struct err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The provider that answers in this process, with this process's rights.
+ *
+ * One op_*.c per operation; the confined worker will call the same functions
+ * after reading a frame.
+ */
+#ifndef HASP_WORKERD_INPROCESS_H
+#define HASP_WORKERD_INPROCESS_H
+
+#include "worker/provider.h"
+
+struct inprocess_options {
+	const char *const *roots; /* at least one; "." is the current folder */
+	size_t root_count;
+	const char *journal_folder; /* absolute; where apply_changes keeps its journal */
+	enum durability durability;
+	size_t max_file_bytes; /* 0: the default */
+};
+
+/* Opens the workspace and recovers what a crashed transaction left. */
+bool provider_inprocess(const struct inprocess_options *options, struct provider **ret,
+                        struct err *err);
+
+#endif
