@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/candidates.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Readings of one hunk: how many trailing lines may be prose (see may_drop). */
+enum { DROP_MAX = 16 };
+
+void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, size_t count,
+                        struct candidates *ret)
+{
+	bool changed = false;
+
+	ret->count = count;
+	ret->old_count = ret->lead = ret->trail = 0;
+	for (size_t i = 0; i < count; i++) {
+		char op = diff->lines[hunk->first + i].op;
+
+		ret->old_count += op != '+';
+		if (op != ' ') {
+			changed = true;
+			ret->trail = 0;
+		} else if (changed) {
+			ret->trail++;
+		} else {
+			ret->lead++;
+		}
+	}
+}
+
+size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, size_t count,
+                      uint32_t *ids)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (index->diff_ids[hunk->first + i])
+			ids[n++] = index->diff_ids[hunk->first + i];
+	return n;
+}
+
+static bool is_blank(const struct hunk_line *line)
+{
+	return span_trim(line->text).len == 0;
+}
+
+/* Length of the run of unmarked lines that ends a hunk. */
+static size_t bare_tail(const struct diff_text *diff, const struct hunk *hunk)
+{
+	size_t n = 0;
+
+	while (n < hunk->count && diff->lines[hunk->first + hunk->count - 1 - n].bare)
+		n++;
+	return n;
+}
+
+/* Whether context lines lost their markers elsewhere in the diff: then an
+ * unmarked line at the end of a hunk is context, too, and not prose. */
+static bool markers_lost(const struct diff_text *diff)
+{
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		const struct hunk *hunk = &diff->hunks[h];
+		size_t inner = hunk->count - bare_tail(diff, hunk);
+
+		for (size_t i = 0; i < inner; i++)
+			if (diff->lines[hunk->first + i].bare && !is_blank(&diff->lines[hunk->first + i]))
+				return true;
+	}
+	return false;
+}
+
+/* How many lines at the end of the hunk may be dropped: blank lines and prose
+ * that follow the diff. None when the header's counts include them. */
+static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bool lost)
+{
+	size_t tail = bare_tail(diff, hunk), blanks = 0;
+
+	if (hunk->cut == hunk->count)
+		return 0;
+	if (!lost)
+		return tail;
+	while (blanks < tail && is_blank(&diff->lines[hunk->first + hunk->count - 1 - blanks]))
+		blanks++;
+	return blanks;
+}
+
+/* The readings in the order of belief: as the counts say, then whole, then
+ * with ever fewer unmarked lines at the end. Returns how many. */
+static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
+                            size_t readings[static DROP_MAX + 2])
+{
+	size_t drop = may_drop(diff, hunk, lost), n = 0;
+
+	if (hunk->cut && hunk->cut < hunk->count && hunk->count - hunk->cut <= drop)
+		readings[n++] = hunk->cut;
+	readings[n++] = hunk->count;
+	for (size_t i = 1; i <= drop && n < DROP_MAX + 1; i++)
+		readings[n++] = hunk->count - i;
+	if (drop && readings[n - 1] != hunk->count - drop)
+		readings[n++] = hunk->count - drop;
+	return n;
+}
+
+/* Tries one hunk at one level; true when it fits somewhere. */
+static bool find_hunk(const struct line_index *index, const struct diff_text *diff,
+                      const struct hunk *hunk, bool lost, enum fold fold, uint32_t *ids,
+                      struct candidates *ret)
+{
+	size_t readings[DROP_MAX + 2];
+	size_t n = list_readings(diff, hunk, lost, readings);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t places[CANDIDATES_KEPT];
+		size_t old_count = candidates_ids(index, hunk, readings[i], ids);
+
+		if (!old_count)
+			continue;
+		ret->total = line_index_find(index, ids, old_count, places, CANDIDATES_KEPT);
+		if (!ret->total)
+			continue;
+		candidates_measure(diff, hunk, readings[i], ret);
+		ret->fold = fold;
+		ret->kept = ret->total < CANDIDATES_KEPT ? ret->total : CANDIDATES_KEPT;
+		ret->places = mem_alloc(ret->kept, sizeof(*ret->places));
+		memcpy(ret->places, places, ret->kept * sizeof(*places));
+		/* A number can still settle a hunk that fits too many places to list. */
+		if (ret->total > ret->kept && line_index_fits(index, ids, old_count, ret->stated))
+			ret->places[ret->kept - 1] = ret->stated;
+		return true;
+	}
+	return false;
+}
+
+static void note_stated(const struct hunk *hunk, struct candidates *ret)
+{
+	ret->has_stated = hunk->has_old;
+	/* A side without lines names the line before it. */
+	ret->stated = hunk->old_start;
+	if (ret->old_count && ret->stated)
+		ret->stated--;
+}
+
+void candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+                     struct candidates *ret)
+{
+	bool lost = markers_lost(diff);
+	uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
+	size_t open = 0;
+
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		const struct hunk *hunk = &diff->hunks[h];
+
+		candidates_measure(diff, hunk, hunk->count - may_drop(diff, hunk, lost), &ret[h]);
+		note_stated(hunk, &ret[h]);
+		open += ret[h].old_count > 0;
+	}
+	for (enum fold fold = 0; fold < FOLD_COUNT && open; fold++) {
+		struct line_index index;
+
+		line_index_build(&index, base, diff, fold, base_has_bom);
+		for (size_t h = 0; h < diff->hunk_count; h++)
+			if (!ret[h].total && ret[h].old_count)
+				open -= find_hunk(&index, diff, &diff->hunks[h], lost, fold, ids,
+				                  &ret[h]);
+		line_index_release(&index);
+	}
+	free(ids);
+}
+
+void candidates_release(struct candidates *hunks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(hunks[i].places);
+	free(hunks);
+}

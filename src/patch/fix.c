@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/fix.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "patch/adapt.h"
+#include "patch/explain.h"
+
+static const struct span bom = { "\xEF\xBB\xBF", 3 };
+
+struct fixer {
+	const struct lines *base;
+	const struct diff_text *diff;
+	const struct placement *places;
+	struct adapter *adapter;
+	bool faithful;           /* the diff has the file's own line endings throughout */
+	struct span customary;   /* the file's prevailing line ending */
+	bool has_bom;
+	struct patch_plan *plan;
+	bool open;               /* `edit` is being built */
+	struct edit edit;
+	size_t insert_from;      /* where its text begins in plan->inserted */
+	size_t last_added;       /* length of the ending of the last added line */
+};
+
+/* ---- line endings ---- */
+
+static struct span prevailing_ending(const struct lines *base)
+{
+	size_t crlf = 0, lf = 0;
+
+	for (size_t i = 0; i < base->count && i < 10000; i++) {
+		size_t len = line_ending(lines_at(base, i)).len;
+
+		crlf += len == 2;
+		lf += len == 1;
+	}
+	return crlf > lf ? SPAN("\r\n") : SPAN("\n");
+}
+
+static bool is_faithful(const struct fixer *f)
+{
+	for (size_t h = 0; h < f->diff->hunk_count; h++) {
+		const struct hunk *hunk = &f->diff->hunks[h];
+		size_t at = f->places[h].at;
+
+		for (size_t i = 0; i < f->places[h].count; i++) {
+			const struct hunk_line *line = &f->diff->lines[hunk->first + i];
+			struct span ending;
+
+			if (line->op == '+')
+				continue;
+			ending = line_ending(lines_at(f->base, at++));
+			if (ending.len && line->cr != (ending.len == 2))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The ending of a line that is added before base line `at`. */
+static struct span ending_for(const struct fixer *f, const struct hunk_line *line, size_t at)
+{
+	struct span ending = span_of("", 0);
+
+	if (f->faithful)
+		return line->cr ? SPAN("\r\n") : SPAN("\n");
+	if (at > 0 && at <= f->base->count)
+		ending = line_ending(lines_at(f->base, at - 1));
+	else if (at < f->base->count)
+		ending = line_ending(lines_at(f->base, at));
+	return ending.len ? ending : f->customary;
+}
+
+/* ---- building the script ---- */
+
+static void close_edit(struct fixer *f)
+{
+	if (!f->open)
+		return;
+	f->open = false;
+	/* A length for now: the buffer may still move. */
+	f->edit.insert = span_of(NULL, f->plan->inserted.len - f->insert_from);
+	script_add(&f->plan->script, f->edit);
+}
+
+/* Continues the open edit if it ends at `at`, or begins one. Text added after a
+ * last line without newline needs that line again, with one. */
+static void open_edit(struct fixer *f, size_t at, bool adding)
+{
+	struct span last;
+
+	if (f->open && f->edit.at + f->edit.remove == at)
+		return;
+	close_edit(f);
+	f->open = true;
+	f->edit = (struct edit){ .at = at };
+	f->insert_from = f->plan->inserted.len;
+	if (!adding || at < f->base->count || !at)
+		return;
+	last = lines_at(f->base, at - 1);
+	if (line_ending(last).len)
+		return;
+	f->edit = (struct edit){ .at = at - 1, .remove = 1 };
+	buf_span(&f->plan->inserted, last);
+	buf_span(&f->plan->inserted, f->customary);
+}
+
+static void point_edits(struct fixer *f)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < f->plan->script.count; i++) {
+		struct edit *edit = &f->plan->script.edits[i];
+
+		edit->insert.data = f->plan->inserted.data ? f->plan->inserted.data + at : "";
+		at += edit->insert.len;
+	}
+}
+
+/* ---- the end of the file ---- */
+
+/* What the diff says, or lets us keep, about the newline at the end: whether the last
+ * added line of hunk `h`, which becomes the last of the file, is to lack one. */
+static bool ends_without_newline(const struct fixer *f, size_t h)
+{
+	const struct hunk_line *lines = &f->diff->lines[f->diff->hunks[h].first];
+	size_t count = f->places[h].count, old_left = f->places[h].old_count;
+	const struct hunk_line *last_old = NULL, *last_new = NULL;
+	bool base_lacks = f->base->count && !line_ending(lines_at(f->base, f->base->count - 1)).len;
+	bool marked = false, consistent = true;
+
+	for (size_t i = 0; i < count; i++) {
+		marked |= lines[i].no_newline;
+		if (lines[i].op != '+') {
+			old_left--;
+			last_old = &lines[i];
+			consistent &= !lines[i].no_newline || (!old_left && base_lacks);
+		}
+		if (lines[i].op != '-')
+			last_new = &lines[i];
+	}
+	if (marked && consistent)
+		return last_new && last_new->no_newline;
+	/* "-x" then "+x" can only be about the newline. */
+	if (base_lacks && last_old && last_new && last_old->op == '-' && last_new->op == '+' &&
+	    span_eq(last_old->text, last_new->text))
+		return false;
+	return base_lacks;
+}
+
+/* ---- one hunk ---- */
+
+/* The removed line that an added one takes the place of: the first of a run of
+ * added lines replaces the first of the run of removed lines before it, and so on. */
+struct pairing {
+	size_t removed_first; /* index into diff->lines */
+	size_t removed_count;
+	size_t added_count;
+	size_t base_first;
+};
+
+static void pair_line(struct pairing *pairing, size_t index, char op, size_t at)
+{
+	if (op == ' ') {
+		*pairing = (struct pairing){ 0 };
+	} else if (op == '-') {
+		if (pairing->added_count || !pairing->removed_count)
+			*pairing = (struct pairing){ .removed_first = index, .base_first = at };
+		pairing->removed_count++;
+	}
+}
+
+static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
+                         struct patch_failure *failure, struct err *err)
+{
+	explain_hunk(f->diff, h, failure);
+	failure->diff_line = f->diff->lines[index].diff_line;
+	failure->candidates[0] = (struct patch_candidate){ f->places[h].at + 1, 0 };
+	failure->candidate_count = failure->candidates_total = 1;
+	return err_set(err, ERR_NO_MATCH,
+	               "Invalid Diff: The provided diff content does not match the file's content. "
+	               "Hunk %zu of %zu fits line %zu only when white space is ignored, and then "
+	               "the indentation of the lines it adds cannot be told. Copy the lines with "
+	               "the file's own white space.",
+	               h + 1, f->diff->hunk_count, f->places[h].at + 1);
+}
+
+/* The byte-order mark is not part of the base; a diff may show it or not. */
+static void handle_bom(struct fixer *f, size_t start, bool old_knows)
+{
+	struct buf *inserted = &f->plan->inserted;
+
+	if (span_starts(span_of(inserted->data + start, inserted->len - start), bom)) {
+		memmove(inserted->data + start, inserted->data + start + bom.len,
+		        inserted->len - start - bom.len);
+		inserted->len -= bom.len;
+	} else if (old_knows) {
+		f->plan->drops_bom = true;
+	}
+}
+
+static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
+                     struct pairing *pairing, struct patch_failure *failure, struct err *err)
+{
+	const struct hunk_line *line = &f->diff->lines[index];
+	const struct hunk_line *removed = NULL;
+	struct span body = { 0 }, ending;
+	size_t start;
+
+	if (pairing->added_count < pairing->removed_count) {
+		removed = &f->diff->lines[pairing->removed_first + pairing->added_count];
+		body = line_body(lines_at(f->base, pairing->base_first + pairing->added_count));
+	}
+	pairing->added_count++;
+	open_edit(f, at, true);
+	start = f->plan->inserted.len;
+	if (!adapter_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
+		return cannot_adapt(f, h, index, failure, err);
+	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
+		handle_bom(f, start, removed && span_starts(removed->text, bom));
+	ending = ending_for(f, line, at);
+	buf_span(&f->plan->inserted, ending);
+	f->last_added = ending.len;
+	return true;
+}
+
+static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, struct err *err)
+{
+	const struct hunk *hunk = &f->diff->hunks[h];
+	struct pairing pairing = { 0 };
+	size_t at = f->places[h].at;
+	bool adds_last = false;
+
+	for (size_t i = 0; i < f->places[h].count; i++) {
+		size_t index = hunk->first + i;
+		char op = f->diff->lines[index].op;
+
+		pair_line(&pairing, index, op, at);
+		adds_last = op == '+' || (adds_last && op == '-');
+		if (op == '+') {
+			if (!add_line(f, h, index, at, &pairing, failure, err))
+				return false;
+			continue;
+		}
+		if (op == '-') {
+			open_edit(f, at, false);
+			f->edit.remove++;
+		}
+		at++;
+	}
+	if (at == f->base->count && adds_last && f->open &&
+	    f->plan->inserted.len > f->insert_from && ends_without_newline(f, h))
+		f->plan->inserted.len -= f->last_added;
+	return true;
+}
+
+/* ---- all hunks, in the order of the file ---- */
+
+struct order {
+	size_t change; /* base line of the first change */
+	size_t hunk;
+};
+
+static int compare_order(const void *a, const void *b)
+{
+	const struct order *one = a, *other = b;
+
+	if (one->change != other->change)
+		return (one->change > other->change) - (one->change < other->change);
+	return (one->hunk > other->hunk) - (one->hunk < other->hunk);
+}
+
+static struct order *file_order(const struct fixer *f)
+{
+	struct order *order = mem_alloc(f->diff->hunk_count, sizeof(*order));
+
+	for (size_t h = 0; h < f->diff->hunk_count; h++) {
+		size_t lead = 0;
+
+		while (f->diff->lines[f->diff->hunks[h].first + lead].op == ' ')
+			lead++;
+		order[h] = (struct order){ f->places[h].at + lead, h };
+	}
+	qsort(order, f->diff->hunk_count, sizeof(*order), compare_order);
+	return order;
+}
+
+bool hunks_fix(const struct lines *base, const struct diff_text *diff,
+               const struct placement *places, bool base_has_bom, struct patch_plan *ret,
+               struct patch_failure *failure, struct err *err)
+{
+	struct fixer f = { .base = base, .diff = diff, .places = places, .plan = ret,
+	                   .has_bom = base_has_bom, .customary = prevailing_ending(base) };
+	_cleanup_free_ struct order *order = file_order(&f);
+	bool ok = true;
+
+	f.faithful = is_faithful(&f);
+	f.adapter = adapter_make(base, diff, places);
+	for (size_t i = 0; i < diff->hunk_count && ok; i++)
+		ok = fix_hunk(&f, order[i].hunk, failure, err);
+	close_edit(&f);
+	adapter_free(f.adapter);
+	if (ok && ret->inserted.overflowed)
+		ok = err_set(err, ERR_TOO_LARGE, "The diff adds more than %zu bytes.",
+		             ret->inserted.max);
+	point_edits(&f);
+	return ok;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/parse.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "patch/unwrap.h"
+
+struct parser {
+	struct lines text;     /* the unwrapped diff */
+	size_t at;             /* next line, 0-based */
+	struct diff_text *out;
+	bool in_hunk;
+	bool headed;           /* a file header came since the last hunk */
+	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
+	struct span old_name, new_name; /* from the latest file header */
+};
+
+void diff_text_release(struct diff_text *diff)
+{
+	free(diff->lines);
+	free(diff->hunks);
+	buf_release(&diff->shifted);
+	*diff = (struct diff_text){ 0 };
+}
+
+static struct span peek(const struct parser *p, size_t ahead)
+{
+	if (p->at + ahead >= p->text.count)
+		return span_of("", 0);
+	return line_body(lines_at(&p->text, p->at + ahead));
+}
+
+/* ---- file headers ---- */
+
+/* The name of a ---, +++ or *** line: without a time stamp, quotes, a/ or b/. */
+static struct span clean_name(struct span text)
+{
+	const char *tab = text.len ? memchr(text.data, '\t', text.len) : NULL;
+
+	if (tab)
+		text.len = (size_t)(tab - text.data);
+	text = span_trim(text);
+	if (text.len >= 2 && text.data[0] == '"' && text.data[text.len - 1] == '"')
+		text = span_of(text.data + 1, text.len - 2);
+	if (text.len > 2 && (text.data[0] == 'a' || text.data[0] == 'b') && text.data[1] == '/')
+		text = span_skip(text, 2);
+	return text;
+}
+
+static bool is_dev_null(struct span name)
+{
+	return span_eq(name, SPAN("/dev/null"));
+}
+
+/* The file a pair of header names is about. */
+static struct span section_name(const struct parser *p)
+{
+	if (p->new_name.len && !is_dev_null(p->new_name))
+		return p->new_name;
+	if (p->old_name.len && !is_dev_null(p->old_name))
+		return p->old_name;
+	return span_of("", 0);
+}
+
+static const struct {
+	struct span prefix;
+	enum { HEADER_NONE, HEADER_OLD, HEADER_NEW, HEADER_BOTH } names;
+} header_lines[] = {
+	{ { "diff --git ", 11 }, HEADER_NONE },   { { "--- ", 4 }, HEADER_OLD },
+	{ { "+++ ", 4 }, HEADER_NEW },            { { "*** Update File: ", 17 }, HEADER_BOTH },
+	{ { "*** Add File: ", 14 }, HEADER_BOTH }, { { "*** Begin Patch", 15 }, HEADER_NONE },
+	{ { "*** End Patch", 13 }, HEADER_NONE }, { { "*** End of File", 15 }, HEADER_NONE },
+	{ { "Index: ", 7 }, HEADER_NONE },        { { "diff -", 6 }, HEADER_NONE },
+};
+
+/* Takes a file header line; false if it is none. */
+static bool take_header(struct parser *p, struct span line)
+{
+	for (size_t i = 0; i < ARRAY_LEN(header_lines); i++) {
+		struct span name;
+
+		if (!span_starts(line, header_lines[i].prefix))
+			continue;
+		name = clean_name(span_skip(line, header_lines[i].prefix.len));
+		if (header_lines[i].names == HEADER_OLD || header_lines[i].names == HEADER_BOTH) {
+			p->old_name = name;
+			p->new_name = span_of("", 0);
+		}
+		if (header_lines[i].names == HEADER_NEW || header_lines[i].names == HEADER_BOTH)
+			p->new_name = name;
+		p->headed = true;
+		return true;
+	}
+	return false;
+}
+
+/* Whether the next line starts another file inside a hunk. "--- x" alone may be a
+ * removed line, so it needs a "+++ y" and a hunk after it. */
+static bool at_file_header(const struct parser *p)
+{
+	struct span line = peek(p, 0);
+
+	if (span_starts(line, SPAN("diff --git ")) || span_starts(line, SPAN("*** Update File: ")) ||
+	    span_starts(line, SPAN("*** End Patch")) || span_starts(line, SPAN("*** End of File")) ||
+	    span_starts(line, SPAN("Index: ")))
+		return true;
+	return span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
+	       span_starts(peek(p, 2), SPAN("@@"));
+}
+
+/* A mail signature: "-- " and then the program's version, nothing else. */
+static bool at_signature(const struct parser *p)
+{
+	struct span version = span_trim(peek(p, 1));
+
+	if (!span_eq(peek(p, 0), SPAN("-- ")) && !span_eq(peek(p, 0), SPAN("--")))
+		return false;
+	for (size_t i = 2; p->at + i < p->text.count; i++)
+		if (span_trim(peek(p, i)).len)
+			return false;
+	return version.len && version.data[0] >= '0' && version.data[0] <= '9' &&
+	       memchr(version.data, '.', version.len) != NULL;
+}
+
+/* ---- hunk headers ---- */
+
+static bool take_number(struct span *text, size_t *ret)
+{
+	size_t n = 0, digits = 0;
+
+	while (digits < text->len && text->data[digits] >= '0' && text->data[digits] <= '9') {
+		if (n > ((size_t)1 << 48))
+			return false;
+		n = n * 10 + (size_t)(text->data[digits++] - '0');
+	}
+	if (!digits)
+		return false;
+	*text = span_skip(*text, digits);
+	*ret = n;
+	return true;
+}
+
+/* "-12,3": sign, start and optional count (1 when absent). */
+static bool take_range(struct span *text, char sign, size_t *ret_start, size_t *ret_count)
+{
+	struct span rest = span_skip(*text, 1);
+
+	if (!text->len || text->data[0] != sign || !take_number(&rest, ret_start))
+		return false;
+	*ret_count = 1;
+	if (rest.len && rest.data[0] == ',') {
+		rest = span_skip(rest, 1);
+		if (!take_number(&rest, ret_count))
+			*ret_count = 1;
+	}
+	*text = rest;
+	return true;
+}
+
+/* Only signs, commas, dots, digits and blanks: numbers that were left out or garbled. */
+static bool is_number_noise(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!strchr("-+,. \t0123456789?xXN#", text.data[i]) || !text.data[i])
+			return false;
+	return true;
+}
+
+static void parse_hunk_header(struct span line, struct hunk *hunk)
+{
+	struct span inside = span_trim(span_skip(line, 2));
+	struct span after = span_of("", 0);
+	const char *close = inside.len ? memmem(inside.data, inside.len, "@@", 2) : NULL;
+
+	if (close) {
+		after = span_trim(span_skip(inside, (size_t)(close - inside.data) + 2));
+		inside = span_trim(span_head(inside, (size_t)(close - inside.data)));
+	}
+	hunk->has_old = take_range(&inside, '-', &hunk->old_start, &hunk->old_count);
+	while (inside.len && (inside.data[0] == ' ' || inside.data[0] == '\t'))
+		inside = span_skip(inside, 1);
+	hunk->has_new = take_range(&inside, '+', &hunk->new_start, &hunk->new_count);
+	inside = span_trim(inside);
+	if (!after.len && !is_number_noise(inside))
+		after = inside;
+	hunk->heading = is_number_noise(after) ? span_of("", 0) : after;
+}
+
+/* ---- hunk bodies ---- */
+
+static bool add_line(struct parser *p, struct hunk_line line)
+{
+	struct diff_text *out = p->out;
+
+	out->lines = mem_grow(out->lines, &out->line_cap, out->line_count + 1, sizeof(*out->lines));
+	out->lines[out->line_count++] = line;
+	out->hunks[out->hunk_count - 1].count++;
+	return true;
+}
+
+static bool is_no_newline_marker(struct span line)
+{
+	return span_starts(line, SPAN("\\ ")) || span_starts(line, SPAN("\\No newline"));
+}
+
+/* Takes one line of a hunk's body. */
+static void take_body_line(struct parser *p)
+{
+	struct span whole = lines_at(&p->text, p->at);
+	struct span body = line_body(whole);
+	struct hunk_line line = { .diff_line = p->at + 1 };
+
+	line.cr = span_ends(whole, SPAN("\r\n"));
+	p->at++;
+	if (is_no_newline_marker(body)) {
+		if (p->out->hunks[p->out->hunk_count - 1].count)
+			p->out->lines[p->out->line_count - 1].no_newline = true;
+		return;
+	}
+	if (body.len && (body.data[0] == ' ' || body.data[0] == '-' || body.data[0] == '+')) {
+		line.op = body.data[0];
+		line.text = span_skip(body, 1);
+	} else {
+		line.op = ' ';
+		line.bare = true;
+		line.text = body;
+	}
+	add_line(p, line);
+}
+
+/* Where the header's counts are met, looking at the lines read so far. */
+static size_t find_cut(const struct diff_text *diff, const struct hunk *hunk)
+{
+	size_t old_seen = 0, new_seen = 0;
+
+	if (!hunk->has_old || !hunk->has_new)
+		return 0;
+	for (size_t i = 0; i < hunk->count; i++) {
+		char op = diff->lines[hunk->first + i].op;
+
+		old_seen += op != '+';
+		new_seen += op != '-';
+		if (old_seen == hunk->old_count && new_seen == hunk->new_count)
+			return i + 1;
+	}
+	return 0;
+}
+
+static void end_hunk(struct parser *p)
+{
+	if (!p->in_hunk)
+		return;
+	p->in_hunk = false;
+	p->out->hunks[p->out->hunk_count - 1].cut =
+		find_cut(p->out, &p->out->hunks[p->out->hunk_count - 1]);
+}
+
+static bool begin_hunk(struct parser *p, struct err *err)
+{
+	struct diff_text *out = p->out;
+	struct hunk hunk = { .first = out->line_count, .diff_line = p->at + 1 };
+	struct span name = section_name(p);
+
+	end_hunk(p);
+	if (span_starts(peek(p, 0), SPAN("@@@")))
+		return err_set(err, ERR_INVALID_DIFF,
+		               "Invalid Diff: this is a combined diff of a merge (@@@). Send a "
+		               "plain unified diff against one state of the file.");
+	if (out->hunk_count >= LIMIT_DIFF_HUNKS)
+		return err_set(err, ERR_TOO_LARGE, "The diff has more than %d hunks.",
+		               LIMIT_DIFF_HUNKS);
+	if (p->name.len && name.len && !span_eq(p->name, name))
+		return err_set(err, ERR_INVALID_DIFF,
+		               "Invalid Diff: the diff is for several files (%.*s and %.*s). Send "
+		               "one diff per file, or use apply_changes.",
+		               (int)(p->name.len < 200 ? p->name.len : 200), p->name.data,
+		               (int)(name.len < 200 ? name.len : 200), name.data);
+	if (name.len)
+		p->name = name;
+	p->headed = false;
+	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
+	out->hunks[out->hunk_count++] = hunk;
+	p->in_hunk = true;
+	return true;
+}
+
+/* One line outside a hunk: prose, a header, or the start of a hunk without an @@ line
+ * (which must follow a +++ header and be marked). */
+static bool take_outside(struct parser *p, struct err *err)
+{
+	struct span line = peek(p, 0);
+
+	if (span_starts(line, SPAN("Binary files ")) || span_starts(line, SPAN("GIT binary patch")))
+		return err_set(err, ERR_INVALID_DIFF,
+		               "Invalid Diff: this is a binary diff; only text can be patched.");
+	if (take_header(p, line)) {
+		bool names_new = span_starts(line, SPAN("+++ "));
+
+		p->at++;
+		line = peek(p, 0);
+		if (names_new && line.len && strchr(" +-", line.data[0]) &&
+		    !span_starts(line, SPAN("--- ")) && !span_starts(line, SPAN("+++ ")))
+			return begin_hunk(p, err);
+		return true;
+	}
+	p->at++;
+	return true;
+}
+
+static bool parse_lines(struct parser *p, struct err *err)
+{
+	while (p->at < p->text.count) {
+		if (span_starts(peek(p, 0), SPAN("@@"))) {
+			if (!begin_hunk(p, err))
+				return false;
+			parse_hunk_header(peek(p, 0), &p->out->hunks[p->out->hunk_count - 1]);
+			p->at++;
+		} else if (!p->in_hunk) {
+			if (!take_outside(p, err))
+				return false;
+		} else if (at_file_header(p)) {
+			end_hunk(p);
+		} else if (at_signature(p)) {
+			end_hunk(p);
+			p->at = p->text.count;
+		} else {
+			take_body_line(p);
+		}
+	}
+	end_hunk(p);
+	return true;
+}
+
+/* Drops hunks that change nothing; they have nothing to place. */
+static void drop_idle_hunks(struct diff_text *diff)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < diff->hunk_count; i++) {
+		const struct hunk *hunk = &diff->hunks[i];
+		bool changes = false;
+
+		for (size_t j = 0; j < hunk->count; j++)
+			changes |= diff->lines[hunk->first + j].op != ' ';
+		if (changes)
+			diff->hunks[kept++] = *hunk;
+	}
+	diff->hunk_count = kept;
+}
+
+bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
+                     struct err *err)
+{
+	struct diff_text diff = { .shifted = BUF_INIT(LIMIT_DIFF_BYTES + 1) };
+	struct parser parser = { .out = &diff };
+	size_t stated;
+	bool ok;
+
+	*ret_diff_line = 0;
+	if (text.len > LIMIT_DIFF_BYTES)
+		return err_set(err, ERR_TOO_LARGE, "The diff has %zu bytes; the limit is %zu.",
+		               text.len, LIMIT_DIFF_BYTES);
+	lines_index(&parser.text, diff_unwrap(text, &diff.shifted));
+	ok = parse_lines(&parser, err);
+	if (!ok)
+		*ret_diff_line = parser.at + 1;
+	lines_release(&parser.text);
+	stated = diff.hunk_count;
+	if (ok) {
+		drop_idle_hunks(&diff);
+		if (!stated)
+			ok = err_set(err, ERR_INVALID_DIFF,
+			             "Invalid Diff: there is no hunk in it (no line that begins "
+			             "with @@).");
+		else if (!diff.hunk_count)
+			ok = err_set(err, ERR_INVALID_DIFF,
+			             "Invalid Diff: no line in it begins with + or -, so it "
+			             "changes nothing.");
+	}
+	if (ok)
+		*ret = diff;
+	else
+		diff_text_release(&diff);
+	return ok;
+}

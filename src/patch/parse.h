@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a unified diff as models really write it.
+ *
+ * The grammar that is accepted (POSIX diff -u and git's extensions, plus the
+ * damage that models add):
+ *
+ *     text    = { prose | fence | header | hunk }
+ *     header  = "diff --git" … | "index" … | "--- " name | "+++ " name | mode lines
+ *             | "*** Update File: " name | …
+ *     hunk    = "@@" [ numbers ] [ "@@" ] [ heading ] { line }
+ *     numbers = "-" start [ "," count ] [ "+" start [ "," count ] ]   (any part may be absent)
+ *     line    = " " text | "-" text | "+" text | "\ No newline…"
+ *             | ""            blank context whose space was stripped ("bare")
+ *             | text          context whose space was stripped ("bare"), or prose
+ *
+ * When fenced code blocks hold hunks, only their contents count.  A diff that
+ * is indented as a whole is shifted back.  Counts in a hunk header are never
+ * trusted, only used to guess where a hunk ends (`cut`) and prose begins.
+ *
+ * What can be read in more than one way is left to locate.c, which tries the
+ * readings against the file: see `cut` and `bare`.
+ */
+#ifndef HASP_PATCH_PARSE_H
+#define HASP_PATCH_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+struct hunk_line {
+	char op;            /* ' ' context, '-' removed, '+' added */
+	bool cr;            /* the diff line ended in CR LF */
+	bool bare;          /* it had no marker */
+	bool no_newline;    /* "\ No newline at end of file" follows */
+	struct span text;   /* without marker and line ending; borrowed from the diff */
+	size_t diff_line;   /* 1-based line of the diff */
+};
+
+struct hunk {
+	size_t first;       /* index of its first line in diff_text.lines */
+	size_t count;       /* lines up to the next hunk, header or end */
+	size_t cut;         /* lines after which the header's counts are met; 0 if they never are */
+	bool has_old, has_new; /* whether the header states the start (and count) of each side */
+	size_t old_start, old_count, new_start, new_count;
+	struct span heading; /* text after the second @@, trimmed; empty if none */
+	size_t diff_line;
+};
+
+struct diff_text {
+	struct hunk_line *lines; /* owned */
+	size_t line_count, line_cap;
+	struct hunk *hunks;      /* owned */
+	size_t hunk_count, hunk_cap;
+	struct buf shifted;      /* owned; the diff without fences and indentation, if it had them */
+};
+
+void diff_text_release(struct diff_text *diff);
+
+/* INVALID_DIFF (nothing that is a hunk, hunks for several files, a combined or
+ * binary diff; *ret_diff_line says where), TOO_LARGE. `text` must outlive *ret. */
+bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/settle.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+/* A shifted number is believed only where candidates are this far apart: in a
+ * run of equal blocks a wrong number hits one of them by chance. */
+enum { SPACING_MIN = 16 };
+
+static const struct hunk *hunk_of(const struct settling *s, size_t i)
+{
+	return &s->diff->hunks[i];
+}
+
+/* ---- reading the numbers ---- */
+
+static size_t new_count_of(const struct settling *s, size_t i)
+{
+	size_t n = 0;
+
+	for (size_t j = 0; j < s->hunks[i].count; j++)
+		n += s->diff->lines[hunk_of(s, i)->first + j].op != '-';
+	return n;
+}
+
+/* 0-based start of a side from its stated start. */
+static int64_t zero_based(size_t start, size_t count)
+{
+	return (int64_t)start - (count && start ? 1 : 0);
+}
+
+/* In an honest diff each new start is the old start plus what the hunks before
+ * it added and removed. */
+static bool numbers_chain(const struct settling *s)
+{
+	int64_t delta = 0;
+
+	for (size_t k = 0; k < s->count; k++) {
+		size_t i = s->by_number[k];
+		const struct hunk *hunk = hunk_of(s, i);
+		size_t old_count = s->hunks[i].old_count, new_count = new_count_of(s, i);
+
+		if (!hunk->has_old)
+			return false;
+		if (hunk->has_new && zero_based(hunk->new_start, new_count) -
+		                             zero_based(hunk->old_start, old_count) != delta)
+			return false;
+		delta += (int64_t)new_count - (int64_t)old_count;
+	}
+	return true;
+}
+
+static void sort_by_number(struct settling *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->by_number[i] = i;
+	if (!s->numbered)
+		return;
+	/* Insertion sort: diffs are in order but for a few. */
+	for (size_t i = 1; i < s->count; i++) {
+		size_t moving = s->by_number[i], j = i;
+
+		while (j && s->hunks[s->by_number[j - 1]].stated > s->hunks[moving].stated) {
+			s->by_number[j] = s->by_number[j - 1];
+			j--;
+		}
+		s->by_number[j] = moving;
+	}
+}
+
+void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
+                   struct candidates *hunks)
+{
+	*s = (struct settling){ .base = base, .diff = diff, .hunks = hunks,
+	                        .count = diff->hunk_count, .numbered = true };
+	for (size_t i = 0; i < s->count; i++)
+		s->numbered &= hunks[i].has_stated;
+	s->by_number = mem_alloc(s->count, sizeof(*s->by_number));
+	sort_by_number(s);
+	s->chained = numbers_chain(s);
+}
+
+void settling_release(struct settling *s)
+{
+	free(s->by_number);
+}
+
+static int64_t offset_of(const struct candidates *hunk)
+{
+	return (int64_t)hunk->at - (int64_t)hunk->stated;
+}
+
+/* The one distance by which all placed hunks but `except` are off; false when
+ * there is no such hunk or they differ. */
+static bool common_offset(const struct settling *s, size_t except, int64_t *ret)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct candidates *hunk = &s->hunks[i];
+
+		if (i == except || !hunk->placed || !hunk->has_stated)
+			continue;
+		if (any && offset_of(hunk) != *ret)
+			return false;
+		*ret = offset_of(hunk);
+		any = true;
+	}
+	return any;
+}
+
+static bool any_anchor(const struct settling *s, size_t except)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (i != except && s->hunks[i].placed && s->hunks[i].has_stated)
+			return true;
+	return false;
+}
+
+/* Where the numbers say that hunk `i` is, if they are to be believed. */
+static bool expected_line(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
+{
+	int64_t offset = 0;
+
+	if (!s->hunks[i].has_stated)
+		return false;
+	if (any_anchor(s, i)) {
+		if (!common_offset(s, i, &offset))
+			return false;
+	} else if (!s->chained) {
+		return false;
+	}
+	*ret = (int64_t)s->hunks[i].stated + offset;
+	*ret_offset = offset;
+	return *ret >= 0;
+}
+
+/* ---- the kinds of evidence ---- */
+
+static bool has_place(const struct candidates *hunk, int64_t at)
+{
+	for (size_t i = 0; i < hunk->kept; i++)
+		if ((int64_t)hunk->places[i] == at)
+			return true;
+	return false;
+}
+
+static bool well_spaced(const struct candidates *hunk, int64_t at)
+{
+	for (size_t i = 0; i < hunk->kept; i++) {
+		int64_t distance = (int64_t)hunk->places[i] - at;
+
+		if (distance && distance < SPACING_MIN && distance > -SPACING_MIN)
+			return false;
+	}
+	return hunk->kept == hunk->total;
+}
+
+static void place(struct candidates *hunk, size_t at, enum patch_settled settled)
+{
+	hunk->placed = true;
+	hunk->at = at;
+	hunk->settled = settled;
+}
+
+static bool by_number(struct settling *s, size_t i)
+{
+	int64_t at, offset;
+
+	if (!expected_line(s, i, &at, &offset) || !has_place(&s->hunks[i], at))
+		return false;
+	if (offset && !well_spaced(&s->hunks[i], at))
+		return false;
+	place(&s->hunks[i], (size_t)at, offset ? PATCH_SETTLED_NEIGHBOUR : PATCH_SETTLED_NUMBER);
+	return true;
+}
+
+/* The nearest placed hunks before and after, in the order of the numbers. */
+static bool by_neighbours(struct settling *s, size_t i)
+{
+	const struct candidates *before = NULL, *after = NULL;
+	bool passed = false;
+	int64_t at;
+
+	if (!s->numbered)
+		return false;
+	for (size_t k = 0; k < s->count; k++) {
+		struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		if (s->by_number[k] == i)
+			passed = true;
+		else if (hunk->placed && !passed)
+			before = hunk;
+		else if (hunk->placed && !after)
+			after = hunk;
+	}
+	if (!before || !after || offset_of(before) != offset_of(after))
+		return false;
+	at = (int64_t)s->hunks[i].stated + offset_of(before);
+	if (!has_place(&s->hunks[i], at) || !well_spaced(&s->hunks[i], at))
+		return false;
+	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NEIGHBOUR);
+	return true;
+}
+
+/* The part of a hunk that changes: what must not overlap. Context may. */
+static size_t core_start(const struct candidates *hunk, size_t at)
+{
+	return at + hunk->lead;
+}
+
+static size_t core_end(const struct candidates *hunk, size_t at)
+{
+	return at + hunk->old_count - hunk->trail;
+}
+
+/* The first place whose change begins at or after `from`; false if none. */
+static bool first_from(const struct candidates *hunk, size_t from, size_t *ret)
+{
+	if (hunk->placed) {
+		*ret = hunk->at;
+		return core_start(hunk, hunk->at) >= from;
+	}
+	for (size_t i = 0; i < hunk->kept; i++)
+		if (core_start(hunk, hunk->places[i]) >= from) {
+			*ret = hunk->places[i];
+			return true;
+		}
+	return false;
+}
+
+static bool last_until(const struct candidates *hunk, size_t until, size_t *ret)
+{
+	if (hunk->placed) {
+		*ret = hunk->at;
+		return core_end(hunk, hunk->at) <= until;
+	}
+	for (size_t i = hunk->kept; i-- > 0;)
+		if (core_end(hunk, hunk->places[i]) <= until) {
+			*ret = hunk->places[i];
+			return true;
+		}
+	return false;
+}
+
+/* Hunks whose earliest and latest place in any orderly choice are the same
+ * have one place only. */
+static void by_order(struct settling *s)
+{
+	size_t *earliest = mem_alloc(s->count, sizeof(*earliest));
+	size_t *latest = mem_alloc(s->count, sizeof(*latest));
+	bool orderly = true;
+	size_t bound = 0;
+
+	for (size_t k = 0; k < s->count && orderly; k++) {
+		struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		orderly = hunk->total == hunk->kept && first_from(hunk, bound, &earliest[k]);
+		if (orderly)
+			bound = core_end(hunk, earliest[k]);
+	}
+	bound = s->base->count;
+	for (size_t k = s->count; k-- > 0 && orderly;) {
+		struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		orderly = last_until(hunk, bound, &latest[k]);
+		if (orderly)
+			bound = core_start(hunk, latest[k]);
+	}
+	for (size_t k = 0; k < s->count && orderly; k++) {
+		struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		if (!hunk->placed && earliest[k] == latest[k])
+			place(hunk, earliest[k], PATCH_SETTLED_ORDER);
+	}
+	free(earliest);
+	free(latest);
+}
+
+static size_t indent_of(struct span body)
+{
+	size_t n = 0;
+
+	while (n < body.len && (body.data[n] == ' ' || body.data[n] == '\t'))
+		n++;
+	return n;
+}
+
+static bool begins_name(struct span body)
+{
+	unsigned char c = body.len ? (unsigned char)body.data[0] : 0;
+
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c >= 0x80;
+}
+
+/* Whether the nearest line above `at` that could head a function (as git's default
+ * pattern sees it: a name at or left of the heading's own indentation) is the heading. */
+static bool under_heading(const struct lines *base, size_t at, struct span heading)
+{
+	for (size_t i = at; i-- > 0;) {
+		struct span body = line_body(lines_at(base, i));
+		size_t indent = indent_of(body);
+		struct span text = span_skip(body, indent);
+
+		if (!begins_name(text))
+			continue;
+		if (span_starts(text, heading))
+			return true;
+		if (indent == 0)
+			return false;
+	}
+	return false;
+}
+
+static bool by_heading(struct settling *s, size_t i)
+{
+	struct candidates *hunk = &s->hunks[i];
+	struct span heading = hunk_of(s, i)->heading;
+	size_t found = 0, at = 0;
+
+	if (heading.len < 3 || hunk->kept != hunk->total)
+		return false;
+	for (size_t k = 0; k < hunk->kept; k++)
+		if (under_heading(s->base, hunk->places[k], heading)) {
+			at = hunk->places[k];
+			found++;
+		}
+	if (found != 1)
+		return false;
+	place(hunk, at, PATCH_SETTLED_HEADING);
+	return true;
+}
+
+/* A tool's diff has equal context before and after a change unless the file ends. */
+static bool by_edge(struct settling *s, size_t i)
+{
+	struct candidates *hunk = &s->hunks[i];
+	size_t customary = 0;
+
+	if (s->count < 2 || hunk->kept != hunk->total)
+		return false;
+	for (size_t k = 0; k < s->count; k++) {
+		const struct candidates *other = &s->hunks[k];
+
+		if (k == i || other->lead != other->trail)
+			continue;
+		if (customary && other->lead != customary)
+			return false;
+		customary = other->lead;
+	}
+	if (customary < 3)
+		return false;
+	if (hunk->lead < customary && hunk->trail == customary && hunk->places[0] == 0) {
+		place(hunk, 0, PATCH_SETTLED_EDGE);
+		return true;
+	}
+	if (hunk->trail < customary && hunk->lead == customary &&
+	    hunk->places[hunk->kept - 1] + hunk->old_count == s->base->count) {
+		place(hunk, hunk->places[hunk->kept - 1], PATCH_SETTLED_EDGE);
+		return true;
+	}
+	return false;
+}
+
+/* Appends lines [from, to) of the base with the hunk applied at `at`. */
+static void apply_between(const struct settling *s, size_t i, size_t at, size_t from, size_t to,
+                          struct buf *out)
+{
+	const struct hunk *hunk = hunk_of(s, i);
+	size_t next = at;
+
+	buf_span(out, lines_range(s->base, from, at));
+	for (size_t j = 0; j < s->hunks[i].count; j++) {
+		const struct hunk_line *line = &s->diff->lines[hunk->first + j];
+
+		if (line->op == '+') {
+			buf_span(out, line->text);
+			buf_char(out, '\n');
+			continue;
+		}
+		if (line->op == ' ')
+			buf_span(out, lines_at(s->base, next));
+		next++;
+	}
+	buf_span(out, lines_range(s->base, next, to));
+}
+
+/* Removing one of several equal lines gives the same file whichever it is. */
+static bool by_same_result(struct settling *s, size_t i)
+{
+	struct candidates *hunk = &s->hunks[i];
+	size_t first, last, from, to;
+	bool same = true;
+
+	if (!hunk->kept || hunk->kept != hunk->total)
+		return false;
+	first = hunk->places[0];
+	last = hunk->places[hunk->kept - 1];
+	from = first;
+	to = last + hunk->old_count;
+	if (to - from > 64 * (hunk->old_count + 4))
+		return false;
+	for (size_t k = 1; k < hunk->kept && same; k++) {
+		_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_FILE_BYTES);
+		_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_FILE_BYTES);
+
+		apply_between(s, i, first, from, to, &one);
+		apply_between(s, i, hunk->places[k], from, to, &other);
+		same = !one.overflowed && span_eq(buf_view(&one), buf_view(&other));
+	}
+	if (same)
+		place(hunk, first, PATCH_SETTLED_SAME);
+	return same;
+}
+
+/* ---- all together ---- */
+
+static void each_open(struct settling *s, bool (*settle)(struct settling *, size_t))
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->hunks[i].placed && s->hunks[i].total)
+			settle(s, i);
+}
+
+/* A hunk without old lines has no context to check. It is believed only in an
+ * empty file, or when other hunks prove every number right. */
+static bool by_number_alone(struct settling *s, size_t i)
+{
+	int64_t at, offset;
+
+	if (s->hunks[i].old_count)
+		return false;
+	if (s->base->count == 0) {
+		place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
+		return true;
+	}
+	if (!s->chained || !any_anchor(s, i) || !expected_line(s, i, &at, &offset) || offset ||
+	    (size_t)at > s->base->count)
+		return false;
+	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NUMBER);
+	return true;
+}
+
+void settle_all(struct settling *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->hunks[i].total == 1)
+			place(&s->hunks[i], s->hunks[i].places[0], PATCH_SETTLED_UNIQUE);
+	each_open(s, by_number);
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->hunks[i].placed && !s->hunks[i].old_count)
+			by_number_alone(s, i);
+	each_open(s, by_neighbours);
+	by_order(s);
+	each_open(s, by_heading);
+	each_open(s, by_edge);
+	by_order(s);
+	each_open(s, by_same_result);
+}
+
+/* How many of the hunk's lines that are not blank stand at `at`, at the most
+ * tolerant level; *ret_of is how many there are. */
+static size_t resemblance(const struct settling *s, size_t i, size_t at, size_t *ret_of)
+{
+	struct buf one = BUF_INIT(LIMIT_FILE_BYTES), other = BUF_INIT(LIMIT_FILE_BYTES);
+	const struct hunk *hunk = hunk_of(s, i);
+	size_t equal = 0, line = at;
+
+	*ret_of = 0;
+	for (size_t j = 0; j < s->hunks[i].count; j++) {
+		const struct hunk_line *old = &s->diff->lines[hunk->first + j];
+		struct span want;
+
+		if (old->op == '+')
+			continue;
+		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
+		if (want.len) {
+			(*ret_of)++;
+			equal += line < s->base->count &&
+			         span_eq(want, fold_line(FOLD_LOOKALIKE_DROP,
+			                                 line_body(lines_at(s->base, line)), &other));
+		}
+		line++;
+	}
+	buf_release(&one);
+	buf_release(&other);
+	return equal;
+}
+
+bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)
+{
+	const struct candidates *hunk = &s->hunks[i];
+	int64_t expected, offset;
+	size_t of, equal;
+
+	if (!expected_line(s, i, &expected, &offset) || (size_t)expected == hunk->at)
+		return false;
+	/* Where it overlaps the place that was found, it resembles it anyway. */
+	if ((size_t)expected < hunk->at + hunk->old_count &&
+	    hunk->at < (size_t)expected + hunk->old_count)
+		return false;
+	equal = resemblance(s, i, (size_t)expected, &of);
+	*ret_expected = (size_t)expected;
+	return equal >= 2 && 2 * equal >= of;
+}

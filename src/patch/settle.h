@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing among candidates by what the diff says, or refusing.
+ *
+ * The evidence, strongest first:
+ *
+ *   number     the header names exactly this line.  Believed when the hunks
+ *              that fit one place only are all where their headers say (or all off by
+ *              the same distance), or, when there is no such hunk, when the
+ *              old and new numbers of all headers agree with each other.
+ *   neighbour  the placed hunks before and after are both off by the same
+ *              distance, and this candidate is off by it too.
+ *   order      exactly one choice keeps the hunks in order without overlap.
+ *   heading    only this candidate lies in the function named after the @@.
+ *   edge       the context is shorter on one side because the file ends there.
+ *   same       all candidates give the same bytes.
+ */
+#ifndef HASP_PATCH_SETTLE_H
+#define HASP_PATCH_SETTLE_H
+
+#include "patch/candidates.h"
+
+struct settling {
+	const struct lines *base;
+	const struct diff_text *diff;
+	struct candidates *hunks;
+	size_t count;
+	size_t *by_number;  /* hunk indices in the order of their stated lines, if all have one;
+	                     * otherwise in the order of the diff */
+	bool numbered;      /* all hunks state a line */
+	bool chained;       /* old and new numbers of all hunks agree with each other */
+};
+
+void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
+                   struct candidates *hunks);
+void settling_release(struct settling *s);
+
+/* Places what can be placed; hunks that cannot stay !placed. */
+void settle_all(struct settling *s);
+
+/* Whether a placed hunk contradicts its own header in a way that means "the file has
+ * changed there": its number is to be believed, the lines there resemble the hunk,
+ * but it was found elsewhere. *ret_expected is the 0-based line. */
+bool settle_contradicts(const struct settling *s, size_t hunk, size_t *ret_expected);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carrying the file's own bytes from a replaced line to the line that replaces it.
+ *
+ * A model shows a line as removed and changes a part of it.  Where its copy of the
+ * removed line is damaged (a typographic quote, lost double spaces) the unchanged
+ * parts of the added line are damaged in the same way; they are taken from the file.
+ */
+#ifndef HASP_PATCH_TRANSFER_H
+#define HASP_PATCH_TRANSFER_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+
+/* Appends `added` with the beginning and the end that it shares with `removed` taken
+ * from `file`; `removed` and `file` are equal when folded.  False (nothing appended)
+ * when the two share less than half. `middle` is told which part of `added` was not carried. */
+bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
+                   struct buf *scratch, void (*middle)(void *context, struct span text,
+                                                       struct buf *out), void *context);
+
+#endif
