@@ -71,6 +71,28 @@ static bool markers_lost(const struct diff_text *diff)
 	return false;
 }
 
+/* Whether what follows the lines that the header counts is not part of the hunk:
+ * blank lines, or prose (which may hold a list with + and - after its first words). */
+static bool prose_after_cut(const struct diff_text *diff, const struct hunk *hunk, bool lost)
+{
+	bool words = false;
+
+	if (!hunk->cut || hunk->cut == hunk->count)
+		return false;
+	for (size_t i = hunk->cut; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+
+		if (is_blank(line) && line->op == ' ')
+			continue;
+		if (!line->bare)
+			return words;
+		if (lost)
+			return false;
+		words = true;
+	}
+	return true;
+}
+
 /* How many lines at the end of the hunk may be dropped: blank lines and prose
  * that follow the diff. None when the header's counts include them. */
 static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bool lost)
@@ -79,6 +101,8 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 
 	if (hunk->cut == hunk->count)
 		return 0;
+	if (prose_after_cut(diff, hunk, lost))
+		return hunk->count - hunk->cut;
 	if (!lost)
 		return tail;
 	while (blanks < tail && is_blank(&diff->lines[hunk->first + hunk->count - 1 - blanks]))
@@ -87,14 +111,18 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 }
 
 /* The readings in the order of belief: as the counts say, then whole, then
- * with ever fewer unmarked lines at the end. Returns how many. */
+ * with ever fewer lines at the end. Returns how many. */
 static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
                             size_t readings[static DROP_MAX + 2])
 {
 	size_t drop = may_drop(diff, hunk, lost), n = 0;
 
-	if (hunk->cut && hunk->cut < hunk->count && hunk->count - hunk->cut <= drop)
+	if (prose_after_cut(diff, hunk, lost)) {
 		readings[n++] = hunk->cut;
+		drop = bare_tail(diff, hunk);
+		if (drop < hunk->count - hunk->cut)
+			return n;
+	}
 	readings[n++] = hunk->count;
 	for (size_t i = 1; i <= drop && n < DROP_MAX + 1; i++)
 		readings[n++] = hunk->count - i;

@@ -251,3 +251,19 @@ bool explain_contradiction(const struct diff_text *diff, size_t hunk,
 	               "file again and say which of the two you mean.",
 	               title, expected + 1, found->at + 1);
 }
+
+bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
+                        struct patch_failure *failure, struct err *err)
+{
+	_cleanup_free_ char *title = NULL;
+
+	explain_hunk(diff, hunk, failure);
+	failure->candidates[0] = (struct patch_candidate){ found->at + 1, found->old_count };
+	failure->candidate_count = failure->candidates_total = 1;
+	title = hunk_title(failure);
+	return err_set(err, ERR_AMBIGUOUS_DIFF,
+	               "Ambiguous Diff: %s counts %zu old lines but has %zu, and they stand at line "
+	               "%zu: context lines are missing, so the place of the change is not certain. "
+	               "Add unchanged lines before and after the change.",
+	               title, diff->hunks[hunk].old_count, found->old_count, found->at + 1);
+}

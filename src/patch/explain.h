@@ -21,6 +21,10 @@ bool explain_contradiction(const struct diff_text *diff, size_t hunk,
                            const struct candidates *found, size_t expected,
                            struct patch_failure *failure, struct err *err);
 
+/* The hunk seems to have lost context lines. Returns false. */
+bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
+                        struct patch_failure *failure, struct err *err);
+
 /* Fills the fields that all failures have. */
 void explain_hunk(const struct diff_text *diff, size_t hunk, struct patch_failure *failure);
 

@@ -188,18 +188,18 @@ static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
 	               h + 1, f->diff->hunk_count, f->places[h].at + 1);
 }
 
-/* The byte-order mark is not part of the base; a diff may show it or not. */
-static void handle_bom(struct fixer *f, size_t start, bool old_knows)
+/* The byte-order mark is not part of the base; a diff may show it or not. One that
+ * removes line 1 with its mark drops it, unless the new line 1 has it, too. */
+static void strip_bom(struct fixer *f, size_t start)
 {
 	struct buf *inserted = &f->plan->inserted;
 
-	if (span_starts(span_of(inserted->data + start, inserted->len - start), bom)) {
-		memmove(inserted->data + start, inserted->data + start + bom.len,
-		        inserted->len - start - bom.len);
-		inserted->len -= bom.len;
-	} else if (old_knows) {
-		f->plan->drops_bom = true;
-	}
+	if (!span_starts(span_of(inserted->data + start, inserted->len - start), bom))
+		return;
+	memmove(inserted->data + start, inserted->data + start + bom.len,
+	        inserted->len - start - bom.len);
+	inserted->len -= bom.len;
+	f->plan->drops_bom = false;
 }
 
 static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
@@ -220,8 +220,8 @@ static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
 	if (!adapter_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
 		return cannot_adapt(f, h, index, failure, err);
 	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
-		handle_bom(f, start, removed && span_starts(removed->text, bom));
-	ending = ending_for(f, line, at);
+		strip_bom(f, start);
+	ending = ending_for(f, line, removed ? pairing->base_first + pairing->added_count : at);
 	buf_span(&f->plan->inserted, ending);
 	f->last_added = ending.len;
 	return true;
@@ -246,6 +246,8 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 			continue;
 		}
 		if (op == '-') {
+			if (at == 0 && f->has_bom && span_starts(f->diff->lines[index].text, bom))
+				f->plan->drops_bom = true;
 			open_edit(f, at, false);
 			f->edit.remove++;
 		}

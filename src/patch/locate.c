@@ -106,9 +106,8 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 	}
 	qsort(ranges, diff->hunk_count, sizeof(*ranges), compare_ranges);
 	for (size_t i = 1; i < diff->hunk_count && ok; i++) {
-		if (ranges[i].start >= ranges[i - 1].end &&
-		    (ranges[i].start != ranges[i - 1].start || ranges[i].end != ranges[i - 1].end ||
-		     ranges[i].start == ranges[i].end))
+		if (ranges[i].start >= ranges[i - 1].end && ranges[i].end > ranges[i - 1].start &&
+		    !(ranges[i].start == ranges[i - 1].start && ranges[i].end == ranges[i - 1].end))
 			continue;
 		explain_hunk(diff, ranges[i].hunk, failure);
 		ok = err_set(err, ERR_INVALID_DIFF,
@@ -194,6 +193,8 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 			return explain_ambiguous(s->diff, h, &s->hunks[h], failure, err);
 		if (settle_contradicts(s, h, &expected))
 			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure, err);
+		if (settle_lacks_lines(s, h))
+			return explain_lost_lines(s->diff, h, &s->hunks[h], failure, err);
 	}
 	return true;
 }

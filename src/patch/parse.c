@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "patch/unwrap.h"
 
+/* Hunks that a later one is compared with: bounds the work on hostile diffs. */
+enum { REPEATS_LOOKED_AT = 1000 };
+
 struct parser {
 	struct lines text;     /* the unwrapped diff */
 	size_t at;             /* next line, 0-based */
@@ -265,7 +268,7 @@ static bool begin_hunk(struct parser *p, struct err *err)
 	struct span name = section_name(p);
 
 	end_hunk(p);
-	if (span_starts(peek(p, 0), SPAN("@@@")))
+	if (span_starts(peek(p, 0), SPAN("@@@ -")) || span_starts(peek(p, 0), SPAN("@@@@ -")))
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: this is a combined diff of a merge (@@@). Send a "
 		               "plain unified diff against one state of the file.");
@@ -334,6 +337,48 @@ static bool parse_lines(struct parser *p, struct err *err)
 	return true;
 }
 
+static bool same_hunk(const struct diff_text *diff, const struct hunk *a, const struct hunk *b)
+{
+	if (!a->has_old || !b->has_old || a->old_start != b->old_start || a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (diff->lines[a->first + i].op != diff->lines[b->first + i].op ||
+		    !span_eq(diff->lines[a->first + i].text, diff->lines[b->first + i].text))
+			return false;
+	return true;
+}
+
+/* Drops hunks that were said before, with the same number: a diff pasted twice. */
+static void drop_repeated_hunks(struct diff_text *diff)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < diff->hunk_count; i++) {
+		bool repeated = false;
+
+		for (size_t j = 0; j < kept && j < REPEATS_LOOKED_AT && !repeated; j++)
+			repeated = same_hunk(diff, &diff->hunks[j], &diff->hunks[i]);
+		if (!repeated)
+			diff->hunks[kept++] = diff->hunks[i];
+	}
+	diff->hunk_count = kept;
+}
+
+/* A diff that stops in the middle of a line, in a hunk that its header says goes on,
+ * after hunks whose headers were right, was cut off. */
+static bool is_cut_off(const struct diff_text *diff, struct span text)
+{
+	const struct hunk *last = &diff->hunks[diff->hunk_count - 1];
+
+	if (diff->hunk_count < 2 || span_ends(text, SPAN("\n")) || !last->has_old ||
+	    !last->has_new || last->cut)
+		return false;
+	for (size_t i = 0; i + 1 < diff->hunk_count; i++)
+		if (diff->hunks[i].cut != diff->hunks[i].count)
+			return false;
+	return true;
+}
+
 /* Drops hunks that change nothing; they have nothing to place. */
 static void drop_idle_hunks(struct diff_text *diff)
 {
@@ -369,8 +414,12 @@ bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_l
 		*ret_diff_line = parser.at + 1;
 	lines_release(&parser.text);
 	stated = diff.hunk_count;
+	if (ok && stated && is_cut_off(&diff, text))
+		ok = err_set(err, ERR_INVALID_DIFF,
+		             "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
 	if (ok) {
 		drop_idle_hunks(&diff);
+		drop_repeated_hunks(&diff);
 		if (!stated)
 			ok = err_set(err, ERR_INVALID_DIFF,
 			             "Invalid Diff: there is no hunk in it (no line that begins "

@@ -213,9 +213,12 @@ static size_t core_start(const struct candidates *hunk, size_t at)
 	return at + hunk->lead;
 }
 
+/* A pure insertion takes up the place between two lines: no other fits there. */
 static size_t core_end(const struct candidates *hunk, size_t at)
 {
-	return at + hunk->old_count - hunk->trail;
+	size_t end = at + hunk->old_count - hunk->trail;
+
+	return end > core_start(hunk, at) ? end : end + 1;
 }
 
 /* The first place whose change begins at or after `from`; false if none. */
@@ -263,7 +266,7 @@ static void by_order(struct settling *s)
 		if (orderly)
 			bound = core_end(hunk, earliest[k]);
 	}
-	bound = s->base->count;
+	bound = s->base->count + 1;
 	for (size_t k = s->count; k-- > 0 && orderly;) {
 		struct candidates *hunk = &s->hunks[s->by_number[k]];
 
@@ -322,7 +325,8 @@ static bool by_heading(struct settling *s, size_t i)
 	struct span heading = hunk_of(s, i)->heading;
 	size_t found = 0, at = 0;
 
-	if (heading.len < 3 || hunk->kept != hunk->total)
+	/* Beside a number that is wrong, the heading may be as old as the number. */
+	if (heading.len < 3 || hunk->kept != hunk->total || hunk->has_stated)
 		return false;
 	for (size_t k = 0; k < hunk->kept; k++)
 		if (under_heading(s->base, hunk->places[k], heading)) {
@@ -489,6 +493,16 @@ static size_t resemblance(const struct settling *s, size_t i, size_t at, size_t 
 	buf_release(&one);
 	buf_release(&other);
 	return equal;
+}
+
+bool settle_lacks_lines(const struct settling *s, size_t i)
+{
+	const struct candidates *hunk = &s->hunks[i];
+	bool open_above = !hunk->lead && hunk->at > 0;
+	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
+
+	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
+	       hunk_of(s, i)->old_count > hunk->old_count;
 }
 
 bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)

@@ -42,4 +42,8 @@ void settle_all(struct settling *s);
  * but it was found elsewhere. *ret_expected is the 0-based line. */
 bool settle_contradicts(const struct settling *s, size_t hunk, size_t *ret_expected);
 
+/* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
+ * names another place, and one side of it has no context to hold it. */
+bool settle_lacks_lines(const struct settling *s, size_t hunk);
+
 #endif

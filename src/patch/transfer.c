@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "patch/transfer.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "patch/fold.h"
 
@@ -85,10 +86,19 @@ static bool ends_in_space(struct span text)
 	return text.len && fold_is_space(text.data[text.len - 1]);
 }
 
-bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
-                   struct buf *scratch, void (*middle)(void *context, struct span text,
-                                                       struct buf *out), void *context)
+size_t transfer_share(struct span one, struct span other)
 {
+	size_t head = common_head(one, other);
+	size_t shorter = one.len < other.len ? one.len : other.len;
+
+	return head + common_tail(one, other, shorter - head);
+}
+
+bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
+                   void (*middle)(void *context, struct span text, struct buf *out),
+                   void *context)
+{
+	_cleanup_buf_ struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
 	size_t head = common_head(removed, added);
 	size_t shorter = removed.len < added.len ? removed.len : added.len;
 	size_t tail = common_tail(removed, added, shorter - head);
@@ -97,10 +107,10 @@ bool transfer_line(struct span removed, struct span file, struct span added, str
 
 	if (2 * (head + tail) < added.len)
 		return false;
-	total = folded_length(file, scratch);
-	if (!offset_after(file, folded_length(span_head(removed, head), scratch),
+	total = folded_length(file, &scratch);
+	if (!offset_after(file, folded_length(span_head(removed, head), &scratch),
 	                  ends_in_space(span_head(removed, head)), &file_head) ||
-	    !offset_after(file, total - folded_length(tail_text, scratch),
+	    !offset_after(file, total - folded_length(tail_text, &scratch),
 	                  !(tail && fold_is_space(tail_text.data[0])), &file_tail))
 		return false;
 	if (file_tail < file_head)

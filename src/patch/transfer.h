@@ -13,11 +13,14 @@
 #include "base/buf.h"
 #include "base/span.h"
 
+/* How many bytes at both ends two lines share. */
+size_t transfer_share(struct span one, struct span other);
+
 /* Appends `added` with the beginning and the end that it shares with `removed` taken
  * from `file`; `removed` and `file` are equal when folded.  False (nothing appended)
- * when the two share less than half. `middle` is told which part of `added` was not carried. */
+ * when the two share less than half.  The rest of `added` is appended by `middle`. */
 bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
-                   struct buf *scratch, void (*middle)(void *context, struct span text,
-                                                       struct buf *out), void *context);
+                   void (*middle)(void *context, struct span text, struct buf *out),
+                   void *context);
 
 #endif

@@ -22,6 +22,16 @@ static size_t count_spaces(struct span line)
 	return n;
 }
 
+/* Spaces and tabs. */
+static size_t count_blanks(struct span line)
+{
+	size_t n = 0;
+
+	while (n < line.len && (line.data[n] == ' ' || line.data[n] == '\t'))
+		n++;
+	return n;
+}
+
 static bool parse_fence(struct span line, struct fence *ret)
 {
 	struct fence fence = { .indent = count_spaces(line) };
@@ -63,7 +73,7 @@ static bool holds_hunk(struct span text)
 	struct span line;
 
 	while (line_next(&text, &line))
-		if (starts_hunk(span_skip(line, count_spaces(line))))
+		if (starts_hunk(span_skip(line, count_blanks(line))))
 			return true;
 	return false;
 }
@@ -78,7 +88,7 @@ static bool collect_fenced(struct span text, struct buf *out)
 	while (line_next(&rest, &line)) {
 		struct span block;
 
-		if (starts_hunk(line) && !out->len)
+		if (starts_hunk(span_skip(line, count_blanks(line))) && !out->len)
 			return false;
 		if (!parse_fence(line, &open))
 			continue;
@@ -97,47 +107,41 @@ static bool collect_fenced(struct span text, struct buf *out)
 	return out->len > 0;
 }
 
-/* Spaces before the first header of a diff in which no header is at the left edge;
- * 0 when it is not indented as a whole. */
-static size_t whole_indent(struct span text)
+/* The white space before the first header of a diff whose lines all begin with it;
+ * empty when the diff is not indented as a whole. */
+static struct span whole_indent(struct span text)
 {
-	struct span line;
-	size_t indent = 0;
+	struct span line, indent = span_of(NULL, 0);
 	bool inside = false;
 
 	while (line_next(&text, &line)) {
-		size_t spaces = count_spaces(line);
-		struct span rest = span_skip(line, spaces);
+		size_t blanks = count_blanks(line);
+		struct span rest = span_skip(line, blanks);
 
 		if (!inside && (starts_hunk(rest) || starts_header(rest))) {
 			inside = true;
-			indent = spaces;
+			indent = span_head(line, blanks);
 		}
-		if (!inside)
-			continue;
-		if (!indent)
-			return 0;
-		if (span_trim(line).len && spaces < indent)
-			return 0;
+		if (inside && span_trim(line).len && !span_starts(line, indent))
+			return span_of(NULL, 0);
 	}
 	return indent;
 }
 
 struct span diff_unwrap(struct span text, struct buf *storage)
 {
-	struct span source = text, line;
-	size_t indent;
+	struct span source = text, line, indent;
 
 	if (collect_fenced(text, storage))
 		source = buf_view(storage);
 	indent = whole_indent(source);
-	if (indent) {
+	if (indent.len) {
 		struct buf shifted = BUF_INIT(storage->max);
 
 		while (line_next(&source, &line)) {
-			size_t spaces = count_spaces(line);
+			size_t blanks = count_blanks(line);
 
-			buf_span(&shifted, span_skip(line, spaces < indent ? spaces : indent));
+			buf_span(&shifted, span_skip(line, blanks < indent.len ? blanks : indent.len));
 		}
 		buf_release(storage);
 		*storage = shifted;

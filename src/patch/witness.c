@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/witness.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+/* Lines of the file around a hunk whose indentations count as its style. */
+enum { STYLE_LINES = 40 };
+
+/* What is needed while the witnesses are heard. */
+struct hearing {
+	struct witness *w;
+	const struct lines *base;
+	const struct diff_text *diff;
+	const struct placement *places;
+	bool fold_spaces;
+	size_t spared, damaged; /* votes */
+};
+
+/* ---- walking ---- */
+
+struct old_walk old_walk_begin(const struct diff_text *diff, const struct placement *places,
+                               size_t h)
+{
+	return (struct old_walk){ .diff = diff, .next = diff->hunks[h].first,
+	                          .end = diff->hunks[h].first + places[h].count,
+	                          .next_base = places[h].at };
+}
+
+bool old_walk_next(struct old_walk *walk)
+{
+	for (; walk->next < walk->end; walk->next++)
+		if (walk->diff->lines[walk->next].op != '+') {
+			walk->index = walk->next;
+			walk->line = &walk->diff->lines[walk->next++];
+			walk->base_line = walk->next_base++;
+			return true;
+		}
+	return false;
+}
+
+static bool is_blank(struct span text)
+{
+	return span_trim(text).len == 0;
+}
+
+static struct span file_line(const struct hearing *hr, size_t base_line)
+{
+	return line_body(lines_at(hr->base, base_line));
+}
+
+/* Whether the hunk's white space differs from the file's at all. */
+static bool is_folded(const struct hearing *hr, size_t h)
+{
+	return hr->places[h].fold > FOLD_TRAILING;
+}
+
+/* The indentation of a diff line, in which no-break spaces may count as spaces. */
+static struct span diff_indent(struct hearing *hr, struct span text)
+{
+	struct buf *indents = &hr->w->indents;
+	size_t start = indents->len;
+
+	if (!hr->fold_spaces)
+		return indent_of_line(text);
+	while (text.len && (text.data[0] == ' ' || text.data[0] == '\t' ||
+	                    span_starts(text, SPAN("\xC2\xA0")))) {
+		bool wide = (unsigned char)text.data[0] == 0xC2;
+
+		buf_char(indents, wide ? ' ' : text.data[0]);
+		text = span_skip(text, wide ? 2 : 1);
+	}
+	return span_of(indents->data + start, indents->len - start);
+}
+
+/* ---- the rule ---- */
+
+static void collect_pairs(struct hearing *hr)
+{
+	struct witness *w = hr->w;
+	size_t cap = 0;
+
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		if (!is_folded(hr, h))
+			continue;
+		while (old_walk_next(&walk)) {
+			if (is_blank(walk.line->text))
+				continue;
+			w->pairs = mem_grow(w->pairs, &cap, w->pair_count + 1, sizeof(*w->pairs));
+			w->pairs[w->pair_count++] = (struct indent_pair){
+				diff_indent(hr, walk.line->text),
+				indent_of_line(file_line(hr, walk.base_line))
+			};
+		}
+	}
+}
+
+/* ---- the witnesses ---- */
+
+/* Removed lines keep their indentation while context lines lost theirs. */
+static bool changed_lines_spared(struct hearing *hr)
+{
+	bool removed_right = false, removed_wrong = false, context_wrong = false;
+
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		if (!is_folded(hr, h))
+			continue;
+		while (old_walk_next(&walk)) {
+			struct span file = indent_of_line(file_line(hr, walk.base_line));
+			bool right = span_eq(diff_indent(hr, walk.line->text), file);
+
+			if (is_blank(walk.line->text))
+				continue;
+			if (walk.line->op == ' ')
+				context_wrong |= !right;
+			else if (!right)
+				removed_wrong = true;
+			else
+				removed_right |= file.len > 0;
+		}
+	}
+	return context_wrong && removed_right && !removed_wrong;
+}
+
+/* One added line beside an old one, whose indentation the diff and the file disagree about. */
+static void vote(struct hearing *hr, struct span added, struct span diff, struct span file)
+{
+	if (span_eq(diff, file))
+		return;
+	hr->damaged += span_eq(added, diff);
+	hr->spared += span_eq(added, file);
+}
+
+/* Each run of removed lines and the run of added lines that takes its place. */
+static bool hear_pairs(struct hearing *hr)
+{
+	bool about_space = false;
+
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		const struct hunk_line *lines = &hr->diff->lines[hr->diff->hunks[h].first];
+		size_t count = hr->places[h].count, base_line = hr->places[h].at;
+
+		for (size_t i = 0; i < count && is_folded(hr, h);) {
+			size_t removed = 0, added = 0, first = base_line;
+
+			while (i + removed < count && lines[i + removed].op == '-')
+				removed++;
+			while (i + removed + added < count && lines[i + removed + added].op == '+')
+				added++;
+			for (size_t k = 0; k < removed && k < added; k++) {
+				struct span old = lines[i + k].text, new = lines[i + removed + k].text;
+				struct span file = file_line(hr, first + k);
+
+				if (is_blank(old) || is_blank(new))
+					continue;
+				about_space |= span_eq(old, new) && !span_eq(old, file);
+				vote(hr, diff_indent(hr, new), diff_indent(hr, old),
+				     indent_of_line(file));
+			}
+			base_line += removed + !(removed + added);
+			i += removed + added + !(removed + added);
+		}
+	}
+	return about_space;
+}
+
+/* Added lines beside context lines. */
+static void hear_neighbours(struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		const struct hunk_line *lines = &hr->diff->lines[hr->diff->hunks[h].first];
+		size_t count = hr->places[h].count, base_line = hr->places[h].at;
+
+		for (size_t i = 0; i < count && is_folded(hr, h); i++) {
+			if (lines[i].op == '+')
+				continue;
+			if (!is_blank(lines[i].text)) {
+				struct span diff = diff_indent(hr, lines[i].text);
+				struct span file = indent_of_line(file_line(hr, base_line));
+
+				if (i && lines[i - 1].op == '+' && !is_blank(lines[i - 1].text))
+					vote(hr, diff_indent(hr, lines[i - 1].text), diff, file);
+				if (i + 1 < count && lines[i + 1].op == '+' &&
+				    !is_blank(lines[i + 1].text))
+					vote(hr, diff_indent(hr, lines[i + 1].text), diff, file);
+			}
+			base_line++;
+		}
+	}
+}
+
+static bool occurs_nearby(const struct hearing *hr, size_t h, struct span indent)
+{
+	size_t at = hr->places[h].at;
+	size_t from = at > STYLE_LINES ? at - STYLE_LINES : 0;
+	size_t to = at + hr->places[h].old_count + STYLE_LINES;
+
+	for (size_t i = from; i < to && i < hr->base->count; i++)
+		if (!is_blank(file_line(hr, i)) && span_eq(indent_of_line(file_line(hr, i)), indent))
+			return true;
+	return false;
+}
+
+/* Whether all added lines would be indented like the file near them: literally, and undone. */
+static void compare_style(struct hearing *hr, bool *ret_literal, bool *ret_undone)
+{
+	_cleanup_buf_ struct buf indent = BUF_INIT(LIMIT_DIFF_BYTES);
+
+	*ret_literal = *ret_undone = true;
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		const struct hunk *hunk = &hr->diff->hunks[h];
+
+		for (size_t i = 0; i < hr->places[h].count && is_folded(hr, h); i++) {
+			const struct hunk_line *line = &hr->diff->lines[hunk->first + i];
+
+			if (line->op != '+' || is_blank(line->text))
+				continue;
+			buf_clear(&indent);
+			*ret_literal &= occurs_nearby(hr, h, diff_indent(hr, line->text));
+			*ret_undone &= indent_undo(&hr->w->rule, diff_indent(hr, line->text), &indent) &&
+			               occurs_nearby(hr, h, buf_view(&indent));
+		}
+	}
+}
+
+static bool has_tab(struct span text)
+{
+	return text.len && memchr(text.data, '\t', text.len);
+}
+
+static bool added_line_has_tab(const struct hearing *hr)
+{
+	for (size_t i = 0; i < hr->diff->line_count; i++)
+		if (hr->diff->lines[i].op == '+' && has_tab(hr->diff->lines[i].text))
+			return true;
+	return false;
+}
+
+/* Whether the file itself has lines indented the way the damaged diff has them. */
+static bool file_is_mixed(const struct hearing *hr)
+{
+	for (size_t i = 0; i < hr->base->count; i++) {
+		struct span indent = indent_of_line(file_line(hr, i));
+
+		if (hr->w->rule.kind == INDENT_TABS ? !has_tab(indent) && indent.len >= hr->w->rule.width
+		                                    : has_tab(indent))
+			return true;
+	}
+	return false;
+}
+
+static bool is_about_tabs(const struct hearing *hr)
+{
+	return hr->w->rule.kind == INDENT_TABS || hr->w->rule.kind == INDENT_SPACES;
+}
+
+static enum verdict judge(struct hearing *hr)
+{
+	bool literal, undone;
+
+	if (hr->w->rule.kind == INDENT_SAME || changed_lines_spared(hr) || hear_pairs(hr))
+		return VERDICT_SPARED;
+	if (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr))
+		return VERDICT_SPARED;
+	if (hr->spared > 3 * hr->damaged)
+		return VERDICT_SPARED;
+	if (hr->damaged && !hr->spared)
+		return is_about_tabs(hr) && file_is_mixed(hr) ? VERDICT_UNKNOWN : VERDICT_DAMAGED;
+	hear_neighbours(hr);
+	if (hr->spared > 3 * hr->damaged)
+		return VERDICT_SPARED;
+	if (hr->damaged && !hr->spared)
+		return is_about_tabs(hr) && !file_is_mixed(hr) ? VERDICT_DAMAGED : VERDICT_UNKNOWN;
+	compare_style(hr, &literal, &undone);
+	if (literal == undone || hr->damaged)
+		return VERDICT_UNKNOWN;
+	return literal ? VERDICT_SPARED : VERDICT_DAMAGED;
+}
+
+/* ---- inside and at the end of lines ---- */
+
+static bool ends_in_space(struct span text)
+{
+	return text.len && fold_is_space(text.data[text.len - 1]);
+}
+
+/* Whether the file has tabs inside lines where the diff has none, and no added line has one. */
+static bool lost_inner_tabs(const struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		while (is_folded(hr, h) && old_walk_next(&walk)) {
+			struct span file = span_trim(file_line(hr, walk.base_line));
+
+			if (has_tab(file) && !has_tab(span_trim(walk.line->text)))
+				return !added_line_has_tab(hr);
+		}
+	}
+	return false;
+}
+
+/* Whether every line of the diff, old and added, has white space at its end that the
+ * file lacks in the old ones. */
+static bool every_end_spaced(const struct hearing *hr)
+{
+	size_t old = 0, added = 0;
+
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		const struct hunk *hunk = &hr->diff->hunks[h];
+
+		while (old_walk_next(&walk)) {
+			if (is_blank(walk.line->text))
+				continue;
+			if (!ends_in_space(walk.line->text) ||
+			    ends_in_space(file_line(hr, walk.base_line)))
+				return false;
+			old++;
+		}
+		for (size_t i = 0; i < hr->places[h].count; i++) {
+			const struct hunk_line *line = &hr->diff->lines[hunk->first + i];
+
+			if (line->op != '+' || is_blank(line->text))
+				continue;
+			if (!ends_in_space(line->text))
+				return false;
+			added++;
+		}
+	}
+	return old >= 2 && added;
+}
+
+/* ---- the result ---- */
+
+/* Room for every indentation that will be asked for: each line a few times. */
+static void reserve_indents(struct hearing *hr)
+{
+	size_t total = 64;
+
+	for (size_t i = 0; i < hr->diff->line_count && hr->fold_spaces; i++)
+		total += 16 * (hr->diff->lines[i].text.len + 1);
+	hr->w->indents = (struct buf)BUF_INIT(total);
+	buf_reserve(&hr->w->indents, total - 1);
+}
+
+void witness_hear(struct witness *w, const struct lines *base, const struct diff_text *diff,
+                  const struct placement *places, bool fold_spaces)
+{
+	struct hearing hr = { .w = w, .base = base, .diff = diff, .places = places,
+	                      .fold_spaces = fold_spaces };
+
+	*w = (struct witness){ 0 };
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		w->heard |= places[h].fold != FOLD_EXACT;
+	if (!w->heard)
+		return;
+	reserve_indents(&hr);
+	collect_pairs(&hr);
+	w->rule = indent_infer(w->pairs, w->pair_count);
+	w->verdict = judge(&hr);
+	w->inner_tabs = lost_inner_tabs(&hr);
+	w->trim_end = every_end_spaced(&hr);
+}
+
+void witness_release(struct witness *w)
+{
+	free(w->pairs);
+	buf_release(&w->indents);
+}
+
+/* Whether the diff has this indentation in an old line that the file indents otherwise. */
+static bool stands_for_another(const struct witness *w, struct span indent)
+{
+	for (size_t i = 0; i < w->pair_count; i++)
+		if (span_eq(w->pairs[i].diff, indent) && !span_eq(w->pairs[i].file, indent))
+			return true;
+	return false;
+}
+
+bool witness_indent(const struct witness *w, bool exact, struct span indent,
+                    const struct hunk_line *removed, const struct span *body, struct buf *out)
+{
+	size_t start = out->len;
+
+	if (w->verdict == VERDICT_SPARED || !w->heard)
+		return buf_span(out, indent);
+	/* A hunk that fits as it is says that shifts do not concern it; tabs may. */
+	if (exact && w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES)
+		return buf_span(out, indent);
+	if (w->verdict == VERDICT_DAMAGED) {
+		if (removed && !exact && !is_blank(removed->text) &&
+		    span_eq(indent_of_line(removed->text), indent))
+			return buf_span(out, indent_of_line(*body));
+		return indent_undo(&w->rule, indent, out);
+	}
+	/* Unknown: fine when undoing changes nothing. */
+	if (w->rule.kind == INDENT_UNKNOWN || w->rule.kind == INDENT_MAP)
+		return !stands_for_another(w, indent) && buf_span(out, indent);
+	if (!indent_undo(&w->rule, indent, out) ||
+	    !span_eq(span_of(out->data + start, out->len - start), indent))
+		return false;
+	return true;
+}
+
+bool witness_blank(const struct witness *w, struct span text, struct buf *out)
+{
+	if (w->trim_end)
+		return true;
+	if (w->verdict == VERDICT_DAMAGED && w->rule.kind == INDENT_STRIP &&
+	    span_starts(text, w->rule.prefix))
+		text = span_skip(text, w->rule.prefix.len);
+	return buf_span(out, text);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the case files of this folder: a base, a diff, and what must come of it.
+ *
+ *     #### name of the case
+ *     #### base
+ *     ...
+ *     #### diff
+ *     ...
+ *     #### result            or   #### refused CODE
+ *     ...                         words that the message must have
+ *
+ * In all texts "\r" at the end of a line stands for CR, "\c" for "no newline here",
+ * "\_" for a space that editors would strip, "\u{XXXX}" for a character.
+ * "#### settled WORD" and "#### matched WORD" check every hunk's report;
+ * "#### bom" says that the file has a byte-order mark.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "patch/patch.h"
+
+struct patch_case {
+	char *name;
+	struct buf base, diff, result;
+	char *refused;  /* code, or NULL */
+	char *settled, *matched;
+	bool bom;
+};
+
+static struct patch_case *cases;
+static size_t case_count, case_cap;
+
+static struct buf read_whole(const char *path)
+{
+	struct buf text = BUF_INIT(1 << 24);
+	FILE *file = fopen(path, "rb");
+	char piece[4096];
+	size_t n;
+
+	if (!file) {
+		fprintf(stderr, "cannot open %s\n", path);
+		exit(2);
+	}
+	while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
+		buf_append(&text, piece, n);
+	fclose(file);
+	return text;
+}
+
+/* Appends a line of a case with its escapes undone. */
+static void unescape(struct buf *out, struct span line)
+{
+	bool newline = true;
+	struct span body = line_body(line);
+
+	while (body.len) {
+		if (span_starts(body, SPAN("\\u{"))) {
+			char utf8[4];
+			uint32_t code = (uint32_t)strtoul(body.data + 3, NULL, 16);
+
+			buf_append(out, utf8, utf8_encode(code, utf8));
+			body = span_skip(body, (size_t)((char *)memchr(body.data, '}', body.len) -
+			                               body.data) + 1);
+		} else if (span_starts(body, SPAN("\\_"))) {
+			buf_char(out, ' ');
+			body = span_skip(body, 2);
+		} else if (span_eq(body, SPAN("\\r"))) {
+			buf_char(out, '\r');
+			body.len = 0;
+		} else if (span_eq(body, SPAN("\\c"))) {
+			newline = false;
+			body.len = 0;
+		} else {
+			buf_append(out, body.data, 1);
+			body = span_skip(body, 1);
+		}
+	}
+	if (newline)
+		buf_char(out, '\n');
+}
+
+static char *word(struct span text)
+{
+	text = span_trim(text);
+	return mem_dup(text.data, text.len);
+}
+
+static void new_case(struct span title)
+{
+	cases = mem_grow(cases, &case_cap, case_count + 1, sizeof(*cases));
+	cases[case_count++] = (struct patch_case){ .name = word(title),
+	                                           .base = BUF_INIT(1 << 24),
+	                                           .diff = BUF_INIT(1 << 24),
+	                                           .result = BUF_INIT(1 << 24) };
+}
+
+static void load_cases(const char *path)
+{
+	struct buf text = read_whole(path);
+	struct span rest = buf_view(&text), line;
+	struct buf *section = NULL;
+
+	while (line_next(&rest, &line)) {
+		struct patch_case *current = case_count ? &cases[case_count - 1] : NULL;
+		struct span title;
+
+		if (!span_starts(line, SPAN("#### "))) {
+			if (section)
+				unescape(section, line);
+			continue;
+		}
+		title = span_trim(span_skip(line, 5));
+		if (span_eq(title, SPAN("base")))
+			section = &current->base;
+		else if (span_eq(title, SPAN("diff")))
+			section = &current->diff;
+		else if (span_eq(title, SPAN("result")))
+			section = &current->result;
+		else if (span_eq(title, SPAN("bom")))
+			current->bom = true;
+		else if (span_starts(title, SPAN("settled ")))
+			current->settled = word(span_skip(title, 8));
+		else if (span_starts(title, SPAN("matched ")))
+			current->matched = word(span_skip(title, 8));
+		else if (span_starts(title, SPAN("refused "))) {
+			current->refused = word(span_skip(title, 8));
+			section = &current->result;
+		} else {
+			new_case(title);
+			section = NULL;
+		}
+	}
+	buf_release(&text);
+}
+
+static void check_reports(const struct patch_case *c, const struct patch_plan *plan)
+{
+	for (size_t h = 0; h < plan->hunk_count; h++) {
+		if (c->settled)
+			assert_string_equal(patch_settled_name(plan->hunks[h].settled), c->settled);
+		if (c->matched)
+			assert_string_equal(patch_match_name(plan->hunks[h].match), c->matched);
+	}
+}
+
+static void check_refusal(const struct patch_case *c, const struct err *err)
+{
+	struct span words = buf_view(&c->result), line;
+
+	assert_string_equal(err_name(err->code), c->refused ? c->refused : "(applied)");
+	while (line_next(&words, &line)) {
+		char *expected = word(line);
+
+		if (!strstr(err->message, expected))
+			print_message("message: %s\nlacks:   %s\n", err->message, expected);
+		assert_non_null(strstr(err->message, expected));
+		free(expected);
+	}
+}
+
+static void run_case(void **state)
+{
+	const struct patch_case *c = *state;
+	struct patch_options options = { .base_has_bom = c->bom };
+	struct patch_failure failure;
+	struct patch_plan plan = { 0 };
+	struct err err = ERR_INIT;
+	struct lines base;
+	struct buf result = BUF_INIT(1 << 24);
+
+	lines_index(&base, buf_view(&c->base));
+	if (!patch_make(&base, buf_view(&c->diff), &options, &plan, &failure, &err)) {
+		check_refusal(c, &err);
+	} else {
+		assert_null(c->refused);
+		script_apply(&base, &plan.script, &result);
+		assert_string_equal(result.data ? result.data : "",
+		                    c->result.data ? c->result.data : "");
+		check_reports(c, &plan);
+	}
+	buf_release(&result);
+	patch_plan_release(&plan);
+	patch_failure_release(&failure);
+	lines_release(&base);
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest *tests;
+	int failed;
+
+	for (int i = 1; i < argc; i++)
+		load_cases(argv[i]);
+	if (!case_count)
+		return 2;
+	tests = mem_alloc(case_count, sizeof(*tests));
+	for (size_t i = 0; i < case_count; i++)
+		tests[i] = (struct CMUnitTest){ .name = cases[i].name, .test_func = run_case,
+		                                .initial_state = &cases[i] };
+	failed = _cmocka_run_group_tests("patch cases", tests, case_count, NULL, NULL);
+	free(tests);
+	for (size_t i = 0; i < case_count; i++) {
+		free(cases[i].name);
+		free(cases[i].refused);
+		free(cases[i].settled);
+		free(cases[i].matched);
+		buf_release(&cases[i].base);
+		buf_release(&cases[i].diff);
+		buf_release(&cases[i].result);
+	}
+	free(cases);
+	return failed;
+}
