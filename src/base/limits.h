@@ -15,7 +15,8 @@
 #define LIMIT_FILE_BYTES_DEFAULT ((size_t)1 << 30)
 /* A diff is read by a model's user: 64 MiB is already absurd. */
 #define LIMIT_DIFF_BYTES ((size_t)64 << 20)
-#define LIMIT_DIFF_HUNKS 100000
+/* Hunks are compared with each other when they are placed together. */
+#define LIMIT_DIFF_HUNKS 10000
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */
 #define LIMIT_CANDIDATES 8
 /* Arguments of one call (a write_file carries a whole file). */

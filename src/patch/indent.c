@@ -6,6 +6,9 @@
 /* Indentations longer than this are not source code. */
 enum { INDENT_MAX = 4096 };
 
+/* Pairs that an indentation is looked up among: bounds the work on hostile diffs. */
+enum { PAIRS_LOOKED_AT = 4096 };
+
 static const size_t widths[] = { 8, 4, 2, 3 };
 
 struct span indent_of_line(struct span text)
@@ -152,7 +155,7 @@ static bool put(struct buf *out, char c, size_t count)
 
 static bool undo_by_map(const struct indent_rule *rule, struct span indent, struct buf *out)
 {
-	for (size_t i = 0; i < rule->count; i++)
+	for (size_t i = 0; i < rule->count && i < PAIRS_LOOKED_AT; i++)
 		if (span_eq(rule->pairs[i].diff, indent))
 			return buf_span(out, rule->pairs[i].file);
 	return false;
@@ -165,8 +168,9 @@ static bool undo_tabs(const struct indent_rule *rule, struct span indent, struct
 	/* What the file has for this very indentation is better than arithmetic. */
 	if (undo_by_map(rule, indent, out))
 		return true;
-	put(out, '\t', indent.len / rule->width);
-	return put(out, ' ', indent.len % rule->width);
+	if (indent.len % rule->width)
+		return false; /* alignment: with tabs, or not? */
+	return put(out, '\t', indent.len / rule->width);
 }
 
 bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf *out)

@@ -11,6 +11,9 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
+/* How far a number that means the right place may be off. */
+enum { NUMBER_SLIP = 6 };
+
 static const struct hunk *hunk_of(const struct settling *s, size_t i)
 {
 	return &s->diff->hunks[i];
@@ -82,6 +85,9 @@ void settling_init(struct settling *s, const struct lines *base, const struct di
 	s->by_number = mem_alloc(s->count, sizeof(*s->by_number));
 	sort_by_number(s);
 	s->chained = numbers_chain(s);
+	s->distinct = true;
+	for (size_t k = 1; k < s->count && s->numbered; k++)
+		s->distinct &= hunks[s->by_number[k]].stated != hunks[s->by_number[k - 1]].stated;
 }
 
 void settling_release(struct settling *s)
@@ -126,7 +132,7 @@ static bool expected_line(const struct settling *s, size_t i, int64_t *ret, int6
 {
 	int64_t offset = 0;
 
-	if (!s->hunks[i].has_stated)
+	if (!s->hunks[i].has_stated || !s->distinct)
 		return false;
 	if (any_anchor(s, i)) {
 		if (!common_offset(s, i, &offset))
@@ -505,19 +511,33 @@ bool settle_lacks_lines(const struct settling *s, size_t i)
 	       hunk_of(s, i)->old_count > hunk->old_count;
 }
 
-bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)
+/* Whether the lines at `at` are mostly the hunk's, but not all. */
+static bool resembles(const struct settling *s, size_t i, size_t at)
 {
 	const struct candidates *hunk = &s->hunks[i];
-	int64_t expected, offset;
 	size_t of, equal;
 
-	if (!expected_line(s, i, &expected, &offset) || (size_t)expected == hunk->at)
-		return false;
 	/* Where it overlaps the place that was found, it resembles it anyway. */
-	if ((size_t)expected < hunk->at + hunk->old_count &&
-	    hunk->at < (size_t)expected + hunk->old_count)
+	if (at < hunk->at + hunk->old_count && hunk->at < at + hunk->old_count)
 		return false;
-	equal = resemblance(s, i, (size_t)expected, &of);
-	*ret_expected = (size_t)expected;
+	equal = resemblance(s, i, at, &of);
 	return equal >= 2 && 2 * equal >= of;
+}
+
+bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)
+{
+	int64_t expected, offset;
+
+	if (!expected_line(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
+		return false;
+	for (int64_t away = 0; away <= NUMBER_SLIP; away++)
+		for (int64_t sign = -1; sign <= 1; sign += 2) {
+			int64_t at = expected + sign * away;
+
+			if (at < 0 || (size_t)at >= s->base->count || !resembles(s, i, (size_t)at))
+				continue;
+			*ret_expected = (size_t)at;
+			return true;
+		}
+	return false;
 }

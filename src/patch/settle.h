@@ -27,6 +27,7 @@ struct settling {
 	size_t *by_number;  /* hunk indices in the order of their stated lines, if all have one;
 	                     * otherwise in the order of the diff */
 	bool numbered;      /* all hunks state a line */
+	bool distinct;      /* no two hunks state the same line */
 	bool chained;       /* old and new numbers of all hunks agree with each other */
 };
 

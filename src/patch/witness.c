@@ -7,7 +7,10 @@
 #include "base/mem.h"
 
 /* Lines of the file around a hunk whose indentations count as its style. */
-enum { STYLE_LINES = 40 };
+enum { STYLE_LINES = 40, STYLE_LINES_MAX = 512 };
+
+/* Old lines that an indentation is looked up among: bounds the work on hostile diffs. */
+enum { PAIRS_LOOKED_AT = 4096 };
 
 /* What is needed while the witnesses are heard. */
 struct hearing {
@@ -77,18 +80,21 @@ static struct span diff_indent(struct hearing *hr, struct span text)
 
 /* ---- the rule ---- */
 
-static void collect_pairs(struct hearing *hr)
+static void collect_pairs(struct hearing *hr, bool removed_only)
 {
 	struct witness *w = hr->w;
 	size_t cap = 0;
 
+	free(w->pairs);
+	w->pairs = NULL;
+	w->pair_count = 0;
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
 		if (!is_folded(hr, h))
 			continue;
 		while (old_walk_next(&walk)) {
-			if (is_blank(walk.line->text))
+			if (is_blank(walk.line->text) || (removed_only && walk.line->op != '-'))
 				continue;
 			w->pairs = mem_grow(w->pairs, &cap, w->pair_count + 1, sizeof(*w->pairs));
 			w->pairs[w->pair_count++] = (struct indent_pair){
@@ -99,7 +105,53 @@ static void collect_pairs(struct hearing *hr)
 	}
 }
 
+static bool says_something(const struct witness *w)
+{
+	for (size_t i = 0; i < w->pair_count; i++)
+		if (w->pairs[i].diff.len || w->pairs[i].file.len)
+			return true;
+	return false;
+}
+
+/* From all old lines; from removed ones alone when context was treated differently. */
+static void infer_rule(struct hearing *hr)
+{
+	struct witness *w = hr->w;
+
+	collect_pairs(hr, false);
+	w->rule = indent_infer(w->pairs, w->pair_count);
+	if (w->rule.kind != INDENT_MAP && w->rule.kind != INDENT_UNKNOWN)
+		return;
+	collect_pairs(hr, true);
+	if (!says_something(w))
+		collect_pairs(hr, false);
+	w->rule = indent_infer(w->pairs, w->pair_count);
+}
+
 /* ---- the witnesses ---- */
+
+/* Context lines lost their marker, and with it their first space: the first column of what
+ * is left was taken for the marker. Changed lines have theirs. */
+static bool markers_lost(struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		if (!is_folded(hr, h))
+			continue;
+		while (old_walk_next(&walk)) {
+			struct span file = indent_of_line(file_line(hr, walk.base_line));
+			struct span diff = diff_indent(hr, walk.line->text);
+
+			if (is_blank(walk.line->text) || span_eq(diff, file))
+				continue;
+			if (walk.line->op == '-' || !file.len || file.data[0] != ' ' ||
+			    !span_eq(diff, span_skip(file, 1)))
+				return false;
+		}
+	}
+	return true;
+}
 
 /* Removed lines keep their indentation while context lines lost theirs. */
 static bool changed_lines_spared(struct hearing *hr)
@@ -170,27 +222,37 @@ static bool hear_pairs(struct hearing *hr)
 	return about_space;
 }
 
+/* The nearest line in direction `step` that is not blank, if it is an added one; NULL otherwise. */
+static const struct hunk_line *added_beside(const struct hunk_line *lines, size_t count, size_t i,
+                                            int step)
+{
+	for (size_t k = i + (size_t)step; k < count; k += (size_t)step)
+		if (!is_blank(lines[k].text))
+			return lines[k].op == '+' ? &lines[k] : NULL;
+	return NULL;
+}
+
 /* Added lines beside context lines. */
 static void hear_neighbours(struct hearing *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		const struct hunk_line *lines = &hr->diff->lines[hr->diff->hunks[h].first];
-		size_t count = hr->places[h].count, base_line = hr->places[h].at;
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
-		for (size_t i = 0; i < count && is_folded(hr, h); i++) {
-			if (lines[i].op == '+')
+		while (is_folded(hr, h) && old_walk_next(&walk)) {
+			size_t i = walk.index - hr->diff->hunks[h].first;
+			struct span file = indent_of_line(file_line(hr, walk.base_line));
+
+			if (is_blank(walk.line->text))
 				continue;
-			if (!is_blank(lines[i].text)) {
-				struct span diff = diff_indent(hr, lines[i].text);
-				struct span file = indent_of_line(file_line(hr, base_line));
+			for (int step = -1; step <= 1; step += 2) {
+				const struct hunk_line *added =
+					added_beside(lines, hr->places[h].count, i, step);
 
-				if (i && lines[i - 1].op == '+' && !is_blank(lines[i - 1].text))
-					vote(hr, diff_indent(hr, lines[i - 1].text), diff, file);
-				if (i + 1 < count && lines[i + 1].op == '+' &&
-				    !is_blank(lines[i + 1].text))
-					vote(hr, diff_indent(hr, lines[i + 1].text), diff, file);
+				if (added)
+					vote(hr, diff_indent(hr, added->text),
+					     diff_indent(hr, walk.line->text), file);
 			}
-			base_line++;
 		}
 	}
 }
@@ -201,7 +263,7 @@ static bool occurs_nearby(const struct hearing *hr, size_t h, struct span indent
 	size_t from = at > STYLE_LINES ? at - STYLE_LINES : 0;
 	size_t to = at + hr->places[h].old_count + STYLE_LINES;
 
-	for (size_t i = from; i < to && i < hr->base->count; i++)
+	for (size_t i = from; i < to && i < from + STYLE_LINES_MAX && i < hr->base->count; i++)
 		if (!is_blank(file_line(hr, i)) && span_eq(indent_of_line(file_line(hr, i)), indent))
 			return true;
 	return false;
@@ -234,11 +296,15 @@ static bool has_tab(struct span text)
 	return text.len && memchr(text.data, '\t', text.len);
 }
 
-static bool added_line_has_tab(const struct hearing *hr)
+/* A tab in an added line: in its indentation, or anywhere in it. */
+static bool added_line_has_tab(const struct hearing *hr, bool anywhere)
 {
-	for (size_t i = 0; i < hr->diff->line_count; i++)
-		if (hr->diff->lines[i].op == '+' && has_tab(hr->diff->lines[i].text))
+	for (size_t i = 0; i < hr->diff->line_count; i++) {
+		struct span text = hr->diff->lines[i].text;
+
+		if (hr->diff->lines[i].op == '+' && has_tab(anywhere ? text : indent_of_line(text)))
 			return true;
+	}
 	return false;
 }
 
@@ -264,9 +330,10 @@ static enum verdict judge(struct hearing *hr)
 {
 	bool literal, undone;
 
-	if (hr->w->rule.kind == INDENT_SAME || changed_lines_spared(hr) || hear_pairs(hr))
+	if (hr->w->rule.kind == INDENT_SAME || markers_lost(hr) || changed_lines_spared(hr) ||
+	    hear_pairs(hr))
 		return VERDICT_SPARED;
-	if (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr))
+	if (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false))
 		return VERDICT_SPARED;
 	if (hr->spared > 3 * hr->damaged)
 		return VERDICT_SPARED;
@@ -290,20 +357,36 @@ static bool ends_in_space(struct span text)
 	return text.len && fold_is_space(text.data[text.len - 1]);
 }
 
-/* Whether the file has tabs inside lines where the diff has none, and no added line has one. */
+static size_t count_runs(struct span text)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < text.len; i++)
+		n += text.data[i] == ' ' && text.data[i - 1] == ' ';
+	return n;
+}
+
+/* Whether the file has tabs inside old lines where the diff has runs of spaces, and added
+ * lines may have lost theirs, too: none has a tab, and no removed line is as in the file. */
 static bool lost_inner_tabs(const struct hearing *hr)
 {
+	bool lost = false;
+
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
 		while (is_folded(hr, h) && old_walk_next(&walk)) {
 			struct span file = span_trim(file_line(hr, walk.base_line));
+			struct span diff = span_trim(walk.line->text);
 
-			if (has_tab(file) && !has_tab(span_trim(walk.line->text)))
-				return !added_line_has_tab(hr);
+			if (!diff.len)
+				continue;
+			if (walk.line->op == '-' && span_eq(file, diff))
+				return false;
+			lost |= has_tab(file) && !has_tab(diff) && count_runs(diff) > count_runs(file);
 		}
 	}
-	return false;
+	return lost && !added_line_has_tab(hr, true);
 }
 
 /* Whether every line of the diff, old and added, has white space at its end that the
@@ -362,8 +445,7 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 	if (!w->heard)
 		return;
 	reserve_indents(&hr);
-	collect_pairs(&hr);
-	w->rule = indent_infer(w->pairs, w->pair_count);
+	infer_rule(&hr);
 	w->verdict = judge(&hr);
 	w->inner_tabs = lost_inner_tabs(&hr);
 	w->trim_end = every_end_spaced(&hr);
@@ -378,7 +460,7 @@ void witness_release(struct witness *w)
 /* Whether the diff has this indentation in an old line that the file indents otherwise. */
 static bool stands_for_another(const struct witness *w, struct span indent)
 {
-	for (size_t i = 0; i < w->pair_count; i++)
+	for (size_t i = 0; i < w->pair_count && i < PAIRS_LOOKED_AT; i++)
 		if (span_eq(w->pairs[i].diff, indent) && !span_eq(w->pairs[i].file, indent))
 			return true;
 	return false;
