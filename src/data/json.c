@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+bool json_parse(struct span text, json_t **ret, struct err *err)
+{
+	json_error_t error;
+	json_t *value;
+
+	value = json_loadb(text.data ? text.data : "", text.len,
+	                   JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+	if (!value)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Not valid JSON: line %d, column %d: %s.",
+		               error.line, error.column, error.text);
+	*ret = value;
+	return true;
+}
+
+/* The bytes with every byte that is not part of well-formed UTF-8 as \xNN. */
+static json_t *escaped_text(struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(text.len * 4 + 1);
+	json_t *string;
+
+	while (text.len) {
+		uint32_t code;
+		size_t len = utf8_decode(text, &code);
+
+		if (len)
+			buf_append(&out, text.data, len);
+		else
+			buf_printf(&out, "\\x%02x", (unsigned char)text.data[0]);
+		text = span_skip(text, len ? len : 1);
+	}
+	string = json_stringn_nocheck(out.data ? out.data : "", out.len);
+	return string ? string : json_null();
+}
+
+json_t *json_text(struct span text)
+{
+	json_t *string;
+
+	if (!utf8_valid(text))
+		return escaped_text(text);
+	string = json_stringn_nocheck(text.data ? text.data : "", text.len);
+	return string ? string : json_null();
+}
+
+json_t *json_cstr(const char *str)
+{
+	return str ? json_text(span_str(str)) : json_null();
+}
+
+json_t *json_sha256(const struct sha256 *sum)
+{
+	char hex[SHA256_HEX_SIZE];
+
+	sha256_hex(sum, hex);
+	return json_cstr(hex);
+}
+
+json_t *json_size(uint64_t size)
+{
+	return json_integer(size > INT64_MAX ? INT64_MAX : (json_int_t)size);
+}
+
+json_t *json_base64(struct span bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *in = (const unsigned char *)bytes.data;
+	size_t len = (bytes.len + 2) / 3 * 4;
+	_cleanup_free_ char *out = mem_alloc(len + 1, 1);
+	char *at = out;
+
+	for (size_t i = 0; i < bytes.len; i += 3) {
+		unsigned have = bytes.len - i < 3 ? (unsigned)(bytes.len - i) : 3;
+		unsigned word = (unsigned)in[i] << 16;
+
+		word |= have > 1 ? (unsigned)in[i + 1] << 8 : 0;
+		word |= have > 2 ? (unsigned)in[i + 2] : 0;
+		*at++ = digits[word >> 18];
+		*at++ = digits[word >> 12 & 63];
+		*at++ = have > 1 ? digits[word >> 6 & 63] : '=';
+		*at++ = have > 2 ? digits[word & 63] : '=';
+	}
+	return json_text(span_of(out, len));
+}
+
+const char *json_type_phrase(const json_t *value)
+{
+	static const char *const phrases[] = {
+		[JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",
+		[JSON_STRING] = "a string",  [JSON_INTEGER] = "a number",
+		[JSON_REAL] = "a number",    [JSON_TRUE] = "a boolean",
+		[JSON_FALSE] = "a boolean",  [JSON_NULL] = "null",
+	};
+
+	return value ? phrases[json_typeof(value)] : "nothing";
+}
+
+/* Printing. jansson's own takes each character through a decoder; here runs of
+ * characters that need no escape are copied whole. */
+
+/* 0: as it is; 'u': \u00XX; otherwise the letter after the backslash. */
+static char escape_of(unsigned char c)
+{
+	static const char letters[32] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+	};
+
+	if (c == '"' || c == '\\')
+		return (char)c;
+	if (c >= 32)
+		return 0;
+	return letters[c] ? letters[c] : 'u';
+}
+
+/* Nonzero if one of eight bytes needs an escape: below 0x20, '"' or '\\'. */
+static uint64_t needs_escape(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t quote = word ^ ones * '"';
+	uint64_t backslash = word ^ ones * '\\';
+
+	return ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+	       ((backslash - ones) & ~backslash);
+}
+
+static char *escape_byte(char *out, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	char escape = escape_of(c);
+
+	if (!escape) {
+		*out++ = (char)c;
+		return out;
+	}
+	*out++ = '\\';
+	*out++ = escape;
+	if (escape == 'u') {
+		*out++ = '0';
+		*out++ = '0';
+		*out++ = digits[c >> 4];
+		*out++ = digits[c & 15];
+	}
+	return out;
+}
+
+/* `out` has room for six bytes for each byte of the text. */
+static char *escape_text(char *out, struct span text)
+{
+	size_t i = 0;
+
+	while (i < text.len) {
+		uint64_t word;
+		size_t end = i + sizeof(word);
+
+		if (end <= text.len) {
+			memcpy(&word, text.data + i, sizeof(word));
+			if (!(needs_escape(word) & 0x8080808080808080u)) {
+				memcpy(out, &word, sizeof(word));
+				out += sizeof(word);
+				i = end;
+				continue;
+			}
+		}
+		for (; i < end && i < text.len; i++)
+			out = escape_byte(out, (unsigned char)text.data[i]);
+	}
+	return out;
+}
+
+static void print_string(struct buf *out, struct span text)
+{
+	enum { PIECE = 16384 };
+
+	buf_char(out, '"');
+	while (text.len) {
+		struct span piece = span_head(text, PIECE);
+		char *at = buf_reserve(out, piece.len * 6);
+
+		if (!at)
+			return;
+		out->len += (size_t)(escape_text(at, piece) - at);
+		out->data[out->len] = '\0';
+		text = span_skip(text, piece.len);
+	}
+	buf_char(out, '"');
+}
+
+struct printer {
+	struct buf *out;
+	unsigned indent;
+	unsigned depth;
+};
+
+static bool print_value(struct printer *printer, const json_t *value);
+
+static void print_break(struct printer *printer)
+{
+	if (!printer->indent)
+		return;
+	buf_char(printer->out, '\n');
+	for (unsigned i = 0; i < printer->depth * printer->indent; i++)
+		buf_char(printer->out, ' ');
+}
+
+static bool print_object(struct printer *printer, json_t *object)
+{
+	const char *key;
+	size_t len;
+	json_t *value;
+	bool first = true;
+
+	buf_char(printer->out, '{');
+	printer->depth++;
+	json_object_keylen_foreach(object, key, len, value) {
+		if (!first)
+			buf_char(printer->out, ',');
+		first = false;
+		print_break(printer);
+		print_string(printer->out, span_of(key, len));
+		buf_str(printer->out, printer->indent ? ": " : ":");
+		if (!print_value(printer, value))
+			return false;
+	}
+	printer->depth--;
+	if (!first)
+		print_break(printer);
+	return buf_char(printer->out, '}');
+}
+
+static bool print_array(struct printer *printer, const json_t *array)
+{
+	size_t i;
+	json_t *value;
+
+	buf_char(printer->out, '[');
+	printer->depth++;
+	json_array_foreach(array, i, value) {
+		if (i)
+			buf_char(printer->out, ',');
+		print_break(printer);
+		if (!print_value(printer, value))
+			return false;
+	}
+	printer->depth--;
+	if (json_array_size(array))
+		print_break(printer);
+	return buf_char(printer->out, ']');
+}
+
+static bool print_real(struct buf *out, const json_t *value)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY);
+	bool ok = text && buf_str(out, text);
+
+	free(text);
+	return ok;
+}
+
+static bool print_value(struct printer *printer, const json_t *value)
+{
+	if (printer->depth > JSON_DEPTH_MAX)
+		return false;
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return print_object(printer, (json_t *)value);
+	case JSON_ARRAY:
+		return print_array(printer, value);
+	case JSON_STRING:
+		print_string(printer->out, json_span(value));
+		break;
+	case JSON_INTEGER:
+		buf_printf(printer->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		return print_real(printer->out, value);
+	case JSON_TRUE:
+		buf_str(printer->out, "true");
+		break;
+	case JSON_FALSE:
+		buf_str(printer->out, "false");
+		break;
+	case JSON_NULL:
+		buf_str(printer->out, "null");
+		break;
+	}
+	return !printer->out->overflowed;
+}
+
+bool json_print(struct buf *out, const json_t *value, unsigned indent)
+{
+	struct printer printer = { .out = out, .indent = indent < 8 ? indent : 8 };
+
+	return print_value(&printer, value) && !out->overflowed;
+}

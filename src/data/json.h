@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What jansson leaves open: text of unknown bytes, errors as sentences, fast printing.
+ *
+ *     json_t *value;
+ *     if (!json_parse(text, &value, &err))
+ *             ...
+ *     _cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+ *     json_print(&out, value, 0);
+ *     json_decref(value);
+ *
+ * Objects keep the order in which their members were set.  Ownership follows
+ * jansson: functions that return json_t * give a new reference, never NULL.
+ *
+ * Not here: checking values against a schema (schema.h).
+ */
+#ifndef HASP_DATA_JSON_H
+#define HASP_DATA_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/sha256.h"
+#include "base/span.h"
+
+/* Deepest nesting that is printed: no tool's results come near it. */
+enum { JSON_DEPTH_MAX = 200 };
+
+/* Reads one JSON value (RFC 8259) with white space around it and nothing else.  \u0000 in
+ * strings is kept; lone surrogates, invalid UTF-8, duplicate names and nesting past 2048 levels
+ * are errors.  INVALID_ARGUMENT names line and column. */
+bool json_parse(struct span text, json_t **ret, struct err *err);
+
+/* Appends the value: on one line when `indent` is 0, otherwise indented by that many
+ * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it
+ * wants room for 96 KiB more than the text) or the value is nested deeper than
+ * JSON_DEPTH_MAX. */
+bool json_print(struct buf *out, const json_t *value, unsigned indent);
+
+/* A string of any bytes: well-formed UTF-8 as it is, other bytes as "\xNN". */
+json_t *json_text(struct span text);
+json_t *json_cstr(const char *str); /* NULL gives null */
+
+/* The 64 digits. */
+json_t *json_sha256(const struct sha256 *sum);
+/* Values past 2^63 - 1 are cut to it. */
+json_t *json_size(uint64_t size);
+/* RFC 4648 section 4, with padding. */
+json_t *json_base64(struct span bytes);
+
+/* The bytes of a string, borrowed; the empty span for anything else, NULL too. */
+static inline struct span json_span(const json_t *value)
+{
+	if (!json_is_string(value))
+		return (struct span){ NULL, 0 };
+	return span_of(json_string_value(value), json_string_length(value));
+}
+
+/* "a string", "an integer", ...: what a value is, for a sentence. */
+const char *json_type_phrase(const json_t *value);
+
+#endif
