@@ -16,7 +16,9 @@
 
 /* Fills *ret (empty before) with the edits that turn `old` into `new`; the
  * inserted spans borrow from `new`.  Lines are compared as bytes, endings
- * included, so a missing final newline is a difference. */
+ * included, so a missing final newline is a difference.  Differences of up to some
+ * thousand lines are the shortest possible.  Texts that differ over more than 2^31
+ * lines are replaced whole. */
 void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
                 struct script *ret);
 
