@@ -2,10 +2,11 @@
 /* Glob patterns over paths.
  *
  * `*` and `?` do not match '/', `**` as a whole component matches any number of
- * components, `[a-z]`, `[!a-z]` and `[[:alpha:]]` one character, `{a,b{c,d}}` alternatives,
- * `\` the next character itself.  A pattern without '/' matches the last component
- * (like gitignore); one that begins with '/' is anchored at the top.  Matching is
- * bytes, linear in pattern × path; braces expand to at most 1024 alternatives.
+ * components (at least one when it is the last), `[a-z]`, `[!a-z]` and
+ * `[[:alpha:]]` one character, `{a,b{c,d}}` alternatives, `\` the next character itself.
+ * A leading '/' or "./" is dropped: all patterns begin at the top, unless GLOB_BASENAME
+ * is given.  Matching is bytes, at most pattern x path steps; braces expand to at
+ * most 1024 alternatives.
  */
 #ifndef HASP_SEARCH_GLOB_H
 #define HASP_SEARCH_GLOB_H
@@ -19,11 +20,12 @@ struct glob;
 
 enum glob_flags {
 	GLOB_IGNORE_CASE = 1, /* ASCII letters */
-	GLOB_BASENAME = 2,    /* patterns without '/' match the last component; otherwise
-	                       * they are anchored at the top like all others */
+	GLOB_BASENAME = 2,    /* patterns without '/' match the last component at any depth,
+	                       * as in gitignore */
 };
 
-/* INVALID_ARGUMENT for an open bracket or brace, or too many alternatives. */
+/* The caller frees *ret. INVALID_ARGUMENT for an open bracket or brace, a backslash at
+ * the end, too many alternatives, or more than LIMIT_PATH_BYTES. A NUL is not allowed. */
 bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err);
 void glob_free(struct glob *glob);
 
