@@ -2,43 +2,75 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/mem.h"
 
+/* ---- line feeds, 64 bytes at a time ------------------------------------- */
+
+enum { BLOCK = 64 };
+
+#ifdef __SSE2__
+/* A bit for each of the 64 bytes that is a line feed. */
+static uint64_t feeds_of(const char *block)
+{
+	const __m128i feed = _mm_set1_epi8('\n');
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < BLOCK / 16; i++) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i));
+		unsigned bits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, feed));
+
+		mask |= (uint64_t)bits << (16 * i);
+	}
+	return mask;
+}
+#else
+static uint64_t feeds_of(const char *block)
+{
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < BLOCK; i++)
+		mask |= (uint64_t)(block[i] == '\n') << i;
+	return mask;
+}
+#endif
+
 size_t lines_count(struct span text)
 {
-	size_t count = 0;
-	const char *at = text.data;
-	const char *end = at ? at + text.len : at;
+	size_t count = text.len && text.data[text.len - 1] != '\n';
+	size_t at = 0;
 
-	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		count++;
-		at = newline ? newline + 1 : end;
-	}
+	for (; at + BLOCK <= text.len; at += BLOCK)
+		count += (size_t)__builtin_popcountll(feeds_of(text.data + at));
+	for (; at < text.len; at++)
+		count += text.data[at] == '\n';
 	return count;
 }
 
 void lines_index(struct lines *lines, struct span text)
 {
 	size_t cap = text.len / 40 + 2; /* source lines are about 30 bytes long */
+	size_t *starts = mem_grow(NULL, &cap, cap, sizeof(*starts));
+	size_t count = 0;
 	size_t at = 0;
 
-	lines->text = text;
-	lines->count = 0;
-	lines->starts = mem_grow(NULL, &cap, cap, sizeof(*lines->starts));
-	lines->starts[0] = 0;
-	while (at < text.len) {
-		const char *newline = memchr(text.data + at, '\n', text.len - at);
-
-		at = newline ? (size_t)(newline - text.data) + 1 : text.len;
-		lines->count++;
-		if (lines->count >= cap)
-			lines->starts = mem_grow(lines->starts, &cap, lines->count + 1,
-			                         sizeof(*lines->starts));
-		lines->starts[lines->count] = at;
+	starts[0] = 0;
+	for (; at + BLOCK <= text.len; at += BLOCK) {
+		if (cap - count <= BLOCK)
+			starts = mem_grow(starts, &cap, count + BLOCK + 1, sizeof(*starts));
+		for (uint64_t mask = feeds_of(text.data + at); mask; mask &= mask - 1)
+			starts[++count] = at + (size_t)__builtin_ctzll(mask) + 1;
 	}
+	starts = mem_grow(starts, &cap, count + BLOCK + 2, sizeof(*starts));
+	for (; at < text.len; at++)
+		if (text.data[at] == '\n')
+			starts[++count] = at + 1;
+	if (starts[count] != text.len)
+		starts[++count] = text.len;
+	*lines = (struct lines){ .text = text, .starts = starts, .count = count };
 }
 
 void lines_release(struct lines *lines)
@@ -118,33 +150,63 @@ size_t utf8_encode(uint32_t code_point, char out[static 4])
 	return 4;
 }
 
+/* ---- validity ----------------------------------------------------------- */
+
 /* The first byte that is not ASCII, eight at a time. */
-static size_t skip_ascii(struct span text, size_t at)
+static const unsigned char *skip_ascii(const unsigned char *at, const unsigned char *end)
 {
-	while (at + 8 <= text.len) {
+	while (end - at >= 8) {
 		uint64_t word;
 
-		memcpy(&word, text.data + at, sizeof(word));
+		memcpy(&word, at, sizeof(word));
 		if (word & 0x8080808080808080u)
 			break;
 		at += 8;
 	}
-	while (at < text.len && (unsigned char)text.data[at] < 0x80)
+	while (at < end && *at < 0x80)
 		at++;
+	return at;
+}
+
+static bool continues(unsigned char byte)
+{
+	return (byte & 0xC0) == 0x80;
+}
+
+/* Skips sequences of two and three bytes as long as they follow one another: the letters of
+ * one alphabet, a hundred times as many as all others. `end` leaves room to look ahead. */
+static const unsigned char *skip_common(const unsigned char *at, const unsigned char *end)
+{
+	while (end - at >= 4) {
+		if (at[0] >= 0xC2 && at[0] <= 0xDF && continues(at[1]))
+			at += 2;
+		else if (at[0] > 0xE0 && at[0] < 0xF0 && at[0] != 0xED && continues(at[1]) &&
+		         continues(at[2]))
+			at += 3;
+		else
+			break;
+	}
 	return at;
 }
 
 bool utf8_valid(struct span text)
 {
-	size_t at = skip_ascii(text, 0);
+	const unsigned char *at = (const unsigned char *)text.data;
+	const unsigned char *end = text.len ? at + text.len : at;
 
-	while (at < text.len) {
+	while (at < end) {
+		struct span rest;
 		uint32_t code;
-		size_t len = utf8_decode(span_skip(text, at), &code);
+		size_t len;
 
+		at = skip_common(skip_ascii(at, end), end);
+		if (at == end)
+			break;
+		rest = span_of((const char *)at, (size_t)(end - at));
+		len = utf8_decode(rest, &code);
 		if (!len)
 			return false;
-		at = skip_ascii(text, at + len);
+		at += len;
 	}
 	return true;
 }

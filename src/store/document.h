@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "diff/script.h"
 
@@ -32,13 +33,21 @@ struct document {
 	size_t lf_lines;      /* lines that end in LF alone */
 	size_t crlf_lines;    /* lines that end in CRLF */
 	bool final_newline;   /* the last line has its ending (true for the empty text) */
+	size_t replaced;      /* places that are shown as U+FFFD because their bytes are invalid */
 };
 
-/* `encoding` names one to use instead of finding it (INVALID_ARGUMENT if iconv
- * does not know it); NULL finds it.  NOT_TEXT when the bytes are not text.
- * Invalid UTF-8 in what is otherwise plainly UTF-8 is shown as U+FFFD, keeps
- * its bytes in untouched lines, and cannot be matched by an edit. */
+/* `encoding` names one to use instead of finding it (INVALID_ARGUMENT if iconv does not
+ * know it, or the bytes are not in it; a byte-order mark outranks it); NULL finds it.
+ * NOT_TEXT when the bytes are not text; the message is a sentence that says what they are.
+ * Invalid bytes in what is otherwise plainly UTF-8 (or UTF-16, UTF-32) are shown as U+FFFD
+ * and counted in `replaced`; lines keep them when untouched, and document_encode refuses new
+ * lines that have a U+FFFD, because writing that would lose them.
+ * On failure *ret is untouched. */
 bool document_open(struct span raw, const char *encoding, struct document *ret, struct err *err);
+/* As document_open, for callers that explain binary content themselves: then it is false
+ * with *ret_binary true. */
+bool document_decode(struct span raw, const char *encoding, struct document *ret,
+                     bool *ret_binary, struct err *err);
 void document_release(struct document *doc);
 
 /* "lf", "crlf", "mixed" or "none" (no line ending at all). */
@@ -53,17 +62,19 @@ struct pieces {
 };
 
 void pieces_release(struct pieces *pieces);
-struct sha256;
 /* SHA-256 and length of the whole. */
 struct sha256 pieces_sha256(const struct pieces *pieces, size_t *ret_size);
 
 /* The document as `script` leaves it, as bytes for the disk; borrows from
  * doc->raw and from the script's inserted text.  `keep_bom` false drops the byte-order mark.
- * INVALID_ARGUMENT when a new line has a character that the encoding lacks: names it. */
+ * Line endings are the caller's: none are added or changed.  INVALID_ARGUMENT when a new line
+ * has a character that the encoding lacks (named, with its line of the result), is not
+ * UTF-8, or has a U+FFFD while doc->replaced is not 0. */
 bool document_encode(const struct document *doc, const struct script *script, bool keep_bom,
                      struct pieces *ret, struct err *err);
 
-/* Whole new text for a file in the encoding (and with the mark) of `doc`. */
+/* Whole new text for a file in the encoding (and with the mark) of `doc`; a mark at the
+ * start of `text` is not doubled.  Errors as document_encode. */
 bool document_encode_text(const struct document *doc, struct span text, struct pieces *ret,
                           struct err *err);
 

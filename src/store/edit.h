@@ -76,10 +76,35 @@ struct change_result {
 
 void change_result_release(struct change_result *result);
 
-/* Makes the changes, all or none.  `results` has `count` elements and is always filled.
- * Returns true when all were made; otherwise *err is the first failure.  Codes: those of patch_make, commit_write, document_open, and
- *   STATE_MISMATCH  the file is not what `base` says; state and content are the new ones
- *   BASE_REQUIRED, FILE_NOT_FOUND, FILE_EXISTS, WRONG_MATCH_COUNT, NO_CHANGE */
+/* Makes the changes, all or none.  `results` has `count` elements and is always filled; the
+ * caller releases each.  Returns true when all were made; otherwise *err is the first failure,
+ * and every result has the state (and content) that its file has now.  All changes are checked
+ * before the first is made, so one answer names all the faults.
+ *
+ * Several changes to one file are made one after the other.  The base of a later one may
+ * name the file on disk or what the changes before it made of it, and may be missing once an
+ * earlier change named the file or made it.  A file may be moved and then changed under its
+ * new name.  What a rename cannot express (a name given up by one file and taken by another)
+ * is INVALID_ARGUMENT.  `before` and `diff` are those of the one change; `state` and `content`
+ * are what is there when all are made.
+ *
+ * An update without a base means the file as it is: when others change it between the read
+ * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
+ * CRLF when the text is not found otherwise, and the replacement then gets CRLF.
+ * A WRITE of what the file has already succeeds, and writes nothing.
+ * WRITE and UPDATE refuse text with omission placeholders (placeholder.h).
+ *
+ * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
+ * last read.", those about diffs with "Invalid Diff: ".
+ *
+ * Codes: those of patch_make, commit_write, document_open, and
+ *   STATE_MISMATCH     the file is not what `base` says; or the result not what `expect` says
+ *   BASE_REQUIRED      see struct change
+ *   FILE_NOT_FOUND     also: a folder is missing and no_make_folders is set
+ *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
+ *   WRONG_MATCH_COUNT  UPDATE
+ *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
+ *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8; no journal_folder for several files */
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);

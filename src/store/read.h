@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a file for a model: text in ranges, media, or an explanation.
  *
- * The hash is always of the whole file, also when a part is returned.
+ *     struct read_request request = { .path = "src/main.c", .start_line = 100 };
+ *     struct read_result result;
+ *     bool ok = read_file(ws, &request, &result, &err);
+ *     ...
+ *     read_result_release(&result); // also after a failure
+ *
+ * The hash is always of the whole file, also when a part is returned.  A large
+ * UTF-8 file is read in pieces, so that memory holds only what is returned;
+ * other encodings are held whole.
+ *
+ * A line longer than max_line_chars is cut there and ends in "... [truncated]" before its
+ * line ending.  When max_bytes is reached, only whole lines are returned; if already the
+ * first does not fit, its beginning, cut in the same way.
+ *
+ * Not here: words about how to go on (tool/), many files (tool/builtin/).
  */
 #ifndef HASP_STORE_READ_H
 #define HASP_STORE_READ_H
@@ -42,9 +56,10 @@ struct read_result {
 
 void read_result_release(struct read_result *result);
 
-/* FILE_NOT_FOUND, NOT_A_FILE, NOT_TEXT (names the type and what to do),
- * TOO_LARGE, OUTSIDE_WORKSPACE, PERMISSION_DENIED, INVALID_ARGUMENT (a range
- * past the end names the number of lines).  After NOT_TEXT, ret->state is filled too. */
+/* Always initialises *ret. FILE_NOT_FOUND, NOT_A_FILE, NOT_TEXT (names the type and what to
+ * do), TOO_LARGE, OUTSIDE_WORKSPACE, PERMISSION_DENIED, INVALID_ARGUMENT (a range
+ * past the end names the number of lines).  After NOT_TEXT, ret->state and mime_type are
+ * filled too. */
 bool read_file(const struct workspace *ws, const struct read_request *request,
                struct read_result *ret, struct err *err);
 

@@ -6,7 +6,7 @@
  *     transaction_write(tx, &base1, pieces, n, &err);      // staged, not visible
  *     transaction_delete(tx, &base2, &err);
  *     transaction_move(tx, &base3, "new/name.c", &err);
- *     transaction_commit(tx, states, &err) or transaction_abort(tx);
+ *     transaction_commit(tx, &failed, &err) or transaction_abort(tx);
  *
  * Staging writes every temporary.  Commit first writes a journal (in the
  * home's state folder, never in the user's project) that says how to undo, then exchanges
@@ -36,6 +36,10 @@ bool transaction_delete(struct transaction *tx, struct snapshot *base, struct er
  * target (a snapshot with exists == false) must not exist: FILE_EXISTS. */
 bool transaction_move(struct transaction *tx, struct snapshot *base, struct snapshot *target,
                       const struct span *pieces, size_t count, struct err *err);
+
+/* The hash of the content that operation `i` (in the order of staging) writes; that of
+ * nothing for a deletion or a plain move. Borrowed, until commit or abort. */
+const struct sha256 *transaction_sha256(const struct transaction *tx, size_t i);
 
 /* Makes it all visible.  *ret_failed (may be NULL) is the index of the staged
  * operation that failed.  Frees `tx` in every case. */

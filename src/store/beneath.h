@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening beneath a folder, without ever following a link (openat2).
+ *
+ * Internal to store/.  The kernel refuses "..", absolute paths, symlinks and magic
+ * links with EXDEV or ELOOP; EAGAIN, which it answers when a rename races with the
+ * walk, is tried again a bounded number of times.
+ */
+#ifndef HASP_STORE_BENEATH_H
+#define HASP_STORE_BENEATH_H
+
+#include "store/workspace.h"
+
+/* Opens `path`, relative to `folder`, with O_CLOEXEC and O_NOFOLLOW added; -1 with errno set. */
+int beneath_open(int folder, const char *path, int flags);
+
+struct workspace_root {
+	char *path;  /* owned; canonical, absolute, without a slash at the end ("/" is "") */
+	char *alias; /* owned; the path as it was given, made absolute as text */
+	int fd;      /* owned; O_PATH */
+};
+
+struct workspace {
+	struct workspace_root *roots; /* owned */
+	size_t count;
+};
+
+/* Takes an absolute path apart: which root it is beneath, as text, by whole
+ * components, the longest root winning; *ret_rest is what remains ("" for the root). */
+bool workspace_match(const struct workspace *ws, const char *path, size_t *ret_root,
+                     const char **ret_rest);
+
+struct stat;
+/* As workspace_resolve; *ret_leaf gets the lstat of the leaf, st_mode == 0 when missing. */
+bool workspace_resolve_stat(const struct workspace *ws, const char *path, enum place_kind kind,
+                            struct place *ret, struct stat *ret_leaf, struct err *err);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a file whole, with its hash. */
+#include "store/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "store/beneath.h"
+#include "store/hasher.h"
+
+/* A file that changes all the time is read this often before its last state is taken as it
+ * came: it has a hash like any other, and the commit compares bytes. */
+enum { TORN_MAX = 4, PIECE_BYTES = 1 << 20 };
+
+void snapshot_release(struct snapshot *snapshot)
+{
+	place_release(&snapshot->place);
+	if (snapshot->fd >= 0)
+		close(snapshot->fd);
+	free((void *)(uintptr_t)snapshot->content.data);
+	*snapshot = (struct snapshot)SNAPSHOT_INIT;
+}
+
+static bool check_stat(const struct snapshot *snap, size_t max_bytes, struct err *err)
+{
+	const char *path = snap->place.path;
+
+	if (S_ISDIR(snap->stat.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is a folder.", path);
+	if (!S_ISREG(snap->stat.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", path);
+	if ((unsigned long long)snap->stat.st_size > max_bytes)
+		return err_set(err, ERR_TOO_LARGE, "%s has %lld bytes; the limit is %zu.", path,
+		               (long long)snap->stat.st_size, max_bytes);
+	return true;
+}
+
+/* Reads up to `cap` bytes, hashing beside; the number read, or -1 with errno set. */
+static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
+{
+	struct hasher hasher;
+	size_t done = 0;
+	ssize_t n = 0;
+	int saved;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -1;
+	hasher_start(&hasher, cap);
+	while (done < cap) {
+		size_t want = cap - done < PIECE_BYTES ? cap - done : PIECE_BYTES;
+
+		n = fd_read_full(fd, data + done, want);
+		if (n <= 0)
+			break;
+		hasher_feed(&hasher, span_of(data + done, (size_t)n));
+		done += (size_t)n;
+		if ((size_t)n < want)
+			break;
+	}
+	saved = errno;
+	*ret = hasher_finish(&hasher);
+	errno = saved;
+	return n < 0 ? -1 : (ssize_t)done;
+}
+
+static bool same_stamp(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* One reading; *torn when the file changed meanwhile. A byte more than the size is
+ * asked for, so that growth shows and the end of the file needs no read of its own. */
+static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
+{
+	size_t cap = (size_t)snap->stat.st_size + 1;
+	char *data = malloc(cap);
+	struct stat after;
+	ssize_t n;
+
+	free((void *)(uintptr_t)snap->content.data);
+	snap->content = span_of(data, 0);
+	if (!data)
+		return err_set(err, ERR_TOO_LARGE, "There is no memory for the %zu bytes of %s.",
+		               cap, snap->place.path);
+	n = read_hashed(snap->fd, data, cap, &snap->sha256);
+	if (n < 0 || fstat(snap->fd, &after) < 0)
+		return err_set_errno(err, errno, "Cannot read %s", snap->place.path);
+	*torn = !same_stamp(&snap->stat, &after) || (off_t)n != after.st_size;
+	snap->content.len = (size_t)n;
+	snap->stat = after;
+	return true;
+}
+
+static bool read_content(struct snapshot *snap, size_t max_bytes, struct err *err)
+{
+	bool torn = true;
+
+	for (int i = 0; torn && i < TORN_MAX; i++)
+		if (!check_stat(snap, max_bytes, err) || !read_once(snap, &torn, err))
+			return false;
+	return true;
+}
+
+/* Opens what the path was just seen to name. A special file is never opened for its
+ * data: even opening some devices has effects. */
+static bool open_file(struct snapshot *snap, const struct stat *leaf, size_t max_bytes,
+                      struct err *err)
+{
+	snap->stat = *leaf;
+	if (!check_stat(snap, max_bytes, err))
+		return false;
+	snap->fd = place_open(&snap->place, O_RDONLY);
+	if (snap->fd < 0 || fstat(snap->fd, &snap->stat) < 0)
+		return err_set_errno(err, errno, "Cannot open %s", snap->place.path);
+	return true;
+}
+
+bool snapshot_read(const struct workspace *ws, const char *path, size_t max_bytes,
+                   struct snapshot *ret, struct err *err)
+{
+	_cleanup_snapshot_ struct snapshot snap = SNAPSHOT_INIT;
+	struct stat leaf;
+
+	if (max_bytes == 0)
+		max_bytes = LIMIT_FILE_BYTES_DEFAULT;
+	if (!workspace_resolve_stat(ws, path, PLACE_FILE, &snap.place, &leaf, err))
+		return false;
+	if (leaf.st_mode == 0) {
+		snap.sha256 = sha256_of(span_of(NULL, 0));
+	} else {
+		if (!open_file(&snap, &leaf, max_bytes, err) ||
+		    !read_content(&snap, max_bytes, err))
+			return false;
+		snap.exists = true;
+	}
+	*ret = snap;
+	snap = (struct snapshot)SNAPSHOT_INIT;
+	return true;
+}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A transaction killed before each of its system calls, and its recovery too.
+
+strace kills the probe as it enters one system call; every call of a full run is
+tried once.  After the recovery the four files are all old or all new, and
+there is nothing else: no temporary, no folder, no journal.
+"""
+import collections
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+PROBE = os.environ["TRANSACTION_PROBE"]
+OLD = {"a": "a\n", "s/c": "c\n", "s/d": "d\n"}
+NEW = {"a": "A\n", "n/m/new": "N\n", "o/moved": "d\n"}
+OLD_FOLDERS = {"s"}
+NEW_FOLDERS = {"s", "n", "n/m", "o"}
+# What the loader and the C library do before main, and what changes no state outside.
+QUIET = {"execve", "brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address",
+         "set_robust_list", "rseq", "prlimit64", "getrandom", "exit_group", "access",
+         "pread64", "read", "lseek", "newfstatat", "fstat", "readlink", "getcwd"}
+
+
+class Scene:
+    """A workspace with the old files, in a folder of its own."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="hasp-kill-")
+        self.root = self.top + "/w"
+        self.journal = self.top + "/state/j"
+        for name, text in OLD.items():
+            path = f"{self.root}/{name}"
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as out:
+                out.write(text)
+
+    def close(self):
+        shutil.rmtree(self.top)
+
+    def run(self, what, *more, inject=None):
+        argv = [PROBE, what, self.root, self.journal, *more]
+        if inject:
+            name, number = inject
+            argv = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+                    f"inject={name}:signal=KILL:when={number}", *argv]
+        return subprocess.run(argv, capture_output=True, text=True)
+
+    def calls(self, what, *more):
+        """The system calls of a whole run: [(name, number), ...]."""
+        log = self.top + "/log"
+        argv = ["strace", "-f", "-o", log, PROBE, what, self.root, self.journal, *more]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        seen, calls = collections.Counter(), []
+        with open(log) as lines:
+            for line in lines:
+                match = re.match(r"\d+ +(\w+)\(", line)
+                if match:
+                    seen[match[1]] += 1
+                    if match[1] not in QUIET:
+                        calls.append((match[1], seen[match[1]]))
+        return calls
+
+    def state(self):
+        """'old' or 'new'; a failure for anything in between or besides."""
+        files, folders = {}, set()
+        for folder, names, leaves in os.walk(self.root):
+            relative = os.path.relpath(folder, self.root)
+            folders |= {os.path.normpath(f"{relative}/{name}") for name in names}
+            for leaf in leaves:
+                with open(f"{folder}/{leaf}") as text:
+                    files[os.path.normpath(f"{relative}/{leaf}")] = text.read()
+        journals = os.listdir(self.journal) if os.path.isdir(self.journal) else []
+        assert journals == []
+        if files == OLD and folders == OLD_FOLDERS:
+            return "old"
+        assert (files, folders) == (NEW, NEW_FOLDERS)
+        return "new"
+
+
+def kill_and_recover(inject, more):
+    scene = Scene()
+    try:
+        killed = scene.run("change", *more, inject=inject)
+        assert killed.returncode != 0, "it was not killed"
+        recovered = scene.run("recover")
+        assert recovered.returncode == 0, recovered.stderr
+        return scene.state()
+    finally:
+        scene.close()
+
+
+def kill_twice(first, second, more):
+    """Killed in the transaction, then in the recovery, then recovered."""
+    scene = Scene()
+    try:
+        scene.run("change", *more, inject=first)
+        scene.run("recover", inject=second)
+        recovered = scene.run("recover")
+        assert recovered.returncode == 0, recovered.stderr
+        return scene.state()
+    finally:
+        scene.close()
+
+
+def all_calls(what, *more, before=None):
+    scene = Scene()
+    try:
+        if before:
+            scene.run("change", *more, inject=before)
+            return scene.calls(what)
+        return scene.calls(what, *more)
+    finally:
+        scene.close()
+
+
+def in_parallel(work, items):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(work, items))
+
+
+@pytest.mark.parametrize("more", [(), ("full",)], ids=["rename", "full"])
+def test_a_kill_at_any_call_leaves_all_old_or_all_new(more):
+    calls = all_calls("change", *more)
+    states = in_parallel(lambda call: kill_and_recover(call, more), calls)
+    assert len(calls) > 40
+    # Old up to the commit point, new from there on.
+    assert states == sorted(states, key="old new".split().index)
+    assert states[0] == "old" and states[-1] == "new"
+
+
+def test_a_kill_during_recovery_is_recovered_too():
+    calls = all_calls("change")
+    steps = [call for call in calls if call[0] in ("renameat2", "renameat", "linkat", "unlinkat",
+                                                   "mkdirat")]
+    pairs = []
+    for first in steps:
+        for second in all_calls("recover", before=first):
+            if second[0] in ("renameat2", "renameat", "linkat", "unlinkat", "unlink", "rmdir"):
+                pairs.append((first, second))
+    states = in_parallel(lambda pair: kill_twice(*pair, ()), pairs)
+    assert len(pairs) > 20
+    assert set(states) == {"old", "new"}
+
+
+def test_without_a_kill_all_is_new():
+    scene = Scene()
+    try:
+        done = scene.run("change", "full")
+        assert done.returncode == 0, done.stderr
+        assert scene.state() == "new"
+    finally:
+        scene.close()
