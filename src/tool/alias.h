@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other names of parameters, taken for the canonical ones before validation. */
+#ifndef HASP_TOOL_ALIAS_H
+#define HASP_TOOL_ALIAS_H
+
+#include "base/buf.h"
+#include "tool/tool.h"
+
+/* Returns a new reference to the arguments with canonical names (a copy as deep as needed;
+ * `arguments` is an object and not changed).  An alias beside its canonical name
+ * with another value is appended to `problems`. */
+json_t *alias_resolve(const struct tool *tool, const json_t *arguments, struct buf *problems);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply_changes: changes to many files, all or nothing. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/editor.h"
+
+static const char description[] =
+	"Changes many files in one step: either every change is made or none is. Use it when a "
+	"change only makes sense as a whole (a rename with all its callers).\n"
+	"\n"
+	"Each element of changes has a kind and a file_path:\n"
+	"- patch: unified_diff, with at least 10 lines of context a hunk, as for safe_patch\n"
+	"- write: content becomes the whole content\n"
+	"- create: content of a file that must not exist yet\n"
+	"- update: old_content is replaced by new_content, as for update_file\n"
+	"- delete: the file is removed\n"
+	"- move: the file gets the name new_path, which must be free\n"
+	"patch, write, delete and move of an existing file need the base_content_sha256 of the "
+	"latest version in your context (the highest version number); if you have none, read the "
+	"file first with read_many_files. Several changes may name the same file; each sees what "
+	"those before it made.\n"
+	"\n"
+	"The answer has one element in changes for each change, with its own success, message and "
+	"latest_file_state. On failure nothing was written: the changes at fault have their "
+	"error, the others say rolled_back. error.change is the first at fault. Correct those by "
+	"their error.code (as for safe_patch and write_file) from their latest_file_state, then "
+	"send the whole list again.";
+
+/* clang-format off */
+#define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
+	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
+	 "additionalProperties": false, "properties": { "kind": {"type": "string", "const":) \
+	 " \"" NAME "\"}, " ARGUMENT_FILE_PATH __VA_ARGS__ SCHEMA(}})
+
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["changes"], "additionalProperties": false,
+	"properties": {
+	"changes": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"oneOf": [ )
+	CHANGE_SCHEMA("patch", SCHEMA(, "unified_diff"), SCHEMA(,
+		"unified_diff": {"type": "string", "minLength": 1}, ) ARGUMENT_BASE) ", "
+	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
+		"content": {"type": "string"},
+		"exact_line_endings": {"type": "boolean"}, ) ARGUMENT_BASE) ", "
+	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
+		"content": {"type": "string"})) ", "
+	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
+		"old_content": {"type": "string"}, "new_content": {"type": "string"},
+		"expected_matches": {"type": "integer", "minimum": 1},
+		"allow_multiple": {"type": "boolean"}, ) ARGUMENT_BASE) ", "
+	CHANGE_SCHEMA("delete", "", ", " ARGUMENT_BASE) ", "
+	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
+		"new_path": {"type": "string", "minLength": 1}, ) ARGUMENT_BASE) SCHEMA(
+	]}},
+	"create_dirs": {"type": "boolean", "description": "Make missing folders. Default true."}, )
+	ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+ "properties": {
+	"success": {"type": "boolean"},
+	"message": {"type": "string"},
+	"dry_run": {"type": "boolean"},
+	"changes": {"type": "array", "items": {"type": "object",
+		"required": ["kind", "success", "message", "latest_file_state"],
+		"additionalProperties": false, "properties": {
+		"kind": {"type": "string"},
+		"moved_from": {"type": "string"}, ) RESULT_EDIT SCHEMA(}}}, )
+	RESULT_ERROR SCHEMA(}} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "changes[].type", "kind", 0 },
+	{ "changes[].path", "file_path", 0 },
+	{ "changes[].absolute_path", "file_path", 0 },
+	{ "changes[].diff", "unified_diff", 0 },
+	{ "changes[].patch", "unified_diff", 0 },
+	{ "changes[].old_string", "old_content", 0 },
+	{ "changes[].new_string", "new_content", 0 },
+	{ "changes[].expected_replacements", "expected_matches", 0 },
+	{ "changes[].base_sha256", "base_content_sha256", 0 },
+	{ "changes[].sha256", "base_content_sha256", 0 },
+	{ "changes[].new_file_path", "new_path", 0 },
+	{ "changes[].instruction", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct {
+	const char *name;
+	enum change_kind kind;
+} kinds[] = {
+	{ "patch", CHANGE_PATCH },   { "write", CHANGE_WRITE },   { "create", CHANGE_CREATE },
+	{ "update", CHANGE_UPDATE }, { "delete", CHANGE_DELETE }, { "move", CHANGE_MOVE },
+};
+
+/* Which argument is the change's text. */
+static const char *text_name(enum change_kind kind)
+{
+	switch (kind) {
+	case CHANGE_PATCH:
+		return "unified_diff";
+	case CHANGE_UPDATE:
+		return "new_content";
+	default:
+		return "content";
+	}
+}
+
+static struct change change_from(const json_t *arguments, struct sha256 *hash)
+{
+	struct span name = argument_span(arguments, "kind");
+	struct change change = {
+		.path = argument_str(arguments, "file_path"),
+		.new_path = argument_str(arguments, "new_path"),
+		.base = editor_base(arguments, hash),
+		.old_text = argument_span(arguments, "old_content"),
+		.expected_count = argument_size(arguments, "expected_matches", 1),
+		.any_count = argument_bool(arguments, "allow_multiple", false),
+		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (span_eq(name, span_str(kinds[i].name)))
+			change.kind = kinds[i].kind;
+	change.text = argument_span(arguments, text_name(change.kind));
+	return change;
+}
+
+static json_t *change_json(const struct editor *editor, const json_t *arguments,
+                           const struct change *change, const struct change_result *result)
+{
+	json_t *object = editor_result(editor, change, result);
+
+	json_object_set(object, "kind", json_object_get(arguments, "kind"));
+	if (change->kind == CHANGE_MOVE && result->done)
+		json_object_set_new(object, "moved_from",
+		                    json_cstr(result->before.path ? result->before.path :
+		                                                    change->path));
+	return object;
+}
+
+/* The first change that failed on its own account; `count` if none. */
+static size_t first_fault(const struct change_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (results[i].err.code != ERR_NONE && results[i].err.code != ERR_ROLLED_BACK)
+			return i;
+	return count;
+}
+
+static json_t *failed(const struct err *err, const struct change_result *results, size_t count)
+{
+	size_t fault = first_fault(results, count);
+	json_t *object = tool_failure(err);
+	_cleanup_free_ char *message = NULL;
+
+	if (fault == count)
+		return object;
+	message = mem_printf("Nothing was changed. Change %zu of %zu failed: %s", fault + 1, count,
+	                     results[fault].err.message);
+	json_object_set_new(object, "message", json_cstr(message));
+	json_object_set_new(json_object_get(object, "error"), "change", json_size(fault + 1));
+	return object;
+}
+
+static json_t *succeeded(const struct editor *editor, size_t count)
+{
+	json_t *object = json_object();
+	_cleanup_free_ char *message =
+		mem_printf(editor->options.dry_run ?
+		                   "All %zu changes can be made. This was a dry run: nothing was "
+		                   "written." :
+		                   "All %zu changes were made.", count);
+
+	json_object_set_new(object, "success", json_true());
+	json_object_set_new(object, "message", json_cstr(message));
+	if (editor->options.dry_run)
+		json_object_set_new(object, "dry_run", json_true());
+	return object;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	const json_t *items = json_object_get(arguments, "changes");
+	size_t count = json_array_size(items);
+	_cleanup_free_ struct change *changes = mem_alloc(count, sizeof(*changes));
+	_cleanup_free_ struct sha256 *hashes = mem_alloc(count, sizeof(*hashes));
+	_cleanup_free_ struct change_result *results = mem_alloc(count, sizeof(*results));
+	struct editor editor;
+	struct err err = ERR_INIT;
+	json_t *object, *list = json_array();
+
+	editor_init(&editor, session, arguments);
+	for (size_t i = 0; i < count; i++)
+		changes[i] = change_from(json_array_get(items, i), &hashes[i]);
+	if (session->provider->ops->edit(session->provider, changes, count, &editor.options,
+	                                 results, &err))
+		object = succeeded(&editor, count);
+	else
+		object = failed(&err, results, count);
+	for (size_t i = 0; i < count; i++) {
+		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
+		                                        &changes[i], &results[i]));
+		change_result_release(&results[i]);
+	}
+	json_object_set_new(object, "changes", list);
+	return object;
+}
+
+const struct tool tool_apply_changes = {
+	.name = "apply_changes",
+	.title = "Apply changes",
+	.kind = TOOL_KIND_EDIT,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

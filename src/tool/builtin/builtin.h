@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in tools, one file each, and what their schemas share.
+ *
+ * Schemas are written as JSON between SCHEMA( and ), which turns its text into a
+ * string; pieces are joined as string literals are.
+ */
+#ifndef HASP_TOOL_BUILTIN_BUILTIN_H
+#define HASP_TOOL_BUILTIN_BUILTIN_H
+
+#include "tool/tool.h"
+
+extern const struct tool tool_read_file;
+extern const struct tool tool_read_many_files;
+extern const struct tool tool_safe_patch;
+extern const struct tool tool_write_file;
+extern const struct tool tool_update_file;
+extern const struct tool tool_apply_changes;
+extern const struct tool tool_list_directory;
+
+#define SCHEMA(...) #__VA_ARGS__
+
+/* clang-format off */
+
+/* Arguments that all editors have. */
+#define ARGUMENT_FILE_PATH SCHEMA( \
+	"file_path": {"type": "string", "minLength": 1, "description": \
+		"The file: absolute, or relative to the workspace folder."})
+
+#define ARGUMENT_BASE SCHEMA( \
+	"base_content_sha256": {"type": "string", "description": \
+		"The sha256 that came with the highest version of this file you have seen: a \
+lock. If the file has changed since, nothing is written and you get the new state."})
+
+#define ARGUMENTS_EDIT SCHEMA( \
+	"return_content": {"type": "string", "enum": ["full", "diff", "none"], "description": \
+		"What a success carries: the new content (default), a diff, or neither."}, \
+	"dry_run": {"type": "boolean", "description": \
+		"Compute and check everything, write nothing. Default false."})
+
+/* Parts of results. */
+#define RESULT_ERROR SCHEMA( \
+	"error": {"type": "object", "required": ["code", "advice"], "additionalProperties": false, \
+		"properties": { \
+		"code": {"type": "string"}, \
+		"message": {"type": "string"}, \
+		"advice": {"type": "string", "description": "What to do next."}, \
+		"hunk": {"type": "integer", "description": "The hunk at fault, from 1."}, \
+		"hunk_count": {"type": "integer"}, \
+		"stated_line": {"type": "integer", "description": "The line its header names."}, \
+		"diff_line": {"type": "integer", "description": "The line of the diff."}, \
+		"expected": {"type": "string", "description": \
+			"The diff's first line that differs."}, \
+		"found": {"type": "string", "description": "What the file has there."}, \
+		"found_line": {"type": "integer"}, \
+		"candidates": {"type": "array", "items": {"type": "object", \
+			"required": ["line", "lines_equal"], "additionalProperties": false, \
+			"properties": {"line": {"type": "integer"}, \
+			               "lines_equal": {"type": "integer"}}}}, \
+		"candidates_total": {"type": "integer"}, \
+		"matches": {"type": "integer", "description": "Places with the old text."}, \
+		"match_lines": {"type": "array", "items": {"type": "integer"}}, \
+		"change": {"type": "integer", "description": "The change at fault, from 1."}}})
+
+#define RESULT_STATE SCHEMA( \
+	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+		"additionalProperties": false, "properties": { \
+		"file_path": {"type": ["string", "null"]}, \
+		"version": {"type": "integer", "description": "Higher is later in this session."}, \
+		"sha256": {"type": ["string", "null"], "description": \
+			"Of the bytes on disk; null when there is no file or it cannot be read."}, \
+		"content": {"type": ["string", "null"], "description": \
+			"The text; null when there is none, it is not text, or not asked for."}, \
+		"exists": {"type": "boolean", "description": "Present and false: no such file."}}})
+
+#define RESULT_EDIT SCHEMA( \
+	"success": {"type": "boolean"}, \
+	"message": {"type": "string"}, \
+	"latest_file_state": ) RESULT_STATE SCHEMA(, \
+	"dry_run": {"type": "boolean", "const": true}, \
+	"planned_state": {"type": "object", "required": ["file_path", "sha256", "content"], \
+		"additionalProperties": false, "properties": { \
+		"file_path": {"type": "string"}, "sha256": {"type": ["string", "null"]}, \
+		"content": {"type": ["string", "null"]}}}, \
+	"created": {"type": "boolean", "const": true}, \
+	"lines_added": {"type": "integer"}, \
+	"lines_removed": {"type": "integer"}, \
+	"replaced": {"type": "integer"}, \
+	"hunks": {"type": "array", "description": "Where each hunk went.", "items": { \
+		"type": "object", "additionalProperties": false, "required": \
+		["hunk", "line", "stated_line", "matched", "settled_by", "added", "removed"], \
+		"properties": {"hunk": {"type": "integer"}, "line": {"type": "integer"}, \
+		"stated_line": {"type": ["integer", "null"]}, "matched": {"type": "string"}, \
+		"settled_by": {"type": "string"}, "added": {"type": "integer"}, \
+		"removed": {"type": "integer"}}}}, \
+	"diff": {"type": "string"}, \
+	"note": {"type": "string"}, ) RESULT_ERROR
+
+#define RESULT_SCHEMA_EDITOR SCHEMA( \
+	{"type": "object", "required": ["success", "message", "latest_file_state"], \
+	 "additionalProperties": false, "properties": { ) RESULT_EDIT SCHEMA(}})
+
+/* A failure of a tool that does not edit. */
+#define RESULT_FAILURE SCHEMA( \
+	{"type": "object", "required": ["success", "message", "error"], \
+	 "additionalProperties": false, "properties": { \
+	 "success": {"const": false}, \
+	 "message": {"type": "string"}, \
+	 "file_path": {"type": "string"}, \
+	 "version": {"type": "integer"}, \
+	 "sha256": {"type": "string"}, \
+	 "size": {"type": "integer"}, \
+	 "path": {"type": "string"}, ) RESULT_ERROR SCHEMA(}})
+
+/* A file as a model gets it. */
+#define RESULT_FILE_PROPERTIES SCHEMA( \
+	"file_path": {"type": "string"}, \
+	"version": {"type": "integer", "description": "Higher is later in this session."}, \
+	"sha256": {"type": "string", "description": "Of all bytes on disk, always."}, \
+	"content": {"type": "string"}, \
+	"total_lines": {"type": "integer"}, \
+	"start_line": {"type": "integer"}, \
+	"end_line": {"type": "integer"}, \
+	"truncated": {"type": "boolean"}, \
+	"next_start_line": {"type": "integer", "description": "Where to go on reading."}, \
+	"encoding": {"type": "string"}, \
+	"line_endings": {"type": "string", "enum": ["lf", "crlf", "mixed", "none"]}, \
+	"final_newline": {"type": "boolean"}, \
+	"size": {"type": "integer", "description": "Bytes on disk."}, \
+	"mime_type": {"type": "string"}, \
+	"data": {"type": "string", "description": "Media: the bytes in base64."}, \
+	"message": {"type": "string"})
+
+#define RESULT_FILE SCHEMA( \
+	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+	 "additionalProperties": false, "properties": { ) RESULT_FILE_PROPERTIES SCHEMA(}})
+
+/* clang-format on */
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the editing tools share: reading the common arguments, running the edit, the result.
+ *
+ *     struct editor editor;
+ *     editor_init(&editor, session, arguments);
+ *     struct change change = { .kind = CHANGE_PATCH, .path = ..., .text = ... };
+ *     change.base = editor_base(arguments, &hash);
+ *     return editor_run(&editor, &change);
+ */
+#ifndef HASP_TOOL_BUILTIN_EDITOR_H
+#define HASP_TOOL_BUILTIN_EDITOR_H
+
+#include "tool/tool.h"
+
+enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE };
+
+struct editor {
+	struct session *session;
+	enum return_content content;
+	struct edit_options options;
+};
+
+void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
+
+/* The hash in base_content_sha256: NULL when absent or empty.  Text that is not a hash becomes
+ * one that no file has, so that the answer is a mismatch with the file's real state. */
+const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
+
+/* Runs one change; the complete result of a tool. */
+json_t *editor_run(struct editor *editor, const struct change *change);
+
+/* The result of one change of a call: success, message, latest_file_state and the rest. */
+json_t *editor_result(const struct editor *editor, const struct change *change,
+                    const struct change_result *result);
+
+/* The sentence for a person or model (editor_message.c); owned by the caller. */
+char *editor_message(const struct change *change, const struct change_result *result,
+                   bool dry_run);
+
+/* tool.explain of the editors with one file: adds latest_file_state. */
+void editor_explain(struct session *session, const json_t *arguments, json_t *failure);
+
+#endif

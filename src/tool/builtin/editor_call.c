@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/builtin/editor.h"
+
+#include "tool/builtin/arguments.h"
+
+static enum return_content return_content(const struct session *session, const json_t *arguments)
+{
+	struct span asked = argument_span(arguments, "return_content");
+
+	if (span_eq(asked, SPAN("full")))
+		return RETURN_FULL;
+	if (span_eq(asked, SPAN("diff")))
+		return RETURN_DIFF;
+	if (span_eq(asked, SPAN("none")))
+		return RETURN_NONE;
+	return session->default_content_none ? RETURN_NONE : RETURN_FULL;
+}
+
+void editor_init(struct editor *editor, struct session *session, const json_t *arguments)
+{
+	*editor = (struct editor){
+		.session = session,
+		.content = return_content(session, arguments),
+	};
+	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
+	editor->options.want_content = editor->content != RETURN_NONE;
+	editor->options.want_diff = editor->content == RETURN_DIFF ||
+	                            (editor->options.dry_run && editor->content == RETURN_FULL);
+	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
+}
+
+const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
+{
+	struct span text = argument_span(arguments, "base_content_sha256");
+
+	if (!span_trim(text).len)
+		return NULL;
+	if (!sha256_parse(text, storage))
+		*storage = (struct sha256){ 0 };
+	return storage;
+}
+
+json_t *editor_run(struct editor *editor, const struct change *change)
+{
+	struct provider *provider = editor->session->provider;
+	struct change_result result = { 0 };
+	struct err err = ERR_INIT;
+	json_t *json;
+
+	if (!provider->ops->edit(provider, change, 1, &editor->options, &result, &err) &&
+	    result.err.code == ERR_NONE)
+		result.err = err;
+	json = editor_result(editor, change, &result);
+	change_result_release(&result);
+	return json;
+}

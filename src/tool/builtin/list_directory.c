@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list_directory: what one folder holds. */
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+
+static const char description[] =
+	"Lists what is directly in a folder: folders first, each group by name, with the size of "
+	"files. Names that .gitignore or .geminiignore leave out are counted, not listed; turn "
+	"that off with file_filtering_options. Lists names only: to change a file, read it first "
+	"with read_file or read_many_files.\n"
+	"\n"
+	"On failure: file_not_found - list the parent folder. not_a_directory - use read_file. "
+	"outside_workspace - do not retry.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["path"], "additionalProperties": false,
+	"properties": {
+		"path": {"type": "string", "minLength": 1, "description":
+			"The folder: absolute, or relative to the workspace folder (which is .)."},
+		"ignore": {"type": "array", "description": "Globs of names to leave out.",
+			"items": {"type": "string", "minLength": 1}},
+		"file_filtering_options": {"type": "object", "additionalProperties": false,
+			"properties": {
+			"respect_git_ignore": {"type": "boolean", "description": "Default true."},
+			"respect_gemini_ignore": {"type": "boolean", "description":
+				"Default true."}}}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["path", "entries", "ignored"],
+	 "additionalProperties": false, "properties": {
+	 "path": {"type": "string"},
+	 "entries": {"type": "array", "items": {"type": "object", "required": ["name", "kind"],
+		"additionalProperties": false, "properties": {
+		"name": {"type": "string"},
+		"kind": {"type": "string", "enum": ["file", "folder", "link", "other"]},
+		"size": {"type": "integer", "description": "Bytes; files only."}}}},
+	 "ignored": {"type": "integer", "description": "How many were left out."},
+	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "dir_path", "path", 0 },
+	{ "directory", "path", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static json_t *entry_json(const struct walk_entry *entry)
+{
+	static const char *const kinds[] = {
+		[ENTRY_FILE] = "file",
+		[ENTRY_FOLDER] = "folder",
+		[ENTRY_LINK] = "link",
+		[ENTRY_OTHER] = "other",
+	};
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_cstr(entry->path));
+	json_object_set_new(object, "kind", json_cstr(kinds[entry->kind]));
+	if (entry->kind == ENTRY_FILE)
+		json_object_set_new(object, "size", json_size(entry->size));
+	return object;
+}
+
+static json_t *listing(const struct walk_result *walk)
+{
+	json_t *result = json_object();
+	json_t *entries = json_array();
+
+	for (size_t i = 0; i < walk->count; i++)
+		json_array_append_new(entries, entry_json(&walk->entries[i]));
+	json_object_set_new(result, "path", json_cstr(walk->folder));
+	json_object_set_new(result, "entries", entries);
+	json_object_set_new(result, "ignored", json_size(walk->ignored));
+	if (walk->more)
+		json_object_set_new(result, "message",
+		                    json_cstr("The folder has more entries than can be listed; "
+		                              "leave some out with ignore."));
+	return result;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	const json_t *filter = json_object_get(arguments, "file_filtering_options");
+	size_t ignore_count;
+	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
+	struct walk_request request = {
+		.path = argument_str(arguments, "path"),
+		.exclude = ignore,
+		.exclude_count = ignore_count,
+		.no_git_ignore = !argument_bool(filter, "respect_git_ignore", true),
+		.no_gemini_ignore = !argument_bool(filter, "respect_gemini_ignore", true),
+	};
+	struct walk_result walk = { 0 };
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (session->provider->ops->walk(session->provider, &request, &walk, &err)) {
+		result = listing(&walk);
+		walk_result_release(&walk);
+	} else {
+		result = tool_failure(&err);
+		json_object_set_new(result, "path", json_cstr(request.path));
+	}
+	return result;
+}
+
+const struct tool tool_list_directory = {
+	.name = "list_directory",
+	.title = "List folder",
+	.kind = TOOL_KIND_SEARCH,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_file: one file, or a range of its lines, with version and hash. */
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/file_result.h"
+
+static const char description[] =
+	"Reads one file. The answer has the content, a version number that is unique in this "
+	"session (higher is later), and the SHA-256 of the whole file. You need these to change "
+	"the file: pass the sha256 as base_content_sha256 to safe_patch (or write_file).\n"
+	"\n"
+	"- If your context already has this file with a version, use the entry with the highest "
+	"version instead of reading again; every edit answers with the new state.\n"
+	"- At most 2000 lines are returned, and lines are cut at 2000 characters; when something "
+	"was left out, truncated is true and message says how to go on. Use start_line with "
+	"end_line or max_lines for a part. The sha256 is always that of the whole file, so that a "
+	"partial read is enough to patch the part you saw.\n"
+	"- Text in any encoding comes as UTF-8; edits keep the file's encoding, byte-order mark "
+	"and line endings.\n"
+	"- Images, audio, video and PDF come as data. Other binary files are refused with an "
+	"error that names their type.\n"
+	"\n"
+	"On failure: file_not_found - check the path with list_directory. invalid_argument - the "
+	"range lies past the end; the message has the number of lines. outside_workspace - only "
+	"paths beneath the workspace can be read; do not retry. too_large - read a range.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path"], "additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"start_line": {"type": "integer", "minimum": 1, "description":
+			"First line to return, counted from 1. Default 1."},
+		"end_line": {"type": "integer", "minimum": 1, "description":
+			"Last line to return, included. Default: as many as max_lines allows."},
+		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
+			"Most lines to return. Default 2000."},
+		"encoding": {"type": "string", "description":
+			"The file's encoding, if you know better than the detection."}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [ ) RESULT_FILE SCHEMA(, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 }, { "path", "file_path", 0 },
+	{ "offset", "start_line", 1 },       { "limit", "max_lines", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	struct read_request request = {
+		.path = argument_str(arguments, "file_path"),
+		.start_line = argument_size(arguments, "start_line", 0),
+		.end_line = argument_size(arguments, "end_line", 0),
+		.max_lines = argument_size(arguments, "max_lines", session->read_max_lines),
+		.max_line_chars = session->read_max_line_chars,
+		.media = true,
+		.encoding = argument_str(arguments, "encoding"),
+	};
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (request.end_line && request.end_line < request.start_line) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "end_line %zu is before start_line %zu.",
+		        request.end_line, request.start_line);
+		return tool_failure(&err);
+	}
+	if (session->provider->ops->read(session->provider, &request, &read, &err)) {
+		result = file_result(session, &request, &read);
+	} else {
+		result = tool_failure(&err);
+		file_failure_state(session, &request, &read, result);
+	}
+	read_result_release(&read);
+	return result;
+}
+
+const struct tool tool_read_file = {
+	.name = "read_file",
+	.title = "Read file",
+	.kind = TOOL_KIND_READ,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

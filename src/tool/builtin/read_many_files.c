@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_many_files: files, folders and globs, as one list of versioned files.
+ *
+ * Each item is first taken as the name of a file (a name may hold [ or *), then as
+ * a folder, then as a glob.  A file that cannot be read is an entry with an
+ * error; what the total budget has no room for is named in one last entry.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/glob.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/default_excludes.h"
+#include "tool/builtin/file_result.h"
+
+enum {
+	TOTAL_BYTES_DEFAULT = 1 << 20,
+	ENTRY_OVERHEAD = 256,  /* what an entry costs besides its content */
+	ROOM_MIN = 1024,       /* with less room left a file is not begun */
+	LEFT_OUT_NAMES = 200,  /* names in the last entry; the rest is counted */
+};
+
+static const char description[] =
+	"Reads many files at once. Each item of paths is a file, a folder (everything beneath it) "
+	"or a glob such as src/**/*.c. Returns an array; each element is one file with its "
+	"content, a version number that is unique in this session (higher is later) and the "
+	"SHA-256 of the file. This is what you need to change a file safely: pass its sha256 as "
+	"base_content_sha256 to safe_patch, write_file or apply_changes.\n"
+	"\n"
+	"- Files that you name are always read. Folders and globs leave out what .gitignore and "
+	".geminiignore name, and the usual build products and binary files "
+	"(use_default_excludes).\n"
+	"- A file that cannot be read is an element with file_path and error in its place; the "
+	"others are read all the same.\n"
+	"- Long files are cut as by read_file (2000 lines); truncated and next_start_line tell.\n"
+	"- The whole answer is limited (max_total_bytes, 1 MiB by default). The last element then "
+	"has an error with code too_large and the names in left_out: read them with another call.";
+
+/* clang-format off */
+#define ARGUMENT_GLOBS SCHEMA( \
+	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
+	 "description": "Files, folders or globs, relative to the workspace folder or absolute."})
+
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"paths": ) ARGUMENT_GLOBS SCHEMA(,
+		"include": ) ARGUMENT_GLOBS SCHEMA(,
+		"exclude": {"type": "array", "maxItems": 1000,
+			"items": {"type": "string", "minLength": 1},
+			"description": "Globs of files or folders to leave out."},
+		"use_default_excludes": {"type": "boolean", "description":
+			"Leave out build products and binary files too. Default true."},
+		"recursive": {"type": "boolean", "description":
+			"Look into folders beneath. Default true."},
+		"respect_git_ignore": {"type": "boolean", "description": "Default true."},
+		"respect_gemini_ignore": {"type": "boolean", "description": "Default true."},
+		"file_filtering_options": {"type": "object", "additionalProperties": false,
+			"properties": {"respect_git_ignore": {"type": "boolean"},
+			               "respect_gemini_ignore": {"type": "boolean"}}},
+		"max_total_bytes": {"type": "integer", "minimum": 1024, "maximum": 1073741824,
+			"description": "Most bytes of content in all. Default 1048576."}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"oneOf": [
+	{"type": "array", "items": {"oneOf": [ ) RESULT_FILE SCHEMA(,
+		{"type": "object", "required": ["file_path", "error"],
+		 "additionalProperties": false, "properties": {
+		 "file_path": {"type": ["string", "null"]},
+		 "version": {"type": "integer"}, "sha256": {"type": "string"},
+		 "size": {"type": "integer"},
+		 "left_out": {"type": "array", "items": {"type": "string"}},
+		 "left_out_count": {"type": "integer"}, ) RESULT_ERROR SCHEMA(}}]}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "useDefaultExcludes", "use_default_excludes", 0 },
+	{ "file_paths", "paths", 0 },
+	{ NULL, NULL, 0 },
+};
+
+struct many {
+	struct session *session;
+	struct walk_request walk; /* the filters; path and include vary */
+	json_t *files;            /* the result */
+	json_t *seen;             /* canonical path: true */
+	json_t *left_out;         /* names */
+	size_t left_out_count;
+	size_t room;              /* bytes left of the budget */
+};
+
+static void add_error(struct many *many, const char *path, const struct err *err,
+                      const struct read_request *request, const struct read_result *read)
+{
+	json_t *entry = json_object();
+	json_t *error = json_object();
+
+	json_object_set_new(entry, "file_path", json_cstr(path));
+	if (read && read->state.exists)
+		file_failure_state(many->session, request, read, entry);
+	json_object_set_new(error, "code", json_cstr(err_name(err->code)));
+	json_object_set_new(error, "message", json_cstr(err->message));
+	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
+	json_object_set_new(entry, "error", error);
+	json_array_append_new(many->files, entry);
+}
+
+static void leave_out(struct many *many, const char *path)
+{
+	if (many->left_out_count++ < LEFT_OUT_NAMES)
+		json_array_append_new(many->left_out, json_cstr(path));
+}
+
+/* Takes it down; true if it had been taken down before. */
+static bool seen_before(struct many *many, const char *path)
+{
+	json_auto_t *key = json_cstr(path); /* a name of any bytes becomes a valid key */
+
+	if (json_object_get(many->seen, json_string_value(key)))
+		return true;
+	json_object_set_new(many->seen, json_string_value(key), json_true());
+	return false;
+}
+
+static void add_file(struct many *many, const struct read_request *request,
+                     const struct read_result *read)
+{
+	size_t bytes = read->kind == READ_MEDIA ? read->content.len / 3 * 4 + 4 : read->content.len;
+	size_t cost = bytes + ENTRY_OVERHEAD;
+
+	if (read->kind == READ_MEDIA && bytes > many->room) {
+		leave_out(many, read->state.path);
+		return;
+	}
+	many->room -= cost < many->room ? cost : many->room;
+	json_array_append_new(many->files, file_result(many->session, request, read));
+}
+
+/* Reads one file into the result. False, with *err set and nothing added, when the caller has
+ * to take the path for something else: it is a folder, or there is no such file. */
+static bool read_one(struct many *many, const char *path, bool media, struct err *err)
+{
+	struct provider *provider = many->session->provider;
+	struct read_request request = {
+		.path = path,
+		.max_lines = many->session->read_max_lines,
+		.max_line_chars = many->session->read_max_line_chars,
+		.max_bytes = many->room,
+		.media = media,
+	};
+	struct read_result read = { 0 };
+	bool other = false;
+
+	if (many->room < ROOM_MIN) {
+		leave_out(many, path);
+		return true;
+	}
+	if (!provider->ops->read(provider, &request, &read, err)) {
+		other = err->code == ERR_NOT_A_FILE || err->code == ERR_FILE_NOT_FOUND;
+		many->room -= many->room < ENTRY_OVERHEAD ? many->room : ENTRY_OVERHEAD;
+		if (!other)
+			add_error(many, path, err, &request, &read);
+	} else if (!seen_before(many, read.state.path)) {
+		add_file(many, &request, &read);
+	}
+	read_result_release(&read);
+	return !other;
+}
+
+/* Whether a glob names the type of this file ("*.png"): then it is meant as media. */
+static bool names_type(const char *pattern, const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return pattern && dot && !strchr(dot, '/') && strstr(pattern, dot);
+}
+
+static void read_entry(struct many *many, const char *folder, const struct walk_entry *entry,
+                       const char *pattern)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(folder, "/") ? folder : "",
+	                                       entry->path);
+	struct err err = ERR_INIT;
+	json_auto_t *key = json_cstr(path);
+
+	if (entry->kind != ENTRY_FILE ||
+	    json_object_get(many->seen, json_string_value(key)))
+		return;
+	if (!read_one(many, path, names_type(pattern, entry->path), &err))
+		add_error(many, path, &err, NULL, NULL);
+}
+
+/* Everything beneath a folder, or what matches `pattern` there (NULL: all). */
+static bool read_folder(struct many *many, const char *folder, const char *pattern,
+                        size_t *ret_count, struct err *err)
+{
+	struct provider *provider = many->session->provider;
+	struct walk_request request = many->walk;
+	struct walk_result walk = { 0 };
+
+	request.path = folder;
+	request.include = &pattern;
+	request.include_count = pattern ? 1 : 0;
+	if (!provider->ops->walk(provider, &request, &walk, err))
+		return false;
+	for (size_t i = 0; i < walk.count; i++)
+		read_entry(many, walk.folder, &walk.entries[i], pattern);
+	if (walk.more)
+		leave_out(many, "(more files than can be listed)");
+	*ret_count = walk.count;
+	walk_result_release(&walk);
+	return true;
+}
+
+/* An absolute glob is taken beneath the root it names. */
+static const char *glob_root(struct provider *provider, const char *pattern,
+                             const char **ret_rest)
+{
+	const char *root;
+
+	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++) {
+		size_t len = strlen(root);
+
+		if (strncmp(pattern, root, len) == 0 && pattern[len] == '/') {
+			*ret_rest = pattern + len + 1;
+			return root;
+		}
+	}
+	while (strncmp(pattern, "./", 2) == 0)
+		pattern += 2;
+	*ret_rest = pattern;
+	return ".";
+}
+
+static bool read_glob(struct many *many, const char *item, size_t *ret_count, struct err *err)
+{
+	const char *rest;
+	const char *folder = glob_root(many->session->provider, item, &rest);
+	_cleanup_free_ char *anchored = mem_printf("/%s", rest);
+
+	if (rest[0] == '/')
+		return err_set(err, ERR_OUTSIDE_WORKSPACE,
+		               "The glob \"%s\" begins outside the workspace.", item);
+	if (strncmp(rest, "../", 3) == 0 || strstr(rest, "/../"))
+		return err_set(err, ERR_OUTSIDE_WORKSPACE,
+		               "The glob \"%s\" has \"..\" in it; globs look only beneath the "
+		               "workspace roots.", item);
+	return read_folder(many, folder, anchored, ret_count, err);
+}
+
+static void read_item(struct many *many, const char *item)
+{
+	struct err err = ERR_INIT;
+	struct err other = ERR_INIT;
+	size_t count = 0;
+	bool ok;
+
+	if (read_one(many, item, true, &err))
+		return;
+	if (err.code == ERR_NOT_A_FILE) {
+		ok = read_folder(many, item, NULL, &count, &other);
+		if (ok && !count)
+			err_set(&err, ERR_FILE_NOT_FOUND,
+			        "\"%s\" is a folder with no files to read (ignored ones are left "
+			        "out).", item);
+		else if (!ok && other.code != ERR_NOT_A_DIRECTORY)
+			err = other;
+	} else {
+		if (!glob_has_magic(span_str(item))) {
+			add_error(many, item, &err, NULL, NULL);
+			return;
+		}
+		ok = read_glob(many, item, &count, &other);
+		if (ok && !count)
+			err_set(&err, ERR_FILE_NOT_FOUND, "No file matches \"%s\".", item);
+		else if (!ok)
+			err = other;
+	}
+	if (!ok || !count)
+		add_error(many, item, &err, NULL, NULL);
+}
+
+static void add_left_out(struct many *many)
+{
+	struct err err = ERR_INIT;
+	json_t *entry;
+
+	if (!many->left_out_count)
+		return;
+	err_set(&err, ERR_TOO_LARGE,
+	        "The answer is full: %zu file%s left out. Read what you need of them with "
+	        "read_file, or call read_many_files again with fewer paths or a higher "
+	        "max_total_bytes.",
+	        many->left_out_count, many->left_out_count == 1 ? " was" : "s were");
+	add_error(many, NULL, &err, NULL, NULL);
+	entry = json_array_get(many->files, json_array_size(many->files) - 1);
+	json_object_set(entry, "left_out", many->left_out);
+	json_object_set_new(entry, "left_out_count", json_size(many->left_out_count));
+}
+
+static void read_items(struct many *many, const json_t *arguments, const char *name)
+{
+	const json_t *items = json_object_get(arguments, name);
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(items, i, item)
+		read_item(many, json_string_value(item));
+}
+
+/* The caller's excludes and the default ones; the array is the caller's to free. */
+static const char **all_excludes(const json_t *arguments, size_t *ret_count)
+{
+	size_t count;
+	_cleanup_free_ const char **own = argument_strings(arguments, "exclude", &count);
+	bool defaults = argument_bool(arguments, "use_default_excludes", true);
+	size_t more = defaults ? ARRAY_LEN(default_excludes) : 0;
+	const char **all = mem_alloc(count + more, sizeof(*all));
+
+	for (size_t i = 0; i < count; i++)
+		all[i] = own[i];
+	for (size_t i = 0; i < more; i++)
+		all[count + i] = default_excludes[i];
+	*ret_count = count + more;
+	return all;
+}
+
+/* The option as given flat, else as Gemini CLI nests it, else true. */
+static bool respects(const json_t *arguments, const char *name)
+{
+	const json_t *nested = json_object_get(arguments, "file_filtering_options");
+
+	return argument_bool(arguments, name, argument_bool(nested, name, true));
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	size_t exclude_count;
+	_cleanup_free_ const char **excludes = all_excludes(arguments, &exclude_count);
+	struct many many = {
+		.session = session,
+		.walk = {
+			.exclude = excludes,
+			.exclude_count = exclude_count,
+			.recursive = argument_bool(arguments, "recursive", true),
+			.no_git_ignore = !respects(arguments, "respect_git_ignore"),
+			.no_gemini_ignore = !respects(arguments, "respect_gemini_ignore"),
+		},
+		.room = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT),
+	};
+	struct err err = ERR_INIT;
+
+	if (!json_array_size(json_object_get(arguments, "paths")) &&
+	    !json_array_size(json_object_get(arguments, "include"))) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "Invalid Arguments: paths: needs at least one file, folder or glob.");
+		return tool_failure(&err);
+	}
+	many.files = json_array();
+	many.seen = json_object();
+	many.left_out = json_array();
+	read_items(&many, arguments, "paths");
+	read_items(&many, arguments, "include");
+	add_left_out(&many);
+	json_decref(many.seen);
+	json_decref(many.left_out);
+	return many.files;
+}
+
+const struct tool tool_read_many_files = {
+	.name = "read_many_files",
+	.title = "Read files",
+	.kind = TOOL_KIND_READ,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* safe_patch: a unified diff, applied to the state that a hash names. */
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/editor.h"
+
+static const char description[] =
+	"Applies changes, as many as you like, to one file in one step, from a unified diff. This "
+	"is the preferred tool for changing files.\n"
+	"\n"
+	"Protocol:\n"
+	"1. Work from the latest version of the file in your context: the entry with the highest "
+	"version number, be it from read_file, read_many_files or an earlier edit.\n"
+	"2. If your context has no versioned content of the file, you MUST call read_file or "
+	"read_many_files first.\n"
+	"3. You MUST pass the sha256 that came with that version as base_content_sha256. It is a "
+	"lock: if the file has changed since you read it, nothing is written.\n"
+	"4. The diff MUST have at least 10 unchanged lines of context before and after each "
+	"change (as diff -U 10), copied exactly, so that each hunk fits one place only. Line "
+	"numbers in the @@ headers may be wrong; they are corrected from the context.\n"
+	"5. All hunks apply or none does. To create a file, diff against /dev/null and leave "
+	"base_content_sha256 out (or pass the hash of the empty content).\n"
+	"\n"
+	"The answer always has latest_file_state with the file's content, version and sha256: use "
+	"it for the next edit instead of reading again. hunks tells where each hunk went.\n"
+	"\n"
+	"On failure nothing was written. By error.code:\n"
+	"- state_mismatch: make the diff again from latest_file_state and call again at once with "
+	"its sha256.\n"
+	"- base_required: pass the sha256 of the state you mean to change; latest_file_state has "
+	"it.\n"
+	"- no_match: error.hunk is the hunk, expected and found are the first lines that differ. "
+	"Copy the context and removed lines exactly from latest_file_state.\n"
+	"- ambiguous_diff: the hunk fits at all candidates. Add context until it fits one.\n"
+	"- invalid_diff: send one unified diff, for this file only, with at least one @@ hunk.\n"
+	"- no_change: the file already is as the diff wants it.\n"
+	"- file_not_found: check the path.\n"
+	"- not_text: the file cannot be edited as text.\n"
+	"- file_exists, busy: look at the file again, then retry.\n"
+	"- outside_workspace, permission_denied, denied_by_policy, denied_by_user, "
+	"denied_by_sandbox: do not retry.\n"
+	"- disk_full, io_error, cannot_preserve, internal: tell the user.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path", "unified_diff"], "additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"unified_diff": {"type": "string", "minLength": 1, "description":
+			"A unified diff with at least 10 lines of context a hunk."}, )
+		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 },
+	{ "path", "file_path", 0 },
+	{ "diff", "unified_diff", 0 },
+	{ "patch", "unified_diff", 0 },
+	{ "base_sha256", "base_content_sha256", 0 },
+	{ "sha256", "base_content_sha256", 0 },
+	{ "instruction", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	struct editor editor;
+	struct sha256 hash;
+	struct change change = {
+		.kind = CHANGE_PATCH,
+		.path = argument_str(arguments, "file_path"),
+		.base = editor_base(arguments, &hash),
+		.text = argument_span(arguments, "unified_diff"),
+	};
+
+	editor_init(&editor, session, arguments);
+	return editor_run(&editor, &change);
+}
+
+const struct tool tool_safe_patch = {
+	.name = "safe_patch",
+	.title = "Safe patch",
+	.kind = TOOL_KIND_EDIT,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = RESULT_SCHEMA_EDITOR,
+	.run = run,
+	.explain = editor_explain,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* update_file: exact text for exact text, counted. */
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/editor.h"
+
+static const char description[] =
+	"Replaces text in one file: old_content must occur exactly as you give it, "
+	"expected_matches times (once, unless you say otherwise), and each occurrence becomes "
+	"new_content. For several different changes, or large ones, use safe_patch.\n"
+	"\n"
+	"- Give enough surrounding lines in old_content that it occurs only where you mean.\n"
+	"- Spaces, tabs and line breaks count; do not escape them and do not add line numbers.\n"
+	"- base_content_sha256 is optional here; with it, the file must still be in the state you "
+	"read.\n"
+	"- With an empty old_content a file that does not exist is created from new_content.\n"
+	"\n"
+	"The answer always has latest_file_state with content, version and sha256.\n"
+	"\n"
+	"On failure nothing was written. By error.code:\n"
+	"- wrong_match_count: error.matches is how often old_content occurs, match_lines where. "
+	"Add context, pass the right expected_matches, or allow_multiple. With 0, copy the text "
+	"exactly from latest_file_state.\n"
+	"- state_mismatch: do it again from latest_file_state.\n"
+	"- no_change: old and new are the same.\n"
+	"- file_not_found: check the path. file_exists: an empty old_content only creates "
+	"files.\n"
+	"- not_text: the file cannot be edited as text. busy: retry later.\n"
+	"- outside_workspace, permission_denied, denied_by_policy, denied_by_user, "
+	"denied_by_sandbox: do not retry. disk_full, io_error, cannot_preserve, internal: tell "
+	"the user.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path", "old_content", "new_content"],
+	"additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"old_content": {"type": "string", "description": "The exact text to replace."},
+		"new_content": {"type": "string", "description": "The text that takes its place."},
+		"expected_matches": {"type": "integer", "minimum": 1, "description":
+			"How often old_content occurs. Default 1."},
+		"allow_multiple": {"type": "boolean", "description":
+			"Replace every occurrence, however many (at least one). Default false."}, )
+		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+/* clang-format on */
+
+static const char *const aliases[] = { "replace", "edit", NULL };
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 },
+	{ "path", "file_path", 0 },
+	{ "old_string", "old_content", 0 },
+	{ "new_string", "new_content", 0 },
+	{ "expected_replacements", "expected_matches", 0 },
+	{ "base_sha256", "base_content_sha256", 0 },
+	{ "sha256", "base_content_sha256", 0 },
+	{ "instruction", NULL, 0 },
+	{ "modified_by_user", NULL, 0 },
+	{ "ai_proposed_content", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	struct editor editor;
+	struct sha256 hash;
+	struct change change = {
+		.kind = CHANGE_UPDATE,
+		.path = argument_str(arguments, "file_path"),
+		.base = editor_base(arguments, &hash),
+		.old_text = argument_span(arguments, "old_content"),
+		.text = argument_span(arguments, "new_content"),
+		.expected_count = argument_size(arguments, "expected_matches", 1),
+		.any_count = argument_bool(arguments, "allow_multiple", false),
+	};
+
+	editor_init(&editor, session, arguments);
+	return editor_run(&editor, &change);
+}
+
+const struct tool tool_update_file = {
+	.name = "update_file",
+	.title = "Update file",
+	.kind = TOOL_KIND_EDIT,
+	.aliases = aliases,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = RESULT_SCHEMA_EDITOR,
+	.run = run,
+	.explain = editor_explain,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call that failed answers. */
+#include "data/json.h"
+#include "tool/tool.h"
+
+json_t *tool_failure(const struct err *err)
+{
+	json_t *result = json_object();
+	json_t *error = json_object();
+
+	json_object_set_new(result, "success", json_false());
+	json_object_set_new(result, "message", json_cstr(err->message));
+	json_object_set_new(error, "code", json_cstr(err_name(err->code)));
+	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
+	json_object_set_new(result, "error", error);
+	return result;
+}
+
+bool tool_result_failed(const json_t *result)
+{
+	size_t i;
+	json_t *item;
+
+	if (!json_is_array(result))
+		return json_is_false(json_object_get(result, "success"));
+	json_array_foreach(result, i, item)
+		if (!json_object_get(item, "error"))
+			return false;
+	return json_array_size(result) > 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools, in the order shown to a model. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "tool/builtin/builtin.h"
+#include "tool/tool.h"
+
+static const struct tool *const tools[] = {
+	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
+	&tool_update_file, &tool_apply_changes,   &tool_list_directory,
+};
+
+size_t tool_count(void)
+{
+	return ARRAY_LEN(tools);
+}
+
+const struct tool *tool_at(size_t i)
+{
+	return tools[i];
+}
+
+static bool is_called(const struct tool *tool, const char *name)
+{
+	if (strcmp(tool->name, name) == 0)
+		return true;
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		if (strcmp(*alias, name) == 0)
+			return true;
+	return false;
+}
+
+const struct tool *tool_find(const char *name)
+{
+	for (size_t i = 0; i < tool_count(); i++)
+		if (is_called(tools[i], name))
+			return tools[i];
+	return NULL;
+}
+
+const char *tool_kind_name(enum tool_kind kind)
+{
+	static const char *const names[] = {
+		[TOOL_KIND_READ] = "read",     [TOOL_KIND_EDIT] = "edit",
+		[TOOL_KIND_DELETE] = "delete", [TOOL_KIND_MOVE] = "move",
+		[TOOL_KIND_SEARCH] = "search", [TOOL_KIND_EXECUTE] = "execute",
+		[TOOL_KIND_THINK] = "think",   [TOOL_KIND_FETCH] = "fetch",
+		[TOOL_KIND_OTHER] = "other",
+	};
+
+	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "other";
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations behind a provider, one op_*.c each. Not for other folders. */
+#ifndef HASP_WORKERD_OPS_H
+#define HASP_WORKERD_OPS_H
+
+#include "worker/provider.h"
+
+/* What every operation works on. */
+struct worker {
+	struct workspace *workspace;
+	char *journal_folder;
+	enum durability durability;
+	size_t max_file_bytes;
+};
+
+bool op_read(const struct worker *worker, const struct read_request *request,
+             struct read_result *ret, struct err *err);
+bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
+             const struct edit_options *options, struct change_result *results,
+             struct err *err);
+bool op_walk(const struct worker *worker, const struct walk_request *request,
+             struct walk_result *ret, struct err *err);
+
+#endif

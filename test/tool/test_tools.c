@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools: every row is whole, and the descriptions say what a model must know. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "data/schema.h"
+#include "tool/tool.h"
+
+static void compiles(const struct tool *tool, const char *text)
+{
+	struct schema *schema = NULL;
+	struct err err = ERR_INIT;
+
+	if (!schema_compile(span_str(text), &schema, &err))
+		fail_msg("%s: %s\n%s", tool->name, err.message, text);
+	schema_free(schema);
+}
+
+static void every_schema_is_one(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		compiles(tool_at(i), tool_at(i)->arguments_schema);
+		compiles(tool_at(i), tool_at(i)->result_schema);
+	}
+}
+
+static void arguments_are_objects_that_take_no_unknown_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		struct err err = ERR_INIT;
+		json_t *schema;
+
+		assert_true(json_parse(span_str(tool_at(i)->arguments_schema), &schema, &err));
+		assert_string_equal(json_string_value(json_object_get(schema, "type")), "object");
+		assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+		json_decref(schema);
+	}
+}
+
+/* An alias must stand for a parameter that there is, and must not be one itself. */
+static void every_alias_names_a_parameter(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		const struct tool *tool = tool_at(i);
+		const struct tool_alias *row = tool->parameter_aliases;
+
+		for (; row && row->alias; row++) {
+			_cleanup_free_ char *quoted = mem_printf("\"%s\":", row->name);
+			_cleanup_free_ char *own = mem_printf("\"%s\":", row->alias);
+
+			if (row->name && !strstr(tool->arguments_schema, quoted))
+				fail_msg("%s: %s stands for nothing", tool->name, row->alias);
+			assert_null(strstr(tool->arguments_schema, own));
+		}
+	}
+}
+
+static void names_and_aliases_find_their_tool_and_no_other(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		const struct tool *tool = tool_at(i);
+
+		assert_ptr_equal(tool_find(tool->name), tool);
+		for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+			assert_ptr_equal(tool_find(*alias), tool);
+	}
+	assert_string_equal(tool_find("replace")->name, "update_file");
+	assert_null(tool_find(""));
+	assert_null(tool_find("Read_file"));
+}
+
+static void says(const char *tool, const char *words)
+{
+	if (!strstr(tool_find(tool)->description, words))
+		fail_msg("the description of %s does not say \"%s\"", tool, words);
+}
+
+static void descriptions_teach_the_protocol(void **state)
+{
+	static const char *const readers[] = { "read_file", "read_many_files" };
+	static const char *const editors[] = { "safe_patch", "write_file", "update_file" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+		says(readers[i], "version number");
+		says(readers[i], "unique in this session");
+		says(readers[i], "SHA-256");
+		says(readers[i], "safe_patch");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(editors); i++) {
+		says(editors[i], "base_content_sha256");
+		says(editors[i], "latest_file_state");
+		says(editors[i], "state_mismatch");
+		says(editors[i], "do not retry");
+	}
+	says("safe_patch", "highest version number");
+	says("safe_patch", "MUST call read_file or read_many_files first");
+	says("safe_patch", "at least 10 unchanged lines of context");
+	says("safe_patch", "preferred");
+	says("write_file", "leave base_content_sha256 out");
+	says("write_file", "MUST pass the sha256");
+	says("write_file", "the call fails");
+}
+
+/* The codes an editor can end in are explained where the model looks. */
+static void safe_patch_explains_the_codes_it_ends_in(void **state)
+{
+	static const enum err_code codes[] = {
+		ERR_STATE_MISMATCH, ERR_BASE_REQUIRED, ERR_INVALID_DIFF, ERR_AMBIGUOUS_DIFF,
+		ERR_NO_MATCH, ERR_NO_CHANGE, ERR_FILE_NOT_FOUND, ERR_NOT_TEXT, ERR_BUSY,
+		ERR_OUTSIDE_WORKSPACE, ERR_PERMISSION_DENIED, ERR_DENIED_BY_POLICY,
+		ERR_DENIED_BY_USER, ERR_DENIED_BY_SANDBOX, ERR_DISK_FULL, ERR_INTERNAL,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		says("safe_patch", err_name(codes[i]));
+}
+
+static void kinds_have_the_names_of_gemini_cli(void **state)
+{
+	(void)state;
+	assert_string_equal(tool_kind_name(tool_find("read_file")->kind), "read");
+	assert_string_equal(tool_kind_name(tool_find("safe_patch")->kind), "edit");
+	assert_string_equal(tool_kind_name(tool_find("list_directory")->kind), "search");
+	assert_string_equal(tool_kind_name((enum tool_kind)999), "other");
+}
+
+static void versions_begin_at_one_and_grow(void **state)
+{
+	struct session session;
+
+	(void)state;
+	session_init(&session, NULL);
+	assert_int_equal(session.version, 0);
+	assert_int_equal(session_next_version(&session), 1);
+	assert_int_equal(session_next_version(&session), 2);
+	session_init(&session, NULL);
+	assert_int_equal(session_next_version(&session), 1);
+	session_release(&session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_schema_is_one),
+		cmocka_unit_test(arguments_are_objects_that_take_no_unknown_names),
+		cmocka_unit_test(every_alias_names_a_parameter),
+		cmocka_unit_test(names_and_aliases_find_their_tool_and_no_other),
+		cmocka_unit_test(descriptions_teach_the_protocol),
+		cmocka_unit_test(safe_patch_explains_the_codes_it_ends_in),
+		cmocka_unit_test(kinds_have_the_names_of_gemini_cli),
+		cmocka_unit_test(versions_begin_at_one_and_grow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
