@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers of the sub-commands and the exit codes they return. */
+#ifndef HASP_CLI_COMMANDS_H
+#define HASP_CLI_COMMANDS_H
+
+#include "cli/parse.h"
+
+enum {
+	CLI_OK = 0,
+	CLI_FAILED = 1, /* the tool failed, or the result could not be written */
+	CLI_USAGE = 2,  /* the command line is wrong; nothing is on standard output */
+};
+
+int command_run_root(const struct invocation *invocation);       /* help.c */
+int command_run_help(const struct invocation *invocation);       /* help.c */
+int command_run_completion(const struct invocation *invocation); /* completion.c */
+int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: understand the command line, run one command, report once. */
+#include "base/limits.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+static int usage_error(const struct invocation *invocation, const char *message)
+{
+	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_PATH_BYTES);
+
+	output_complain(message);
+	if (invocation->command == command_root())
+		buf_str(&hint, "\"hasp --help\" lists the commands.\n");
+	else
+		buf_printf(&hint, "\"hasp help %s\" explains the usage.\n",
+		           invocation->command->name);
+	output_stderr(buf_view(&hint));
+	return CLI_USAGE;
+}
+
+static int run(const struct invocation *invocation)
+{
+	if (invocation_has(invocation, FLAG_HELP))
+		return help_show(invocation);
+	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
+		return command_root()->run(invocation);
+	return invocation->command->run(invocation);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_invocation_ struct invocation invocation = { 0 };
+	struct err err = ERR_INIT;
+	int code;
+
+	output_setup();
+	if (!invocation_parse(argc, argv, &invocation, &err))
+		return usage_error(&invocation, err.message);
+	code = run(&invocation);
+	if (!output_finish(&err)) {
+		output_complain(err.message);
+		return code == CLI_OK ? CLI_FAILED : code;
+	}
+	return code;
+}

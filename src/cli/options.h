@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of sub-commands and flags, from which everything else follows.
+ *
+ * Parsing (parse.h), --help (help.h), the man page and the completion scripts
+ * are computed from these rows; nothing about a flag is written down twice.
+ *
+ * To add a flag:
+ *   1. an entry in enum flag_id
+ *   2. a row in the flags of its command in options.c
+ *   3. the handler asks invocation_has() or invocation_value() (parse.h)
+ *   4. a test in test/cli/, a line in docs/tool-command.md
+ * To add a sub-command: a row in options.c and a handler in its own file,
+ * declared in commands.h.
+ */
+#ifndef HASP_CLI_OPTIONS_H
+#define HASP_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum flag_id {
+	FLAG_HELP,
+	FLAG_VERSION,
+	FLAG_MAN_PAGE,
+	FLAG_ARG,
+	FLAG_ROOT,
+	FLAG_JSON,
+	FLAG_PRETTY,
+	FLAG_COLOR,
+	FLAG_DURABILITY,
+	FLAG_LIST,
+	FLAG_SCHEMA,
+};
+
+/* What a shell offers when the value is being typed. */
+enum complete_kind {
+	COMPLETE_NOTHING,
+	COMPLETE_FILE,
+	COMPLETE_FOLDER,
+	COMPLETE_CHOICE,    /* one of value.choices */
+	COMPLETE_TOOL,      /* the registry's names */
+	COMPLETE_COMMAND,   /* the sub-commands */
+	COMPLETE_PARAMETER, /* NAME= for the parameters of the tool named before */
+};
+
+/* What a flag takes, or a positional argument is. */
+struct value {
+	const char *name; /* as help shows it: "DIR"; NULL: a switch takes nothing */
+	enum complete_kind complete;
+	const char *const *choices; /* COMPLETE_CHOICE: NULL-terminated; others are refused */
+};
+
+struct flag {
+	enum flag_id id;
+	const char *name; /* without the dashes */
+	char letter;      /* short form, or 0 */
+	struct value value;
+	bool repeatable;
+	bool hidden;
+	const char *help; /* one line, no full stop */
+	const char *man;  /* finished sentences for the man page; NULL: from help */
+};
+
+struct positional {
+	struct value value;
+	const char *help;
+};
+
+struct invocation;
+
+struct command {
+	const char *name;
+	const char *summary;         /* one line, no full stop */
+	const char *const *synopsis; /* NULL-terminated; what follows "hasp NAME" */
+	const char *text;            /* paragraphs, separated by an empty line */
+	const struct flag *flags;
+	size_t flag_count;
+	const struct positional *positionals;
+	size_t positional_count;
+	int (*run)(const struct invocation *invocation); /* returns the exit code */
+};
+
+/* The program itself: the flags that stand before a sub-command. */
+const struct command *command_root(void);
+
+size_t command_count(void);
+const struct command *command_at(size_t i);
+const struct command *command_find(const char *name); /* NULL if there is none */
+
+#endif

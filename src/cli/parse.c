@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over argv, driven by the table. */
+#include "cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "data/schema.h"
+
+/* More flags than any row of the table has, and more commands than there are. */
+enum { ROWS_MAX = 64 };
+
+struct cursor {
+	int argc;
+	char *const *argv;
+	int next; /* index of the next word */
+};
+
+void invocation_release(struct invocation *invocation)
+{
+	free(invocation->flags);
+	free(invocation->positionals);
+	*invocation = (struct invocation){ 0 };
+}
+
+bool invocation_has(const struct invocation *invocation, enum flag_id id)
+{
+	for (size_t i = 0; i < invocation->flag_count; i++) {
+		if (invocation->flags[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+const char *invocation_value(const struct invocation *invocation, enum flag_id id)
+{
+	for (size_t i = invocation->flag_count; i-- > 0;) {
+		if (invocation->flags[i].id == id)
+			return invocation->flags[i].value;
+	}
+	return NULL;
+}
+
+const char *invocation_positional(const struct invocation *invocation, size_t i)
+{
+	return i < invocation->positional_count ? invocation->positionals[i] : NULL;
+}
+
+static bool unknown_flag(const struct command *command, const char *name, struct err *err)
+{
+	const char *known[ROWS_MAX];
+	size_t count = 0;
+	const char *near;
+
+	for (size_t i = 0; i < command->flag_count && count < ROWS_MAX; i++) {
+		if (!command->flags[i].hidden)
+			known[count++] = command->flags[i].name;
+	}
+	near = nearest_name(name, known, count);
+	if (near)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no flag --%s; did you mean --%s?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag --%s.", name);
+}
+
+bool command_unknown(const char *name, struct err *err)
+{
+	const char *known[ROWS_MAX];
+	size_t count = 0;
+	const char *near;
+
+	while (count < command_count() && count < ROWS_MAX) {
+		known[count] = command_at(count)->name;
+		count++;
+	}
+	near = nearest_name(name, known, count);
+	if (near)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no command \"%s\"; did you mean \"%s\"?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no command \"%s\".", name);
+}
+
+static bool value_allowed(const struct value *value, const char *what, const char *given,
+                          struct err *err)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(ERR_MESSAGE_MAX);
+
+	if (!value->choices)
+		return true;
+	for (size_t i = 0; value->choices[i]; i++) {
+		if (strcmp(value->choices[i], given) == 0)
+			return true;
+		buf_printf(&all, "%s%s", i == 0 ? "" : value->choices[i + 1] ? ", " : " or ",
+		           value->choices[i]);
+	}
+	return err_set(err, ERR_INVALID_ARGUMENT, "%s is %s, not \"%s\".", what, all.data, given);
+}
+
+static bool add_flag(struct invocation *ret, const struct flag *flag, const char *given,
+                     struct err *err)
+{
+	_cleanup_free_ char *what = mem_printf("--%s", flag->name);
+
+	/* A switch counts once: "-jjjj" must not outgrow the array. */
+	if (!flag->value.name && invocation_has(ret, flag->id))
+		return true;
+	if (!flag->repeatable && invocation_has(ret, flag->id))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s is given twice.", what);
+	if (given && !value_allowed(&flag->value, what, given, err))
+		return false;
+	ret->flags[ret->flag_count++] = (struct flag_value){ flag->id, given };
+	return true;
+}
+
+/* The value of a flag that needs one: what is attached, or the next word. */
+static bool take_value(struct cursor *cursor, const struct flag *flag, const char *attached,
+                       const char **ret_value, struct err *err)
+{
+	if (!flag->value.name) {
+		if (attached)
+			return err_set(err, ERR_INVALID_ARGUMENT, "--%s takes no value.",
+			               flag->name);
+		return true;
+	}
+	if (!attached && cursor->next >= cursor->argc)
+		return err_set(err, ERR_INVALID_ARGUMENT, "--%s needs a value: %s.", flag->name,
+		               flag->value.name);
+	*ret_value = attached ? attached : cursor->argv[cursor->next++];
+	return true;
+}
+
+static bool parse_long(struct cursor *cursor, const char *word, struct invocation *ret,
+                       struct err *err)
+{
+	size_t len = strcspn(word, "=");
+	const char *attached = word[len] == '=' ? word + len + 1 : NULL;
+	_cleanup_free_ char *name = mem_dup(word, len);
+
+	for (size_t i = 0; i < ret->command->flag_count; i++) {
+		const struct flag *flag = &ret->command->flags[i];
+		const char *value = NULL;
+
+		if (strcmp(flag->name, name) != 0)
+			continue;
+		return take_value(cursor, flag, attached, &value, err) &&
+		       add_flag(ret, flag, value, err);
+	}
+	return unknown_flag(ret->command, name, err);
+}
+
+static const struct flag *find_letter(const struct command *command, char letter)
+{
+	for (size_t i = 0; i < command->flag_count; i++) {
+		if (command->flags[i].letter == letter)
+			return &command->flags[i];
+	}
+	return NULL;
+}
+
+/* Letters of switches can be joined: -jp. */
+static bool parse_short(struct cursor *cursor, const char *letters, struct invocation *ret,
+                        struct err *err)
+{
+	for (size_t i = 0; letters[i]; i++) {
+		const struct flag *flag = find_letter(ret->command, letters[i]);
+		const char *value = NULL;
+
+		if (!flag)
+			return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag -%s.",
+			               letters + i);
+		if (flag->value.name) {
+			const char *attached = letters[i + 1] ? letters + i + 1 : NULL;
+
+			return take_value(cursor, flag, attached, &value, err) &&
+			       add_flag(ret, flag, value, err);
+		}
+		if (!add_flag(ret, flag, NULL, err))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_positional(const char *word, struct invocation *ret, struct err *err)
+{
+	const struct command *command = ret->command;
+
+	if (command == command_root()) {
+		const struct command *named = command_find(word);
+
+		if (!named)
+			return command_unknown(word, err);
+		ret->command = named;
+		return true;
+	}
+	if (ret->positional_count >= command->positional_count)
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp %s does not take \"%s\".",
+		               command->name, word);
+	if (!value_allowed(&command->positionals[ret->positional_count].value,
+	                   command->positionals[ret->positional_count].value.name, word, err))
+		return false;
+	ret->positionals[ret->positional_count++] = word;
+	return true;
+}
+
+bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struct err *err)
+{
+	struct cursor cursor = { argc, argv, 1 };
+	size_t room = argc > 0 ? (size_t)argc : 1;
+	bool flags_ended = false;
+
+	/* Each word holds at most one value; switches are counted once each. */
+	ret->flags = mem_alloc(room + ROWS_MAX, sizeof(*ret->flags));
+	ret->positionals = mem_alloc(room, sizeof(*ret->positionals));
+	ret->command = command_root();
+	while (cursor.next < argc) {
+		const char *word = argv[cursor.next++];
+		bool ok;
+
+		if (!flags_ended && strcmp(word, "--") == 0) {
+			flags_ended = true;
+			continue;
+		}
+		if (!flags_ended && strncmp(word, "--", 2) == 0)
+			ok = parse_long(&cursor, word + 2, ret, err);
+		else if (!flags_ended && word[0] == '-' && word[1])
+			ok = parse_short(&cursor, word + 1, ret, err);
+		else
+			ok = parse_positional(word, ret, err);
+		if (!ok)
+			return false;
+	}
+	return true;
+}

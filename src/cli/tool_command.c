@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `hasp tool`: one call from a shell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/tool_args.h"
+#include "cli/view.h"
+#include "data/schema.h"
+#include "workerd/inprocess.h"
+
+/* The end of the journal's path beneath the home folder. */
+#define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
+
+static int complain(const struct err *err, int code)
+{
+	output_complain(err->message);
+	return code;
+}
+
+/* A tool as data: what --schema prints, and --list --json for all. */
+static json_t *declaration(const struct tool *tool)
+{
+	json_t *names = json_array();
+
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		json_array_append_new(names, json_string(*alias));
+	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "name", tool->name, "title",
+	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases", names,
+	                 "description", tool->description, "arguments_schema",
+	                 json_loads(tool->arguments_schema, 0, NULL), "result_schema",
+	                 json_loads(tool->result_schema, 0, NULL));
+}
+
+/* Prints and releases a document. */
+static int print_document(const struct invocation *invocation, json_t *document, bool indent)
+{
+	struct err err = ERR_INIT;
+	bool ok = output_json(document, indent || invocation_has(invocation, FLAG_PRETTY), &err);
+
+	json_decref(document);
+	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+}
+
+static int list_tools(const struct invocation *invocation)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct err err = ERR_INIT;
+	json_t *all;
+
+	if (!invocation_has(invocation, FLAG_JSON)) {
+		help_tool_list(&text);
+		return output_text(buf_view(&text), &err) ? CLI_OK : complain(&err, CLI_FAILED);
+	}
+	all = json_array();
+	for (size_t i = 0; i < tool_count(); i++)
+		json_array_append_new(all, declaration(tool_at(i)));
+	return print_document(invocation, all, /* indent= */ false);
+}
+
+/* The tool that is named, or NULL after saying what is wrong. */
+static const struct tool *named_tool(const struct invocation *invocation)
+{
+	const char *name = invocation_positional(invocation, 0);
+	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
+	_cleanup_free_ char *message = NULL;
+	const char *near;
+
+	if (!name) {
+		output_complain("Name a tool; \"hasp tool --list\" shows them.");
+		return NULL;
+	}
+	if (tool_find(name))
+		return tool_find(name);
+	for (size_t i = 0; i < tool_count(); i++)
+		names[i] = tool_at(i)->name;
+	near = nearest_name(name, names, tool_count());
+	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
+	                     near ? "; did you mean \"" : ".", near ? near : "",
+	                     near ? "\"?" : "");
+	output_complain(message);
+	return NULL;
+}
+
+/* Where apply_changes keeps its journal; NULL when there is no home folder. The caller frees. */
+static char *journal_folder(void)
+{
+	static const char *const homes[] = { "GEMINI_CLI_HOME", "HOME" };
+
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		const char *home = getenv(homes[i]);
+
+		if (home && home[0] == '/')
+			return mem_printf("%s" JOURNAL_BENEATH_HOME, home);
+	}
+	return NULL;
+}
+
+static bool open_provider(const struct invocation *invocation, struct provider **ret,
+                          struct err *err)
+{
+	_cleanup_free_ const char **roots = mem_alloc(invocation->flag_count + 1, sizeof(*roots));
+	_cleanup_free_ char *journal = journal_folder();
+	const char *durability = invocation_value(invocation, FLAG_DURABILITY);
+	struct inprocess_options options = { .roots = roots, .journal_folder = journal };
+
+	for (size_t i = 0; i < invocation->flag_count; i++) {
+		if (invocation->flags[i].id == FLAG_ROOT)
+			roots[options.root_count++] = invocation->flags[i].value;
+	}
+	if (!options.root_count)
+		roots[options.root_count++] = ".";
+	options.durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
+	                                                                     : DURABILITY_FULL;
+	return provider_inprocess(&options, ret, err);
+}
+
+static bool show_result(const struct invocation *invocation, const json_t *result, bool for_people,
+                        struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct view view = { 0 };
+
+	if (!for_people)
+		return output_json(result, invocation_has(invocation, FLAG_PRETTY), err);
+	view.colour = output_wants_colour(invocation_value(invocation, FLAG_COLOR));
+	view.width = output_is_terminal() ? output_width() : 0;
+	if (!view_result(&text, result, &view))
+		return err_set(err, ERR_TOO_LARGE, "The result is too large to be shown.");
+	return output_text(buf_view(&text), err);
+}
+
+static int call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
+{
+	bool for_people = !invocation_has(invocation, FLAG_JSON) &&
+	                  (invocation_has(invocation, FLAG_PRETTY) || output_is_terminal());
+	struct provider *provider = NULL;
+	struct session session;
+	struct err err = ERR_INIT;
+	json_t *result;
+	bool failed, shown;
+
+	if (!open_provider(invocation, &provider, &err))
+		return complain(&err, CLI_USAGE);
+	if (for_people)
+		view_prepare(tool, arguments);
+	session_init(&session, provider);
+	result = tool_call(&session, tool->name, arguments);
+	failed = tool_result_failed(result);
+	shown = show_result(invocation, result, for_people, &err);
+	if (!shown)
+		output_complain(err.message);
+	json_decref(result);
+	session_release(&session);
+	provider_free(provider);
+	return failed || !shown ? CLI_FAILED : CLI_OK;
+}
+
+int command_run_tool(const struct invocation *invocation)
+{
+	const struct tool *tool;
+	struct err err = ERR_INIT;
+	json_t *arguments = NULL;
+	int code;
+
+	if (invocation_has(invocation, FLAG_LIST) && invocation_positional(invocation, 0)) {
+		output_complain("--list lists all tools; name none.");
+		return CLI_USAGE;
+	}
+	if (invocation_has(invocation, FLAG_LIST))
+		return list_tools(invocation);
+	tool = named_tool(invocation);
+	if (!tool)
+		return CLI_USAGE;
+	if (invocation_has(invocation, FLAG_SCHEMA))
+		return print_document(invocation, declaration(tool), output_is_terminal());
+	if (!tool_args_read(invocation, tool, &arguments, &err))
+		return complain(&err, CLI_USAGE);
+	code = call(invocation, tool, arguments);
+	json_decref(arguments);
+	return code;
+}

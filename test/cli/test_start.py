@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a start costs: one call of a small tool loads nothing that it does not use."""
+import re
+import subprocess
+
+from conftest import HASP
+
+CALL = ["tool", "read_file", '{"file_path": "a.txt"}']
+
+
+def opened(ws, tmp_path, *args):
+    """Paths that were opened, the C library's own aside."""
+    trace = tmp_path / "trace"
+    subprocess.run(["strace", "-f", "-o", str(trace), "-e", "trace=open,openat,openat2,execve",
+                    HASP, *args], cwd=ws.folder, env=ws.env, check=True, capture_output=True)
+    found = re.findall(r'^\d+ +open\w*\((?:\w+, )?"([^"]*)".* = \d+$', trace.read_text(), re.M)
+    return [path for path in found if "/libc.so" not in path and "ld.so" not in path]
+
+
+def test_reading_a_small_file_opens_only_what_it_needs(ws, tmp_path):
+    ws.write("a.txt", "text\n")
+    paths = opened(ws, tmp_path, *CALL)
+    assert "a.txt" in paths
+    unneeded = [path for path in paths if path.endswith(".so") or ".so." in path or
+                re.search("locale|gconv|openssl|magic|passwd|nsswitch", path)]
+    assert unneeded == []
+    assert len(paths) <= 8, paths
+
+
+def test_help_opens_nothing(ws, tmp_path):
+    assert [path for path in opened(ws, tmp_path, "--help") if path != "/dev/urandom"] == []
+
+
+def test_reading_a_small_file_takes_little_memory(ws):
+    ws.write("a.txt", "text\n")
+    done = subprocess.run(["/usr/bin/time", "-f", "%M", HASP, *CALL], cwd=ws.folder, env=ws.env,
+                          check=True, capture_output=True)
+    assert int(done.stderr) < 8192
+
+
+def test_no_library_but_the_c_library_is_loaded_at_start():
+    done = subprocess.run(["readelf", "-d", HASP], check=True, capture_output=True)
+    needed = re.findall(r"NEEDED.*\[(.*?)\]", done.stdout.decode())
+    assert [name for name in needed if not name.startswith(("libc.so", "ld-linux"))] == []
