@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real changes of single files: (base, diff, result), by the thousand.
+
+    for triple in load():      # sorted, the same on every run for the same packages
+        triple.base, triple.result           # bytes
+        triple.diffs["U3"], ["U10"]          # as `git diff` prints them, with those names
+
+From three kinds of history: Debian's patch series (each patch against the tree that the ones
+before it left), two versions of the same npm package, and the commits of this repository.
+Languages: whatever is in them; PACKAGES is chosen for C, C++, Python, JavaScript, TypeScript,
+Markdown, HTML, CSS, JSON, YAML, shell, Makefiles, manual pages, and files with CRLF.
+
+Everything fetched is kept in ${XDG_CACHE_HOME:-~/.cache}/hasp-corpus; the second run needs no
+network.  Versions may move (a point release of Debian), so no expectation is stored: the
+result is what the history says.
+"""
+
+import hashlib
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "corpus"))
+import debian_series  # noqa: E402
+
+SOURCES = ["cron", "openssh", "busybox", "exim4", "dash", "bash", "sudo", "procps",
+           "shadow", "screen", "inetutils", "gnupg2", "cups", "postfix", "grub2"]
+PACKAGES = [
+    ("lodash", "4.17.15", "4.17.21"), ("node-gyp", "9.4.1", "10.2.0"), ("rxjs", "7.5.0", "7.8.1"),
+    ("bootstrap", "5.2.3", "5.3.3"), ("usb", "1.9.2", "2.9.0"), ("nan", "2.17.0", "2.20.0"),
+    ("node-addon-api", "5.1.0", "7.1.0"), ("node-pty", "0.10.1", "1.0.0"),
+    ("adm-zip", "0.5.9", "0.5.16"), ("pyright", "1.1.300", "1.1.320"),
+    ("tree-sitter-python", "0.20.4", "0.21.0"), ("better-sqlite3", "8.7.0", "9.4.0"),
+    ("commander", "10.0.1", "12.1.0"), ("npm", "9.6.0", "9.8.1"),
+    ("highlight.js", "11.8.0", "11.10.0"), ("uglify-js", "3.16.0", "3.19.0"),
+    ("@types/node", "18.19.0", "20.11.0"), ("moment", "2.29.1", "2.30.1"),
+    ("markdown-it", "13.0.1", "14.1.0"), ("chart.js", "3.9.1", "4.4.0"),
+]
+MAX_BYTES = 300_000   # larger bases make the comparison with the peers slow, not better
+MAX_HUNKS = 60        # nobody writes more in one call
+PER_EXTENSION = 60    # most files of one kind from one package
+FORMAT = 2            # of the cache: raise it when what is stored changes
+
+
+class CorpusError(Exception):
+    """What could not be had, as one sentence."""
+
+
+@dataclass(frozen=True)
+class Triple:
+    name: str      # where it is from, for a reader
+    path: str      # of the file in its tree
+    base: bytes
+    result: bytes
+    diffs: dict    # "U3", "U10": the diff between them
+
+
+def cache_folder():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(home) / "hasp-corpus"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _run(argv, ok=(0,), **kwargs):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+    if done.returncode not in ok:
+        raise CorpusError("%s failed: %s" % (" ".join(map(str, argv[:4])),
+                                             done.stderr.decode(errors="replace")[-300:]))
+    return done.stdout
+
+
+def _usable(base, result):
+    """Text on both sides, changed, and of a size that people edit."""
+    return (base != result and b"\0" not in base and b"\0" not in result
+            and len(base) <= MAX_BYTES and len(result) <= MAX_BYTES)
+
+
+def _stable_order(names):
+    """An order that does not follow the alphabet and never changes."""
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
+
+
+# ---- npm -------------------------------------------------------------------------------
+
+def _npm_tarball(name, version):
+    folder = cache_folder() / "npm"
+    folder.mkdir(exist_ok=True)
+    path = folder / ("%s-%s.tgz" % (name.lstrip("@").replace("/", "-"), version))
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as temporary:
+            _run(["npm", "pack", "--silent", "--pack-destination", temporary,
+                  "%s@%s" % (name, version)])
+            (made,) = Path(temporary).iterdir()
+            made.rename(path)
+    return path
+
+
+def _npm_files(name, version):
+    with tarfile.open(_npm_tarball(name, version)) as tar:
+        return {member.name.split("/", 1)[-1]: tar.extractfile(member).read()
+                for member in tar if member.isfile() and member.size <= MAX_BYTES}
+
+
+def _npm_pair(name, before, after):
+    old, new = _npm_files(name, before), _npm_files(name, after)
+    taken = {}
+    for path in _stable_order(set(old) & set(new)):
+        extension = os.path.splitext(path)[1]
+        if not _usable(old[path], new[path]) or path.endswith((".min.js", ".min.css", ".map")):
+            continue
+        taken[extension] = taken.get(extension, 0) + 1
+        if taken[extension] <= PER_EXTENSION:
+            yield "%s-%s/%s" % (name, after, path), path, old[path], new[path]
+
+
+# ---- Debian ----------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Step:
+    """One file's diff of a series, and the file as the patches before it left it."""
+    source: str
+    patch: str
+    path: str
+    base: bytes    # b"" when the file is new
+    diff: bytes    # the maintainers' own
+    result: bytes  # what GNU patch makes of it, with its default fuzz
+    deleted: bool
+
+
+class Tree:
+    """A source tree of which only the changed files are held in memory."""
+
+    def __init__(self, root):
+        self.root, self.changed = Path(root), {}
+
+    def read(self, path):
+        if path not in self.changed:
+            file = self.root / path
+            self.changed[path] = file.read_bytes() if file.is_file() else None
+        return self.changed[path]
+
+
+def gnu_patch(base, diff, folder, *options):
+    """What GNU patch makes of `base`: bytes, or None when it refuses."""
+    old, text, out = (os.path.join(folder, name) for name in ("gnu.base", "gnu.diff", "gnu.out"))
+    for name, data in ((old, base), (text, diff)):
+        with open(name, "wb") as file:
+            file.write(data)
+    if os.path.exists(out):
+        os.unlink(out)
+    done = subprocess.run(["patch", "-s", "-f", "-r", "-", *options, "-o", out, old, text],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        return None
+    with open(out, "rb") as file:
+        return file.read()
+
+
+def series_steps(sources=None):
+    """Every file diff of every patch of the series, in order, as a Step."""
+    fetched = debian_series.fetch(sources or SOURCES, cache_folder() / "debian")
+    with tempfile.TemporaryDirectory() as folder:
+        for source in fetched:
+            tree = Tree(source.orig)
+            for patch in source.series:
+                for old, new, diff in debian_series.file_diffs(patch.read(), patch.strip):
+                    path = old if old and tree.read(old) is not None else new or old
+                    base = tree.read(path) or b""
+                    # A maintainer's diff may need fuzz; --binary keeps CRs, as dpkg-source does.
+                    result = gnu_patch(base, diff, folder, "--binary")
+                    if result is None:
+                        continue
+                    yield Step("%s-%s" % (source.name, source.version), patch.name, path,
+                               base, diff, result, new is None)
+                    tree.changed[path] = None if new is None else result
+
+
+def _series_pairs():
+    for step in series_steps():
+        if not step.deleted and step.base and _usable(step.base, step.result):
+            yield ("%s/%s (%s)" % (step.source, step.path, step.patch), step.path,
+                   step.base, step.result)
+
+
+# ---- this repository -------------------------------------------------------------------
+
+def _commit_pairs(limit=300):
+    root = HERE.parent.parent
+    git = ["git", "-C", str(root)]
+    if subprocess.run(git + ["rev-parse", "HEAD"], capture_output=True).returncode != 0:
+        return  # a source tarball has no history
+    for commit in _run(git + ["rev-list", "--no-merges", "-n", str(limit), "HEAD"]).split():
+        raw = _run(git + ["diff-tree", "-r", "--diff-filter=M", "--no-commit-id", commit])
+        for line in raw.splitlines():
+            meta, path = line.split(b"\t", 1)
+            _, _, old, new, _ = meta.split()
+            old, new = (_run(git + ["cat-file", "blob", blob]) for blob in (old, new))
+            if _usable(old, new):
+                path = os.fsdecode(path)
+                yield "%s/%s" % (commit[:8].decode(), path), path, old, new
+
+
+# ---- diffs of all pairs at once --------------------------------------------------------
+
+def _write_trees(pairs, folder):
+    for side in ("a", "b"):
+        os.mkdir(os.path.join(folder, side))
+    for i, (_, path, old, new) in enumerate(pairs):
+        # The extension chooses git's built-in notion of a function heading.
+        leaf = "%06d%s" % (i, os.path.splitext(path)[1])
+        for side, data in (("a", old), ("b", new)):
+            with open(os.path.join(folder, side, leaf), "wb") as file:
+                file.write(data)
+
+
+def _git_diffs(folder, context):
+    """{index: diff} of the trees a and b in `folder`."""
+    attributes = os.path.join(folder, "attributes")
+    with open(attributes, "w") as file:
+        file.write("*.c diff=cpp\n*.h diff=cpp\n*.py diff=python\n*.md diff=markdown\n")
+    text = _run(["git", "-c", "core.attributesFile=" + attributes, "-c", "core.autocrlf=false",
+                 "diff", "--no-index", "--no-color", "--no-prefix", "--no-ext-diff", "--text",
+                 "-U%d" % context, "a", "b"], ok=(0, 1), cwd=folder)
+    out = {}
+    # A line of a hunk begins with a blank, + or -: these words begin only a new file's part.
+    for part in re.split(rb"(?m)^diff --git ", text)[1:]:
+        index = int(re.match(rb"a/(\d{6})", part)[1])
+        start = part.find(b"\n@@ ")
+        if start >= 0:
+            out[index] = part[start + 1:]
+    return out
+
+
+def _triples(pairs):
+    pairs = list(pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        _write_trees(pairs, folder)
+        by_context = {"U%d" % n: _git_diffs(folder, n) for n in (3, 10)}
+    for i, (name, path, old, new) in enumerate(pairs):
+        diffs = {key: found[i] for key, found in by_context.items() if i in found}
+        if len(diffs) == 2 and diffs["U3"].count(b"\n@@ ") < MAX_HUNKS:
+            yield Triple(name, path, old, new, diffs)
+
+
+def _cached(key, make):
+    path = cache_folder() / ("triples-%d-%s.pickle" % (FORMAT, key))
+    if path.exists():
+        return [Triple(*row) for row in pickle.loads(path.read_bytes())]
+    triples = list(_triples(make()))
+    partial = path.with_suffix(".partial.%d" % os.getpid())
+    partial.write_bytes(pickle.dumps([tuple(vars(t).values()) for t in triples]))
+    partial.rename(path)
+    return triples
+
+
+def load():
+    """All triples: the packages' from the cache once made, this repository's made each time."""
+    out = []
+    for name, before, after in PACKAGES:
+        key = "%s-%s-%s" % (name.lstrip("@").replace("/", "-"), before, after)
+        out += _cached(key, lambda n=name, b=before, a=after: _npm_pair(n, b, a))
+    key = hashlib.sha256(" ".join(SOURCES).encode()).hexdigest()[:12]
+    out += _cached("debian-" + key, _series_pairs)
+    if shutil.which("git"):
+        out += _triples(_commit_pairs())
+    if len(out) < 1000:
+        raise CorpusError("the corpus has only %d changes; is something missing?" % len(out))
+    return out
+
+
+if __name__ == "__main__":
+    kinds = {}
+    for triple in load():
+        leaf = os.path.basename(triple.path)
+        extension = os.path.splitext(leaf)[1] or leaf
+        kinds[extension] = kinds.get(extension, 0) + 1
+        if b"\r\n" in triple.base:
+            kinds["(CRLF)"] = kinds.get("(CRLF)", 0) + 1
+        if not triple.base.endswith(b"\n"):
+            kinds["(no newline)"] = kinds.get("(no newline)", 0) + 1
+    for extension, count in sorted(kinds.items(), key=lambda item: -item[1])[:40]:
+        print("%6d %s" % (count, extension))
+    print("%6d in all" % sum(n for e, n in kinds.items() if e[0] != "("))

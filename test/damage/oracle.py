@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a damaged diff still says: does it determine one result?
+
+The judge of the tests, written apart from the engine and by brute force: it finds every place
+where a hunk's old lines fit the base, with the folding that the damage makes necessary, and
+counts the ways to place all hunks.
+
+    places = Places(base_lines)
+    places.of(old_lines, LEVEL_EXACT)                # every index where they fit
+    judge(change, base_lines, level, numbers, ordered)    # a Verdict
+"""
+
+import re
+from typing import NamedTuple
+
+EXACT, TRAILING, SPACE, LOOKALIKE = range(4)
+
+_FOLD = {}
+for _plain, _codes in (("'", (0x2018, 0x2019, 0x201A, 0x201B, 0x2032, 0x00B4)),
+                       ('"', (0x201C, 0x201D, 0x201E, 0x201F, 0x2033)),
+                       ("-", (0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2015, 0x2212)),
+                       ("", (0x00A0, 0x2002, 0x2003, 0x2007, 0x2009, 0x202F, 0x3000))):
+    for _code in _codes:
+        _FOLD[_code] = _plain
+
+_BLANK = re.compile(rb"[ \t\r\n\v\f]+")
+
+
+def _exact(line):
+    return line[:-2] if line.endswith(b"\r\n") else line[:-1] if line.endswith(b"\n") else line
+
+
+def _space(line):
+    return _BLANK.sub(b"", line)
+
+
+def _lookalike(line):
+    if line.isascii():
+        return _BLANK.sub(b"", line)
+    folded = line.decode("utf-8", "surrogateescape").translate(_FOLD)
+    return _BLANK.sub(b"", folded.encode("utf-8", "surrogateescape"))
+
+
+FOLDS = (_exact, lambda line: line.rstrip(b" \t\r\n"), _space, _lookalike)
+
+
+class Places:
+    """Where runs of lines occur in a base."""
+
+    def __init__(self, base):
+        self.base = base
+        self._folded = {}
+
+    def _level(self, level):
+        if level not in self._folded:
+            lines = [FOLDS[level](line) for line in self.base]
+            index = {}
+            for i, line in enumerate(lines):
+                index.setdefault(line, []).append(i)
+            self._folded[level] = (lines, index)
+        return self._folded[level]
+
+    def of(self, old, level):
+        """All indices where `old` fits; for no lines at all every gap between lines."""
+        if not old:
+            return list(range(len(self.base) + 1))
+        lines, index = self._level(level)
+        wanted = [FOLDS[level](line) for line in old]
+        rarest = min(range(len(wanted)), key=lambda i: len(index.get(wanted[i], ())))
+        starts = (i - rarest for i in index.get(wanted[rarest], ()))
+        return [s for s in starts if s >= 0 and lines[s:s + len(wanted)] == wanted]
+
+
+class Verdict(NamedTuple):
+    determined: bool  # one result follows from what the diff says
+    misled: bool      # several places fit, and a number names one that is not the true one
+    ways: int         # how many ways there are to place the hunks, numbers aside
+
+
+def _ways(cores, candidates, ordered):
+    """Ways to choose a place for each hunk, in the order of the diff if it is to be trusted."""
+    if not ordered:
+        total = 1
+        for places in candidates:
+            total *= len(places)
+        return total
+    # Hunks may share context but not changed lines: compare first changed to last changed.
+    counts = {-1: 1}
+    for (first, last), places in zip(cores, candidates):
+        following = {}
+        for place in places:
+            ways = sum(n for end, n in counts.items() if end < place + first)
+            if ways:
+                end = place + max(first, last)
+                following[end] = following.get(end, 0) + ways
+        counts = following
+    return sum(counts.values())
+
+
+def _core(hunk):
+    """Old-line offsets of the first and the last change; an insertion is before its line."""
+    before, _ = hunk.edges()
+    after = 0
+    for tag, _ in reversed(hunk.lines):
+        if tag != b" ":
+            break
+        after += 1
+    return before, len(hunk.old()) - after - 1
+
+
+def judge(change, level=EXACT, numbers=None, ordered=True, places=None):
+    """The verdict on a diff whose hunks are those of `change` (at their true places), read
+    with the folding `level`; numbers: the 0-based place each header states, or None."""
+    places = places or Places(change.base)
+    candidates = [places.of(hunk.old(), level) for hunk in change.hunks]
+    cores = [_core(hunk) for hunk in change.hunks]
+    ways = _ways(cores, candidates, ordered)
+    if ways == 1:
+        return Verdict(True, False, 1)
+    misled, kept = False, []
+    for hunk, found, number in zip(change.hunks, candidates, numbers or [None] * len(candidates)):
+        if number == hunk.at:
+            kept.append([hunk.at])
+            continue
+        misled = misled or (number is not None and len(found) > 1 and number in found)
+        kept.append(found)
+    return Verdict(not misled and _ways(cores, kept, ordered) == 1, misled, ways)

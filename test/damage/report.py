@@ -1,0 +1,277 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Damages real diffs, has them applied, and reports right / refused / wrong per kind.
+
+    DAMAGE_DRIVER=build/test/damage/damage_driver test/damage/report.py [--cases N] [--peers]
+            [--kind TEXT] [--seed S] [--program build/hasp] [--write FILE] [--failures FOLDER]
+
+With --peers the table stands beside GNU patch, `git apply` and npm's `diff`.  --failures saves
+the smallest failing cases of each kind (base, diff, expected, got, note).  --write makes the
+Markdown page.  The exit status is 1 when something was applied wrongly or a demand failed.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import corpus
+import kinds
+import peers
+from kinds import EFFORT, EITHER, MISLED, OPTIONAL, RECOVER, REFUSE, REFUSED, RIGHT
+
+TRIES = 12        # triples looked at for each case wanted: not every diff has a tab
+SHARE = 0.99      # of the recoverable cases that must be right
+KEPT = 3          # failures saved of each kind
+
+
+@dataclass
+class Tally:
+    right: int = 0
+    refused: int = 0
+    wrong: int = 0
+
+    def add(self, case, got):
+        if case.truth is not None and got == case.truth:
+            self.right += 1
+        elif got is None:
+            self.refused += 1
+        else:
+            self.wrong += 1
+
+    def plus(self, other):
+        return Tally(self.right + other.right, self.refused + other.refused,
+                     self.wrong + other.wrong)
+
+    def total(self):
+        return self.right + self.refused + self.wrong
+
+    def __str__(self):
+        return "%d / %d / %d" % (self.right, self.refused, self.wrong)
+
+
+@dataclass
+class Row:
+    """One kind: tallies by the name of the program."""
+    entry: kinds.Kind
+    demanded: dict = field(default_factory=dict)      # cases with one answer
+    undetermined: dict = field(default_factory=dict)  # right or refused, both are fine
+    misled: int = 0
+    failures: list = field(default_factory=list)      # of the first program: (case, got, note)
+
+    def cases(self):
+        return sum(next(iter(t.values())).total() if t else 0
+                   for t in (self.demanded, self.undetermined))
+
+
+def failed(case, got):
+    """Whether an answer breaks the demand on its case."""
+    if case.demand == RIGHT:
+        return got != case.truth
+    if case.demand == REFUSED:
+        return got is not None
+    return case.demand == EITHER and got is not None and got != case.truth
+
+
+def cases_of(entry, triples, count, seed):
+    """Up to `count` cases of a kind, from triples in an order of its own."""
+    rng = kinds.random.Random("%s/%s" % (entry.name, seed))
+    order = rng.sample(range(len(triples)), len(triples))
+    made = 0
+    for i in order[:count * TRIES]:
+        case = kinds.make_case(entry, triples[i], triples, seed)
+        if case is not None:
+            made += 1
+            yield case
+            if made == count:
+                return
+
+
+def run_kind(entry, triples, programs, count, peer_count, seed):
+    """programs[0] is the one that is judged; the others get the first `peer_count` cases."""
+    row = Row(entry)
+    for n, case in enumerate(cases_of(entry, triples, count, seed)):
+        if case.demand == MISLED:
+            row.misled += 1
+            continue
+        for program in programs[:1] if n >= peer_count else programs:
+            got = program.apply(case.base, case.diff, case.path)
+            tallies = row.undetermined if case.demand == EITHER else row.demanded
+            tallies.setdefault(program.name, Tally()).add(case, got)
+            if program is programs[0] and failed(case, got):
+                row.failures.append((case, got, getattr(program, "note", "")))
+    return row
+
+
+def run(programs, count, peer_count=0, seed=1, match="", progress=False):
+    triples = corpus.load()
+    rows = []
+    chosen = [entry for entry in kinds.load_all() if match in entry.name]
+    for n, entry in enumerate(chosen):
+        rows.append(run_kind(entry, triples, programs, count, peer_count, seed))
+        if progress and sys.stderr.isatty():
+            print("\r%3d / %d kinds" % (n + 1, len(chosen)), end="", file=sys.stderr)
+    if progress and sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    return rows
+
+
+# ---- demands ---------------------------------------------------------------------------
+
+def complaints(rows, name):
+    """What is not as demanded, one sentence each."""
+    out = []
+    for row in rows:
+        sure, open_ = (t.get(name, Tally()) for t in (row.demanded, row.undetermined))
+        wrong = sure.wrong + open_.wrong
+        if wrong and row.entry.group != OPTIONAL:
+            out.append("%s: %d of %d applied wrongly" % (row.entry.name, wrong,
+                                                         sure.total() + open_.total()))
+        if row.entry.group == RECOVER and sure.right < SHARE * sure.total():
+            out.append("%s: only %d of %d right (%d refused)" % (
+                row.entry.name, sure.right, sure.total(), sure.refused))
+    return out
+
+
+def share_right(rows, name):
+    """(right, all) over the recoverable kinds."""
+    tallies = [row.demanded.get(name, Tally()) for row in rows if row.entry.group == RECOVER]
+    return sum(t.right for t in tallies), sum(t.total() for t in tallies)
+
+
+# ---- tables ----------------------------------------------------------------------------
+
+TITLES = {
+    RECOVER: "Recoverable: the result still follows from the diff",
+    REFUSE: "To be refused: another state of the file, or no such diff",
+    EFFORT: "Best effort: right or refused, both are fine",
+    OPTIONAL: "Other coats of a diff: nothing is demanded",
+}
+
+
+def _tallies(row):
+    """The tallies that a row shows: in groups that demand something, the demanded ones."""
+    if row.entry.group in (RECOVER, REFUSE):
+        return row.demanded
+    return row.undetermined or row.demanded
+
+
+def _markdown(name):
+    for plain, escaped in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("`", "&#96;")):
+        name = name.replace(plain, escaped)
+    return name
+
+
+def tables(rows, names):
+    """The Markdown tables, one for each group."""
+    out = []
+    for group, title in TITLES.items():
+        chosen = [row for row in rows if row.entry.group == group and _tallies(row)]
+        if not chosen:
+            continue
+        out += ["", "### " + title, "", "| kind | " + " | ".join(names) + " |",
+                "|---|" + "---|" * len(names)]
+        totals = {name: Tally() for name in names}
+        for row in chosen:
+            cells = [_tallies(row).get(name, Tally()) for name in names]
+            for name, cell in zip(names, cells):
+                totals[name] = totals[name].plus(cell)
+            out.append("| %s | %s |" % (_markdown(row.entry.name), " | ".join(map(str, cells))))
+        out.append("| **all** | %s |" % " | ".join("**%s**" % totals[name] for name in names))
+        if group == RECOVER:
+            open_ = {name: Tally() for name in names}
+            for row in chosen:
+                for name in names:
+                    open_[name] = open_[name].plus(row.undetermined.get(name, Tally()))
+            out.append("| several places fit, nothing says which | %s |" %
+                       " | ".join(str(open_[name]) for name in names))
+    return out
+
+
+PAGE = """# Damaged diffs
+
+Real changes, from Debian's patch series, from successive versions of npm packages and from
+this repository, printed as unified diffs and then damaged as language models damage them.
+Each cell is *right / refused / wrong*: right is the exact bytes of the real result, wrong is any
+other result reported as success. Left out are %d of %d cases whose damaged text is just what
+another change would have (a wrong number that names another fitting place, indentation lost
+where nothing shows whose).
+
+GNU patch is run with its default fuzz, `git apply` and npm's `diff` with their defaults; each is
+given the first cases of those that hasp is given. Reproduce with `test/damage/report.py --peers`.
+"""
+
+
+def page(rows, names):
+    misled = sum(row.misled for row in rows)
+    total = misled + sum(row.cases() for row in rows)
+    return PAGE % (misled, total) + "\n".join(tables(rows, names)) + "\n"
+
+
+# ---- failures --------------------------------------------------------------------------
+
+def save_failures(rows, folder):
+    """The smallest failures of each kind, as files that can be tried by hand."""
+    folder = Path(folder)
+    for row in rows:
+        slug = re.sub(r"[^a-z0-9]+", "-", row.entry.name.lower()).strip("-")
+        shutil.rmtree(folder / slug, ignore_errors=True)
+        smallest = sorted(row.failures, key=lambda failure: (
+            failure[1] is None, len(failure[0].diff) + len(failure[0].base)))
+        for n, (case, got, note) in enumerate(smallest[:KEPT]):
+            place = folder / slug / str(n)
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "base").write_bytes(case.base)
+            (place / "diff").write_bytes(case.diff)
+            (place / "expected").write_bytes(b"" if case.truth is None else case.truth)
+            (place / "got").write_bytes(got or b"")
+            (place / "note").write_text("%s\nof: %s\ndemand: %s\ngot: %s\n%s\n" % (
+                case.kind, case.name, case.demand,
+                "refused" if got is None else "applied", note))
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=100, help="of each kind")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--peer-cases", type=int, default=40, help="of each kind for the peers")
+    parser.add_argument("--kind", default="", help="only kinds whose name has this text")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--program", help="judge this hasp by `hasp tool`, not the driver")
+    parser.add_argument("--driver", default=os.environ.get("DAMAGE_DRIVER"))
+    parser.add_argument("--write", help="write the Markdown page here")
+    parser.add_argument("--failures", help="save failing cases beneath this folder")
+    return parser.parse_args()
+
+
+def main():
+    options = _arguments()
+    if options.program:
+        programs = [peers.Program(options.program)]
+    else:
+        programs = [peers.Engine([options.driver])] if options.driver else []
+    if options.peers:
+        programs += [peers.GnuPatch(), peers.GitApply(), peers.js_diff()]
+    rows = run(programs, options.cases, options.peer_cases, options.seed, options.kind, True)
+    names = [program.name for program in programs]
+    print("\n".join(tables(rows, names)))
+    for name in names:
+        right, total = share_right(rows, name)
+        print("%s: %d of %d recoverable cases right (%.2f %%)" % (
+            name, right, total, 100.0 * right / max(total, 1)))
+    if options.write:
+        Path(options.write).write_text(page(rows, names))
+    if options.failures:
+        save_failures(rows, options.failures)
+    found = complaints(rows, names[0])
+    print("\n".join(found) or "nothing applied wrongly, every demand met")
+    for program in programs:
+        program.close()
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents say about the code is what the code says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "script" / "lib"))
+
+import error_table  # noqa: E402
+
+HEADER = (TOP / "src" / "base" / "err.h").read_text()
+
+
+def test_the_error_table_in_the_docs_is_the_one_in_the_code():
+    page = (TOP / "docs" / "edits.md").read_text()
+    assert error_table.updated(page, HEADER) == page, "run script/lib/error_table.py"
+
+
+def test_every_row_of_the_error_table_is_understood():
+    source = '#define X(symbol, name, class, advice) "\\n" name "|" advice\n' + \
+        '#include "base/err.h"\nconst char *all = ERR_TABLE(X);\n'
+    done = subprocess.run(["cc", "-E", "-P", "-I", str(TOP / "src"), "-x", "c", "-"],
+                          input=source, stdout=subprocess.PIPE, text=True, check=True)
+    text = done.stdout[done.stdout.index("const char *all"):]
+    joined = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).split("\\n")[1:]
+    assert joined == ["%s|%s" % (name, advice)
+                      for name, _, advice in error_table.rows(HEADER)]
+
+
+def test_the_readme_has_the_two_commands_word_for_word():
+    text = (TOP / "README.md").read_text()
+    assert "\nscript/demo\n" in text and "\nscript/test\n" in text
+
+
+def test_settled_and_matched_names_in_the_docs_are_those_of_the_code():
+    code = (TOP / "src" / "patch" / "patch.c").read_text()
+    names = re.findall(r'\[PATCH_SETTLED_\w+\]\s*=\s*"(\w+)"', code)
+    page = (TOP / "docs" / "edits.md").read_text()
+    assert names and sorted(names) == sorted(re.findall(r"(?m)^\| `(?!settled_by)(\w+)` \| [a-z]",
+                                                        page.split("## Errors")[0]))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of the repository hold, and the program that checks them sees each broken one."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+CHECK = TOP / "script" / "check-layers"
+
+GOOD = {
+    "LAYERS": "base:\ndiff: base\ntool: base diff\n",
+    "ARCHITECTURE.md": "`base/` `diff/` `tool/` and `src/base/a.h`\n",
+    "src/base/a.h": "/* SPDX-License-Identifier: Apache-2.0 */\n",
+    "src/diff/d.c": '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/a.h"\n',
+    "src/tool/t.c": '/* SPDX-License-Identifier: Apache-2.0 */\n#include <stdio.h>\n',
+}
+
+C = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+# what is wrong, the file that makes it so, words of the finding
+BROKEN = [
+    ("an include upwards", {"src/base/b.c": C + '#include "diff/e.h"\n', "src/diff/e.h": C},
+     "src/base/b.c:2: base may not include diff/e.h"),
+    ("an include of nothing", {"src/tool/u.c": C + '#include "base/none.h"\n'},
+     "base/none.h, which does not exist"),
+    ("a cycle", {"src/base/x.h": C + '#include "base/y.h"\n',
+                 "src/base/y.h": C + '#include "base/x.h"\n'}, "include cycle"),
+    ("a folder without a layer", {"src/new/n.c": C}, "LAYERS does not list"),
+    ("a layer upside down", {"LAYERS": "base: diff\ndiff: base\ntool:\n"}, "not below it"),
+    ("a banned call", {"src/base/b.c": C + "void f(char *s) { strcpy(s, \"x\"); }\n"},
+     "src/base/b.c:2: strcpy is banned"),
+    ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),
+    ("a path that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/gone.h`\n"},
+     "names src/base/gone.h"),
+    ("a folder not on the map", {"ARCHITECTURE.md": "`base/` `diff/`\n"},
+     "does not name the folder src/tool"),
+    ("a host's name", {"README.md": "see https://registry." + "npmjs.org/\n"},
+     "names a machine or a host"),
+    ("a person's folder", {"README.md": "cd /ro" + "ot/project\n"}, "names a machine or a host"),
+    ("a broken link", {"README.md": "[here](docs/none.md)\n"}, "links to docs/none.md"),
+]
+
+
+def tree(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def check(top):
+    return subprocess.run([str(CHECK), "--top", str(top)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+
+
+def test_the_repository_keeps_its_rules():
+    done = check(TOP)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_good_tree_has_no_findings(tmp_path):
+    done = check(tree(tmp_path, GOOD))
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("files, words", [pytest.param(files, words, id=name)
+                                          for name, files, words in BROKEN])
+def test_a_broken_rule_is_found(tmp_path, files, words):
+    done = check(tree(tmp_path, {**GOOD, **files}))
+    assert done.returncode == 1
+    assert words in done.stdout
+
+
+def test_a_banned_name_in_a_comment_or_a_string_is_no_call(tmp_path):
+    files = {"src/base/b.c": C + "/* strcpy(x) */ const char *s = \"system(1)\"; // gets()\n"
+             "void buf_sprintf(int); int x_system(void);\n"}
+    assert check(tree(tmp_path, {**GOOD, **files})).returncode == 0
