@@ -367,7 +367,7 @@ static size_t count_runs(struct span text)
 }
 
 /* Whether the file has tabs inside old lines where the diff has runs of spaces, and added
- * lines may have lost theirs, too: none has a tab, and no removed line is as in the file. */
+ * lines may have lost theirs, too: none has a tab, and no removed line kept its own. */
 static bool lost_inner_tabs(const struct hearing *hr)
 {
 	bool lost = false;
@@ -381,7 +381,8 @@ static bool lost_inner_tabs(const struct hearing *hr)
 
 			if (!diff.len)
 				continue;
-			if (walk.line->op == '-' && span_eq(file, diff))
+			if (walk.line->op == '-' && span_eq(file, diff) &&
+			    (has_tab(file) || count_runs(file)))
 				return false;
 			lost |= has_tab(file) && !has_tab(diff) && count_runs(diff) > count_runs(file);
 		}
