@@ -126,7 +126,7 @@ size_t utf8_decode(struct span text, uint32_t *ret_code_point)
 	return len;
 }
 
-size_t utf8_encode(uint32_t code_point, char out[static 4])
+size_t utf8_put(uint32_t code_point, char out[static 4])
 {
 	if (code_point < 0x80) {
 		out[0] = (char)code_point;

@@ -74,7 +74,7 @@ size_t lines_count(struct span text);
 size_t utf8_decode(struct span text, uint32_t *ret_code_point);
 
 /* Writes 1 to 4 bytes to `out`; returns how many. `code_point` is a scalar value. */
-size_t utf8_encode(uint32_t code_point, char out[static 4]);
+size_t utf8_put(uint32_t code_point, char out[static 4]);
 
 /* Whether all of it is well-formed UTF-8. */
 bool utf8_valid(struct span text);

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "patch/blanks.h"
 #include "patch/candidates.h"
 #include "patch/explain.h"
 #include "patch/settle.h"
+
+/* Hunks for which left-out blank lines are looked for: each costs a pass over the base. */
+enum { RESTORES_TRIED = 16 };
 
 /* ---- the common case: every number is right ---- */
 
@@ -199,7 +203,36 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 	return true;
 }
 
-bool hunks_locate(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+/* Completes hunks that fit nowhere with blank lines they left out; true if any. */
+static bool restore_blanks(const struct lines *base, struct diff_text *diff,
+                           const struct candidates *hunks)
+{
+	size_t tried = 0;
+	bool any = false;
+
+	for (size_t h = 0; h < diff->hunk_count && tried < RESTORES_TRIED; h++)
+		if (!hunks[h].total && hunks[h].old_count) {
+			any |= blanks_restore(base, diff, h, hunks[h].count);
+			tried++;
+		}
+	return any;
+}
+
+static struct candidates *find_candidates(const struct lines *base, struct diff_text *diff,
+                                          bool base_has_bom)
+{
+	struct candidates *hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
+
+	candidates_find(base, diff, base_has_bom, hunks);
+	if (!restore_blanks(base, diff, hunks))
+		return hunks;
+	candidates_release(hunks, diff->hunk_count);
+	hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
+	candidates_find(base, diff, base_has_bom, hunks);
+	return hunks;
+}
+
+bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, struct patch_failure *failure, struct err *err)
 {
 	struct candidates *hunks;
@@ -207,8 +240,7 @@ bool hunks_locate(const struct lines *base, const struct diff_text *diff, bool b
 	bool ok;
 
 	if (!locate_as_stated(base, diff, base_has_bom, ret)) {
-		hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
-		candidates_find(base, diff, base_has_bom, hunks);
+		hunks = find_candidates(base, diff, base_has_bom);
 		settling_init(&settling, base, diff, hunks);
 		settle_all(&settling);
 		ok = explain_unplaced(&settling, failure, err);

@@ -16,6 +16,7 @@ struct parser {
 	size_t at;             /* next line, 0-based */
 	struct diff_text *out;
 	bool in_hunk;
+	bool loose;            /* no @@ is at the left edge: indented ones count */
 	bool headed;           /* a file header came since the last hunk */
 	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
 	struct span old_name, new_name; /* from the latest file header */
@@ -313,13 +314,32 @@ static bool take_outside(struct parser *p, struct err *err)
 	return true;
 }
 
+/* The hunk header on the next line; empty if it is none. */
+static struct span peek_header(const struct parser *p)
+{
+	struct span line = p->loose ? span_trim(peek(p, 0)) : peek(p, 0);
+
+	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
+}
+
+static bool has_header_at_edge(const struct parser *p)
+{
+	for (size_t i = 0; i < p->text.count; i++)
+		if (span_starts(lines_at(&p->text, i), SPAN("@@")))
+			return true;
+	return false;
+}
+
 static bool parse_lines(struct parser *p, struct err *err)
 {
+	p->loose = !has_header_at_edge(p);
 	while (p->at < p->text.count) {
-		if (span_starts(peek(p, 0), SPAN("@@"))) {
+		struct span header = peek_header(p);
+
+		if (header.len) {
 			if (!begin_hunk(p, err))
 				return false;
-			parse_hunk_header(peek(p, 0), &p->out->hunks[p->out->hunk_count - 1]);
+			parse_hunk_header(header, &p->out->hunks[p->out->hunk_count - 1]);
 			p->at++;
 		} else if (!p->in_hunk) {
 			if (!take_outside(p, err))

@@ -95,7 +95,7 @@ static bool verify(const struct lines *base, const struct patch_plan *plan, stru
 	return true;
 }
 
-static bool plan_hunks(const struct lines *base, const struct diff_text *diff,
+static bool plan_hunks(const struct lines *base, struct diff_text *diff,
                        const struct patch_options *options, struct patch_plan *plan,
                        struct patch_failure *failure, struct err *err)
 {

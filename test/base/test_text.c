@@ -80,7 +80,7 @@ static void validity_is_that_of_each_character(void **state)
 		size_t len = 0;
 
 		while (len < next_random(&seed) % 60)
-			len += utf8_encode(codes[next_random(&seed) % ARRAY_LEN(codes)], text + len);
+			len += utf8_put(codes[next_random(&seed) % ARRAY_LEN(codes)], text + len);
 		_cleanup_free_ char *copy = mem_dup(text, len);
 
 		assert_true(utf8_valid(span_of(copy, len)));

@@ -63,7 +63,7 @@ static void unescape(struct buf *out, struct span line)
 			char utf8[4];
 			uint32_t code = (uint32_t)strtoul(body.data + 3, NULL, 16);
 
-			buf_append(out, utf8, utf8_encode(code, utf8));
+			buf_append(out, utf8, utf8_put(code, utf8));
 			body = span_skip(body, (size_t)((char *)memchr(body.data, '}', body.len) -
 			                               body.data) + 1);
 		} else if (span_starts(body, SPAN("\\_"))) {
