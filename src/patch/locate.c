@@ -7,10 +7,11 @@
 #include "patch/blanks.h"
 #include "patch/candidates.h"
 #include "patch/explain.h"
+#include "patch/sequel.h"
 #include "patch/settle.h"
 
-/* Hunks for which left-out blank lines are looked for: each costs a pass over the base. */
-enum { RESTORES_TRIED = 16 };
+/* Hunks for which that is tried: each costs a pass over the base. */
+enum { REWRITES_TRIED = 16 };
 
 /* ---- the common case: every number is right ---- */
 
@@ -203,18 +204,21 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 	return true;
 }
 
-/* Completes hunks that fit nowhere with blank lines they left out; true if any. */
-static bool restore_blanks(const struct lines *base, struct diff_text *diff,
-                           const struct candidates *hunks)
+/* Rewrites hunks that fit nowhere as they would be if the model had not made one of its
+ * habitual mistakes; true if any was rewritten. */
+static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
+                         const struct candidates *hunks)
 {
 	size_t tried = 0;
 	bool any = false;
 
-	for (size_t h = 0; h < diff->hunk_count && tried < RESTORES_TRIED; h++)
-		if (!hunks[h].total && hunks[h].old_count) {
-			any |= blanks_restore(base, diff, h, hunks[h].count);
-			tried++;
-		}
+	for (size_t h = 0; h < diff->hunk_count && tried < REWRITES_TRIED; h++) {
+		if (hunks[h].total || !hunks[h].old_count)
+			continue;
+		tried++;
+		any |= blanks_restore(base, diff, h, hunks[h].count) ||
+		       sequel_rewrite(diff, h, hunks[h].count);
+	}
 	return any;
 }
 
@@ -224,7 +228,7 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 	struct candidates *hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
 
 	candidates_find(base, diff, base_has_bom, hunks);
-	if (!restore_blanks(base, diff, hunks))
+	if (!rewrite_lost(base, diff, hunks))
 		return hunks;
 	candidates_release(hunks, diff->hunk_count);
 	hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));

@@ -25,7 +25,7 @@ struct placement {
 	enum patch_settled settled;
 };
 
-/* Fills `ret` (one per hunk); may complete hunks with blank lines they left out. On failure fills *failure (zeroed by the caller).
+/* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere (blanks.h, sequel.h). On failure fills *failure (zeroed by the caller).
  * NO_MATCH, AMBIGUOUS_DIFF. */
 bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, struct patch_failure *failure, struct err *err);
