@@ -8,6 +8,10 @@
 /* Readings of one hunk: how many trailing lines may be prose (see may_drop). */
 enum { DROP_MAX = 16 };
 
+/* Lines compared in all before a search is given up: about a second. An honest diff of ten
+ * thousand hunks on a million lines needs a hundredth of it. */
+#define WORK_MAX ((size_t)400 * 1000 * 1000)
+
 void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, size_t count,
                         struct candidates *ret)
 {
@@ -132,7 +136,7 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 }
 
 /* Tries one hunk at one level; true when it fits somewhere. */
-static bool find_hunk(const struct line_index *index, const struct diff_text *diff,
+static bool find_hunk(struct line_index *index, const struct diff_text *diff,
                       const struct hunk *hunk, bool lost, enum fold fold, uint32_t *ids,
                       struct candidates *ret)
 {
@@ -170,12 +174,12 @@ static void note_stated(const struct hunk *hunk, struct candidates *ret)
 		ret->stated--;
 }
 
-void candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+bool candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                      struct candidates *ret)
 {
 	bool lost = markers_lost(diff);
 	uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
-	size_t open = 0;
+	size_t open = 0, work = 0;
 
 	for (size_t h = 0; h < diff->hunk_count; h++) {
 		const struct hunk *hunk = &diff->hunks[h];
@@ -188,13 +192,17 @@ void candidates_find(const struct lines *base, const struct diff_text *diff, boo
 		struct line_index index;
 
 		line_index_build(&index, base, diff, fold, base_has_bom);
+		index.work = work;
+		index.work_max = WORK_MAX;
 		for (size_t h = 0; h < diff->hunk_count; h++)
 			if (!ret[h].total && ret[h].old_count)
 				open -= find_hunk(&index, diff, &diff->hunks[h], lost, fold, ids,
 				                  &ret[h]);
+		work = index.work;
 		line_index_release(&index);
 	}
 	free(ids);
+	return work <= WORK_MAX;
 }
 
 void candidates_release(struct candidates *hunks, size_t count)

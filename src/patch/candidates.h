@@ -17,7 +17,7 @@ struct candidates {
 	enum fold fold;     /* level of the places */
 	size_t *places;     /* owned; ascending */
 	size_t kept;        /* elements in `places` */
-	size_t total;       /* places in all */
+	size_t total;       /* places in all; CANDIDATES_KEPT + 1 stands for more */
 	bool has_stated;    /* the header has a line number */
 	size_t stated;      /* 0-based line where it says the hunk begins */
 	bool placed;
@@ -26,8 +26,9 @@ struct candidates {
 };
 
 /* Finds the candidates of all hunks; `ret` has diff->hunk_count zeroed
- * elements. Each hunk stops at the strictest level that fits anywhere. */
-void candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+ * elements. Each hunk stops at the strictest level that fits anywhere.  False when
+ * hunks and base are so alike that the search was given up (hostile input). */
+bool candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                      struct candidates *ret);
 void candidates_release(struct candidates *hunks, size_t count);
 

@@ -199,7 +199,7 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 	return say_no_match(failure, count, err);
 }
 
-/* "12, 40 and 3 more" */
+/* "12, 40 and more" */
 static char *list_lines(const struct patch_failure *failure)
 {
 	struct buf out = BUF_INIT(512);
@@ -207,7 +207,7 @@ static char *list_lines(const struct patch_failure *failure)
 	for (size_t i = 0; i < failure->candidate_count; i++)
 		buf_printf(&out, "%s%zu", i ? ", " : "", failure->candidates[i].line);
 	if (failure->candidates_total > failure->candidate_count)
-		buf_printf(&out, " and %zu more", failure->candidates_total - failure->candidate_count);
+		buf_str(&out, " and more");
 	return buf_steal(&out);
 }
 
@@ -229,9 +229,9 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
 		               title);
 	lines = list_lines(failure);
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
-	               "Ambiguous Diff: %s fits %zu places in the file (lines %s). Add context "
+	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s). Add context "
 	               "lines until it fits one, or give the right line number in its @@ header.",
-	               title, found->total, lines);
+	               title, found->total > found->kept ? "more than " : "", found->kept, lines);
 }
 
 bool explain_contradiction(const struct diff_text *diff, size_t hunk,

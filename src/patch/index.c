@@ -169,7 +169,7 @@ static size_t rarest(const struct line_index *index, const uint32_t *ids, size_t
 }
 
 /* Knuth-Morris-Pratt, for hunks made of lines that are everywhere. */
-static size_t find_linear(const struct line_index *index, const uint32_t *ids, size_t count,
+static size_t find_linear(struct line_index *index, const uint32_t *ids, size_t count,
                           size_t *places, size_t max)
 {
 	size_t *border = mem_alloc(count + 1, sizeof(*border));
@@ -181,7 +181,8 @@ static size_t find_linear(const struct line_index *index, const uint32_t *ids, s
 		k += ids[i] == ids[k];
 		border[i + 1] = k;
 	}
-	for (size_t i = 0; i < index->base_count; i++) {
+	for (size_t i = 0; i < index->base_count && found <= max; i++) {
+		index->work++;
 		while (matched && index->base_ids[i] != ids[matched])
 			matched = border[matched];
 		matched += index->base_ids[i] == ids[matched];
@@ -196,16 +197,19 @@ static size_t find_linear(const struct line_index *index, const uint32_t *ids, s
 	return found;
 }
 
-size_t line_index_find(const struct line_index *index, const uint32_t *ids, size_t count,
+size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
                        size_t *places, size_t max)
 {
 	size_t key = rarest(index, ids, count);
 	size_t from = index->starts[ids[key] - 1], to = index->starts[ids[key]];
 	size_t found = 0;
 
+	if (index->work_max && index->work > index->work_max)
+		return 0;
 	if ((to - from) * count > 4 * index->base_count + 4096)
 		return find_linear(index, ids, count, places, max);
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = from; i < to && found <= max; i++) {
+		index->work += count;
 		if (index->positions[i] < key ||
 		    !line_index_fits(index, ids, count, index->positions[i] - key))
 			continue;

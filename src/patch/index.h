@@ -19,6 +19,8 @@ struct line_index {
 	size_t id_count;      /* ids are 1..id_count */
 	size_t *starts;       /* positions of id are positions[starts[id - 1] .. starts[id]) */
 	size_t *positions;    /* base lines, ascending */
+	size_t work;          /* lines compared so far by line_index_find */
+	size_t work_max;      /* past this it gives up; 0: never */
 };
 
 /* `strip_bom` ignores a byte-order mark at the start of a diff line. */
@@ -30,8 +32,9 @@ void line_index_release(struct line_index *index);
 bool line_index_fits(const struct line_index *index, const uint32_t *ids, size_t count, size_t at);
 
 /* Places where they stand, ascending: the first `max` in `places`; returns how
- * many there are in all. `count` is not 0. Linear in the base. */
-size_t line_index_find(const struct line_index *index, const uint32_t *ids, size_t count,
+ * many there are, but stops counting at max + 1. `count` is not 0. Linear in the base.
+ * Finds nothing once index->work is past index->work_max. */
+size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
                        size_t *places, size_t max);
 
 #endif

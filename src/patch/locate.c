@@ -222,18 +222,20 @@ static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
 	return any;
 }
 
+/* The candidates of all hunks; NULL when the search was given up. */
 static struct candidates *find_candidates(const struct lines *base, struct diff_text *diff,
                                           bool base_has_bom)
 {
-	struct candidates *hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
+	for (int attempt = 0;; attempt++) {
+		struct candidates *hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
+		bool done = candidates_find(base, diff, base_has_bom, hunks);
 
-	candidates_find(base, diff, base_has_bom, hunks);
-	if (!rewrite_lost(base, diff, hunks))
-		return hunks;
-	candidates_release(hunks, diff->hunk_count);
-	hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
-	candidates_find(base, diff, base_has_bom, hunks);
-	return hunks;
+		if (done && (attempt || !rewrite_lost(base, diff, hunks)))
+			return hunks;
+		candidates_release(hunks, diff->hunk_count);
+		if (!done)
+			return NULL;
+	}
 }
 
 bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
@@ -245,6 +247,11 @@ bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_ha
 
 	if (!locate_as_stated(base, diff, base_has_bom, ret)) {
 		hunks = find_candidates(base, diff, base_has_bom);
+		if (!hunks)
+			return err_set(err, ERR_TOO_LARGE,
+			               "The diff and the file are too large and too repetitive to "
+			               "place %zu hunks. Send fewer hunks at a time.",
+			               diff->hunk_count);
 		settling_init(&settling, base, diff, hunks);
 		settle_all(&settling);
 		ok = explain_unplaced(&settling, failure, err);

@@ -98,7 +98,7 @@ struct patch_failure {
 	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
 	struct patch_candidate candidates[8];
 	size_t candidate_count;
-	size_t candidates_total; /* all places, also those not listed */
+	size_t candidates_total; /* places in all, also those not listed; counted to 257 at most */
 };
 
 void patch_failure_release(struct patch_failure *failure);
