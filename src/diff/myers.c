@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "diff/change.h"
 
-/* About a tenth of a second: differences of some thousand lines are exact. */
-#define EXACT_STEPS 40000000
+/* Less than a tenth of a second: differences of some thousand lines are exact. */
+#define EXACT_STEPS 20000000
 /* Rounds that a search has in any case. */
 #define MIN_ROUNDS 256
 

@@ -20,7 +20,7 @@
 
 /* What a boundary costs beyond INDENT_COST per column of indentation. */
 enum {
-	INDENT_COST = 4,
+	INDENT_COST = 10,
 	COST_AFTER_BLANK = 0,
 	COST_FILE_EDGE = 1,
 	COST_BEFORE_BLANK = 6,
@@ -110,12 +110,12 @@ static int boundary_cost(const struct lines *lines, size_t at)
 		next = 0;
 	if (indent_of(lines_at(lines, at - 1)) < 0)
 		cost = COST_AFTER_BLANK;
+	else if (indent_of(lines_at(lines, at)) < 0)
+		cost = COST_BEFORE_BLANK;
 	else if (next == previous)
 		cost = COST_SAME_LEVEL;
 	else
 		cost = next > previous ? COST_DEEPER : COST_SHALLOWER;
-	if (indent_of(lines_at(lines, at)) < 0)
-		cost += COST_BEFORE_BLANK;
 	return INDENT_COST * next + cost;
 }
 

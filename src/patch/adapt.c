@@ -13,11 +13,17 @@
 /* Classes of look-alikes, as bits: what kinds the diff was seen to have changed. */
 enum { CLASS_QUOTE = 1, CLASS_DASH = 2, CLASS_SPACE = 4, CLASS_DOTS = 8, CLASS_INVISIBLE = 16 };
 
+/* Different look-alikes remembered; typographic damage uses a handful. */
+enum { SEEN_MAX = 16 };
+
 struct adapter {
 	const struct diff_text *diff;
 	const struct placement *places;
 	struct witness witness;    /* what the old lines say */
+	const struct lines *base;
 	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
+	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */
+	size_t seen_count;
 	struct buf scratch;
 };
 
@@ -50,54 +56,80 @@ static unsigned class_of(const char *ascii)
 	}
 }
 
-/* The classes of look-alikes in a text. */
-static unsigned classes_in(struct span text)
+/* Takes the next character of a text; *ret_ascii is what it looks like, NULL for none. */
+static struct span next_character(struct span *text, uint32_t *ret_code, const char **ret_ascii)
 {
-	unsigned classes = 0;
+	size_t len = utf8_decode(*text, ret_code);
+	struct span character = span_head(*text, len ? len : 1);
 
-	while (text.len) {
-		uint32_t code;
-		size_t len = utf8_decode(text, &code);
-		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
-
-		if (ascii)
-			classes |= class_of(ascii);
-		text = span_skip(text, len ? len : 1);
-	}
-	return classes;
+	*ret_ascii = len > 1 ? fold_lookalike(*ret_code) : NULL;
+	*text = span_skip(*text, character.len);
+	return character;
 }
 
-static unsigned find_lookalikes(const struct adapter *a, const struct lines *base)
+static bool contains(struct span text, struct span part)
 {
-	unsigned classes = 0;
+	return text.len && memmem(text.data, text.len, part.data, part.len) != NULL;
+}
 
+/* Remembers the look-alikes of an old line that the file's line does not have. */
+static void see_line(struct adapter *a, struct span text, struct span file)
+{
+	while (text.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&text, &code, &ascii);
+		bool known = false;
+
+		if (!ascii || contains(file, character))
+			continue;
+		a->lookalikes |= class_of(ascii);
+		for (size_t i = 0; i < a->seen_count; i++)
+			known |= a->seen[i] == code;
+		if (!known && a->seen_count < SEEN_MAX)
+			a->seen[a->seen_count++] = code;
+	}
+}
+
+static void find_lookalikes(struct adapter *a)
+{
 	for (size_t h = 0; h < a->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(a->diff, a->places, h);
 
 		if (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE)
 			continue;
 		while (old_walk_next(&walk))
-			classes |= classes_in(walk.line->text) &
-			           ~classes_in(line_body(lines_at(base, walk.base_line)));
+			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
 	}
-	return classes;
 }
 
-/* Appends text with the look-alikes of the classes that were seen damaged as ASCII. */
+/* Whether a look-alike in an added line is damage: one that damaged old lines, or
+ * another of its class that the file nowhere has. */
+static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
+                      struct span character)
+{
+	if (!(class_of(ascii) & a->lookalikes))
+		return false;
+	for (size_t i = 0; i < a->seen_count; i++)
+		if (a->seen[i] == code)
+			return true;
+	return !contains(a->base->text, character);
+}
+
+/* Appends text with damaged look-alikes as ASCII. */
 static void put_text(void *context, struct span text, struct buf *out)
 {
 	const struct adapter *a = context;
 
 	while (text.len) {
+		const char *ascii;
 		uint32_t code;
-		size_t len = utf8_decode(text, &code);
-		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
+		struct span character = next_character(&text, &code, &ascii);
 
-		if (ascii && (class_of(ascii) & a->lookalikes))
+		if (ascii && is_damage(a, code, ascii, character))
 			buf_str(out, ascii);
 		else
-			buf_append(out, text.data, len ? len : 1);
-		text = span_skip(text, len ? len : 1);
+			buf_span(out, character);
 	}
 }
 
@@ -108,9 +140,9 @@ struct adapter *adapter_make(const struct lines *base, const struct diff_text *d
 {
 	struct adapter *a = mem_alloc(1, sizeof(*a));
 
-	*a = (struct adapter){ .diff = diff, .places = places,
+	*a = (struct adapter){ .diff = diff, .places = places, .base = base,
 	                       .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
-	a->lookalikes = find_lookalikes(a, base);
+	find_lookalikes(a);
 	witness_hear(&a->witness, base, diff, places, a->lookalikes & CLASS_SPACE);
 	return a;
 }
@@ -120,6 +152,11 @@ void adapter_free(struct adapter *a)
 	witness_release(&a->witness);
 	buf_release(&a->scratch);
 	free(a);
+}
+
+static bool has_tab(struct span text)
+{
+	return text.len && memchr(text.data, '\t', text.len);
 }
 
 static bool has_run_of_spaces(struct span text)
@@ -143,6 +180,9 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 			file.len--;
 		while (!ends_in_space(rest) && ends_in_space(old))
 			old.len--;
+		/* A tab that the copy lost and the added line has was not lost there. */
+		if (has_tab(rest) && has_tab(file) && !has_tab(old))
+			file = old;
 		if (!span_eq(old, file) && transfer_share(old, rest) > transfer_share(file, rest) &&
 		    transfer_line(old, file, rest, out, put_text, a))
 			return true;
@@ -161,6 +201,8 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 
 	if (!a->witness.heard && !a->lookalikes)
 		return buf_span(out, text);
+	while (a->witness.extra_cr && span_ends(text, SPAN("\r")))
+		text.len--;
 	if (a->witness.trim_end)
 		while (ends_in_space(text))
 			text.len--;

@@ -60,6 +60,16 @@ static size_t bare_tail(const struct diff_text *diff, const struct hunk *hunk)
 	return n;
 }
 
+static bool tail_has_words(const struct diff_text *diff, const struct hunk *hunk)
+{
+	size_t tail = bare_tail(diff, hunk);
+
+	for (size_t i = 0; i < tail; i++)
+		if (!is_blank(&diff->lines[hunk->first + hunk->count - 1 - i]))
+			return true;
+	return false;
+}
+
 /* Whether context lines lost their markers elsewhere in the diff: then an
  * unmarked line at the end of a hunk is context, too, and not prose. */
 static bool markers_lost(const struct diff_text *diff)
@@ -117,7 +127,7 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 /* The readings in the order of belief: as the counts say, then whole, then
  * with ever fewer lines at the end. Returns how many. */
 static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
-                            size_t readings[static DROP_MAX + 2])
+                            size_t readings[static DROP_MAX + 3])
 {
 	size_t drop = may_drop(diff, hunk, lost), n = 0;
 
@@ -127,6 +137,9 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 		if (drop < hunk->count - hunk->cut)
 			return n;
 	}
+	/* Blank lines before prose set it off; at the end of the diff they may be context. */
+	if (drop && tail_has_words(diff, hunk))
+		readings[n++] = hunk->count - drop;
 	readings[n++] = hunk->count;
 	for (size_t i = 1; i <= drop && n < DROP_MAX + 1; i++)
 		readings[n++] = hunk->count - i;
@@ -140,7 +153,7 @@ static bool find_hunk(struct line_index *index, const struct diff_text *diff,
                       const struct hunk *hunk, bool lost, enum fold fold, uint32_t *ids,
                       struct candidates *ret)
 {
-	size_t readings[DROP_MAX + 2];
+	size_t readings[DROP_MAX + 3];
 	size_t n = list_readings(diff, hunk, lost, readings);
 
 	for (size_t i = 0; i < n; i++) {

@@ -216,7 +216,8 @@ static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
 		if (hunks[h].total || !hunks[h].old_count)
 			continue;
 		tried++;
-		any |= blanks_restore(base, diff, h, hunks[h].count) ||
+		/* A count that is met says that no line was left out. */
+		any |= (!diff->hunks[h].cut && blanks_restore(base, diff, h, hunks[h].count)) ||
 		       sequel_rewrite(diff, h, hunks[h].count);
 	}
 	return any;

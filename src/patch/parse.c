@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "patch/fold.h"
 #include "patch/unwrap.h"
 
 /* Hunks that a later one is compared with: bounds the work on hostile diffs. */
@@ -314,10 +315,25 @@ static bool take_outside(struct parser *p, struct err *err)
 	return true;
 }
 
+/* Without spaces of any kind and invisible characters in front. */
+static struct span skip_spaces(struct span line)
+{
+	while (line.len) {
+		uint32_t code;
+		size_t len = utf8_decode(line, &code);
+		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
+
+		if (line.data[0] != ' ' && line.data[0] != '\t' && !(ascii && (!*ascii || *ascii == ' ')))
+			break;
+		line = span_skip(line, len ? len : 1);
+	}
+	return line;
+}
+
 /* The hunk header on the next line; empty if it is none. */
 static struct span peek_header(const struct parser *p)
 {
-	struct span line = p->loose ? span_trim(peek(p, 0)) : peek(p, 0);
+	struct span line = p->loose || !p->in_hunk ? skip_spaces(peek(p, 0)) : peek(p, 0);
 
 	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
 }
@@ -359,7 +375,9 @@ static bool parse_lines(struct parser *p, struct err *err)
 
 static bool same_hunk(const struct diff_text *diff, const struct hunk *a, const struct hunk *b)
 {
-	if (!a->has_old || !b->has_old || a->old_start != b->old_start || a->count != b->count)
+	/* Line 0 or 1 everywhere is what models write that do not know the line. */
+	if (!a->has_old || !b->has_old || a->old_start != b->old_start || a->old_start <= 1 ||
+	    a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (diff->lines[a->first + i].op != diff->lines[b->first + i].op ||

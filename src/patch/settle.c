@@ -472,56 +472,53 @@ void settle_all(struct settling *s)
 	each_open(s, by_same_result);
 }
 
-/* How many of the hunk's lines that are not blank stand at `at`, at the most
- * tolerant level; *ret_of is how many there are. */
-static size_t resemblance(const struct settling *s, size_t i, size_t at, size_t *ret_of)
+/* How far the lines at some place are the hunk's, at the most tolerant level. */
+struct resemblance {
+	size_t lines, equal;             /* all old lines */
+	size_t solid_lines, solid_equal; /* those that are not blank */
+};
+
+static struct resemblance compare_at(const struct settling *s, size_t i, size_t at)
 {
 	struct buf one = BUF_INIT(LIMIT_FILE_BYTES), other = BUF_INIT(LIMIT_FILE_BYTES);
 	const struct hunk *hunk = hunk_of(s, i);
-	size_t equal = 0, line = at;
+	struct resemblance r = { 0 };
 
-	*ret_of = 0;
 	for (size_t j = 0; j < s->hunks[i].count; j++) {
 		const struct hunk_line *old = &s->diff->lines[hunk->first + j];
-		struct span want;
+		struct span want, have = span_of(NULL, 0);
+		size_t line = at + r.lines;
+		bool equal;
 
 		if (old->op == '+')
 			continue;
 		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
-		if (want.len) {
-			(*ret_of)++;
-			equal += line < s->base->count &&
-			         span_eq(want, fold_line(FOLD_LOOKALIKE_DROP,
-			                                 line_body(lines_at(s->base, line)), &other));
-		}
-		line++;
+		if (line < s->base->count)
+			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)), &other);
+		equal = line < s->base->count && span_eq(want, have);
+		r.lines++;
+		r.equal += equal;
+		r.solid_lines += want.len > 0;
+		r.solid_equal += equal && want.len;
 	}
 	buf_release(&one);
 	buf_release(&other);
-	return equal;
-}
-
-bool settle_lacks_lines(const struct settling *s, size_t i)
-{
-	const struct candidates *hunk = &s->hunks[i];
-	bool open_above = !hunk->lead && hunk->at > 0;
-	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
-
-	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
-	       hunk_of(s, i)->old_count > hunk->old_count;
+	return r;
 }
 
 /* Whether the lines at `at` are mostly the hunk's, but not all. */
-static bool resembles(const struct settling *s, size_t i, size_t at)
+static bool resembles(const struct settling *s, size_t i, size_t at, bool stated)
 {
 	const struct candidates *hunk = &s->hunks[i];
-	size_t of, equal;
+	struct resemblance r;
 
 	/* Where it overlaps the place that was found, it resembles it anyway. */
 	if (at < hunk->at + hunk->old_count && hunk->at < at + hunk->old_count)
 		return false;
-	equal = resemblance(s, i, at, &of);
-	return equal >= 2 && 2 * equal >= of;
+	r = compare_at(s, i, at);
+	if (r.solid_equal >= 2 && 2 * r.solid_equal >= r.solid_lines)
+		return true;
+	return stated && r.solid_equal && 2 * r.equal >= r.lines;
 }
 
 bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)
@@ -534,10 +531,20 @@ bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected
 		for (int64_t sign = -1; sign <= 1; sign += 2) {
 			int64_t at = expected + sign * away;
 
-			if (at < 0 || (size_t)at >= s->base->count || !resembles(s, i, (size_t)at))
+			if (at < 0 || (size_t)at >= s->base->count || !resembles(s, i, (size_t)at, !away))
 				continue;
 			*ret_expected = (size_t)at;
 			return true;
 		}
 	return false;
+}
+
+bool settle_lacks_lines(const struct settling *s, size_t i)
+{
+	const struct candidates *hunk = &s->hunks[i];
+	bool open_above = !hunk->lead && hunk->at > 0;
+	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
+
+	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
+	       hunk_of(s, i)->old_count > hunk->old_count;
 }

@@ -81,6 +81,30 @@ static size_t common_tail(struct span a, struct span b, size_t max)
 	return n;
 }
 
+static bool is_space_at(struct span text, size_t at)
+{
+	return at < text.len && fold_is_space(text.data[at]);
+}
+
+/* What two lines share at both ends. A run of white space of which they share only a
+ * part is not shared. */
+static void find_shared(struct span one, struct span other, size_t *ret_head, size_t *ret_tail)
+{
+	size_t shorter = one.len < other.len ? one.len : other.len;
+	size_t head = common_head(one, other), tail;
+
+	if (is_space_at(one, head) || is_space_at(other, head))
+		while (head && fold_is_space(one.data[head - 1]))
+			head--;
+	tail = common_tail(one, other, shorter - head);
+	if ((tail < one.len && fold_is_space(one.data[one.len - tail - 1])) ||
+	    (tail < other.len && fold_is_space(other.data[other.len - tail - 1])))
+		while (tail && fold_is_space(one.data[one.len - tail]))
+			tail--;
+	*ret_head = head;
+	*ret_tail = tail;
+}
+
 static bool ends_in_space(struct span text)
 {
 	return text.len && fold_is_space(text.data[text.len - 1]);
@@ -88,10 +112,10 @@ static bool ends_in_space(struct span text)
 
 size_t transfer_share(struct span one, struct span other)
 {
-	size_t head = common_head(one, other);
-	size_t shorter = one.len < other.len ? one.len : other.len;
+	size_t head, tail;
 
-	return head + common_tail(one, other, shorter - head);
+	find_shared(one, other, &head, &tail);
+	return head + tail;
 }
 
 bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
@@ -99,14 +123,13 @@ bool transfer_line(struct span removed, struct span file, struct span added, str
                    void *context)
 {
 	_cleanup_buf_ struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
-	size_t head = common_head(removed, added);
-	size_t shorter = removed.len < added.len ? removed.len : added.len;
-	size_t tail = common_tail(removed, added, shorter - head);
-	struct span tail_text = span_skip(removed, removed.len - tail);
-	size_t total, file_head, file_tail;
+	size_t head, tail, total, file_head, file_tail;
+	struct span tail_text;
 
+	find_shared(removed, added, &head, &tail);
 	if (2 * (head + tail) < added.len)
 		return false;
+	tail_text = span_skip(removed, removed.len - tail);
 	total = folded_length(file, &scratch);
 	if (!offset_after(file, folded_length(span_head(removed, head), &scratch),
 	                  ends_in_space(span_head(removed, head)), &file_head) ||

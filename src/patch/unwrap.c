@@ -130,7 +130,11 @@ static struct span whole_indent(struct span text)
 
 struct span diff_unwrap(struct span text, struct buf *storage)
 {
-	struct span source = text, line, indent;
+	struct span source, line, indent;
+
+	if (span_starts(text, SPAN("\xEF\xBB\xBF")))
+		text = span_skip(text, 3);
+	source = text;
 
 	if (collect_fenced(text, storage))
 		source = buf_view(storage);

@@ -421,6 +421,20 @@ static bool every_end_spaced(const struct hearing *hr)
 	return old >= 2 && added;
 }
 
+/* Whether old lines still end in CR without their line ending, where the file's do not. */
+static bool has_extra_cr(const struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		while (old_walk_next(&walk))
+			if (span_ends(walk.line->text, SPAN("\r")) &&
+			    !span_ends(file_line(hr, walk.base_line), SPAN("\r")))
+				return true;
+	}
+	return false;
+}
+
 /* ---- the result ---- */
 
 /* Room for every indentation that will be asked for: each line a few times. */
@@ -450,6 +464,7 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 	w->verdict = judge(&hr);
 	w->inner_tabs = lost_inner_tabs(&hr);
 	w->trim_end = every_end_spaced(&hr);
+	w->extra_cr = has_extra_cr(&hr);
 }
 
 void witness_release(struct witness *w)

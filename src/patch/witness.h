@@ -51,6 +51,7 @@ struct witness {
 	enum verdict verdict;
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */
 	bool trim_end;            /* added lines got white space at their ends */
+	bool extra_cr;            /* lines of the diff end in a CR more than the file's */
 	struct buf indents;       /* owned; indentations with no-break spaces as spaces */
 };
 

@@ -13,6 +13,7 @@
 
 struct rule {
 	struct pattern *pattern; /* owned */
+	int last_byte; /* that a path must have to fit; -1: any. Spares most matching */
 	bool negated;
 	bool folder_only;
 	bool basename; /* fits the last component, at any depth */
@@ -62,6 +63,7 @@ static void add_rule(struct ignore_rules *rules, struct span line)
 	rule.pattern = pattern_compile(line, /* ignore_case= */ false, &reason);
 	if (!rule.pattern)
 		return;
+	rule.last_byte = pattern_last_byte(rule.pattern);
 	if (rules->count == rules->cap)
 		rules->rules = mem_grow(rules->rules, &rules->cap, rules->count + 1,
 		                        sizeof(*rules->rules));
@@ -106,10 +108,13 @@ enum ignore_verdict ignore_match(const struct ignore_rules *rules, struct span p
 {
 	const char *slash = path.len > 0 ? memrchr(path.data, '/', path.len) : NULL;
 	struct span name = slash ? span_skip(path, (size_t)(slash - path.data) + 1) : path;
+	const int last_byte = path.len > 0 ? (unsigned char)path.data[path.len - 1] : -1;
 
 	for (size_t i = rules->count; i-- > 0;) {
 		const struct rule *rule = &rules->rules[i];
 
+		if (rule->last_byte >= 0 && rule->last_byte != last_byte)
+			continue;
 		if (rule->folder_only && !is_folder)
 			continue;
 		if (pattern_match(rule->pattern, rule->basename ? name : path))

@@ -160,6 +160,16 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
+int pattern_last_byte(const struct pattern *pattern)
+{
+	const struct component *last = &pattern->components[pattern->component_count - 1];
+
+	if (pattern->ignore_case || last->to == last->from ||
+	    pattern->tokens[last->to - 1].kind != TOKEN_BYTE)
+		return -1;
+	return pattern->tokens[last->to - 1].byte;
+}
+
 static bool bytes_match(const struct pattern *pattern, size_t from, size_t to,
                         struct span text)
 {

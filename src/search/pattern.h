@@ -22,6 +22,9 @@ void pattern_free(struct pattern *pattern);
 /* Whether the pattern fits the whole path. Time is at most the product of both lengths. */
 bool pattern_match(const struct pattern *pattern, struct span path);
 
+/* The byte that every path it fits ends with; -1 when there is no such byte. */
+int pattern_last_byte(const struct pattern *pattern);
+
 /* Whether it can fit something beneath the folder. */
 bool pattern_may_match_beneath(const struct pattern *pattern, struct span folder);
 

@@ -22,6 +22,7 @@ struct workspace_root {
 struct workspace {
 	struct workspace_root *roots; /* owned */
 	size_t count;
+	struct folder_cache *clean; /* owned */
 };
 
 /* Takes an absolute path apart: which root it is beneath, as text, by whole

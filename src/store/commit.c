@@ -155,10 +155,12 @@ static bool write_file(struct snapshot *base, const struct span *pieces, size_t 
 {
 	_cleanup_stage_ struct stage stage = STAGE_INIT;
 
-	stage.readable = recover_open(base->place.folder);
+	stage.readable = recover_open(&base->place);
 	if (!check_early(base, err) || !stage_write(&stage, base, pieces, count, how, err) ||
 	    !replace(&stage, base, how, err))
 		return false;
+	stage_discard(&stage);
+	recover_note(&base->place, stage.readable);
 	*ret = (struct file_state){ .path = mem_strdup(base->place.path), .exists = true,
 		                    .sha256 = stage.sha256, .size = stage.size };
 	return true;
@@ -249,10 +251,12 @@ bool commit_delete_how(struct snapshot *base, const struct commit_how *how, stru
 
 	if (!base->exists)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", base->place.path);
-	stage.readable = recover_open(base->place.folder);
+	stage.readable = recover_open(&base->place);
 	ok = stage_remove(&stage, base, LITTER_DELETE, how, err) &&
 	     settle(&stage, base, how, err);
 	stage_discard(&stage);
+	if (ok)
+		recover_note(&base->place, stage.readable);
 	flock(base->fd, LOCK_UN);
 	return ok;
 }

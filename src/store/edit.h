@@ -42,6 +42,8 @@ struct change {
 	size_t expected_count;        /* UPDATE: exact number of places; 0 means 1 */
 	bool any_count;               /* UPDATE: one or more places are fine */
 	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
+	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
+	                               * Python's; NULL: the file's own, UTF-8 for a new one */
 	const struct sha256 *expect;  /* NULL, or the hash the result must have */
 };
 
@@ -55,12 +57,20 @@ struct edit_options {
 	const char *journal_folder;   /* for several changes; absolute */
 };
 
+/* How a file's text is kept on the disk. */
+struct text_form {
+	char encoding[32];            /* iconv's name; "" if not known, or not text */
+	const char *line_endings;     /* as document_line_endings; static; NULL likewise */
+};
+
 struct change_result {
 	bool done;                    /* this change was made (or, dry run, would be) */
 	struct err err;               /* why not; ROLLED_BACK when another change failed */
 	struct file_state before;     /* path is always set, if the path could be resolved */
 	struct file_state state;      /* what is on disk now; the planned state in a dry run */
 	bool state_known;             /* false: the path could not be resolved or read */
+	struct text_form before_form; /* of `before`, where it was looked at */
+	struct text_form form;        /* of `state`, where it was made or shown */
 	struct buf content;           /* UTF-8 text of `state`, if wanted and it is text */
 	bool content_is_text;
 	struct buf diff;              /* unified diff before -> after, 3 lines of context */
@@ -104,7 +114,8 @@ void change_result_release(struct change_result *result);
  *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
  *   WRONG_MATCH_COUNT  UPDATE
  *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
- *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8; no journal_folder for several files */
+ *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8; no journal_folder for several files;
+ *                      an encoding that iconv does not know or that lacks a character */
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);

@@ -5,6 +5,7 @@
  *     edit_file.c    the files of a call and their evolving bodies
  *     edit_plan.c    one change: check the base, compute the new body
  *     edit_update.c  the exact replacement
+ *     edit_form.c    encodings: of new text, and for the caller
  *     edit_result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
@@ -60,6 +61,7 @@ struct edit_step {
 	struct buf text_owned;          /* new text that had to be made */
 	struct span text;               /* WRITE: the whole new text, without byte-order mark */
 	struct pieces pieces;           /* the new bytes */
+	char written_as[32];            /* their encoding, when it is not that of doc */
 };
 
 struct edit_call {
@@ -100,6 +102,14 @@ bool edit_to_crlf(struct buf *out, struct span text);
 
 /* edit_update.c */
 bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err);
+
+/* edit_form.c */
+
+/* Whole new text as step->pieces, in the encoding that the change or the file has. */
+bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
+void edit_form_of_document(const struct document *doc, struct text_form *ret);
+/* Of the body that the step made. */
+void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
 
 /* edit_result.c */
 

@@ -204,9 +204,7 @@ bool edit_plan_text(struct edit_step *step, struct span text, struct err *err)
 		text = buf_view(&step->text_owned);
 	}
 	step->text = text;
-	if (!document_encode_text(&step->doc, text, &step->pieces, err))
-		return false;
-	return take_pieces(step, err);
+	return edit_encode_text(step, text, err) && take_pieces(step, err);
 }
 
 bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,

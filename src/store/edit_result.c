@@ -143,11 +143,13 @@ void edit_result_planned(struct edit_call *call, struct edit_step *step)
 		print_move(call, step);
 	else if (!step->target)
 		describe_change(call, step);
+	if (step->before.exists && step->has_doc && !step->opaque)
+		edit_form_of_document(&step->doc, &result->before_form);
 	set_note(step);
 }
 
-/* The text of a body, as a reader would be shown it. */
-static bool body_text(struct edit_body *body, struct buf *out)
+/* The text of a body, as a reader would be shown it, and its form. */
+static bool body_text(struct edit_body *body, struct buf *out, struct text_form *form)
 {
 	const struct edit_step *step = body->made_by;
 	struct err ignored = ERR_INIT;
@@ -162,6 +164,7 @@ static bool body_text(struct edit_body *body, struct buf *out)
 		return buf_span(out, step->text);
 	if (!document_open(body->pieces[0], NULL, &doc, &ignored))
 		return false;
+	edit_form_of_document(&doc, form);
 	ok = buf_span(out, doc.lines.text);
 	document_release(&doc);
 	return ok;
@@ -173,10 +176,13 @@ void edit_result_state(struct edit_call *call, struct edit_step *step, struct ed
 
 	set_state(&result->state, file, &file->body);
 	result->state_known = true;
+	result->form = (struct text_form){ 0 };
+	if (file->body.exists && file->body.made_by)
+		edit_form_of_step(file->body.made_by, &result->form);
 	buf_clear(&result->content);
 	result->content.max = LIMIT_RESULT_BYTES;
 	result->content_is_text = call->options->want_content &&
-	                          body_text(&file->body, &result->content);
+	                          body_text(&file->body, &result->content, &result->form);
 	if (!result->content_is_text)
 		buf_release(&result->content);
 }

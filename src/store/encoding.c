@@ -2,7 +2,6 @@
 /* Finding the encoding: marks, validity, NUL patterns, uchardet. */
 #include "store/encoding.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -94,7 +93,22 @@ static void add_candidates(struct encoding_guess *guess, const char *name)
 /* Escapes and backspaces are in terminal logs and formatted manuals: they are text. */
 static bool is_control(uint32_t c)
 {
-	return (c < 0x20 && !(c >= 0x08 && c <= 0x0D) && c != 0x1B) || c == 0x7F;
+	const uint32_t text = 0x3Fu << 0x08 | 1u << 0x1B; /* BS TAB LF VT FF CR, ESC */
+
+	return c < 0x20 ? (text >> c & 1) == 0 : c == 0x7F;
+}
+
+/* Whether one of eight bytes is below 0x20 or is 0x7F (or, rarely, looks as if). */
+static bool may_have_control(const char *eight)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	const uint64_t highs = 0x8080808080808080u;
+	uint64_t word;
+	uint64_t del;
+
+	memcpy(&word, eight, sizeof(word));
+	del = word ^ (ones * 0x7F);
+	return (((word - ones * 0x20) & ~word) | ((del - ones) & ~del)) & highs;
 }
 
 /* Whether more than one byte in `one_in` of the beginning is a control character. */
@@ -102,9 +116,16 @@ static bool control_rich(struct span raw, size_t one_in)
 {
 	struct span sample = span_head(raw, SAMPLE_BYTES);
 	size_t controls = 0;
+	size_t at = 0;
 
-	for (size_t i = 0; i < sample.len; i++)
-		controls += is_control((unsigned char)sample.data[i]);
+	while (at < sample.len) {
+		size_t block = sample.len - at < 8 ? sample.len - at : 8;
+
+		if (block < 8 || may_have_control(sample.data + at))
+			for (size_t i = 0; i < block; i++)
+				controls += is_control((unsigned char)sample.data[at + i]);
+		at += block;
+	}
 	return controls * one_in > sample.len;
 }
 
@@ -334,9 +355,16 @@ static void sniff_legacy(struct span raw, struct encoding_guess *guess)
 /* Seven-bit encodings switch alphabets with escape sequences: ISO-2022-JP and its kin. */
 static bool has_designation(struct span raw)
 {
-	struct span sample = span_head(raw, SAMPLE_BYTES);
+	struct span rest = span_head(raw, SAMPLE_BYTES);
+	const char *escape = rest.len ? memchr(rest.data, 0x1B, rest.len) : NULL;
 
-	return sample.len && memmem(sample.data, sample.len, "\x1B$", 2);
+	while (escape) {
+		rest = span_skip(rest, (size_t)(escape - rest.data) + 1);
+		if (span_starts(rest, SPAN("$")))
+			return true;
+		escape = rest.len ? memchr(rest.data, 0x1B, rest.len) : NULL;
+	}
+	return false;
 }
 
 static bool sniff_seven_bit(struct span raw, struct encoding_guess *guess)
@@ -421,22 +449,33 @@ static bool is_utf8_name(const char *name)
 	return false;
 }
 
-/* UTF-16 and UTF-32 without a byte order take it from the content, else little-endian. */
-static bool add_wide_name(struct span raw, const char *name, struct encoding_guess *guess)
+/* "UTF-16", "utf_32le", ...: what follows "UTF" and a separator; NULL for other names. */
+static const char *wide_part(const char *name)
 {
-	char full[ENCODING_NAME_SIZE];
-	size_t unit;
+	const char *part = name + 3;
 
-	snprintf(full, sizeof(full), "UTF-%s",
-	         name + 3 + (name[3] == '-' || name[3] == '_'));
-	unit = encoding_unit(full);
-	if (strlen(full) == 6)
-		strcat(full, wide_certain(raw, unit, true) ? "BE" : "LE");
-	guess->kind = ENCODING_UNICODE;
-	for (char *c = full; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
-	add_name(guess, full);
-	return strlen(full) == 8;
+	if (strncasecmp(name, "UTF", 3) != 0)
+		return NULL;
+	part += *part == '-' || *part == '_';
+	return strncmp(part, "16", 2) == 0 || strncmp(part, "32", 2) == 0 ? part : NULL;
+}
+
+/* Without a byte order it is taken from the content, else little-endian. */
+static void add_wide_name(struct span raw, const char *part, struct encoding_guess *guess)
+{
+	static const char *const orders[] = { "", "LE", "BE" };
+	size_t unit = part[0] == '1' ? 2 : 4;
+
+	for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+		bool big_endian = i ? i == 2 : wide_certain(raw, unit, true);
+		char name[ENCODING_NAME_SIZE];
+
+		if (strcasecmp(part + 2, orders[i]) != 0)
+			continue;
+		snprintf(name, sizeof(name), "UTF-%zu%s", 8 * unit, big_endian ? "BE" : "LE");
+		guess->kind = ENCODING_UNICODE;
+		add_name(guess, name);
+	}
 }
 
 /* A name that iconv can be given: it would take "//IGNORE" and worse. */
@@ -485,11 +524,8 @@ bool encoding_named(struct span raw, const char *name, struct encoding_guess *re
 		             utf8_valid(raw)       ? ENCODING_UTF8 :
 		                                     ENCODING_LOSSY;
 		add_name(&guess, "UTF-8");
-	} else if (strncasecmp(name, "UTF-16", 6) == 0 || strncasecmp(name, "UTF-32", 6) == 0 ||
-	           strncasecmp(name, "UTF16", 5) == 0 || strncasecmp(name, "UTF32", 5) == 0 ||
-	           strncasecmp(name, "UTF_16", 6) == 0 || strncasecmp(name, "UTF_32", 6) == 0) {
-		if (!add_wide_name(raw, name, &guess))
-			guess.name_count = 0;
+	} else if (wide_part(name)) {
+		add_wide_name(raw, wide_part(name), &guess);
 	} else {
 		add_known(&guess, name);
 	}

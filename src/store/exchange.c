@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "store/adopt.h"
 #include "store/attributes.h"
 #include "store/lease.h"
 #include "store/nap.h"
@@ -159,7 +160,8 @@ static void give_up_lease(struct contest *contest)
 	contest->lease = LEASE_NONE;
 }
 
-/* One attempt, with the lease held on when it succeeds; repeated while somebody is writing and there is time. */
+/* One attempt, with the lease held on when it succeeds; repeated while somebody is
+ * writing and there is time. */
 static enum verdict contest_run(struct contest *contest,
                                 enum verdict (*attempt)(struct contest *contest))
 {
@@ -243,8 +245,15 @@ static enum verdict put_back(struct contest *contest, enum verdict verdict)
 	struct stage *stage = contest->stage;
 
 	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, tell_put_back,
-	                  contest))
+	                  contest)) {
+		/* Whoever waits for the old file goes first, then those who wait for ours. */
+		give_up_lease(contest);
+		if (stage_adopt(stage, contest->deadline_us)) {
+			contest->deadline_us = 0; /* our file is spent: no other attempt */
+			stage_discard(stage);
+		}
 		return verdict;
+	}
 	/* It holds somebody's content: recovery puts it back (recover.h). */
 	stage->name[0] = '\0';
 	return VERDICT_ERROR;
@@ -258,6 +267,7 @@ static enum verdict attempt_exchange(struct contest *contest)
 
 	if (contest->how->no_exchange)
 		return attempt_plain(contest);
+	stage_guard(stage);
 	if (!swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE)) {
 		if (swap_unsupported(errno))
 			return attempt_plain(contest);

@@ -24,7 +24,7 @@ enum litter_kind {
 	LITTER_PART = 'p',   /* being written, where anonymous files do not exist */
 	LITTER_SWAP = 'x',   /* the new file; after the exchange, what was the old one */
 	LITTER_DELETE = 'd', /* a file on its way out */
-	LITTER_STAGED = 't', /* belongs to a transaction's journal; recover_folder leaves it alone */
+	LITTER_STAGED = 't', /* belongs to a transaction's journal: not for recover_folder */
 };
 
 struct litter {

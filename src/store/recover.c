@@ -13,12 +13,22 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "store/beneath.h"
+#include "store/folder_cache.h"
 #include "store/litter.h"
 #include "store/swap.h"
 
-enum { ENTRY_BLOCK = 32 << 10 };
+/* A stranger can fill a folder with what looks like litter: what one recovery does is
+ * bounded, the next one goes on. */
+enum { ENTRY_BLOCK = 32 << 10, SETTLE_MAX = 64, SMALL_FOLDER = 100 };
+
+struct recovery {
+	size_t removed;
+	size_t looked_at;  /* litter */
+	size_t bytes_left; /* that may still be hashed */
+};
 
 /* Calls `visit` for each name in the folder until it returns false. */
 static bool each_name(int folder, bool (*visit)(int folder, const char *name, void *data),
@@ -43,8 +53,9 @@ static bool each_name(int folder, bool (*visit)(int folder, const char *name, vo
 	}
 }
 
-/* The first bytes of the content's hash. */
-static bool content_key(int fd, unsigned char key[static LITTER_KEY_SIZE])
+/* The first bytes of the content's hash; false when it cannot be had. */
+static bool content_key(struct recovery *recovery, int fd,
+                        unsigned char key[static LITTER_KEY_SIZE])
 {
 	char block[64 << 10];
 	struct sha256_stream stream;
@@ -54,8 +65,12 @@ static bool content_key(int fd, unsigned char key[static LITTER_KEY_SIZE])
 	sha256_init(&stream);
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return false;
-	while ((n = fd_read_full(fd, block, sizeof(block))) > 0)
+	while ((n = fd_read_full(fd, block, sizeof(block))) > 0) {
+		if ((size_t)n > recovery->bytes_left)
+			return false;
+		recovery->bytes_left -= (size_t)n;
 		sha256_update(&stream, span_of(block, (size_t)n));
+	}
 	sum = sha256_final(&stream);
 	memcpy(key, sum.bytes, LITTER_KEY_SIZE);
 	return n == 0;
@@ -100,20 +115,25 @@ static int open_readable(int folder)
 
 /* Somebody else's file, exchanged out by a writer that died: it gets its name back if the
  * writer's new file (unchanged since) still has it. Otherwise something newer has the name. */
-static bool exchange_back(int folder, const char *name, const char *leaf, int leaf_fd,
-                          const struct stat *leaf_stat, const struct litter *litter)
+static bool exchange_back(struct recovery *recovery, int folder, const char *name,
+                          const char *leaf, int leaf_fd, const struct stat *leaf_stat,
+                          const struct litter *litter)
 {
 	unsigned char key[LITTER_KEY_SIZE];
 
-	if (leaf_fd < 0 || !content_key(leaf_fd, key) ||
-	    memcmp(key, litter->new_sum, sizeof(key)) != 0)
+	if (leaf_fd < 0)
+		return true;
+	if (!content_key(recovery, leaf_fd, key))
+		return false;
+	if (memcmp(key, litter->new_sum, sizeof(key)) != 0)
 		return true;
 	return swap_put_back(folder, name, leaf, leaf_stat, NULL, NULL);
 }
 
 /* Litter of kind x; `fd` is -1 when it is not a regular file. Returns whether `name` may be
  * removed now. */
-static bool settle_swap(int folder, const char *name, int fd, const struct litter *litter)
+static bool settle_swap(struct recovery *recovery, int folder, const char *name, int fd,
+                        const struct litter *litter)
 {
 	struct target target = { .litter = litter };
 	_cleanup_fd_ int again = open_readable(folder); /* `folder` is being read by our caller */
@@ -129,22 +149,24 @@ static bool settle_swap(int folder, const char *name, int fd, const struct litte
 	/* Locked: its writer lives, or another process is settling this. */
 	if (leaf_fd >= 0 && flock(leaf_fd, LOCK_EX | LOCK_NB) < 0)
 		ok = false;
-	else if (fd >= 0 && !content_key(fd, key))
+	else if (fd >= 0 && !content_key(recovery, fd, key))
 		ok = false;
 	else if (fd < 0 || (memcmp(key, litter->new_sum, sizeof(key)) != 0 &&
 	                    memcmp(key, litter->old_sum, sizeof(key)) != 0))
-		ok = exchange_back(folder, name, target.leaf, leaf_fd, &leaf_stat, litter);
+		ok = exchange_back(recovery, folder, name, target.leaf, leaf_fd, &leaf_stat,
+		                   litter);
 	free(target.leaf);
 	return ok;
 }
 
 /* Litter of kind d. A file that is not the one that was to be removed gets its name back
  * (and then `name` is gone), or was superseded by what has the name now. */
-static bool settle_delete(int folder, const char *name, int fd, const struct litter *litter)
+static bool settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
+                          const struct litter *litter)
 {
 	unsigned char key[LITTER_KEY_SIZE];
 
-	if (fd >= 0 && !content_key(fd, key))
+	if (fd >= 0 && !content_key(recovery, fd, key))
 		return false;
 	if (fd >= 0 && memcmp(key, litter->old_sum, sizeof(key)) == 0)
 		return true;
@@ -153,15 +175,16 @@ static bool settle_delete(int folder, const char *name, int fd, const struct lit
 	return !swap_move_back(folder, name, litter->whole_leaf, false) && errno == EEXIST;
 }
 
-static bool settle(int folder, const char *name, int fd, const struct litter *litter)
+static bool settle(struct recovery *recovery, int folder, const char *name, int fd,
+                   const struct litter *litter)
 {
 	switch (litter->kind) {
 	case LITTER_PART:
 		return true;
 	case LITTER_SWAP:
-		return settle_swap(folder, name, fd, litter);
+		return settle_swap(recovery, folder, name, fd, litter);
 	case LITTER_DELETE:
-		return settle_delete(folder, name, fd, litter);
+		return settle_delete(recovery, folder, name, fd, litter);
 	case LITTER_STAGED:
 		break;
 	}
@@ -184,61 +207,88 @@ static bool recover_one(int folder, const char *name, void *data)
 {
 	struct stat stat = { .st_mode = S_IFREG };
 	_cleanup_fd_ int fd = -1;
+	struct recovery *recovery = data;
 	struct litter litter;
-	size_t *removed = data;
 
 	if (!litter_parse(name, &litter) || litter.kind == LITTER_STAGED)
 		return true;
 	fd = open_regular(folder, name, &stat);
-	if (claim(folder, name, fd, &stat) && settle(folder, name, fd, &litter) &&
+	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &litter) &&
 	    unlinkat(folder, name, 0) == 0)
-		(*removed)++;
-	return true;
+		recovery->removed++;
+	return ++recovery->looked_at < SETTLE_MAX;
 }
+
+struct search {
+	size_t names;
+	bool found;
+};
 
 static bool is_litter(int folder, const char *name, void *data)
 {
+	struct search *search = data;
 	struct litter litter;
 
 	(void)folder;
-	*(bool *)data = litter_parse(name, &litter) && litter.kind != LITTER_STAGED;
-	return !*(bool *)data;
+	search->names++;
+	search->found = litter_parse(name, &litter) && litter.kind != LITTER_STAGED;
+	return !search->found;
 }
 
 /* Reading the folder is all, nearly always. Settling takes the lock of those who
  * exchange names (stage.h); whoever has it is at work, and the next one settles. */
-static bool recover_readable(int folder, size_t *removed)
+static bool recover_readable(int folder, struct search *search, size_t *removed)
 {
-	bool found = false, ok;
+	struct recovery recovery = { .bytes_left = LIMIT_FILE_BYTES };
+	bool ok;
 
 	*removed = 0;
-	if (!each_name(folder, is_litter, &found))
+	if (!each_name(folder, is_litter, search))
 		return false;
-	if (!found || (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
+	if (!search->found || (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
 		return true;
-	ok = each_name(folder, recover_one, removed);
+	ok = each_name(folder, recover_one, &recovery);
 	flock(folder, LOCK_UN);
+	*removed = recovery.removed;
 	return ok;
 }
 
 bool recover_folder(int folder, size_t *ret_removed, struct err *err)
 {
 	_cleanup_fd_ int readable = open_readable(folder);
+	struct search search = { .names = 0 };
 	size_t removed;
 
-	if (readable < 0 || !recover_readable(readable, &removed))
+	if (readable < 0 || !recover_readable(readable, &search, &removed))
 		return err_set_errno(err, errno, "Cannot read a folder");
 	if (ret_removed)
 		*ret_removed = removed;
 	return true;
 }
 
-int recover_open(int folder)
+int recover_open(const struct place *place)
 {
-	int readable = open_readable(folder);
+	int readable = open_readable(place->folder);
+	struct search search = { .names = 0 };
+	struct stat stat;
 	size_t removed;
+	bool known;
 
-	if (readable >= 0)
-		recover_readable(readable, &removed);
+	if (readable < 0)
+		return -1;
+	known = place->clean && fstat(readable, &stat) == 0;
+	if (known && folder_cache_knows(place->clean, &stat))
+		return readable;
+	if (recover_readable(readable, &search, &removed) && known && !search.found &&
+	    search.names > SMALL_FOLDER)
+		folder_cache_note(place->clean, &stat, false);
 	return readable;
+}
+
+void recover_note(const struct place *place, int readable)
+{
+	struct stat stat;
+
+	if (place->clean && readable >= 0 && fstat(readable, &stat) == 0)
+		folder_cache_note(place->clean, &stat, true);
 }

@@ -16,8 +16,9 @@
  *
  * A live writer holds a flock on its new file, which has one of the two names (x, p),
  * or on the file it removes (d): then nothing is touched.  What is "other" and cannot be put
- * back is removed when a newer file has the name (x), or stays (d, names above 180 bytes).  Every commit first
- * recovers the folder that it is about to write in; that costs one reading of the folder.
+ * back is removed when a newer file has the name (x), or stays (d, names above 180 bytes).
+ * Every commit first recovers the folder that it is about to write in; that costs one reading
+ * of the folder (of a large one, not each time: folder_cache.h).
  */
 #ifndef HASP_STORE_RECOVER_H
 #define HASP_STORE_RECOVER_H
@@ -30,7 +31,14 @@
  * the litter put right. False when the folder cannot be read. */
 bool recover_folder(int folder, size_t *ret_removed, struct err *err);
 
-/* The same; returns the folder opened for reading (to be synced), or -1 when it cannot be. */
-int recover_open(int folder);
+struct place;
+
+/* The same for a place's folder, before a commit there; returns the folder opened for reading
+ * (to be locked and synced), or -1 when it cannot be.  Folders of more than some hundred names
+ * are not read again while folder_cache.h knows them to be clean. */
+int recover_open(const struct place *place);
+
+/* After the commit: what has changed in the folder since recover_open is our doing. */
+void recover_note(const struct place *place, int readable);
 
 #endif

@@ -25,6 +25,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "store/beneath.h"
+#include "store/litter.h"
 
 struct walk {
 	const struct workspace *ws;
@@ -71,9 +72,22 @@ static char *join_path(const struct walk *walk, const char *missing, const char 
 	                  missing ? missing : "", leaf);
 }
 
+/* Names of our own temporaries mean something to recovery: nobody else may write, move or
+ * read files by such a name, or a name that is allowed could become one that is not. */
+static bool check_leaf(const struct walk *walk, const char *leaf, struct err *err)
+{
+	struct litter litter;
+
+	if (walk->kind != PLACE_FILE || !litter_parse(leaf, &litter))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s is a name for temporary files; choose another.", walk->asked);
+}
+
 static bool place_fill(struct walk *walk, const char *leaf, char *missing, struct place *ret)
 {
 	ret->root = walk->root;
+	ret->clean = walk->ws->clean;
 	ret->through_link = walk->links > 0;
 	ret->path = join_path(walk, missing, leaf);
 	ret->missing = missing;
@@ -103,8 +117,10 @@ static bool walk_reopen(struct walk *walk, size_t len, struct err *err)
 /* Length of `names` without its last component. */
 static size_t parent_len(const struct walk *walk)
 {
-	const char *slash = walk->names.len ? memrchr(walk->names.data, '/', walk->names.len) : NULL;
+	const char *slash = NULL;
 
+	if (walk->names.len)
+		slash = memrchr(walk->names.data, '/', walk->names.len);
 	return slash ? (size_t)(slash - walk->names.data) : 0;
 }
 
@@ -355,9 +371,12 @@ bool workspace_resolve_stat(const struct workspace *ws, const char *path, enum p
 		walk.at = 0;
 		ok = walk_all(&walk, &place, &leaf, err);
 	}
+	ok = ok && check_leaf(&walk, place.leaf, err);
 	walk_release(&walk);
-	if (!ok)
+	if (!ok) {
+		place_release(&place);
 		return false;
+	}
 	*ret = place;
 	*ret_leaf = leaf;
 	return true;

@@ -19,7 +19,7 @@
 
 enum {
 	NAME_TRIES = 16,
-	BATCH_PIECES = 64,
+	BATCH_PIECES = 256,
 	/* What one system call writes: enough that its cost does not count, little enough
 	 * that hashing beside it starts at once. */
 	BATCH_BYTES = 4 << 20,

@@ -22,7 +22,7 @@
 enum commit_point {
 	COMMIT_STAGED,    /* the new content is written */
 	COMMIT_COMPARED,  /* the old file was found unchanged */
-	COMMIT_EXCHANGED, /* the names are exchanged (or the old file moved away), not yet verified */
+	COMMIT_EXCHANGED, /* exchanged (or moved away), not yet verified */
 	COMMIT_SETTLED,   /* verified; before the last look */
 	COMMIT_PUT_BACK,  /* after each exchange that puts a stranger's file back */
 };

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "store/adopt.h"
+#include "store/lease.h"
 #include "store/nap.h"
 #include "store/swap.h"
 
@@ -42,6 +44,11 @@ static bool undo_exchange(struct stage *stage)
 
 	if (ok && !swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, NULL, NULL))
 		stage->name[0] = '\0'; /* it holds somebody's content: recovery's */
+	if (stage->leased >= 0)
+		lease_drop(stage->leased);
+	stage->leased = -1;
+	if (ok)
+		stage_adopt(stage, nap_deadline(0));
 	stage_discard(stage);
 	return ok;
 }

@@ -56,8 +56,8 @@ static size_t head_within(struct span text, size_t chars, size_t bytes, size_t *
 	return at;
 }
 
-/* Collects more of the body of the current line. */
-static void collect(struct window *window, struct span body)
+/* Collects more of the body of the current line; `last` when there is no more of it. */
+static void collect(struct window *window, struct span body, bool last)
 {
 	struct buf *content = window->content;
 	size_t room = window->max_bytes > content->len ? window->max_bytes - content->len : 0;
@@ -66,7 +66,9 @@ static void collect(struct window *window, struct span body)
 
 	if (window->cut)
 		return;
-	if (window->max_line_chars == SIZE_MAX && body.len <= room) {
+	/* Bytes are at least as many as characters: no need to count these. */
+	if (body.len <= room && (window->max_line_chars == SIZE_MAX ||
+	                         (last && body.len <= window->max_line_chars - window->chars))) {
 		buf_span(content, body);
 		return;
 	}
@@ -140,12 +142,36 @@ static void line_done(struct window *window, struct span body, bool crlf)
 	window->crlf_lines += crlf;
 	window->lf_lines += !crlf;
 	if (wanted(window)) {
-		collect(window, body);
+		collect(window, body, /* last= */ true);
 		end_line(window, crlf ? SPAN("\r\n") : SPAN("\n"));
 	}
 	window->line++;
 	window->line_bytes = 0;
 	begin_line(window);
+}
+
+/* Most lines lie in one piece and within all limits: they are copied as they are. */
+static bool pass_plain_line(struct window *window, struct span line)
+{
+	struct buf *content = window->content;
+	bool crlf = line.len > 1 && line.data[line.len - 2] == '\r';
+
+	if (window->line_bytes)
+		return false;
+	if (wanted(window)) {
+		if (line.len > window->max_line_chars || content->len > window->max_bytes ||
+		    line.len > window->max_bytes - content->len)
+			return false;
+		buf_span(content, line);
+		if (!window->first_line)
+			window->first_line = window->line;
+		window->last_line = window->line;
+	}
+	window->crlf_lines += crlf;
+	window->lf_lines += !crlf;
+	window->line++;
+	window->line_start = content->len;
+	return true;
 }
 
 void window_feed(struct window *window, struct span piece)
@@ -156,8 +182,12 @@ void window_feed(struct window *window, struct span piece)
 		struct span body = span_head(piece, len);
 		bool held_cr = window->after_cr; /* a CR is held back until its LF is seen or not */
 
+		if (feed && pass_plain_line(window, span_head(piece, len + 1))) {
+			piece = span_skip(piece, len + 1);
+			continue;
+		}
 		if (held_cr && len && wanted(window))
-			collect(window, SPAN("\r"));
+			collect(window, SPAN("\r"), /* last= */ false);
 		window->line_bytes += len + (feed != NULL);
 		window->after_cr = len ? body.data[len - 1] == '\r' : held_cr;
 		if (window->after_cr && len)
@@ -167,7 +197,7 @@ void window_feed(struct window *window, struct span piece)
 			line_done(window, body, window->after_cr);
 			window->after_cr = false;
 		} else if (wanted(window)) {
-			collect(window, body);
+			collect(window, body, /* last= */ false);
 		}
 	}
 }
@@ -182,6 +212,6 @@ void window_finish(struct window *window)
 	if (!wanted(window))
 		return;
 	if (window->after_cr)
-		collect(window, SPAN("\r"));
+		collect(window, SPAN("\r"), /* last= */ true);
 	end_line(window, span_of("", 0));
 }

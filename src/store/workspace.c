@@ -17,6 +17,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "store/beneath.h"
+#include "store/folder_cache.h"
+#include "store/nap.h"
 
 /* A rename somewhere in the system makes openat2 answer EAGAIN when it has to
  * re-check a ".."; our paths have none, so a few are already generous. */
@@ -85,6 +87,7 @@ bool workspace_open(const char *const *roots, size_t count, struct workspace **r
 		return err_set(err, ERR_INVALID_ARGUMENT, "A workspace needs at least one root.");
 	ws = mem_alloc(1, sizeof(*ws));
 	ws->roots = mem_alloc(count, sizeof(*ws->roots));
+	ws->clean = folder_cache_new();
 	for (size_t i = 0; i < count; i++) {
 		ws->roots[i].fd = -1;
 		ws->count = i + 1;
@@ -108,6 +111,7 @@ void workspace_free(struct workspace *ws)
 			close(ws->roots[i].fd);
 	}
 	free(ws->roots);
+	folder_cache_free(ws->clean);
 	free(ws);
 }
 
@@ -183,15 +187,31 @@ void place_release(struct place *place)
 	*place = (struct place)PLACE_INIT;
 }
 
+/* A file that a commit is just trying out answers EAGAIN (adopt.h): for microseconds, or for as
+ * long as a transaction takes. */
+enum { TRIED_OUT_MS = 5000 };
+
 int place_open(const struct place *place, int flags)
 {
+	long nap_us = NAP_FIRST_US;
+	long long deadline_us = 0;
+	int fd;
+
 	if (place->missing) {
 		errno = ENOENT;
 		return -1;
 	}
 	if (!(flags & O_PATH))
 		flags |= O_NONBLOCK | O_NOCTTY;
-	return beneath_open(place->folder, place->leaf, flags);
+	while ((fd = beneath_open(place->folder, place->leaf, flags)) < 0 && errno == EAGAIN) {
+		if (!deadline_us)
+			deadline_us = nap_deadline(TRIED_OUT_MS);
+		if (!nap_until(deadline_us, &nap_us)) {
+			errno = EAGAIN;
+			break;
+		}
+	}
+	return fd;
 }
 
 /* Removes `made` folders upwards from `folder`, whose path is `path` (cut on the way), while

@@ -24,6 +24,7 @@
 #include "base/err.h"
 
 struct workspace;
+struct folder_cache;
 
 /* Opens the roots (absolute or relative to the current folder; at least one).
  * The caller frees with workspace_free.  NOT_A_DIRECTORY, FILE_NOT_FOUND, ... */
@@ -36,7 +37,7 @@ size_t workspace_root_count(const struct workspace *ws);
 const char *workspace_root_path(const struct workspace *ws, size_t i);
 int workspace_root_fd(const struct workspace *ws, size_t i);
 
-/* A name in a folder, both verified to be beneath a root. */
+/* A name in a folder, both verified to be beneath a root. Must not outlive its workspace. */
 struct place {
 	int folder;    /* owned O_PATH descriptor of the deepest existing folder */
 	char *leaf;    /* owned; one component; "." when the place is a root itself */
@@ -44,6 +45,7 @@ struct place {
 	char *missing; /* owned; NULL, or the folders between `folder` and the leaf that do
 	                * not exist yet, as "a/b" */
 	size_t root;   /* index of the root */
+	struct folder_cache *clean; /* borrowed from the workspace; NULL is fine */
 	bool through_link; /* a symlink was followed on the way: `path` is the target */
 };
 

@@ -15,6 +15,8 @@ network.  Versions may move (a point release of Debian), so no expectation is st
 result is what the history says.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import pickle
@@ -70,7 +72,16 @@ def cache_folder():
     return folder
 
 
-def _run(argv, ok=(0,), **kwargs):
+@contextlib.contextmanager
+def locked(name):
+    """Only one process at a time fills this part of the cache; locks of other names may be
+    taken inside."""
+    with open(cache_folder() / (name + ".lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def run(argv, ok=(0,), **kwargs):
     done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
     if done.returncode not in ok:
         raise CorpusError("%s failed: %s" % (" ".join(map(str, argv[:4])),
@@ -84,7 +95,7 @@ def _usable(base, result):
             and len(base) <= MAX_BYTES and len(result) <= MAX_BYTES)
 
 
-def _stable_order(names):
+def stable_order(names):
     """An order that does not follow the alphabet and never changes."""
     return sorted(names, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
 
@@ -97,7 +108,7 @@ def _npm_tarball(name, version):
     path = folder / ("%s-%s.tgz" % (name.lstrip("@").replace("/", "-"), version))
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            _run(["npm", "pack", "--silent", "--pack-destination", temporary,
+            run(["npm", "pack", "--silent", "--pack-destination", temporary,
                   "%s@%s" % (name, version)])
             (made,) = Path(temporary).iterdir()
             made.rename(path)
@@ -113,7 +124,7 @@ def _npm_files(name, version):
 def _npm_pair(name, before, after):
     old, new = _npm_files(name, before), _npm_files(name, after)
     taken = {}
-    for path in _stable_order(set(old) & set(new)):
+    for path in stable_order(set(old) & set(new)):
         extension = os.path.splitext(path)[1]
         if not _usable(old[path], new[path]) or path.endswith((".min.js", ".min.css", ".map")):
             continue
@@ -167,7 +178,8 @@ def gnu_patch(base, diff, folder, *options):
 
 def series_steps(sources=None):
     """Every file diff of every patch of the series, in order, as a Step."""
-    fetched = debian_series.fetch(sources or SOURCES, cache_folder() / "debian")
+    with locked("debian"):
+        fetched = debian_series.fetch(sources or SOURCES, cache_folder() / "debian")
     with tempfile.TemporaryDirectory() as folder:
         for source in fetched:
             tree = Tree(source.orig)
@@ -198,12 +210,12 @@ def _commit_pairs(limit=300):
     git = ["git", "-C", str(root)]
     if subprocess.run(git + ["rev-parse", "HEAD"], capture_output=True).returncode != 0:
         return  # a source tarball has no history
-    for commit in _run(git + ["rev-list", "--no-merges", "-n", str(limit), "HEAD"]).split():
-        raw = _run(git + ["diff-tree", "-r", "--diff-filter=M", "--no-commit-id", commit])
+    for commit in run(git + ["rev-list", "--no-merges", "-n", str(limit), "HEAD"]).split():
+        raw = run(git + ["diff-tree", "-r", "--diff-filter=M", "--no-commit-id", commit])
         for line in raw.splitlines():
             meta, path = line.split(b"\t", 1)
             _, _, old, new, _ = meta.split()
-            old, new = (_run(git + ["cat-file", "blob", blob]) for blob in (old, new))
+            old, new = (run(git + ["cat-file", "blob", blob]) for blob in (old, new))
             if _usable(old, new):
                 path = os.fsdecode(path)
                 yield "%s/%s" % (commit[:8].decode(), path), path, old, new
@@ -227,7 +239,7 @@ def _git_diffs(folder, context):
     attributes = os.path.join(folder, "attributes")
     with open(attributes, "w") as file:
         file.write("*.c diff=cpp\n*.h diff=cpp\n*.py diff=python\n*.md diff=markdown\n")
-    text = _run(["git", "-c", "core.attributesFile=" + attributes, "-c", "core.autocrlf=false",
+    text = run(["git", "-c", "core.attributesFile=" + attributes, "-c", "core.autocrlf=false",
                  "diff", "--no-index", "--no-color", "--no-prefix", "--no-ext-diff", "--text",
                  "-U%d" % context, "a", "b"], ok=(0, 1), cwd=folder)
     out = {}
@@ -252,14 +264,16 @@ def _triples(pairs):
 
 
 def _cached(key, make):
+    """The triples made of make()'s pairs, or of an earlier run's."""
     path = cache_folder() / ("triples-%d-%s.pickle" % (FORMAT, key))
-    if path.exists():
-        return [Triple(*row) for row in pickle.loads(path.read_bytes())]
-    triples = list(_triples(make()))
-    partial = path.with_suffix(".partial.%d" % os.getpid())
-    partial.write_bytes(pickle.dumps([tuple(vars(t).values()) for t in triples]))
-    partial.rename(path)
-    return triples
+    with locked("triples"):
+        if path.exists():
+            return [Triple(*row) for row in pickle.loads(path.read_bytes())]
+        triples = list(_triples(make()))
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(pickle.dumps([tuple(vars(t).values()) for t in triples]))
+        partial.rename(path)
+        return triples
 
 
 def load():

@@ -269,8 +269,14 @@ def _to_crlf(line):
     return line[:-1] + b"\r\n" if line.endswith(b"\n") else line
 
 
+def _crlf_text(diff):
+    return re.sub(rb"\r?\n", b"\r\n", diff)
+
+
 def _pure_lf(draft):
-    return b"\r" not in draft.change.base_bytes() + draft.change.result()
+    """Whether there are line feeds and no CRs: a base without either shows no line ending."""
+    base = draft.change.base_bytes()
+    return b"\n" in base and b"\r" not in base + draft.change.result()
 
 
 @kind("CRLF: file and hunk lines", RECOVER)
@@ -288,8 +294,8 @@ def crlf_everywhere(draft, rng):
     text = draft.text
     draft.reset(draft.change.mapped(_to_crlf))
     draft.text = text
-    draft.after.append(lambda diff: diff.replace(b"\n", b"\r\n"))
-    return b"\r\n" in draft.change.base_bytes()
+    draft.after.append(_crlf_text)
+    return True
 
 
 @kind("CRLF: file only", RECOVER)
@@ -299,15 +305,15 @@ def crlf_file(draft, rng):
     text = draft.text
     draft.reset(draft.change.mapped(_to_crlf))
     draft.text = text
-    return b"\r\n" in draft.change.base_bytes()  # otherwise nothing shows it
+    return True
 
 
 @kind("CRLF: diff only", RECOVER)
 def crlf_diff(draft, rng):
     if not _pure_lf(draft):
         return False
-    draft.after.append(lambda diff: diff.replace(b"\n", b"\r\n"))
-    return b"\n" in draft.change.base_bytes()  # otherwise nothing shows how lines end
+    draft.after.append(_crlf_text)
+    return True
 
 
 @kind("CRLF: file, and diff with some", RECOVER)
@@ -315,7 +321,8 @@ def crlf_some(draft, rng):
     if not crlf_file(draft, rng):
         return False
     draft.after.append(lambda diff: b"".join(
-        line + (b"\r\n" if rng.random() < 0.5 else b"\n") for line in diff.split(b"\n")[:-1]))
+        line + (b"\r\n" if rng.random() < 0.5 else b"\n")
+        for line in diff.replace(b"\r\n", b"\n").split(b"\n")[:-1]))
     if sum(len(hunk.lines) for hunk in draft.change.hunks) < 12:
         draft.demand = MISLED  # by chance only the added line may lack it: another change
     return True
@@ -373,7 +380,7 @@ def _chomped(draft):
     """Makes both sides end without a line feed, if the last hunk reaches the end."""
     change = draft.change
     hunk = change.hunks[-1]
-    if not change.base or hunk.at + len(hunk.old()) != len(change.base) or not hunk.new():
+    if not hunk.old() or not hunk.new() or hunk.at + len(hunk.old()) != len(change.base):
         return False
     chomp = lambda text: text[:-2] if text.endswith(b"\r\n") else text.rstrip(b"\n")
     lines = list(hunk.lines)
@@ -553,8 +560,9 @@ def curly_base(draft, rng):
     return _curly_history(draft, CONTEXT)
 
 
-@kind("look-alikes in the file, plain in the whole diff", EFFORT)
+@kind("look-alikes in the file, plain in the whole diff", OPTIONAL)
 def curly_base_whole(draft, rng):
+    """To write what the added lines say, plain, is no mistake; nor is it to do as the file."""
     if not _curly_history(draft, ALL):
         return False
     for hunk in draft.change.hunks:

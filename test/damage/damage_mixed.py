@@ -2,7 +2,7 @@
 """Several damages at once, as they come in life."""
 
 import kinds
-from kinds import RECOVER, REFUSE, kind
+from kinds import RECOVER, REFUSE, EFFORT, kind
 
 
 def _family(name):
@@ -43,6 +43,35 @@ def two(draft, rng):
 @kind("three damages", RECOVER)
 def three(draft, rng):
     return _mix(draft, rng, 3)
+
+
+def _anything(draft, rng, count):
+    """Recoverable damages of any kind, one upon the other.  Together they may destroy what each
+    alone leaves, so nothing but right or refused can be demanded."""
+    not_mixed = ("two", "three", "a new file", "a file", "every line", "undamaged",
+                 "overlapping", "the diff's own")
+    pool = [entry for entry in kinds.KINDS
+            if entry.group == RECOVER and not entry.name.startswith(not_mixed)]
+    done, families = 0, set()
+    for entry in rng.sample(pool, 4 * count):
+        if done < count and _family(entry.name) not in families:
+            families.add(_family(entry.name))
+            done += entry.function(draft, rng) is not False
+    draft.demand = draft.demand or kinds.EITHER
+    verdict = kinds.oracle.judge(draft.change, draft.level, draft.numbers, draft.ordered)
+    if verdict.misled or not verdict.determined and verdict.ways != 1:
+        draft.demand = kinds.MISLED
+    return done == count
+
+
+@kind("two damages of any kind", EFFORT)
+def any_two(draft, rng):
+    return _anything(draft, rng, 2)
+
+
+@kind("four damages of any kind", EFFORT)
+def any_four(draft, rng):
+    return _anything(draft, rng, 4)
 
 
 @kind("two damages and a stale line", REFUSE)

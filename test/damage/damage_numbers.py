@@ -225,8 +225,10 @@ def all_random(draft, rng):
 
 @kind("header: spaces and commas odd", RECOVER)
 def odd_spelling(draft, rng):
+    if not all(model.HEADER.match(printed.header) for printed in draft.text.hunks):
+        return False  # another damage was here before
     for printed in draft.text.hunks:
-        a, b, c, d, heading = model.HEADER.match(printed.header).groups()
+        a, b, c, d, _ = model.HEADER.match(printed.header).groups()
         b, d = b or b"1", d or b"1"
         printed.header = rng.choice([b"@@-%s,%s +%s,%s@@", b"@@  -%s,%s  +%s,%s  @@",
                                      b"@@ -%s, %s +%s, %s @@", b"@@ -%s,%s +%s,%s",

@@ -67,10 +67,11 @@ def js_diff(fuzz=0):
     """npm's `diff`, installed into the cache."""
     folder = corpus.cache_folder() / "jsdiff"
     package = folder / "node_modules" / "diff"
-    if not package.is_dir():
-        folder.mkdir(exist_ok=True)
-        corpus._run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
-                     "--prefix", str(folder), "diff@9.0.0"])
+    with corpus.locked("jsdiff"):
+        if not package.is_dir():
+            folder.mkdir(exist_ok=True)
+            corpus.run(["npm", "install", "--silent", "--no-audit", "--no-fund",
+                        "--ignore-scripts", "--prefix", str(folder), "diff@9.0.0"])
     return Engine(["node", HERE / "jsdiff.cjs", package, fuzz],
                   "npm diff" if not fuzz else "npm diff, fuzz %d" % fuzz)
 

@@ -145,7 +145,7 @@ static double seconds_for(struct span a, struct span b)
 
 /* Quadratic behaviour would take minutes; the limit leaves room for a slow
  * machine and for sanitizers. */
-#define SECONDS_MAX 20.0
+#define SECONDS_MAX 10.0
 
 static void two_random_long_texts_are_compared_in_near_linear_time(void **context)
 {
@@ -231,6 +231,24 @@ static void a_removed_block_begins_with_its_head(void **context)
 	            "@@ -3,5 +3,2 @@\n     end()\n-if b:\n-    y()\n-    end()\n if c:\n");
 }
 
+static void a_new_branch_begins_with_its_condition(void **context)
+{
+	(void)context;
+	assert_diff("  if (a) {\n    x();\n    return 1;\n  } else {\n    z();\n  }\n",
+	            "  if (a) {\n    x();\n    return 1;\n  } else if (b) {\n    y();\n"
+	            "    return 1;\n  } else {\n    z();\n  }\n",
+	            "@@ -3,2 +3,5 @@\n     return 1;\n+  } else if (b) {\n+    y();\n"
+	            "+    return 1;\n   } else {\n");
+}
+
+static void a_new_block_ends_with_its_brace(void **context)
+{
+	(void)context;
+	assert_diff("if (a) {\n\tfoo();\n}\nend\n",
+	            "if (a) {\n\tfoo();\n}\nif (b) {\n\tfoo();\n}\nend\n",
+	            "@@ -3,2 +3,5 @@\n }\n+if (b) {\n+\tfoo();\n+}\n end\n");
+}
+
 static void a_repeated_line_is_added_after_its_likes(void **context)
 {
 	(void)context;
@@ -255,6 +273,8 @@ int main(void)
 		cmocka_unit_test(a_missing_final_newline_is_a_difference),
 		cmocka_unit_test(a_new_function_is_shown_whole),
 		cmocka_unit_test(a_removed_block_begins_with_its_head),
+		cmocka_unit_test(a_new_branch_begins_with_its_condition),
+		cmocka_unit_test(a_new_block_ends_with_its_brace),
 		cmocka_unit_test(a_repeated_line_is_added_after_its_likes),
 		cmocka_unit_test(changes_that_come_to_touch_are_joined),
 	};

@@ -30,7 +30,7 @@ static int setup(void **state)
 	char root[48];
 	hasp_error error;
 
-	strcpy(f->folder, "/tmp/hasp-api-XXXXXX");
+	snprintf(f->folder, sizeof(f->folder), "/tmp/hasp-api-XXXXXX");
 	assert_non_null(mkdtemp(f->folder));
 	snprintf(root, sizeof(root), "%s/ws", f->folder);
 	snprintf(f->journal, sizeof(f->journal), "%s/journal", f->folder);

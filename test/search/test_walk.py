@@ -2,6 +2,7 @@
 """Walks: against git ls-files on real and random trees, and the cases git has no word on."""
 import os
 import random
+import resource
 import subprocess
 import time
 
@@ -197,22 +198,30 @@ def test_odd_names_are_kept_byte_for_byte(tmp_path):
     assert [os.fsencode(name) for name in files(tmp_path)] == sorted(names)
 
 
-def test_the_deepest_tree_is_walked_with_few_descriptors(tmp_path):
-    fd = os.open(tmp_path, os.O_RDONLY)
-    for depth in range(1500):
+def make_deep(root, depth):
+    fd = os.open(root, os.O_RDONLY)
+    for level in range(depth):
         os.mkdir("dd", dir_fd=fd)
         below = os.open("dd", os.O_RDONLY, dir_fd=fd)
-        if depth in (10, 900):
+        if level in (10, 900):
             os.close(os.open("leaf", os.O_CREAT, dir_fd=below))
         os.close(fd)
         fd = below
     os.close(fd)
-    # 4,096 bytes of path are 1,365 levels: what is deeper is counted, not entered.
-    entries, ignored, _ = walk(tmp_path, ".", "-r",
-                               preexec_fn=lambda: __import__("resource").setrlimit(
-                                   __import__("resource").RLIMIT_NOFILE, (16, 16)))
-    assert entries == ["f " + "dd/" * 901 + "leaf", "f " + "dd/" * 11 + "leaf"] and ignored == 1
-    subprocess.run(["rm", "-rf", str(tmp_path / "dd")], check=True)
+
+
+def test_the_deepest_tree_is_walked_with_few_descriptors(tmp_path):
+    def few_descriptors():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+
+    try:
+        make_deep(tmp_path, 1500)
+        # 4,096 bytes of path are 1,365 levels: what is deeper is counted, not entered.
+        entries, ignored, _ = walk(tmp_path, ".", "-r", preexec_fn=few_descriptors)
+        assert entries == ["f " + "dd/" * 901 + "leaf", "f " + "dd/" * 11 + "leaf"]
+        assert ignored == 1
+    finally:  # pytest itself cannot remove so deep a tree
+        subprocess.run(["rm", "-rf", str(tmp_path / "dd")], check=True)
 
 
 def test_unreadable_folders_are_counted(tmp_path):

@@ -353,7 +353,14 @@ static void an_encoding_can_be_named(void **state)
 		assert_span(doc.lines.text, SPAN("caf\xC3\xA9\n"));
 		document_release(&doc);
 	}
-	struct document wide = opened(SPAN("\x2D\x4E\0\x4E\n\0"), "utf-16");
+	struct document wide = opened(SPAN("\0a\0b\0\n"), "UTF16");
+
+	assert_string_equal(wide.encoding, "UTF-16BE");
+	document_release(&wide);
+	wide = opened(SPAN("a\0\0\0\n\0\0\0"), "utf_32le");
+	assert_string_equal(wide.encoding, "UTF-32LE");
+	document_release(&wide);
+	wide = opened(SPAN("\x2D\x4E\0\x4E\n\0"), "utf-16");
 
 	assert_string_equal(wide.encoding, "UTF-16LE");
 	assert_span(wide.lines.text, SPAN("\xE4\xB8\xAD\xE4\xB8\x80\n"));
@@ -634,6 +641,41 @@ static void damaged_documents_keep_the_bytes_of_untouched_lines(void **state)
 	}
 }
 
+/* Whatever bytes: they are refused, or shown as UTF-8 and written as they were. */
+static void any_bytes_that_open_are_written_unchanged(void **state)
+{
+	uint32_t seed = 99;
+	size_t as_text = 0;
+
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		const struct legacy *legacy = &legacies[next_random(&seed) % ARRAY_LEN(legacies)];
+		const struct unicode *unicode = &unicodes[next_random(&seed) % ARRAY_LEN(unicodes)];
+		bool wide = next_random(&seed) % 2;
+		_cleanup_buf_ struct buf raw = encoded(wide ? unicode->name : legacy->encoding,
+		                                       wide ? unicode->mark : SPAN(""),
+		                                       span_str(legacy->text));
+		struct script nothing = { 0 };
+		struct document doc;
+		struct err err = ERR_INIT;
+
+		for (uint32_t n = next_random(&seed) % 4; n; n--)
+			raw.data[next_random(&seed) % raw.len] = (char)next_random(&seed);
+		raw.len -= next_random(&seed) % 3;
+		if (!document_open(buf_view(&raw), NULL, &doc, &err)) {
+			assert_int_equal(err.code, ERR_NOT_TEXT);
+			continue;
+		}
+		as_text++;
+		_cleanup_buf_ struct buf got = edited(&doc, &nothing, true);
+
+		assert_span(buf_view(&got), buf_view(&raw));
+		assert_true(utf8_valid(doc.lines.text));
+		document_release(&doc);
+	}
+	assert_in_range(as_text, 2000, 3999);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -660,6 +702,7 @@ int main(void)
 		cmocka_unit_test(terminal_output_and_form_feeds_are_text),
 		cmocka_unit_test(random_scripts_on_random_documents_change_only_their_lines),
 		cmocka_unit_test(damaged_documents_keep_the_bytes_of_untouched_lines),
+		cmocka_unit_test(any_bytes_that_open_are_written_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,17 +20,25 @@
 	"\x9C\x63\x60\0\0\0\2\0\1\x48\xAF\xA4\x71\0\0\0\0IEND\xAE\x42\x60\x82"
 #define GIF "GIF89a\1\0\1\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
 #define JPEG "\xFF\xD8\xFF\xE0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xFF\xD9"
-#define BMP "BM\x3A\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\1\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0"
+#define BMP \
+	"BM\x3A\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\1\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0\4\0\0\0\0" \
+	"\0\0\0\0\0\0\0"
 #define WEBP "RIFF\x1A\0\0\0WEBPVP8L\x0D\0\0\0\x2F\0\0\0\x10\x07\x10\x11\x11\x88\x88\xFE\x07\0"
-#define WAV "RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x44\xAC\0\0\x88\x58\1\0\2\0\x10\0data\4\0\0\0\0\0\0\0"
-#define OGG "OggS\0\2\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\x1E\1vorbis\0\0\0\0\2\x44\xAC\0\0\0\0\0\0"
+#define WAV \
+	"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x44\xAC\0\0\x88\x58\1\0\2\0\x10\0data\4\0\0" \
+	"\0\0\0\0\0"
+#define OGG \
+	"OggS\0\2\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\x1E\1vorbis\0\0\0\0\2\x44\xAC\0\0" \
+	"\0\0\0\0"
 #define FLAC "fLaC\0\0\0\x22\x10\0\x10\0\0\0\0\0\0\0\x0A\xC4\x42\xF0\0\0\0\0"
 #define MP3 "ID3\3\0\0\0\0\0\0\xFF\xFB\x90\x64\0\0\0\0\0\0\0\0\0\0"
 #define AIFF "FORM\0\0\0\x2E" "AIFFCOMM\0\0\0\x12\0\1\0\0\0\0\0\x10\x40\x0E\xAC\x44\0\0\0\0\0\0"
 #define HEIC "\0\0\0\x18" "ftypheic\0\0\0\0mif1heic\0\0\0\0"
 #define AVIF "\0\0\0\x1C" "ftypavif\0\0\0\0avifmif1miaf\0\0\0\0"
 #define MP4 "\0\0\0\x18" "ftypisom\0\0\2\0isomiso2\0\0\0\x08" "free"
-#define PDF "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+#define PDF \
+	"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>" \
+	"\n%%EOF\n"
 #define GZIP "\x1F\x8B\x08\0\0\0\0\0\0\3\x4B\x4C\4\0\x43\xBE\xB7\xE8\2\0\0\0"
 #define SQLITE "SQLite format 3\0\x10\0\1\1\0\x40\x20\x20\0\0\0\1\0\0\0\1"
 #define ZIP \

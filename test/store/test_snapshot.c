@@ -109,7 +109,8 @@ static void a_sparse_file_is_read_as_its_zeros(void **state)
 static void odd_names_are_only_names(void **state)
 {
 	char longest[256];
-	const char *names[] = { "new\nline", "quo'te\"s", "\xff\xfe", " ", "-rf", "\x1b[2J", longest };
+	const char *names[] = { "new\nline", "quo'te\"s", "\xff\xfe", " ", "-rf", "\x1b[2J",
+		                longest };
 
 	memset(longest, 'n', 255);
 	longest[255] = '\0';

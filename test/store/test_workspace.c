@@ -153,6 +153,21 @@ static void odd_paths_are_explained(void **state)
 	assert_refused(*state, "new/../file", ERR_FILE_NOT_FOUND);
 }
 
+/* Recovery acts on such names: a tool that could write them could move other files. */
+static void names_of_temporaries_are_refused(void **state)
+{
+	const char *litter =
+		".hasp-x-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3";
+	_cleanup_free_ char *deeper = mem_printf("a/new/%s", litter);
+	_cleanup_free_ char *script = mem_printf("ln -s %s proj/link", litter);
+
+	assert_refused(*state, litter, ERR_INVALID_ARGUMENT);
+	assert_refused(*state, deeper, ERR_INVALID_ARGUMENT);
+	shell(*state, script);
+	assert_refused(*state, "link", ERR_INVALID_ARGUMENT);
+	assert_reaches(*state, ".hasp-x", ".hasp-x");
+}
+
 static void links_inside_lead_to_their_target(void **state)
 {
 	struct scene *scene = *state;
@@ -199,15 +214,18 @@ static void magic_links_are_refused(void **state)
 {
 	struct scene *scene = *state;
 	const char *roots[] = { "/" };
+	_cleanup_snapshot_ struct snapshot snap = SNAPSHOT_INIT;
 	_cleanup_place_ struct place place = PLACE_INIT;
 	struct err err = ERR_INIT;
 
 	workspace_free(scene->ws);
 	assert_true(workspace_open(roots, 1, &scene->ws, &err));
-	assert_refused(scene, "/proc/self/root/etc/passwd", ERR_OUTSIDE_WORKSPACE);
+	assert_refused(scene, "/proc/self/root", ERR_OUTSIDE_WORKSPACE);
 	assert_refused(scene, "/proc/self/cwd/x", ERR_OUTSIDE_WORKSPACE);
 	assert_refused(scene, "/proc/self/fd/0", ERR_OUTSIDE_WORKSPACE);
 	assert_true(workspace_resolve(scene->ws, "/proc/mounts", PLACE_FILE, &place, &err));
+	assert_false(snapshot_read(scene->ws, "/proc/mounts", 0, &snap, &err));
+	assert_int_equal(err.code, ERR_NOT_A_FILE);
 }
 
 static void several_roots_and_nested_ones_are_told_apart(void **state)
@@ -332,6 +350,7 @@ int main(void)
 		scene_test(a_root_whose_name_is_a_prefix_does_not_match),
 		scene_test(nothing_outside_is_reached),
 		scene_test(odd_paths_are_explained),
+		scene_test(names_of_temporaries_are_refused),
 		scene_test(links_inside_lead_to_their_target),
 		scene_test(a_root_given_through_a_link_is_known_by_both_names),
 		scene_test(link_loops_and_long_chains_end),

@@ -110,6 +110,28 @@ static void descriptions_teach_the_protocol(void **state)
 	says("write_file", "leave base_content_sha256 out");
 	says("write_file", "MUST pass the sha256");
 	says("write_file", "the call fails");
+	says("write_file", "highest version number");
+	says("update_file", "highest version number");
+	says("apply_changes", "highest version number");
+	says("apply_changes", "you MUST pass the sha256");
+	says("apply_changes", "at least 10 lines of context");
+	says("apply_changes", "read the file first");
+	for (size_t i = 0; i < tool_count(); i++)
+		says(tool_at(i)->name, "error.code");
+}
+
+/* Every turn of every model pays for every character. */
+static void descriptions_are_no_longer_than_they_have_to_be(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		const struct tool *tool = tool_at(i);
+		size_t most = strcmp(tool->name, "safe_patch") == 0 ? 1800 : 900;
+
+		if (strlen(tool->description) >= most)
+			fail_msg("the description of %s has %zu characters; %zu are too many",
+			         tool->name, strlen(tool->description), most);
+	}
 }
 
 /* The codes an editor can end in are explained where the model looks. */
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(every_alias_names_a_parameter),
 		cmocka_unit_test(names_and_aliases_find_their_tool_and_no_other),
 		cmocka_unit_test(descriptions_teach_the_protocol),
+		cmocka_unit_test(descriptions_are_no_longer_than_they_have_to_be),
 		cmocka_unit_test(safe_patch_explains_the_codes_it_ends_in),
 		cmocka_unit_test(kinds_have_the_names_of_gemini_cli),
 		cmocka_unit_test(versions_begin_at_one_and_grow),

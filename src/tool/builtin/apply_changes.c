@@ -8,32 +8,35 @@
 #include "tool/builtin/editor.h"
 
 static const char description[] =
-	"Changes many files in one step: either every change is made or none is. Use it when a "
-	"change only makes sense as a whole (a rename with all its callers).\n"
+	"Changes many files in one step: all changes are made or none. Use it where only the "
+	"whole makes sense.\n"
 	"\n"
-	"Each element of changes has a kind and a file_path:\n"
-	"- patch: unified_diff, with at least 10 lines of context a hunk, as for safe_patch\n"
-	"- write: content becomes the whole content\n"
-	"- create: content of a file that must not exist yet\n"
-	"- update: old_content is replaced by new_content, as for update_file\n"
-	"- delete: the file is removed\n"
-	"- move: the file gets the name new_path, which must be free\n"
-	"patch, write, delete and move of an existing file need the base_content_sha256 of the "
-	"latest version in your context (the highest version number); if you have none, read the "
-	"file first with read_many_files. Several changes may name the same file; each sees what "
-	"those before it made.\n"
+	"By kind, changes have:\n"
+	"- patch: unified_diff as for safe_patch, at least 10 lines of context\n"
+	"- write: content, all of it\n"
+	"- create: content of a file that must not exist\n"
+	"- update: old_content, new_content as for update_file\n"
+	"- delete\n"
+	"- move: new_path, which must be free\n"
+	"To patch, write, delete or move an existing file you MUST pass the sha256 of its "
+	"latest version (highest version number in your context) as base_content_sha256: a "
+	"lock. If there is none, read the file first. Later changes see earlier ones.\n"
 	"\n"
-	"The answer has one element in changes for each change, with its own success, message and "
-	"latest_file_state. On failure nothing was written: the changes at fault have their "
-	"error, the others say rolled_back. error.change is the first at fault. Correct those by "
-	"their error.code (as for safe_patch and write_file) from their latest_file_state, then "
-	"send the whole list again.";
+	"Each change is answered with success, message and latest_file_state. On failure "
+	"nothing was written: error.change is the first at fault, the blameless say "
+	"rolled_back. Correct the others by their error.code, as for safe_patch, and send the "
+	"whole list again.";
 
 /* clang-format off */
+
+/* The description above says it once; a model would pay for six copies. */
+#define CHANGE_PATH SCHEMA("file_path": {"type": "string", "minLength": 1})
+#define CHANGE_BASE SCHEMA("base_content_sha256": {"type": "string"})
+
 #define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
 	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
 	 "additionalProperties": false, "properties": { "kind": {"type": "string", "const":) \
-	 " \"" NAME "\"}, " ARGUMENT_FILE_PATH __VA_ARGS__ SCHEMA(}})
+	 " \"" NAME "\"}, " CHANGE_PATH __VA_ARGS__ SCHEMA(}})
 
 static const char arguments_schema[] = SCHEMA(
 {
@@ -41,19 +44,19 @@ static const char arguments_schema[] = SCHEMA(
 	"properties": {
 	"changes": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"oneOf": [ )
 	CHANGE_SCHEMA("patch", SCHEMA(, "unified_diff"), SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1}, ) ARGUMENT_BASE) ", "
+		"unified_diff": {"type": "string", "minLength": 1}, ) CHANGE_BASE) ", "
 	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"},
-		"exact_line_endings": {"type": "boolean"}, ) ARGUMENT_BASE) ", "
+		"exact_line_endings": {"type": "boolean"}, ) CHANGE_BASE) ", "
 	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"})) ", "
 	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
 		"old_content": {"type": "string"}, "new_content": {"type": "string"},
 		"expected_matches": {"type": "integer", "minimum": 1},
-		"allow_multiple": {"type": "boolean"}, ) ARGUMENT_BASE) ", "
-	CHANGE_SCHEMA("delete", "", ", " ARGUMENT_BASE) ", "
+		"allow_multiple": {"type": "boolean"}, ) CHANGE_BASE) ", "
+	CHANGE_SCHEMA("delete", "", ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
-		"new_path": {"type": "string", "minLength": 1}, ) ARGUMENT_BASE) SCHEMA(
+		"new_path": {"type": "string", "minLength": 1}, ) CHANGE_BASE) SCHEMA(
 	]}},
 	"create_dirs": {"type": "boolean", "description": "Make missing folders. Default true."}, )
 	ARGUMENTS_EDIT SCHEMA(

@@ -61,6 +61,10 @@ lock. If the file has changed since, nothing is written and you get the new stat
 		"match_lines": {"type": "array", "items": {"type": "integer"}}, \
 		"change": {"type": "integer", "description": "The change at fault, from 1."}}})
 
+#define RESULT_FORM SCHEMA( \
+	"encoding": {"type": "string"}, \
+	"line_endings": {"type": "string", "enum": ["lf", "crlf", "mixed", "none"]})
+
 #define RESULT_STATE SCHEMA( \
 	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
 		"additionalProperties": false, "properties": { \
@@ -70,7 +74,8 @@ lock. If the file has changed since, nothing is written and you get the new stat
 			"Of the bytes on disk; null when there is no file or it cannot be read."}, \
 		"content": {"type": ["string", "null"], "description": \
 			"The text; null when there is none, it is not text, or not asked for."}, \
-		"exists": {"type": "boolean", "description": "Present and false: no such file."}}})
+		"exists": {"type": "boolean", "description": "Present and false: no such file."}, ) \
+		RESULT_FORM SCHEMA(}})
 
 #define RESULT_EDIT SCHEMA( \
 	"success": {"type": "boolean"}, \
@@ -80,7 +85,7 @@ lock. If the file has changed since, nothing is written and you get the new stat
 	"planned_state": {"type": "object", "required": ["file_path", "sha256", "content"], \
 		"additionalProperties": false, "properties": { \
 		"file_path": {"type": "string"}, "sha256": {"type": ["string", "null"]}, \
-		"content": {"type": ["string", "null"]}}}, \
+		"content": {"type": ["string", "null"]}, ) RESULT_FORM SCHEMA(}}, \
 	"created": {"type": "boolean", "const": true}, \
 	"lines_added": {"type": "integer"}, \
 	"lines_removed": {"type": "integer"}, \
@@ -122,8 +127,7 @@ lock. If the file has changed since, nothing is written and you get the new stat
 	"end_line": {"type": "integer"}, \
 	"truncated": {"type": "boolean"}, \
 	"next_start_line": {"type": "integer", "description": "Where to go on reading."}, \
-	"encoding": {"type": "string"}, \
-	"line_endings": {"type": "string", "enum": ["lf", "crlf", "mixed", "none"]}, \
+	) RESULT_FORM SCHEMA(, \
 	"final_newline": {"type": "boolean"}, \
 	"size": {"type": "integer", "description": "Bytes on disk."}, \
 	"mime_type": {"type": "string"}, \

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a change's result to JSON. */
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/editor.h"
 
+static void put_form(json_t *object, const struct text_form *form)
+{
+	if (form->encoding[0])
+		json_object_set_new(object, "encoding", json_cstr(form->encoding));
+	if (form->line_endings)
+		json_object_set_new(object, "line_endings", json_cstr(form->line_endings));
+}
+
 /* The object that keeps a model in step: every exit of an editor has one. `content` is
  * NULL when it is not wanted or not text. */
 static json_t *state_json(struct session *session, const char *path,
-                          const struct file_state *state, const struct buf *content)
+                          const struct file_state *state, const struct buf *content,
+                          const struct text_form *form)
 {
 	json_t *object = json_object();
 	bool exists = state && state->exists;
@@ -21,6 +32,8 @@ static json_t *state_json(struct session *session, const char *path,
 	                    exists && content ? json_text(buf_view(content)) : json_null());
 	if (state && !state->exists)
 		json_object_set_new(object, "exists", json_false());
+	if (exists)
+		put_form(object, form);
 	return object;
 }
 
@@ -36,6 +49,7 @@ static json_t *planned_json(const struct editor *editor, const struct change_res
 	                    state->exists ? json_sha256(&state->sha256) : json_null());
 	json_object_set_new(object, "content",
 	                    full ? json_text(buf_view(&result->content)) : json_null());
+	put_form(object, &result->form);
 	return object;
 }
 
@@ -146,7 +160,8 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 	const struct file_state *state = planned ? &result->before : &result->state;
 
 	return state_json(editor->session, change->path, result->state_known ? state : NULL,
-	                  with_content ? &result->content : NULL);
+	                  with_content ? &result->content : NULL,
+	                  planned ? &result->before_form : &result->form);
 }
 
 json_t *editor_result(const struct editor *editor, const struct change *change,
@@ -177,10 +192,13 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
 	bool missing = err.code == ERR_FILE_NOT_FOUND;
 	bool wanted = !session->default_content_none;
+	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
 	json_t *state;
 
+	if (ok)
+		snprintf(form.encoding, sizeof(form.encoding), "%s", read.encoding);
 	state = state_json(session, path, read.state.exists || missing ? &read.state : NULL,
-	                   ok && wanted ? &read.content : NULL);
+	                   ok && wanted ? &read.content : NULL, &form);
 	json_object_set_new(failure, "latest_file_state", state);
 	read_result_release(&read);
 }

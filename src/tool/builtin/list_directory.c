@@ -4,13 +4,13 @@
 #include "tool/builtin/builtin.h"
 
 static const char description[] =
-	"Lists what is directly in a folder: folders first, each group by name, with the size of "
-	"files. Names that .gitignore or .geminiignore leave out are counted, not listed; turn "
-	"that off with file_filtering_options. Lists names only: to change a file, read it first "
-	"with read_file or read_many_files.\n"
+	"Lists what is directly in a folder: folders first, then by name, with the size of "
+	"files. What .gitignore and .geminiignore leave out is only counted, unless "
+	"file_filtering_options says otherwise. To change a file, read it first with read_file "
+	"or read_many_files.\n"
 	"\n"
-	"On failure: file_not_found - list the parent folder. not_a_directory - use read_file. "
-	"outside_workspace - do not retry.";
+	"On failure, by error.code: file_not_found: list the parent folder. not_a_directory: "
+	"use read_file. outside_workspace, permission_denied, denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -5,24 +5,20 @@
 #include "tool/builtin/file_result.h"
 
 static const char description[] =
-	"Reads one file. The answer has the content, a version number that is unique in this "
-	"session (higher is later), and the SHA-256 of the whole file. You need these to change "
-	"the file: pass the sha256 as base_content_sha256 to safe_patch (or write_file).\n"
+	"Reads one file: its content, a version number unique in this session (higher is later) "
+	"and the SHA-256 of the whole file. To change the file safely you need them: pass the "
+	"sha256 as base_content_sha256 to safe_patch.\n"
 	"\n"
-	"- If your context already has this file with a version, use the entry with the highest "
-	"version instead of reading again; every edit answers with the new state.\n"
-	"- At most 2000 lines are returned, and lines are cut at 2000 characters; when something "
-	"was left out, truncated is true and message says how to go on. Use start_line with "
-	"end_line or max_lines for a part. The sha256 is always that of the whole file, so that a "
-	"partial read is enough to patch the part you saw.\n"
-	"- Text in any encoding comes as UTF-8; edits keep the file's encoding, byte-order mark "
-	"and line endings.\n"
-	"- Images, audio, video and PDF come as data. Other binary files are refused with an "
-	"error that names their type.\n"
+	"- If your context has the file already, use the highest version number instead of "
+	"reading again; edits answer with the new state.\n"
+	"- At most 2000 lines of 2000 characters come; truncated and message say how to go on. "
+	"start_line with end_line or max_lines reads a part, which is enough to patch that "
+	"part.\n"
+	"- Text of any encoding comes as UTF-8; images, audio, video and PDF come as data.\n"
 	"\n"
-	"On failure: file_not_found - check the path with list_directory. invalid_argument - the "
-	"range lies past the end; the message has the number of lines. outside_workspace - only "
-	"paths beneath the workspace can be read; do not retry. too_large - read a range.";
+	"On failure, by error.code: file_not_found: look with list_directory. invalid_argument: "
+	"the message says what, such as the number of lines. not_text, too_large: use another "
+	"program. outside_workspace, permission_denied, denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -22,20 +22,19 @@ enum {
 };
 
 static const char description[] =
-	"Reads many files at once. Each item of paths is a file, a folder (everything beneath it) "
-	"or a glob such as src/**/*.c. Returns an array; each element is one file with its "
-	"content, a version number that is unique in this session (higher is later) and the "
-	"SHA-256 of the file. This is what you need to change a file safely: pass its sha256 as "
-	"base_content_sha256 to safe_patch, write_file or apply_changes.\n"
+	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such as "
+	"src/**/*.c. Returns an array; an element has a file's content, a version number unique "
+	"in this session (higher is later) and its SHA-256. To change a file safely you need "
+	"them: pass its sha256 as base_content_sha256 to safe_patch, write_file or "
+	"apply_changes.\n"
 	"\n"
-	"- Files that you name are always read. Folders and globs leave out what .gitignore and "
-	".geminiignore name, and the usual build products and binary files "
-	"(use_default_excludes).\n"
-	"- A file that cannot be read is an element with file_path and error in its place; the "
-	"others are read all the same.\n"
-	"- Long files are cut as by read_file (2000 lines); truncated and next_start_line tell.\n"
-	"- The whole answer is limited (max_total_bytes, 1 MiB by default). The last element then "
-	"has an error with code too_large and the names in left_out: read them with another call.";
+	"- Named files are always read; folders and globs leave out ignored files, build "
+	"products and binaries.\n"
+	"- A file that cannot be read is an element with file_path and error (code, advice); "
+	"the others are read all the same.\n"
+	"- Long files are cut at 2000 lines: truncated, next_start_line.\n"
+	"- When max_total_bytes is used up, the last element has error.code too_large and names "
+	"in left_out: read those with another call.";
 
 /* clang-format off */
 #define ARGUMENT_GLOBS SCHEMA( \
@@ -226,6 +225,7 @@ static const char *glob_root(struct provider *provider, const char *pattern,
 	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++) {
 		size_t len = strlen(root);
 
+		len -= len && root[len - 1] == '/'; /* "/" itself */
 		if (strncmp(pattern, root, len) == 0 && pattern[len] == '/') {
 			*ret_rest = pattern + len + 1;
 			return root;

@@ -5,30 +5,21 @@
 #include "tool/builtin/editor.h"
 
 static const char description[] =
-	"Replaces text in one file: old_content must occur exactly as you give it, "
-	"expected_matches times (once, unless you say otherwise), and each occurrence becomes "
-	"new_content. For several different changes, or large ones, use safe_patch.\n"
+	"Replaces exact text in one file. old_content must occur expected_matches times (once "
+	"by default); each becomes new_content. For more or larger changes use safe_patch.\n"
 	"\n"
-	"- Give enough surrounding lines in old_content that it occurs only where you mean.\n"
-	"- Spaces, tabs and line breaks count; do not escape them and do not add line numbers.\n"
-	"- base_content_sha256 is optional here; with it, the file must still be in the state you "
-	"read.\n"
-	"- With an empty old_content a file that does not exist is created from new_content.\n"
+	"- Copy old_content from the latest version in your context (highest version number; if "
+	"none, call read_file first), with enough lines around it to occur only there.\n"
+	"- base_content_sha256, optional: the sha256 of that version, as a lock.\n"
+	"- An empty old_content creates a file.\n"
 	"\n"
-	"The answer always has latest_file_state with content, version and sha256.\n"
+	"Every answer has latest_file_state.\n"
 	"\n"
-	"On failure nothing was written. By error.code:\n"
-	"- wrong_match_count: error.matches is how often old_content occurs, match_lines where. "
-	"Add context, pass the right expected_matches, or allow_multiple. With 0, copy the text "
-	"exactly from latest_file_state.\n"
-	"- state_mismatch: do it again from latest_file_state.\n"
-	"- no_change: old and new are the same.\n"
-	"- file_not_found: check the path. file_exists: an empty old_content only creates "
-	"files.\n"
-	"- not_text: the file cannot be edited as text. busy: retry later.\n"
-	"- outside_workspace, permission_denied, denied_by_policy, denied_by_user, "
-	"denied_by_sandbox: do not retry. disk_full, io_error, cannot_preserve, internal: tell "
-	"the user.";
+	"On failure nothing was written. By error.code: wrong_match_count: error.match_lines "
+	"are its places; add lines, or pass expected_matches or allow_multiple. state_mismatch: "
+	"begin again from latest_file_state. file_not_found, file_exists: check the path. busy: "
+	"retry later. outside_workspace, permission_denied, denied_*: do not retry. not_text, "
+	"disk_full, io_error, cannot_preserve, internal: tell the user.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -5,35 +5,22 @@
 #include "tool/builtin/editor.h"
 
 static const char description[] =
-	"Writes the whole content of a file: creates a new file, or replaces an existing one "
-	"completely. To change parts of a file, use safe_patch.\n"
+	"Writes the whole content of a file, new or existing. To change parts of one, use "
+	"safe_patch.\n"
 	"\n"
 	"Protocol:\n"
-	"1. To create a file, pass file_path and content and leave base_content_sha256 out. "
-	"Missing folders are made.\n"
-	"2. To replace an existing file, you MUST have its latest content in your context (from "
-	"read_file or an earlier edit; the highest version counts) and you MUST pass the sha256 "
-	"of that version as base_content_sha256. This keeps you from overwriting what somebody "
-	"else has changed since.\n"
-	"3. For an existing file without base_content_sha256 the call fails, and nothing is "
-	"written.\n"
+	"1. To create a file, leave base_content_sha256 out. Missing folders are made.\n"
+	"2. To overwrite a file you MUST have its latest content (highest version number, from "
+	"read_file or an edit) and you MUST pass the sha256 of that version as "
+	"base_content_sha256: a lock that keeps what others wrote since.\n"
+	"3. Without it, the call fails if the file exists.\n"
 	"\n"
-	"content is the complete text; never shorten it with a placeholder such as \"rest of "
-	"code\". An existing file keeps its encoding and line endings; a new one is UTF-8. The "
-	"answer always has latest_file_state with content, version and sha256 for the next "
-	"edit.\n"
+	"Never shorten content with a placeholder. Every answer has latest_file_state.\n"
 	"\n"
-	"On failure nothing was written. By error.code:\n"
-	"- base_required: the file exists; look at latest_file_state, and if you still mean to "
-	"replace it, pass its sha256.\n"
-	"- state_mismatch: the file has changed; decide again from latest_file_state and pass its "
-	"sha256.\n"
-	"- not_a_file, not_a_directory, file_not_found: correct the path (create_dirs makes "
-	"folders).\n"
-	"- invalid_argument: the message names the argument, or the character that the file's "
-	"encoding lacks.\n"
-	"- busy: retry later. outside_workspace, permission_denied, denied_by_policy, "
-	"denied_by_user, denied_by_sandbox: do not retry. disk_full, io_error, cannot_preserve, "
+	"On failure nothing was written. By error.code: base_required, state_mismatch: decide "
+	"again from latest_file_state and pass its sha256. invalid_argument, not_a_file, "
+	"file_not_found: correct what the message names. busy: retry later. outside_workspace, "
+	"permission_denied, denied_*: do not retry. disk_full, io_error, cannot_preserve, "
 	"internal: tell the user.";
 
 /* clang-format off */
@@ -45,8 +32,9 @@ static const char arguments_schema[] = SCHEMA(
 		ARGUMENT_BASE SCHEMA(,
 		"create_dirs": {"type": "boolean", "description":
 			"Make missing folders. Default true."},
-		"encoding": {"type": "string", "enum": ["utf-8", "UTF-8", "utf8", "UTF8"],
-			"description": "Of a new file; an existing one keeps its own."},
+		"encoding": {"type": "string", "description":
+			"To write in, such as windows-1252 or UTF-16. Default: an existing file's \
+own, UTF-8 for a new one."},
 		"exact_line_endings": {"type": "boolean", "description":
 			"Write LF as it is even if the existing file has CRLF. Default false."}, )
 		ARGUMENTS_EDIT SCHEMA(
@@ -75,6 +63,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.base = editor_base(arguments, &hash),
 		.text = argument_span(arguments, "content"),
 		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+		.encoding = argument_str(arguments, "encoding"),
 	};
 
 	editor_init(&editor, session, arguments);

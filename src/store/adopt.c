@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/adopt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "store/attributes.h"
+#include "store/lease.h"
+#include "store/nap.h"
+#include "store/swap.h"
+
+/* A lease that conflicts with every other open, also for reading. BUSY: somebody waits for
+ * it to end, or has the file open. */
+static enum lease take_alone(int fd)
+{
+	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
+		return LEASE_NONE;
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+		return LEASE_HELD;
+	return errno == EAGAIN ? LEASE_BUSY : LEASE_NONE;
+}
+
+void stage_guard(struct stage *stage)
+{
+	if (stage->fd >= 0)
+		take_alone(stage->fd);
+}
+
+/* Makes the content of `to` that of `from`. */
+static bool copy_content(int from, int to)
+{
+	char block[64 << 10];
+	off_t at = 0;
+
+	for (;;) {
+		ssize_t n = pread(from, block, sizeof(block), at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		if (n == 0)
+			return ftruncate(to, at) == 0;
+		for (ssize_t done = 0; done < n;) {
+			ssize_t put = pwrite(to, block + done, (size_t)(n - done), at + done);
+
+			if (put <= 0 && !(put < 0 && errno == EINTR))
+				return false;
+			done += put > 0 ? put : 0;
+		}
+		at += n;
+	}
+}
+
+enum outcome { OUTCOME_DONE, OUTCOME_AGAIN, OUTCOME_FAILED };
+
+/* Takes over from the file that has the name now, open as `fd` and leased if that can be. */
+static enum outcome take_over(struct stage *stage, int fd, const struct stat *stat,
+                              enum lease lease)
+{
+	struct err ignored = ERR_INIT;
+	struct stat out;
+
+	if (!copy_content(fd, stage->fd) ||
+	    !attributes_copy(fd, stat, stage->fd, stage->leaf, &ignored) ||
+	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
+		return OUTCOME_FAILED;
+	if (fstatat(stage->folder, stage->name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    stat_same_file(&out, stat) && (lease != LEASE_HELD || lease_kept(fd)))
+		return OUTCOME_DONE;
+	return swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, NULL, NULL) ?
+	       OUTCOME_AGAIN : OUTCOME_FAILED;
+}
+
+static enum outcome try_adopt(struct stage *stage)
+{
+	_cleanup_fd_ int fd = openat(stage->folder, stage->leaf,
+	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	enum lease lease;
+	struct stat stat;
+
+	if (fd < 0)
+		return errno == EAGAIN || errno == EINTR ? OUTCOME_AGAIN : OUTCOME_FAILED;
+	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat_same_file(&stat, &stage->stat))
+		return OUTCOME_FAILED;
+	lease = lease_take(fd);
+	return lease == LEASE_BUSY ? OUTCOME_AGAIN : take_over(stage, fd, &stat, lease);
+}
+
+bool stage_adopt(struct stage *stage, long long deadline_us)
+{
+	enum outcome outcome = OUTCOME_AGAIN;
+	long nap_us = NAP_FIRST_US;
+
+	if (stage->fd < 0 || !stage->name[0])
+		return false;
+	if (take_alone(stage->fd) != LEASE_BUSY) {
+		lease_drop(stage->fd);
+		return false;
+	}
+	while (outcome == OUTCOME_AGAIN) {
+		outcome = try_adopt(stage);
+		if (outcome == OUTCOME_AGAIN && !nap_until(deadline_us, &nap_us))
+			return false;
+	}
+	return outcome == OUTCOME_DONE;
+}
