@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "patch/blanks.h"
 #include "patch/candidates.h"
+#include "patch/doubt.h"
 #include "patch/explain.h"
 #include "patch/sequel.h"
 #include "patch/settle.h"
@@ -196,9 +197,9 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 	for (size_t h = 0; h < s->count; h++) {
 		if (!s->hunks[h].placed)
 			return explain_ambiguous(s->diff, h, &s->hunks[h], failure, err);
-		if (settle_contradicts(s, h, &expected))
+		if (doubt_contradiction(s, h, &expected))
 			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure, err);
-		if (settle_lacks_lines(s, h))
+		if (doubt_lost_lines(s, h))
 			return explain_lost_lines(s->diff, h, &s->hunks[h], failure, err);
 	}
 	return true;

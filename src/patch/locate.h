@@ -4,7 +4,7 @@
  * Candidates (candidates.h) are the places where all old lines of a hunk stand
  * one after the other, at the strictest level that gives any.  One candidate
  * is a place unless the header's line number, proven right by the other hunks,
- * says that the file has changed there (settle.h).  Several candidates are
+ * says that the file has changed there (doubt.h).  Several candidates are
  * settled by what the diff says, in this order: its line number, the offset of
  * its neighbours, the order of the hunks, the function named after the @@, an edge
  * of the file; or because every candidate gives the same result.  Nothing else

@@ -11,9 +11,6 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
-/* How far a number that means the right place may be off. */
-enum { NUMBER_SLIP = 6 };
-
 static const struct hunk *hunk_of(const struct settling *s, size_t i)
 {
 	return &s->diff->hunks[i];
@@ -127,8 +124,7 @@ static bool any_anchor(const struct settling *s, size_t except)
 	return false;
 }
 
-/* Where the numbers say that hunk `i` is, if they are to be believed. */
-static bool expected_line(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
+bool settling_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
 {
 	int64_t offset = 0;
 
@@ -177,7 +173,7 @@ static bool by_number(struct settling *s, size_t i)
 {
 	int64_t at, offset;
 
-	if (!expected_line(s, i, &at, &offset) || !has_place(&s->hunks[i], at))
+	if (!settling_expects(s, i, &at, &offset) || !has_place(&s->hunks[i], at))
 		return false;
 	if (offset && !well_spaced(&s->hunks[i], at))
 		return false;
@@ -448,7 +444,7 @@ static bool by_number_alone(struct settling *s, size_t i)
 		place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
 		return true;
 	}
-	if (!s->chained || !any_anchor(s, i) || !expected_line(s, i, &at, &offset) || offset ||
+	if (!s->chained || !any_anchor(s, i) || !settling_expects(s, i, &at, &offset) || offset ||
 	    (size_t)at > s->base->count)
 		return false;
 	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NUMBER);
@@ -470,81 +466,4 @@ void settle_all(struct settling *s)
 	each_open(s, by_edge);
 	by_order(s);
 	each_open(s, by_same_result);
-}
-
-/* How far the lines at some place are the hunk's, at the most tolerant level. */
-struct resemblance {
-	size_t lines, equal;             /* all old lines */
-	size_t solid_lines, solid_equal; /* those that are not blank */
-};
-
-static struct resemblance compare_at(const struct settling *s, size_t i, size_t at)
-{
-	struct buf one = BUF_INIT(LIMIT_FILE_BYTES), other = BUF_INIT(LIMIT_FILE_BYTES);
-	const struct hunk *hunk = hunk_of(s, i);
-	struct resemblance r = { 0 };
-
-	for (size_t j = 0; j < s->hunks[i].count; j++) {
-		const struct hunk_line *old = &s->diff->lines[hunk->first + j];
-		struct span want, have = span_of(NULL, 0);
-		size_t line = at + r.lines;
-		bool equal;
-
-		if (old->op == '+')
-			continue;
-		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
-		if (line < s->base->count)
-			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)), &other);
-		equal = line < s->base->count && span_eq(want, have);
-		r.lines++;
-		r.equal += equal;
-		r.solid_lines += want.len > 0;
-		r.solid_equal += equal && want.len;
-	}
-	buf_release(&one);
-	buf_release(&other);
-	return r;
-}
-
-/* Whether the lines at `at` are mostly the hunk's, but not all. */
-static bool resembles(const struct settling *s, size_t i, size_t at, bool stated)
-{
-	const struct candidates *hunk = &s->hunks[i];
-	struct resemblance r;
-
-	/* Where it overlaps the place that was found, it resembles it anyway. */
-	if (at < hunk->at + hunk->old_count && hunk->at < at + hunk->old_count)
-		return false;
-	r = compare_at(s, i, at);
-	if (r.solid_equal >= 2 && 2 * r.solid_equal >= r.solid_lines)
-		return true;
-	return stated && r.solid_equal && 2 * r.equal >= r.lines;
-}
-
-bool settle_contradicts(const struct settling *s, size_t i, size_t *ret_expected)
-{
-	int64_t expected, offset;
-
-	if (!expected_line(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
-		return false;
-	for (int64_t away = 0; away <= NUMBER_SLIP; away++)
-		for (int64_t sign = -1; sign <= 1; sign += 2) {
-			int64_t at = expected + sign * away;
-
-			if (at < 0 || (size_t)at >= s->base->count || !resembles(s, i, (size_t)at, !away))
-				continue;
-			*ret_expected = (size_t)at;
-			return true;
-		}
-	return false;
-}
-
-bool settle_lacks_lines(const struct settling *s, size_t i)
-{
-	const struct candidates *hunk = &s->hunks[i];
-	bool open_above = !hunk->lead && hunk->at > 0;
-	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
-
-	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
-	       hunk_of(s, i)->old_count > hunk->old_count;
 }

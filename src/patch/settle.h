@@ -17,6 +17,8 @@
 #ifndef HASP_PATCH_SETTLE_H
 #define HASP_PATCH_SETTLE_H
 
+#include <stdint.h>
+
 #include "patch/candidates.h"
 
 struct settling {
@@ -38,13 +40,8 @@ void settling_release(struct settling *s);
 /* Places what can be placed; hunks that cannot stay !placed. */
 void settle_all(struct settling *s);
 
-/* Whether a placed hunk contradicts its own header in a way that means "the file has
- * changed there": its number is to be believed, the lines there resemble the hunk,
- * but it was found elsewhere. *ret_expected is the 0-based line. */
-bool settle_contradicts(const struct settling *s, size_t hunk, size_t *ret_expected);
-
-/* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
- * names another place, and one side of it has no context to hold it. */
-bool settle_lacks_lines(const struct settling *s, size_t hunk);
+/* Where the numbers say that hunk `i` is (0-based), if they are to be believed, and by how much
+ * they are all off. */
+bool settling_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 #endif
