@@ -154,11 +154,6 @@ void adapter_free(struct adapter *a)
 	free(a);
 }
 
-static bool has_tab(struct span text)
-{
-	return text.len && memchr(text.data, '\t', text.len);
-}
-
 static bool has_run_of_spaces(struct span text)
 {
 	return memmem(text.data ? text.data : "", text.len, "  ", 2) != NULL;
@@ -172,7 +167,7 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 {
 	size_t start = out->len;
 
-	if (removed) {
+	if (removed && !a->witness.keeps_tabs) {
 		struct span old = span_skip(removed->text, indent_of_line(removed->text).len);
 		struct span file = span_skip(*body, indent_of_line(*body).len);
 
@@ -180,9 +175,6 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 			file.len--;
 		while (!ends_in_space(rest) && ends_in_space(old))
 			old.len--;
-		/* A tab that the copy lost and the added line has was not lost there. */
-		if (has_tab(rest) && has_tab(file) && !has_tab(old))
-			file = old;
 		if (!span_eq(old, file) && transfer_share(old, rest) > transfer_share(file, rest) &&
 		    transfer_line(old, file, rest, out, put_text, a))
 			return true;

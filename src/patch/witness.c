@@ -308,6 +308,23 @@ static bool added_line_has_tab(const struct hearing *hr, bool anywhere)
 	return false;
 }
 
+/* Whether old lines lost every tab that the file has, while added lines have some. */
+static bool added_lines_keep_tabs(const struct hearing *hr)
+{
+	bool lost = false;
+
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		while (old_walk_next(&walk)) {
+			if (has_tab(walk.line->text))
+				return false;
+			lost |= has_tab(file_line(hr, walk.base_line));
+		}
+	}
+	return lost && added_line_has_tab(hr, true);
+}
+
 /* Whether the file itself has lines indented the way the damaged diff has them. */
 static bool file_is_mixed(const struct hearing *hr)
 {
@@ -333,7 +350,7 @@ static enum verdict judge(struct hearing *hr)
 	if (hr->w->rule.kind == INDENT_SAME || markers_lost(hr) || changed_lines_spared(hr) ||
 	    hear_pairs(hr))
 		return VERDICT_SPARED;
-	if (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false))
+	if (hr->w->keeps_tabs || (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
 		return VERDICT_SPARED;
 	if (hr->spared > 3 * hr->damaged)
 		return VERDICT_SPARED;
@@ -461,6 +478,7 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 		return;
 	reserve_indents(&hr);
 	infer_rule(&hr);
+	w->keeps_tabs = added_lines_keep_tabs(&hr);
 	w->verdict = judge(&hr);
 	w->inner_tabs = lost_inner_tabs(&hr);
 	w->trim_end = every_end_spaced(&hr);

@@ -49,6 +49,7 @@ struct witness {
 	size_t pair_count;
 	struct indent_rule rule;
 	enum verdict verdict;
+	bool keeps_tabs;          /* old lines lost all their tabs, added ones did not */
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */
 	bool trim_end;            /* added lines got white space at their ends */
 	bool extra_cr;            /* lines of the diff end in a CR more than the file's */
