@@ -20,6 +20,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import figures
+
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(TOP / "build" / "hasp")
 TOOLS = TOP / "build" / "test" / "bench"
@@ -227,6 +229,7 @@ def write_page(text):
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     PAGE.write_text(before + BEGIN + "\n" + text + "\n" + END + after)
+    figures.main()
 
 
 def main():

@@ -26,10 +26,9 @@ BUILDS = {
     "san": ("build-san", {"CC": "clang"},
             ["-Db_sanitize=address,undefined", "-Db_lundef=false"]),
 }
-SANITIZER_ENV = {
-    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:allocator_may_return_null=1",
-    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-}
+# Leaks are not looked for in what pytest starts: that cannot be done under strace.
+ASAN = "detect_leaks=%d:allocator_may_return_null=1"
+UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
 PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "build" / "hasp"),
           "PYTHONDONTWRITEBYTECODE": "1"}
 MOST_SECONDS = 1200
@@ -70,7 +69,6 @@ def c_jobs(kind, reports):
     folder = TOP / BUILDS[kind][0]
     text = subprocess.run(["meson", "introspect", "--tests", str(folder)], check=True,
                           stdout=subprocess.PIPE, cwd=TOP).stdout
-    extra = SANITIZER_ENV if kind == "san" else {}
     jobs = []
     for test in json.loads(text):
         name = "%s/%s" % (kind, test["name"].replace(" ", "_"))
@@ -78,8 +76,10 @@ def c_jobs(kind, reports):
         if "pytest" in argv:
             report = report_file(reports, name)
             argv = argv + ["--junitxml", report, "--basetemp", report + ".d"]
-        jobs.append(Job(name, argv, {"CMOCKA_MESSAGE_OUTPUT": "TAP", **PY_ENV, **extra,
-                                     **test["env"]},
+        env = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **PY_ENV, **test["env"]}
+        if kind == "san":
+            env.update(UBSAN, ASAN_OPTIONS=ASAN % (0 if report else 1))
+        jobs.append(Job(name, argv, env,
                         test["workdir"] or str(folder),
                         min(MOST_SECONDS, test["timeout"] * SECONDS_FACTOR),
                         not test["is_parallel"], report))
@@ -154,6 +154,14 @@ def run(job):
                    time.monotonic() - start)
 
 
+def excerpt(output, head=60, tail=60):
+    """The lines of a failure that a reader needs: where it began and how it ended."""
+    lines = output.rstrip().splitlines()
+    if len(lines) <= head + tail:
+        return lines
+    return lines[:head] + ["... %d lines ..." % (len(lines) - head - tail)] + lines[-tail:]
+
+
 class Board:
     """Hands out jobs to threads and prints what came of them."""
 
@@ -185,8 +193,8 @@ class Board:
                 ", %d failed" % outcome.failed if outcome.failed else "", outcome.seconds),
                 flush=True)
             if outcome.failed:
-                tail = outcome.output.rstrip().splitlines()[-120:]
-                print("\n".join("    | " + line for line in tail), flush=True)
+                print("\n".join("    | " + line for line in excerpt(outcome.output)),
+                      flush=True)
 
 
 def run_all(jobs):

@@ -20,6 +20,7 @@ struct hearing {
 	const struct placement *places;
 	bool fold_spaces;
 	size_t spared, damaged; /* votes */
+	size_t asked;           /* pairs that could have voted */
 };
 
 /* ---- walking ---- */
@@ -47,6 +48,11 @@ bool old_walk_next(struct old_walk *walk)
 static bool is_blank(struct span text)
 {
 	return span_trim(text).len == 0;
+}
+
+static bool has_tab(struct span text)
+{
+	return text.len && memchr(text.data, '\t', text.len);
 }
 
 static struct span file_line(const struct hearing *hr, size_t base_line)
@@ -153,6 +159,16 @@ static bool markers_lost(struct hearing *hr)
 	return true;
 }
 
+/* Whether the damage would show on a line that the file indents like this. */
+static bool would_change(const struct indent_rule *rule, struct span file)
+{
+	if (rule->kind == INDENT_TABS)
+		return has_tab(file);
+	if (rule->kind == INDENT_SPACES)
+		return file.len >= rule->width;
+	return file.len > 0;
+}
+
 /* Removed lines keep their indentation while context lines lost theirs. */
 static bool changed_lines_spared(struct hearing *hr)
 {
@@ -174,7 +190,7 @@ static bool changed_lines_spared(struct hearing *hr)
 			else if (!right)
 				removed_wrong = true;
 			else
-				removed_right |= file.len > 0;
+				removed_right |= would_change(&hr->w->rule, file);
 		}
 	}
 	return context_wrong && removed_right && !removed_wrong;
@@ -185,8 +201,15 @@ static void vote(struct hearing *hr, struct span added, struct span diff, struct
 {
 	if (span_eq(diff, file))
 		return;
+	hr->asked++;
 	hr->damaged += span_eq(added, diff);
 	hr->spared += span_eq(added, file);
+}
+
+/* Lines with different ends may be in the diff for their ends alone. */
+static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
+{
+	return a->cr == b->cr && !a->no_newline && !b->no_newline;
 }
 
 /* Each run of removed lines and the run of added lines that takes its place. */
@@ -211,7 +234,8 @@ static bool hear_pairs(struct hearing *hr)
 
 				if (is_blank(old) || is_blank(new))
 					continue;
-				about_space |= span_eq(old, new) && !span_eq(old, file);
+				about_space |= span_eq(old, new) && !span_eq(old, file) &&
+				               same_end(&lines[i + k], &lines[i + removed + k]);
 				vote(hr, diff_indent(hr, new), diff_indent(hr, old),
 				     indent_of_line(file));
 			}
@@ -291,11 +315,6 @@ static void compare_style(struct hearing *hr, bool *ret_literal, bool *ret_undon
 	}
 }
 
-static bool has_tab(struct span text)
-{
-	return text.len && memchr(text.data, '\t', text.len);
-}
-
 /* A tab in an added line: in its indentation, or anywhere in it. */
 static bool added_line_has_tab(const struct hearing *hr, bool anywhere)
 {
@@ -347,12 +366,17 @@ static enum verdict judge(struct hearing *hr)
 {
 	bool literal, undone;
 
-	if (hr->w->rule.kind == INDENT_SAME || markers_lost(hr) || changed_lines_spared(hr) ||
-	    hear_pairs(hr))
+	if (hr->w->rule.kind == INDENT_SAME)
+		return VERDICT_SPARED;
+	if (markers_lost(hr)) {
+		hear_neighbours(hr);
+		return hr->damaged && !hr->spared ? VERDICT_UNKNOWN : VERDICT_SPARED;
+	}
+	if (changed_lines_spared(hr) || hear_pairs(hr))
 		return VERDICT_SPARED;
 	if (hr->w->keeps_tabs || (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
 		return VERDICT_SPARED;
-	if (hr->spared > 3 * hr->damaged)
+	if (hr->spared > 3 * hr->damaged && 2 * hr->spared >= hr->asked)
 		return VERDICT_SPARED;
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && file_is_mixed(hr) ? VERDICT_UNKNOWN : VERDICT_DAMAGED;

@@ -120,12 +120,13 @@ static void linger(const struct snapshot *base)
 static bool settle(struct stage *stage, const struct snapshot *base,
                    const struct commit_how *how, struct err *err)
 {
-	if (how->options.durability != DURABILITY_FULL)
-		linger(base);
-	else if (!sync_names(stage->readable, stage->fd, base->place.path, err)) {
+	if (how->options.durability == DURABILITY_FULL &&
+	    !sync_names(stage->readable, stage->fd, base->place.path, err)) {
 		stage_undo(stage);
 		return false;
 	}
+	if (stage->swapped)
+		linger(base);
 	if (how->at)
 		how->at(COMMIT_SETTLED, how->data);
 	return stage_confirm(stage, base, how, err);

@@ -91,7 +91,7 @@ static char *content_alloc(size_t size)
 }
 
 /* One reading; *torn when the file changed meanwhile. A byte more than the size is
- * asked for, so that growth shows and the end of the file needs no read of its own. */
+ * asked for, so that growth shows. */
 static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
 {
 	size_t cap = (size_t)snap->stat.st_size + 1;

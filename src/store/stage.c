@@ -35,6 +35,9 @@ void stage_discard(struct stage *stage)
 
 void stage_release(struct stage *stage)
 {
+	/* Not left to close(): a child forked meanwhile may have the descriptor too. */
+	if (stage->fd >= 0)
+		lease_drop(stage->fd);
 	stage_discard(stage);
 	if (stage->leased >= 0)
 		lease_drop(stage->leased);

@@ -323,7 +323,7 @@ def crlf_some(draft, rng):
     draft.after.append(lambda diff: b"".join(
         line + (b"\r\n" if rng.random() < 0.5 else b"\n")
         for line in diff.replace(b"\r\n", b"\n").split(b"\n")[:-1]))
-    if sum(len(hunk.lines) for hunk in draft.change.hunks) < 12:
+    if len(draft.change.base) < 5 or sum(len(hunk.lines) for hunk in draft.change.hunks) < 12:
         draft.demand = MISLED  # by chance only the added line may lack it: another change
     return True
 

@@ -11,7 +11,8 @@ Groups, and what is demanded of each case:
     EFFORT    a careful reader could get it right, or refuse; never wrong
     OPTIONAL  encodings of the text rather than damages of the diff; counted, not demanded
 
-A RECOVER case that the oracle finds undetermined (two places fit, nothing says which) is
+A RECOVER case that the oracle finds undetermined (two places fit and nothing says which, or the
+number is nearer to a place that nearly fits, which may be the true one, changed since) is
 demanded to be right or refused.  Where the damage makes just the text that another change, made
 and damaged otherwise, would have (a number that names another fitting place, indentation of
 which nothing shows whether the added lines have it too), the case is called misled and is left

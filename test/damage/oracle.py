@@ -108,6 +108,25 @@ def _core(hunk):
     return before, len(hunk.old()) - after - 1
 
 
+NEAR = 40  # lines round a stated number in which a reader would look for the place it names
+
+
+def _names_another(places, hunk, number, level):
+    """Whether the number is nearer to a place where nearly all old lines fit than to the true
+    place: then the place may have changed since, and what fits may be only a copy."""
+    old = hunk.old()
+    if number is None or number == hunk.at or len(old) < 2:
+        return False
+    lines, _ = places._level(level)
+    wanted = [FOLDS[level](line) for line in old]
+    reach = min(abs(number - hunk.at), NEAR)
+    for start in range(max(0, number - reach), min(len(lines) - len(old), number + reach) + 1):
+        equal = sum(a == b for a, b in zip(wanted, lines[start:start + len(old)]))
+        if start != hunk.at and len(old) > equal >= len(old) - max(1, len(old) // 4):
+            return True
+    return False
+
+
 def judge(change, level=EXACT, numbers=None, ordered=True, places=None):
     """The verdict on a diff whose hunks are those of `change` (at their true places), read
     with the folding `level`; numbers: the 0-based place each header states, or None."""
@@ -116,7 +135,9 @@ def judge(change, level=EXACT, numbers=None, ordered=True, places=None):
     cores = [_core(hunk) for hunk in change.hunks]
     ways = _ways(cores, candidates, ordered)
     if ways == 1:
-        return Verdict(True, False, 1)
+        doubtful = any(_names_another(places, hunk, number, level) for hunk, number
+                       in zip(change.hunks, numbers or ()))
+        return Verdict(not doubtful, False, 1)
     misled, kept = False, []
     for hunk, found, number in zip(change.hunks, candidates, numbers or [None] * len(candidates)):
         if number == hunk.at:

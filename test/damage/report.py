@@ -186,8 +186,9 @@ def tables(rows, names):
             for row in chosen:
                 for name in names:
                     open_[name] = open_[name].plus(row.undetermined.get(name, Tally()))
-            out.append("| several places fit, nothing says which | %s |" %
-                       " | ".join(str(open_[name]) for name in names))
+            cells = " | ".join(str(open_[name]) for name in names)
+            out.append("| not determined: another place fits, or nearly, and nothing says which "
+                       "| %s |" % cells)
     return out
 
 

@@ -10,6 +10,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "script" / "lib"))
 
 import error_table  # noqa: E402
+import figures  # noqa: E402
 
 HEADER = (TOP / "src" / "base" / "err.h").read_text()
 
@@ -28,6 +29,13 @@ def test_every_row_of_the_error_table_is_understood():
     joined = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).split("\\n")[1:]
     assert joined == ["%s|%s" % (name, advice)
                       for name, _, advice in error_table.rows(HEADER)]
+
+
+def test_the_figures_in_the_readme_are_those_of_the_pages():
+    readme = (TOP / "README.md").read_text()
+    assert figures.updated(readme, (TOP / "docs" / "damage.md").read_text(),
+                           (TOP / "docs" / "benchmarks.md").read_text()) == readme, \
+        "run script/lib/figures.py"
 
 
 def test_the_readme_has_the_two_commands_word_for_word():

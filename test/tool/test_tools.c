@@ -7,10 +7,14 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/schema.h"
 #include "tool/tool.h"
+#include "workerd/inprocess.h"
+#include "workspace_fixture.h"
 
 static void compiles(const struct tool *tool, const char *text)
 {
@@ -172,6 +176,37 @@ static void versions_begin_at_one_and_grow(void **state)
 	session_release(&session);
 }
 
+/* "/" is the one root that ends in a slash. */
+static void absolute_globs_work_when_the_root_is_the_root_of_the_machine(void **state)
+{
+	static const char *const roots[] = { "/" };
+	struct inprocess_options options = { .roots = roots, .root_count = 1 };
+	char *folder = fixture_make();
+	json_t *files = json_pack("{s:s}", "a.txt", "one\n");
+	json_t *arguments = json_pack("{s:[s+]}", "paths", folder, "/*.txt");
+	struct provider *provider = NULL;
+	struct session session;
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	(void)state;
+	fixture_files(folder, files);
+	if (!provider_inprocess(&options, &provider, &err))
+		fail_msg("%s", err.message);
+	session_init(&session, provider);
+	result = tool_call(&session, "read_many_files", arguments);
+	assert_int_equal(json_array_size(result), 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(result, 0), "content")),
+	                    "one\n");
+	json_decref(result);
+	json_decref(arguments);
+	json_decref(files);
+	session_release(&session);
+	provider_free(provider);
+	fixture_remove(folder);
+	free(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +219,7 @@ int main(void)
 		cmocka_unit_test(safe_patch_explains_the_codes_it_ends_in),
 		cmocka_unit_test(kinds_have_the_names_of_gemini_cli),
 		cmocka_unit_test(versions_begin_at_one_and_grow),
+		cmocka_unit_test(absolute_globs_work_when_the_root_is_the_root_of_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

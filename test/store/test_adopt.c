@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Those who open a file while a commit tries it out, and has to take it back. */
+#include "edit_fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/commit_internal.h"
+#include "store/stage.h"
+
+struct scene {
+	struct fixture f;
+	char path[100], beside[100];
+	enum commit_point rename_at; /* when a stranger renames a file over ours */
+	int flags;                   /* how the other program opens it after the exchange */
+	pid_t other;
+	int report[2];               /* a pipe: what the other program read */
+};
+
+static int scene_open(void **state)
+{
+	struct scene *s = mem_alloc(1, sizeof(*s));
+
+	fixture_open(&s->f);
+	snprintf(s->path, sizeof(s->path), "%s/f", s->f.root);
+	snprintf(s->beside, sizeof(s->beside), "%s/beside", s->f.root);
+	fixture_put(&s->f, "f", "old 0\n");
+	assert_int_equal(pipe(s->report), 0);
+	*state = s;
+	return 0;
+}
+
+static int scene_close(void **state)
+{
+	struct scene *s = *state;
+
+	close(s->report[0]);
+	close(s->report[1]);
+	fixture_close(&s->f);
+	free(s);
+	return 0;
+}
+
+static void nap_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+/* Opens the file, tells what it has, and writes its digit in place when it may. */
+static void be_other(const struct scene *s)
+{
+	char text[16] = "";
+	int fd = open(s->path, s->flags | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0 ||
+	    write(s->report[1], text, sizeof(text)) != sizeof(text))
+		_exit(1);
+	if (s->flags == O_RDWR && pwrite(fd, "9", 1, 4) != 1)
+		_exit(2);
+	_exit(0);
+}
+
+static void step_in(enum commit_point point, void *data)
+{
+	struct scene *s = data;
+
+	if (point == s->rename_at) {
+		fixture_put(&s->f, "beside", "theirs 1\n");
+		assert_int_equal(rename(s->beside, s->path), 0);
+	}
+	if (point == COMMIT_EXCHANGED && !s->other) {
+		s->other = fork();
+		if (s->other == 0)
+			be_other(s);
+		nap_ms(30); /* it waits in open() by now */
+	}
+}
+
+static bool commit(struct scene *s, struct err *err)
+{
+	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
+	struct commit_how how = { .at = step_in, .data = s,
+	                          .options.durability = DURABILITY_RENAME };
+	struct span text = SPAN("ours 0\n");
+	struct file_state state = { 0 };
+	bool ok;
+
+	assert_true(snapshot_read(s->f.ws, "f", 0, &base, err));
+	ok = commit_write_how(&base, &text, 1, &how, &state, err);
+	file_state_release(&state);
+	return ok;
+}
+
+static void expect_other(struct scene *s, const char *seen)
+{
+	char text[16] = "";
+	int status = -1;
+
+	assert_int_equal(waitpid(s->other, &status, 0), s->other);
+	assert_int_equal(status, 0);
+	assert_int_equal(read(s->report[0], text, sizeof(text)), sizeof(text));
+	assert_string_equal(text, seen);
+}
+
+static void a_writer_of_a_file_that_is_taken_back_writes_to_the_strangers(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	s->rename_at = COMMIT_COMPARED;
+	s->flags = O_RDWR;
+	assert_false(commit(s, &err));
+	assert_int_equal(err.code, ERR_STATE_MISMATCH);
+	expect_other(s, "theirs 1\n");
+	fixture_expect(&s->f, "f", "thei9s 1\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+static void a_reader_of_a_file_that_is_taken_back_reads_the_strangers(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	s->rename_at = COMMIT_COMPARED;
+	s->flags = O_RDONLY;
+	assert_false(commit(s, &err));
+	assert_int_equal(err.code, ERR_STATE_MISMATCH);
+	expect_other(s, "theirs 1\n");
+	fixture_expect(&s->f, "f", "theirs 1\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+static void a_writer_of_a_file_that_stays_writes_to_ours(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	s->rename_at = (enum commit_point)99;
+	s->flags = O_RDWR;
+	assert_true(commit(s, &err));
+	expect_other(s, "ours 0\n");
+	fixture_expect(&s->f, "f", "ours90\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_open, scene_close)
+		TEST(a_writer_of_a_file_that_is_taken_back_writes_to_the_strangers),
+		TEST(a_reader_of_a_file_that_is_taken_back_reads_the_strangers),
+		TEST(a_writer_of_a_file_that_stays_writes_to_ours),
+	};
+
+	return cmocka_run_group_tests_name("adopt", tests, NULL, NULL);
+}
