@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "patch/doubt.h"
 
+#include <stdlib.h>
+
 #include "base/limits.h"
 
 /* How far a number that means the right place may be off. */
@@ -57,11 +59,13 @@ static bool resembles(const struct settling *s, size_t i, size_t at, bool stated
 
 bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_expected)
 {
-	int64_t expected, offset;
+	int64_t expected, offset, found_away;
 
 	if (!settling_expects(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
 		return false;
-	for (int64_t away = 0; away <= NUMBER_SLIP; away++)
+	/* A place that is nearer to the number than a similar one is what it means. */
+	found_away = llabs((int64_t)s->hunks[i].at - expected);
+	for (int64_t away = 0; away <= NUMBER_SLIP && away <= found_away; away++)
 		for (int64_t sign = -1; sign <= 1; sign += 2) {
 			int64_t at = expected + sign * away;
 

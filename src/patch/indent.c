@@ -153,21 +153,47 @@ static bool put(struct buf *out, char c, size_t count)
 	return true;
 }
 
+enum map_answer { MAP_NONE, MAP_ONE, MAP_CONFLICT };
+
+/* What the file has where the diff has this very indentation. */
+static enum map_answer ask_map(const struct indent_rule *rule, struct span indent,
+                               struct span *ret)
+{
+	enum map_answer answer = MAP_NONE;
+
+	for (size_t i = 0; i < rule->count && i < PAIRS_LOOKED_AT; i++) {
+		if (!span_eq(rule->pairs[i].diff, indent))
+			continue;
+		if (answer == MAP_ONE && !span_eq(*ret, rule->pairs[i].file))
+			return MAP_CONFLICT;
+		*ret = rule->pairs[i].file;
+		answer = MAP_ONE;
+	}
+	return answer;
+}
+
 static bool undo_by_map(const struct indent_rule *rule, struct span indent, struct buf *out)
 {
-	for (size_t i = 0; i < rule->count && i < PAIRS_LOOKED_AT; i++)
-		if (span_eq(rule->pairs[i].diff, indent))
-			return buf_span(out, rule->pairs[i].file);
-	return false;
+	struct span file;
+
+	return ask_map(rule, indent, &file) == MAP_ONE && buf_span(out, file);
 }
 
 static bool undo_tabs(const struct indent_rule *rule, struct span indent, struct buf *out)
 {
+	struct span file;
+
 	if (has_tab(indent))
 		return buf_span(out, indent);
 	/* What the file has for this very indentation is better than arithmetic. */
-	if (undo_by_map(rule, indent, out))
-		return true;
+	switch (ask_map(rule, indent, &file)) {
+	case MAP_ONE:
+		return buf_span(out, file);
+	case MAP_CONFLICT:
+		return false;
+	case MAP_NONE:
+		break;
+	}
 	if (indent.len % rule->width)
 		return false; /* alignment: with tabs, or not? */
 	return put(out, '\t', indent.len / rule->width);

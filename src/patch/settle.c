@@ -11,6 +11,9 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
+/* Candidates that are tried out for giving the same result: each costs an application. */
+enum { SAME_RESULT_MAX = 32 };
+
 static const struct hunk *hunk_of(const struct settling *s, size_t i)
 {
 	return &s->diff->hunks[i];
@@ -72,6 +75,50 @@ static void sort_by_number(struct settling *s)
 	}
 }
 
+/* Lines a hunk adds less those it removes. */
+static int64_t delta_of(const struct settling *s, size_t i)
+{
+	return (int64_t)new_count_of(s, i) - (int64_t)s->hunks[i].old_count;
+}
+
+/* Whether all hunks that fit one place are where their numbers say, taken as numbers of the base
+ * or of the result. */
+static bool anchors_agree(const struct settling *s, bool of_result)
+{
+	int64_t delta = 0;
+	bool any = false;
+
+	for (size_t k = 0; k < s->count; k++) {
+		const struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		if (hunk->total == 1) {
+			any = true;
+			if ((int64_t)hunk->places[0] !=
+			    (int64_t)hunk->stated - (of_result ? delta : 0))
+				return false;
+		}
+		delta += delta_of(s, s->by_number[k]);
+	}
+	return any;
+}
+
+/* Models number hunks by the lines of the result. Where the hunks that fit one place
+ * prove it, the numbers are turned into those of the base. */
+static void renumber_from_result(struct settling *s)
+{
+	int64_t delta = 0;
+
+	if (!s->numbered || anchors_agree(s, false) || !anchors_agree(s, true))
+		return;
+	for (size_t k = 0; k < s->count; k++) {
+		struct candidates *hunk = &s->hunks[s->by_number[k]];
+
+		if ((int64_t)hunk->stated >= delta)
+			hunk->stated = (size_t)((int64_t)hunk->stated - delta);
+		delta += delta_of(s, s->by_number[k]);
+	}
+}
+
 void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
                    struct candidates *hunks)
 {
@@ -82,6 +129,7 @@ void settling_init(struct settling *s, const struct lines *base, const struct di
 	s->by_number = mem_alloc(s->count, sizeof(*s->by_number));
 	sort_by_number(s);
 	s->chained = numbers_chain(s);
+	renumber_from_result(s);
 	s->distinct = true;
 	for (size_t k = 1; k < s->count && s->numbered; k++)
 		s->distinct &= hunks[s->by_number[k]].stated != hunks[s->by_number[k - 1]].stated;
@@ -402,7 +450,7 @@ static bool by_same_result(struct settling *s, size_t i)
 	size_t first, last, from, to;
 	bool same = true;
 
-	if (!hunk->kept || hunk->kept != hunk->total)
+	if (!hunk->kept || hunk->kept != hunk->total || hunk->kept > SAME_RESULT_MAX)
 		return false;
 	first = hunk->places[0];
 	last = hunk->places[hunk->kept - 1];

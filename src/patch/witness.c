@@ -422,8 +422,7 @@ static bool lost_inner_tabs(const struct hearing *hr)
 
 			if (!diff.len)
 				continue;
-			if (walk.line->op == '-' && span_eq(file, diff) &&
-			    (has_tab(file) || count_runs(file)))
+			if (walk.line->op == '-' && span_eq(file, diff) && has_tab(file))
 				return false;
 			lost |= has_tab(file) && !has_tab(diff) && count_runs(diff) > count_runs(file);
 		}
@@ -541,8 +540,10 @@ bool witness_indent(const struct witness *w, bool exact, struct span indent,
 		return indent_undo(&w->rule, indent, out);
 	}
 	/* Unknown: fine when undoing changes nothing. */
+	if (stands_for_another(w, indent))
+		return false;
 	if (w->rule.kind == INDENT_UNKNOWN || w->rule.kind == INDENT_MAP)
-		return !stands_for_another(w, indent) && buf_span(out, indent);
+		return buf_span(out, indent);
 	if (!indent_undo(&w->rule, indent, out) ||
 	    !span_eq(span_of(out->data + start, out->len - start), indent))
 		return false;
