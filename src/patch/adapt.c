@@ -154,9 +154,16 @@ void adapter_free(struct adapter *a)
 	free(a);
 }
 
-static bool has_run_of_spaces(struct span text)
+/* Runs of spaces inside a line that may have been a tab. Two spaces after a sentence are not. */
+static size_t count_runs(struct span text)
 {
-	return memmem(text.data ? text.data : "", text.len, "  ", 2) != NULL;
+	size_t n = 0;
+
+	for (size_t i = 1; i + 1 < text.len; i++)
+		if (text.data[i] == ' ' && text.data[i + 1] == ' ' && text.data[i - 1] != ' ')
+			n += !strchr(".!?:", text.data[i - 1]) ||
+			     (i + 2 < text.len && text.data[i + 2] == ' ');
+	return n;
 }
 
 /* The text after the indentation. Where the diff's copy of the replaced line differs from the
@@ -165,7 +172,7 @@ static bool has_run_of_spaces(struct span text)
 static bool put_body(struct adapter *a, struct span rest, const struct hunk_line *removed,
                      const struct span *body, struct buf *out)
 {
-	size_t start = out->len;
+	size_t start = out->len, honest_runs = 0;
 
 	if (removed && !a->witness.keeps_tabs) {
 		struct span old = span_skip(removed->text, indent_of_line(removed->text).len);
@@ -175,14 +182,15 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 			file.len--;
 		while (!ends_in_space(rest) && ends_in_space(old))
 			old.len--;
-		if (!span_eq(old, file) && transfer_share(old, rest) > transfer_share(file, rest) &&
-		    transfer_line(old, file, rest, out, put_text, a))
+		if (span_eq(old, file))
+			honest_runs = count_runs(old);
+		else if (transfer_share(old, rest) > transfer_share(file, rest) &&
+		         transfer_line(old, file, rest, out, put_text, a))
 			return true;
 	}
 	put_text(a, rest, out);
-	/* A run of spaces may be what became of a tab inside the line. */
 	return !a->witness.inner_tabs ||
-	       !has_run_of_spaces(span_of(out->data + start, out->len - start));
+	       count_runs(span_of(out->data + start, out->len - start)) <= honest_runs;
 }
 
 bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,

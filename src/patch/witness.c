@@ -362,6 +362,25 @@ static bool is_about_tabs(const struct hearing *hr)
 	return hr->w->rule.kind == INDENT_TABS || hr->w->rule.kind == INDENT_SPACES;
 }
 
+/* Whether the damage follows no rule, so that only a line's own witness can tell. */
+static bool is_without_rule(const struct hearing *hr)
+{
+	return hr->w->rule.kind == INDENT_MAP || hr->w->rule.kind == INDENT_UNKNOWN;
+}
+
+/* A context line that plainly has no marker. */
+static bool has_bare_line(const struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+
+		while (old_walk_next(&walk))
+			if (walk.line->bare && !is_blank(walk.line->text))
+				return true;
+	}
+	return false;
+}
+
 static enum verdict judge(struct hearing *hr)
 {
 	bool literal, undone;
@@ -369,6 +388,8 @@ static enum verdict judge(struct hearing *hr)
 	if (hr->w->rule.kind == INDENT_SAME)
 		return VERDICT_SPARED;
 	if (markers_lost(hr)) {
+		if (has_bare_line(hr))
+			return VERDICT_SPARED;
 		hear_neighbours(hr);
 		return hr->damaged && !hr->spared ? VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
@@ -381,12 +402,12 @@ static enum verdict judge(struct hearing *hr)
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && file_is_mixed(hr) ? VERDICT_UNKNOWN : VERDICT_DAMAGED;
 	hear_neighbours(hr);
-	if (hr->spared > 3 * hr->damaged)
+	if (hr->spared >= 2 && hr->spared > 3 * hr->damaged && 2 * hr->spared >= hr->asked)
 		return VERDICT_SPARED;
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && !file_is_mixed(hr) ? VERDICT_DAMAGED : VERDICT_UNKNOWN;
 	compare_style(hr, &literal, &undone);
-	if (literal == undone || hr->damaged)
+	if (literal == undone || hr->damaged || (literal && is_without_rule(hr)))
 		return VERDICT_UNKNOWN;
 	return literal ? VERDICT_SPARED : VERDICT_DAMAGED;
 }
