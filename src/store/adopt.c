@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -12,6 +14,20 @@
 #include "store/lease.h"
 #include "store/nap.h"
 #include "store/swap.h"
+
+enum { LINGER_US = 100, LIVELY_SECONDS = 2 };
+
+bool stage_linger(const struct snapshot *base)
+{
+	const struct timespec nap = { .tv_nsec = LINGER_US * 1000 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (base->exists && now.tv_sec - base->stat.st_ctim.tv_sec <= LIVELY_SECONDS)
+		return nanosleep(&nap, NULL) == 0;
+	sched_yield();
+	return false;
+}
 
 /* A lease that conflicts with every other open, also for reading. BUSY: somebody waits for
  * it to end, or has the file open. */

@@ -30,4 +30,12 @@ void stage_guard(struct stage *stage);
  * `deadline_us` (CLOCK_MONOTONIC) for those who have the stranger's file open for writing. */
 bool stage_adopt(struct stage *stage, long long deadline_us);
 
+/* Before the last look at the old file: gives time to those who have found it by its name and
+ * not yet come to the point of opening it where the lease shows them.  That takes
+ * a fraction of a microsecond, unless they are interrupted just there; then they wait for a
+ * processor, and giving ours up helps. A file that somebody has changed within the last two
+ * seconds, in place or by whatever means, has others at work: for it we sleep
+ * (true). */
+bool stage_linger(const struct snapshot *base);
+
 #endif

@@ -4,19 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "store/adopt.h"
 #include "store/recover.h"
 
 /* How often an exchange is repeated for a writer who showed up at the last look. */
-enum { CONFIRM_TRIES = 8, IN_PLACE_SECONDS = 2, LINGER_US = 100 };
+enum { CONFIRM_TRIES = 8 };
 
 void file_state_release(struct file_state *state)
 {
@@ -90,32 +89,6 @@ static bool sync_made(int folder, size_t made, const char *path, struct err *err
 	return true;
 }
 
-/* Whether somebody has lately written into the file where it is: a file that was put in
- * its place whole got its ctime after its mtime. */
-static bool written_in_place(const struct snapshot *base)
-{
-	const struct stat *stat = &base->stat;
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return base->exists && stat->st_mtim.tv_sec == stat->st_ctim.tv_sec &&
-	       stat->st_mtim.tv_nsec == stat->st_ctim.tv_nsec &&
-	       now.tv_sec - stat->st_mtim.tv_sec <= IN_PLACE_SECONDS;
-}
-
-/* Gives time to those who have found the old file by its name and not yet come to the point of
- * opening it where the lease shows them. That takes a fraction of a microsecond, unless they are
- * interrupted just there: then they are waiting for a processor, and giving ours up helps. */
-static void linger(const struct snapshot *base)
-{
-	const struct timespec nap = { .tv_nsec = LINGER_US * 1000 };
-
-	if (written_in_place(base))
-		nanosleep(&nap, NULL);
-	else
-		sched_yield();
-}
-
 /* What has been exchanged, moved away or created: makes it last, and looks a last time. */
 static bool settle(struct stage *stage, const struct snapshot *base,
                    const struct commit_how *how, struct err *err)
@@ -126,7 +99,7 @@ static bool settle(struct stage *stage, const struct snapshot *base,
 		return false;
 	}
 	if (stage->swapped)
-		linger(base);
+		stage_linger(base);
 	if (how->at)
 		how->at(COMMIT_SETTLED, how->data);
 	return stage_confirm(stage, base, how, err);

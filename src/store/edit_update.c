@@ -121,6 +121,28 @@ static size_t line_of(const struct lines *lines, size_t offset)
 	return low;
 }
 
+/* Says where the first line of the old text is, white space around it aside: there the rest
+ * differs. */
+static bool no_place(const struct edit_step *step, struct err *err)
+{
+	const struct document *doc = &step->doc;
+	struct span rest = step->change->old_text, line = { 0 };
+	char where[64] = "";
+	const char *at = NULL;
+
+	while (!line.len && line_next(&rest, &line))
+		line = span_trim(line);
+	if (line.len && doc->lines.text.len)
+		at = memmem(doc->lines.text.data, doc->lines.text.len, line.data, line.len);
+	if (at)
+		snprintf(where, sizeof(where), " Its first line is in line %zu of the file.",
+		         line_of(&doc->lines, (size_t)(at - doc->lines.text.data)) + 1);
+	return err_set(err, ERR_WRONG_MATCH_COUNT,
+	               "The text to replace does not occur in %s; nothing was written. It has to "
+	               "be the file's exact text, white space included.%s", step->change->path,
+	               where);
+}
+
 /* Finds the places and says whether their number is as asked. */
 static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_crlf,
                         struct err *err)
@@ -143,9 +165,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
 		result->match_lines[i] = line_of(&doc->lines, ret->items[i].start) + 1;
 	if (ret->count == 0)
-		return err_set(err, ERR_WRONG_MATCH_COUNT,
-		               "The text to replace does not occur in %s; nothing was written. It has "
-		               "to be the file's exact text, white space included.", change->path);
+		return no_place(step, err);
 	if (!change->any_count && ret->count != want)
 		return err_set(err, ERR_WRONG_MATCH_COUNT,
 		               "The text to replace occurs %zu times in %s (first at line %zu), not "

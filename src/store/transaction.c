@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "store/adopt.h"
 #include "store/recover.h"
 #include "store/transaction_internal.h"
 
@@ -257,6 +258,9 @@ static bool apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_f
 	}
 	if (tx->how.options.durability == DURABILITY_FULL)
 		sync_names(tx);
+	else
+		for (size_t i = 0; i < tx->count && !stage_linger(tx->files[i].base);)
+			i++;
 	for (size_t i = 0; i < tx->count; i++) {
 		*ret_failed = tx->files[i].index;
 		if (!tx_file_check(&tx->files[i], err))

@@ -5,15 +5,23 @@
  *     transaction_begin(ws, journal_folder, options, &tx, &err);
  *     transaction_write(tx, &base1, pieces, n, &err);      // staged, not visible
  *     transaction_delete(tx, &base2, &err);
- *     transaction_move(tx, &base3, "new/name.c", &err);
+ *     transaction_move(tx, &base3, &target, NULL, 0, &err);
  *     transaction_commit(tx, &failed, &err) or transaction_abort(tx);
  *
- * Staging writes every temporary.  Commit first writes a journal (in the
- * home's state folder, never in the user's project) that says how to undo, then exchanges
- * the files one by one, each checked as commit.h does; the first mismatch undoes those
- * before it.  The journal's removal is the moment of success.  After a crash at any point,
- * transaction_recover (called when a workspace is opened) undoes or completes,
- * so that all files are old or all are new.
+ * Staging writes every temporary.  Commit first writes a journal (in the home's state
+ * folder, never in the user's project; journal.h) that says how to undo, then exchanges the
+ * files one by one, each checked as commit.h does; the first mismatch undoes those before it.
+ * The journal's rename from "undo" to "done" is the moment of success.  After a crash at any
+ * point, transaction_recover (called when a workspace is opened) undoes or completes, so
+ * that all files are old or all are new.
+ *
+ * What others did to a file meanwhile is never undone: a file that is not as the transaction
+ * made it any more keeps their content.  Whoever opens a replaced file before
+ * the moment of success waits in open(2) until then (adopt.h), so nobody reads what is undone.
+ *
+ * What remains: where there is no RENAME_EXCHANGE a failure is undone, by writing the old
+ * content anew, but a crash is not; commit.h's list holds for each file.  A file takes three
+ * descriptors from its snapshot to the end: without enough of them nothing is changed.
  */
 #ifndef HASP_STORE_TRANSACTION_H
 #define HASP_STORE_TRANSACTION_H

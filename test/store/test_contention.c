@@ -192,7 +192,7 @@ static void write_in_place(struct arena *a, unsigned number)
 	_cleanup_fd_ int turn = take_turn(a);
 	_cleanup_fd_ int fd = open(a->file, O_RDWR | O_CLOEXEC);
 
-	if (fd < 0 || fd_read_full(fd, content, FILE_BYTES) != FILE_BYTES) {
+	if (turn < 0 || fd < 0 || fd_read_full(fd, content, FILE_BYTES) != FILE_BYTES) {
 		failed(a->board, "the in-place writer cannot read");
 		return;
 	}
@@ -210,7 +210,7 @@ static void write_by_rename(struct arena *a, unsigned number)
 	_cleanup_fd_ int turn = take_turn(a);
 	_cleanup_fd_ int fd = -1;
 
-	if (!read_file_at(a->file, content)) {
+	if (turn < 0 || !read_file_at(a->file, content)) {
 		failed(a->board, "the renamer cannot read");
 		return;
 	}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -468,6 +469,53 @@ static void a_full_disk_stops_them_all(void **state)
 	expect_untouched(b);
 }
 
+static void with_few_descriptors(struct bench *b)
+{
+	enum { MANY = 40 };
+	struct rlimit limit = { .rlim_cur = 48, .rlim_max = 48 };
+	struct change changes[MANY] = { 0 };
+	struct change_result results[MANY];
+	char names[MANY][16];
+
+	for (size_t i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "new%zu", i);
+		changes[i] = (struct change){ .kind = CHANGE_CREATE, .path = names[i],
+		                              .text = SPAN("x\n") };
+	}
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		_exit(2);
+	if (edit_apply(b->f.ws, changes, MANY, &b->options, results, &b->err))
+		_exit(3);
+	for (size_t i = 0; i < MANY; i++)
+		change_result_release(&results[i]);
+}
+
+static void too_few_descriptors_stop_them_all(void **state)
+{
+	struct bench *b = *state;
+
+	in_child(with_few_descriptors, b);
+	expect_untouched(b);
+}
+
+static void a_file_named_twice_is_refused(void **state)
+{
+	struct bench *b = *state;
+	struct snapshot snap = SNAPSHOT_INIT;
+	struct span text = SPAN("X\n");
+	struct transaction *tx;
+	struct err err = ERR_INIT;
+
+	assert_true(snapshot_read(b->f.ws, "a", 0, &snap, &err));
+	assert_true(transaction_begin(b->f.ws, b->f.journal, NULL, &tx, &err));
+	assert_true(transaction_write(tx, &snap, &text, 1, &err));
+	assert_false(transaction_delete(tx, &snap, &err));
+	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
+	transaction_abort(tx);
+	snapshot_release(&snap);
+	expect_untouched(b);
+}
+
 static void recovery_with_nothing_to_do_is_quiet(void **state)
 {
 	struct bench *b = *state;
@@ -679,6 +727,8 @@ int main(void)
 		TEST(the_same_file_by_two_paths_is_one_file),
 		TEST(a_folder_without_permission_stops_them_all),
 		TEST(a_full_disk_stops_them_all),
+		TEST(too_few_descriptors_stop_them_all),
+		TEST(a_file_named_twice_is_refused),
 		TEST(recovery_with_nothing_to_do_is_quiet),
 		TEST(a_journal_reads_back_what_was_written),
 		TEST(damaged_journals_are_set_aside_and_others_ignored),

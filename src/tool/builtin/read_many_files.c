@@ -93,6 +93,11 @@ struct many {
 	size_t room;              /* bytes left of the budget */
 };
 
+static void take_room(struct many *many, size_t bytes)
+{
+	many->room -= bytes < many->room ? bytes : many->room;
+}
+
 static void add_error(struct many *many, const char *path, const struct err *err,
                       const struct read_request *request, const struct read_result *read)
 {
@@ -107,6 +112,7 @@ static void add_error(struct many *many, const char *path, const struct err *err
 	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
 	json_object_set_new(entry, "error", error);
 	json_array_append_new(many->files, entry);
+	take_room(many, ENTRY_OVERHEAD + strlen(err->message));
 }
 
 static void leave_out(struct many *many, const char *path)
@@ -136,7 +142,7 @@ static void add_file(struct many *many, const struct read_request *request,
 		leave_out(many, read->state.path);
 		return;
 	}
-	many->room -= cost < many->room ? cost : many->room;
+	take_room(many, cost);
 	json_array_append_new(many->files, file_result(many->session, request, read));
 }
 
@@ -161,7 +167,6 @@ static bool read_one(struct many *many, const char *path, bool media, struct err
 	}
 	if (!provider->ops->read(provider, &request, &read, err)) {
 		other = err->code == ERR_NOT_A_FILE || err->code == ERR_FILE_NOT_FOUND;
-		many->room -= many->room < ENTRY_OVERHEAD ? many->room : ENTRY_OVERHEAD;
 		if (!other)
 			add_error(many, path, err, &request, &read);
 	} else if (!seen_before(many, read.state.path)) {
