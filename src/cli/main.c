@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: understand the command line, run one command, report once. */
+#include <sys/resource.h>
+
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -28,6 +30,17 @@ static int run(const struct invocation *invocation)
 	return invocation->command->run(invocation);
 }
 
+/* One apply_changes holds three descriptors a file; the soft limit is often 1024. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation invocation = { 0 };
@@ -35,6 +48,7 @@ int main(int argc, char **argv)
 	int code;
 
 	output_setup();
+	raise_descriptor_limit();
 	if (!invocation_parse(argc, argv, &invocation, &err))
 		return usage_error(&invocation, err.message);
 	code = run(&invocation);

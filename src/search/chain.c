@@ -12,10 +12,12 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "search/ignore.h"
+#include "store/nap.h"
 
 #define IGNORE_FILE_MAX ((size_t)4 << 20)
-/* EAGAIN means that a rename raced with the look-up. */
-#define OPEN_TRIES 16
+/* EAGAIN means that a rename raced with the look-up, or that the file is just being
+ * replaced under a lease (store/adopt.h): it is over in a moment. */
+enum { OPEN_WAIT_MS = 200 };
 
 struct chain_link {
 	struct ignore_rules *rules; /* owned */
@@ -30,12 +32,16 @@ int chain_open(int folder, const char *path, int flags)
 		.flags = (unsigned)(flags | extra | O_CLOEXEC | O_NOFOLLOW),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	long fd = -1;
+	long long deadline_us = 0;
+	long nap_us = NAP_FIRST_US;
+	long fd;
 
-	for (int i = 0; i < OPEN_TRIES; i++) {
-		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
+	while ((fd = syscall(SYS_openat2, folder, path, &how, sizeof(how))) < 0 &&
+	       (errno == EAGAIN || errno == EINTR)) {
+		if (!deadline_us)
+			deadline_us = nap_deadline(OPEN_WAIT_MS);
+		if (!nap_until(deadline_us, &nap_us))
+			return -1;
 	}
 	return (int)fd;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for others, a little longer each time, up to a deadline. Internal to store/. */
+/* Waiting for others, a little longer each time, up to a deadline. Not part of the
+ * engines' interface: for store/ and search/. */
 #ifndef HASP_STORE_NAP_H
 #define HASP_STORE_NAP_H
 
