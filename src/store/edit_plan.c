@@ -215,33 +215,14 @@ bool edit_plan_script(struct edit_step *step, const struct script *edits, bool k
 	       take_pieces(step, err);
 }
 
-/* The sentences that the protocol promises come first, what the engine found after them. */
+/* The engine's own words, except that it knows nothing of files that do not exist. */
 static void patch_message(struct edit_step *step, const struct err *why, struct err *err)
 {
-	static const struct {
-		enum err_code code;
-		const char *lead;
-	} leads[] = {
-		{ ERR_NO_MATCH, "Invalid Diff: The provided diff content does not match the file's "
-		                "content. The context or lines to be removed may be incorrect. " },
-		{ ERR_AMBIGUOUS_DIFF, "Invalid Diff: The provided diff content matches the file's "
-		                      "content in more than one place. " },
-		{ ERR_INVALID_DIFF, "Invalid Diff: " },
-		{ ERR_INTERNAL, "Internal Error: The corrected patch failed to apply. Please review "
-		                "the diff for subtle errors. " },
-	};
-
 	*err = *why;
-	if (why->code == ERR_NO_MATCH && !step->before.exists) {
+	if (why->code == ERR_NO_MATCH && !step->before.exists)
 		err_set(err, ERR_FILE_NOT_FOUND,
 		        "File not found: %s does not exist, and the diff needs lines that it would "
 		        "have to have.", step->change->path);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(leads); i++)
-		if (leads[i].code == why->code &&
-		    !span_starts(span_str(why->message), span_head(span_str(leads[i].lead), 13)))
-			err_set(err, why->code, "%s%s", leads[i].lead, why->message);
 }
 
 static bool plan_patch(struct edit_call *call, struct edit_step *step, struct err *err)
