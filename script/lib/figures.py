@@ -31,7 +31,12 @@ def share(cell):
     """"right / refused / wrong" as percentages, wrong also as its count."""
     right, refused, wrong = (int(n) for n in cell.split(" / "))
     total = max(1, right + refused + wrong)
-    percent = lambda n: "0" if n == 0 else "%.1f" % (100 * n / total)
+
+    def percent(n):
+        value = 100 * n / total
+        return "%.0f" % value if value in (0, 100) else \
+            "%.2f" % value if not 0.1 <= value <= 99.9 else "%.1f" % value
+
     return "%s / %s / %s %%" % (percent(right), percent(refused), percent(wrong)), total
 
 
@@ -58,11 +63,10 @@ def speed_groups(page):
 def speed_rows(page):
     groups = speed_groups(page)
     for start, contenders in SPEED:
-        name = next(group for group in groups if group.startswith(start))
-        for contender in contenders:
-            row = groups[name][contender]
-            yield [name, contender, row[2], row[4]]
-            name = ""
+        group = next(name for name in groups if name.startswith(start))
+        for number, contender in enumerate(contenders):
+            row = groups[group][contender]
+            yield ["" if number else group, contender, row[2], row[4]]
 
 
 def table(head, rows):

@@ -2,8 +2,8 @@
 """Builds, runs every test of the project, and counts test cases; called by script/test.
 
 A job is one process: a test program of the build (c/NAME with gcc, san/NAME with clang and
-the sanitizers) or one folder of black-box tests (py/NAME, if the build does not run it).  C tests report in TAP, pytest in
-JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, as many as
+the sanitizers) or one folder of black-box tests (py/NAME, if the build does not run it).
+C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, as many as
 there are processors, except those that their build file marks as not parallel.
 """
 

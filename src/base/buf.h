@@ -53,6 +53,12 @@ static inline struct span buf_view(const struct buf *buf)
 	return span_of(buf->data, buf->len);
 }
 
+/* The contents from byte `start` (at most len) on. */
+static inline struct span buf_from(const struct buf *buf, size_t start)
+{
+	return buf->data ? span_of(buf->data + start, buf->len - start) : span_of("", 0);
+}
+
 /* Hands the NUL-terminated contents to the caller (to free) and empties the
  * buffer. Never NULL: an empty buffer gives "". */
 char *buf_steal(struct buf *buf);

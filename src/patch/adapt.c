@@ -190,7 +190,7 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 	}
 	put_text(a, rest, out);
 	return !a->witness.inner_tabs ||
-	       count_runs(span_of(out->data + start, out->len - start)) <= honest_runs;
+	       count_runs(buf_from(out, start)) <= honest_runs;
 }
 
 bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,

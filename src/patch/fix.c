@@ -194,7 +194,7 @@ static void strip_bom(struct fixer *f, size_t start)
 {
 	struct buf *inserted = &f->plan->inserted;
 
-	if (!span_starts(span_of(inserted->data + start, inserted->len - start), bom))
+	if (!span_starts(buf_from(inserted, start), bom))
 		return;
 	memmove(inserted->data + start, inserted->data + start + bom.len,
 	        inserted->len - start - bom.len);

@@ -81,7 +81,7 @@ static struct span diff_indent(struct hearing *hr, struct span text)
 		buf_char(indents, wide ? ' ' : text.data[0]);
 		text = span_skip(text, wide ? 2 : 1);
 	}
-	return span_of(indents->data + start, indents->len - start);
+	return buf_from(indents, start);
 }
 
 /* ---- the rule ---- */
@@ -566,7 +566,7 @@ bool witness_indent(const struct witness *w, bool exact, struct span indent,
 	if (w->rule.kind == INDENT_UNKNOWN || w->rule.kind == INDENT_MAP)
 		return buf_span(out, indent);
 	if (!indent_undo(&w->rule, indent, out) ||
-	    !span_eq(span_of(out->data + start, out->len - start), indent))
+	    !span_eq(buf_from(out, start), indent))
 		return false;
 	return true;
 }

@@ -9,7 +9,7 @@
         for patch in source.series:
             for old, new, diff in file_diffs(patch.read()):
                 ...        # names without their first component, None for /dev/null
-        reference(source, folder)   # makes folder: the tree with the whole series applied by GNU patch
+        reference(source, folder)   # makes folder: the tree with the series applied by GNU patch
 
 file_diffs(patch_bytes) -> [(old_path, new_path, diff_bytes)], in the order of the patch.
 A file may come several times.  diff_bytes runs from its "--- " line to the end of its
