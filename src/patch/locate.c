@@ -183,6 +183,19 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 
 /* ---- the general case ---- */
 
+/* A hunk whose context was read as the result of another must stand beside that one. */
+static bool is_astray(const struct settling *s, size_t h)
+{
+	const struct candidates *hunk = &s->hunks[h], *other;
+	size_t of = s->diff->hunks[h].sequel_of;
+
+	if (!of)
+		return false;
+	other = &s->hunks[of - 1];
+	return !other->placed || hunk->at > other->at + other->old_count - other->trail ||
+	       hunk->at + hunk->old_count < other->at + other->lead;
+}
+
 static bool explain_unplaced(const struct settling *s, struct patch_failure *failure,
                              struct err *err)
 {
@@ -197,6 +210,8 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 	for (size_t h = 0; h < s->count; h++) {
 		if (!s->hunks[h].placed)
 			return explain_ambiguous(s->diff, h, &s->hunks[h], failure, err);
+		if (is_astray(s, h))
+			return explain_no_match(s->base, s->diff, h, &s->hunks[h], failure, err);
 		if (doubt_contradiction(s, h, &expected))
 			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure, err);
 		if (doubt_lost_lines(s, h))

@@ -102,6 +102,17 @@ static bool take_header(struct parser *p, struct span line)
 	return false;
 }
 
+/* Half a file header, with the name that the file has had so far. */
+static bool is_name_again(const struct parser *p, struct span line)
+{
+	struct span name = clean_name(span_skip(line, 4));
+
+	if (!name.len)
+		return false;
+	return (span_starts(line, SPAN("+++ ")) && span_eq(name, p->new_name)) ||
+	       (span_starts(line, SPAN("--- ")) && span_eq(name, p->old_name));
+}
+
 /* Whether the next line starts another file inside a hunk. "--- x" alone may be a
  * removed line, so it needs a "+++ y" and a hunk after it. */
 static bool at_file_header(const struct parser *p)
@@ -112,8 +123,10 @@ static bool at_file_header(const struct parser *p)
 	    span_starts(line, SPAN("*** End Patch")) || span_starts(line, SPAN("*** End of File")) ||
 	    span_starts(line, SPAN("Index: ")))
 		return true;
-	return span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
-	       span_starts(peek(p, 2), SPAN("@@"));
+	if (span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
+	    span_starts(peek(p, 2), SPAN("@@")))
+		return true;
+	return is_name_again(p, line) && span_starts(peek(p, 1), SPAN("@@"));
 }
 
 /* A mail signature: "-- " and then the program's version, nothing else. */

@@ -6,6 +6,9 @@
 /* Hunks before this one that it may follow: bounds the work on hostile diffs. */
 enum { LOOKED_BACK = 8 };
 
+/* Longer runs of added lines are not repeated as context. */
+enum { BLOCK_MAX = 64 };
+
 /* A run of removed lines and the added lines in their place, in some hunk. */
 struct block {
 	size_t removed, removed_count; /* index into diff->lines */
@@ -106,22 +109,26 @@ static bool undo_block(struct diff_text *diff, struct hunk *hunk, size_t count,
 	return false;
 }
 
-bool sequel_rewrite(struct diff_text *diff, size_t h, size_t count)
+/* Undoes what the blocks of hunk `g` added in the context of hunk `h`. */
+static bool undo_hunk(struct diff_text *diff, size_t g, size_t h, size_t count)
 {
-	size_t from = h > LOOKED_BACK ? h - LOOKED_BACK : 0;
+	size_t at = diff->hunks[g].first;
+	struct block block;
 	bool any = false;
 
-	for (size_t g = from; g < h; g++) {
-		struct block block;
-		size_t at = diff->hunks[g].first;
-
-		while (next_block(diff, &diff->hunks[g], &at, &block)) {
-			size_t lines = any ? diff->hunks[h].count : count;
-
-			/* Long blocks are not repeated as context. */
-			if (block.added_count <= 64)
-				any |= undo_block(diff, &diff->hunks[h], lines, &block);
-		}
-	}
+	while (next_block(diff, &diff->hunks[g], &at, &block))
+		if (block.added_count <= BLOCK_MAX)
+			any |= undo_block(diff, &diff->hunks[h], any ? diff->hunks[h].count : count,
+			                  &block);
 	return any;
+}
+
+bool sequel_rewrite(struct diff_text *diff, size_t h, size_t count)
+{
+	for (size_t back = 1; back <= LOOKED_BACK && back <= h; back++)
+		if (undo_hunk(diff, h - back, h, count)) {
+			diff->hunks[h].sequel_of = h - back + 1;
+			return true;
+		}
+	return false;
 }

@@ -10,7 +10,10 @@
 
 #include "patch/parse.h"
 
-/* Rewrites hunk `h` (its first `count` lines count), which fits nowhere as it is: context
+/* Such a hunk stands beside the one that it follows; locate.c holds it to that
+ * (hunk.sequel_of).
+ *
+ * Rewrites hunk `h` (its first `count` lines count), which fits nowhere as it is: context
  * that is the added lines of another hunk becomes the removed lines in their place.  False
  * (nothing changed) when there is no such context. */
 bool sequel_rewrite(struct diff_text *diff, size_t h, size_t count);

@@ -368,6 +368,21 @@ static bool is_without_rule(const struct hearing *hr)
 	return hr->w->rule.kind == INDENT_MAP || hr->w->rule.kind == INDENT_UNKNOWN;
 }
 
+/* Old lines have no indentation left, while an added line has some. */
+static bool added_lines_keep_indent(const struct hearing *hr)
+{
+	for (size_t i = 0; i < hr->w->pair_count; i++)
+		if (hr->w->pairs[i].diff.len)
+			return false;
+	for (size_t i = 0; i < hr->diff->line_count; i++) {
+		struct span text = hr->diff->lines[i].text;
+
+		if (hr->diff->lines[i].op == '+' && !is_blank(text) && indent_of_line(text).len)
+			return true;
+	}
+	return false;
+}
+
 /* A context line that plainly has no marker. */
 static bool has_bare_line(const struct hearing *hr)
 {
@@ -393,7 +408,7 @@ static enum verdict judge(struct hearing *hr)
 		hear_neighbours(hr);
 		return hr->damaged && !hr->spared ? VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
-	if (changed_lines_spared(hr) || hear_pairs(hr))
+	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || hear_pairs(hr))
 		return VERDICT_SPARED;
 	if (hr->w->keeps_tabs || (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
 		return VERDICT_SPARED;
