@@ -103,8 +103,15 @@ static void find_lookalikes(struct adapter *a)
 	}
 }
 
+/* Whether the line has the plain character that the look-alike stands for: then what damaged
+ * the old lines, every such character of them, did not touch this line. */
+static bool has_plain(struct span text, const char *ascii)
+{
+	return (*ascii == '"' || *ascii == '\'' || *ascii == '-') && memchr(text.data, *ascii, text.len);
+}
+
 /* Whether a look-alike in an added line is damage: one that damaged old lines, or
- * another of its class that the file nowhere has. */
+ * the other quotation mark of a pair of which one did, and which the file nowhere has. */
 static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
                       struct span character)
 {
@@ -113,24 +120,43 @@ static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
 	for (size_t i = 0; i < a->seen_count; i++)
 		if (a->seen[i] == code)
 			return true;
-	return !contains(a->base->text, character);
+	return class_of(ascii) == CLASS_QUOTE && !contains(a->base->text, character);
 }
 
 /* Appends text with damaged look-alikes as ASCII. */
 static void put_text(void *context, struct span text, struct buf *out)
 {
 	const struct adapter *a = context;
+	struct span whole = text;
 
 	while (text.len) {
 		const char *ascii;
 		uint32_t code;
 		struct span character = next_character(&text, &code, &ascii);
 
-		if (ascii && is_damage(a, code, ascii, character))
+		if (ascii && is_damage(a, code, ascii, character) && !has_plain(whole, ascii))
 			buf_str(out, ascii);
 		else
 			buf_span(out, character);
 	}
+}
+
+/* Whether the file has typographic quotation marks where the diff has plain ones, and the
+ * added line has plain ones of its own: then carrying over would make unlike pairs. */
+static bool would_mix_quotes(struct span old, struct span file, struct span rest)
+{
+	struct span middle = transfer_middle(old, rest);
+	bool typographic = false;
+
+	while (file.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&file, &code, &ascii);
+
+		typographic |= ascii && class_of(ascii) == CLASS_QUOTE && !contains(old, character);
+	}
+	return typographic && middle.len &&
+	       (memchr(middle.data, '\'', middle.len) || memchr(middle.data, '"', middle.len));
 }
 
 /* ---- the adapter ---- */
@@ -185,6 +211,7 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 		if (span_eq(old, file))
 			honest_runs = count_runs(old);
 		else if (transfer_share(old, rest) > transfer_share(file, rest) &&
+		         !would_mix_quotes(old, file, rest) &&
 		         transfer_line(old, file, rest, out, put_text, a))
 			return true;
 	}
@@ -215,6 +242,6 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 		text = buf_view(&a->scratch);
 	}
 	indent = indent_of_line(text);
-	return witness_indent(&a->witness, exact, indent, removed, body, out) &&
+	return witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
 	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, body, out);
 }

@@ -118,6 +118,14 @@ size_t transfer_share(struct span one, struct span other)
 	return head + tail;
 }
 
+struct span transfer_middle(struct span removed, struct span added)
+{
+	size_t head, tail;
+
+	find_shared(removed, added, &head, &tail);
+	return span_of(added.data + head, added.len - head - tail);
+}
+
 bool transfer_line(struct span removed, struct span file, struct span added, struct buf *out,
                    void (*middle)(void *context, struct span text, struct buf *out),
                    void *context)

@@ -16,6 +16,9 @@
 /* How many bytes at both ends two lines share. */
 size_t transfer_share(struct span one, struct span other);
 
+/* The part of `added` that it does not share with `removed`. */
+struct span transfer_middle(struct span removed, struct span added);
+
 /* Appends `added` with the beginning and the end that it shares with `removed` taken
  * from `file`; `removed` and `file` are equal when folded.  False (nothing appended)
  * when the two share less than half.  The rest of `added` is appended by `middle`. */

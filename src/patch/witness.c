@@ -86,7 +86,7 @@ static struct span diff_indent(struct hearing *hr, struct span text)
 
 /* ---- the rule ---- */
 
-static void collect_pairs(struct hearing *hr, bool removed_only)
+static void collect_pairs(struct hearing *hr, char op)
 {
 	struct witness *w = hr->w;
 	size_t cap = 0;
@@ -100,7 +100,7 @@ static void collect_pairs(struct hearing *hr, bool removed_only)
 		if (!is_folded(hr, h))
 			continue;
 		while (old_walk_next(&walk)) {
-			if (is_blank(walk.line->text) || (removed_only && walk.line->op != '-'))
+			if (is_blank(walk.line->text) || (op && walk.line->op != op))
 				continue;
 			w->pairs = mem_grow(w->pairs, &cap, w->pair_count + 1, sizeof(*w->pairs));
 			w->pairs[w->pair_count++] = (struct indent_pair){
@@ -124,14 +124,33 @@ static void infer_rule(struct hearing *hr)
 {
 	struct witness *w = hr->w;
 
-	collect_pairs(hr, false);
+	collect_pairs(hr, 0);
 	w->rule = indent_infer(w->pairs, w->pair_count);
 	if (w->rule.kind != INDENT_MAP && w->rule.kind != INDENT_UNKNOWN)
 		return;
-	collect_pairs(hr, true);
+	collect_pairs(hr, '-');
 	if (!says_something(w))
-		collect_pairs(hr, false);
+		collect_pairs(hr, 0);
 	w->rule = indent_infer(w->pairs, w->pair_count);
+}
+
+/* Each hunk's own rule, for hunks that were shifted by different distances. */
+static void infer_own_rules(struct hearing *hr)
+{
+	struct witness *w = hr->w;
+	size_t at = 0;
+
+	collect_pairs(hr, 0);
+	w->own_pairs = mem_steal(&w->pairs);
+	w->own = mem_alloc(hr->diff->hunk_count, sizeof(*w->own));
+	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		size_t first = at;
+
+		while (is_folded(hr, h) && old_walk_next(&walk))
+			at += !is_blank(walk.line->text);
+		w->own[h] = indent_infer(w->own_pairs + first, at - first);
+	}
 }
 
 /* ---- the witnesses ---- */
@@ -162,38 +181,54 @@ static bool markers_lost(struct hearing *hr)
 /* Whether the damage would show on a line that the file indents like this. */
 static bool would_change(const struct indent_rule *rule, struct span file)
 {
-	if (rule->kind == INDENT_TABS)
+	switch (rule->kind) {
+	case INDENT_STRIP:
+		return true;
+	case INDENT_ADD:
+		return span_starts(file, rule->prefix);
+	case INDENT_TABS:
 		return has_tab(file);
-	if (rule->kind == INDENT_SPACES)
+	case INDENT_SPACES:
 		return file.len >= rule->width;
-	return file.len > 0;
+	default:
+		return file.len > 0;
+	}
+}
+
+/* What was done to context lines alone. */
+static struct indent_rule context_rule(struct hearing *hr)
+{
+	struct indent_rule rule;
+
+	collect_pairs(hr, ' ');
+	rule = indent_infer(hr->w->pairs, hr->w->pair_count);
+	return rule;
 }
 
 /* Removed lines keep their indentation while context lines lost theirs. */
 static bool changed_lines_spared(struct hearing *hr)
 {
-	bool removed_right = false, removed_wrong = false, context_wrong = false;
+	struct indent_rule context = context_rule(hr);
+	bool right = false, wrong = false;
 
-	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
+	for (size_t h = 0; h < hr->diff->hunk_count && context.kind != INDENT_SAME; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
 		if (!is_folded(hr, h))
 			continue;
 		while (old_walk_next(&walk)) {
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
-			bool right = span_eq(diff_indent(hr, walk.line->text), file);
 
-			if (is_blank(walk.line->text))
+			if (is_blank(walk.line->text) || walk.line->op != '-')
 				continue;
-			if (walk.line->op == ' ')
-				context_wrong |= !right;
-			else if (!right)
-				removed_wrong = true;
+			if (!span_eq(diff_indent(hr, walk.line->text), file))
+				wrong = true;
 			else
-				removed_right |= would_change(&hr->w->rule, file);
+				right |= would_change(&context, file);
 		}
 	}
-	return context_wrong && removed_right && !removed_wrong;
+	infer_rule(hr);
+	return right && !wrong;
 }
 
 /* One added line beside an old one, whose indentation the diff and the file disagree about. */
@@ -519,7 +554,7 @@ static void reserve_indents(struct hearing *hr)
 	size_t total = 64;
 
 	for (size_t i = 0; i < hr->diff->line_count && hr->fold_spaces; i++)
-		total += 16 * (hr->diff->lines[i].text.len + 1);
+		total += 32 * (hr->diff->lines[i].text.len + 1);
 	hr->w->indents = (struct buf)BUF_INIT(total);
 	buf_reserve(&hr->w->indents, total - 1);
 }
@@ -536,6 +571,7 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 	if (!w->heard)
 		return;
 	reserve_indents(&hr);
+	infer_own_rules(&hr);
 	infer_rule(&hr);
 	w->keeps_tabs = added_lines_keep_tabs(&hr);
 	w->verdict = judge(&hr);
@@ -547,6 +583,8 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 void witness_release(struct witness *w)
 {
 	free(w->pairs);
+	free(w->own_pairs);
+	free(w->own);
 	buf_release(&w->indents);
 }
 
@@ -559,7 +597,16 @@ static bool stands_for_another(const struct witness *w, struct span indent)
 	return false;
 }
 
-bool witness_indent(const struct witness *w, bool exact, struct span indent,
+/* The rule for one hunk: its own where that is a plain shift. */
+static const struct indent_rule *rule_for(const struct witness *w, size_t h)
+{
+	if (w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES &&
+	    (w->own[h].kind == INDENT_ADD || w->own[h].kind == INDENT_STRIP))
+		return &w->own[h];
+	return &w->rule;
+}
+
+bool witness_indent(const struct witness *w, size_t h, bool exact, struct span indent,
                     const struct hunk_line *removed, const struct span *body, struct buf *out)
 {
 	size_t start = out->len;
@@ -573,7 +620,7 @@ bool witness_indent(const struct witness *w, bool exact, struct span indent,
 		if (removed && !exact && !is_blank(removed->text) &&
 		    span_eq(indent_of_line(removed->text), indent))
 			return buf_span(out, indent_of_line(*body));
-		return indent_undo(&w->rule, indent, out);
+		return indent_undo(rule_for(w, h), indent, out);
 	}
 	/* Unknown: fine when undoing changes nothing. */
 	if (stands_for_another(w, indent))

@@ -48,6 +48,8 @@ struct witness {
 	struct indent_pair *pairs; /* owned; all old lines that are not blank */
 	size_t pair_count;
 	struct indent_rule rule;
+	struct indent_pair *own_pairs; /* owned */
+	struct indent_rule *own;  /* owned; one per hunk, from its own lines */
 	enum verdict verdict;
 	bool keeps_tabs;          /* old lines lost all their tabs, added ones did not */
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */
@@ -63,7 +65,7 @@ void witness_release(struct witness *w);
 
 /* Appends the indentation that an added line with `indent` is to have; false when it cannot be
  * told. `removed` and `body` are as in adapter_line; `exact`: the hunk fits as it is. */
-bool witness_indent(const struct witness *w, bool exact, struct span indent,
+bool witness_indent(const struct witness *w, size_t h, bool exact, struct span indent,
                     const struct hunk_line *removed, const struct span *body, struct buf *out);
 
 /* Appends what an added line of only white space is to be. */

@@ -101,6 +101,20 @@ def _removed_in_each(draft):
     return True
 
 
+def _spared_in_each(function):
+    """Every hunk that adds and whose context was damaged also removes a line that the damage
+    would have changed: it shows that only context was damaged."""
+    def shown(draft):
+        for hunk in draft.change.hunks:
+            body = lambda text: text.rstrip(b"\r\n")
+            changed = {tag for tag, text in hunk.lines if function(body(text)) != body(text)}
+            adds = any(tag == b"+" and text.strip() for tag, text in hunk.lines)
+            if adds and b" " in changed and b"-" not in changed:
+                return False
+        return True
+    return shown
+
+
 def _dedent(draft):
     """Takes the indentation that all lines of a hunk share off them."""
     changed = False
@@ -135,15 +149,17 @@ for _width in (8, 4):
     _white_space("whole diff: %d spaces to tabs" % _width, ALL, _indent_tabs(_width), group=EFFORT,
                  shown=_added_without(b"\t"))
 _white_space("context: tabs to spaces, removed lines right", CONTEXT, _untabify(8),
-             shown=lambda draft: _added_shows_tabs(draft) or _removed_in_each(draft))
+             shown=lambda draft: _added_shows_tabs(draft) or
+             _spared_in_each(_untabify(8))(draft))
 for _name, _function in (
         ("indented two more", lambda text: b"  " + text if text else text),
         ("indented four more", lambda text: b"    " + text if text else text),
         ("an extra space after the marker", lambda text: b" " + text if text else text),
         ("one blank less", lambda text: text[1:] if text[:1] in (b" ", b"\t") else text),
         ("indentation gone", lambda text: text.lstrip(b" \t"))):
-    _white_space("context: " + _name, CONTEXT, _function, shown=_removed_in_each)
-    _white_space("context and removed lines: " + _name, OLD, _function, group=OPTIONAL)
+    _white_space("context: " + _name, CONTEXT, _function, shown=_spared_in_each(_function))
+    _white_space("context and removed lines: " + _name, OLD, _function, group=OPTIONAL,
+                 shown=_removed_in_each)
 _white_space("context: runs of blanks to one", CONTEXT,
              lambda text: re.sub(rb"(?<=\S)[ \t]{2,}", b" ", text))
 _white_space("context: words run together", CONTEXT,
@@ -356,10 +372,19 @@ def crlf_half(draft, rng):
     return True
 
 
+def _only_endings_differ(hunk):
+    """Whether removed lines come again as added lines with another ending."""
+    bare = lambda tag: {text.rstrip(b"\r\n") for t, text in hunk.lines if t == tag}
+    endings = {(tag, text.endswith(b"\r\n")) for tag, text in hunk.lines if tag != b" "}
+    return len({crlf for _, crlf in endings}) == 2 and bool((bare(b"-") & bare(b"+")) - {b""})
+
+
 @kind("CRLF: really mixed file, diff with LF only", EFFORT)
 def crlf_mixed(draft, rng):
     if _pure_lf(draft):
         return False
+    if any(_only_endings_differ(hunk) for hunk in draft.change.hunks):
+        draft.demand = MISLED  # a change of line endings, which such a diff cannot say
     for hunk in draft.text.hunks:
         hunk.lines = [raw.rstrip(b"\r") for raw in hunk.lines]
     return True
@@ -518,10 +543,17 @@ def _lookalike(name, tags, function, group=RECOVER):
         draft.needs(oracle.LOOKALIKE)
         if not draft.each_line(tags, function):
             return False
-        if tags == ALL and not _visible(draft, function):
+        if tags == ALL and (not _visible(draft, function) or _has_own(draft, function)):
             draft.demand = MISLED
         return True
     return damage
+
+
+def _has_own(draft, function):
+    """Whether an added line means one of the characters that the damage makes: then nothing
+    tells these from those."""
+    made = set(function(b"\"a\" 'a' - a-a a a").decode()) - set("\"a' -")
+    return any(made & set(text.decode("utf-8", "replace")) for text in _added(draft))
 
 
 _lookalike("look-alikes in context: curly quotes, en dashes", OLD, _curly)
@@ -562,7 +594,8 @@ def curly_base(draft, rng):
 
 @kind("look-alikes in the file, plain in the whole diff", OPTIONAL)
 def curly_base_whole(draft, rng):
-    """To write what the added lines say, plain, is no mistake; nor is it to do as the file."""
+    """To write what an added line says, plain, is no mistake; nor is it to do as the file, or
+    in the words that it shares with the line that it replaces, as that line."""
     if not _curly_history(draft, ALL):
         return False
     for hunk in draft.change.hunks:

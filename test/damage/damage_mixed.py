@@ -49,7 +49,7 @@ def _anything(draft, rng, count):
     """Recoverable damages of any kind, one upon the other.  Together they may destroy what each
     alone leaves, so nothing but right or refused can be demanded."""
     not_mixed = ("two", "three", "a new file", "a file", "every line", "undamaged",
-                 "overlapping", "the diff's own")
+                 "overlapping", "the diff's own", "file header: +++ only, repeated")
     pool = [entry for entry in kinds.KINDS
             if entry.group == RECOVER and not entry.name.startswith(not_mixed)]
     done, families = 0, set()

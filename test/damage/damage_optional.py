@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts that are a diff in some other coat: nobody demands that they be read, or refused."""
 
-import html
-import re
+import dataclasses
 
 import model
 from kinds import OPTIONAL, kind
@@ -10,11 +9,14 @@ from kinds import OPTIONAL, kind
 
 @kind("HTML: &lt; &gt; &amp;", OPTIONAL)
 def escaped(draft, rng):
-    if not re.search(rb"[<>&]", draft.text.bytes()):
-        return False
-    draft.after.append(lambda diff: html.escape(
-        diff.decode("utf-8", "surrogateescape"), quote=False).encode("utf-8", "surrogateescape"))
-    return True
+    def escape(text):
+        for plain, entity in ((b"&", b"&amp;"), (b"<", b"&lt;"), (b">", b"&gt;")):
+            text = text.replace(plain, entity)
+        return text
+    draft.text.prelude = [escape(line) for line in draft.text.prelude]
+    for printed in draft.text.hunks:
+        printed.header = escape(printed.header)
+    return draft.each_line(b" -+", escape)
 
 
 @kind("one line with \\n in it", OPTIONAL)
@@ -52,7 +54,12 @@ def cut_off(draft, rng):
     hunk = draft.text.hunks[-1]
     if len(hunk.lines) < 6:
         return False
-    del hunk.lines[rng.randrange(2, len(hunk.lines) - 1):]
+    end = rng.randrange(2, len(hunk.lines) - 1)
+    shown = sum(not raw.startswith(b"\\") for raw in hunk.lines[:end])
+    last = draft.change.hunks[-1]
+    said = dataclasses.replace(last, lines=last.lines[:shown])
+    del hunk.lines[end:]
+    draft.said = draft.change.with_hunks(draft.change.hunks[:-1] + [said])
     return True
 
 

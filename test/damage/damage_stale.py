@@ -183,6 +183,35 @@ def base_swapped(draft, rng):
     return _moved_on(draft, rng, edit)
 
 
+@kind("base moved on: a context line changed that a hunk far above adds, too", REFUSE)
+def base_changed_added_above(draft, rng):
+    """A hunk may show what the hunk before it adds, but only where that hunk is."""
+    change = draft.change
+    pairs = [(g, h) for g, one in enumerate(change.hunks) for h, two in enumerate(change.hunks)
+             if one.at + len(one.old()) + 3 < two.at and two.edges()[0] >= 2
+             and any(tag == b"+" for tag, _ in one.lines) and two.lines[0][1].strip()]
+    if not pairs:
+        return False
+    g, h = rng.choice(pairs)
+    line = change.hunks[h].lines[0][1]
+    other = _older_word(line, rng)
+    if other is None:
+        return False
+    lines = change.hunks[g].lines
+    end = 1 + max(i for i, (tag, text) in enumerate(lines) if tag == b"+")
+    if not lines[end - 1][1].endswith(b"\n"):
+        return False
+    hunks = list(change.hunks)
+    hunks[g] = dataclasses.replace(hunks[g], lines=lines[:end] + ((b"+", line),) + lines[end:])
+    draft.reset(change.with_hunks(hunks))
+    base = list(change.base)
+    base[hunks[h].at] = other
+    if oracle.Places(base).of(hunks[h].old(), oracle.LOOKALIKE):
+        return False
+    draft.base_bytes = b"".join(base)
+    return True
+
+
 @kind("base moved on: all the removed lines are gone", REFUSE)
 def base_removed(draft, rng):
     def edit(base, hunk):

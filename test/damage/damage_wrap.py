@@ -89,6 +89,17 @@ def header_each(draft, rng):
     return True
 
 
+@kind("file header: +++ only, repeated before each hunk", RECOVER)
+def plus_header_each(draft, rng):
+    """With right counts, so that it cannot be an added line."""
+    if len(draft.text.hunks) < 2:
+        return False
+    draft.text.prelude = draft.text.prelude[1:]
+    for hunk in draft.text.hunks[:-1]:
+        hunk.lines += draft.text.prelude
+    return True
+
+
 @kind("fence and file header repeated before each hunk", EFFORT)
 def fence_header_each(draft, rng):
     if len(draft.text.hunks) < 2:

@@ -8,8 +8,11 @@ the damage_*.py files with the @kind line above it; table, tests and docs follow
 Groups, and what is demanded of each case:
     RECOVER   the result still follows from the diff: right, in 99 % of the cases at least
     REFUSE    the base is not what the diff says, or the diff says nothing: refused, always
-    EFFORT    a careful reader could get it right, or refuse; never wrong
-    OPTIONAL  encodings of the text rather than damages of the diff; counted, not demanded
+    EFFORT    a careful reader could get it right, or refuse, or take it at its word
+    OPTIONAL  encodings of the text rather than damages of the diff: the same is demanded
+
+To take a damaged diff at its word (literal.py) is to place it rightly, to keep the base's other
+bytes, and to write the added lines as the damaged diff gives them.
 
 A RECOVER case that the oracle finds undetermined (two places fit and nothing says which, or the
 number is nearer to a place that nearly fits, which may be the true one, changed since) is
@@ -23,6 +26,7 @@ import random
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+import literal
 import model
 import oracle
 
@@ -50,6 +54,7 @@ class Case:
     diff: bytes
     truth: Optional[bytes]  # None: there is none, it must be refused
     demand: str
+    literal: literal.Said   # the results that take the damaged diff at its word
 
 
 def kind(name, group, composable=False):
@@ -77,6 +82,7 @@ class Draft:
     def reset(self, change):
         """Starts again from another change."""
         self.change = change
+        self.said = change                   # what the diff's lines say, if not the true change
         self.text = change.print()
         self.numbers = [hunk.at for hunk in change.hunks]
 
@@ -146,8 +152,10 @@ def make_case(entry, triple, others, seed):
     truth = None if demand == REFUSED else draft.truth()
     if truth == base:
         return None
+    at_its_word = entry.group in (EFFORT, OPTIONAL) and demand == EITHER
+    said = literal.said(draft) if at_its_word else literal.NOTHING
     return Case(entry.name, entry.group, triple.name, draft.change.path, base, draft.diff(),
-                truth, demand)
+                truth, demand, said)
 
 
 def load_all():

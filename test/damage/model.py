@@ -60,6 +60,7 @@ class Printed:
     """One hunk of a printed diff: its header and its raw lines, without line feeds."""
     header: bytes
     lines: list
+    index: int = -1   # of the change's hunk that it prints, wherever it is moved
 
 
 @dataclass
@@ -141,8 +142,8 @@ class Change:
             name = self.path.encode("utf-8", "surrogateescape")
             prelude = [b"--- a/" + name, b"+++ b/" + name]
         return Text(list(prelude), [
-            Printed(head, [raw for tag, text in hunk.lines for raw in print_line(tag, text)])
-            for head, hunk in zip(self.headers(), self.hunks)])
+            Printed(head, [raw for tag, text in hunk.lines for raw in print_line(tag, text)], i)
+            for i, (head, hunk) in enumerate(zip(self.headers(), self.hunks))])
 
     def with_hunks(self, hunks):
         return Change(self.base, list(hunks), self.path)

@@ -5,6 +5,7 @@ DAMAGE_DRIVER names the engine on a pipe (driver.c).  DAMAGE_CASES is how many c
 are tried (150 unless set), DAMAGE_SEED chooses others, DAMAGE_PROGRAM a hasp to try end to end.
 """
 
+import functools
 import os
 
 import pytest
@@ -39,11 +40,24 @@ def _describe(row):
     return "; ".join(report.complaints([row], "hasp")) + "\n" + "\n".join(shown)
 
 
+@pytest.fixture(scope="module")
+def row_of(engine, triples):
+    """The row of a kind, made once."""
+    return functools.cache(
+        lambda entry: report.run_kind(entry, triples, [engine], CASES, 0, SEED))
+
+
 @pytest.mark.parametrize("entry", kinds.load_all(), ids=lambda entry: entry.name)
-def test_a_damage_is_recovered_or_refused_as_its_kind_demands(entry, engine, triples):
-    row = report.run_kind(entry, triples, [engine], CASES, 0, SEED)
+def test_a_damage_is_recovered_or_refused_as_its_kind_demands(entry, engine, row_of):
+    row = row_of(entry)
     assert row.cases() > 0, "the corpus has nothing to damage so"
     assert not report.complaints([row], engine.name), _describe(row)
+
+
+def test_nearly_all_recoverable_cases_are_recovered(engine, row_of):
+    rows = [row_of(entry) for entry in kinds.load_all() if entry.group == RECOVER]
+    right, total = report.share_right(rows, engine.name)
+    assert right >= report.SHARE * total, "%d of %d" % (right, total)
 
 
 def test_the_corpus_is_broad(triples):
