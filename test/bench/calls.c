@@ -15,7 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "tool/tool.h"
 #include "workerd/inprocess.h"
 
@@ -26,6 +29,7 @@ struct bench {
 	char *path;         /* owned */
 	char sha256[65];    /* of the file's current state */
 	bool upper;         /* which of the two states that is */
+	struct buf printed; /* the last result as text */
 };
 
 static double clock_us(clockid_t clock)
@@ -49,11 +53,10 @@ static void fail(const char *what, json_t *result)
 static json_t *call(struct bench *bench, const char *name, json_t *arguments)
 {
 	json_t *result = tool_call(&bench->session, name, arguments);
-	char *text = json_dumps(result, JSON_COMPACT);
 
-	if (!text || tool_result_failed(result))
+	buf_clear(&bench->printed);
+	if (!json_print(&bench->printed, result, 0) || tool_result_failed(result))
 		fail(name, result);
-	free(text);
 	json_decref(arguments);
 	return result;
 }
@@ -142,7 +145,7 @@ static void write_file_of_lines(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct bench bench = { 0 };
+	struct bench bench = { .printed = BUF_INIT(LIMIT_RESULT_BYTES) };
 	struct provider *provider;
 	struct err err = ERR_INIT;
 
@@ -163,6 +166,7 @@ int main(int argc, char **argv)
 	measure(&bench, "read_file", call_read, batches);
 	measure(&bench, "safe_patch", call_patch, batches);
 	measure(&bench, "safe_patch_brief", call_patch_brief, batches);
+	buf_release(&bench.printed);
 	provider_free(provider);
 	free(bench.path);
 	return 0;
