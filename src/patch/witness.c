@@ -149,7 +149,7 @@ static void infer_own_rules(struct hearing *hr)
 
 		while (is_folded(hr, h) && old_walk_next(&walk))
 			at += !is_blank(walk.line->text);
-		w->own[h] = indent_infer(w->own_pairs + first, at - first);
+		w->own[h] = indent_infer(at > first ? &w->own_pairs[first] : NULL, at - first);
 	}
 }
 
