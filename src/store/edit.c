@@ -187,7 +187,8 @@ static bool commit_many(struct edit_call *call, struct err *err)
 
 	if (!call->options->journal_folder)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Several changes, or a move, need a journal folder.");
+		               "Several changes, or a move, need a folder for their journal, and none "
+		               "is known (the command line takes it from GEMINI_CLI_HOME or HOME).");
 	if (!transaction_begin(call->ws, call->options->journal_folder, &call->options->commit,
 	                       &tx, err))
 		return false;
