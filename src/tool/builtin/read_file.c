@@ -31,6 +31,8 @@ static const char arguments_schema[] = SCHEMA(
 			"Last line to return, included. Default: as many as max_lines allows."},
 		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
 			"Most lines to return. Default 2000."},
+		"max_line_chars": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description":
+			"Longer lines are cut after so many characters. Default 2000."},
 		"encoding": {"type": "string", "description":
 			"The file's encoding, if you know better than the detection."}
 	}
@@ -53,7 +55,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.start_line = argument_size(arguments, "start_line", 0),
 		.end_line = argument_size(arguments, "end_line", 0),
 		.max_lines = argument_size(arguments, "max_lines", session->read_max_lines),
-		.max_line_chars = session->read_max_line_chars,
+		.max_line_chars = argument_size(arguments, "max_line_chars",
+		                                session->read_max_line_chars),
 		.media = true,
 		.encoding = argument_str(arguments, "encoding"),
 	};
