@@ -46,6 +46,9 @@ static bool is_faithful(const struct fixer *f)
 		const struct hunk *hunk = &f->diff->hunks[h];
 		size_t at = f->places[h].at;
 
+		/* A CR there was added on the way, and so were those of the lines, maybe. */
+		if (hunk->header_cr)
+			return false;
 		for (size_t i = 0; i < f->places[h].count; i++) {
 			const struct hunk_line *line = &f->diff->lines[hunk->first + i];
 			struct span ending;

@@ -276,10 +276,35 @@ static void end_hunk(struct parser *p)
 		find_cut(p->out, &p->out->hunks[p->out->hunk_count - 1]);
 }
 
+/* Without spaces of any kind and invisible characters in front. */
+static struct span skip_spaces(struct span line)
+{
+	while (line.len) {
+		uint32_t code;
+		size_t len = utf8_decode(line, &code);
+		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
+
+		if (line.data[0] != ' ' && line.data[0] != '\t' && !(ascii && (!*ascii || *ascii == ' ')))
+			break;
+		line = span_skip(line, len ? len : 1);
+	}
+	return line;
+}
+
+/* The hunk header on the next line; empty if it is none. */
+static struct span peek_header(const struct parser *p)
+{
+	struct span line = p->loose || !p->in_hunk ? skip_spaces(peek(p, 0)) : peek(p, 0);
+
+	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
+}
+
 static bool begin_hunk(struct parser *p, struct err *err)
 {
 	struct diff_text *out = p->out;
-	struct hunk hunk = { .first = out->line_count, .diff_line = p->at + 1 };
+	struct hunk hunk = { .first = out->line_count, .diff_line = p->at + 1,
+	                     .header_cr = span_ends(lines_at(&p->text, p->at), SPAN("\r\n")) &&
+	                                  peek_header(p).len };
 	struct span name = section_name(p);
 
 	end_hunk(p);
@@ -326,29 +351,6 @@ static bool take_outside(struct parser *p, struct err *err)
 	}
 	p->at++;
 	return true;
-}
-
-/* Without spaces of any kind and invisible characters in front. */
-static struct span skip_spaces(struct span line)
-{
-	while (line.len) {
-		uint32_t code;
-		size_t len = utf8_decode(line, &code);
-		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
-
-		if (line.data[0] != ' ' && line.data[0] != '\t' && !(ascii && (!*ascii || *ascii == ' ')))
-			break;
-		line = span_skip(line, len ? len : 1);
-	}
-	return line;
-}
-
-/* The hunk header on the next line; empty if it is none. */
-static struct span peek_header(const struct parser *p)
-{
-	struct span line = p->loose || !p->in_hunk ? skip_spaces(peek(p, 0)) : peek(p, 0);
-
-	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
 }
 
 static bool has_header_at_edge(const struct parser *p)

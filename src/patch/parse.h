@@ -47,6 +47,7 @@ struct hunk {
 	size_t old_start, old_count, new_start, new_count;
 	struct span heading; /* text after the second @@, trimmed; empty if none */
 	size_t diff_line;
+	bool header_cr;      /* its @@ line ended in CR LF, which no tool writes */
 	size_t sequel_of;    /* 1-based hunk whose result its context showed (sequel.h); 0: none */
 };
 
