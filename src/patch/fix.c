@@ -23,6 +23,7 @@ struct fixer {
 	struct edit edit;
 	size_t insert_from;      /* where its text begins in plan->inserted */
 	size_t last_added;       /* length of the ending of the last added line */
+	bool last_blank;         /* that line is empty: without its ending it would be no line */
 };
 
 /* ---- line endings ---- */
@@ -224,6 +225,7 @@ static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
 		return cannot_adapt(f, h, index, failure, err);
 	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
 		strip_bom(f, start);
+	f->last_blank = f->plan->inserted.len == start;
 	ending = ending_for(f, line, removed ? pairing->base_first + pairing->added_count : at);
 	buf_span(&f->plan->inserted, ending);
 	f->last_added = ending.len;
@@ -256,7 +258,7 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 		}
 		at++;
 	}
-	if (at == f->base->count && adds_last && f->open &&
+	if (at == f->base->count && adds_last && f->open && !f->last_blank &&
 	    f->plan->inserted.len > f->insert_from && ends_without_newline(f, h))
 		f->plan->inserted.len -= f->last_added;
 	return true;
