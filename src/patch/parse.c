@@ -18,7 +18,6 @@ struct parser {
 	struct diff_text *out;
 	bool in_hunk;
 	bool loose;            /* no @@ is at the left edge: indented ones count */
-	bool headed;           /* a file header came since the last hunk */
 	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
 	struct span old_name, new_name; /* from the latest file header */
 };
@@ -96,7 +95,6 @@ static bool take_header(struct parser *p, struct span line)
 		}
 		if (header_lines[i].names == HEADER_NEW || header_lines[i].names == HEADER_BOTH)
 			p->new_name = name;
-		p->headed = true;
 		return true;
 	}
 	return false;
@@ -209,14 +207,13 @@ static void parse_hunk_header(struct span line, struct hunk *hunk)
 
 /* ---- hunk bodies ---- */
 
-static bool add_line(struct parser *p, struct hunk_line line)
+static void add_line(struct parser *p, struct hunk_line line)
 {
 	struct diff_text *out = p->out;
 
 	out->lines = mem_grow(out->lines, &out->line_cap, out->line_count + 1, sizeof(*out->lines));
 	out->lines[out->line_count++] = line;
 	out->hunks[out->hunk_count - 1].count++;
-	return true;
 }
 
 static bool is_no_newline_marker(struct span line)
@@ -323,7 +320,6 @@ static bool begin_hunk(struct parser *p, struct err *err)
 		               (int)(name.len < 200 ? name.len : 200), name.data);
 	if (name.len)
 		p->name = name;
-	p->headed = false;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
 	p->in_hunk = true;

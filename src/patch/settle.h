@@ -10,7 +10,8 @@
  *   neighbour  the placed hunks before and after are both off by the same
  *              distance, and this candidate is off by it too.
  *   order      exactly one choice keeps the hunks in order without overlap.
- *   heading    only this candidate lies in the function named after the @@.
+ *   heading    only this candidate lies in the function named after the @@. Only for a hunk
+ *              without a number: beside a wrong one the heading may be as old.
  *   edge       the context is shorter on one side because the file ends there.
  *   same       all candidates give the same bytes.
  */
