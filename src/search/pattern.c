@@ -170,6 +170,23 @@ int pattern_last_byte(const struct pattern *pattern)
 	return pattern->tokens[last->to - 1].byte;
 }
 
+bool pattern_literal(const struct pattern *pattern, struct buf *ret)
+{
+	if (pattern->ignore_case)
+		return false;
+	for (size_t i = 0; i < pattern->component_count; i++)
+		if (pattern->components[i].kind != COMPONENT_LITERAL)
+			return false;
+	for (size_t i = 0; i < pattern->component_count; i++) {
+		const struct component *component = &pattern->components[i];
+
+		if (i > 0)
+			buf_char(ret, '/');
+		buf_append(ret, pattern->bytes + component->from, component->to - component->from);
+	}
+	return true;
+}
+
 static bool bytes_match(const struct pattern *pattern, size_t from, size_t to,
                         struct span text)
 {

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/span.h"
 
 struct pattern;
@@ -24,6 +25,9 @@ bool pattern_match(const struct pattern *pattern, struct span path);
 
 /* The byte that every path it fits ends with; -1 when there is no such byte. */
 int pattern_last_byte(const struct pattern *pattern);
+
+/* Whether it fits one path only; then the bytes of that path are appended to `ret`. */
+bool pattern_literal(const struct pattern *pattern, struct buf *ret);
 
 /* Whether it can fit something beneath the folder. */
 bool pattern_may_match_beneath(const struct pattern *pattern, struct span folder);

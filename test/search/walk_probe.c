@@ -25,9 +25,9 @@ int main(int argc, char **argv)
 	while ((option = getopt(argc, argv, "rHGMn:i:x:")) != -1) {
 		switch (option) {
 		case 'r': request.recursive = true; break;
-		case 'H': request.hidden_out = true; break;
-		case 'G': request.no_git_ignore = true; break;
-		case 'M': request.no_gemini_ignore = true; break;
+		case 'H': request.rules.hidden_out = true; break;
+		case 'G': request.rules.no_git_ignore = true; break;
+		case 'M': request.rules.no_gemini_ignore = true; break;
 		case 'n': request.max_entries = strtoul(optarg, NULL, 10); break;
 		case 'i': include[request.include_count++ % GLOBS_MAX] = optarg; break;
 		case 'x': exclude[request.exclude_count++ % GLOBS_MAX] = optarg; break;
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 		return 2;
 	request.path = argv[optind + 1];
 	if (!workspace_open((const char *const[]){ argv[optind] }, 1, &ws, &err) ||
-	    !walk(ws, &request, &result, &err)) {
+	    !walk(ws, NULL, &request, &result, &err)) {
 		printf("%s", err_name(err.code));
 		workspace_free(ws);
 		return 1;
