@@ -30,4 +30,46 @@
 /* Media parts are sent inline to a model; providers refuse more. */
 #define LIMIT_MEDIA_BYTES ((size_t)20 << 20)
 
+/* A pattern to search for; the compiled form of a regular expression is bounded by PCRE2. */
+#define LIMIT_PATTERN_BYTES ((size_t)64 << 10)
+/* One JSON-RPC message: a write_file of a generated file fits, a stream without an end does
+ * not. */
+#define LIMIT_MESSAGE_BYTES ((size_t)64 << 20)
+/* The id of a request is kept and sent back; a client's ids are counters or UUIDs. */
+#define LIMIT_RPC_ID_BYTES 1024
+/* Messages in one JSON-RPC batch. */
+#define LIMIT_RPC_BATCH 1000
+/* Requests of one client under way: each holds its arguments and a few hundred bytes. */
+#define LIMIT_PEER_CALLS 10000
+/* Resources that one client, or one subscription, watches, and subscriptions of one client. */
+#define LIMIT_PEER_WATCHES 4096
+#define LIMIT_PEER_LISTENS 64
+/* What travels through a stateless client while it answers questions (requestState). */
+#define LIMIT_REQUEST_STATE_BYTES ((size_t)1 << 20)
+/* Entries of one folder: its names are held in memory while it is read (about 1 GiB). */
+#define LIMIT_FOLDER_ENTRIES ((size_t)10000000)
+/* Folders that wait to be read in a walk; each is a path in memory. */
+#define LIMIT_SCAN_PENDING ((size_t)4000000)
+/* What is kept for a reader that does not read: several of the largest results, after which
+ * the stream is given up. */
+#define LIMIT_BACKLOG_BYTES ((size_t)1 << 30)
+/* Files watched at once in one workspace: each change looks at all of them. */
+#define LIMIT_WATCHES 4096
+
+/* Connections to a loopback server: a stream for each of some hundred clients, and their
+ * calls; each holds a descriptor and up to 64 KiB. */
+#define LIMIT_HTTP_CONNECTIONS 1024
+/* Bodies that are arriving, of all connections together: many calls, a few of the largest. */
+#define LIMIT_HTTP_BODIES ((size_t)256 << 20)
+/* What waits for one reader of an event stream before it is cut off. */
+#define LIMIT_STREAM_BACKLOG ((size_t)8 << 20)
+
+/* Messages kept for clients of HTTP that come back for them: of one session (one message of
+ * any size is kept), and of all together. */
+#define LIMIT_REPLAY_BYTES ((size_t)16 << 20)
+#define LIMIT_REPLAY_ALL ((size_t)256 << 20)
+/* Patterns with wildcards of one ignore file: each is tried on most paths.  Those beyond do not
+ * count; lines that name one path are not limited. */
+#define LIMIT_IGNORE_WILDCARDS ((size_t)5000)
+
 #endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/search.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "search/scan.h"
+#include "search/seek.h"
+#include "search/types.h"
+
+enum {
+	MATCHES_DEFAULT = 1000,
+	CONTEXT_MAX = 1000,
+	LINE_BYTES_DEFAULT = 2000,
+	TIMEOUT_DEFAULT_MS = 30000,
+	/* A pattern that was too hard in so many files, and this long, is too hard. */
+	TOO_HARD_FILES = 3,
+	TOO_HARD_US = 800000,
+};
+#define BYTES_DEFAULT ((size_t)8 << 20)
+
+void search_result_release(struct search_result *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		free(result->files[i].path);
+		free(result->files[i].lines);
+		free(result->files[i].text);
+	}
+	free(result->files);
+	free(result->folder);
+	free(result->too_hard_path);
+	*result = (struct search_result){ 0 };
+}
+
+static long long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+bool job_is_over(struct job *job)
+{
+	const long long now = now_us();
+
+	if (job->request->cancel && atomic_load(job->request->cancel))
+		atomic_store(&job->cancelled, true);
+	if (now > job->deadline_us || (now > job->began_us + TOO_HARD_US &&
+	                               atomic_load(&job->too_hard) >= TOO_HARD_FILES))
+		atomic_store(&job->timed_out, true);
+	if (atomic_load(&job->cancelled) || atomic_load(&job->timed_out))
+		atomic_store(&job->stop, true);
+	return atomic_load(&job->stop);
+}
+
+bool job_wants(const struct job *job, struct span path, bool is_folder, bool *ret_excluded)
+{
+	struct span relative = span_skip(path, job->start_len);
+
+	*ret_excluded = glob_list_match(&job->exclude, relative);
+	if (*ret_excluded)
+		return false;
+	if (is_folder)
+		return job->include.count == 0 ||
+		       glob_list_may_match_beneath(&job->include, relative);
+	return (job->include.count == 0 || glob_list_match(&job->include, relative)) &&
+	       (job->types.count == 0 || glob_list_match(&job->types, relative));
+}
+
+/* A cold search: the threads of a scan, each with its seeker. */
+struct cold {
+	struct job *job;
+	struct seeker seekers[SCAN_THREADS_MAX]; /* job NULL: not used yet */
+};
+
+static bool enter(void *data, int fd, const char *path, size_t path_len)
+{
+	struct cold *cold = data;
+
+	(void)fd;
+	return path_len <= cold->job->start_len ||
+	       !hits_is_past(&cold->job->hits, path + cold->job->start_len);
+}
+
+static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
+{
+	struct cold *cold = data;
+	struct seeker *seeker = &cold->seekers[thread];
+	struct job *job = cold->job;
+
+	if (!seeker->job)
+		seeker_init(seeker, job);
+	if (folder->file_count > 0)
+		seeker_enter(seeker, folder->fd);
+	for (size_t i = 0; i < folder->file_count && !atomic_load(&job->stop); i++)
+		seek_file(seeker, folder->fd, span_of(folder->path, folder->path_len),
+		          folder->files[i]);
+	return !atomic_load(&job->stop);
+}
+
+static enum scan_choice wanted(void *data, struct span path, bool is_folder)
+{
+	struct cold *cold = data;
+	bool excluded;
+
+	if (job_wants(cold->job, path, is_folder, &excluded))
+		return SCAN_TAKE;
+	return excluded ? SCAN_LEAVE_OUT : SCAN_PASS;
+}
+
+static void failed(void *data, const char *path, int sys_errno)
+{
+	(void)path;
+	(void)sys_errno;
+	atomic_fetch_add(&((struct cold *)data)->job->unreadable, 1);
+}
+
+static bool seek_cold(struct job *job, struct err *err)
+{
+	static const struct scan_visitor visitor = { enter, wanted, visit, failed };
+	struct cold cold = { .job = job };
+	const struct scan scan = {
+		.root = job->start->root_fd,
+		.root_path = job->start->root_path,
+		.start = job->start->folder,
+		.rules = &job->request->rules,
+		.global = job->start->global_rules,
+		.visitor = &visitor,
+		.data = &cold,
+		.threads = job->request->threads,
+	};
+	bool good = scan_run(&scan, err);
+
+	for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+		if (cold.seekers[i].job)
+			seeker_release(&cold.seekers[i]);
+	return good;
+}
+
+/* The one file that is named. */
+static void seek_single(struct job *job)
+{
+	struct seeker seeker;
+
+	seeker_init(&seeker, job);
+	seeker_enter(&seeker, job->start->place.folder);
+	seek_file(&seeker, job->start->place.folder, span_str(job->start->folder),
+	          job->start->place.leaf);
+	seeker_release(&seeker);
+}
+
+/* An extension alone (".h", "*.h") as a glob of its own. The caller frees; NULL: it is none. */
+static char *extension_glob(const char *name)
+{
+	const char *dot = name[0] == '*' ? name + 1 : name;
+
+	return dot[0] == '.' && dot[1] ? mem_printf("*%s", dot) : NULL;
+}
+
+static bool add_type(struct job *job, const char *name, struct err *err)
+{
+	_cleanup_free_ char *extension = extension_glob(name);
+	const struct file_type *type = extension ? NULL : file_type_find(name);
+	const char *const alone[] = { extension };
+	const char *const *globs = type ? type->globs : alone;
+	size_t count = type ? 0 : 1;
+
+	if (!extension && !type)
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is no file type \"%.80s\".", name);
+	while (type && globs[count])
+		count++;
+	return glob_list_add(&job->types, globs, count, GLOB_BASENAME,
+	                     /* whole_folders= */ false, err);
+}
+
+static bool prepare(struct job *job, struct err *err)
+{
+	const struct search_request *request = job->request;
+
+	for (size_t i = 0; i < request->type_count; i++)
+		if (!add_type(job, request->types[i], err))
+			return false;
+	return glob_list_add(&job->include, request->include, request->include_count,
+	                     GLOB_BASENAME, /* whole_folders= */ false, err) &&
+	       glob_list_add(&job->exclude, request->exclude, request->exclude_count,
+	                     GLOB_BASENAME, /* whole_folders= */ true, err);
+}
+
+static bool run(struct job *job, struct search_cache *cache, struct search_result *ret,
+                struct err *err)
+{
+	if (!prepare(job, err))
+		return false;
+	if (job->start->is_file) {
+		seek_single(job);
+	} else if (cache && seek_cached(job, cache)) {
+		ret->from_cache = true;
+	} else {
+		if (!seek_cold(job, err))
+			return false;
+		if (cache)
+			search_cache_want(cache, job->start->root, &job->request->rules);
+	}
+	if (atomic_load(&job->cancelled))
+		return err_set(err, ERR_CANCELLED, "The search was cancelled.");
+	if (job->hits.too_hard && job->hits.count == 0)
+		return err_set(err, ERR_TOO_LARGE,
+		               "The pattern takes too many steps in %.200s: it tries too many ways "
+		               "to match the same text. Avoid nested repetition such as (a+)+.",
+		               job->hits.too_hard);
+	return true;
+}
+
+static void finish(struct job *job, struct search_result *ret)
+{
+	hits_finish(&job->hits, ret);
+	ret->timed_out = atomic_load(&job->timed_out);
+	ret->searched = atomic_load(&job->searched);
+	ret->unreadable = atomic_load(&job->unreadable);
+}
+
+/* The request with its defaults filled in. */
+static struct search_request complete(const struct search_request *request)
+{
+	struct search_request full = *request;
+
+	if (full.max_matches == 0)
+		full.max_matches = MATCHES_DEFAULT;
+	if (full.max_line_bytes == 0)
+		full.max_line_bytes = LINE_BYTES_DEFAULT;
+	if (full.max_bytes == 0)
+		full.max_bytes = BYTES_DEFAULT;
+	if (full.timeout_ms == 0)
+		full.timeout_ms = TIMEOUT_DEFAULT_MS;
+	if (full.before > CONTEXT_MAX)
+		full.before = CONTEXT_MAX;
+	if (full.after > CONTEXT_MAX)
+		full.after = CONTEXT_MAX;
+	return full;
+}
+
+bool search(const struct workspace *ws, struct search_cache *cache,
+            const struct search_request *request, struct search_result *ret, struct err *err)
+{
+	const struct search_request full = complete(request);
+	_cleanup_start_ struct start start = START_INIT;
+	struct search_result result = { 0 };
+	struct matcher *matcher = NULL;
+	struct job job = { .request = &full, .start = &start, .began_us = now_us() };
+	bool good;
+
+	job.deadline_us = job.began_us + (long long)full.timeout_ms * 1000;
+	if (!matcher_compile(&full.match, &matcher, err))
+		return false;
+	job.matcher = matcher;
+	hits_init(&job.hits, &full);
+	good = start_find(&start, ws, full.path, &full.rules, err);
+	if (good) {
+		job.start_len = strlen(start.folder);
+		good = run(&job, cache, &result, err);
+	}
+	if (good) {
+		finish(&job, &result);
+		result.folder = mem_steal(&start.place.path);
+		result.one_file = start.is_file;
+		*ret = result;
+	}
+	hits_release(&job.hits);
+	glob_list_release(&job.include);
+	glob_list_release(&job.exclude);
+	glob_list_release(&job.types);
+	matcher_free(matcher);
+	return good;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* types_probe: prints the table of file types as JSON. */
+#include <stdio.h>
+
+#include "search/types.h"
+
+static void print_list(const char *const *items)
+{
+	for (size_t i = 0; items[i]; i++)
+		printf("%s\"%s\"", i ? ", " : "", items[i]);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < file_type_count(); i++) {
+		const struct file_type *type = file_type_at(i);
+
+		printf("%s{\"name\": \"%s\", \"names\": [", i ? ",\n " : "[", type->name);
+		print_list(type->names);
+		printf("], \"globs\": [");
+		print_list(type->globs);
+		printf("]}");
+	}
+	printf("]\n");
+	return 0;
+}
