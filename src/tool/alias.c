@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "data/json.h"
 
 /* Sent by models to any tool, of use to none. */
 static const char *const ignored_everywhere[] = { "wait_for_previous" };
@@ -26,23 +28,70 @@ static json_t *moved(json_t *value, int offset_by)
 	return json_incref(value);
 }
 
+/* Puts `value` (taken over) under `name` in place of the alias; NULL forgets the alias. */
+static void replace_member(json_t *object, const char *alias, const char *name, json_t *value,
+                           const char *where, struct buf *problems)
+{
+	json_t *own = name ? json_object_get(object, name) : NULL;
+
+	if (own && value && !json_is_null(own) && !json_is_null(value) && !json_equal(own, value))
+		buf_printf(problems, "%s%s%s: the same as %s, but with another value; give one",
+		           problems->len ? "; " : "", where, alias, name);
+	else if (name && value && (!own || json_is_null(own)))
+		json_object_set(object, name, value);
+	json_object_del(object, alias);
+	json_decref(value);
+}
+
 static void rename_member(json_t *object, const char *alias, const char *name, int offset_by,
                           const char *where, struct buf *problems)
 {
 	json_t *value = json_object_get(object, alias);
-	json_t *own = name ? json_object_get(object, name) : NULL;
-	json_t *other;
+
+	if (value)
+		replace_member(object, alias, name, moved(value, offset_by), where, problems);
+}
+
+/* 1, 0, or -1 when the value is neither; models write "true" as well. */
+static int truth(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	if (json_is_boolean(value))
+		return json_is_true(value);
+	if (text && strcmp(text, "true") == 0)
+		return 1;
+	return text && strcmp(text, "false") == 0 ? 0 : -1;
+}
+
+static void resolve_switch(json_t *object, const struct tool_switch *row, struct buf *problems)
+{
+	const json_t *value = json_object_get(object, row->alias);
+	const char *meaning = NULL;
 
 	if (!value)
 		return;
-	other = moved(value, offset_by);
-	if (own && !json_is_null(own) && !json_is_null(other) && !json_equal(own, other))
-		buf_printf(problems, "%s%s%s: the same as %s, but with another value; give one",
-		           problems->len ? "; " : "", where, alias, name);
-	else if (name && (!own || json_is_null(own)))
-		json_object_set(object, name, other);
-	json_object_del(object, alias);
-	json_decref(other);
+	if (truth(value) >= 0)
+		meaning = truth(value) ? row->when_true : row->when_false;
+	else if (!json_is_null(value))
+		buf_printf(problems, "%s%s: must be true or false, and is %s",
+		           problems->len ? "; " : "", row->alias, json_type_phrase(value));
+	replace_member(object, row->alias, row->name,
+	               meaning ? json_loads(meaning, JSON_DECODE_ANY, NULL) : NULL, "",
+	               problems);
+}
+
+static void set_defaults_of_name(json_t *object, const struct tool *tool, const char *called)
+{
+	const struct tool_name_default *row = tool->name_defaults;
+
+	for (; row && row->tool_alias; row++) {
+		const json_t *own = json_object_get(object, row->parameter);
+
+		if (strcmp(row->tool_alias, called) == 0 && (!own || json_is_null(own)))
+			json_object_set_new(object, row->parameter,
+			                    json_loads(row->value, JSON_DECODE_ANY, NULL));
+	}
 }
 
 static bool any_has(const json_t *array, const char *member)
@@ -81,7 +130,8 @@ static void rename_in_elements(json_t *object, const struct tool_alias *row,
 	json_object_set_new(object, array_name, copy);
 }
 
-json_t *alias_resolve(const struct tool *tool, const json_t *arguments, struct buf *problems)
+json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
+                      struct buf *problems)
 {
 	json_t *object = json_copy((json_t *)arguments);
 
@@ -95,5 +145,8 @@ json_t *alias_resolve(const struct tool *tool, const json_t *arguments, struct b
 		else
 			rename_member(object, row->alias, row->name, row->offset_by, "", problems);
 	}
+	for (const struct tool_switch *row = tool->switches; row && row->alias; row++)
+		resolve_switch(object, row, problems);
+	set_defaults_of_name(object, tool, called);
 	return object;
 }

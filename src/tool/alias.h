@@ -7,8 +7,9 @@
 #include "tool/tool.h"
 
 /* Returns a new reference to the arguments with canonical names (a copy as deep as needed;
- * `arguments` is an object and not changed).  An alias beside its canonical name
- * with another value is appended to `problems`. */
-json_t *alias_resolve(const struct tool *tool, const json_t *arguments, struct buf *problems);
+ * `arguments` is an object and not changed).  `called` is the name by which the tool was
+ * called.  An alias beside its canonical name with another value is appended to `problems`. */
+json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
+                      struct buf *problems);
 
 #endif

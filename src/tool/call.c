@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one function that runs every call: names, validation, the run. */
+/* The one function that runs every call: names, validation, confirmation, the run. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "tool/alias.h"
-#include "tool/tool.h"
+#include "tool/confirm.h"
+#include "tool/schemas.h"
 
 /* A list of problems is for one model's next try. */
 enum { PROBLEMS_MAX = 16 << 10 };
@@ -47,34 +48,17 @@ static json_t *invalid_arguments(struct session *session, const struct tool *too
 	return result;
 }
 
-/* The compiled schema of a tool's arguments; made at its first call in the session. */
-static struct schema *arguments_schema(struct session *session, const struct tool *tool,
-                                       struct err *err)
-{
-	size_t i = 0;
-
-	while (tool_at(i) != tool)
-		i++;
-	if (!session->schemas)
-		session->schemas = mem_alloc(tool_count(), sizeof(struct schema *));
-	if (!session->schemas[i] &&
-	    !schema_compile(span_str(tool->arguments_schema), &session->schemas[i], err)) {
-		err->code = ERR_INTERNAL;
-		return NULL;
-	}
-	return session->schemas[i];
-}
-
 /* Canonical names, right types; what is wrong goes to `problems`. */
-static json_t *normalise(const struct tool *tool, const struct schema *schema,
-                         const json_t *arguments, struct buf *problems)
+static json_t *normalise(const struct tool *tool, const char *called,
+                         const struct schema *schema, const json_t *arguments,
+                         struct buf *problems)
 {
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
 	json_t *renamed, *checked;
 
 	if (!json_is_object(arguments))
 		return schema_check(schema, (json_t *)arguments, problems);
-	renamed = alias_resolve(tool, arguments, problems);
+	renamed = alias_resolve(tool, called, arguments, problems);
 	checked = schema_check(schema, renamed, &more);
 	json_decref(renamed);
 	if (problems->len && more.len)
@@ -91,14 +75,22 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 	struct schema *schema;
 	json_auto_t *nothing = json_object();
 	json_auto_t *checked = NULL;
+	json_t *ended;
 
 	if (!tool)
 		return unknown_tool(name);
-	schema = arguments_schema(session, tool, &err);
+	schema = session_schema(session, tool, &err);
 	if (!schema)
 		return tool_failure(&err);
-	checked = normalise(tool, schema, arguments ? arguments : nothing, &problems);
+	checked = normalise(tool, name, schema, arguments ? arguments : nothing, &problems);
 	if (problems.len)
 		return invalid_arguments(session, tool, checked, &problems);
+	ended = confirm_call(session, tool, &checked);
+	if (ended)
+		return ended;
+	if (session_cancelled(session)) {
+		err_set(&err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
+		return tool_failure(&err);
+	}
 	return tool->run(session, checked);
 }

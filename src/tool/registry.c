@@ -8,7 +8,8 @@
 
 static const struct tool *const tools[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
-	&tool_update_file, &tool_apply_changes,   &tool_list_directory,
+	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
+	&tool_list_directory,
 };
 
 size_t tool_count(void)
@@ -50,4 +51,10 @@ const char *tool_kind_name(enum tool_kind kind)
 	};
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "other";
+}
+
+bool tool_kind_changes(enum tool_kind kind)
+{
+	return kind == TOOL_KIND_EDIT || kind == TOOL_KIND_DELETE || kind == TOOL_KIND_MOVE ||
+	       kind == TOOL_KIND_EXECUTE;
 }

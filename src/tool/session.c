@@ -1,23 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the calls of one conversation have in common, whichever thread makes them. */
+#include "tool/schemas.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "data/schema.h"
+#include "base/mem.h"
 #include "tool/tool.h"
+
+struct session_shared {
+	_Atomic uint64_t version;
+	/* By tool; compiled when first used. A schema that two threads compile at once is
+	 * thrown away by the second. */
+	struct schema *_Atomic *schemas;
+};
 
 void session_init(struct session *session, struct provider *provider)
 {
-	*session = (struct session){ .provider = provider };
+	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
+
+	shared->schemas = mem_alloc(tool_count(), sizeof(*shared->schemas));
+	*session = (struct session){ .provider = provider, .shared = shared };
 }
 
 void session_release(struct session *session)
 {
-	for (size_t i = 0; session->schemas && i < tool_count(); i++)
-		schema_free(session->schemas[i]);
-	free(session->schemas);
-	*session = (struct session){ .provider = session->provider, .version = session->version };
+	struct session_shared *shared = session->shared;
+
+	for (size_t i = 0; i < tool_count(); i++)
+		schema_free(atomic_load(&shared->schemas[i]));
+	free(shared->schemas);
+	free(shared);
+	*session = (struct session){ .provider = session->provider };
 }
 
 uint64_t session_next_version(struct session *session)
 {
-	return ++session->version;
+	return atomic_fetch_add(&session->shared->version, 1) + 1;
+}
+
+uint64_t session_version(const struct session *session)
+{
+	return atomic_load(&session->shared->version);
+}
+
+bool session_cancelled(const struct session *session)
+{
+	return session->hooks.cancel && atomic_load(session->hooks.cancel);
+}
+
+void session_progress(const struct session *session, size_t done, size_t total)
+{
+	if (session->hooks.progress)
+		session->hooks.progress(session->hooks.data, done, total);
+}
+
+struct schema *session_schema(struct session *session, const struct tool *tool, struct err *err)
+{
+	struct schema *schema, *own, *theirs = NULL;
+	size_t i = 0;
+
+	while (tool_at(i) != tool)
+		i++;
+	schema = atomic_load(&session->shared->schemas[i]);
+	if (schema)
+		return schema;
+	if (!schema_compile(span_str(tool->arguments_schema), &own, err)) {
+		err->code = ERR_INTERNAL;
+		return NULL;
+	}
+	if (atomic_compare_exchange_strong(&session->shared->schemas[i], &theirs, own))
+		return own;
+	schema_free(own);
+	return theirs;
 }

@@ -8,9 +8,9 @@
  *     session_release(&session);
  *
  * tool_call resolves aliases of names and parameters, validates the arguments against
- * the tool's schema (errors name the argument), runs the handler and returns
- * its result.  Hooks, policy and confirmation will stand between
- * validation and the run, in this same function.
+ * the tool's schema (errors name the argument), asks for confirmation where the session
+ * wants that (confirm.h), runs the handler and returns its result.  Hooks and policy will
+ * stand between validation and confirmation, in this same function.
  *
  * To add a tool:
  *   1. src/tool/builtin/NAME.c: its description, schemas and handler
@@ -41,20 +41,56 @@ enum tool_kind {
 };
 
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
+/* Whether such a tool changes files, or anything else. */
+bool tool_kind_changes(enum tool_kind kind);
 
-/* One session: the version counter and the way to the files. */
+/* What the success of an edit carries unless the call says otherwise. */
+enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE };
+
+/* What somebody is asked before a tool that changes something runs. */
+struct tool_question {
+	const struct tool *tool;
+	const json_t *arguments; /* final: validated, and bound to the states in `plan` */
+	const json_t *plan;      /* of an editor: the result of a dry run, with diffs; or NULL */
+};
+
+/* What may differ from call to call of one session. All of it may be NULL. */
+struct call_hooks {
+	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
+	 * Asked only about tools that change something, and edits that can be made. */
+	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
+	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
+	void (*progress)(void *data, size_t done, size_t total);
+	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
+	/* The caller cannot wait: a tool that would have to (only readers look) sets it to true,
+	 * and its result means nothing. */
+	bool *not_at_once;
+	void *data;                 /* handed to the functions */
+};
+
+/* One session: the version counter, settings and the way to the files.
+ *
+ * Several threads may make calls with one session at the same time.  A copy of a session,
+ * made by assignment, shares its counter and may have another provider and other hooks:
+ * so one conversation goes on while its workspace changes.  Only the original is
+ * released, after its copies are done with. */
 struct session {
-	struct provider *provider; /* borrowed */
-	uint64_t version;          /* the last version given out; starts at 0 */
-	size_t read_max_lines;     /* settings; 0 means the default */
+	struct provider *provider;     /* borrowed */
+	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
+	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
-	bool default_content_none; /* setting: return_content "none" unless asked for */
-	struct schema **schemas;   /* owned: of arguments, by tool, compiled when first used */
+	enum return_content return_content;
+	struct call_hooks hooks;
 };
 
 void session_init(struct session *session, struct provider *provider);
 void session_release(struct session *session); /* leaves the provider alone */
 uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
+uint64_t session_version(const struct session *session); /* the last one given out; 0 at first */
+
+/* For handlers: whether to end soon, with whatever result; and how far the work is. */
+bool session_cancelled(const struct session *session);
+void session_progress(const struct session *session, size_t done, size_t total);
 
 /* Another name for a parameter.  "changes[].old_string" is that of a member of each
  * element of the array `changes`; its `name` is the member's alone. */
@@ -64,18 +100,37 @@ struct tool_alias {
 	int offset_by;    /* added to an integer value (0-based offset to 1-based start_line: 1) */
 };
 
+/* Another name for a parameter, whose values are "true" and "false", in the canonical words:
+ * "fixed_strings": true is "regex": false. */
+struct tool_switch {
+	const char *alias, *name;
+	const char *when_true, *when_false; /* JSON texts; NULL: the default */
+};
+
+/* What a call by another name means unless its arguments say otherwise: grep_search takes
+ * a regular expression. */
+struct tool_name_default {
+	const char *tool_alias, *parameter;
+	const char *value; /* JSON text */
+};
+
 struct tool {
 	const char *name;
 	const char *title;              /* for people: "Safe patch" */
 	enum tool_kind kind;
 	const char *const *aliases;     /* NULL-terminated, or NULL */
 	const struct tool_alias *parameter_aliases; /* ends with a NULL alias, or NULL */
+	const struct tool_switch *switches;         /* ends with a NULL alias, or NULL */
+	const struct tool_name_default *name_defaults; /* ends with a NULL alias, or NULL */
 	const char *description;        /* for a model */
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
 	const char *result_schema;      /* JSON Schema text of the result, also of failures */
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */
 	json_t *(*run)(struct session *session, const json_t *arguments);
+	/* An editor: dry_run and return_content are among its arguments, and a dry run says
+	 * in latest_file_state (also of each element of `changes`) what it was planned on. */
+	bool plans;
 	/* NULL, or adds what a failure of validation still has to carry (an editor: the
 	 * state of the file it names). `arguments` has not passed validation. */
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);
@@ -88,7 +143,7 @@ const struct tool *tool_at(size_t i);
 const struct tool *tool_find(const char *name);
 
 /* Runs one call. `arguments` may be NULL (no arguments). The caller owns the result, an
- * object (or array, read_many_files). */
+ * object (or array, read_many_files). From any thread. */
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments);
 
 /* Whether a result says that the call failed: "success": false, or a list with nothing but

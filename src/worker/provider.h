@@ -15,11 +15,23 @@
 #ifndef HASP_WORKER_PROVIDER_H
 #define HASP_WORKER_PROVIDER_H
 
+#include "search/search.h"
 #include "search/walk.h"
 #include "store/edit.h"
 #include "store/read.h"
 
 struct provider;
+struct watch;
+
+/* A file to be watched. It need not exist, nor the folders it would be in. Symlinks are
+ * followed when the watch begins and whenever something changes on the way. */
+struct watch_request {
+	const char *path;
+	/* Called on a thread of the provider's, once for changes that come close together:
+	 * after 30 ms without one, or 300 ms after the first. */
+	void (*changed)(void *data);
+	void *data;
+};
 
 struct provider_ops {
 	const char *name; /* "in-process", later "local", "command" */
@@ -30,6 +42,15 @@ struct provider_ops {
 	             struct err *err);
 	bool (*walk)(struct provider *provider, const struct walk_request *request,
 	             struct walk_result *ret, struct err *err);
+	/* `request->cancel`, if any, is looked at by the one who answers. */
+	bool (*search)(struct provider *provider, const struct search_request *request,
+	               struct search_result *ret, struct err *err);
+	/* Tells when a file changes, appears or goes, until unwatch: *ret is for that alone.
+	 * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many. */
+	bool (*watch)(struct provider *provider, const struct watch_request *request,
+	              struct watch **ret, struct err *err);
+	/* `changed` is not running, and not called any more, when it returns. */
+	void (*unwatch)(struct provider *provider, struct watch *watch);
 	/* Canonical path of workspace root `i`; NULL past the last. Borrowed. */
 	const char *(*root)(struct provider *provider, size_t i);
 	void (*free)(struct provider *provider);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workerd/inprocess.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,6 +11,10 @@
 struct inprocess {
 	struct provider provider; /* first: the two are cast into each other */
 	struct worker worker;
+	bool keep_cache;
+	pthread_mutex_t cache_lock; /* of `cache`: the pointer, not what it points to */
+	struct search_cache *cache; /* owned; made by the first search, NULL before */
+	struct watcher *watcher;    /* owned */
 };
 
 static const struct worker *worker_of(struct provider *provider)
@@ -30,10 +35,46 @@ static bool inprocess_edit(struct provider *provider, const struct change *chang
 	return op_edit(worker_of(provider), changes, count, options, results, err);
 }
 
+static struct search_cache *cache_of(struct inprocess *own)
+{
+	struct search_cache *cache;
+
+	if (!own->keep_cache)
+		return NULL;
+	pthread_mutex_lock(&own->cache_lock);
+	if (!own->cache)
+		own->cache = search_cache_new(own->worker.workspace,
+		                              &(struct search_cache_options){ 0 });
+	cache = own->cache;
+	pthread_mutex_unlock(&own->cache_lock);
+	return cache;
+}
+
 static bool inprocess_walk(struct provider *provider, const struct walk_request *request,
                            struct walk_result *ret, struct err *err)
 {
-	return op_walk(worker_of(provider), request, ret, err);
+	struct inprocess *own = (struct inprocess *)provider;
+
+	return op_walk(&own->worker, request->recursive ? cache_of(own) : NULL, request, ret, err);
+}
+
+static bool inprocess_search(struct provider *provider, const struct search_request *request,
+                             struct search_result *ret, struct err *err)
+{
+	struct inprocess *own = (struct inprocess *)provider;
+
+	return op_search(&own->worker, cache_of(own), request, ret, err);
+}
+
+static bool inprocess_watch(struct provider *provider, const struct watch_request *request,
+                            struct watch **ret, struct err *err)
+{
+	return op_watch(((struct inprocess *)provider)->watcher, request, ret, err);
+}
+
+static void inprocess_unwatch(struct provider *provider, struct watch *watch)
+{
+	op_unwatch(((struct inprocess *)provider)->watcher, watch);
 }
 
 static const char *inprocess_root(struct provider *provider, size_t i)
@@ -47,6 +88,9 @@ static void inprocess_free(struct provider *provider)
 {
 	struct inprocess *own = (struct inprocess *)provider;
 
+	watcher_free(own->watcher);
+	search_cache_free(own->cache);
+	pthread_mutex_destroy(&own->cache_lock);
 	if (own->worker.workspace)
 		workspace_free(own->worker.workspace);
 	free(own->worker.journal_folder);
@@ -58,6 +102,9 @@ static const struct provider_ops ops = {
 	.read = inprocess_read,
 	.edit = inprocess_edit,
 	.walk = inprocess_walk,
+	.search = inprocess_search,
+	.watch = inprocess_watch,
+	.unwatch = inprocess_unwatch,
 	.root = inprocess_root,
 	.free = inprocess_free,
 };
@@ -67,9 +114,11 @@ bool provider_inprocess(const struct inprocess_options *options, struct provider
 {
 	struct inprocess *own = mem_alloc(1, sizeof(*own));
 	struct worker *worker = &own->worker;
-	size_t recovered;
+	size_t recovered = 0;
 
 	own->provider.ops = &ops;
+	own->keep_cache = options->keep_cache;
+	pthread_mutex_init(&own->cache_lock, NULL);
 	worker->journal_folder = mem_strdup(options->journal_folder);
 	worker->durability = options->durability;
 	worker->max_file_bytes = options->max_file_bytes;
@@ -80,6 +129,9 @@ bool provider_inprocess(const struct inprocess_options *options, struct provider
 		provider_free(&own->provider);
 		return false;
 	}
+	own->watcher = watcher_new(worker->workspace);
+	if (options->ret_recovered)
+		*options->ret_recovered = recovered;
 	*ret = &own->provider;
 	return true;
 }

@@ -15,6 +15,10 @@ struct inprocess_options {
 	const char *journal_folder; /* absolute; where apply_changes keeps its journal */
 	enum durability durability;
 	size_t max_file_bytes; /* 0: the default */
+	/* For a process that answers many searches: what they found out about the tree is kept
+	 * for the next (search/cache.h), from the first search on. */
+	bool keep_cache;
+	size_t *ret_recovered; /* NULL, or gets how many crashed transactions were put right */
 };
 
 /* Opens the workspace and recovers what a crashed transaction left. */

@@ -2,8 +2,8 @@
 /* Listing and finding files. */
 #include "workerd/ops.h"
 
-bool op_walk(const struct worker *worker, const struct walk_request *request,
-             struct walk_result *ret, struct err *err)
+bool op_walk(const struct worker *worker, struct search_cache *cache,
+             const struct walk_request *request, struct walk_result *ret, struct err *err)
 {
-	return walk(worker->workspace, request, ret, err);
+	return walk(worker->workspace, cache, request, ret, err);
 }

@@ -18,7 +18,20 @@ bool op_read(const struct worker *worker, const struct read_request *request,
 bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
              const struct edit_options *options, struct change_result *results,
              struct err *err);
-bool op_walk(const struct worker *worker, const struct walk_request *request,
-             struct walk_result *ret, struct err *err);
+/* `cache` may be NULL. */
+bool op_walk(const struct worker *worker, struct search_cache *cache,
+             const struct walk_request *request, struct walk_result *ret, struct err *err);
+bool op_search(const struct worker *worker, struct search_cache *cache,
+               const struct search_request *request, struct search_result *ret,
+               struct err *err);
+
+/* The watches of one worker (op_watch.c): a thread that is started by the first. */
+struct watcher;
+
+struct watcher *watcher_new(const struct workspace *workspace); /* borrowed; never NULL */
+void watcher_free(struct watcher *watcher); /* no watch is left; NULL is fine */
+bool op_watch(struct watcher *watcher, const struct watch_request *request, struct watch **ret,
+              struct err *err);
+void op_unwatch(struct watcher *watcher, struct watch *watch);
 
 #endif

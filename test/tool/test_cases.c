@@ -3,7 +3,7 @@
  *
  * A file is a list of cases:
  *   {"name": a sentence, "files": {...}, "as_user": true, "hold_open": path,
- *    "session": {"default_content_none": true, "read_max_lines": n, ...},
+ *    "session": {"return_content": "none", "read_max_lines": n, ...},
  *    "calls": [{"tool", "arguments", "expect", "before": {files made before this call},
  *               "remove": path}],
  *    "after": {path: SPEC, or null if it must not be there}}
@@ -133,6 +133,13 @@ static void check_after(struct one_case *one, const char *root)
 	}
 }
 
+static enum return_content return_content(const json_t *name)
+{
+	if (span_eq(json_span(name), SPAN("none")))
+		return RETURN_NONE;
+	return span_eq(json_span(name), SPAN("diff")) ? RETURN_DIFF : RETURN_FULL;
+}
+
 static void run_calls(struct one_case *one, const char *root, const char *journal)
 {
 	const json_t *settings = json_object_get(one->json, "session");
@@ -153,8 +160,7 @@ static void run_calls(struct one_case *one, const char *root, const char *journa
 	if (!provider_inprocess(&options, &provider, &err))
 		fail_msg("%s", err.message);
 	session_init(&session, provider);
-	session.default_content_none =
-		json_is_true(json_object_get(settings, "default_content_none"));
+	session.return_content = return_content(json_object_get(settings, "return_content"));
 	session.read_max_lines =
 		(size_t)json_integer_value(json_object_get(settings, "read_max_lines"));
 	json_array_foreach(json_object_get(one->json, "calls"), i, call)

@@ -168,7 +168,7 @@ static void versions_begin_at_one_and_grow(void **state)
 
 	(void)state;
 	session_init(&session, NULL);
-	assert_int_equal(session.version, 0);
+	assert_int_equal(session_version(&session), 0);
 	assert_int_equal(session_next_version(&session), 1);
 	assert_int_equal(session_next_version(&session), 2);
 	session_init(&session, NULL);

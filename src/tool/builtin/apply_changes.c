@@ -224,4 +224,5 @@ const struct tool tool_apply_changes = {
 	.arguments_schema = arguments_schema,
 	.result_schema = result_schema,
 	.run = run,
+	.plans = true,
 };

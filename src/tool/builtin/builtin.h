@@ -16,6 +16,8 @@ extern const struct tool tool_write_file;
 extern const struct tool tool_update_file;
 extern const struct tool tool_apply_changes;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_search_files;
+extern const struct tool tool_glob;
 
 #define SCHEMA(...) #__VA_ARGS__
 
@@ -36,6 +38,21 @@ lock. If the file has changed since, nothing is written and you get the new stat
 		"What a success carries: the new content (default), a diff, or neither."}, \
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
+
+/* Arguments of tools that look through a tree. */
+#define ARGUMENTS_FILTER SCHEMA( \
+	"hidden": {"type": "boolean", "description": \
+		"Also files and folders whose name begins with a dot. Default true."}, \
+	"no_ignore": {"type": "boolean", "description": \
+		"Also what ignore files leave out. Default false."}, \
+	"respect_git_ignore": {"type": "boolean", "description": "Default true."}, \
+	"respect_gemini_ignore": {"type": "boolean", "description": "Default true."}, \
+	"file_filtering_options": {"type": "object", "additionalProperties": false, \
+		"properties": {"respect_git_ignore": {"type": "boolean"}, \
+		               "respect_gemini_ignore": {"type": "boolean"}}}, \
+	"ignore_files": {"type": "array", "maxItems": 16, \
+		"items": {"type": "string", "minLength": 1}, "description": \
+		"Names of further ignore files to honour, such as .ignore."})
 
 /* Parts of results. */
 #define RESULT_ERROR SCHEMA( \

@@ -12,8 +12,6 @@
 
 #include "tool/tool.h"
 
-enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE };
-
 struct editor {
 	struct session *session;
 	enum return_content content;

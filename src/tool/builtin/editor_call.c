@@ -13,7 +13,7 @@ static enum return_content return_content(const struct session *session, const j
 		return RETURN_DIFF;
 	if (span_eq(asked, SPAN("none")))
 		return RETURN_NONE;
-	return session->default_content_none ? RETURN_NONE : RETURN_FULL;
+	return session->return_content;
 }
 
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments)

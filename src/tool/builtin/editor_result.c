@@ -191,7 +191,7 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 	struct err err = ERR_INIT;
 	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
 	bool missing = err.code == ERR_FILE_NOT_FOUND;
-	bool wanted = !session->default_content_none;
+	bool wanted = session->return_content != RETURN_NONE;
 	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
 	json_t *state;
 

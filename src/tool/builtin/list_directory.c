@@ -92,8 +92,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.path = argument_str(arguments, "path"),
 		.exclude = ignore,
 		.exclude_count = ignore_count,
-		.no_git_ignore = !argument_bool(filter, "respect_git_ignore", true),
-		.no_gemini_ignore = !argument_bool(filter, "respect_gemini_ignore", true),
+		.rules.no_git_ignore = !argument_bool(filter, "respect_git_ignore", true),
+		.rules.no_gemini_ignore = !argument_bool(filter, "respect_gemini_ignore", true),
 	};
 	struct walk_result walk = { 0 };
 	struct err err = ERR_INIT;

@@ -58,6 +58,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.max_line_chars = argument_size(arguments, "max_line_chars",
 		                                session->read_max_line_chars),
 		.media = true,
+		.at_once = session->hooks.not_at_once != NULL,
 		.encoding = argument_str(arguments, "encoding"),
 	};
 	struct read_result read = { 0 };
@@ -72,6 +73,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	if (session->provider->ops->read(session->provider, &request, &read, &err)) {
 		result = file_result(session, &request, &read);
 	} else {
+		if (read.not_at_once)
+			*session->hooks.not_at_once = true;
 		result = tool_failure(&err);
 		file_failure_state(session, &request, &read, result);
 	}

@@ -91,7 +91,13 @@ struct many {
 	json_t *left_out;         /* names */
 	size_t left_out_count;
 	size_t room;              /* bytes left of the budget */
+	size_t done, total;       /* files that were looked at, and that are known of */
 };
+
+static void step(struct many *many)
+{
+	session_progress(many->session, ++many->done, many->total);
+}
 
 static void take_room(struct many *many, size_t bytes)
 {
@@ -212,8 +218,12 @@ static bool read_folder(struct many *many, const char *folder, const char *patte
 	request.include_count = pattern ? 1 : 0;
 	if (!provider->ops->walk(provider, &request, &walk, err))
 		return false;
-	for (size_t i = 0; i < walk.count; i++)
+	/* Its files take the place of the item in the count. */
+	many->total += walk.count ? walk.count - 1 : 0;
+	for (size_t i = 0; i < walk.count && !session_cancelled(many->session); i++) {
 		read_entry(many, walk.folder, &walk.entries[i], pattern);
+		step(many);
+	}
 	if (walk.more)
 		leave_out(many, "(more files than can be listed)");
 	*ret_count = walk.count;
@@ -258,7 +268,8 @@ static bool read_glob(struct many *many, const char *item, size_t *ret_count, st
 	return read_folder(many, folder, anchored, ret_count, err);
 }
 
-static void read_item(struct many *many, const char *item)
+/* Returns whether it stood for other files, which have been counted. */
+static bool read_item(struct many *many, const char *item)
 {
 	struct err err = ERR_INIT;
 	struct err other = ERR_INIT;
@@ -266,7 +277,7 @@ static void read_item(struct many *many, const char *item)
 	bool ok;
 
 	if (read_one(many, item, true, &err))
-		return;
+		return false;
 	if (err.code == ERR_NOT_A_FILE) {
 		ok = read_folder(many, item, NULL, &count, &other);
 		if (ok && !count)
@@ -278,7 +289,7 @@ static void read_item(struct many *many, const char *item)
 	} else {
 		if (!glob_has_magic(span_str(item))) {
 			add_error(many, item, &err, NULL, NULL);
-			return;
+			return false;
 		}
 		ok = read_glob(many, item, &count, &other);
 		if (ok && !count)
@@ -288,6 +299,7 @@ static void read_item(struct many *many, const char *item)
 	}
 	if (!ok || !count)
 		add_error(many, item, &err, NULL, NULL);
+	return count > 0;
 }
 
 static void add_left_out(struct many *many)
@@ -314,8 +326,12 @@ static void read_items(struct many *many, const json_t *arguments, const char *n
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(items, i, item)
-		read_item(many, json_string_value(item));
+	json_array_foreach(items, i, item) {
+		if (session_cancelled(many->session))
+			return;
+		if (!read_item(many, json_string_value(item)))
+			step(many);
+	}
 }
 
 /* The caller's excludes and the default ones; the array is the caller's to free. */
@@ -335,14 +351,6 @@ static const char **all_excludes(const json_t *arguments, size_t *ret_count)
 	return all;
 }
 
-/* The option as given flat, else as Gemini CLI nests it, else true. */
-static bool respects(const json_t *arguments, const char *name)
-{
-	const json_t *nested = json_object_get(arguments, "file_filtering_options");
-
-	return argument_bool(arguments, name, argument_bool(nested, name, true));
-}
-
 static json_t *run(struct session *session, const json_t *arguments)
 {
 	size_t exclude_count;
@@ -353,8 +361,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 			.exclude = excludes,
 			.exclude_count = exclude_count,
 			.recursive = argument_bool(arguments, "recursive", true),
-			.no_git_ignore = !respects(arguments, "respect_git_ignore"),
-			.no_gemini_ignore = !respects(arguments, "respect_gemini_ignore"),
+			.rules.no_git_ignore = !argument_respects(arguments, "respect_git_ignore"),
+			.rules.no_gemini_ignore = !argument_respects(arguments, "respect_gemini_ignore"),
 		},
 		.room = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT),
 	};
@@ -369,6 +377,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	many.files = json_array();
 	many.seen = json_object();
 	many.left_out = json_array();
+	many.total = json_array_size(json_object_get(arguments, "paths")) +
+	             json_array_size(json_object_get(arguments, "include"));
 	read_items(&many, arguments, "paths");
 	read_items(&many, arguments, "include");
 	add_left_out(&many);

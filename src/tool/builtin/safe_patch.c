@@ -83,5 +83,6 @@ const struct tool tool_safe_patch = {
 	.arguments_schema = arguments_schema,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.plans = true,
 	.explain = editor_explain,
 };

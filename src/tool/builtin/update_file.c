@@ -82,5 +82,6 @@ const struct tool tool_update_file = {
 	.arguments_schema = arguments_schema,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.plans = true,
 	.explain = editor_explain,
 };

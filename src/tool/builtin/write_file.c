@@ -79,5 +79,6 @@ const struct tool tool_write_file = {
 	.arguments_schema = arguments_schema,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.plans = true,
 	.explain = editor_explain,
 };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What search_files and glob share: which ignore files count, and names of files that other
+ * tools take. */
+#ifndef HASP_TOOL_BUILTIN_FILTER_H
+#define HASP_TOOL_BUILTIN_FILTER_H
+
+#include "search/rules.h"
+#include "tool/tool.h"
+
+/* The rules that ARGUMENTS_FILTER asks for. ret->ignore_files is NULL or an array of borrowed
+ * names, which the caller frees. */
+void filter_rules(const json_t *arguments, struct walk_rules *ret);
+
+/* What stands before a path relative to `folder` (canonical, absolute) so that it names
+ * the same file to every tool: "" in the first workspace root, "src/" beneath it, otherwise the
+ * absolute folder with its '/'.  The caller frees. */
+char *filter_prefix(struct provider *provider, const char *folder);
+
+/* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
+void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
+                      uint64_t size);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* glob: files by the pattern of their path, those that were changed lately first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/filter.h"
+
+enum {
+	RESULTS_DEFAULT = 500,
+	/* To know the newest, all that match are listed: as many as this. */
+	SORTED_MAX = 500000,
+	RECENT_SECONDS = 24 * 60 * 60,
+};
+
+static const char description[] =
+	"Finds files by patterns of their paths, such as src/**/*.ts or docs/*.{md,rst}. Returns "
+	"files: their paths, which can be given to the other tools as they are. Files changed "
+	"in the last 24 hours come first, the newest at the top; the others follow in "
+	"alphabetical order. Ignored files (.gitignore, .geminiignore) are left out, dotfiles are "
+	"not.\n"
+	"\n"
+	"* and ? stay within one folder, ** goes through any number of them: *.ts is only what "
+	"is in the folder itself, **/*.ts also what is beneath. A pattern with a leading ! leaves "
+	"out.\n"
+	"\n"
+	"To find text inside files use search_files. On failure, by error.code: invalid_argument: "
+	"mend the pattern that the message names. file_not_found: list the parent folder. "
+	"outside_workspace, permission_denied, denied_*: do not retry.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["patterns"], "additionalProperties": false,
+	"properties": {
+		"patterns": {"type": "array", "minItems": 1, "maxItems": 1000,
+			"items": {"type": "string", "minLength": 1}, "description":
+			"Globs relative to path; a file has to match one of them, and none that \
+begins with an exclamation mark."},
+		"path": {"type": "string", "minLength": 1, "description":
+			"The folder to look in: absolute, or relative to the workspace folder, \
+which is the default."},
+		"exclude": {"type": "array", "maxItems": 1000,
+			"items": {"type": "string", "minLength": 1},
+			"description": "Globs of files or folders to leave out."},
+		"case_sensitive": {"type": "boolean", "description":
+			"Upper and lower case differ. Default false."},
+		"order": {"type": "string", "enum": ["recent", "name"], "description":
+			"recent (default): as told above; name: alphabetical."},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
+			"Most files returned. Default 500."}, )
+		ARGUMENTS_FILTER SCHEMA(,
+		"details": {"type": "boolean", "description":
+			"Give each file's size and time of change too. Default false."},
+		"with_hashes": {"type": "boolean", "description":
+			"Give each file's version and sha256 too. Default false."}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["path", "files", "more", "ignored"],
+	 "additionalProperties": false, "properties": {
+	 "path": {"type": "string", "description": "The folder that was looked in."},
+	 "files": {"type": "array", "items": {"oneOf": [
+		{"type": "string", "description":
+			"Relative to the first workspace folder, or absolute outside of it."},
+		{"type": "object", "required": ["file_path"], "additionalProperties": false,
+		 "properties": {
+		 "file_path": {"type": "string"},
+		 "size": {"type": "integer", "description": "Bytes."},
+		 "modified": {"type": "string", "description": "UTC."},
+		 "version": {"type": "integer", "description":
+			"Higher is later in this session."},
+		 "sha256": {"type": "string", "description": "Of all bytes on disk."}}}]}},
+	 "more": {"type": "boolean", "description": "There are more than are returned."},
+	 "ignored": {"type": "integer", "description":
+		"Files and folders that were left out; they are not looked into."},
+	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "pattern", "patterns", 0 },
+	{ "dir_path", "path", 0 },
+	{ "directory", "path", 0 },
+	{ NULL, NULL, 0 },
+};
+
+/* The patterns of a call, taken apart. */
+struct patterns {
+	const char **include; /* owned, and so are the strings */
+	const char **exclude; /* owned; the strings are borrowed */
+	size_t include_count, exclude_count;
+	bool stays_on_top; /* none of them looks beneath the folder */
+};
+
+static void patterns_release(struct patterns *patterns)
+{
+	for (size_t i = 0; i < patterns->include_count; i++)
+		free((void *)patterns->include[i]);
+	free(patterns->include);
+	free(patterns->exclude);
+}
+
+/* Where a call looks, as an absolute path without a '/' at its end. The caller frees. */
+static char *absolute_folder(struct provider *provider, const char *path)
+{
+	char *folder;
+	size_t len;
+
+	if (path[0] == '/')
+		folder = mem_strdup(path);
+	else if (strcmp(path, ".") == 0)
+		folder = mem_strdup(provider->ops->root(provider, 0));
+	else
+		folder = mem_printf("%s/%s", provider->ops->root(provider, 0), path);
+	len = strlen(folder);
+	while (len > 0 && folder[len - 1] == '/')
+		folder[--len] = '\0';
+	return folder;
+}
+
+/* One pattern as the walk takes it, which begins at the folder. */
+static bool add_pattern(struct patterns *patterns, const char *folder, const char *text,
+                        struct err *err)
+{
+	const char *rest = text;
+	const size_t folder_len = strlen(folder);
+
+	if (strncmp(text, folder, folder_len) == 0 && text[folder_len] == '/')
+		rest += folder_len + 1; /* an absolute one, beneath where it is looked for */
+	while (strncmp(rest, "./", 2) == 0)
+		rest += 2;
+	if (rest[0] == '/' || strncmp(rest, "../", 3) == 0 || strstr(rest, "/../"))
+		return err_set(err, ERR_OUTSIDE_WORKSPACE,
+		               "The pattern \"%s\" does not begin in the folder that is looked in; "
+		               "patterns are relative to path.",
+		               text);
+	if (strchr(rest, '/'))
+		patterns->stays_on_top = false;
+	patterns->include[patterns->include_count++] = mem_printf("/%s", rest);
+	return true;
+}
+
+static bool read_patterns(const json_t *arguments, const char *folder, struct patterns *ret,
+                          struct err *err)
+{
+	size_t count, more;
+	_cleanup_free_ const char **texts = argument_strings(arguments, "patterns", &count);
+	_cleanup_free_ const char **exclude = argument_strings(arguments, "exclude", &more);
+
+	ret->include = mem_alloc(count, sizeof(*ret->include));
+	ret->exclude = mem_alloc(count + more, sizeof(*ret->exclude));
+	ret->stays_on_top = true;
+	for (size_t i = 0; i < count; i++) {
+		if (texts[i][0] == '!' && texts[i][1])
+			ret->exclude[ret->exclude_count++] = texts[i] + 1;
+		else if (!add_pattern(ret, folder, texts[i], err))
+			return false;
+	}
+	for (size_t i = 0; i < more; i++)
+		ret->exclude[ret->exclude_count++] = exclude[i];
+	if (!ret->include_count && count)
+		ret->stays_on_top = false; /* nothing but exceptions: to everything */
+	return true;
+}
+
+static int newer_first(const void *a, const void *b)
+{
+	const struct walk_entry *x = a, *y = b;
+
+	if (x->modified_ns != y->modified_ns)
+		return x->modified_ns > y->modified_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* Moves the recent ones to the front, the newest first; the others keep their order. */
+static void put_recent_first(struct walk_entry *entries, size_t count)
+{
+	const int64_t since = ((int64_t)time(NULL) - RECENT_SECONDS) * 1000000000;
+	_cleanup_free_ struct walk_entry *old = mem_alloc(count, sizeof(*old));
+	size_t recent = 0, others = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].modified_ns >= since)
+			entries[recent++] = entries[i];
+		else
+			old[others++] = entries[i];
+	}
+	if (recent > 1)
+		qsort(entries, recent, sizeof(*entries), newer_first);
+	if (others > 0)
+		memcpy(entries + recent, old, others * sizeof(*old));
+}
+
+/* "2026-03-01T12:34:56Z" */
+static json_t *time_json(int64_t ns)
+{
+	const time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
+	char text[40] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+/* The file's state, if it can be read at all, whatever it holds. */
+static void put_hash(struct session *session, json_t *file, const char *path)
+{
+	struct read_request request = { .path = path, .max_lines = 1, .max_bytes = 1 };
+	struct read_result read;
+	struct err err = ERR_INIT;
+
+	if (session->provider->ops->read(session->provider, &request, &read, &err) ||
+	    read.state.exists)
+		filter_put_state(session, file, &read.state.sha256, read.state.size);
+	read_result_release(&read);
+}
+
+static json_t *entry_json(struct session *session, const json_t *arguments, const char *folder,
+                          const char *prefix, const struct walk_entry *entry)
+{
+	const bool details = argument_bool(arguments, "details", false);
+	const bool hashes = argument_bool(arguments, "with_hashes", false);
+	_cleanup_free_ char *path = mem_printf("%s%s", prefix, entry->path);
+	_cleanup_free_ char *absolute = mem_printf("%s/%s", folder, entry->path);
+	json_t *object;
+
+	if (!details && !hashes)
+		return json_cstr(path);
+	object = json_object();
+	json_object_set_new(object, "file_path", json_cstr(path));
+	if (hashes)
+		put_hash(session, object, absolute);
+	if (details) {
+		json_object_set_new(object, "size", json_size(entry->size));
+		json_object_set_new(object, "modified", time_json(entry->modified_ns));
+	}
+	return object;
+}
+
+static json_t *message_of(const struct walk_result *walk, size_t shown, bool stays_on_top)
+{
+	const char *plural = walk->more ? "or more " : "";
+
+	if (!walk->count)
+		return json_cstr(stays_on_top ? "No file matches. The pattern looks only in the "
+		                                "folder itself; begin it with **/ to look in "
+		                                "those beneath too."
+		                              : "No file matches.");
+	if (shown < walk->count) {
+		_cleanup_free_ char *text = mem_printf(
+			"Shown: %zu files of %zu %sthat match. For the rest: a narrower path or "
+			"pattern, or a higher max_results.",
+			shown, walk->count, plural);
+
+		return json_cstr(text);
+	}
+	return walk->more ? json_cstr("There are more files than are shown. For the rest: a narrower "
+	                              "path or pattern, or a higher max_results.")
+	                  : NULL;
+}
+
+static json_t *glob_result(struct session *session, const json_t *arguments, bool stays_on_top,
+                           const struct walk_result *walk)
+{
+	const size_t max = argument_size(arguments, "max_results", RESULTS_DEFAULT);
+	const size_t shown = walk->count < max ? walk->count : max;
+	_cleanup_free_ char *prefix = filter_prefix(session->provider, walk->folder);
+	json_t *message = message_of(walk, shown, stays_on_top);
+	json_t *result = json_object(), *files = json_array();
+
+	for (size_t i = 0; i < shown && !session_cancelled(session); i++)
+		json_array_append_new(files, entry_json(session, arguments, walk->folder, prefix,
+		                                        &walk->entries[i]));
+	json_object_set_new(result, "path", json_cstr(walk->folder));
+	json_object_set_new(result, "files", files);
+	json_object_set_new(result, "more", json_boolean(walk->more || shown < walk->count));
+	json_object_set_new(result, "ignored", json_size(walk->ignored));
+	if (message)
+		json_object_set_new(result, "message", message);
+	return result;
+}
+
+static json_t *find(struct session *session, const json_t *arguments,
+                    struct walk_request *request, struct patterns *patterns, struct err *err)
+{
+	const char *order = argument_str(arguments, "order");
+	const bool by_name = order && strcmp(order, "name") == 0;
+	struct walk_result walk = { 0 };
+	_cleanup_free_ char *folder = NULL;
+	json_t *result;
+
+	request->path = argument_str(arguments, "path");
+	if (!request->path)
+		request->path = ".";
+	folder = absolute_folder(session->provider, request->path);
+	if (!read_patterns(arguments, folder, patterns, err))
+		return NULL;
+	request->recursive = true;
+	request->include = patterns->include;
+	request->include_count = patterns->include_count;
+	request->exclude = patterns->exclude;
+	request->exclude_count = patterns->exclude_count;
+	request->ignore_case = !argument_bool(arguments, "case_sensitive", false);
+	request->max_entries = by_name ? argument_size(arguments, "max_results", RESULTS_DEFAULT)
+	                               : SORTED_MAX;
+	if (!session->provider->ops->walk(session->provider, request, &walk, err))
+		return NULL;
+	if (!by_name)
+		put_recent_first(walk.entries, walk.count);
+	result = glob_result(session, arguments, patterns->stays_on_top, &walk);
+	walk_result_release(&walk);
+	return result;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	__attribute__((cleanup(patterns_release))) struct patterns patterns = { 0 };
+	struct walk_request request = { 0 };
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	filter_rules(arguments, &request.rules);
+	result = find(session, arguments, &request, &patterns, &err);
+	free((void *)request.rules.ignore_files);
+	if (result)
+		return result;
+	result = tool_failure(&err);
+	if (argument_str(arguments, "path"))
+		json_object_set_new(result, "path", json_cstr(argument_str(arguments, "path")));
+	return result;
+}
+
+const struct tool tool_glob = {
+	.name = "glob",
+	.title = "Find files",
+	.kind = TOOL_KIND_SEARCH,
+	.parameter_aliases = parameter_aliases,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search_files: which lines of which files hold a text, or match a regular expression. */
+#include <string.h>
+
+#include "data/schema.h"
+#include "search/types.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/filter.h"
+#include "tool/builtin/search_result.h"
+
+enum {
+	RESULTS_DEFAULT = 200,
+	LINE_BYTES_DEFAULT = 400,
+	TOTAL_BYTES_DEFAULT = 256 << 10,
+};
+
+static const char description[] =
+	"Finds text in files: the lines that hold a literal text (default) or match a regular "
+	"expression (regex: true), in a folder and all beneath it. Letter case does not count "
+	"unless case_sensitive is true. Ignored files (.gitignore, .geminiignore) and binary files "
+	"are left out.\n"
+	"\n"
+	"Returns files; each has file_path and lines such as \"12:text\" (a match) and "
+	"\"13-text\" (context). Paths can be given to the other tools as they are. "
+	"output=files lists only names, output=counts how often. With with_hashes each file has "
+	"version and sha256, so that safe_patch can follow without a read.\n"
+	"\n"
+	"When more is true, message says how to get the rest: usually a narrower path, include or "
+	"pattern. On failure, by error.code: invalid_argument: mend the pattern, glob or type that "
+	"the message names. file_not_found: list the parent folder. outside_workspace, "
+	"permission_denied, denied_*: do not retry.";
+
+/* clang-format off */
+#define ARGUMENT_STRINGS(text) SCHEMA( \
+	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
+	 "description": text})
+
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["pattern"], "additionalProperties": false,
+	"properties": {
+		"pattern": {"type": "string", "minLength": 1, "description":
+			"The text to find, or with regex a regular expression (Perl syntax)."},
+		"path": {"type": "string", "minLength": 1, "description":
+			"The folder or file to search: absolute, or relative to the workspace \
+folder, which is the default."},
+		"regex": {"type": "boolean", "description":
+			"The pattern is a regular expression. Default false."},
+		"case_sensitive": {"type": "boolean", "description":
+			"Upper and lower case differ. Default false."},
+		"case": {"type": "string", "enum": ["ignore", "smart", "sensitive"], "description":
+			"Instead of case_sensitive; smart: as sensitive if the pattern has an \
+upper-case letter."},
+		"whole_word": {"type": "boolean", "description": "Default false."},
+		"multiline": {"type": "boolean", "description":
+			"Matches may span lines. Default false."},
+		"include": ) ARGUMENT_STRINGS("Globs of files to search, such as *.ts or \
+src/**/*.{c,h}.") SCHEMA(,
+		"exclude": ) ARGUMENT_STRINGS("Globs of files or folders to leave out.") SCHEMA(,
+		"file_types": ) ARGUMENT_STRINGS("Names of languages (py, rust) or extensions \
+(.py) to search.") SCHEMA(,
+		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"],
+			"description": "lines (default); names of files only; those with the \
+number of matching lines; or lines as objects with the place of the match."},
+		"context": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
+			"Lines shown before and after each match. Default 0."},
+		"before": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
+			"Lines before, instead of context."},
+		"after": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
+			"Lines after, instead of context."},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
+			"Most matching lines (or files) returned. Default 200."},
+		"max_per_file": {"type": "integer", "minimum": 1, "maximum": 1000000,
+			"description": "Most matching lines of one file."},
+		"max_line_bytes": {"type": "integer", "minimum": 40, "maximum": 1048576,
+			"description": "Longer lines are cut around the match. Default 400."},
+		"max_total_bytes": {"type": "integer", "minimum": 1024, "maximum": 268435456,
+			"description": "Most bytes of lines in all. Default 262144."}, )
+		ARGUMENTS_FILTER SCHEMA(,
+		"with_hashes": {"type": "boolean", "description":
+			"Give each file's version and sha256. Default false."}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["path", "files", "searched", "more"],
+	 "additionalProperties": false, "properties": {
+	 "path": {"type": "string", "description": "What was searched."},
+	 "files": {"type": "array", "items": {"oneOf": [
+		{"type": "string"},
+		{"type": "object", "required": ["file_path"], "additionalProperties": false,
+		 "properties": {
+		 "file_path": {"type": "string", "description":
+			"Relative to the first workspace folder, or absolute outside of it."},
+		 "matches": {"type": "integer", "description": "Matching lines in it."},
+		 "lines": {"type": "array", "items": {"oneOf": [
+			{"type": "string"},
+			{"type": "object", "required": ["line", "text"],
+			 "additionalProperties": false, "properties": {
+			 "line": {"type": "integer"},
+			 "text": {"type": "string"},
+			 "start": {"type": "integer", "description":
+				"Where the match begins: characters of text, from 0."},
+			 "end": {"type": "integer", "description":
+				"Where it ends, not included."},
+			 "cut": {"type": "boolean", "const": true}}}]}},
+		 "more": {"type": "boolean", "const": true},
+		 "version": {"type": "integer", "description":
+			"Higher is later in this session."},
+		 "sha256": {"type": "string", "description": "Of all bytes on disk."},
+		 "size": {"type": "integer"}}}]}},
+	 "matches": {"type": "integer", "description": "Matching lines returned."},
+	 "searched": {"type": "integer", "description": "Files that were searched."},
+	 "more": {"type": "boolean", "description": "There is more than is returned."},
+	 "timed_out": {"type": "boolean", "const": true},
+	 "too_hard": {"type": "string", "description": "A file that was left for it."},
+	 "unreadable": {"type": "integer"},
+	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const char *const aliases[] = { "grep_search", "search_file_content", NULL };
+
+static const struct tool_alias parameter_aliases[] = {
+	{ "directory", "path", 0 },
+	{ "dir_path", "path", 0 },
+	{ "include_pattern", "include", 0 },
+	{ "exclude_pattern", "exclude", 0 },
+	{ "max_matches_per_file", "max_per_file", 0 },
+	{ "total_max_matches", "max_results", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct tool_switch switches[] = {
+	{ "names_only", "output", "\"files\"", NULL },
+	{ "fixed_strings", "regex", "false", "true" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+/* Gemini CLI's tools take regular expressions. */
+static const struct tool_name_default name_defaults[] = {
+	{ "grep_search", "regex", "true" },
+	{ "search_file_content", "regex", "true" },
+	{ NULL, NULL, NULL },
+};
+
+static enum search_form form_of(const json_t *arguments)
+{
+	static const char *const forms[] = {
+		[FORM_LINES] = "lines",
+		[FORM_DETAILED] = "detailed",
+		[FORM_FILES] = "files",
+		[FORM_COUNTS] = "counts",
+	};
+	const char *name = argument_str(arguments, "output");
+
+	for (size_t i = 0; name && i < ARRAY_LEN(forms); i++)
+		if (strcmp(forms[i], name) == 0)
+			return (enum search_form)i;
+	return FORM_LINES;
+}
+
+static enum search_output output_of(enum search_form form)
+{
+	if (form == FORM_FILES)
+		return SEARCH_NAMES;
+	return form == FORM_COUNTS ? SEARCH_COUNTS : SEARCH_LINES;
+}
+
+static bool case_of(const json_t *arguments, enum case_mode *ret, struct err *err)
+{
+	const char *name = argument_str(arguments, "case");
+	bool sensitive = argument_bool(arguments, "case_sensitive", false);
+
+	if (!name) {
+		*ret = sensitive ? CASE_SENSITIVE : CASE_IGNORE;
+		return true;
+	}
+	*ret = CASE_IGNORE;
+	if (strcmp(name, "smart") == 0)
+		*ret = CASE_SMART;
+	else if (strcmp(name, "sensitive") == 0)
+		*ret = CASE_SENSITIVE;
+	if (sensitive && *ret != CASE_SENSITIVE)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Invalid Arguments: case_sensitive: case says \"%s\"; give one of "
+		               "the two.",
+		               name);
+	return true;
+}
+
+/* The name that an unknown one most likely stands for. */
+static const char *nearest_type(const char *unknown)
+{
+	_cleanup_free_ const char **names = NULL;
+	size_t count = 0, cap = 0;
+
+	for (size_t i = 0; i < file_type_count(); i++) {
+		const struct file_type *type = file_type_at(i);
+
+		names = mem_grow(names, &cap, count + 2, sizeof(*names));
+		names[count++] = type->name;
+		for (const char *const *other = type->names; *other; other++) {
+			names = mem_grow(names, &cap, count + 1, sizeof(*names));
+			names[count++] = *other;
+		}
+	}
+	return nearest_name(unknown, names, count);
+}
+
+/* Extensions stand for themselves; of names only known ones mean something. */
+static bool types_known(const char *const *types, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *near;
+
+		if (types[i][0] == '.' || types[i][0] == '*' || file_type_find(types[i]))
+			continue;
+		near = nearest_type(types[i]);
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Invalid Arguments: file_types: there is no type \"%.80s\"%s%s%s "
+		               "An extension begins with its dot (.xyz); for anything else use "
+		               "include.",
+		               types[i], near ? "; did you mean \"" : "", near ? near : "",
+		               near ? "\"?" : ".");
+	}
+	return true;
+}
+
+static bool read_arguments(const json_t *arguments, struct search_request *ret, struct err *err)
+{
+	const size_t context = argument_size(arguments, "context", 0);
+
+	ret->path = argument_str(arguments, "path");
+	if (!ret->path)
+		ret->path = ".";
+	ret->match.pattern = argument_span(arguments, "pattern");
+	ret->match.literal = !argument_bool(arguments, "regex", false);
+	ret->match.whole_word = argument_bool(arguments, "whole_word", false);
+	ret->match.multiline = argument_bool(arguments, "multiline", false);
+	ret->before = argument_size(arguments, "before", context);
+	ret->after = argument_size(arguments, "after", context);
+	ret->max_matches = argument_size(arguments, "max_results", RESULTS_DEFAULT);
+	ret->max_per_file = argument_size(arguments, "max_per_file", 0);
+	ret->max_line_bytes = argument_size(arguments, "max_line_bytes", LINE_BYTES_DEFAULT);
+	ret->max_bytes = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT);
+	ret->hashes = argument_bool(arguments, "with_hashes", false);
+	return case_of(arguments, &ret->match.cases, err) &&
+	       types_known(ret->types, ret->type_count, err);
+}
+
+static json_t *run_request(struct session *session, const json_t *arguments,
+                           struct search_request *request, struct err *err)
+{
+	const enum search_form form = form_of(arguments);
+	struct search_result found = { 0 };
+	json_t *result;
+
+	request->output = output_of(form);
+	request->cancel = session->hooks.cancel;
+	if (!read_arguments(arguments, request, err) ||
+	    !session->provider->ops->search(session->provider, request, &found, err))
+		return NULL;
+	result = search_result_json(session, request, form, &found);
+	search_result_release(&found);
+	return result;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	struct search_request request = { 0 };
+	_cleanup_free_ const char **include = argument_strings(arguments, "include",
+	                                                       &request.include_count);
+	_cleanup_free_ const char **exclude = argument_strings(arguments, "exclude",
+	                                                       &request.exclude_count);
+	_cleanup_free_ const char **types = argument_strings(arguments, "file_types",
+	                                                     &request.type_count);
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	request.include = include;
+	request.exclude = exclude;
+	request.types = types;
+	filter_rules(arguments, &request.rules);
+	result = run_request(session, arguments, &request, &err);
+	free((void *)request.rules.ignore_files);
+	if (result)
+		return result;
+	result = tool_failure(&err);
+	if (argument_str(arguments, "path"))
+		json_object_set_new(result, "path", json_cstr(argument_str(arguments, "path")));
+	return result;
+}
+
+const struct tool tool_search_files = {
+	.name = "search_files",
+	.title = "Search in files",
+	.kind = TOOL_KIND_SEARCH,
+	.aliases = aliases,
+	.parameter_aliases = parameter_aliases,
+	.switches = switches,
+	.name_defaults = name_defaults,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};
