@@ -9,10 +9,21 @@
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const durability_choices[] = { "full", "rename", NULL };
+static const char *const protocol_choices[] = { "mcp", NULL };
+static const char *const confirm_choices[] = { "never", "edits", NULL };
+static const char *const content_choices[] = { "full", "diff", "none", NULL };
 static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
 
 #define HELP_FLAG \
 	{ .id = FLAG_HELP, .name = "help", .letter = 'h', .help = "show this help" }
+
+#define DURABILITY_FLAG                                                                          \
+	{ .id = FLAG_DURABILITY, .name = "durability",                                           \
+	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },                               \
+	  .help = "full (synced to the disk, the default) or rename",                            \
+	  .man = "How safe a written file is when the call returns: full (the file and its folder " \
+		 "are synced to the disk, the default) or rename (atomic, and left to the kernel " \
+		 "to write out)." }
 
 static const struct flag root_flags[] = {
 	HELP_FLAG,
@@ -61,12 +72,7 @@ static const struct flag tool_flags[] = {
 	  .help = "colour the view for people: auto, always or never",
 	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
 		 "unless NO_COLOR is set), always or never." },
-	{ .id = FLAG_DURABILITY, .name = "durability",
-	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },
-	  .help = "full (synced to the disk, the default) or rename",
-	  .man = "How safe a written file is when the call returns: full (the file and its folder "
-		 "are synced to the disk, the default) or rename (atomic, and left to the kernel "
-		 "to write out)." },
+	DURABILITY_FLAG,
 	{ .id = FLAG_LIST, .name = "list", .letter = 'l',
 	  .help = "list the tools; with --json: with their schemas" },
 	{ .id = FLAG_SCHEMA, .name = "schema", .letter = 's',
@@ -88,6 +94,69 @@ static const char *const tool_synopsis[] = {
 	NULL,
 };
 
+static const struct flag serve_flags[] = {
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder (default: the client's roots, else the current folder)",
+	  .man = "Makes DIR a root of the workspace, for every client. Without this flag a client "
+		 "that offers roots is asked for its own, and the current folder is taken for others." },
+	{ .id = FLAG_HTTP, .name = "http", .value = { "PORT", COMPLETE_NOTHING, NULL },
+	  .help = "serve streamable HTTP on this port of 127.0.0.1 (0: any free one)",
+	  .man = "Serves streamable HTTP on this port of 127.0.0.1 instead of standard input and "
+		 "output, to any number of clients; 0 takes a free port. The URL is printed to "
+		 "standard error." },
+	{ .id = FLAG_TOKEN_FILE, .name = "token-file", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "read the bearer token from FILE, or make it there",
+	  .man = "The bearer token that HTTP clients must send is the content of FILE, which only "
+		 "its owner may read. If there is no such file it is made, with a new token. "
+		 "Without this flag the token is that of the environment variable "
+		 "HASP_MCP_TOKEN, else a new one at each start, which is printed." },
+	{ .id = FLAG_NO_TOKEN, .name = "no-token",
+	  .help = "ask HTTP clients for no token (for tests only)",
+	  .man = "Asks HTTP clients for no token: every process of this machine can then use the "
+		 "tools, whoever's it is. For tests only." },
+	{ .id = FLAG_ALLOW_ORIGIN, .name = "allow-origin", .repeatable = true,
+	  .value = { "ORIGIN", COMPLETE_NOTHING, NULL },
+	  .help = "accept HTTP requests of web pages from this origin too" },
+	{ .id = FLAG_ALLOW_HOST, .name = "allow-host", .repeatable = true,
+	  .value = { "HOST", COMPLETE_NOTHING, NULL },
+	  .help = "accept HTTP requests for this host name too" },
+	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
+	  .value = { "LIST", COMPLETE_TOOL, NULL },
+	  .help = "offer only these tools (names or aliases, with commas)" },
+	{ .id = FLAG_EXCLUDE_TOOLS, .name = "exclude-tools", .letter = 'x', .repeatable = true,
+	  .value = { "LIST", COMPLETE_TOOL, NULL },
+	  .help = "do not offer these tools" },
+	{ .id = FLAG_READ_ONLY, .name = "read-only",
+	  .help = "offer only tools that do not change anything" },
+	{ .id = FLAG_TOOL_NAME, .name = "tool-name", .repeatable = true,
+	  .value = { "OLD=NEW", COMPLETE_NOTHING, NULL },
+	  .help = "offer the tool OLD under the name NEW",
+	  .man = "Offers the tool OLD under the name NEW, in the descriptions of other tools too." },
+	{ .id = FLAG_TOOL_PREFIX, .name = "tool-prefix", .value = { "TEXT", COMPLETE_NOTHING, NULL },
+	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
+	{ .id = FLAG_CONFIRM, .name = "confirm",
+	  .value = { "WHEN", COMPLETE_CHOICE, confirm_choices },
+	  .help = "ask the user: never (default; most clients do) or before edits",
+	  .man = "Whether the user is asked, by the client's elicitation, before something is "
+		 "changed: never (the default: most clients ask by themselves) or edits. The question "
+		 "shows the diff, and exactly that is written, or nothing. A client that cannot "
+		 "ask cannot edit then." },
+	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
+	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
+	  .help = "what edits answer with by default: full, diff or none",
+	  .man = "What the answer of an edit carries when the call does not say: the full new "
+		 "content (the default), a diff, or none. Less saves the model's context." },
+	DURABILITY_FLAG,
+	HELP_FLAG,
+};
+
+static const char *const serve_synopsis[] = {
+	"mcp [--root DIR]... [OPTION]...",
+	"mcp --http PORT [OPTION]...",
+	NULL,
+};
+
 static const struct command commands[] = {
 	{
 		.name = "tool",
@@ -104,6 +173,23 @@ static const struct command commands[] = {
 		.positionals = tool_positionals,
 		.positional_count = ARRAY_LEN(tool_positionals),
 		.run = command_run_tool,
+	},
+	{
+		.name = "serve",
+		.summary = "serve the tools to an agent, over the Model Context Protocol",
+		.synopsis = serve_synopsis,
+		.text = "Serves the tools, the files of the workspace and a few prompts to agents and "
+			"editors that speak the Model Context Protocol (versions 2024-11-05 to "
+			"2026-07-28): on standard input and output, for the agent that starts it, or "
+			"with --http on a port of this machine.\n\n"
+			"It ends when its input ends (exit code 0), or by SIGINT, SIGTERM or SIGHUP "
+			"(128 and the signal's number).",
+		.flags = serve_flags,
+		.flag_count = ARRAY_LEN(serve_flags),
+		.positionals = (const struct positional[]){
+			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
+		.positional_count = 1,
+		.run = command_run_serve,
 	},
 	{
 		.name = "completion",

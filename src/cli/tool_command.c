@@ -8,13 +8,10 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/provider.h"
 #include "cli/tool_args.h"
 #include "cli/view.h"
 #include "data/schema.h"
-#include "workerd/inprocess.h"
-
-/* The end of the journal's path beneath the home folder. */
-#define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
 
 static int complain(const struct err *err, int code)
 {
@@ -86,37 +83,17 @@ static const struct tool *named_tool(const struct invocation *invocation)
 	return NULL;
 }
 
-/* Where apply_changes keeps its journal; NULL when there is no home folder. The caller frees. */
-static char *journal_folder(void)
-{
-	static const char *const homes[] = { "GEMINI_CLI_HOME", "HOME" };
-
-	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-		const char *home = getenv(homes[i]);
-
-		if (home && home[0] == '/')
-			return mem_printf("%s" JOURNAL_BENEATH_HOME, home);
-	}
-	return NULL;
-}
-
 static bool open_provider(const struct invocation *invocation, struct provider **ret,
                           struct err *err)
 {
-	_cleanup_free_ const char **roots = mem_alloc(invocation->flag_count + 1, sizeof(*roots));
-	_cleanup_free_ char *journal = journal_folder();
-	const char *durability = invocation_value(invocation, FLAG_DURABILITY);
-	struct inprocess_options options = { .roots = roots, .journal_folder = journal };
+	struct inprocess_options options = { 0 };
+	_cleanup_free_ const char **roots =
+		flag_values(invocation, FLAG_ROOT, &options.root_count);
 
-	for (size_t i = 0; i < invocation->flag_count; i++) {
-		if (invocation->flags[i].id == FLAG_ROOT)
-			roots[options.root_count++] = invocation->flags[i].value;
-	}
+	options.roots = roots;
 	if (!options.root_count)
 		roots[options.root_count++] = ".";
-	options.durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
-	                                                                     : DURABILITY_FULL;
-	return provider_inprocess(&options, ret, err);
+	return provider_from_flags(invocation, &options, ret, err);
 }
 
 static bool show_result(const struct invocation *invocation, const json_t *result, bool for_people,
@@ -149,7 +126,7 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	if (for_people)
 		view_prepare(tool, arguments);
 	session_init(&session, provider);
-	result = tool_call(&session, tool->name, arguments);
+	result = tool_call(&session, invocation_positional(invocation, 0), arguments);
 	failed = tool_result_failed(result);
 	shown = show_result(invocation, result, for_people, &err);
 	if (!shown)

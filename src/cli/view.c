@@ -1,89 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results for people: files, edits, folders. */
+/* Results for people: files, edits, folders; what was found is in view_found.c. */
 #include "cli/view.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/render.h"
+#include "cli/view_parts.h"
 #include "data/json.h"
-
-enum style { STYLE_NAME, STYLE_DIM, STYLE_GOOD, STYLE_BAD, STYLE_FOLDER };
-
-/* SGR parameters (ECMA-48, 8.3.117). */
-static const char *const styles[] = {
-	[STYLE_NAME] = "1", [STYLE_DIM] = "2", [STYLE_GOOD] = "1;32", [STYLE_BAD] = "1;31",
-	[STYLE_FOLDER] = "1;34",
-};
-
-/* One thing to show; nested results are shown by the same functions. */
-struct shown {
-	struct buf *out;
-	const struct view *view;
-};
-
-static void style_on(const struct shown *s, enum style style)
-{
-	if (s->view->colour)
-		buf_printf(s->out, "\033[%sm", styles[style]);
-}
-
-static void style_off(const struct shown *s)
-{
-	if (s->view->colour)
-		buf_str(s->out, "\033[0m");
-}
-
-static void styled(const struct shown *s, enum style style, const char *own_text)
-{
-	style_on(s, style);
-	buf_str(s->out, own_text);
-	style_off(s);
-}
-
-/* Foreign text that must stay on its line: a line feed becomes visible. */
-static void one_line(const struct shown *s, struct span text)
-{
-	struct span line;
-
-	while (line_next(&text, &line)) {
-		bool broken = span_ends(line, SPAN("\n"));
-
-		render_safe(s->out, broken ? span_head(line, line.len - 1) : line);
-		if (broken && text.len)
-			buf_str(s->out, "\\n");
-	}
-}
-
-static struct span text_of(const json_t *object, const char *key)
-{
-	return json_span(json_object_get(object, key));
-}
-
-static json_int_t number_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-/* "label: text" on its own line, if there is such a text. */
-static void labelled(const struct shown *s, const char *label, struct span text)
-{
-	if (!text.data)
-		return;
-	styled(s, STYLE_DIM, label);
-	buf_str(s->out, ": ");
-	one_line(s, text);
-	buf_char(s->out, '\n');
-}
-
-/* A message may name a file, and so hold anything. */
-static void message_line(const struct shown *s, struct span text)
-{
-	if (!text.len)
-		return;
-	one_line(s, text);
-	buf_char(s->out, '\n');
-}
 
 /* Files */
 
@@ -92,9 +16,9 @@ static void content_lines(const struct shown *s, struct span text, json_int_t fi
 	struct span line;
 
 	for (json_int_t number = first > 0 ? first : 1; line_next(&text, &line); number++) {
-		style_on(s, STYLE_DIM);
+		shown_style(s, STYLE_DIM);
 		buf_printf(s->out, "%6" JSON_INTEGER_FORMAT "  ", number);
-		style_off(s);
+		shown_plain(s);
 		render_safe(s->out, line_body(line));
 		buf_char(s->out, '\n');
 	}
@@ -103,23 +27,23 @@ static void content_lines(const struct shown *s, struct span text, json_int_t fi
 /* The path, then what identifies its state. */
 static void state_lines(const struct shown *s, const json_t *state)
 {
-	struct span sha256 = text_of(state, "sha256");
+	struct span sha256 = member_text(state, "sha256");
 
-	style_on(s, STYLE_NAME);
-	one_line(s, text_of(state, "file_path"));
-	style_off(s);
+	shown_style(s, STYLE_NAME);
+	shown_line(s, member_text(state, "file_path"));
+	shown_plain(s);
 	buf_char(s->out, '\n');
-	style_on(s, STYLE_DIM);
+	shown_style(s, STYLE_DIM);
 	if (sha256.data) {
 		buf_printf(s->out, "version %" JSON_INTEGER_FORMAT ", sha256 ",
-		           number_of(state, "version"));
-		one_line(s, sha256);
+		           member_number(state, "version"));
+		shown_line(s, sha256);
 	} else {
 		bool missing = json_is_false(json_object_get(state, "exists"));
 
 		buf_str(s->out, missing ? "there is no such file" : "its state is unknown");
 	}
-	style_off(s);
+	shown_plain(s);
 	buf_char(s->out, '\n');
 }
 
@@ -127,23 +51,23 @@ static void file_facts(const struct shown *s, const json_t *file)
 {
 	static const char *const facts[] = { "mime_type", "encoding", "line_endings" };
 
-	style_on(s, STYLE_DIM);
+	shown_style(s, STYLE_DIM);
 	if (json_object_get(file, "total_lines"))
 		buf_printf(s->out, "lines %" JSON_INTEGER_FORMAT "-%" JSON_INTEGER_FORMAT
 		           " of %" JSON_INTEGER_FORMAT,
-		           number_of(file, "start_line"), number_of(file, "end_line"),
-		           number_of(file, "total_lines"));
+		           member_number(file, "start_line"), member_number(file, "end_line"),
+		           member_number(file, "total_lines"));
 	else
-		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " bytes", number_of(file, "size"));
+		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " bytes", member_number(file, "size"));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		struct span fact = text_of(file, facts[i]);
+		struct span fact = member_text(file, facts[i]);
 
 		if (!fact.len)
 			continue;
 		buf_str(s->out, ", ");
-		one_line(s, fact);
+		shown_line(s, fact);
 	}
-	style_off(s);
+	shown_plain(s);
 	buf_char(s->out, '\n');
 }
 
@@ -151,43 +75,43 @@ static void show_file(const struct shown *s, const json_t *file)
 {
 	state_lines(s, file);
 	file_facts(s, file);
-	content_lines(s, text_of(file, "content"), number_of(file, "start_line"));
-	message_line(s, text_of(file, "message"));
+	content_lines(s, member_text(file, "content"), member_number(file, "start_line"));
+	shown_message(s, member_text(file, "message"));
 }
 
 /* Edits */
 
 static void show_hunk(const struct shown *s, const json_t *hunk)
 {
-	json_int_t line = number_of(hunk, "line");
-	json_int_t stated = number_of(hunk, "stated_line");
+	json_int_t line = member_number(hunk, "line");
+	json_int_t stated = member_number(hunk, "stated_line");
 
 	buf_printf(s->out, "hunk %" JSON_INTEGER_FORMAT ": line %" JSON_INTEGER_FORMAT,
-	           number_of(hunk, "hunk"), line);
+	           member_number(hunk, "hunk"), line);
 	if (stated && stated != line)
 		buf_printf(s->out, " (the diff said %" JSON_INTEGER_FORMAT ")", stated);
 	buf_str(s->out, ", match ");
-	one_line(s, text_of(hunk, "matched"));
+	shown_line(s, member_text(hunk, "matched"));
 	buf_str(s->out, ", settled by ");
-	one_line(s, text_of(hunk, "settled_by"));
+	shown_line(s, member_text(hunk, "settled_by"));
 	buf_printf(s->out, ", +%" JSON_INTEGER_FORMAT " -%" JSON_INTEGER_FORMAT "\n",
-	           number_of(hunk, "added"), number_of(hunk, "removed"));
+	           member_number(hunk, "added"), member_number(hunk, "removed"));
 }
 
 static void show_candidates(const struct shown *s, const json_t *error)
 {
 	const json_t *candidates = json_object_get(error, "candidates");
-	json_int_t more = number_of(error, "candidates_total") -
+	json_int_t more = member_number(error, "candidates_total") -
 	                  (json_int_t)json_array_size(candidates);
 	size_t i;
 	json_t *candidate;
 
 	json_array_foreach(candidates, i, candidate) {
 		buf_str(s->out, i ? ", line " : "candidates: line ");
-		buf_printf(s->out, "%" JSON_INTEGER_FORMAT, number_of(candidate, "line"));
+		buf_printf(s->out, "%" JSON_INTEGER_FORMAT, member_number(candidate, "line"));
 		if (json_object_get(candidate, "lines_equal"))
 			buf_printf(s->out, " (%" JSON_INTEGER_FORMAT " lines equal)",
-			           number_of(candidate, "lines_equal"));
+			           member_number(candidate, "lines_equal"));
 	}
 	if (more > 0)
 		buf_printf(s->out, " and %" JSON_INTEGER_FORMAT " more", more);
@@ -212,37 +136,37 @@ static void show_lines(const struct shown *s, const char *label, const json_t *l
 static void show_status(const struct shown *s, const json_t *result, const json_t *error)
 {
 	bool failed = json_is_false(json_object_get(result, "success")) || error;
-	struct span message = text_of(result, "message");
+	struct span message = member_text(result, "message");
 
 	if (failed) {
-		style_on(s, STYLE_BAD);
+		shown_style(s, STYLE_BAD);
 		buf_str(s->out, "failed");
-		if (text_of(error, "code").len) {
+		if (member_text(error, "code").len) {
 			buf_str(s->out, " (");
-			one_line(s, text_of(error, "code"));
+			shown_line(s, member_text(error, "code"));
 			buf_char(s->out, ')');
 		}
-		style_off(s);
+		shown_plain(s);
 	} else {
-		styled(s, STYLE_GOOD, "ok");
+		shown_styled(s, STYLE_GOOD, "ok");
 	}
 	buf_str(s->out, ": ");
-	message_line(s, message.data ? message : text_of(error, "message"));
+	shown_message(s, message.data ? message : member_text(error, "message"));
 }
 
 static void show_error(const struct shown *s, const json_t *error)
 {
-	struct span found = text_of(error, "found");
+	struct span found = member_text(error, "found");
 
-	labelled(s, "the diff has", text_of(error, "expected"));
+	shown_labelled(s, "the diff has", member_text(error, "expected"));
 	if (found.data && json_object_get(error, "found_line")) {
-		styled(s, STYLE_DIM, "line ");
-		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " ", number_of(error, "found_line"));
+		shown_styled(s, STYLE_DIM, "line ");
+		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " ", member_number(error, "found_line"));
 	}
-	labelled(s, "the file has", found);
+	shown_labelled(s, "the file has", found);
 	show_candidates(s, error);
 	show_lines(s, "it is at line", json_object_get(error, "match_lines"));
-	labelled(s, "what to do", text_of(error, "advice"));
+	shown_labelled(s, "what to do", member_text(error, "advice"));
 }
 
 static void show_counts(const struct shown *s, const json_t *result)
@@ -254,7 +178,7 @@ static void show_counts(const struct shown *s, const json_t *result)
 	if (json_is_true(json_object_get(result, "created")))
 		buf_str(s->out, "created, ");
 	buf_printf(s->out, "+%" JSON_INTEGER_FORMAT " -%" JSON_INTEGER_FORMAT " lines\n",
-	           number_of(result, "lines_added"), number_of(result, "lines_removed"));
+	           member_number(result, "lines_added"), member_number(result, "lines_removed"));
 }
 
 static void show_result(const struct shown *s, const json_t *result);
@@ -264,7 +188,7 @@ static void show_edit(const struct shown *s, const json_t *result)
 {
 	const json_t *error = json_object_get(result, "error");
 	const json_t *state = json_object_get(result, "latest_file_state");
-	struct span diff = text_of(result, "diff");
+	struct span diff = member_text(result, "diff");
 	size_t i;
 	json_t *item;
 
@@ -273,10 +197,10 @@ static void show_edit(const struct shown *s, const json_t *result)
 	if (json_is_object(state))
 		state_lines(s, state);
 	else
-		labelled(s, "file", text_of(result, "file_path"));
-	labelled(s, "moved from", text_of(result, "moved_from"));
+		shown_labelled(s, "file", member_text(result, "file_path"));
+	shown_labelled(s, "moved from", member_text(result, "moved_from"));
 	show_counts(s, result);
-	labelled(s, "note", text_of(result, "note"));
+	shown_labelled(s, "note", member_text(result, "note"));
 	json_array_foreach(json_object_get(result, "hunks"), i, item)
 		show_hunk(s, item);
 	if (diff.len)
@@ -295,7 +219,7 @@ static size_t longest_name(const json_t *entries)
 	json_t *entry;
 
 	json_array_foreach(entries, i, entry) {
-		size_t len = text_of(entry, "name").len;
+		size_t len = member_text(entry, "name").len;
 
 		if (len > longest && len <= 60)
 			longest = len;
@@ -305,22 +229,22 @@ static size_t longest_name(const json_t *entries)
 
 static void show_entry(const struct shown *s, const json_t *entry, size_t column)
 {
-	struct span name = text_of(entry, "name");
-	struct span kind = text_of(entry, "kind");
+	struct span name = member_text(entry, "name");
+	struct span kind = member_text(entry, "kind");
 	bool folder = span_eq(kind, SPAN("folder"));
 
 	if (folder)
-		style_on(s, STYLE_FOLDER);
-	one_line(s, name);
+		shown_style(s, STYLE_FOLDER);
+	shown_line(s, name);
 	if (folder) {
-		style_off(s);
+		shown_plain(s);
 		buf_char(s->out, '/');
 	} else if (span_eq(kind, SPAN("link"))) {
 		buf_char(s->out, '@');
 	} else if (json_object_get(entry, "size")) {
 		for (size_t pad = name.len; pad < column; pad++)
 			buf_char(s->out, ' ');
-		buf_printf(s->out, "  %12" JSON_INTEGER_FORMAT, number_of(entry, "size"));
+		buf_printf(s->out, "  %12" JSON_INTEGER_FORMAT, member_number(entry, "size"));
 	}
 	buf_char(s->out, '\n');
 }
@@ -332,16 +256,16 @@ static void show_folder(const struct shown *s, const json_t *result)
 	size_t i;
 	json_t *entry;
 
-	style_on(s, STYLE_NAME);
-	one_line(s, text_of(result, "path"));
-	style_off(s);
+	shown_style(s, STYLE_NAME);
+	shown_line(s, member_text(result, "path"));
+	shown_plain(s);
 	buf_char(s->out, '\n');
 	json_array_foreach(entries, i, entry)
 		show_entry(s, entry, column);
-	if (number_of(result, "ignored"))
+	if (member_number(result, "ignored"))
 		buf_printf(s->out, "(%" JSON_INTEGER_FORMAT " left out by ignore files)\n",
-		           number_of(result, "ignored"));
-	message_line(s, text_of(result, "message"));
+		           member_number(result, "ignored"));
+	shown_message(s, member_text(result, "message"));
 }
 
 /* Anything else */
@@ -363,6 +287,8 @@ static void show_result(const struct shown *s, const json_t *result)
 {
 	if (json_object_get(result, "success") || json_object_get(result, "error"))
 		show_edit(s, result);
+	else if (json_is_array(json_object_get(result, "files")))
+		view_found(s, result);
 	else if (json_is_array(json_object_get(result, "entries")))
 		show_folder(s, result);
 	else if (json_object_get(result, "sha256"))
@@ -371,13 +297,32 @@ static void show_result(const struct shown *s, const json_t *result)
 		show_json(s, result);
 }
 
+/* Whether the caller says something about the parameter, also in other words. */
+static bool is_given(const struct tool *tool, const json_t *arguments, const char *name)
+{
+	for (const struct tool_switch *row = tool->switches; row && row->alias; row++)
+		if (strcmp(row->name, name) == 0 && json_object_get(arguments, row->alias))
+			return true;
+	return json_object_get(arguments, name) != NULL;
+}
+
 void view_prepare(const struct tool *tool, json_t *arguments)
 {
+	static const struct {
+		const char *parameter, *value;
+	} wanted[] = {
+		{ "return_content", "diff" },
+		{ "output", "detailed" },
+	};
 	json_t *schema = json_loads(tool->arguments_schema, 0, NULL);
+	const json_t *properties = json_object_get(schema, "properties");
 
-	if (json_object_get(json_object_get(schema, "properties"), "return_content") &&
-	    !json_object_get(arguments, "return_content"))
-		json_object_set_new(arguments, "return_content", json_string("diff"));
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		const char *name = wanted[i].parameter;
+
+		if (json_object_get(properties, name) && !is_given(tool, arguments, name))
+			json_object_set_new(arguments, name, json_string(wanted[i].value));
+	}
 	json_decref(schema);
 }
 

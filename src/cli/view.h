@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tool's result as people want to see it on a terminal.
  *
- * The shape of the result decides how it is shown (a file, an edit, a folder,
- * several of these), so that a new tool with a familiar answer needs nothing
+ * The shape of the result decides how it is shown (a file, an edit, a folder, what was
+ * found, several of these), so that a new tool with a familiar answer needs nothing
  * here; an unfamiliar one is shown as indented JSON.  Everything that comes
  * from files passes render_safe (render.h).
  */
@@ -19,7 +19,8 @@ struct view {
 	size_t width; /* columns; 0: lines are not wrapped */
 };
 
-/* Asks the tool for the diff instead of the content, unless the caller asked for something. */
+/* Asks the tool for what is shown best (the diff instead of the content, where in a line a
+ * match is), unless the caller asked for something. */
 void view_prepare(const struct tool *tool, json_t *arguments);
 
 /* Appends the result. False when `out` overflowed. */
