@@ -7,20 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-bool json_parse(struct span text, json_t **ret, struct err *err)
-{
-	json_error_t error;
-	json_t *value;
-
-	value = json_loadb(text.data ? text.data : "", text.len,
-	                   JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-	if (!value)
-		return err_set(err, ERR_INVALID_ARGUMENT, "Not valid JSON: line %d, column %d: %s.",
-		               error.line, error.column, error.text);
-	*ret = value;
-	return true;
-}
-
 /* The bytes with every byte that is not part of well-formed UTF-8 as \xNN. */
 static json_t *escaped_text(struct span text)
 {
@@ -121,15 +107,25 @@ static char escape_of(unsigned char c)
 	return letters[c] ? letters[c] : 'u';
 }
 
-/* Nonzero if one of eight bytes needs an escape: below 0x20, '"' or '\\'. */
-static uint64_t needs_escape(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101u;
-	uint64_t quote = word ^ ones * '"';
-	uint64_t backslash = word ^ ones * '\\';
+/* Sixteen bytes at a time; the compiler makes of it what the processor has. */
+typedef unsigned char block __attribute__((vector_size(16)));
 
-	return ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-	       ((backslash - ones) & ~backslash);
+/* The index of the first byte of the block that needs an escape (below 0x20, '"', '\\');
+ * sizeof(block) when none does. */
+static size_t first_escape(block bytes)
+{
+	block hits = (block)((bytes < 0x20) | (bytes == '"') | (bytes == '\\'));
+	uint64_t halves[2];
+
+	memcpy(halves, &hits, sizeof(halves));
+	if (!(halves[0] | halves[1]))
+		return sizeof(block);
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+		halves[0] = __builtin_bswap64(halves[0]);
+		halves[1] = __builtin_bswap64(halves[1]);
+	}
+	return halves[0] ? (size_t)__builtin_ctzll(halves[0]) / 8 :
+	                   8 + (size_t)__builtin_ctzll(halves[1]) / 8;
 }
 
 static char *escape_byte(char *out, unsigned char c)
@@ -152,46 +148,51 @@ static char *escape_byte(char *out, unsigned char c)
 	return out;
 }
 
-/* `out` has room for six bytes for each byte of the text. */
-static char *escape_text(char *out, struct span text)
+enum { STEP_MAX = sizeof(block) + 6 }; /* most bytes that one step of escape_text writes */
+
+/* Escapes as much of the text as fits before `end`, and at least one step of it.  The bytes that
+ * need no escape are copied a block at a time, those before one that does with it: what
+ * is written too much is overwritten by the next step. */
+static char *escape_text(char *out, const char *end, struct span *text)
 {
-	size_t i = 0;
+	const char *in = text->data;
+	size_t left = text->len;
 
-	while (i < text.len) {
-		uint64_t word;
-		size_t end = i + sizeof(word);
+	while (left >= sizeof(block) && end - out >= STEP_MAX) {
+		block bytes;
+		size_t plain;
 
-		if (end <= text.len) {
-			memcpy(&word, text.data + i, sizeof(word));
-			if (!(needs_escape(word) & 0x8080808080808080u)) {
-				memcpy(out, &word, sizeof(word));
-				out += sizeof(word);
-				i = end;
-				continue;
-			}
-		}
-		for (; i < end && i < text.len; i++)
-			out = escape_byte(out, (unsigned char)text.data[i]);
+		memcpy(&bytes, in, sizeof(bytes));
+		memcpy(out, &bytes, sizeof(bytes));
+		plain = first_escape(bytes);
+		out += plain;
+		in += plain;
+		left -= plain;
+		if (plain == sizeof(bytes))
+			continue;
+		out = escape_byte(out, (unsigned char)*in++);
+		left--;
 	}
+	for (; left && left < sizeof(block) && end - out >= STEP_MAX; left--)
+		out = escape_byte(out, (unsigned char)*in++);
+	*text = span_of(in, left);
 	return out;
 }
 
-static void print_string(struct buf *out, struct span text)
+bool json_print_string(struct buf *out, struct span text)
 {
-	enum { PIECE = 16384 };
-
 	buf_char(out, '"');
 	while (text.len) {
-		struct span piece = span_head(text, PIECE);
-		char *at = buf_reserve(out, piece.len * 6);
+		/* Most text has few escapes; what has more comes round again. */
+		size_t room = text.len + text.len / 16 + STEP_MAX;
+		char *at = buf_reserve(out, room);
 
 		if (!at)
-			return;
-		out->len += (size_t)(escape_text(at, piece) - at);
+			return false;
+		out->len += (size_t)(escape_text(at, at + room, &text) - at);
 		out->data[out->len] = '\0';
-		text = span_skip(text, piece.len);
 	}
-	buf_char(out, '"');
+	return buf_char(out, '"');
 }
 
 struct printer {
@@ -225,7 +226,7 @@ static bool print_object(struct printer *printer, json_t *object)
 			buf_char(printer->out, ',');
 		first = false;
 		print_break(printer);
-		print_string(printer->out, span_of(key, len));
+		json_print_string(printer->out, span_of(key, len));
 		buf_str(printer->out, printer->indent ? ": " : ":");
 		if (!print_value(printer, value))
 			return false;
@@ -275,7 +276,7 @@ static bool print_value(struct printer *printer, const json_t *value)
 	case JSON_ARRAY:
 		return print_array(printer, value);
 	case JSON_STRING:
-		print_string(printer->out, json_span(value));
+		json_print_string(printer->out, json_span(value));
 		break;
 	case JSON_INTEGER:
 		buf_printf(printer->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

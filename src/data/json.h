@@ -28,16 +28,24 @@
 /* Deepest nesting that is printed: no tool's results come near it. */
 enum { JSON_DEPTH_MAX = 200 };
 
+/* Deepest nesting that is read, unless a smaller one is asked for. */
+enum { JSON_READ_DEPTH_MAX = 2048 };
+
 /* Reads one JSON value (RFC 8259) with white space around it and nothing else.  \u0000 in
- * strings is kept; lone surrogates, invalid UTF-8, duplicate names and nesting past 2048 levels
- * are errors.  INVALID_ARGUMENT names line and column. */
+ * strings is kept (not in names); lone surrogates, invalid UTF-8, duplicate names, integers past
+ * 64 bits and nesting past 2048 levels are errors.  INVALID_ARGUMENT names the line and column
+ * (in characters, from 1) of what is wrong. */
 bool json_parse(struct span text, json_t **ret, struct err *err);
+/* The same with at most `depth` levels of arrays and objects (up to JSON_READ_DEPTH_MAX). */
+bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err);
 
 /* Appends the value: on one line when `indent` is 0, otherwise indented by that many
  * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it
- * wants room for 96 KiB more than the text) or the value is nested deeper than
+ * wants room for a sixteenth more than the text) or the value is nested deeper than
  * JSON_DEPTH_MAX. */
 bool json_print(struct buf *out, const json_t *value, unsigned indent);
+/* Appends well-formed UTF-8 as a JSON string, in quotation marks. */
+bool json_print_string(struct buf *out, struct span text);
 
 /* A string of any bytes: well-formed UTF-8 as it is, other bytes as "\xNN". */
 json_t *json_text(struct span text);

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/document.h"
 #include "store/media.h"
 #include "store/read_stream.h"
@@ -20,6 +21,8 @@
 
 /* Files above this are read in pieces if they are UTF-8. */
 #define STREAM_BYTES ((size_t)64 << 20)
+/* Read, hashed and looked through in well under a millisecond. */
+#define AT_ONCE_BYTES ((size_t)256 << 10)
 
 void read_result_release(struct read_result *result)
 {
@@ -116,7 +119,7 @@ static bool read_other(struct span content, const struct media *media,
 	_cleanup_buf_ struct buf what = BUF_INIT(512);
 
 	snprintf(ret->mime_type, sizeof(ret->mime_type), "%s", media->mime_type);
-	if (media->is_media && request->media)
+	if ((media->is_media && request->media) || request->raw)
 		return read_media(content, media, ret, err);
 	media_describe(media, content.len, &what);
 	return err_set(err, ERR_NOT_TEXT, "%s is %s, not text. %s", ret->state.path, what.data,
@@ -139,6 +142,20 @@ static bool is_media_after_all(const struct snapshot *snap, const struct documen
 
 /* ---- the two ways to the bytes ------------------------------------------ */
 
+/* Whether the content is what document_decode and the rest take for text without asking a
+ * library that has to be loaded first. */
+static bool is_plain_text(struct span content)
+{
+	return (content.len == 0 || !memchr(content.data, '\0', content.len)) &&
+	       utf8_valid(content) && !media_looks_textual(content);
+}
+
+static bool not_at_once(struct read_result *ret, struct err *err)
+{
+	ret->not_at_once = true;
+	return err_set(err, ERR_BUSY, "The file cannot be read at once.");
+}
+
 static bool read_whole(const struct workspace *ws, const struct read_request *request,
                        size_t max_bytes, struct read_result *ret, struct err *err)
 {
@@ -152,10 +169,14 @@ static bool read_whole(const struct workspace *ws, const struct read_request *re
 		return false;
 	if (!snap.exists)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", snap.place.path);
+	if (request->at_once && !is_plain_text(snap.content))
+		return not_at_once(ret, err);
 	set_state(ret, snap.place.path, &snap.sha256, snap.content.len);
 	if (!document_decode(snap.content, request->encoding, &doc, &binary, err)) {
 		if (!binary)
 			return false;
+		if (request->at_once)
+			return not_at_once(ret, err);
 		media_identify(snap.content, snap.place.path, &media);
 		*err = (struct err)ERR_INIT;
 		return read_other(snap.content, &media, request, ret, err);
@@ -223,6 +244,12 @@ bool read_file(const struct workspace *ws, const struct read_request *request,
 	*ret = (struct read_result){ .content = BUF_INIT(LIMIT_RESULT_BYTES) };
 	if (!check_range(request, err))
 		return false;
+	if (request->at_once && limit > AT_ONCE_BYTES) {
+		if (read_whole(ws, request, AT_ONCE_BYTES, ret, &first))
+			return true;
+		*err = first;
+		return first.code != ERR_TOO_LARGE ? false : not_at_once(ret, err);
+	}
 	if (read_whole(ws, request, may_stream ? STREAM_BYTES : limit, ret, &first))
 		return true;
 	if (may_stream && first.code == ERR_TOO_LARGE && !ret->state.path)

@@ -33,6 +33,9 @@ struct read_request {
 	size_t max_file_bytes; /* larger files are TOO_LARGE; 0 means the default */
 	bool whole;            /* ignore the line limits: all of it (for latest_file_state) */
 	bool media;            /* hand images, audio, video and PDF over as media */
+	bool raw;              /* hand whatever is not text over as if it were media */
+	bool at_once;          /* fail with not_at_once set unless it is UTF-8 text of at most
+	                        * 256 KiB: for who cannot wait */
 	const char *encoding;  /* NULL: find it */
 };
 
@@ -52,6 +55,7 @@ struct read_result {
 	size_t cut_lines;         /* lines that were cut at max_line_chars */
 	bool truncated;           /* lines remain after last_line, or some were cut */
 	size_t next_line;         /* start_line that continues; 0 when all was returned */
+	bool not_at_once;         /* on failure: only because of request->at_once */
 };
 
 void read_result_release(struct read_result *result);
