@@ -123,8 +123,8 @@ def test_a_missing_argument_is_the_tools_answer(ws):
 
 
 @pytest.mark.parametrize("text, line, column", [
-    ('{"file_path": "a"', 1, 17), ('{\n  "file_path" "a"\n}', 2, 17), ('{"a": 1} x', 1, 10),
-    ('{"a": 1, "a": 2}', 1, 12), ('{"a": "\\ud800"}', 1, None), ("", 1, 0), ("[", 1, None)])
+    ('{"file_path": "a"', 1, 18), ('{\n  "file_path" "a"\n}', 2, 15), ('{"a": 1} x', 1, 10),
+    ('{"a": 1, "a": 2}', 1, 10), ('{"a": "\\ud800"}', 1, 8), ("", 1, 1), ("[", 1, 2)])
 def test_invalid_json_names_line_and_column(ws, text, line, column):
     done = ws.run("tool", "read_file", "-", stdin=text.encode())
     assert is_usage_error(done, "standard input", "line %d, column %s" % (

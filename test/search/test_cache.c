@@ -489,7 +489,7 @@ static bool become_mounter(void)
 static int in_name_spaces(struct cache_fixture *f)
 {
 	_cleanup_free_ char *mount =
-		mem_printf("mount -t tmpfs none '%s/srv/a' && echo " NEEDLE " > '%s/root/a/f'",
+		mem_printf("mount -t tmpfs none '%s/root/a' && echo " NEEDLE " > '%s/root/a/f'",
 	                   f->top, f->top);
 
 	const char *roots[] = { workspace_root_path(f->ws, 0) };
