@@ -168,16 +168,23 @@ static struct kept_entry *oldest(struct search_cache *cache)
 	return oldest;
 }
 
-/* Makes a place for another tree, and memory if others have not been used for a while. */
-static void make_room(struct search_cache *cache)
+/* Makes a place for another tree, and memory if others have not been used for a while. Returns
+ * how many went; the references are the caller's, to let go of without the lock. */
+static size_t make_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
 {
 	const int64_t now = clock_ms();
+	size_t count = 0, bytes = atomic_load(&cache->bytes);
 
 	while (cache->count > 0 &&
 	       (cache->count == KEPT_TREES_MAX ||
-	        (atomic_load(&cache->bytes) > cache->max_bytes / 2 &&
-	         oldest(cache)->used_ms + STALE_MS < now)))
-		kept_tree_unref(keeper_remove(cache, oldest(cache)->tree));
+	        (bytes > cache->max_bytes / 2 && oldest(cache)->used_ms + STALE_MS < now))) {
+		struct kept_tree *tree = keeper_remove(cache, oldest(cache)->tree);
+		const size_t own = atomic_load(&tree->bytes);
+
+		bytes -= own < bytes ? own : bytes;
+		gone[count++] = tree;
+	}
+	return count;
 }
 
 static void add_wanted(struct search_cache *cache, size_t root, const struct walk_rules *rules)
@@ -193,7 +200,6 @@ static void add_wanted(struct search_cache *cache, size_t root, const struct wal
 		.stop = &cache->stop,
 	};
 
-	make_room(cache);
 	cache->entries[cache->count++] = (struct kept_entry){
 		.tree = kept_tree_new(&place),
 		.state = KEPT_WANTED,
@@ -204,7 +210,9 @@ static void add_wanted(struct search_cache *cache, size_t root, const struct wal
 void search_cache_want(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
 	const int64_t now = clock_ms();
+	struct kept_tree *gone[KEPT_TREES_MAX];
 	struct kept_entry *entry;
+	size_t gone_count = 0;
 	bool wake = false;
 
 	pthread_mutex_lock(&cache->lock);
@@ -216,12 +224,15 @@ void search_cache_want(struct search_cache *cache, size_t root, const struct wal
 			wake = true;
 		}
 	} else if (keeper_start(cache)) {
+		gone_count = make_room(cache, gone);
 		add_wanted(cache, root, rules);
 		wake = true;
 	}
 	if (wake)
 		keeper_wake(cache);
 	pthread_mutex_unlock(&cache->lock);
+	while (gone_count > 0)
+		kept_tree_unref(gone[--gone_count]);
 }
 
 bool search_cache_settle(struct search_cache *cache, unsigned timeout_ms)

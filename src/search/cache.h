@@ -37,7 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/matcher.h"
+#include "match/matcher.h"
 #include "search/rules.h"
 #include "store/workspace.h"
 
@@ -54,7 +54,8 @@ struct search_cache *search_cache_new(const struct workspace *ws,
                                       const struct search_cache_options *options);
 void search_cache_free(struct search_cache *cache); /* stops its thread; NULL is fine */
 
-/* The tree beneath root `root` as it is now, held until it is closed; NULL when there is
+/* To be called, as search_cache_want, on a thread that has the process's table of descriptors.
+ * The tree beneath root `root` as it is now, held until it is closed; NULL when there is
  * none (yet).  Several threads can hold trees at once. */
 struct cached_tree *search_cache_open(struct search_cache *cache, size_t root,
                                       const struct walk_rules *rules);

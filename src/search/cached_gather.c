@@ -139,10 +139,12 @@ void found_join(struct kept_tree *tree, struct found *found)
 {
 	const char **names;
 	struct name_list *list;
-	size_t count = found->list->count, at = 0;
+	size_t count = found->list->count, ignored = found->list->ignored, at = 0;
 
-	for (size_t i = 0; i < found->part_count; i++)
+	for (size_t i = 0; i < found->part_count; i++) {
 		count += found->parts[i]->count;
+		ignored += found->parts[i]->ignored;
+	}
 	names = mem_alloc(count, sizeof(*names));
 	for (size_t i = 0; i <= found->part_count; i++) {
 		list = i == 0 ? found->list : found->parts[i - 1];
@@ -151,6 +153,7 @@ void found_join(struct kept_tree *tree, struct found *found)
 	}
 	qsort(names, count, sizeof(*names), compare_names);
 	list = name_list_new(tree, found->path, names, count);
+	list->ignored = ignored;
 	free(names);
 	discard(tree, found->list);
 	while (found->part_count > 0)
@@ -174,9 +177,12 @@ static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
 {
 	struct gathering *g = data;
 	struct found *found = found_of(g, folder->path);
+	struct name_list *list;
 
 	(void)thread;
-	add_part(found, name_list_new(g->tree, folder->path, folder->files, folder->file_count));
+	list = name_list_new(g->tree, folder->path, folder->files, folder->file_count);
+	list->ignored = folder->ignored;
+	add_part(found, list);
 	if (g->one_folder && folder->first_part) {
 		found->folders = mem_alloc(folder->folder_count, sizeof(char *));
 		for (; found->folder_count < folder->folder_count; found->folder_count++)

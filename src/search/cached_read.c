@@ -233,7 +233,8 @@ static void give_up_claims(struct kept_tree *tree, const struct batch *batch)
 	}
 }
 
-static void read_batch(struct kept_tree *tree, struct reader *reader, const struct batch *batch)
+/* False when the folder is not where it was. */
+static bool read_batch(struct kept_tree *tree, struct reader *reader, const struct batch *batch)
 {
 	const char *path = batch->list->path;
 	_cleanup_fd_ int folder = chain_open(tree->place.root_fd, path[0] ? path : ".",
@@ -242,7 +243,7 @@ static void read_batch(struct kept_tree *tree, struct reader *reader, const stru
 
 	if (folder < 0 || fstat(folder, &st) != 0 || st.st_dev != batch->device ||
 	    st.st_ino != batch->inode)
-		return;
+		return false;
 	for (size_t i = 0; i < batch->count && !atomic_load(tree->place.stop); i++) {
 		struct reading reading;
 
@@ -251,6 +252,7 @@ static void read_batch(struct kept_tree *tree, struct reader *reader, const stru
 		keep(tree, reader, batch, &batch->items[i], &reading);
 		pthread_mutex_unlock(&tree->lock);
 	}
+	return true;
 }
 
 enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,
@@ -259,6 +261,7 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	struct batch batch = { .count = 0 };
 	struct node *node = NULL;
 	enum kept_work none;
+	bool good;
 
 	*ret_wait_ms = INT64_MAX;
 	pthread_mutex_lock(&tree->lock);
@@ -271,11 +274,11 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	pthread_mutex_unlock(&tree->lock);
 	if (!node)
 		return none;
-	read_batch(tree, reader, &batch);
+	good = read_batch(tree, reader, &batch);
 	pthread_mutex_lock(&tree->lock);
 	give_up_claims(tree, &batch);
 	name_list_unref(tree, batch.list);
 	tree->reading--;
 	pthread_mutex_unlock(&tree->lock);
-	return WORK_DONE;
+	return good ? WORK_DONE : WORK_STALE;
 }

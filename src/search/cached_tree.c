@@ -12,13 +12,13 @@
 
 void tree_charge(struct kept_tree *tree, size_t bytes)
 {
-	tree->bytes += bytes;
+	atomic_fetch_add(&tree->bytes, bytes);
 	atomic_fetch_add(tree->place.bytes, bytes);
 }
 
 void tree_credit(struct kept_tree *tree, size_t bytes)
 {
-	tree->bytes -= bytes;
+	atomic_fetch_sub(&tree->bytes, bytes);
 	atomic_fetch_sub(tree->place.bytes, bytes);
 }
 
@@ -31,7 +31,7 @@ size_t tree_room(const struct kept_tree *tree)
 
 bool tree_fits(const struct kept_tree *tree)
 {
-	return tree->bytes - tree->signatures.bytes <= tree->place.max_bytes / 2;
+	return atomic_load(&tree->bytes) - tree->signatures.bytes <= tree->place.max_bytes / 2;
 }
 
 /* ---- snapshots --------------------------------------------------------------- */
@@ -59,6 +59,7 @@ static struct cached_tree *snapshot_new(struct kept_tree *tree)
 			.names = list->names,
 			.count = list->count,
 			.first = snapshot->file_count,
+			.ignored = list->ignored,
 		};
 		snapshot->file_count += list->count;
 	}
@@ -325,7 +326,7 @@ void kept_tree_unref(struct kept_tree *tree)
 	ignore_free(tree->global_rules);
 	global_ignore_free(tree->global);
 	release_rules(&tree->rules);
-	atomic_fetch_sub(tree->place.bytes, tree->bytes);
+	atomic_fetch_sub(tree->place.bytes, atomic_load(&tree->bytes));
 	pthread_rwlock_destroy(&tree->files_lock);
 	pthread_mutex_destroy(&tree->lock);
 	free(tree);

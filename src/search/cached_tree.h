@@ -62,6 +62,7 @@ struct name_list {
 	size_t references; /* guarded by the tree's lock */
 	size_t count;
 	size_t bytes;
+	size_t ignored;    /* entries that the rules leave out */
 	const char *path;
 	const char **names; /* sorted by bytes */
 	uint32_t *files;
@@ -138,7 +139,7 @@ struct kept_tree {
 	uint32_t *free_files;      /* owned; numbers that are free */
 	size_t free_count, free_cap;
 	struct signatures signatures;
-	size_t bytes;              /* charged for this tree */
+	atomic_size_t bytes;       /* charged for this tree */
 };
 
 struct cached_tree {
@@ -257,6 +258,7 @@ enum kept_work {
 	WORK_NONE,  /* nothing is left to read */
 	WORK_LATER, /* something is, but not yet: *ret_wait_ms */
 	WORK_DONE,  /* a batch was read */
+	WORK_STALE, /* a folder is not what it was: take in events first */
 };
 /* Reads some files that are unknown. With `hurry` also those that have just changed. */
 enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,

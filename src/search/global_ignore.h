@@ -17,9 +17,10 @@
  *
  * Deviations from git, on purpose: a repository's own .git/config does not count (what it
  * holds may come from a stranger, and would decide what a search shows), nor do
- * [includeIf] (which asks about a repository, and this file is for all of them) and a relative
- * core.excludesFile (git takes it from the folder it happens to stand in).  Where git refuses
- * to work because a configuration file is broken, what stands before the mistake counts.
+ * [includeIf] (which asks about a repository, and this file is for all of them), a relative
+ * core.excludesFile (git takes it from the folder it happens to stand in), another user's home
+ * ("~name/") and what $GIT_CONFIG_COUNT sets.  Where git refuses to work because a
+ * configuration file is broken, what stands before the mistake counts.
  *
  * Nothing here fails: a file that is missing, unreadable, not regular or too large is as if it
  * were empty.  Bounded: see the limits in global_ignore.c.

@@ -141,14 +141,12 @@ struct read_job {
 static void read_all(struct read_job *job)
 {
 	struct reader *reader = mem_alloc(1, sizeof(*reader));
-	enum kept_work work;
+	enum kept_work work = WORK_DONE;
 
-	while (!stopping(job->cache)) {
+	while (work == WORK_DONE && !stopping(job->cache)) {
 		step_aside(job->cache);
 		work = kept_tree_read(job->tree, reader, job->hurry, &job->wait_ms);
-		if (work != WORK_DONE)
-			break;
-		job->worked = true;
+		job->worked |= work == WORK_DONE || work == WORK_STALE;
 	}
 	reader_release(reader);
 	free(reader);

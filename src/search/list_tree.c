@@ -64,6 +64,13 @@ static bool enter(void *data, int fd, const char *path, size_t path_len)
 	       !is_past_horizon(tree, path + tree->walker->start_len);
 }
 
+/* Whether an include can match beneath a folder; `path` is relative to the root. */
+static bool may_match_beneath(const struct walker *w, struct span path)
+{
+	return w->include.count == 0 ||
+	       glob_list_may_match_beneath(&w->include, span_skip(path, w->start_len));
+}
+
 static enum scan_choice wanted(void *data, struct span path, bool is_folder)
 {
 	const struct walker *w = ((struct tree *)data)->walker;
@@ -71,12 +78,10 @@ static enum scan_choice wanted(void *data, struct span path, bool is_folder)
 
 	if (glob_list_match(&w->exclude, relative))
 		return SCAN_LEAVE_OUT;
-	if (w->include.count == 0)
-		return SCAN_TAKE;
-	if (is_folder ? glob_list_may_match_beneath(&w->include, relative)
-	              : glob_list_match(&w->include, relative))
-		return SCAN_TAKE;
-	return SCAN_PASS;
+	if (is_folder)
+		return may_match_beneath(w, path) ? SCAN_TAKE : SCAN_PASS;
+	return w->include.count == 0 || glob_list_match(&w->include, relative) ? SCAN_TAKE
+	                                                                       : SCAN_PASS;
 }
 
 /* Adds what was found in one folder. */
@@ -189,6 +194,27 @@ static void list_cached(struct tree *tree, const struct cached_folder *folder)
 	}
 }
 
+/* Whether a scan would come to the folder; counts it when it is an exclude that keeps it away. */
+static bool enters(struct walker *w, const char *path)
+{
+	struct span folder = span_str(path), above;
+	const char *slash;
+
+	if (folder.len <= w->start_len)
+		return true;
+	folder.len--;
+	slash = memrchr(path + w->start_len, '/', folder.len - w->start_len);
+	above = span_of(path, slash ? (size_t)(slash - path) + 1 : w->start_len);
+	if (tree_range_excludes(&w->exclude, above, w->start_len) ||
+	    (slash && !may_match_beneath(w, span_head(above, above.len - 1))))
+		return false;
+	if (glob_list_match(&w->exclude, span_skip(folder, w->start_len))) {
+		w->result.ignored++;
+		return false;
+	}
+	return may_match_beneath(w, folder);
+}
+
 /* False when the cache has not got the tree. */
 static bool walk_cached(struct tree *tree, struct search_cache *cache)
 {
@@ -204,9 +230,11 @@ static bool walk_cached(struct tree *tree, struct search_cache *cache)
 		/* Folders come by their paths, files sort among them. */
 		if (w->result.count / 2 > w->max_entries)
 			settle(w, w->max_entries);
-		if (!tree_range_excludes(&w->exclude, span_str(folder->path), w->start_len))
+		if (enters(w, folder->path))
 			list_cached(tree, folder);
 	}
+	if (found)
+		atomic_fetch_add(&tree->unreadable, cached_tree_unreadable(cached));
 	if (cached)
 		search_cache_close(cache, cached);
 	return found;

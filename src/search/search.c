@@ -13,9 +13,11 @@ enum {
 	CONTEXT_MAX = 1000,
 	LINE_BYTES_DEFAULT = 2000,
 	TIMEOUT_DEFAULT_MS = 30000,
-	/* A pattern that was too hard in so many files, and this long, is too hard. */
-	TOO_HARD_FILES = 3,
+	/* A pattern is too hard when, after this long, it was so in so many files, and in one of
+	 * so many. */
 	TOO_HARD_US = 800000,
+	TOO_HARD_FILES = 3,
+	TOO_HARD_OF = 20,
 };
 #define BYTES_DEFAULT ((size_t)8 << 20)
 
@@ -40,14 +42,21 @@ static long long now_us(void)
 	return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static bool is_too_hard(struct job *job, long long now)
+{
+	const size_t hard = atomic_load(&job->too_hard);
+
+	return now > job->began_us + TOO_HARD_US && hard >= TOO_HARD_FILES &&
+	       hard * TOO_HARD_OF >= atomic_load(&job->searched);
+}
+
 bool job_is_over(struct job *job)
 {
 	const long long now = now_us();
 
 	if (job->request->cancel && atomic_load(job->request->cancel))
 		atomic_store(&job->cancelled, true);
-	if (now > job->deadline_us || (now > job->began_us + TOO_HARD_US &&
-	                               atomic_load(&job->too_hard) >= TOO_HARD_FILES))
+	if (now > job->deadline_us || is_too_hard(job, now))
 		atomic_store(&job->timed_out, true);
 	if (atomic_load(&job->cancelled) || atomic_load(&job->timed_out))
 		atomic_store(&job->stop, true);

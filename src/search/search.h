@@ -27,7 +27,7 @@
 #include "base/err.h"
 #include "base/sha256.h"
 #include "search/cache.h"
-#include "search/matcher.h"
+#include "match/matcher.h"
 #include "search/rules.h"
 #include "store/workspace.h"
 

@@ -40,8 +40,7 @@ struct seeker {
 	char *room;                 /* owned; what is read */
 	size_t room_size;
 	struct gather gather;       /* of the file at hand */
-	unsigned files;             /* since the clock was looked at */
-	size_t searched;
+	size_t searched;            /* files that are not added to job->searched yet */
 	bool full_reads;            /* a short read in this folder means the end of the file */
 };
 

@@ -137,6 +137,7 @@ static void seek_tree(struct warm *warm, const struct cached_tree *tree)
 	cached_tree_select(tree, matcher_needs(warm->job->matcher), warm->bits);
 	narrow(warm, &asked, &candidates);
 	atomic_fetch_add(&warm->job->searched, asked - candidates);
+	atomic_fetch_add(&warm->job->unreadable, cached_tree_unreadable(tree));
 	atomic_init(&warm->next, warm->range.begin);
 	run_threads(warm, candidates);
 	free(warm->bits);

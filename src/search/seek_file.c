@@ -22,6 +22,8 @@ enum { PIECE_BYTES = 1 << 20 };
 #define LINE_MAX_BYTES ((size_t)16 << 20)
 /* Held whole: files in other encodings, and what a multi-line pattern may span. */
 #define WHOLE_MAX_BYTES ((size_t)64 << 20)
+/* Files between two looks at the clock. */
+enum { FILES_PER_LOOK = 16 };
 /* NUL bytes this early tell binary files apart before they are searched. */
 enum { PEEK_BYTES = 512 };
 
@@ -174,12 +176,13 @@ static bool settle_kind(struct file *file, struct span text, bool may_hide)
 	return file->left_out || (may_hide && !utf8_valid(text) && search_decoded(file));
 }
 
-/* How much of the piece is whole lines (all of it at the end of the file). */
-static size_t lines_len(const struct file *file)
+/* How much of the room is whole lines, of which those before `from` are done: all of it at the end
+ * of the file, and when what follows is a part of a very long line. */
+static size_t lines_len(const struct file *file, size_t from)
 {
 	const char *room = file->seeker->room;
-	const char *last = file->at_end || file->len == 0 ? NULL
-	                                                  : memrchr(room, '\n', file->len);
+	const char *last = file->at_end || file->len == from
+		? NULL : memrchr(room + from, '\n', file->len - from);
 
 	return last ? (size_t)(last - room) + 1 : file->len;
 }
@@ -219,7 +222,7 @@ static void search_rest(struct file *file, size_t done)
 		done -= keep;
 		if (!fill(file, s->room_size) || !fill_lines(file, done) || file->len == done)
 			return;
-		text = span_of(s->room, lines_len(file));
+		text = span_of(s->room, lines_len(file, done));
 		nul = memchr(text.data + done, '\0', text.len - done);
 		if (nul)
 			text.len = (size_t)(nul - text.data);
@@ -234,7 +237,7 @@ static void search_rest(struct file *file, size_t done)
 /* The text that is in the room: whole lines, without a byte-order mark. */
 static struct span first_text(const struct file *file)
 {
-	struct span text = span_of(file->seeker->room, lines_len(file));
+	struct span text = span_of(file->seeker->room, lines_len(file, 0));
 
 	return span_starts(text, SPAN("\xef\xbb\xbf")) ? span_skip(text, 3) : text;
 }
@@ -412,6 +415,9 @@ void seek_file(struct seeker *s, int folder, struct span path, const char *name)
 	look_into(&file, path, name);
 	close(file.fd);
 	forget_room(s);
-	if (++s->files % 16 == 0)
+	if (file.outcome == GATHER_TOO_HARD || s->searched >= FILES_PER_LOOK) {
+		atomic_fetch_add(&s->job->searched, s->searched);
+		s->searched = 0;
 		job_is_over(s->job);
+	}
 }

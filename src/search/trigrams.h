@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
-#include "search/matcher.h"
+#include "match/matcher.h"
 
 /* The largest table holds the trigrams of a source file of several megabytes; a file that
  * fills more of it than three quarters has nothing to tell. */

@@ -77,7 +77,7 @@ static struct path any_file(uint32_t *state)
 	return path;
 }
 
-/* Half of all times one that is named in root, so that it exists. */
+/* A file beside the tree, which may have other names in it. */
 static struct path any_outsider(uint32_t *state)
 {
 	struct path path;
@@ -132,7 +132,9 @@ static void cut(uint32_t *state)
 
 static void write_outside(uint32_t *state)
 {
-	write_flags(state, any_outsider(state).text, O_CREAT | (pick(state, 2) ? O_TRUNC : O_APPEND));
+	const int how = pick(state, 2) ? O_TRUNC : O_APPEND;
+
+	write_flags(state, any_outsider(state).text, O_CREAT | how);
 }
 
 /* A word in place of another as long, and the times as they were. */

@@ -100,7 +100,8 @@ static const struct change {
 	{ "no longer ignored: the rules are gone",
 	  "echo '/c/' > root/.gitignore && echo " NEEDLE " > root/c/n", "rm root/.gitignore",
 	  "c/n" },
-	{ "rules further down", "echo " NEEDLE " > root/a/b/n", "echo n > root/a/.gitignore", NULL },
+	{ "rules further down", "echo " NEEDLE " > root/a/b/n", "echo n > root/a/.gitignore",
+	  NULL },
 	{ "rules that come by a rename", "echo " NEEDLE " > root/c/n && echo n > outside/r",
 	  "mv outside/r root/.gitignore", NULL },
 	{ "written while it was ignored", "echo '*.log' > root/.gitignore && echo > root/c/n.log",
@@ -111,17 +112,20 @@ static const struct change {
 	{ "a custom ignore file", "echo " NEEDLE " > root/c/n", "echo n > root/c/.customignore",
 	  NULL },
 	{ "a repository that begins: rules above do not count in it",
-	  "echo n > root/.gitignore && echo " NEEDLE " > root/a/b/n", "mkdir root/a/.git", "a/b/n" },
+	  "echo n > root/.gitignore && echo " NEEDLE " > root/a/b/n", "mkdir root/a/.git",
+	  "a/b/n" },
 	{ "a repository that ends",
 	  "mkdir root/a/.git && echo n > root/.gitignore && echo " NEEDLE " > root/a/b/n",
 	  "rmdir root/a/.git", NULL },
 	{ "info/exclude that comes", "mkdir -p root/.git/info && echo " NEEDLE " > root/c/n",
 	  "echo n > root/.git/info/exclude", NULL },
 	{ "info/exclude that changes",
-	  "mkdir -p root/.git/info && echo n > root/.git/info/exclude && echo " NEEDLE " > root/c/n",
+	  "mkdir -p root/.git/info && echo n > root/.git/info/exclude && "
+	  "echo " NEEDLE " > root/c/n",
 	  "echo m > root/.git/info/exclude", "c/n" },
 	{ "info/exclude that goes",
-	  "mkdir -p root/.git/info && echo n > root/.git/info/exclude && echo " NEEDLE " > root/c/n",
+	  "mkdir -p root/.git/info && echo n > root/.git/info/exclude && "
+	  "echo " NEEDLE " > root/c/n",
 	  "rm -r root/.git/info", "c/n" },
 	{ "info/exclude of a linked work tree",
 	  "mkdir -p root/g/info root/w && echo 'gitdir: ../g' > root/w/.git && "
@@ -488,11 +492,9 @@ static bool become_mounter(void)
 /* In a child that is alone in its name spaces: 0 when all is as it should be, else the line. */
 static int in_name_spaces(struct cache_fixture *f)
 {
-	_cleanup_free_ char *mount =
-		mem_printf("mount -t tmpfs none '%s/root/a' && echo " NEEDLE " > '%s/root/a/f'",
-	                   f->top, f->top);
-
 	const char *roots[] = { workspace_root_path(f->ws, 0) };
+	_cleanup_free_ char *mount = mem_printf(
+		"mount -t tmpfs none '%s/a' && echo " NEEDLE " > '%s/a/f'", roots[0], roots[0]);
 	struct workspace *ws;
 	struct err err = ERR_INIT;
 

@@ -204,6 +204,12 @@ def test_long_lines_are_cut_around_the_match(tmp_path):
     assert second == (2, "m", "needle") and tail == (2, 0)
 
 
+def test_a_line_longer_than_any_piece_may_be_context(tmp_path):
+    write(tmp_path, "long", "first\n" + "abcdefghij" * 4_000_000 + "\nneedle\n")
+    found, _ = search(tmp_path, "needle", before=1, max_line_bytes=20)
+    assert [row[0] for row in found[0][4]][-1] == 3 and found[0][4][-1][2] == "needle"
+
+
 def test_characters_are_not_cut(tmp_path):
     write(tmp_path, "wide", "é" * 5000 + "needle" + "é" * 5000 + "\n")
     for size in range(50, 60):

@@ -185,13 +185,15 @@ static void alternatives_add_up_and_literals_narrow_down(void **data)
 
 		for (size_t i = 0; i < 3; i++) {
 			do
-				files[i] = next_random(&state) % FILES;
+				files[i] = i == 2 && round % 2 ? files[1]
+				                               : next_random(&state) % FILES;
 			while (corpus.lens[files[i]] == 0);
 			pieces[i] = random_piece(&corpus, files[i], &state, &literals[i].len);
 			literals[i].data = pieces[i];
 		}
 		{
-			/* The first has one literal; the second two, of one file if round is odd. */
+			/* The first has one literal, the second two, every other time of one
+			 * file. */
 			const struct matcher_alternative alternatives[2] = { { &literals[0], 1 },
 				                                             { &literals[1], 2 } };
 			const struct matcher_needs needs = { alternatives, 2 };

@@ -64,12 +64,12 @@ static void test_types_hold_what_they_are_known_for(void **state)
 	static const struct {
 		const char *type, *path;
 	} rows[] = {
-		{ "c", "src/a.h" },        { "cpp", "a.cc" },          { "py", "a/b/c.py" },
-		{ "rust", "lib.rs" },      { "js", "x.mjs" },          { "ts", "x.tsx" },
-		{ "go", "a.go" },          { "make", "sub/Makefile" }, { "docker", "Dockerfile.dev" },
-		{ "sh", ".bashrc" },       { "md", "README.md" },      { "kconfig", "a/Kconfig" },
-		{ "cmake", "CMakeLists.txt" }, { "yaml", "a.yml" },    { "json", "package.json" },
-		{ "meson", "meson.build" }, { "C++", "a.hpp" },        { "java", "A.java" },
+		{ "c", "src/a.h" },      { "cpp", "a.cc" },           { "py", "a/b/c.py" },
+		{ "rust", "lib.rs" },    { "js", "x.mjs" },           { "ts", "x.tsx" },
+		{ "go", "a.go" },        { "make", "sub/Makefile" },  { "md", "README.md" },
+		{ "sh", ".bashrc" },     { "docker", "Dockerfile.x" }, { "kconfig", "a/Kconfig" },
+		{ "yaml", "a.yml" },     { "cmake", "CMakeLists.txt" }, { "json", "package.json" },
+		{ "C++", "a.hpp" },      { "meson", "meson.build" },  { "java", "A.java" },
 	};
 
 	(void)state;
