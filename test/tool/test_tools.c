@@ -68,6 +68,48 @@ static void every_alias_names_a_parameter(void **state)
 	}
 }
 
+/* The value, a JSON text, is one that the parameter takes. */
+static void check_meaning(const struct tool *tool, const char *parameter, const char *value)
+{
+	_cleanup_free_ char *text = mem_printf("{\"%s\": %s}", parameter, value);
+	_cleanup_buf_ struct buf problems = BUF_INIT(4096);
+	json_t *object = json_loads(text, 0, NULL), *same;
+	struct schema *schema = NULL;
+	struct err err = ERR_INIT;
+
+	assert_non_null(object);
+	assert_true(schema_compile(span_str(tool->arguments_schema), &schema, &err));
+	same = schema_check(schema, object, &problems);
+	if (problems.data && strstr(problems.data, parameter))
+		fail_msg("%s: %s: %s", tool->name, text, problems.data);
+	assert_true(json_equal(object, same));
+	json_decref(object);
+	json_decref(same);
+	schema_free(schema);
+}
+
+static void switches_and_defaults_of_names_mean_something(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_count(); i++) {
+		const struct tool *tool = tool_at(i);
+		const struct tool_switch *row = tool->switches;
+		const struct tool_name_default *name = tool->name_defaults;
+
+		for (; row && row->alias; row++) {
+			assert_true(row->when_true || row->when_false);
+			if (row->when_true)
+				check_meaning(tool, row->name, row->when_true);
+			if (row->when_false)
+				check_meaning(tool, row->name, row->when_false);
+		}
+		for (; name && name->tool_alias; name++) {
+			assert_ptr_equal(tool_find(name->tool_alias), tool);
+			check_meaning(tool, name->parameter, name->value);
+		}
+	}
+}
+
 static void names_and_aliases_find_their_tool_and_no_other(void **state)
 {
 	(void)state;
@@ -171,6 +213,7 @@ static void versions_begin_at_one_and_grow(void **state)
 	assert_int_equal(session_version(&session), 0);
 	assert_int_equal(session_next_version(&session), 1);
 	assert_int_equal(session_next_version(&session), 2);
+	session_release(&session);
 	session_init(&session, NULL);
 	assert_int_equal(session_next_version(&session), 1);
 	session_release(&session);
@@ -213,6 +256,7 @@ int main(void)
 		cmocka_unit_test(every_schema_is_one),
 		cmocka_unit_test(arguments_are_objects_that_take_no_unknown_names),
 		cmocka_unit_test(every_alias_names_a_parameter),
+		cmocka_unit_test(switches_and_defaults_of_names_mean_something),
 		cmocka_unit_test(names_and_aliases_find_their_tool_and_no_other),
 		cmocka_unit_test(descriptions_teach_the_protocol),
 		cmocka_unit_test(descriptions_are_no_longer_than_they_have_to_be),
