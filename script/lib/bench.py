@@ -241,7 +241,8 @@ def main():
                              [100, lines // 2, lines - 100],
                              ["patch", "git", "floor", "floor-sync"], large)
         inside = bench_calls(folder, calls)
-        mcp, mcp_state = bench_mcp.measure(folder / "mcp", 1 if options.quick else 5)
+        mcp_rounds = 1 if options.quick else 5
+        mcp, mcp_state = bench_mcp.measure(folder / "mcp", mcp_rounds)
     head = ["what", "who", "wall ms", "CPU ms", "peak MB", "hasp takes, times"]
     text = "\n\n".join([
         "%s. hasp %s, GNU patch %s, git %s, node %s. Medians of %d runs (large file: %d), "
@@ -251,9 +252,8 @@ def main():
         markdown(head, read + ten + big),
         "One call inside a process that makes many (`test/bench/calls.c`), durability rename:",
         markdown(["call", "where", "wall µs", "CPU µs"], inside),
-        "The MCP server on a pipe. A second number to look at is the server's own processor time: "
-        "the SDK's client needs more for a call than hasp does. *hasp makes, times* is hasp's "
-        "calls a second over the peer's.",
+        "The MCP server on a pipe, beside npm's server-filesystem, in %d runs. *hasp makes, "
+        "times* is hasp's calls a second over the peer's." % mcp_rounds,
         markdown(["call", "who", "calls/s", "server's CPU µs", "hasp makes, times"], mcp),
         markdown(["who", "start to initialized, ms", "idle MB", "after 2100 reads, MB"],
                  mcp_state)])

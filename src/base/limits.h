@@ -41,6 +41,10 @@
 #define LIMIT_RPC_BATCH 1000
 /* Requests of one client under way: each holds its arguments and a few hundred bytes. */
 #define LIMIT_PEER_CALLS 10000
+/* And their text in all, where the transport hands over text: two of the longest messages. */
+#define LIMIT_PEER_BYTES (2 * LIMIT_MESSAGE_BYTES)
+/* A URI to watch: the longest path, every byte of it escaped. */
+#define LIMIT_URI_BYTES (4 * LIMIT_PATH_BYTES)
 /* Resources that one client, or one subscription, watches, and subscriptions of one client. */
 #define LIMIT_PEER_WATCHES 4096
 #define LIMIT_PEER_LISTENS 64
@@ -61,8 +65,9 @@
 #define LIMIT_HTTP_CONNECTIONS 1024
 /* Bodies that are arriving, of all connections together: many calls, a few of the largest. */
 #define LIMIT_HTTP_BODIES ((size_t)256 << 20)
-/* What waits for one reader of an event stream before it is cut off. */
-#define LIMIT_STREAM_BACKLOG ((size_t)8 << 20)
+/* What waits for one reader of an event stream before it is cut off: all that may be kept for
+ * a session (LIMIT_REPLAY_BYTES) goes out at once when its client comes back. */
+#define LIMIT_STREAM_BACKLOG ((size_t)32 << 20)
 
 /* Messages kept for clients of HTTP that come back for them: of one session (one message of
  * any size is kept), and of all together. */

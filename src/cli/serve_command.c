@@ -71,8 +71,8 @@ static bool read_port(const char *text, uint16_t *ret, struct err *err)
 	long port = strtol(text, &end, 10);
 
 	if (end == text || *end || port < 0 || port > PORT_MAX)
-		return err_set(err, ERR_INVALID_ARGUMENT, "--http takes a port, 0 to %d, not \"%s\".",
-		               PORT_MAX, text);
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--http takes a port, 0 to %d, not \"%s\".", PORT_MAX, text);
 	*ret = (uint16_t)port;
 	return true;
 }

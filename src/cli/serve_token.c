@@ -72,7 +72,8 @@ static bool read_token(int fd, const char *file, char **ret, struct err *err)
 
 static bool write_token(const char *file, const char *token, struct err *err)
 {
-	_cleanup_fd_ int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	_cleanup_fd_ int fd = open(file, flags, 0600);
 	_cleanup_free_ char *line = mem_printf("%s\n", token);
 
 	if (fd < 0 || !fd_write_all(fd, line, strlen(line))) {

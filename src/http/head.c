@@ -36,7 +36,8 @@ static bool headers_are_sound(struct http_request *request)
 {
 	struct head head = { 0 };
 
-	request->server->lib.get_connection_values(request->mhd, MHD_HEADER_KIND, see_header, &head);
+	request->server->lib.get_connection_values(request->mhd, MHD_HEADER_KIND, see_header,
+	                                           &head);
 	for (size_t i = 0; i < ARRAY_LEN(singles); i++)
 		if (head.counts[i] > 1)
 			return false;
@@ -62,8 +63,9 @@ static bool is_header_list(const char *text)
 static void answer_options(struct http_request *request)
 {
 	const char *wanted = http_request_header(request, "Access-Control-Request-Headers");
+	const char *method = http_request_header(request, "Access-Control-Request-Method");
 
-	if (request->listed_origin && http_request_header(request, "Access-Control-Request-Method")) {
+	if (request->listed_origin && method) {
 		http_add_header(request, "Access-Control-Allow-Methods", request->route->methods);
 		if (wanted && is_header_list(wanted))
 			http_add_header(request, "Access-Control-Allow-Headers", wanted);

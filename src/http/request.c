@@ -6,7 +6,6 @@
  * the rest of the request is unread; so a refusal waits for the end of a body that is short. */
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "base/limits.h"
@@ -35,6 +34,17 @@ bool http_request_waits(const struct http_request *request)
 	return request->status == 0;
 }
 
+/* A copy of a value without the blanks after it: once for each value. */
+static const char *keep_trimmed(struct http_request *request, struct span value)
+{
+	for (size_t i = 0; i < request->trimmed_count; i++)
+		if (span_eq(span_str(request->trimmed[i]), value))
+			return request->trimmed[i];
+	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
+		return value.data;
+	return request->trimmed[request->trimmed_count++] = mem_dup(value.data, value.len);
+}
+
 const char *http_request_header(struct http_request *request, const char *name)
 {
 	const char *value = request->server->lib.lookup_connection_value(request->mhd,
@@ -43,9 +53,7 @@ const char *http_request_header(struct http_request *request, const char *name)
 
 	if (!value || trimmed.data[trimmed.len] == '\0')
 		return value ? trimmed.data : NULL;
-	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
-		return value;
-	return request->trimmed[request->trimmed_count++] = mem_dup(trimmed.data, trimmed.len);
+	return keep_trimmed(request, trimmed);
 }
 
 /* ---- pausing ---------------------------------------------------------------- */
@@ -59,21 +67,10 @@ void http_request_resume(struct http_request *request)
 	http_server_wake(request->server);
 }
 
-/* A suspended connection is not polled by libmicrohttpd: we look for its end ourselves. */
-static void watch_for_hangup(struct http_connection *connection)
-{
-	struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };
-
-	if (!connection->watched)
-		connection->watched = epoll_ctl(connection->server->hangups, EPOLL_CTL_ADD,
-		                                connection->fd, &event) == 0;
-}
-
 void http_request_suspend(struct http_request *request)
 {
 	request->suspended = true;
 	request->server->lib.suspend_connection(request->mhd);
-	watch_for_hangup(request->connection);
 	if (request->connection->hung_up)
 		http_request_drop(request);
 }
@@ -201,10 +198,12 @@ static void deliver(struct http_request *request)
 
 static enum MHD_Result take_end(struct http_request *request)
 {
-	if (request->gone)
+	bool fresh = !request->status && !request->delivered;
+
+	if (request->gone || (fresh && request->server->ended))
 		return MHD_NO;
 	request->in_call = true;
-	if (!request->status && !request->delivered)
+	if (fresh)
 		deliver(request);
 	request->in_call = false;
 	if (request->status)

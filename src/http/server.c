@@ -78,6 +78,16 @@ static void on_again(struct loop_task *task)
 
 /* ---- connections ------------------------------------------------------------ */
 
+/* The daemon does not see the end of a suspended connection, nor that of one in the middle of
+ * its request line. */
+static void watch_for_hangup(struct http_connection *connection)
+{
+	struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };
+
+	connection->watched = epoll_ctl(connection->server->hangups, EPOLL_CTL_ADD,
+	                                connection->fd, &event) == 0;
+}
+
 static void connection_open(struct http_server *server, struct MHD_Connection *mhd, void **socket)
 {
 	struct http_connection *connection = mem_alloc(1, sizeof(*connection));
@@ -90,6 +100,7 @@ static void connection_open(struct http_server *server, struct MHD_Connection *m
 	connection->prev = server->connections.prev;
 	connection->prev->next = connection->next->prev = connection;
 	*socket = connection;
+	watch_for_hangup(connection);
 }
 
 static void connection_close(struct http_connection *connection)
@@ -113,6 +124,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket,
 static void connection_hung_up(struct http_connection *connection)
 {
 	connection->hung_up = true;
+	connection->hung_up_since = connection->server->now;
 	if (connection->request && connection->request->suspended)
 		http_request_drop(connection->request);
 }
@@ -134,6 +146,9 @@ static bool is_overdue(const struct http_server *server, const struct http_conne
 {
 	const struct http_request *request = connection->request;
 
+	if (connection->hung_up && !(request && request->delivered) &&
+	    server->now > connection->hung_up_since + HUNG_UP_SECONDS)
+		return true;
 	if (!request)
 		return server->now > connection->since + HEAD_SECONDS;
 	return !request->delivered && server->now > request->since + BODY_SECONDS;

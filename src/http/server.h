@@ -28,7 +28,8 @@
  *
  * Clients are hostile: connections, headers, bodies (each, and all together), what waits to
  * be sent to one that does not read, and the time for each step are bounded.  A client that
- * is gone is noticed at once, also while its request waits for an answer.
+ * is gone is noticed at once, also while its request waits for an answer; one that has only
+ * closed its own half cannot be told from it.
  *
  * Not here: what is served (mcp/http.c), TLS, files.
  */

@@ -16,6 +16,8 @@ enum {
 	HEAD_SECONDS = 90,
 	/* A whole body: the largest one at a bit over 0.5 MB a second. */
 	BODY_SECONDS = 120,
+	/* After the client's last byte: for what of it is still to be read and answered. */
+	HUNG_UP_SECONDS = 2,
 	KEEP_ALIVE_SECONDS = 15,
 	/* Of a refused request, so that its client reads the answer before the connection ends. */
 	DISCARD_MAX = 64 << 10,
@@ -31,6 +33,7 @@ struct http_connection {
 	uint64_t since;   /* second of its beginning or its last request's end */
 	bool watched;     /* is in server->hangups */
 	bool hung_up;     /* the client has closed its side */
+	uint64_t hung_up_since; /* second */
 	bool shut;        /* we have given up on it */
 };
 

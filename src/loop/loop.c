@@ -177,8 +177,10 @@ void loop_free(struct loop *loop)
 		run_posted(loop);
 	uv_close((uv_handle_t *)&loop->wake, NULL);
 	uv_close((uv_handle_t *)&loop->soon, NULL);
-	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	uv_loop_close(&loop->uv);
+	/* A stop that nobody has seen yet ends the first run early. */
+	do
+		uv_run(&loop->uv, UV_RUN_DEFAULT);
+	while (uv_loop_close(&loop->uv) == UV_EBUSY);
 	free(loop->read_buffer);
 	free(loop);
 }

@@ -8,8 +8,10 @@
  *     loop_free(loop);
  *
  * Everything runs on the thread that called loop_run, except loop_post and loop_stop, which
- * any thread may call.  Callbacks may close and free what they are called for.  From loop_new
- * on the process ignores SIGPIPE.  Not here: threads for work that takes long (pool.h), HTTP (http/).
+ * any thread may call.  Callbacks may close and free what they are called for.  Descriptors
+ * 0 to 2 have to be open (cli/output.h); from loop_new on the process ignores SIGPIPE.
+ *
+ * Not here: threads for work that takes long (pool.h), HTTP (http/).
  */
 #ifndef HASP_LOOP_LOOP_H
 #define HASP_LOOP_LOOP_H

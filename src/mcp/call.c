@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/call.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -50,6 +51,10 @@ struct mcp_call *call_new(struct mcp_peer *peer, struct mcp_exchange *exchange,
 	peer->spare = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
 	call->progress.waiting.max = LIMIT_MESSAGE_BYTES;
 	call->entry.id = keep_id(call);
+	/* A batch is counted with its first request. */
+	call->bytes = peer->arrived;
+	peer->arrived = 0;
+	peer->bytes += call->bytes;
 	peer_hold(peer);
 	return call;
 }
@@ -65,6 +70,10 @@ bool call_list(struct mcp_call *call, struct refusal *refusal)
 		return refuse(refusal, RPC_INTERNAL_ERROR,
 		              "More than %d requests are under way: send this one again when some "
 		              "have been answered.", LIMIT_PEER_CALLS);
+	if (peer->calls.count && peer->bytes > LIMIT_PEER_BYTES)
+		return refuse(refusal, RPC_INTERNAL_ERROR,
+		              "The requests that are under way hold more than %zu MiB: send this "
+		              "one again when some have been answered.", LIMIT_PEER_BYTES >> 20);
 	idmap_add(&peer->calls, &call->entry, call_id(call));
 	call->listed = true;
 	return true;
@@ -170,6 +179,7 @@ void call_start(struct mcp_call *call)
 
 void mcp_call_hold(struct mcp_call *call)
 {
+	assert(call->held); /* only on the loop's thread */
 	*call->held = true;
 	hand_over(call);
 }
@@ -194,6 +204,7 @@ static void call_free(struct mcp_call *call)
 	buf_release(&call->progress.waiting);
 	questions_release(&call->questions);
 	rpc_message_release(&call->message);
+	peer->bytes -= call->bytes;
 	free(call->long_id);
 	free(call);
 	peer_unhold(peer);

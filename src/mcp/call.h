@@ -54,6 +54,7 @@ struct mcp_call {
 	mcp_handler *resume; /* what goes on with a call that was held, and its data */
 	void *resume_data;
 	void *session;
+	size_t bytes; /* of the text it came as, as far as that is known */
 	bool listed;
 	bool on_loop; /* it is answered on the loop's thread, at once */
 	struct ask *ask;        /* that the handler waits for; the loop's thread has it */

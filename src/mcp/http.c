@@ -71,7 +71,9 @@ static bool parse_event_id(const char *text, uint64_t *ret_stream, uint64_t *ret
 {
 	char *end;
 
-	if (strlen(text) > 33 || strspn(text, "0123456789abcdef-") != strlen(text) || *text == '-')
+	size_t len = strlen(text);
+
+	if (len > 33 || strspn(text, "0123456789abcdef-") != len || *text == '-')
 		return false;
 	*ret_stream = strtoull(text, &end, 16);
 	if (*end != '-' || end[1] == '\0' || end[1] == '-')
@@ -108,7 +110,7 @@ static void open_stream(struct session *session, struct http_request *request)
 
 static void take_get(struct mcp_http *http, struct http_request *request)
 {
-	struct session *session = http_need_session(http, request);
+	struct session *session = session_needed(http, request);
 	const char *last_event = http_request_header(request, "Last-Event-ID");
 
 	if (session && last_event)
@@ -119,7 +121,7 @@ static void take_get(struct mcp_http *http, struct http_request *request)
 
 static void take_delete(struct mcp_http *http, struct http_request *request)
 {
-	struct session *session = http_need_session(http, request);
+	struct session *session = session_needed(http, request);
 
 	if (!session)
 		return;
@@ -134,7 +136,7 @@ static void on_request(void *data, struct http_request *request, struct span bod
 
 	http->now = seconds();
 	if (strcmp(method, "POST") == 0)
-		http_take_post(http, request, body);
+		post_take(http, request, body);
 	else if (strcmp(method, "GET") == 0)
 		take_get(http, request);
 	else

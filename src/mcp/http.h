@@ -4,8 +4,11 @@
  * One endpoint (/mcp): POST for messages, GET for the stream of what belongs to no
  * request, DELETE to end a session.  An initialize opens a session (Mcp-Session-Id, 128
  * random bits); a request of 2026-07-28 needs none.  A request is answered as JSON, or as an
- * event stream when something has to be sent before its answer.  Event streams can be taken up
- * again with Last-Event-ID (2025-11-25 and before) while the session lives.
+ * event stream when something has to be sent before its answer, or when that takes longer than
+ * ten seconds.  Event streams can be taken up again with Last-Event-ID (2025-11-25 and before)
+ * while the session lives; what is kept for that is bounded (LIMIT_REPLAY_BYTES), so that after
+ * very much only the latest is there.  A client that goes away cancels its request if that is
+ * of 2026-07-28, and else nothing.
  *
  * Refused before a body is read: another method or path (405, 404), a Host or Origin that
  * is not loopback or allowed (403), a missing or wrong bearer token (401), a body longer than
@@ -30,7 +33,8 @@ struct mcp_http_options {
 	const char *const *origins; /* further Origins to accept ("https://example.org") */
 	size_t origin_count;
 	unsigned session_idle_s;  /* a session without requests or streams ends; 0: 30 minutes */
-	size_t max_sessions;      /* 0: 1000; the one idle for longest makes room */
+	size_t max_sessions;      /* 0: 1000; the one that nobody is connected to for longest
+	                           * makes room (503 when somebody is to each of them) */
 };
 
 struct mcp_http;
@@ -41,6 +45,8 @@ bool mcp_serve_http(struct mcp_server *server, struct loop *loop,
                     const struct mcp_http_options *options, struct mcp_http **ret,
                     struct err *err);
 uint16_t mcp_http_port(const struct mcp_http *http);
-void mcp_http_free(struct mcp_http *http); /* ends all sessions; NULL is fine */
+/* Ends all sessions: who waits is answered (503), streams end. Before mcp_server_free, so that
+ * subscriptions end with their result. NULL is fine. */
+void mcp_http_free(struct mcp_http *http);
 
 #endif

@@ -19,6 +19,8 @@ enum {
 
 enum { EVENT_ID_SIZE = 40 };
 
+_Static_assert(LIMIT_STREAM_BACKLOG > LIMIT_REPLAY_BYTES, "a replay is not taken for a flood");
+
 /* ---- life ------------------------------------------------------------------- */
 
 struct mcp_exchange *exchange_new(struct mcp_http *http, struct session *session,

@@ -7,7 +7,7 @@
 
 /* ---- refusals --------------------------------------------------------------- */
 
-void http_answer_error(struct http_request *request, unsigned status, int code,
+void post_refuse(struct http_request *request, unsigned status, int code,
                        const char *sentence, const json_t *id)
 {
 	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MESSAGE_BYTES);
@@ -26,7 +26,7 @@ static const char *version_problem(struct http_request *request)
 	return "The server does not know the version that MCP-Protocol-Version names.";
 }
 
-struct session *http_need_session(struct mcp_http *http, struct http_request *request)
+struct session *session_needed(struct mcp_http *http, struct http_request *request)
 {
 	const char *id = http_request_header(request, "Mcp-Session-Id");
 	const char *problem = version_problem(request);
@@ -35,7 +35,8 @@ struct session *http_need_session(struct mcp_http *http, struct http_request *re
 	if (problem)
 		http_refuse(request, 400, problem);
 	else if (!id)
-		http_refuse(request, 400, "The request has no Mcp-Session-Id: send initialize first.");
+		http_refuse(request, 400,
+		            "The request has no Mcp-Session-Id: send initialize first.");
 	else if (!session)
 		http_refuse(request, 404, "There is no such session, or it has ended.");
 	else
@@ -101,7 +102,7 @@ static void take_initialize(struct mcp_http *http, struct http_request *request,
 	struct mcp_exchange *exchange;
 
 	if (!session) {
-		http_answer_error(request, 503, RPC_INTERNAL_ERROR,
+		post_refuse(request, 503, RPC_INTERNAL_ERROR,
 		                  "Too many sessions are in use.", message->id);
 		rpc_message_release(message);
 		return;
@@ -161,21 +162,21 @@ static void take_message(struct mcp_http *http, struct http_request *request,
 		take_initialize(http, request, message);
 		return;
 	}
-	session = http_need_session(http, request);
+	session = session_needed(http, request);
 	if (session)
 		take_with_session(session, request, message);
 	else
 		rpc_message_release(message);
 }
 
-void http_take_post(struct mcp_http *http, struct http_request *request, struct span body)
+void post_take(struct mcp_http *http, struct http_request *request, struct span body)
 {
 	struct rpc_message message;
 	struct rpc_problem problem;
 	struct session *session;
 
 	if (span_starts(span_trim(body), SPAN("["))) {
-		session = http_need_session(http, request);
+		session = session_needed(http, request);
 		if (session)
 			take_batch(session, request, body);
 		return;
@@ -184,6 +185,6 @@ void http_take_post(struct mcp_http *http, struct http_request *request, struct 
 		take_message(http, request, &message);
 		return;
 	}
-	http_answer_error(request, 400, problem.code, problem.message, problem.id);
+	post_refuse(request, 400, problem.code, problem.message, problem.id);
 	rpc_problem_release(&problem);
 }

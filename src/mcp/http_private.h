@@ -117,11 +117,11 @@ bool session_primes(const struct session *session);
 
 /* ---- http_post.c ----------------------------------------------------------------------- */
 
-void http_take_post(struct mcp_http *http, struct http_request *request, struct span body);
+void post_take(struct mcp_http *http, struct http_request *request, struct span body);
 /* The session that a request names; NULL when that was refused. */
-struct session *http_need_session(struct mcp_http *http, struct http_request *request);
+struct session *session_needed(struct mcp_http *http, struct http_request *request);
 /* Answers with a JSON-RPC error; `id` may be NULL. */
-void http_answer_error(struct http_request *request, unsigned status, int code,
+void post_refuse(struct http_request *request, unsigned status, int code,
                        const char *sentence, const json_t *id);
 
 #endif

@@ -223,23 +223,24 @@ static size_t cost(const struct kept *kept)
 	return sizeof(*kept) + 16 + kept->len;
 }
 
-static void account(struct session *session, struct kept *kept, bool added)
+static void add(struct session *session, struct kept *kept)
 {
-	size_t bytes = cost(kept);
-
-	session->kept_bytes = added ? session->kept_bytes + bytes : session->kept_bytes - bytes;
-	session->http->kept_bytes =
-		added ? session->http->kept_bytes + bytes : session->http->kept_bytes - bytes;
-	kept->exchange->kept = added ? kept->exchange->kept + 1 : kept->exchange->kept - 1;
+	session->kept_bytes += cost(kept);
+	session->http->kept_bytes += cost(kept);
+	kept->exchange->kept++;
+	*session->newest = kept;
+	session->newest = &kept->next;
 }
 
-/* Takes the event at *at out; returns whether it was the last of a stream that is over. */
+/* Takes the event at *at out; returns what it was of. */
 static struct mcp_exchange *drop(struct session *session, struct kept **at)
 {
 	struct kept *kept = *at;
 	struct mcp_exchange *exchange = kept->exchange;
 
-	account(session, kept, false);
+	session->kept_bytes -= cost(kept);
+	session->http->kept_bytes -= cost(kept);
+	exchange->kept--;
 	*at = kept->next;
 	if (!*at)
 		session->newest = at;
@@ -249,9 +250,7 @@ static struct mcp_exchange *drop(struct session *session, struct kept **at)
 
 static void drop_oldest(struct session *session)
 {
-	struct mcp_exchange *exchange = drop(session, &session->oldest);
-
-	exchange_closed(exchange);
+	exchange_closed(drop(session, &session->oldest));
 }
 
 /* Makes room in all sessions, beginning with those that were not used for longest. */
@@ -272,9 +271,7 @@ void session_keep(struct session *session, struct mcp_exchange *exchange, struct
 	kept->event = exchange->events;
 	kept->len = text.len;
 	memcpy(kept->text, text.data, text.len);
-	*session->newest = kept;
-	session->newest = &kept->next;
-	account(session, kept, true);
+	add(session, kept);
 	/* The newest stays, whatever its size: nothing else has it. */
 	while (session->kept_bytes > LIMIT_REPLAY_BYTES && session->oldest->next)
 		drop_oldest(session);

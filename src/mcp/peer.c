@@ -314,6 +314,7 @@ bool mcp_peer_receive_body(struct mcp_peer *peer, struct mcp_exchange *exchange,
 	bool answered = true;
 
 	peer_hold(peer);
+	peer->arrived = text.len;
 	if (peer->closed) {
 		answered = false;
 	} else if (!rpc_parse_json(text, &value, &problem)) {
@@ -325,6 +326,7 @@ bool mcp_peer_receive_body(struct mcp_peer *peer, struct mcp_exchange *exchange,
 	} else {
 		answered = receive_value(peer, exchange, NULL, value);
 	}
+	peer->arrived = 0;
 	peer_unhold(peer);
 	return answered;
 }

@@ -82,8 +82,9 @@ void mcp_peer_abandon(struct mcp_peer *peer, struct mcp_exchange *exchange);
 void mcp_peer_finish(struct mcp_peer *peer);
 
 /* Calls that will be answered and are not yet; subscriptions are not counted. Requests past
- * LIMIT_PEER_CALLS of them are answered with an error, so a transport need not stop reading
- * (if it does, then not the answers to questions that calls are waiting for). */
+ * LIMIT_PEER_CALLS of them, or LIMIT_PEER_BYTES of text, are answered with an error, so a
+ * transport need not stop reading (if it does, then not the answers to questions that calls
+ * are waiting for). */
 size_t mcp_peer_calls(const struct mcp_peer *peer);
 /* Whether initialize has been answered. */
 bool mcp_peer_initialized(const struct mcp_peer *peer);

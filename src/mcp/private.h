@@ -39,6 +39,8 @@ struct mcp_peer {
 	bool input_ended;    /* no answers to questions will come */
 	struct idmap calls;  /* by id */
 	size_t listens;      /* of these, subscriptions */
+	size_t bytes;        /* of all its calls */
+	size_t arrived;      /* bytes of the text that is being received; 0: unknown */
 	struct idmap asks;   /* by id (ask.h) */
 	_Atomic int64_t last_ask; /* id of the latest; from any thread */
 	struct buf spare;    /* memory for the line of the next call on the loop's thread */

@@ -2,6 +2,7 @@
 #include "mcp/stdio.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -9,8 +10,18 @@
 #include "rpc/frame.h"
 
 enum {
-	/* Above this no more requests are read from a client that does not read its answers. */
+	/* Above this no more requests are read from a client that does not read its answers; with
+	 * many calls under way, whose answers will come on top, already above the lesser one. A
+	 * client that writes some hundred requests before it reads gets along with that. */
 	BACKLOG_MAX = 32 << 20,
+	BACKLOG_BUSY = 8 << 20,
+	CALLS_BUSY = 64,
+	/* With so many under way reading goes on when half of them are done.  Or so many more are
+	 * taken after a moment: they may wait for something that the client has still to send. */
+	CALLS_MAX = 256,
+	MOMENT_MS = 200,
+	/* Lines are taken in pieces of at least this length: one chunk may hold a thousand. */
+	PIECE = 4 << 10,
 	/* How long the last answers wait for a client that has stopped reading. */
 	LINGER_MS = 2000,
 };
@@ -23,7 +34,10 @@ struct mcp_stdio {
 	void (*ended)(void *data);
 	void *data;
 	struct loop_task end; /* tells of the end, outside of everything else */
-	bool paused;
+	enum { READING, PAUSED_FOR_CALLS, PAUSED_FOR_BACKLOG } state;
+	struct loop_timer *moment;
+	size_t calls_max;
+	struct buf rest; /* read, but not taken before the pause */
 	bool input_ended, done, end_posted;
 	bool freed;
 };
@@ -54,6 +68,29 @@ static void end_if_done(struct mcp_stdio *stdio)
 
 /* ---- messages --------------------------------------------------------------- */
 
+static bool is_too_much(const struct mcp_stdio *stdio, size_t backlog)
+{
+	return backlog > BACKLOG_MAX ||
+	       (backlog > BACKLOG_BUSY && mcp_peer_calls(stdio->peer) > CALLS_BUSY);
+}
+
+static void pause_for_backlog(struct mcp_stdio *stdio)
+{
+	loop_timer_stop(stdio->moment);
+	stdio->moment = NULL;
+	stdio->state = PAUSED_FOR_BACKLOG; /* until on_drained */
+	loop_stream_pause(stdio->stream, true);
+}
+
+static void moment_over(void *data);
+
+static void pause_for_calls(struct mcp_stdio *stdio)
+{
+	stdio->state = PAUSED_FOR_CALLS;
+	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, moment_over, stdio);
+	loop_stream_pause(stdio->stream, true);
+}
+
 static bool on_frame(void *data, struct span line, bool too_long)
 {
 	struct mcp_stdio *stdio = data;
@@ -67,11 +104,56 @@ static bool on_frame(void *data, struct span line, bool too_long)
 	return true;
 }
 
-static void on_data(void *data, struct span bytes)
+/* Whole lines, and not much more than PIECE; or all there is. */
+static struct span next_piece(struct span bytes)
+{
+	struct span beyond = span_skip(bytes, PIECE);
+	const char *end = beyond.len ? memchr(beyond.data, '\n', beyond.len) : NULL;
+
+	return end ? span_head(bytes, (size_t)(end - bytes.data) + 1) : bytes;
+}
+
+/* Takes messages until it has to pause; keeps what is left. */
+static void take(struct mcp_stdio *stdio, struct span bytes)
+{
+	while (bytes.len && stdio->state == READING) {
+		struct span piece = next_piece(bytes);
+
+		bytes = span_skip(bytes, piece.len);
+		frame_feed(&stdio->reader, piece, on_frame, stdio);
+		if (stdio->state == READING && stdio->peer &&
+		    mcp_peer_calls(stdio->peer) > stdio->calls_max)
+			pause_for_calls(stdio);
+	}
+	if (bytes.len)
+		buf_span(&stdio->rest, bytes);
+}
+
+static void go_on_reading(struct mcp_stdio *stdio, size_t calls_max)
+{
+	_cleanup_buf_ struct buf rest = stdio->rest;
+
+	stdio->rest = (struct buf)BUF_INIT(rest.max);
+	loop_timer_stop(stdio->moment);
+	stdio->moment = NULL;
+	stdio->calls_max = calls_max;
+	stdio->state = READING;
+	take(stdio, buf_view(&rest));
+	if (stdio->state == READING)
+		loop_stream_pause(stdio->stream, false);
+}
+
+static void moment_over(void *data)
 {
 	struct mcp_stdio *stdio = data;
+	size_t calls = stdio->peer ? mcp_peer_calls(stdio->peer) : 0;
 
-	frame_feed(&stdio->reader, bytes, on_frame, stdio);
+	go_on_reading(stdio, calls + CALLS_MAX);
+}
+
+static void on_data(void *data, struct span bytes)
+{
+	take(data, bytes);
 }
 
 /* Nobody is there any more. */
@@ -107,9 +189,8 @@ static void on_drained(void *data)
 {
 	struct mcp_stdio *stdio = data;
 
-	if (stdio->paused)
-		loop_stream_pause(stdio->stream, false);
-	stdio->paused = false;
+	if (stdio->state == PAUSED_FOR_BACKLOG)
+		go_on_reading(stdio, CALLS_MAX);
 }
 
 static void send_message(void *data, const struct mcp_outgoing *message)
@@ -120,10 +201,10 @@ static void send_message(void *data, const struct mcp_outgoing *message)
 
 	if (message->text.len)
 		backlog = loop_stream_writev(stdio->stream, parts, ARRAY_LEN(parts));
-	if (backlog > BACKLOG_MAX && !stdio->paused) {
-		stdio->paused = true;
-		loop_stream_pause(stdio->stream, true);
-	}
+	if (stdio->state != PAUSED_FOR_BACKLOG && is_too_much(stdio, backlog))
+		pause_for_backlog(stdio);
+	else if (stdio->state == PAUSED_FOR_CALLS && mcp_peer_calls(stdio->peer) < CALLS_MAX / 2)
+		go_on_reading(stdio, CALLS_MAX);
 	end_if_done(stdio);
 }
 
@@ -141,6 +222,8 @@ bool mcp_serve_stdio(struct mcp_server *server, struct loop *loop, int read_fd, 
 
 	stdio->loop = loop;
 	stdio->ended = ended;
+	stdio->calls_max = CALLS_MAX;
+	stdio->rest.max = LIMIT_MESSAGE_BYTES;
 	stdio->data = data;
 	if (!loop_stream_open(loop, read_fd, write_fd, &events, stdio, &stdio->stream, err)) {
 		free(stdio);
@@ -159,8 +242,10 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 		return;
 	if (stdio->peer)
 		mcp_peer_close(stdio->peer);
+	loop_timer_stop(stdio->moment);
 	loop_stream_close(stdio->stream, LINGER_MS);
 	frame_reader_release(&stdio->reader);
+	buf_release(&stdio->rest);
 	loop_unhold(stdio->loop);
 	stdio->freed = true;
 	if (!stdio->end_posted)

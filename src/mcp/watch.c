@@ -93,11 +93,14 @@ static void remove_subscriber(struct watch_list *list, struct subscriber **slot)
 	}
 }
 
-static bool too_many(const struct watch_list *list, struct err *err)
+static bool can_add(const struct watch_list *list, const char *uri, struct err *err)
 {
-	if (list->count < LIMIT_PEER_WATCHES)
-		return false;
-	err_set(err, ERR_TOO_LARGE, "More than %d resources are watched.", LIMIT_PEER_WATCHES);
+	if (list->count >= LIMIT_PEER_WATCHES)
+		return err_set(err, ERR_TOO_LARGE, "More than %d resources are watched.",
+		               LIMIT_PEER_WATCHES);
+	if (strlen(uri) > LIMIT_URI_BYTES)
+		return err_set(err, ERR_TOO_LARGE, "The URI is longer than %d bytes.",
+		               LIMIT_URI_BYTES);
 	return true;
 }
 
@@ -107,7 +110,7 @@ bool watch_subscribe(struct mcp_peer *peer, const char *uri, struct err *err)
 		if (strcmp(at->watch->uri, uri) == 0)
 			return true;
 	}
-	if (too_many(&peer->watches, err) ||
+	if (!can_add(&peer->watches, uri, err) ||
 	    !peer->server->offer->subscribe(peer->session, uri, err))
 		return false;
 	add_subscriber(&peer->watches, peer, NULL, uri);
@@ -178,7 +181,7 @@ static bool stream_uri(struct mcp_call *call, const char *uri)
 
 	if (watched_by(call, uri))
 		return true;
-	if (!server->offer->subscribe || too_many(&call->listen->watches, &err) ||
+	if (!server->offer->subscribe || !can_add(&call->listen->watches, uri, &err) ||
 	    (!streamed(find_watch(server, uri)) &&
 	     !server->offer->subscribe(call->session, uri, &err)))
 		return false;

@@ -39,7 +39,7 @@
 #include "search/keeper.h"
 
 #define BYTES_DEFAULT ((size_t)128 << 20)
-#define FILE_BYTES_DEFAULT ((size_t)8 << 20)
+#define FILE_BYTES_DEFAULT ((size_t)64 << 20)
 /* A tree that was not asked for in so long makes room for another one. */
 enum { STALE_MS = 60000 };
 

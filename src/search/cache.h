@@ -46,7 +46,7 @@ struct cached_tree;
 
 struct search_cache_options {
 	size_t max_bytes;      /* 0: 128 MiB, all trees together */
-	size_t max_file_bytes; /* larger files get no signature; 0: 8 MiB */
+	size_t max_file_bytes; /* larger files get no signature; 0: 64 MiB */
 };
 
 /* Never NULL. The workspace is borrowed and must outlive the cache. */

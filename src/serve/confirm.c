@@ -125,7 +125,8 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX);
 	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX);
 
-	buf_printf(&text, "Allow %s to make this change?\n\n", names_of(names, question->tool->name));
+	buf_printf(&text, "Allow %s to make this change?\n\n",
+	           names_of(names, question->tool->name));
 	if (question->plan) {
 		show_plan(&text, question);
 	} else {

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "serve/internal.h"
+#include "serve/roots.h"
 #include "serve/uri.h"
 #include "serve/watches.h"
 
@@ -45,8 +46,7 @@ struct conversation {
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t known;
 	bool settled;
-	char **roots;         /* owned; NULL-terminated */
-	size_t root_count;
+	struct roots roots;   /* owned */
 	struct err unusable;  /* why the client's roots cannot be used, if they cannot */
 	struct opened *opened; /* reference; NULL before the first call, and after a change */
 	json_t *news;          /* array of what the client has not been told */
@@ -64,51 +64,26 @@ const struct session *conversation_session(const struct conversation *conversati
 
 /* ---- the roots -------------------------------------------------------------- */
 
-static void free_roots(char **roots)
-{
-	for (char **root = roots; root && *root; root++)
-		free(*root);
-	free(roots);
-}
-
-static char **copy_roots(const char *const *roots, size_t count)
-{
-	char **copy = mem_alloc(count + 1, sizeof(*copy));
-
-	for (size_t i = 0; i < count; i++)
-		copy[i] = mem_strdup(roots[i]);
-	return copy;
-}
-
-static bool same_roots(char *const *a, size_t a_count, char *const *b, size_t b_count)
-{
-	for (size_t i = 0; i < a_count && i < b_count; i++)
-		if (!a[i] || !b[i] || strcmp(a[i], b[i]) != 0)
-			return false;
-	return a_count == b_count;
-}
-
-/* Takes the array over. Who watches files of the old workspace goes on doing so. */
-static void set_roots(struct conversation *conversation, char **roots, size_t count,
+/* Takes the roots over. Who watches files of the old workspace goes on doing so. */
+static void set_roots(struct conversation *conversation, struct roots roots,
                       const struct err *unusable)
 {
 	struct opened *old = NULL;
-	char **old_roots;
+	struct roots old_roots;
 
 	pthread_mutex_lock(&conversation->lock);
 	old_roots = conversation->roots;
-	if (!same_roots(roots, count, old_roots, conversation->root_count)) {
+	if (!roots_equal(&roots, &old_roots)) {
 		old = conversation->opened;
 		conversation->opened = NULL;
 	}
 	conversation->roots = roots;
-	conversation->root_count = count;
 	conversation->unusable = *unusable;
 	conversation->settled = true;
 	pthread_cond_broadcast(&conversation->known);
 	pthread_mutex_unlock(&conversation->lock);
 	opened_put(old);
-	free_roots(old_roots);
+	roots_release(&old_roots);
 }
 
 static void subscribe_early(struct conversation *conversation)
@@ -147,7 +122,7 @@ static void unlink_unsettled(struct conversation *conversation)
 }
 
 /* The workspace is known: lets go whoever waited for it. */
-static void settle(struct conversation *conversation, char **roots, size_t count,
+static void settle(struct conversation *conversation, struct roots roots,
                    const struct err *unusable)
 {
 	struct waiting *waiting = conversation->first_waiting;
@@ -157,7 +132,7 @@ static void settle(struct conversation *conversation, char **roots, size_t count
 	conversation->timer = NULL;
 	conversation->first_waiting = NULL;
 	conversation->last_waiting = &conversation->first_waiting;
-	set_roots(conversation, roots, count, unusable);
+	set_roots(conversation, roots, unusable);
 	subscribe_early(conversation);
 	while (waiting) {
 		struct waiting *next = waiting->next;
@@ -174,29 +149,17 @@ static void settle_by_default(struct conversation *conversation)
 	const struct serve_options *options = &conversation->serve->options;
 	const struct err none = ERR_INIT;
 
-	if (options->root_count)
-		settle(conversation, copy_roots(options->roots, options->root_count),
-		       options->root_count, &none);
-	else
-		settle(conversation, copy_roots(here, 1), 1, &none);
+	settle(conversation, options->root_count ? roots_copy(options->roots, options->root_count) :
+	                                           roots_copy(here, 1), &none);
 }
 
 static void settle_by_answer(struct conversation *conversation, const json_t *list)
 {
-	size_t count = json_array_size(list);
-	char **roots = mem_alloc(count + 1, sizeof(*roots));
+	struct roots roots = { 0 };
 	struct err err = ERR_INIT;
 
-	for (size_t i = 0; i < count && err.code == ERR_NONE; i++) {
-		const char *uri = json_string_value(
-			json_object_get(json_array_get(list, i), "uri"));
-		struct err why = ERR_INIT;
-
-		if (!uri_to_path(uri ? uri : "", &roots[i], &why))
-			err_set(&err, ERR_INVALID_ARGUMENT,
-			        "The client's workspace root cannot be used: %s", why.message);
-	}
-	settle(conversation, roots, count, &err);
+	roots_from_list(list, &roots, &err);
+	settle(conversation, roots, &err);
 }
 
 /* ---- asking for them -------------------------------------------------------- */
@@ -206,7 +169,7 @@ static void unref(struct conversation *conversation)
 	if (--conversation->uses)
 		return;
 	opened_put(conversation->opened);
-	free_roots(conversation->roots);
+	roots_release(&conversation->roots);
 	json_decref(conversation->news);
 	session_release(&conversation->session);
 	pthread_cond_destroy(&conversation->known);
@@ -261,7 +224,7 @@ void conversation_give_up(struct conversation *conversation)
 	err_set(&err, ERR_INVALID_ARGUMENT,
 	        "The client offers workspace roots, but did not tell them when it was asked "
 	        "(roots/list). Start hasp with --root to do without.");
-	settle(conversation, NULL, 0, &err);
+	settle(conversation, (struct roots){ 0 }, &err);
 }
 
 static void out_of_patience(void *data)
@@ -384,8 +347,8 @@ static struct opened *open_now(struct conversation *conversation)
 	if (conversation->opened)
 		return opened_ref(conversation->opened);
 	if (err.code != ERR_NONE ||
-	    !opened_get(conversation->serve->table, (const char *const *)conversation->roots,
-	                conversation->root_count, &conversation->opened, NULL, &err))
+	    !opened_get(conversation->serve->table, (const char *const *)conversation->roots.items,
+	                conversation->roots.count, &conversation->opened, NULL, &err))
 		return opened_broken(&err);
 	json_array_append_new(conversation->news, news_of(conversation->opened));
 	return opened_ref(conversation->opened);
@@ -444,8 +407,9 @@ void conversation_tell(struct conversation *conversation, struct mcp_call *call)
 	pthread_mutex_unlock(&conversation->lock);
 	json_array_foreach(news, i, one) {
 		bool recovered = json_object_get(one, "recovered") != NULL;
+		enum mcp_level level = recovered ? MCP_NOTICE : MCP_INFO;
 
-		mcp_call_log(call, recovered ? MCP_NOTICE : MCP_INFO, "workspace", json_incref(one));
+		mcp_call_log(call, level, "workspace", json_incref(one));
 	}
 	json_decref(news);
 }

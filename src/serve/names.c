@@ -110,13 +110,15 @@ static bool rename_one(const char *rename, const bool *chosen, const char **give
 
 	if (!equals)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "--tool-name takes OLD=NEW, and \"%s\" is not of that form.", rename);
+		               "--tool-name takes OLD=NEW, and \"%s\" is not of that form.",
+		               rename);
 	tool = find_tool(span_of(rename, (size_t)(equals - rename)), err);
 	if (!tool || !check_name(equals + 1, err))
 		return false;
 	if (!chosen[index_of(tool)])
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s is given a name, but it is not among the tools that are offered.",
+		               "%s is given a name, but it is not among the tools that are "
+		               "offered.",
 		               tool->name);
 	if (given[index_of(tool)])
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s is given two names.", tool->name);

@@ -23,8 +23,15 @@ static const char instructions[] =
 	"latest_file_state is what to start again from. Every answer of an edit has the new "
 	"state: do not read again.";
 
+/* Where no tool is offered that changes anything. */
+static const char instructions_reading[] =
+	"hasp shows files as they are: whatever shows a file gives its version (higher is later) "
+	"and the sha256 of its bytes. Of several copies in your context the one with the highest "
+	"version counts. Nothing can be changed through this server.";
+
 static const struct prompt {
 	const char *name, *title, *description;
+	bool edits; /* it needs tools that change files */
 	struct prompt_argument {
 		const char *name, *description;
 		bool required;
@@ -36,15 +43,16 @@ static const struct prompt {
 		.name = "edit_safely",
 		.title = "Edit a file safely",
 		.description = "Change one file, locked by its current state.",
+		.edits = true,
 		.arguments = { { "path", "The file to change.", true },
 		               { "wish", "What to change.", true } },
 		.words = "Change the file {path}: {wish}\n\n"
-			 "Use safe_patch with a unified diff, at least 10 unchanged lines of context "
-			 "around each change, copied exactly, and the file's sha256 as "
+			 "Use safe_patch with a unified diff, at least 10 unchanged lines of "
+			 "context around each change, copied exactly, and the file's sha256 as "
 			 "base_content_sha256. If the answer says state_mismatch, somebody else "
-			 "changed the file: look at latest_file_state, keep what they did, and make the "
-			 "diff again from it. If it says no_match or ambiguous_diff, correct the "
-			 "context. Then say in a sentence or two what you changed.",
+			 "changed the file: look at latest_file_state, keep what they did, and "
+			 "make the diff again from it. If it says no_match or ambiguous_diff, "
+			 "correct the context. Then say in a sentence or two what you changed.",
 		.missing_words = "The file does not exist yet: create it with write_file, without "
 				 "base_content_sha256.",
 	},
@@ -52,15 +60,16 @@ static const struct prompt {
 		.name = "apply_diff",
 		.title = "Apply a diff",
 		.description = "Apply a given diff, to one file or to several.",
+		.edits = true,
 		.arguments = { { "diff", "The unified diff.", true },
 		               { "path", "The file, if the diff does not name it.", false } },
 		.words = "Apply this diff to the workspace:\n\n{diff}\n\n"
-			 "First read the files that it names (read_many_files), for their sha256. One "
-			 "file: safe_patch with the diff as it is. Several: apply_changes with one "
-			 "patch for each, so that all of it is applied or nothing. Line numbers may be "
-			 "wrong; do not correct them. If a hunk does not match, show me which one, "
-			 "and what the file has in that place, and ask before you change the diff's "
-			 "meaning.",
+			 "First read the files that it names (read_many_files), for their sha256. "
+			 "One file: safe_patch with the diff as it is. Several: apply_changes with "
+			 "one patch for each, so that all of it is applied or nothing. Line "
+			 "numbers may be wrong; do not correct them. If a hunk does not match, "
+			 "show me which one, and what the file has in that place, and ask before "
+			 "you change the diff's meaning.",
 	},
 	{
 		.name = "explore",
@@ -70,12 +79,25 @@ static const struct prompt {
 		               { "path", "Where to begin, if you know.", false } },
 		.words = "Answer this question about the files of the workspace: {question}\n\n"
 			 "Begin with list_directory and search_files, read what matters with "
-			 "read_file or read_many_files, and do not change anything. Name the files and "
-			 "lines that your answer rests on, and say what you did not look at.",
+			 "read_file or read_many_files, and do not change anything. Name the files "
+			 "and lines that your answer rests on, and say what you did not look at.",
 	},
 };
 
 /* ---- declaring them --------------------------------------------------------- */
+
+static bool any_editor(const struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (tool_kind_changes(names->items[i].tool->kind))
+			return true;
+	return false;
+}
+
+static bool is_offered(const struct prompt *prompt, const struct names *names)
+{
+	return !prompt->edits || any_editor(names);
+}
 
 static json_t *declare(const struct prompt *prompt)
 {
@@ -96,9 +118,9 @@ char *prompts_declare(const struct names *names)
 	struct buf text = BUF_INIT(WORDS_MAX);
 	json_auto_t *all = json_array();
 
-	(void)names;
 	for (size_t i = 0; i < ARRAY_LEN(prompts); i++)
-		json_array_append_new(all, declare(&prompts[i]));
+		if (is_offered(&prompts[i], names))
+			json_array_append_new(all, declare(&prompts[i]));
 	json_print(&text, all, 0);
 	return buf_steal(&text);
 }
@@ -107,16 +129,17 @@ char *prompts_instructions(const struct names *names)
 {
 	struct buf text = BUF_INIT(WORDS_MAX);
 
-	names_rewrite(names, SPAN(instructions), &text);
+	names_rewrite(names, any_editor(names) ? SPAN(instructions) : SPAN(instructions_reading),
+	              &text);
 	return buf_steal(&text);
 }
 
 /* ---- one prompt ------------------------------------------------------------- */
 
-static const struct prompt *find(const char *name)
+static const struct prompt *find(const char *name, const struct names *names)
 {
 	for (size_t i = 0; name && i < ARRAY_LEN(prompts); i++)
-		if (strcmp(prompts[i].name, name) == 0)
+		if (strcmp(prompts[i].name, name) == 0 && is_offered(&prompts[i], names))
 			return &prompts[i];
 	return NULL;
 }
@@ -155,7 +178,8 @@ static void fill_in(struct buf *out, struct span words, const json_t *arguments)
 
 static void add_message(json_t *messages, json_t *content)
 {
-	json_array_append_new(messages, json_pack("{s:s, s:o}", "role", "user", "content", content));
+	json_array_append_new(messages,
+	                      json_pack("{s:s, s:o}", "role", "user", "content", content));
 }
 
 static void add_words(json_t *messages, const struct names *names, const struct prompt *prompt,
@@ -202,7 +226,7 @@ void prompts_get(struct mcp_call *call, void *data)
 {
 	const struct serve *serve = data;
 	const json_t *arguments = mcp_call_arguments(call);
-	const struct prompt *prompt = find(mcp_call_name(call));
+	const struct prompt *prompt = find(mcp_call_name(call), &serve->names);
 	const struct prompt_argument *absent = prompt ? missing_argument(prompt, arguments) : NULL;
 	const char *path = json_string_value(json_object_get(arguments, "path"));
 	json_auto_t *messages = json_array();

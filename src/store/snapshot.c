@@ -49,6 +49,8 @@ static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 	ssize_t n = 0;
 	int saved;
 
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -1;
 	hasher_start(&hasher, cap);
 	while (done < cap) {
 		size_t want = cap - done < PIECE_BYTES ? cap - done : PIECE_BYTES;
@@ -88,12 +90,11 @@ static char *content_alloc(size_t size)
 	return data;
 }
 
-/* One reading, from where the descriptor stands; *torn when the file changed meanwhile. It is
- * not read to its end: growth shows in the size afterwards. What has no size is asked for
- * a byte, which only the kernel's own files have. */
+/* One reading; *torn when the file changed meanwhile. A byte more than the size is
+ * asked for, so that growth shows. */
 static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
 {
-	size_t cap = snap->stat.st_size ? (size_t)snap->stat.st_size : 1;
+	size_t cap = (size_t)snap->stat.st_size + 1;
 	char *data = content_alloc(cap);
 	struct stat after;
 	ssize_t n;
@@ -116,12 +117,9 @@ static bool read_content(struct snapshot *snap, size_t max_bytes, struct err *er
 {
 	bool torn = true;
 
-	for (int i = 0; torn && i < TORN_MAX; i++) {
-		if (i && lseek(snap->fd, 0, SEEK_SET) < 0)
-			return err_set_errno(err, errno, "Cannot read %s", snap->place.path);
+	for (int i = 0; torn && i < TORN_MAX; i++)
 		if (!check_stat(snap, max_bytes, err) || !read_once(snap, &torn, err))
 			return false;
-	}
 	/* Content without a size: made by the kernel while it is read (procfs). */
 	if (snap->stat.st_size == 0 && snap->content.len)
 		return err_set(err, ERR_NOT_A_FILE, "%s is not a file on a disk.",

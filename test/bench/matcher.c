@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/matcher.h"
+#include "match/matcher.h"
 
 enum { ROUNDS = 3, PIECE_BYTES = 16 << 10 };
 

@@ -186,7 +186,8 @@ int main(int argc, char **argv)
 {
 	int dashes = argc > 4 && strcmp(argv[4], "--") == 0 ? 4 : 5;
 	if (argc < dashes + 2 || strcmp(argv[dashes], "--") != 0) {
-		fputs("usage: bench_mcp_lines CALLS IN_FLIGHT PARAMS [PARAMS] -- COMMAND ...\n", stderr);
+		fputs("usage: bench_mcp_lines CALLS IN_FLIGHT PARAMS [PARAMS] -- COMMAND ...\n",
+		      stderr);
 		return 2;
 	}
 	unsigned calls = (unsigned)strtoul(argv[1], NULL, 10);
@@ -203,8 +204,8 @@ int main(int argc, char **argv)
 	call(&server, calls, in_flight, params);
 	wall = clock_us(CLOCK_MONOTONIC) - wall;
 	cpu = cpu_us(&server) - cpu;
-	printf("%" PRId64 " %.2f %.2f %ld %ld\n", started, (double)wall / calls, (double)cpu / calls,
-	       idle, rss_kb(&server));
+	printf("%" PRId64 " %.2f %.2f %ld %ld\n", started, (double)wall / calls,
+	       (double)cpu / calls, idle, rss_kb(&server));
 	server_end(&server);
 	return 0;
 }

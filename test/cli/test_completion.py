@@ -7,8 +7,8 @@ import pytest
 from conftest import HASP
 from terminal import Terminal
 
-TOOLS = ["apply_changes", "list_directory", "read_file", "read_many_files", "safe_patch",
-         "update_file", "write_file"]
+TOOLS = ["apply_changes", "glob", "list_directory", "read_file", "read_many_files", "safe_patch",
+         "search_files", "update_file", "write_file"]
 
 BASH_OFFER = r"""
 source "$1"
@@ -56,14 +56,17 @@ def test_the_syntax_is_right(script, shell):
 
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
-    assert offers(ws, script, "hasp ") == ["completion", "help", "tool"]
+    assert offers(ws, script, "hasp ") == ["completion", "help", "serve", "tool"]
     assert offers(ws, script, "hasp to") == ["tool"]
     assert offers(ws, script, "hasp tool ") == TOOLS
     assert offers(ws, script, "hasp tool r") == ["read_file", "read_many_files"]
-    assert offers(ws, script, "hasp tool --json s") == ["safe_patch"]
-    assert offers(ws, script, "hasp tool --root . s") == ["safe_patch"]
+    assert offers(ws, script, "hasp tool --json s") == ["safe_patch", "search_files"]
+    assert offers(ws, script, "hasp tool --root . s") == ["safe_patch", "search_files"]
     assert offers(ws, script, "hasp completion ") == ["bash", "fish", "zsh"]
     assert offers(ws, script, "hasp help t") == ["tool"]
+    assert offers(ws, script, "hasp serve ") == ["mcp"]
+    assert offers(ws, script, "hasp serve mcp --confirm ") == ["edits", "never"]
+    assert offers(ws, script, "hasp serve mcp --tools up") == ["update_file"]
 
 
 @pytest.mark.parametrize("offers", [bash, fish])

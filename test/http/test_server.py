@@ -12,6 +12,8 @@ import pytest
 
 PROBE = os.environ["HTTP_PROBE"]
 WAIT = 60  # for whatever has to happen at once, on a busy machine
+with open(PROBE, "rb") as program:
+    SLACK_MB = 400 if b"__asan_init" in program.read() else 60  # what a sanitizer keeps back
 
 
 class Server:
@@ -149,6 +151,13 @@ def test_a_stream_arrives_event_by_event(server):
         read_until(sock, b"hello")
 
 
+def test_a_quiet_stream_is_kept_alive(server):
+    with server.connect() as sock:
+        sock.sendall(b"GET /quiet HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b":\n\n" not in read_until(sock, b"\r\n\r\n")
+        read_until(sock, b":\n\n")
+
+
 def test_a_stream_for_http_1_0_ends_with_the_connection(server):
     answer = server.raw(b"GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n")
     assert answer.count(b"data: tick\n\n") == 10 and b"chunked" not in answer
@@ -184,7 +193,8 @@ def test_an_address_that_cannot_be_had(arguments, words):
 # ---- who is let in
 
 @pytest.mark.parametrize("headers, status", [
-    ({"Host": "evil.example"}, 403), ({"Host": "localhost:1"}, 403), ({"Host": ""}, 403), ({"Host": "a b"}, 403),
+    ({"Host": "evil.example"}, 403), ({"Host": "localhost:1"}, 403), ({"Host": ""}, 403),
+    ({"Host": "a b"}, 403),
     ({"Host": "localhost"}, 200), ({"Host": "[::1]"}, 200), ({"Host": "allowed.example"}, 200),
     ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
     ({"Origin": "http://localhost"}, 200), ({"Origin": "https://page.example"}, 200),
@@ -265,7 +275,7 @@ def test_a_body_that_turns_out_too_long_is_refused(server):
 def test_an_endless_body_costs_nothing(server):
     before = server.memory_mb()
     with server.connect() as sock:
-        sock.sendall(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        sock.sendall(CHUNKED)
         chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
         sent = 0
         with pytest.raises(OSError):
@@ -273,7 +283,7 @@ def test_an_endless_body_costs_nothing(server):
                 sock.sendall(chunk)
                 sent += 1
     assert 128 <= sent < 1000
-    assert server.memory_mb() - before < 40
+    assert server.memory_mb() - before < SLACK_MB
     assert server.ask("GET", "/echo")[0] == 200
 
 
@@ -355,7 +365,7 @@ def test_a_reader_that_does_not_read_is_cut_off(server):
     with server.connect() as sock:
         sock.sendall(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")
         server.wait_until_closed(1, 1)
-        assert server.memory_mb() - before < 40
+        assert server.memory_mb() - before < SLACK_MB
     assert server.ask("GET", "/echo")[0] == 200
 
 

@@ -71,9 +71,11 @@ client.onerror = (error) => say({ event: 'error', message: String(error) });
 function connection() {
 	if (options.url)
 		return new sdk.Http(new URL(options.url), {
-			requestInit: { headers: { Authorization: 'Bearer ' + options.token } } });
+			requestInit: { headers: { Authorization: 'Bearer ' + options.token } },
+		});
 	const [command, ...args] = options.command;
-	return new sdk.Stdio({ command, args, cwd: options.cwd, env: options.env, stderr: 'inherit' });
+	return new sdk.Stdio({
+		command, args, cwd: options.cwd, env: options.env, stderr: 'inherit' });
 }
 
 function callOptions(id, command) {

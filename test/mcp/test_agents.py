@@ -6,12 +6,12 @@ only the language model is not real (fake_model.py).  Where the system allows it
 is no network but the loopback.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import json
 import os
 import re
-import shutil
 import socket
 import struct
 import subprocess
@@ -33,57 +33,57 @@ BEFORE, AFTER = "alpha\nbeta\ngamma\n", "alpha\nBETA\ngamma\n"
 
 
 class Agent(NamedTuple):
-    name: str       # the heading in docs/mcp.md
-    package: str    # the set and the command in it
-    config: str     # where its configuration goes; "{home}" or the workspace
+    name: str       # of the command, of its set in npm_peers, and in docs/mcp.md
+    snippet: str    # where what the page shows goes; {home}, or in the workspace
+    config: str     # where it is told which model to ask; "": in `environment` only
+    model: str      # what it is told there; {url} is the model's
     arguments: list
-    environment: dict  # {url} is the model's
-
-    def merge(self, shown, model):
-        """What is in the file: what the page shows, and which model to ask."""
-        if self.package == "gemini":
-            settings = {"security": {"auth": {"selectedType": "gemini-api-key"}},
-                        "privacy": {"usageStatisticsEnabled": False}}
-            return json.dumps({**settings, **json.loads(shown)})
-        if self.package == "codex":
-            return ('model = "fake"\nmodel_provider = "fake"\n' + shown +
-                    '\n[model_providers.fake]\nname = "fake"\nbase_url = "%s/v1"\n'
-                    'wire_api = "responses"\nenv_key = "FAKE_KEY"\n' % model.url)
-        return shown
+    with_snippet: list  # more of them, to make it look there
+    environment: dict
 
 
 AGENTS = [
-    Agent("Gemini CLI", "gemini", "{home}/.gemini/settings.json",
-          ["--yolo", "--skip-trust", "-m", "gemini-fake", "-p", PROMPT],
+    Agent("gemini", ".gemini/settings.json", "{home}/.gemini/settings.json",
+          json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}},
+                      "privacy": {"usageStatisticsEnabled": False}}),
+          ["--yolo", "-m", "gemini-fake", "-p", PROMPT], [],
           {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": "{url}",
            "GEMINI_CLI_NO_RELAUNCH": "true"}),
-    Agent("Codex", "codex", "{home}/.codex/config.toml",
+    Agent("codex", "{home}/.codex/config.toml", "{home}/.codex/config.toml",
+          'model = "fake"\nmodel_provider = "fake"\n\n[model_providers.fake]\nname = "fake"\n'
+          'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "FAKE_KEY"\n\n',
           ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT],
-          {"FAKE_KEY": "dummy"}),
-    Agent("Claude Code", "claude", ".mcp.json",
-          ["-p", PROMPT, "--mcp-config", ".mcp.json", "--strict-mcp-config",
-           "--allowedTools", "mcp__hasp"],
+          [], {"FAKE_KEY": "dummy"}),
+    Agent("claude", ".mcp.json", "", "", ["-p", PROMPT, "--allowedTools", "mcp__hasp"],
+          ["--mcp-config", ".mcp.json", "--strict-mcp-config"],
           {"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "dummy", "IS_SANDBOX": "1",
            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}),
 ]
 
 
+@contextlib.contextmanager
 def loopback_only():
-    """Leaves the network, if that is allowed, for a new one with nothing in it but lo."""
+    """A network with nothing in it but lo, if that is allowed, for this thread and its children."""
     clone_newnet, siocsifflags, up = 0x40000000, 0x8914, 0x1
-    if ctypes.CDLL(None, use_errno=True).unshare(clone_newnet) != 0:
-        return
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        fcntl.ioctl(sock, siocsifflags, struct.pack("16sh14x", b"lo", up))
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/thread-self/ns/net") as before:
+        if libc.unshare(clone_newnet) != 0:
+            yield
+            return
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            fcntl.ioctl(sock, siocsifflags, struct.pack("16sh14x", b"lo", up))
+        yield
+        assert libc.setns(before.fileno(), clone_newnet) == 0
 
 
 @pytest.fixture(scope="module", autouse=True)
 def alone():
     """Everything is fetched first, then there is no network."""
     for agent in AGENTS:
-        npm_peers.folder(agent.package)
+        npm_peers.folder(agent.name)
     npm_peers.node()
-    loopback_only()
+    with loopback_only():
+        yield
 
 
 class Place:
@@ -104,6 +104,22 @@ class Place:
         return {str(path.relative_to(self.work)): path.read_bytes()
                 for path in self.work.rglob("*") if path.is_file()}
 
+    def append(self, name, text):
+        """Adds to a file of the home ("{home}/...") or of the workspace."""
+        path = self.work / name.format(home=self.home)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+
+    def run(self, argv, **environment):
+        """Runs a program to its end, which has to be a good one; returns what it printed."""
+        done = subprocess.run(argv, cwd=self.work, env={**self.env, **environment},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=SECONDS)
+        said = done.stdout.decode(errors="replace")[-3000:]
+        assert done.returncode == 0, said
+        return said
+
 
 @pytest.fixture
 def place(tmp_path):
@@ -116,27 +132,20 @@ def http_port(place):
         yield port
 
 
-def run_agent(agent, place, config):
-    """Has the agent do the task; returns the model it talked to and what it printed."""
+def check(agent, place, configure, more=()):
+    """Has the agent do the task, after `configure` has told it of hasp."""
     with FakeModel(TASK) as model:
-        path = place.work / agent.config.format(home=place.home)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(agent.merge(config, model))
+        if agent.config:
+            place.append(agent.config, agent.model.replace("{url}", model.url))
+        if agent.name == "gemini":  # the user has said so when it first asked
+            place.append("{home}/.gemini/trustedFolders.json",
+                         json.dumps({str(place.work.resolve()): "TRUST_FOLDER"}))
+        environment = {name: value.format(url=model.url)
+                       for name, value in agent.environment.items()}
+        configure(environment)
         before = place.files()
-        env = {**place.env, **{name: value.format(url=model.url)
-                               for name, value in agent.environment.items()}}
-        command = npm_peers.package(agent.package, ".bin/" + agent.package)
-        done = subprocess.run([command, *agent.arguments], cwd=place.work, env=env,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=SECONDS)
-    said = done.stdout.decode(errors="replace")[-3000:]
+        said = place.run([command(agent), *agent.arguments, *more], **environment)
     assert model.complaints == [], said
-    assert done.returncode == 0, said
-    return model, said, before
-
-
-def check(agent, place, config):
-    model, said, before = run_agent(agent, place, config)
     assert [tool for tool, _ in model.calls if tool != "ToolSearch"] == \
         ["read_file", "safe_patch"], said
     after = place.files()
@@ -146,26 +155,40 @@ def check(agent, place, config):
     assert model.done in said
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.package)
-def test_an_agent_edits_through_the_server_it_starts(agent, place):
-    check(agent, place, snippets.one(agent.name).text)
+def command(agent):
+    return npm_peers.package(agent.name, ".bin/" + agent.name)
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.package)
-def test_an_agent_edits_through_a_server_on_http(agent, place, http_port):
-    check(agent, place, snippets.one(agent.name, http=True).at(http_port))
+def port_of(request, transport):
+    return request.getfixturevalue("http_port") if transport == "http" else 0
 
 
-def test_the_configuration_for_vs_code_has_the_documented_keys():
-    """VS Code's .vscode/mcp.json: servers of type stdio have a command, of type http a url."""
-    for snippet in snippets.of("VS Code"):
-        whole = json.loads(snippet.text)
-        assert set(whole) <= {"servers", "inputs"} and "hasp" in whole["servers"]
-        known = {"stdio": {"type", "command", "args", "env", "envFile", "cwd", "dev"},
-                 "http": {"type", "url", "headers"}}
-        server = whole["servers"]["hasp"]
-        assert set(server) <= known[server["type"]]
-        assert ("url" if server["type"] == "http" else "command") in server
-        asked = {entry["id"] for entry in whole.get("inputs", [])}
-        assert asked == set(re.findall(r"\$\{input:(\w[\w-]*)\}", snippet.text))
-    assert shutil.which("hasp", path=str(Path(HASP).resolve().parent))
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_an_agent_edits_with_the_configuration_that_is_shown(agent, transport, place, request):
+    shown = snippets.at(snippets.block("%s-%s" % (agent.name, transport)),
+                        port_of(request, transport))
+    check(agent, place, lambda _: place.append(agent.snippet, shown), agent.with_snippet)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_an_agent_edits_after_the_command_that_is_shown(agent, transport, place, request):
+    shown = snippets.at(snippets.command(agent.name, transport), port_of(request, transport))
+    line = shown.replace(agent.name, str(command(agent)), 1)
+    check(agent, place, lambda environment: place.run(["sh", "-c", line], **environment))
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_configuration_for_vs_code_has_the_documented_keys(transport):
+    """.vscode/mcp.json: servers of type stdio have a command, of type http a url."""
+    text = snippets.block("vscode-" + transport)
+    whole = json.loads(text)
+    known = {"stdio": {"type", "command", "args", "env", "envFile", "cwd", "dev"},
+             "http": {"type", "url", "headers"}}[transport]
+    asked = {entry["id"] for entry in whole.pop("inputs", [])}
+    assert set(whole) == {"servers"} and set(whole["servers"]) == {"hasp"}
+    server = whole["servers"]["hasp"]
+    assert server["type"] == transport and set(server) <= known
+    assert server[{"stdio": "command", "http": "url"}[transport]]
+    assert asked == set(re.findall(r"\$\{input:([\w-]+)\}", text))

@@ -229,8 +229,8 @@ static void progress_grows_and_its_last_is_always_sent(void **state)
 			wire_run_until(wire, wire->count + 1);
 		while (wire->lines[wire->count - 1].route != MCP_ROUTE_FINAL);
 		count = wire->count - wire->seen;
-		/* A thousand reports in far less than a second: at most one in 50 ms. */
-		assert_in_range(count, 3, 40);
+		/* A thousand reports, at most one in 50 ms: a few, on a slow machine more. */
+		assert_in_range(count, 3, 500);
 		assert_true(wire_matches(wire->lines[wire->seen].text, first));
 		assert_true(wire_matches(wire->lines[wire->count - 2].text, last));
 		assert_true(wire_matches(wire->lines[wire->count - 1].text, TEXT("1", "done")));
@@ -280,7 +280,8 @@ static void a_quick_tool_reports_at_once(void **state)
 	            "\"_meta\":{\"progressToken\":1}}"));
 	wire_expect(wire, NOTIFICATION_WITH("notifications/progress",
 	            "{\"progressToken\":1,\"progress\":0.25,\"total\":0.5}") "\n"
-	            NOTIFICATION_WITH("notifications/message", "{\"level\":\"error\",\"data\":null}")
+	            NOTIFICATION_WITH("notifications/message",
+	            "{\"level\":\"error\",\"data\":null}")
 	            "\n" NOTIFICATION_WITH("notifications/progress",
 	            "{\"progressToken\":1,\"progress\":0.5,\"total\":0.5}") "\n" RESULT("1", "{}"));
 	assert_int_equal(exchange.closed, 1);
@@ -559,6 +560,63 @@ static void calls_past_the_limit_are_refused(void **state)
 	assert_int_equal(happened.running, 0);
 }
 
+static void calls_that_hold_too_much_are_refused(void **state)
+{
+	enum { EACH = 50 << 20 };
+	struct happened happened;
+	struct mcp_offer offer = offer_whole(&happened);
+	struct wire *wire = wire_open_version(&offer, "2025-11-25", "{}");
+	_cleanup_free_ char *filling = mem_alloc(EACH + 1, 1);
+	char *line;
+
+	(void)state;
+	memset(filling, 'x', EACH);
+	for (int i = 0; i < 3; i++) {
+		line = mem_printf(CALL("%d", "wait", "{\"x\":\"%s\"}"), i, filling);
+		wire_say(wire, line);
+		free(line);
+	}
+	wire_expect(wire, ERROR("2", "-32603"));
+	assert_int_equal(mcp_peer_calls(wire->peer), 2);
+	wait_for(&happened.running, 2);
+	/* Small ones have room again when one of the large ones is gone. */
+	wire_say(wire, CANCEL("0"));
+	wait_for(&happened.running, 1);
+	wire_expect_nothing(wire);
+	wire_say(wire, CALL("3", "greet_later", "{}"));
+	wire_expect(wire, TEXT("3", "Hello "));
+	wire_close(wire);
+}
+
+static void watches_are_bounded(void **state)
+{
+	struct happened happened;
+	struct mcp_offer offer = offer_whole(&happened);
+	struct wire *wire = wire_open_version(&offer, "2025-11-25", "{}");
+	char uri[LIMIT_URI_BYTES + 2] = { 0 };
+	_cleanup_free_ char *line = NULL;
+
+	(void)state;
+	for (int i = 0; i < LIMIT_PEER_WATCHES; i++)
+		say_numbered(wire, REQUEST("1", "resources/subscribe",
+		             "{\"uri\":\"test://%d\"}"), i);
+	assert_int_equal(happened.subscribed, LIMIT_PEER_WATCHES);
+	wire->seen = wire->count;
+	wire_say(wire, REQUEST("1", "resources/subscribe", "{\"uri\":\"test://more\"}"));
+	wire_expect(wire, ERROR_WITH("1", "-32602", "{\"uri\":\"test://more\"}"));
+	wire_say(wire, REQUEST("1", "resources/unsubscribe", "{\"uri\":\"test://7\"}"));
+	wire_expect(wire, RESULT("1", "{}"));
+	memset(uri, 'u', sizeof(uri) - 1);
+	memcpy(uri, "test://", 7);
+	line = mem_printf(REQUEST("1", "resources/subscribe", "{\"uri\":\"%s\"}"), uri);
+	wire_say(wire, line);
+	wire_expect(wire, ERROR_WITH("1", "-32602", "\"*\""));
+	wire_say(wire, REQUEST("1", "resources/subscribe", "{\"uri\":\"test://more\"}"));
+	wire_expect(wire, RESULT("1", "{}"));
+	wire_close(wire);
+	assert_int_equal(happened.subscribed, 0);
+}
+
 static void hundreds_of_calls_ask_at_once(void **state)
 {
 	enum { COUNT = 200 };
@@ -663,6 +721,8 @@ int main(void)
 		cmocka_unit_test(a_peer_is_asked_outside_of_calls),
 		cmocka_unit_test(thousands_of_calls_are_each_answered_once),
 		cmocka_unit_test(calls_past_the_limit_are_refused),
+		cmocka_unit_test(calls_that_hold_too_much_are_refused),
+		cmocka_unit_test(watches_are_bounded),
 		cmocka_unit_test(hundreds_of_calls_ask_at_once),
 		cmocka_unit_test(a_peer_can_close_while_handlers_run),
 		cmocka_unit_test(a_server_can_be_freed_while_handlers_run),

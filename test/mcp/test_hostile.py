@@ -2,6 +2,7 @@
 """`hasp serve mcp` on a pipe, with clients that are broken, hostile or dead: nothing ends it but
 the end of its input, its memory is bounded, and every request is answered exactly once."""
 
+import contextlib
 import json
 import os
 import re
@@ -355,57 +356,139 @@ def test_a_cancelled_initialize_changes_nothing(wire):
     assert wire.answer(ident)["protocolVersion"] == "2025-11-25"
 
 
+# ---- Answers to the server's own questions -----------------------------------------------------
+
+PATCH = {"name": "safe_patch", "arguments": {
+    "file_path": "note.txt", "base_content_sha256": tool_calls.digest(tool_calls.NOTE),
+    "unified_diff": tool_calls.diff("note.txt", "alpha", "gamma", "beta", "BETA")}}
+
+
+def asked(wire, method):
+    """The server's next question."""
+    return wire.receive(lambda message: message.get("method") == method)
+
+
+@pytest.fixture
+def careful(folder):
+    """A server that asks before edits, with an edit that it asks about."""
+    with Wire(folder, "--confirm", "edits") as wire:
+        wire.initialize(capabilities={"elicitation": {}})
+        wire.start("tools/call", PATCH, "edit")
+        wire.question = asked(wire, "elicitation/create")["id"]
+        yield wire
+
+
+@pytest.mark.parametrize("answer", [
+    {"result": 5}, {"result": []}, {"result": None}, {"result": {}},
+    {"result": {"action": 5}}, {"result": {"action": "ACCEPT", "content": {"allow": True}}},
+    {"result": {"action": "accept"}}, {"result": {"action": "accept", "content": 5}},
+    {"result": {"action": "accept", "content": {}}},
+    {"result": {"action": "accept", "content": {"allow": "true"}}},
+    {"result": {"action": "accept", "content": {"allow": 1}}},
+    {"error": {"code": -1, "message": "no"}}, {"error": {"code": "x"}},
+], ids=json.dumps)
+def test_only_a_clear_yes_lets_an_edit_happen(careful, folder, answer):
+    careful.send({"jsonrpc": "2.0", "id": careful.question, **answer})
+    assert careful.answer("edit")["isError"] is True
+    assert (folder / "note.txt").read_text() == tool_calls.NOTE
+    assert careful.is_alive()
+
+
+def test_an_answer_under_another_id_is_no_answer(careful, folder):
+    yes = {"action": "accept", "content": {"allow": True}}
+    for ident in (str(careful.question), -1, 10**9, "x"):
+        if ident != careful.question:
+            careful.send({"jsonrpc": "2.0", "id": ident, "result": yes})
+    assert careful.is_alive()
+    assert (folder / "note.txt").read_text() == tool_calls.NOTE
+    careful.send({"jsonrpc": "2.0", "id": careful.question, "result": yes})
+    assert careful.answer("edit")["structuredContent"]["success"] is True
+
+
+def test_an_edit_that_waits_for_the_user_is_not_made_when_the_client_goes(careful, folder):
+    careful.process.stdin.close()
+    assert careful.process.wait(timeout=60) == 0
+    assert (folder / "note.txt").read_text() == tool_calls.NOTE
+
+
+def test_a_file_that_changes_while_the_user_thinks_is_not_overwritten(careful, folder):
+    (folder / "note.txt").write_text("alpha\nbeta\ngamma\ndelta\n")
+    careful.send({"jsonrpc": "2.0", "id": careful.question,
+                  "result": {"action": "accept", "content": {"allow": True}}})
+    result = careful.answer("edit")
+    assert result["isError"] and result["structuredContent"]["error"]["code"] == "state_mismatch"
+    assert (folder / "note.txt").read_text() == "alpha\nbeta\ngamma\ndelta\n"
+
+
+@pytest.mark.parametrize("answer", [
+    {"result": 5}, {"result": {}}, {"result": {"roots": 5}}, {"result": {"roots": [5, {}]}},
+    {"result": {"roots": [{"uri": 5}]}}, {"result": {"roots": [{"uri": "http://localhost/"}]}},
+    {"result": {"roots": [{"uri": "file:///nowhere/at/all"}]}},
+    {"result": {"roots": [{"uri": "file:///dev/null"}]}},
+    {"result": {"roots": [{"uri": "file:///%00"}]}},
+    {"result": {"roots": [{"uri": "file:///" + "x" * 100000}]}},
+    {"result": {"roots": [{"uri": "file:///nowhere/%d" % i} for i in range(50000)]}},
+    {"error": {"code": -1, "message": "no"}},
+], ids=lambda answer: json.dumps(answer)[:60])
+def test_roots_that_are_none_end_nothing_and_open_nothing(wire, folder, answer):
+    wire.initialize(capabilities={"roots": {"listChanged": True}})
+    wire.send({"jsonrpc": "2.0", "id": asked(wire, "roots/list")["id"], **answer})
+    wire.start("tools/call", {"name": "read_file", "arguments": {"file_path": "/etc/passwd"}},
+               "outside")
+    assert wire.answer("outside")["isError"] is True
+    assert wire.is_alive()
+
+
 # ---- Clients that go, and clients that do not read --------------------------------------------
 
-def test_a_client_that_dies_with_calls_in_flight(folder):
+@pytest.fixture
+def deaf(folder):
+    """A server whose output nobody reads yet; it is killed at the end."""
     wire = Wire(folder, reading=False)
-    wire.write(HELLO + b"".join(complete(i, "tools/call", name="read_file",
-                                 arguments={"file_path": "note.txt"}) for i in range(2, 300)))
-    wire.process.stdout.close()
-    wire.process.stdin.close()
-    assert wire.process.wait(timeout=60) >= 0, "ended by a signal"
+    yield wire
+    wire.process.kill()
+    wire.process.wait()
 
 
-def test_output_that_nobody_takes_any_more(folder):
-    wire = Wire(folder, reading=False)
-    wire.process.stdout.close()
-    try:
+def test_a_client_that_dies_with_calls_in_flight(deaf):
+    deaf.write(HELLO + b"".join(complete(i, "tools/call", name="read_file",
+                                         arguments={"file_path": "note.txt"})
+                                for i in range(300)))
+    deaf.process.stdout.close()
+    deaf.process.stdin.close()
+    assert deaf.process.wait(timeout=60) >= 0, "ended by a signal"
+
+
+def test_output_that_nobody_takes_any_more(deaf):
+    deaf.process.stdout.close()
+    with contextlib.suppress(BrokenPipeError):  # it has noticed already
         for i in range(1000):
-            wire.write(complete(i))
+            deaf.write(complete(i))
             time.sleep(0.001)
-    except BrokenPipeError:
-        pass  # it has noticed already
-    if not wire.process.stdin.closed:
-        try:
-            wire.process.stdin.close()
-        except BrokenPipeError:
-            pass
-    assert wire.process.wait(timeout=60) >= 0, "ended by a signal"
+    with contextlib.suppress(BrokenPipeError):
+        deaf.process.stdin.close()
+    assert deaf.process.wait(timeout=60) >= 0, "ended by a signal"
 
 
-def test_a_client_that_does_not_read_costs_bounded_memory(folder):
+def test_a_client_that_does_not_read_costs_bounded_memory(deaf, folder):
     """Gigabytes are asked for at once; when the client reads at last, all of it is there."""
     text = "".join("%07d\n" % i for i in range(50000))
     (folder / "big.txt").write_text(text)
-    wire = Wire(folder, reading=False)
-    wire.write(HELLO)
     calls = b"".join(complete(i, "tools/call", name="read_file", arguments={
-        "file_path": "big.txt", "max_lines": 100000}) for i in range(600 if SANITIZED else 2500))
-    taken = wire.write_what_fits(calls, 4)
-    asked = calls[:taken].count(b"\n")
-    answered = []
-    for line_ in wire.process.stdout:  # not as JSON: that takes long
-        found = re.match(rb'\{"jsonrpc":"2\.0","id":(\d+),"result":', line_)
+        "file_path": "big.txt", "max_lines": 100000})
+        for i in range(600 if SANITIZED else 2500))
+    deaf.write(HELLO)
+    taken = deaf.write_what_fits(calls, 4)
+    asked_for = set(range(calls[:taken].count(b"\n")))
+    for answer in deaf.process.stdout:  # not as JSON: that takes long
+        found = re.match(rb'\{"jsonrpc":"2\.0","id":(\d+),"result":', answer)
         if found:
-            assert len(line_) > 2 * len(text)
-            answered.append(int(found.group(1)))
-            if len(answered) == asked:
-                break
-    peak = wire.peak_mb()
-    wire.process.kill()
-    wire.process.wait()
-    assert sorted(answered) == list(range(asked))
-    assert peak < PEAK_MB
+            assert len(answer) > 2 * len(text), "the stream was cut"
+            asked_for.remove(int(found.group(1)))
+        if not asked_for:
+            break
+    assert not asked_for
+    assert deaf.peak_mb() < PEAK_MB
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

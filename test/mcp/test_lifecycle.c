@@ -246,8 +246,8 @@ static void tools_come_in_pages(void **state)
 		  RESULT("1", "{\"tools\":[\"*\",\"*\",\"*\",\"*\",\"*\","
 		  "\"*\",\"*\",\"*\",\"*\",\"*\"],\"nextCursor\":\"after-10\"}") },
 		{ REQUEST("2", "tools/list", "{\"cursor\":\"after-10\"}"),
-		  RESULT("2", "{\"tools\":[{\"name\":\"lacking\",\"...\":1},\"*\",\"*\",\"*\",\"*\","
-		         "\"*\",\"*\",\"*\",\"*\",\"*\"],\"nextCursor\":\"after-20\"}") },
+		  RESULT("2", "{\"tools\":[{\"name\":\"lacking\",\"...\":1},\"*\",\"*\",\"*\","
+		         "\"*\",\"*\",\"*\",\"*\",\"*\",\"*\"],\"nextCursor\":\"after-20\"}") },
 		{ REQUEST("2", "tools/list", "{\"cursor\":\"after-20\"}"),
 		  RESULT("2", "{\"tools\":[{\"name\":\"hold\",\"...\":1}]}") },
 		{ REQUEST("3", "tools/list", "{\"cursor\":null}"), RESULT("3", "\"*\"") },

@@ -16,9 +16,9 @@
 #define OBJECT "{\"type\": \"object\"}"
 enum { THREADS = 64, MEGABYTE = 1 << 20 };
 
-/* Handlers that ran to their end, and that saw themselves cancelled. */
+/* Handlers that ran to their end, that saw themselves cancelled, and slow ones that began. */
 struct tally {
-	_Atomic int finished, cancelled;
+	_Atomic int finished, cancelled, begun;
 };
 
 static long number(const struct mcp_call *call, const char *name, long otherwise)
@@ -56,6 +56,7 @@ static void echo(struct mcp_call *call, void *data)
 
 static void slow(struct mcp_call *call, void *data)
 {
+	((struct tally *)data)->begun++;
 	pause_ms(call, number(call, "ms", 100));
 	finish(call, data, "slow");
 }
@@ -84,7 +85,7 @@ static void log_much(struct mcp_call *call, void *data)
 
 static void big(struct mcp_call *call, void *data)
 {
-	size_t len = (size_t)number(call, "megabytes", 1) * MEGABYTE;
+	size_t len = (size_t)number(call, "kilobytes", 1024) << 10;
 	_cleanup_free_ char *text = mem_alloc(len + 1, 1);
 
 	memset(text, 'b', len);
@@ -96,7 +97,8 @@ static void ask(struct mcp_call *call, void *data)
 	json_t *answer = NULL;
 	json_t *question = json_pack("{s:s, s:{s:s, s:{}}}", "message", "Well?",
 	                             "requestedSchema", "type", "object", "properties");
-	enum mcp_ask asked = mcp_call_ask(call, "q", "elicitation/create", question, 30000, &answer);
+	enum mcp_ask asked =
+		mcp_call_ask(call, "q", "elicitation/create", question, 30000, &answer);
 	const char *action = json_string_value(json_object_get(answer, "action"));
 
 	if (asked == MCP_ASK_PENDING)
@@ -121,7 +123,8 @@ static void tell_tally(struct mcp_call *call, void *data)
 	struct tally *tally = data;
 	char text[64];
 
-	snprintf(text, sizeof(text), "%d %d", tally->finished, tally->cancelled);
+	snprintf(text, sizeof(text), "%d %d %d", tally->finished, tally->cancelled,
+	         tally->begun);
 	mcp_call_result(call, mcp_text_result(text));
 }
 

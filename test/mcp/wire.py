@@ -65,17 +65,13 @@ class Wire:
         self.process = subprocess.Popen([HASP, "serve", "mcp", *arguments], cwd=folder,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
         self._lines, self._last, self._kept = queue.Queue(), 0, []
-        self._reader = threading.Thread(target=self._read, daemon=True)
         if reading:
-            self._reader.start()
+            threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self.process.stdout:
             self._lines.put(line)
         self._lines.put(None)
-
-    def start_reading(self):
-        self._reader.start()
 
     def __enter__(self):
         return self

@@ -104,7 +104,8 @@ def test_a_change_while_the_user_thinks_is_a_mismatch(ws, edit):
 
 def test_what_would_deceive_the_eye_is_shown_as_numbers(ws):
     client = client_that_says(ws, {"action": "decline"})
-    client.call("write_file", file_path="a\x1b[2J.txt", content="\x1b[31mred\u202etxt.exe\u200b\x07\n")
+    client.call("write_file", file_path="a\x1b[2J.txt",
+                content="\x1b[31mred\u202etxt.exe\u200b\x07\n")
     message = client.asked[0][1]["message"]
     for deceptive in "\x1b\u202e\u200b\x07":
         assert deceptive not in message

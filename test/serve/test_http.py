@@ -122,7 +122,8 @@ def test_a_token_file_is_made_and_used_again(ws):
     assert str(path) in said and token not in said
     Web(server, token)
     server.stop()
-    again = Server(ws, "--token-file", str(path), env={"HASP_MCP_TOKEN": "not-this-one-but-the-file"})
+    again = Server(ws, "--token-file", str(path),
+                   env={"HASP_MCP_TOKEN": "not-this-one-but-the-file"})
     Web(again, token)
     assert path.read_text().strip() == token
     again.stop()

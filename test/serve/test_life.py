@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import SECONDS, VERSION
+from conftest import HASP, SECONDS, VERSION
 
 
 def start_tool(client, name, **arguments):
@@ -135,7 +135,8 @@ def test_a_client_that_goes_away_ends_it(ws):
                               stdout=subprocess.PIPE)
     server.stdout.close()
     messages = [{"id": 1, "method": "initialize", "params": {
-        "protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+        "protocolVersion": VERSION, "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"}}},
         *({"id": i, "method": "tools/call", "params": {
             "name": "read_file", "arguments": {"file_path": "big"}}} for i in range(2, 50))]
     for message in messages:
@@ -155,6 +156,24 @@ def test_the_client_is_told_of_the_workspace(ws):
     quiet.request("logging/setLevel", {"level": "error"})
     quiet.call("read_file", file_path="a.txt")
     assert quiet.notes.empty()
+
+
+def test_what_a_crash_left_is_put_right_and_told(ws):
+    ws.write("a.txt", "one\n")
+    ws.write("b.txt", "one\n")
+    changes = {"changes": [{"kind": "update", "file_path": name, "old_content": "one",
+                            "new_content": "two"} for name in ("a.txt", "b.txt")]}
+    # Killed when the first of the two files has been exchanged.
+    subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2",
+                    "-e", "inject=renameat2:signal=SIGKILL:when=2", HASP, "tool",
+                    "apply_changes", json.dumps(changes), "--durability", "rename"],
+                   cwd=ws.folder, env=ws.env, check=False, capture_output=True)
+    assert [ws.read(name) for name in ("a.txt", "b.txt")].count("two\n") == 1
+    client = ws.client()
+    assert client.call("read_file", file_path="a.txt")["content"] == "one\n"
+    told = client.note("notifications/message")
+    assert told["level"] == "notice" and told["data"]["recovered"] == 1
+    assert ws.read("b.txt") == "one\n"
 
 
 def test_it_starts_fast_and_stays_small(ws):

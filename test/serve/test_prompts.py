@@ -62,6 +62,15 @@ def test_what_is_missing_is_named(ws, name, arguments, said):
     assert refused.value.code == -32602 and said in refused.value.message
 
 
+def test_who_can_only_read_is_offered_nothing_that_edits(ws):
+    client = ws.client("--read-only")
+    assert [p["name"] for p in client.request("prompts/list")["prompts"]] == ["explore"]
+    with pytest.raises(Refused):
+        get(client, "apply_diff", diff="x")
+    assert "safe_patch" not in client.hello["instructions"]
+    assert "sha256" in client.hello["instructions"]
+
+
 def test_the_instructions_teach_the_protocol(ws):
     said = ws.client().hello["instructions"]
     for word in ("version", "sha256", "base_content_sha256", "safe_patch", "latest_file_state"):

@@ -137,7 +137,8 @@ static void threads_share_a_session(void **state)
 
 	mkdir(folder, 0777);
 	scratch_write(&stage.scratch, "shared", "begin\n");
-	scratch_write(&stage.scratch, "legacy", "caf\xE9 cr\xE8me br\xFBl\xE9" "e, d\xE9j\xE0 vu\n");
+	scratch_write(&stage.scratch, "legacy",
+	              "caf\xE9 cr\xE8me br\xFBl\xE9" "e, d\xE9j\xE0 vu\n");
 	scratch_write(&stage.scratch, "binary", "\x7F" "ELF\x02\x01\x01\x03\x01");
 	session_init(&stage.session, stage.scratch.provider);
 	for (int i = 0; i < THREADS; i++) {

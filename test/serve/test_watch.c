@@ -260,10 +260,11 @@ static void a_link_is_followed_and_nothing_outside_is_watched(void **state)
 	assert_true(hears_more(&ear, 0, SOON_MS));
 	stop_listening(&scratch, &ear);
 	for (size_t i = 0; i < ARRAY_LEN(outside); i++) {
+		const struct provider_ops *ops = scratch.provider->ops;
 		struct watch *watch = NULL;
 
 		request.path = outside[i];
-		assert_false(scratch.provider->ops->watch(scratch.provider, &request, &watch, &err));
+		assert_false(ops->watch(scratch.provider, &request, &watch, &err));
 		assert_int_equal(err.code, ERR_OUTSIDE_WORKSPACE);
 	}
 	scratch_remove(&scratch);

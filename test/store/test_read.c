@@ -337,6 +337,69 @@ static void a_pdf_is_media_also_when_it_is_ascii(void **state)
 	               "a PDF document");
 }
 
+static void anything_is_handed_over_raw_that_is_not_text(void **state)
+{
+	struct scratch *scratch = *state;
+	struct read_result r;
+
+	scratch_write(scratch, "program", SPAN("\x7F" "ELF\2\1\1\0\0\0\0\0"));
+	scratch_write(scratch, "text", SPAN("text\n"));
+	assert_refused(scratch, (struct read_request){ .path = "program", .media = true },
+	               ERR_NOT_TEXT, "binary data");
+	r = reading(scratch, (struct read_request){ .path = "program", .raw = true });
+	assert_int_equal(r.kind, READ_MEDIA);
+	assert_int_equal(r.content.len, 12);
+	assert_hash_of(&r, buf_view(&r.content));
+	read_result_release(&r);
+	r = reading(scratch, (struct read_request){ .path = "text", .raw = true });
+	assert_int_equal(r.kind, READ_TEXT);
+	assert_content(&r, "text\n");
+	read_result_release(&r);
+}
+
+/* Who cannot wait gets what is there at once, and is told of all else that it takes longer. */
+static void what_takes_long_is_not_read_at_once(void **state)
+{
+	static const struct {
+		const char *name;
+		struct span content;
+	} slow[] = {
+		{ "latin", SPAN("caf\xE9 cr\xE8me\n") },
+		{ "wide", SPAN("\xFF\xFE" "a\0\n\0") },
+		{ "dot.gif", SPAN(GIF) },
+		{ "f.pdf", SPAN("%PDF-1.4\n") },
+		{ "controls", SPAN("\1\2\3\4\5\6\1\2\3\4") },
+	};
+	struct scratch *scratch = *state;
+	struct buf large = numbered(60000);
+	struct read_result r;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
+		scratch_write(scratch, slow[i].name, slow[i].content);
+		assert_false(read_file(scratch->ws, &(struct read_request){ .path = slow[i].name,
+			.media = true, .at_once = true }, &r, &err));
+		if (!r.not_at_once)
+			fail_msg("%s: %s", slow[i].name, err.message);
+		read_result_release(&r);
+	}
+	scratch_write(scratch, "large", buf_view(&large));
+	assert_false(read_file(scratch->ws, &(struct read_request){ .path = "large",
+		.at_once = true }, &r, &err));
+	assert_true(r.not_at_once);
+	read_result_release(&r);
+	assert_false(read_file(scratch->ws, &(struct read_request){ .path = "missing",
+		.at_once = true }, &r, &err));
+	assert_false(r.not_at_once);
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+	read_result_release(&r);
+	scratch_write(scratch, "text", SPAN("caf\xC3\xA9\n"));
+	r = reading(scratch, (struct read_request){ .path = "text", .at_once = true });
+	assert_content(&r, "caf\xC3\xA9\n");
+	read_result_release(&r);
+	buf_release(&large);
+}
+
 static void svg_and_typescript_are_text(void **state)
 {
 	struct scratch *scratch = *state;
@@ -483,6 +546,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(media_is_handed_over_only_when_asked_for, setup,
 		                                teardown),
 		cmocka_unit_test_setup_teardown(a_pdf_is_media_also_when_it_is_ascii, setup, teardown),
+		cmocka_unit_test_setup_teardown(anything_is_handed_over_raw_that_is_not_text, setup,
+		                                teardown),
+		cmocka_unit_test_setup_teardown(what_takes_long_is_not_read_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(svg_and_typescript_are_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_explained, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_is_read_in_little_memory, setup, teardown),
