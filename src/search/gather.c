@@ -2,6 +2,7 @@
 #include "search/gather.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -35,21 +36,37 @@ void gather_begin(struct gather *g)
 	g->line_number = 1;
 }
 
-/* The vectoriser makes this fast. */
-__attribute__((optimize("O3"))) static size_t count_newlines(const char *data, size_t len)
+typedef unsigned char block __attribute__((vector_size(16)));
+
+static size_t sum(block counts)
+{
+	unsigned char bytes[sizeof(block)];
+	size_t total = 0;
+
+	memcpy(bytes, &counts, sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		total += bytes[i];
+	return total;
+}
+
+static size_t count_newlines(const char *data, size_t len)
 {
 	size_t count = 0;
 
-	while (len > 0) {
-		const size_t block = len < 255 ? len : 255;
-		uint8_t sum = 0;
+	while (len >= sizeof(block)) {
+		/* Each byte of the counts can hold 255. */
+		size_t blocks = len / sizeof(block) < 255 ? len / sizeof(block) : 255;
+		block counts = { 0 }, bytes;
 
-		for (size_t i = 0; i < block; i++)
-			sum = (uint8_t)(sum + (data[i] == '\n'));
-		count += sum;
-		data += block;
-		len -= block;
+		len -= blocks * sizeof(block);
+		for (; blocks > 0; blocks--, data += sizeof(block)) {
+			memcpy(&bytes, data, sizeof(bytes));
+			counts -= (block)(bytes == '\n');
+		}
+		count += sum(counts);
 	}
+	for (; len > 0; len--)
+		count += *data++ == '\n';
 	return count;
 }
 
