@@ -93,7 +93,8 @@ static void resume_stream(struct session *session, struct http_request *request,
 	if (exchange && exchange->streaming)
 		exchange_resume(exchange, request, event);
 	else
-		http_refuse(request, 400, "Nothing is kept of the stream that Last-Event-ID names.");
+		http_refuse(request, 400,
+		            "Nothing is kept of the stream that Last-Event-ID names.");
 }
 
 /* A client may have several streams; each message goes to one of them. */

@@ -258,7 +258,7 @@ static void a_terminal_stays_as_blocking_as_its_shell_left_it(void **state)
 	side_open(&side, slave, slave);
 	assert_true(is_blocking(slave));
 	loop_stream_write(side.stream, SPAN("hello\n"));
-	assert_int_equal(read(master, line, sizeof(line)), 7); /* the terminal adds a CR */
+	assert_int_equal(fd_read_full(master, line, 7), 7); /* the terminal adds a CR */
 	assert_int_equal(write(master, "typed\n", 6), 6);
 	loop_run(side.loop); /* the stream is closed in its own callback */
 	assert_int_equal(side.got.len, 6);
