@@ -27,7 +27,7 @@
 #define ALLOWANCE_NS_PER_BYTE 50
 #define ALLOWANCE_NS 10000
 #define RESERVE_NS 400000000
-/* What is left of it in any case, so that a hard text does not make all later ones too hard. */
+/* What each text has of it in any case, so that hard ones do not make all later ones too hard. */
 #define RESERVE_LEAST_NS 1000000
 /* Callouts between two looks at a clock, in units of work: each costs 1 for itself and 1 for
  * every so many bytes that an item can run over. */
@@ -69,6 +69,7 @@ struct engine_scratch {
 	bool careful_jit;
 	unsigned timed; /* searches that are still to be timed exactly */
 	int64_t reserve_ns;
+	int64_t text_ns; /* what the text at hand may take of it */
 	/* Of the search that runs. */
 	int64_t tick;         /* of the coarse clock, when it was last looked at */
 	int64_t cpu_start_ns; /* of the thread's CPU clock; 0: it was not looked at */
@@ -259,9 +260,8 @@ static void timer_start(struct engine_scratch *scratch, size_t bytes)
 {
 	(void)ticked(scratch);
 	scratch->cpu_start_ns = scratch->timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-	/* One text may use up half of what is left, not all. */
-	scratch->budget_ns = scratch->reserve_ns / 2 + ALLOWANCE_NS +
-	                     (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
+	scratch->budget_ns =
+		scratch->text_ns + ALLOWANCE_NS + (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
 	scratch->work = 0;
 }
 
@@ -274,10 +274,10 @@ static void timer_stop(struct engine_scratch *scratch, size_t bytes)
 	if (scratch->cpu_start_ns)
 		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - scratch->cpu_start_ns - ALLOWANCE_NS -
 		     (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
-	if (ns > scratch->reserve_ns - RESERVE_LEAST_NS)
-		scratch->reserve_ns = RESERVE_LEAST_NS;
-	else if (ns > 0)
+	if (ns > 0) {
 		scratch->reserve_ns -= ns;
+		scratch->text_ns -= ns;
+	}
 	if (ns > 0 || (!scratch->timed && ticked(scratch)))
 		scratch->timed = TIMED_SEARCHES;
 }
@@ -302,6 +302,13 @@ static int callout(pcre2_callout_block *block, void *data)
 
 /* ---- matching ---- */
 
+void engine_new_text(struct engine_scratch *scratch)
+{
+	const int64_t half = scratch->reserve_ns / 2;
+
+	scratch->text_ns = half > RESERVE_LEAST_NS ? half : RESERVE_LEAST_NS;
+}
+
 struct engine_scratch *engine_scratch_new(void)
 {
 	struct engine_scratch *scratch = mem_alloc(1, sizeof(*scratch));
@@ -324,6 +331,7 @@ struct engine_scratch *engine_scratch_new(void)
 	pcre2_set_match_limit(scratch->careful, CAREFUL_STEPS_MAX);
 	pcre2_set_callout(scratch->careful, callout, scratch);
 	scratch->reserve_ns = RESERVE_NS;
+	engine_new_text(scratch);
 	return scratch;
 }
 
@@ -425,7 +433,7 @@ static enum match_outcome find_quick(const struct quick *quick, struct engine_sc
 	size_t steps = QUICK_WORK / work;
 	enum match_outcome outcome;
 
-	if (steps < QUICK_STEPS_MIN)
+	if (scratch->text_ns <= 0 || steps < QUICK_STEPS_MIN)
 		return MATCH_TOO_HARD;
 	timer_start(scratch, starts);
 	pcre2_set_match_limit(scratch->quick,
@@ -461,7 +469,7 @@ enum match_outcome engine_find(const struct engine *engine, struct engine_scratc
 		               .longest = subject.len };
 	enum match_outcome outcome = find_quick(&quick, scratch, ret);
 
-	if (outcome != MATCH_TOO_HARD)
+	if (outcome != MATCH_TOO_HARD || scratch->text_ns <= 0)
 		return outcome;
 	return find_careful(engine, scratch, subject, quick.from, ret);
 }

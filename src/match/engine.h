@@ -13,8 +13,8 @@
  * times starting positions times subject length a fraction of a second at worst.  When that
  * does not suffice, the careful one runs code with a callout before every item of the
  * pattern; the callout looks at the thread's CPU clock.  What either takes beyond an
- * allowance per byte is taken from the scratch's reserve (0.4 s), of which one search can
- * use up half: what is hard for one text does not make later, easy ones too hard.
+ * allowance per byte is taken from the scratch's reserve (0.4 s), of which one text can
+ * use up half: what is hard for one does not make later, easy ones too hard.
  *
  * Not here: lines, literals, what the pattern means (matcher.h, regex_facts.h).
  */
@@ -49,6 +49,8 @@ void engine_free(struct engine *engine); /* NULL is fine */
 
 /* For engines of one pattern: a scratch may be used with each of them. Never NULL. */
 struct engine_scratch *engine_scratch_new(void);
+/* What is searched from now on is another text. */
+void engine_new_text(struct engine_scratch *scratch);
 void engine_scratch_free(struct engine_scratch *scratch); /* NULL is fine */
 
 /* The leftmost match in `subject` that begins at or after `from` (at most subject.len). */

@@ -26,8 +26,8 @@
  * (regex_facts.h), and the engine sees many lines at once.  plan.h has the ways.
  *
  * Patterns that take too long end in MATCH_TOO_HARD: a scratch has a reserve of 0.4 s of CPU
- * time beyond 10 us a call of the engine and 0.05 us a byte, and one call may use up half of
- * what is left of it (engine.h).
+ * time beyond 10 us a call of the engine and 0.05 us a byte, and one text (until the next search
+ * from 0) may use up half of what is left of it (engine.h).
  *
  * A matcher can be shared by threads; a scratch cannot.
  */

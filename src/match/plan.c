@@ -361,8 +361,11 @@ enum match_outcome plan_find(const struct plan *plan, struct plan_scratch *scrat
 {
 	enum match_outcome outcome;
 
-	if (from == 0)
+	if (from == 0) {
 		forget(scratch);
+		if (scratch->engine)
+			engine_new_text(scratch->engine);
+	}
 	outcome = find(plan, scratch, text, from, ret);
 	/* What comes after the last match may be another text in the same place. */
 	if (outcome != MATCH_FOUND)

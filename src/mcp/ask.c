@@ -308,12 +308,17 @@ static const json_t *client_of(const struct mcp_call *call)
 	return call->version->stateless ? call->client : call->peer->client;
 }
 
+bool mcp_call_client_answers(const struct mcp_call *call, const char *method)
+{
+	return ask_offered(call->version, client_of(call), method, NULL);
+}
+
 bool mcp_call_can_ask(const struct mcp_call *call, const char *method)
 {
 	if (call->version->stateless && !call->method->asks)
 		return false;
 	return (call->version->stateless || !call->on_loop) &&
-	       ask_offered(call->version, client_of(call), method, NULL);
+	       mcp_call_client_answers(call, method);
 }
 
 enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *method,

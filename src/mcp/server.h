@@ -164,6 +164,8 @@ enum mcp_ask {
 enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *method,
                           json_t *params, unsigned timeout_ms, json_t **ret);
 bool mcp_call_can_ask(const struct mcp_call *call, const char *method);
+/* Whether the client said that it answers the method, though this call may not be able to wait. */
+bool mcp_call_client_answers(const struct mcp_call *call, const char *method);
 
 /* What a handler wants to remember until it is run again with answers (requestState):
  * signed, bound to the request, and short-lived; "" at the first run. */

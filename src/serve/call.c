@@ -270,7 +270,7 @@ void call_tool(struct mcp_call *call, void *data)
 		.offered = data,
 		.conversation = mcp_call_session(call),
 	};
-	if (conversation_is_settled(work->conversation)) {
+	if (conversation_is_settled(work->conversation, call)) {
 		start(work, /* held= */ false);
 		return;
 	}

@@ -62,6 +62,16 @@ const struct session *conversation_session(const struct conversation *conversati
 	return &conversation->session;
 }
 
+static bool is_settled(struct conversation *conversation)
+{
+	bool settled;
+
+	pthread_mutex_lock(&conversation->lock);
+	settled = conversation->settled;
+	pthread_mutex_unlock(&conversation->lock);
+	return settled;
+}
+
 /* ---- the roots -------------------------------------------------------------- */
 
 /* Takes the roots over. Who watches files of the old workspace goes on doing so. */
@@ -265,7 +275,7 @@ void conversation_ready(void *data, struct mcp_peer *peer)
 {
 	struct conversation *conversation = data;
 
-	if (!conversation_is_settled(conversation))
+	if (!is_settled(conversation))
 		ask(conversation, peer);
 }
 
@@ -301,14 +311,11 @@ void conversation_end(void *data)
 
 /* ---- for calls -------------------------------------------------------------- */
 
-bool conversation_is_settled(struct conversation *conversation)
+bool conversation_is_settled(struct conversation *conversation, const struct mcp_call *call)
 {
-	bool settled;
-
-	pthread_mutex_lock(&conversation->lock);
-	settled = conversation->settled;
-	pthread_mutex_unlock(&conversation->lock);
-	return settled;
+	if (!is_settled(conversation) && !mcp_call_client_answers(call, "roots/list"))
+		settle_by_default(conversation);
+	return is_settled(conversation);
 }
 
 void conversation_wait(struct conversation *conversation, struct waiting *waiting)
@@ -438,7 +445,7 @@ bool conversation_subscribe(void *data, const char *uri, struct err *err)
 	struct opened *opened;
 	bool ok;
 
-	if (!conversation_is_settled(conversation))
+	if (!is_settled(conversation))
 		return note_early(conversation, uri, err);
 	opened = conversation_open(conversation, NULL);
 	ok = watches_add(conversation->serve->watches, conversation->server, opened, uri,

@@ -33,8 +33,9 @@ struct serve *conversation_serve(const struct conversation *conversation);
 /* To be copied for each call, with a provider and hooks of its own. */
 const struct session *conversation_session(const struct conversation *conversation);
 
-/* On the loop's thread: whether the workspace is known; otherwise `go` is called when it is. */
-bool conversation_is_settled(struct conversation *conversation);
+/* On the loop's thread: whether the workspace is known; otherwise `go` is called when it is. With
+ * a client that has no roots to tell it is known at the first call. */
+bool conversation_is_settled(struct conversation *conversation, const struct mcp_call *call);
 void conversation_wait(struct conversation *conversation, struct waiting *waiting);
 /* Does not wait for the client's roots any more: calls that did fail. */
 void conversation_give_up(struct conversation *conversation);

@@ -25,7 +25,8 @@ from search_peers import (hasp_counts, hasp_files, hasp_names, hasp_search, rg_c
 
 ALL = {"no_ignore": True}
 RG_ALL = ["--no-ignore", "--hidden", "--crlf"]
-SEEDS = [11, 12, 13, 14]
+# Once is enough with sanitizers, which take their time.
+SEEDS = [11] if "ASAN_OPTIONS" in os.environ else [11, 12, 13, 14]
 
 
 @pytest.fixture(scope="module", params=SEEDS)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which folders are the workspace: --root, the client's roots, the current folder."""
+import time
+
 import pytest
 
 OFFERS = {"roots": {"listChanged": True}}
@@ -29,6 +31,16 @@ def folders(ws):
 def test_without_roots_it_is_the_current_folder(folders):
     ws, _ = folders
     assert content(ws.client(), "a") == "here\n"
+
+
+def test_a_client_without_roots_need_not_say_that_it_is_ready(folders):
+    ws, _ = folders
+    client = ws.client(initialize=False)
+    client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                                  "clientInfo": {"name": "test", "version": "1"}})
+    begin = time.monotonic()
+    assert content(client, "a") == "here\n"
+    assert time.monotonic() - begin < 8  # it waits ten seconds for one that has some
 
 
 def test_the_clients_roots_are_used(folders):
