@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shutil
 import subprocess
 import time
 
@@ -18,8 +19,8 @@ def git(root, *arguments):
     return done.stdout
 
 
-def probe(root, path, *options, **kwargs):
-    return subprocess.run([PROBE, *options, str(root), path], capture_output=True, **kwargs)
+def probe(root, path, *options, program=PROBE, **kwargs):
+    return subprocess.run([program, *options, str(root), path], capture_output=True, **kwargs)
 
 
 def walk(root, path=".", *options, **kwargs):
@@ -229,15 +230,15 @@ def test_unreadable_folders_are_counted(tmp_path):
     write(tmp_path, "shut/b")
     os.chmod(tmp_path / "shut", 0)
     os.chmod(tmp_path, 0o755)
-    user = None
-    if os.getuid() == 0:  # root reads everything: be nobody, who must reach the folder
-        user = 65534
+    user, program = None, PROBE
+    if os.getuid() == 0:  # root reads everything: be nobody, who must reach folder and program
+        user, program = 65534, shutil.copy(PROBE, tmp_path.parent / "walk_probe")
         for folder in list(tmp_path.parents)[:-2]:
             os.chmod(folder, os.stat(folder).st_mode | 0o755)
     try:
-        entries, ignored, _ = walk(tmp_path, ".", "-r", user=user)
+        entries, ignored, _ = walk(tmp_path, ".", "-r", user=user, program=program)
         assert entries == ["f open/a"] and ignored == 1
-        assert probe(tmp_path, "shut", user=user).stdout == b"permission_denied"
+        assert probe(tmp_path, "shut", user=user, program=program).stdout == b"permission_denied"
     finally:
         os.chmod(tmp_path / "shut", 0o755)
 
