@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -483,6 +484,9 @@ static bool become_mounter(void)
 	_cleanup_free_ char *users = mem_printf("0 %u 1", (unsigned)geteuid());
 	_cleanup_free_ char *groups = mem_printf("0 %u 1", (unsigned)getegid());
 
+	/* Root may where user name spaces are not to be had (in a chroot, for instance). */
+	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0)
+		return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
 	       write_proc("/proc/self/setgroups", "deny") &&
 	       write_proc("/proc/self/uid_map", users) &&
