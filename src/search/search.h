@@ -10,8 +10,9 @@
  * Which files: those a recursive walk lists (walk.h), or the one file that is named.  A file
  * with a NUL byte in its first 256 KiB is binary and left out, unless it is UTF-16 or UTF-32
  * text (with multiline: anywhere in its first 64 MiB); further on a NUL byte ends the search of
- * the file.  Text in other encodings is
- * searched, and shown, as UTF-8 (store/encoding.h), up to 64 MiB a file.
+ * the file.  Text in other encodings is searched, and shown, as UTF-8 (store/encoding.h), up to
+ * 64 MiB a file, if the first 256 KiB show that it is not UTF-8; further on such bytes are
+ * searched as they are.
  *
  * The answer is the same whatever the number of threads and whether a cache was used: the
  * first max_matches matching lines in the order of paths.  Memory is bounded by what is asked

@@ -131,7 +131,7 @@ static bool search_decoded(struct file *file)
 
 	if (!read_whole(file))
 		return false;
-	/* What cannot be shown as text as it was read is not searched as such either. */
+	/* As read_file would show it; what that does not take for text is searched as bytes. */
 	if (!document_open(span_of(s->room, file->len), NULL, &document, &err))
 		return false;
 	gather_begin(&s->gather);
