@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions that rules ask of a command. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "shell/analysis.h"
+#include "shell/reader.h"
+#include "shell/word.h"
+
+struct span shell_command_base(const struct shell_command *command)
+{
+	struct span name;
+	const char *slash;
+
+	if (command->word_count == 0 || command->words[0].dynamic)
+		return span_of("", 0);
+	name = command->words[0].value;
+	slash = name.len ? memrchr(name.data, '/', name.len) : NULL;
+	return slash ? span_skip(name, (size_t)(slash - name.data) + 1) : name;
+}
+
+/* Whether word `i` of the command has the value of the prefix's word. */
+static bool word_matches(const struct shell_command *command, size_t i,
+                         const struct reading *prefix, struct place at)
+{
+	struct word_reading word;
+	bool same;
+
+	if (i >= command->word_count || command->words[i].dynamic)
+		return false;
+	word_read(prefix, at, /* assignment= */ false, &word);
+	same = !word.dynamic && span_eq(buf_from(&word.text, 0), command->words[i].value);
+	word_release(&word);
+	return same;
+}
+
+/* Whether the prefix is nothing but the words of one command. */
+static bool is_plain(const struct reading *prefix)
+{
+	const struct read_command *only = prefix->commands;
+	struct span text = span_trim(prefix->text);
+	struct span words;
+
+	if (prefix->problem_count > 0 || prefix->command_count != 1 || only->words.count == 0 ||
+	    only->assignments.count > 0 || only->redirects.count > 0 || only->flags != 0)
+		return false;
+	words = reading_span(prefix, (struct place){ prefix->words[only->words.first - 1].at.start,
+	                                             prefix->words[only->words.last - 1].at.end });
+	return words.data == text.data && words.len == text.len;
+}
+
+static bool reading_matches(const struct shell_command *command, const struct reading *prefix)
+{
+	size_t i = 0;
+
+	if (!is_plain(prefix))
+		return false;
+	for (uint32_t next = prefix->commands[0].words.first; next;
+	     next = prefix->words[next - 1].next)
+		if (!word_matches(command, i++, prefix, prefix->words[next - 1].at))
+			return false;
+	return true;
+}
+
+bool shell_command_matches_prefix(const struct shell_command *command, struct span prefix)
+{
+	struct reading reading;
+	bool matches;
+
+	if (command->assignment_count > 0)
+		return false;
+	reading_init(&reading, span_head(prefix, LIMIT_SHELL_BYTES));
+	reading_make(&reading);
+	matches = prefix.len <= LIMIT_SHELL_BYTES && reading_matches(command, &reading);
+	reading_release(&reading);
+	return matches;
+}
+
+/* --name, --name=value, --na, or the letter in -xyz. */
+static bool may_be(const struct shell_word *word, struct span name, char letter)
+{
+	struct span value = word->value;
+	const char *equals;
+
+	if (word->dynamic &&
+	    (value.len == 0 || (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)))
+		return true;
+	if (value.len < 2 || value.data[0] != '-')
+		return word->dynamic && value.len == 1 && value.data[0] == '-';
+	if (letter && value.data[1] != '-' && memchr(value.data + 1, letter, value.len - 1))
+		return true;
+	if (word->dynamic && !memchr(value.data, '=', value.len))
+		return true;
+	equals = memchr(value.data, '=', value.len);
+	if (equals)
+		value = span_head(value, (size_t)(equals - value.data));
+	return value.len > 2 && span_starts(name, value) &&
+	       (value.data[1] == '-' || span_eq(name, value));
+}
+
+bool shell_command_has_option(const struct shell_command *command, const char *name, char letter)
+{
+	struct span text = span_str(name);
+
+	if (command->flags & SHELL_FLAG_APPENDED)
+		return true;
+	for (size_t i = 1; i < command->word_count; i++) {
+		if (!command->words[i].dynamic && span_eq(command->words[i].value, SPAN("--")))
+			return false;
+		if (may_be(&command->words[i], text, letter))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const struct shell_word *word, unsigned allowed)
+{
+	return (word->dynamic & ~allowed) == 0;
+}
+
+bool shell_command_is_static(const struct shell_command *command, unsigned allowed)
+{
+	if (command->flags & SHELL_FLAG_APPENDED && !(allowed & SHELL_DYNAMIC_INSERTED))
+		return false;
+	for (size_t i = 0; i < command->word_count; i++)
+		if (!is_known(&command->words[i], allowed))
+			return false;
+	for (size_t i = 0; i < command->assignment_count; i++)
+		if (!is_known(&command->assignments[i].value, allowed))
+			return false;
+	for (size_t i = 0; i < command->redirect_count; i++)
+		if (!is_known(&command->redirects[i].target, allowed))
+			return false;
+	return true;
+}
+
+static bool contains(const struct span *names, size_t count, struct span name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (span_eq(names[i], name))
+			return true;
+	return false;
+}
+
+size_t shell_roots(const struct shell_analysis *analysis, struct span *names, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < analysis->command_count && count < max; i++) {
+		const struct shell_command *command = &analysis->commands[i];
+		struct span name;
+
+		if (command->word_count == 0 || command->flags & SHELL_FLAG_TEST)
+			continue;
+		name = command->words[0].dynamic ? command->words[0].raw : command->words[0].value;
+		if (!contains(names, count, name))
+			names[count++] = name;
+	}
+	return count;
+}
+
+bool shell_writes_files(const struct shell_analysis *analysis)
+{
+	for (size_t i = 0; i < analysis->redirect_count; i++)
+		if (analysis->redirects[i].writes_file)
+			return true;
+	for (size_t i = 0; i < analysis->command_count; i++)
+		for (size_t k = 0; k < analysis->commands[i].redirect_count; k++)
+			if (analysis->commands[i].redirects[k].writes_file)
+				return true;
+	return false;
+}

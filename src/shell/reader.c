@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists and simple commands. */
+#include "shell/reader.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "shell/reader_private.h"
+
+/* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
+static void check_continued(struct reader *r)
+{
+	int before = r->pos > 0 ? (unsigned char)r->text[r->pos - 1] : ' ';
+	int after = reader_at(r, 2);
+
+	if (before && strchr("&|<>;(", before) && after > 0 && strchr("&|<>;(\\", after))
+		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+}
+
+void reader_blanks(struct reader *r, bool lines)
+{
+	for (;;) {
+		int c = reader_at(r, 0);
+
+		if (is_blank(c) || (lines && c == '\n')) {
+			r->pos++;
+			if (c == '\n')
+				reader_heredocs(r);
+		} else if (c == '\\' && reader_at(r, 1) == '\n') {
+			check_continued(r);
+			r->pos += 2;
+		} else if (c == '#') {
+			while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n')
+				r->pos++;
+		} else {
+			return;
+		}
+	}
+}
+
+void reader_begin_command(struct reader *r, struct list *list)
+{
+	struct reading *out = r->out;
+
+	if (list->state == STATE_WORDS)
+		return;
+	if (list->state == STATE_DONE)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	if (out->command_count >= LIMIT_SHELL_COMMANDS) {
+		reader_stop(r);
+		list->current = out->command_count - 1;
+		list->state = STATE_WORDS;
+		return;
+	}
+	if (out->command_count == out->command_cap)
+		out->commands = mem_grow(out->commands, &out->command_cap,
+		                         out->command_count + 1, sizeof(*out->commands));
+	list->current = out->command_count;
+	out->commands[out->command_count++] = (struct read_command){
+		.at = { (uint32_t)r->pos, (uint32_t)r->pos },
+		.flags = r->flags | (list->negated ? SHELL_FLAG_NEGATED : 0) |
+		         (list->piped ? SHELL_FLAG_PIPED_IN : 0),
+		.nesting = r->nesting,
+	};
+	list->negated = list->piped = false;
+	list->state = STATE_WORDS;
+}
+
+/* Sets a flag on the commands of this list, not of substitutions in it, from a number on. */
+static void mark_from(struct reader *r, size_t from, unsigned flag)
+{
+	for (size_t i = from; i < r->out->command_count; i++)
+		if (r->out->commands[i].nesting <= r->nesting || flag == SHELL_FLAG_BACKGROUND)
+			r->out->commands[i].flags |= flag;
+}
+
+static void end_item(struct reader *r, struct list *list)
+{
+	list->state = STATE_COMMAND;
+	list->negated = list->piped = false;
+	list->parts.item = list->parts.stage = r->out->command_count;
+}
+
+static void end_stage(struct reader *r, struct list *list, bool piped)
+{
+	if (list->state == STATE_COMMAND)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	if (piped)
+		mark_from(r, list->parts.stage, SHELL_FLAG_PIPED_OUT);
+	list->state = STATE_COMMAND;
+	list->piped = piped;
+	list->negated = false;
+	list->parts.stage = r->out->command_count;
+}
+
+/* { if while for case: what follows is a list of its own in the same text. */
+static void open_group(struct reader *r, struct list *list)
+{
+	if (list->open_count == MAX_OPEN) {
+		reader_stop(r);
+		return;
+	}
+	list->open[list->open_count++] = list->parts;
+	end_item(r, list);
+}
+
+static void close_group(struct reader *r, struct list *list)
+{
+	if (list->open_count == 0) {
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	} else {
+		if (list->function_open == list->open_count) {
+			list->function_open = 0;
+			r->flags &= ~(unsigned)SHELL_FLAG_FUNCTION;
+		}
+		list->parts = list->open[--list->open_count];
+	}
+	list->state = STATE_DONE;
+}
+
+static void begin_function(struct reader *r, struct list *list, struct place name)
+{
+	reader_add_function(r, name);
+	list->state = STATE_COMMAND;
+	if (!(r->flags & SHELL_FLAG_FUNCTION)) {
+		list->function_open = list->open_count + 1;
+		r->flags |= SHELL_FLAG_FUNCTION;
+	}
+}
+
+/* function NAME [()] */
+static void read_function(struct reader *r, struct list *list)
+{
+	struct place name;
+
+	r->out->bashisms = true;
+	reader_blanks(r, false);
+	name = reader_word(r);
+	reader_blanks(r, false);
+	if (reader_at(r, 0) == '(' && reader_at(r, 1) == ')')
+		r->pos += 2;
+	if (name.start == name.end)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, name.start);
+	begin_function(r, list, name);
+}
+
+enum keyword {
+	KEYWORD_NONE,
+	KEYWORD_NEXT,  /* then do else elif: a new list begins */
+	KEYWORD_OPEN,  /* { if while until */
+	KEYWORD_CLOSE, /* } fi done */
+	KEYWORD_NOT,
+	KEYWORD_FOR,
+	KEYWORD_CASE,
+	KEYWORD_ESAC,
+	KEYWORD_FUNCTION,
+	KEYWORD_CONDITION,
+	KEYWORD_COPROC,
+};
+
+static enum keyword keyword_of(const struct reader *r, struct place at)
+{
+	static const struct {
+		char text[12];
+		enum keyword keyword;
+	} keywords[] = {
+		{ "then", KEYWORD_NEXT },     { "do", KEYWORD_NEXT },      { "else", KEYWORD_NEXT },
+		{ "elif", KEYWORD_NEXT },     { "{", KEYWORD_OPEN },       { "if", KEYWORD_OPEN },
+		{ "while", KEYWORD_OPEN },    { "until", KEYWORD_OPEN },   { "}", KEYWORD_CLOSE },
+		{ "fi", KEYWORD_CLOSE },      { "done", KEYWORD_CLOSE },   { "!", KEYWORD_NOT },
+		{ "for", KEYWORD_FOR },       { "select", KEYWORD_FOR },   { "case", KEYWORD_CASE },
+		{ "esac", KEYWORD_ESAC },     { "function", KEYWORD_FUNCTION },
+		{ "[[", KEYWORD_CONDITION },  { "coproc", KEYWORD_COPROC },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
+		if (reader_is(r, at, keywords[i].text))
+			return keywords[i].keyword;
+	return KEYWORD_NONE;
+}
+
+/* [[ is in the list so that a question shows it, and so that both readings can be compared. */
+static void read_condition(struct reader *r, struct list *list, struct place at)
+{
+	size_t place;
+
+	r->pos = at.start;
+	reader_begin_command(r, list);
+	place = list->current;
+	r->out->commands[place].flags |= SHELL_FLAG_TEST;
+	r->pos = at.end;
+	r->out->bashisms = true;
+	reader_add_word(r, &r->out->commands[place].words, at);
+	reader_condition(r);
+	r->out->commands[place].at.end = (uint32_t)r->pos;
+	list->state = STATE_DONE;
+}
+
+static void do_keyword(struct reader *r, struct list *list, enum keyword keyword, struct place at)
+{
+	switch (keyword) {
+	case KEYWORD_NEXT:
+		end_item(r, list);
+		break;
+	case KEYWORD_OPEN:
+		open_group(r, list);
+		break;
+	case KEYWORD_CLOSE:
+		close_group(r, list);
+		break;
+	case KEYWORD_NOT:
+		list->negated = !list->negated;
+		break;
+	case KEYWORD_FOR:
+		open_group(r, list);
+		reader_for(r);
+		break;
+	case KEYWORD_CASE:
+		reader_case(r);
+		list->state = STATE_DONE;
+		break;
+	case KEYWORD_ESAC:
+		list->returns = list->esac = list->end == LIST_END_CASE;
+		if (!list->esac)
+			reader_problem(r, SHELL_PROBLEM_SYNTAX, at.start);
+		break;
+	case KEYWORD_FUNCTION:
+		read_function(r, list);
+		break;
+	case KEYWORD_CONDITION:
+		read_condition(r, list, at);
+		break;
+	case KEYWORD_COPROC:
+		reader_problem(r, SHELL_PROBLEM_COPROCESS, at.start);
+		break;
+	case KEYWORD_NONE:
+		break;
+	}
+}
+
+/* The end of the name in "name=", "name+=", "name[…]=" at the start of a word, or 0. */
+static size_t assigned_name(struct reader *r, struct place at, size_t *ret_value)
+{
+	size_t i = at.start;
+	size_t name_end;
+
+	if (i >= at.end || !is_name_start((unsigned char)r->text[i]))
+		return 0;
+	while (i < at.end && is_name((unsigned char)r->text[i]))
+		i++;
+	name_end = i;
+	if (i < at.end && r->text[i] == '[') {
+		while (i < at.end && r->text[i] != ']')
+			i++;
+		i += i < at.end;
+	}
+	if (i < at.end && r->text[i] == '+') {
+		r->out->bashisms = true;
+		i++;
+	}
+	if (i >= at.end || r->text[i] != '=')
+		return 0;
+	*ret_value = i + 1;
+	return name_end;
+}
+
+/* a[…]= before a name: the subscript is arithmetic, and may hold blanks, which are not read. */
+static void check_subscript(struct reader *r, struct place at, size_t name_end)
+{
+	const char *close;
+
+	if (r->text[name_end] != '[')
+		return;
+	close = memchr(r->text + name_end, ']', at.end - name_end);
+	reader_note_arithmetic(r, (struct place){ (uint32_t)name_end + 1,
+	                                          (uint32_t)(close - r->text) });
+}
+
+/* Whether text at the position begins name[ with a subscript that is not one word. */
+static bool has_wide_subscript(struct reader *r)
+{
+	size_t i = r->pos;
+
+	if (!is_name_start(reader_at(r, 0)))
+		return false;
+	while (i < r->len && is_name((unsigned char)r->text[i]))
+		i++;
+	if (i >= r->len || r->text[i] != '[')
+		return false;
+	for (; i < r->len && r->text[i] != ']'; i++)
+		if (is_meta((unsigned char)r->text[i]) || strchr("'\"\\`", r->text[i]))
+			return true;
+	return false;
+}
+
+static void add_assignment(struct reader *r, struct list *list, struct place at, size_t name_end,
+                           size_t value)
+{
+	struct place name = { at.start, (uint32_t)name_end };
+
+	if (reader_at(r, 0) == '(' && r->pos == value) {
+		reader_array(r);
+		at.end = (uint32_t)r->pos;
+		r->out->bashisms = true;
+	}
+	check_subscript(r, at, name_end);
+	reader_add_word(r, &reader_current(r, list)->assignments, at);
+	reader_value(r, (struct read_value){ .name = name, .value = { (uint32_t)value, at.end },
+	                                     .assignment = true });
+}
+
+/* Those that take assignments as arguments, so that a=( is an array there. */
+static bool is_declaration(struct reader *r, const struct read_command *command)
+{
+	return command->words.first &&
+	       name_in(reading_span(r->out, r->out->words[command->words.first - 1].at),
+	               "declare typeset export local readonly alias eval let");
+}
+
+static void add_argument(struct reader *r, struct list *list, struct place at)
+{
+	size_t value;
+	size_t name_end = assigned_name(r, at, &value);
+	struct read_command *command = reader_current(r, list);
+
+	if (name_end && reader_at(r, 0) == '(' && r->pos == value && is_declaration(r, command)) {
+		reader_array(r);
+		at.end = (uint32_t)r->pos;
+	}
+	if (name_end && is_declaration(r, reader_current(r, list)))
+		reader_value(r, (struct read_value){ .name = { at.start, (uint32_t)name_end },
+		                                     .value = { (uint32_t)value, at.end },
+		                                     .assignment = true });
+	reader_add_word(r, &reader_current(r, list)->words, at);
+}
+
+static void read_plain_word(struct reader *r, struct list *list)
+{
+	bool first = list->state != STATE_WORDS;
+	struct place at = { (uint32_t)r->pos, (uint32_t)r->pos };
+	size_t outer = r->command;
+	enum keyword keyword;
+	size_t name_end, value;
+
+	if (first) {
+		while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
+			at.end++;
+		keyword = keyword_of(r, at);
+		if (keyword != KEYWORD_NONE) {
+			r->pos = at.end;
+			do_keyword(r, list, keyword, at);
+			return;
+		}
+	}
+	reader_begin_command(r, list);
+	if (reader_current(r, list)->words.count == 0 && has_wide_subscript(r))
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	r->command = list->current;
+	at = reader_word(r);
+	name_end = reader_current(r, list)->words.count == 0 ? assigned_name(r, at, &value) : 0;
+	if (name_end)
+		add_assignment(r, list, at, name_end, value);
+	else
+		add_argument(r, list, at);
+	r->command = outer;
+	reader_current(r, list)->at.end = (uint32_t)r->pos;
+}
+
+/* NAME ( ): the word before was no command but names a function. */
+static bool read_function_parens(struct reader *r, struct list *list)
+{
+	const struct read_command *command = reader_current(r, list);
+	size_t start = r->pos++;
+
+	reader_blanks(r, false);
+	if (command->words.count != 1 || command->assignments.count > 0 ||
+	    command->redirects.count > 0 || reader_at(r, 0) != ')' ||
+	    list->current + 1 != r->out->command_count) {
+		r->pos = start;
+		return false;
+	}
+	r->pos++;
+	r->out->command_count--;
+	begin_function(r, list, r->out->words[command->words.first - 1].at);
+	return true;
+}
+
+static void read_subshell(struct reader *r, struct list *list)
+{
+	unsigned flags = r->flags;
+
+	r->pos++;
+	if (!reader_enter(r))
+		return;
+	if (list->piped)
+		r->flags |= SHELL_FLAG_PIPED_IN;
+	if (list->negated)
+		r->flags |= SHELL_FLAG_NEGATED;
+	reader_list(r, LIST_END_PAREN);
+	r->flags = flags;
+	reader_leave(r);
+	if (list->function_open == list->open_count + 1) {
+		list->function_open = 0;
+		r->flags &= ~(unsigned)SHELL_FLAG_FUNCTION;
+	}
+}
+
+/* A function, ((…)) at the start of a command, or a subshell. */
+static void read_paren(struct reader *r, struct list *list)
+{
+	if (list->state == STATE_WORDS && read_function_parens(r, list))
+		return;
+	if (list->state != STATE_COMMAND) {
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	} else if (reader_at(r, 1) == '(') {
+		r->pos += 2;
+		r->out->bashisms = true;
+		reader_arithmetic(r);
+		list->state = STATE_DONE;
+		return;
+	}
+	read_subshell(r, list);
+	list->state = STATE_DONE;
+}
+
+static void read_semicolon(struct reader *r, struct list *list)
+{
+	int next = reader_at(r, 1);
+
+	if (next != ';' && next != '&') {
+		if (list->state == STATE_COMMAND && list->parts.item == r->out->command_count &&
+		    list->open_count == 0)
+			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+		r->pos++;
+		end_item(r, list);
+		return;
+	}
+	if (list->end == LIST_END_CASE && list->open_count == 0)
+		list->returns = true;
+	else
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	r->pos += 2 + (next == ';' && reader_at(r, 2) == '&');
+	end_item(r, list);
+}
+
+static void read_ampersand(struct reader *r, struct list *list)
+{
+	if (reader_at(r, 1) == '&') {
+		end_stage(r, list, false);
+		r->pos += 2;
+		return;
+	}
+	mark_from(r, list->parts.item, SHELL_FLAG_BACKGROUND);
+	r->out->background = true;
+	r->pos++;
+	end_item(r, list);
+}
+
+static void read_pipe(struct reader *r, struct list *list)
+{
+	int next = reader_at(r, 1);
+
+	if (next == '&')
+		r->out->bashisms = true;
+	end_stage(r, list, next != '|');
+	r->pos += next == '|' || next == '&' ? 2 : 1;
+}
+
+static void read_newline(struct reader *r, struct list *list)
+{
+	r->pos++;
+	/* After && and | the list goes on in the next line. */
+	if (list->state != STATE_COMMAND)
+		end_item(r, list);
+	reader_heredocs(r);
+}
+
+static void read_token(struct reader *r, struct list *list)
+{
+	int c = reader_at(r, 0);
+	size_t operator;
+	int fd;
+
+	if (reader_redirect_begins(r, &fd, &operator)) {
+		reader_redirect(r, list, fd, operator);
+	} else if (c == '\n') {
+		read_newline(r, list);
+	} else if (c == ';') {
+		read_semicolon(r, list);
+	} else if (c == '&') {
+		read_ampersand(r, list);
+	} else if (c == '|') {
+		read_pipe(r, list);
+	} else if (c == '(') {
+		read_paren(r, list);
+	} else if (c == ')') {
+		r->pos++;
+		if (list->end == LIST_END_PAREN)
+			list->returns = true;
+		else
+			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos - 1);
+	} else {
+		read_plain_word(r, list);
+	}
+}
+
+bool reader_list(struct reader *r, enum list_end end)
+{
+	struct list list = { .end = end };
+	unsigned function = r->flags & SHELL_FLAG_FUNCTION;
+	size_t outer = r->command;
+
+	r->command = SHELL_NONE;
+	end_item(r, &list);
+	while (!list.returns) {
+		reader_blanks(r, false);
+		if (reader_at(r, 0) < 0)
+			break;
+		read_token(r, &list);
+	}
+	if (!r->stopped && ((!list.returns && end != LIST_END_TEXT) || list.open_count > 0))
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+	r->command = outer;
+	r->flags = (r->flags & ~(unsigned)SHELL_FLAG_FUNCTION) | function;
+	return list.esac;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to reader*.c: the reader's state and its parts. */
+#ifndef HASP_SHELL_READER_PRIVATE_H
+#define HASP_SHELL_READER_PRIVATE_H
+
+#include "base/limits.h"
+#include "shell/names.h"
+#include "shell/reader.h"
+
+enum { MAX_HEREDOCS = 16 };
+
+struct reader {
+	struct reading *out;
+	const char *text;
+	size_t pos, len;
+	unsigned depth;        /* of recursion */
+	unsigned nesting;      /* of substitutions */
+	unsigned flags;        /* of commands read now: SUBSTITUTION, FUNCTION */
+	size_t command;        /* whose words are read now, or SHELL_NONE */
+	uint32_t heredocs[MAX_HEREDOCS]; /* redirections whose text comes after this line */
+	struct place delimiters[MAX_HEREDOCS];
+	unsigned heredoc_count;
+	unsigned heredoc_base; /* those before it belong to the text around a substitution */
+	bool stopped;          /* a limit was reached: nothing more is read */
+};
+
+/* What ends a list. */
+enum list_end {
+	LIST_END_TEXT,   /* the end of the text */
+	LIST_END_PAREN,  /* ) */
+	LIST_END_CASE,   /* ;; and its kin, esac */
+};
+
+enum { MAX_OPEN = LIMIT_SHELL_NESTING };
+
+enum list_state {
+	STATE_COMMAND, /* a command may begin */
+	STATE_WORDS,   /* in a simple command */
+	STATE_DONE,    /* behind ) } fi done esac ]] */
+};
+
+/* Where the parts of the list began, as numbers of commands. */
+struct parts {
+	size_t item;  /* of a && b | c; & concerns all of it */
+	size_t stage; /* of a pipeline */
+};
+
+struct list {
+	enum list_state state;
+	enum list_end end;
+	size_t current; /* the command that gets words */
+	struct parts parts;
+	struct parts open[MAX_OPEN]; /* what { if while … interrupted */
+	unsigned open_count;
+	unsigned function_open; /* count of open things in which the function's body began, or 0 */
+	bool negated;
+	bool piped;   /* the next stage reads from a pipe */
+	bool returns; /* the list has ended */
+	bool esac;
+};
+
+/* What is around a word, for what is special in it. */
+enum word_place {
+	WORD_PLAIN,
+	WORD_QUOTED,  /* in "…" */
+	WORD_HEREDOC, /* in the text of a heredoc */
+};
+
+static inline int reader_at(const struct reader *r, size_t ahead)
+{
+	return !r->stopped && r->pos + ahead < r->len ? (unsigned char)r->text[r->pos + ahead]
+	                                              : -1;
+}
+
+static inline bool is_blank(int c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Ends an unquoted word. */
+static inline bool is_meta(int c)
+{
+	return c < 0 || is_blank(c) || c == '\n' || c == '|' || c == '&' || c == ';' || c == '(' ||
+	       c == ')' || c == '<' || c == '>';
+}
+
+/* Whether a word begins or goes on here; <( and >( are part of words. */
+static inline bool reader_word_begins(const struct reader *r)
+{
+	int c = reader_at(r, 0);
+
+	return !is_meta(c) || ((c == '<' || c == '>') && reader_at(r, 1) == '(');
+}
+
+/* A problem at the reading position, or from a place to it. */
+void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start);
+
+/* Ends the reading, with a problem: a limit was reached. */
+void reader_stop(struct reader *r);
+
+/* One level deeper; false, and the reading has ended, when that is too deep. */
+bool reader_enter(struct reader *r);
+void reader_leave(struct reader *r);
+
+/* Skips blanks, continued lines and a comment; with `lines` also line ends. */
+void reader_blanks(struct reader *r, bool lines);
+
+/* Reads a word up to an unquoted metacharacter, with all substitutions in it. */
+struct place reader_word(struct reader *r);
+
+/* The pieces of words; each begins at its first character and ends behind its last. */
+void reader_dollar(struct reader *r, enum word_place where);
+void reader_double_quotes(struct reader *r);
+void reader_single_quotes(struct reader *r);
+void reader_backtick(struct reader *r, enum word_place where);
+/* At the ( of $( <( >(. */
+void reader_substitution(struct reader *r);
+/* Behind (( up to and behind )). */
+void reader_arithmetic(struct reader *r);
+/* Notes the variables of an arithmetic expression. */
+void reader_note_arithmetic(struct reader *r, struct place at);
+/* What stands between ${ and }. */
+void reader_check_parameter(struct reader *r, struct place at);
+
+/* A list of commands; returns behind what ends it. With LIST_END_CASE: true when esac ended it. */
+bool reader_list(struct reader *r, enum list_end end);
+
+/* Each behind its keyword. */
+void reader_case(struct reader *r);
+void reader_for(struct reader *r);
+void reader_condition(struct reader *r);
+/* At the ( of name=( or of name() in a list. */
+void reader_array(struct reader *r);
+
+/* Begins a command, or a redirection before one, if none has begun in the list. */
+void reader_begin_command(struct reader *r, struct list *list);
+
+static inline struct read_command *reader_current(struct reader *r, const struct list *list)
+{
+	return &r->out->commands[list->current];
+}
+
+/* Whether a redirection begins here; its descriptor (-2: none is written, -1: {name} or too
+ * large), and where its operator is. */
+bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *ret_operator);
+void reader_redirect(struct reader *r, struct list *list, int fd, size_t at);
+
+/* Adds to chains; the number of the new one, from 1 on, or 0 when a limit was reached. */
+uint32_t reader_add_word(struct reader *r, struct chain *chain, struct place at);
+uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
+                             struct read_redirect redirect);
+void reader_add_function(struct reader *r, struct place name);
+
+/* Adds the heredoc's redirection to those whose text follows the line. */
+void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter);
+/* Behind a line end. */
+void reader_heredocs(struct reader *r);
+
+/* Notes a value that a variable gets. */
+void reader_value(struct reader *r, struct read_value value);
+
+static inline bool reader_is(const struct reader *r, struct place at, const char *text)
+{
+	size_t len = strlen(text);
+
+	return at.end - at.start == len && memcmp(r->text + at.start, text, len) == 0;
+}
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words: quotes, substitutions, parameters. */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "shell/reader_private.h"
+
+/* \ and a line end inside a word vanish: what is on either side must not grow together to
+ * something else that the readings would not see. */
+static void read_backslash(struct reader *r)
+{
+	size_t start = r->pos;
+	int next = reader_at(r, 1);
+
+	r->pos += next < 0 ? 1 : 2;
+	if (next == '\n') {
+		int after = reader_at(r, 0);
+
+		if (!is_blank(after) && after != '\n' && after >= 0)
+			reader_problem(r, SHELL_PROBLEM_CONTINUATION, start);
+	} else if (next < 0 && !r->stopped) {
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	}
+}
+
+/* Begins a piece at a place; returns its number for end_piece. */
+static size_t begin_piece(struct reader *r, size_t start, enum shell_dynamic dynamic)
+{
+	struct reading *out = r->out;
+
+	if (out->piece_count == out->piece_cap)
+		out->pieces = mem_grow(out->pieces, &out->piece_cap, out->piece_count + 1,
+		                       sizeof(*out->pieces));
+	out->pieces[out->piece_count] = (struct read_piece){
+		.at = { (uint32_t)start, (uint32_t)start }, .dynamic = dynamic };
+	return out->piece_count++;
+}
+
+static void end_piece(struct reader *r, size_t piece)
+{
+	r->out->pieces[piece].at.end = (uint32_t)(r->pos < r->len ? r->pos : r->len);
+}
+
+void reader_single_quotes(struct reader *r)
+{
+	size_t start = r->pos++;
+
+	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\'')
+		r->pos++;
+	if (reader_at(r, 0) == '\'')
+		r->pos++;
+	else if (!r->stopped)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+}
+
+/* $'…', at the $ */
+static void read_ansi_quotes(struct reader *r)
+{
+	size_t start = r->pos;
+
+	r->out->bashisms = true;
+	r->pos += 2;
+	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\'')
+		r->pos += reader_at(r, 0) == '\\' ? 2 : 1;
+	if (reader_at(r, 0) == '\'')
+		r->pos++;
+	else
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+}
+
+static void skip_quoted_backslash(struct reader *r)
+{
+	if (reader_at(r, 1) == '\n' && r->pos > 0 && strchr("$`{(", r->text[r->pos - 1]))
+		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+	r->pos += reader_at(r, 1) < 0 ? 1 : 2;
+}
+
+void reader_double_quotes(struct reader *r)
+{
+	size_t start = r->pos++;
+
+	if (!reader_enter(r))
+		return;
+	for (int c; (c = reader_at(r, 0)) != '"';) {
+		if (c < 0) {
+			if (!r->stopped)
+				reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+			break;
+		}
+		if (c == '\\')
+			skip_quoted_backslash(r);
+		else if (c == '$')
+			reader_dollar(r, WORD_QUOTED);
+		else if (c == '`')
+			reader_backtick(r, WORD_QUOTED);
+		else
+			r->pos++;
+	}
+	r->pos += reader_at(r, 0) == '"';
+	reader_leave(r);
+}
+
+void reader_backtick(struct reader *r, enum word_place where)
+{
+	struct reading *out = r->out;
+	size_t piece = begin_piece(r, r->pos, SHELL_DYNAMIC_SUBSTITUTION);
+	size_t start = r->pos++;
+	bool quote = false;
+
+	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '`') {
+		quote |= reader_at(r, 0) == '\\' && reader_at(r, 1) == '"';
+		r->pos += reader_at(r, 0) == '\\' && reader_at(r, 1) >= 0 ? 2 : 1;
+	}
+	/* Whether \" is " in a heredoc's backticks depends on the version of the shell. */
+	if (reader_at(r, 0) < 0 || (quote && where == WORD_HEREDOC))
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	if (out->backtick_count == out->backtick_cap)
+		out->backticks = mem_grow(out->backticks, &out->backtick_cap,
+		                          out->backtick_count + 1, sizeof(*out->backticks));
+	out->backticks[out->backtick_count++] = (struct read_backtick){
+		.inside = { (uint32_t)start + 1, (uint32_t)(r->pos < r->len ? r->pos : r->len) },
+		.quoted = where == WORD_QUOTED,
+		.command = r->command,
+	};
+	r->pos += reader_at(r, 0) == '`';
+	end_piece(r, piece);
+}
+
+void reader_substitution(struct reader *r)
+{
+	unsigned flags = r->flags;
+	unsigned base = r->heredoc_base;
+
+	r->pos++;
+	if (!reader_enter(r))
+		return;
+	r->flags = (flags & SHELL_FLAG_FUNCTION) | SHELL_FLAG_SUBSTITUTION;
+	r->heredoc_base = r->heredoc_count;
+	r->nesting++;
+	reader_list(r, LIST_END_PAREN);
+	r->nesting--;
+	if (r->heredoc_count > r->heredoc_base) {
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+		r->heredoc_count = r->heredoc_base;
+	}
+	r->heredoc_base = base;
+	r->flags = flags;
+	reader_leave(r);
+}
+
+/* One piece inside ${…}, $[…] or ((…)). */
+static void read_inner(struct reader *r, enum word_place where)
+{
+	int c = reader_at(r, 0);
+
+	if (c == '\\') {
+		skip_quoted_backslash(r);
+	} else if (c == '"') {
+		reader_double_quotes(r);
+	} else if (c == '\'') {
+		/* Whether this quotes depends on what is around it. */
+		if (where != WORD_PLAIN)
+			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+		reader_single_quotes(r);
+	} else if (c == '$' && reader_at(r, 1) == '\'' && where == WORD_PLAIN) {
+		read_ansi_quotes(r);
+	} else if (c == '$') {
+		reader_dollar(r, where);
+	} else if (c == '`') {
+		reader_backtick(r, where);
+	} else {
+		r->pos++;
+	}
+}
+
+/* ${…}, at the { */
+static void read_parameter(struct reader *r, enum word_place where)
+{
+	size_t start = ++r->pos;
+	int c = reader_at(r, 0);
+
+	if (!reader_enter(r))
+		return;
+	/* ${ command; } and ${| command; } of bash 5.3 */
+	if (!is_name(c) && (c < 0 || !strchr("!#@*?$-", c)))
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '}') {
+		c = reader_at(r, 0);
+		if ((c == '<' || c == '>') && reader_at(r, 1) == '(' && where == WORD_PLAIN) {
+			r->pos++;
+			reader_substitution(r);
+		} else if (c == '$' && r->pos == start) {
+			r->pos++; /* ${$} */
+		} else {
+			read_inner(r, where);
+		}
+	}
+	if (reader_at(r, 0) < 0 && !r->stopped)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	reader_check_parameter(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	r->pos += reader_at(r, 0) == '}';
+	reader_leave(r);
+}
+
+/* $[…], at the [ */
+static void read_old_arithmetic(struct reader *r)
+{
+	size_t start = ++r->pos;
+	unsigned open = 1;
+
+	r->out->bashisms = true;
+	if (!reader_enter(r))
+		return;
+	while (reader_at(r, 0) >= 0) {
+		open += reader_at(r, 0) == '[';
+		open -= reader_at(r, 0) == ']';
+		if (open == 0)
+			break;
+		read_inner(r, WORD_QUOTED);
+	}
+	if (open > 0 && !r->stopped)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	reader_note_arithmetic(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	r->pos += open == 0;
+	reader_leave(r);
+}
+
+void reader_arithmetic(struct reader *r)
+{
+	size_t start = r->pos;
+	unsigned open = 0;
+	int c;
+
+	if (!reader_enter(r))
+		return;
+	while ((c = reader_at(r, 0)) >= 0 && (c != ')' || open > 0)) {
+		open += c == '(';
+		open -= c == ')';
+		if (c == '#' && r->pos > start && is_blank(r->text[r->pos - 1]))
+			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
+		read_inner(r, WORD_QUOTED);
+	}
+	/* $((a); b) is a subshell in a substitution. */
+	if (reader_at(r, 1) != ')' && !r->stopped)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
+	reader_note_arithmetic(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	r->pos += r->pos < r->len ? 2 : 0;
+	if (r->pos > r->len)
+		r->pos = r->len;
+	reader_leave(r);
+}
+
+/* What a $ begins: nothing, when it stands for itself. */
+static unsigned dollar_kind(const struct reader *r)
+{
+	int next = reader_at(r, 1);
+
+	if (next == '(')
+		return reader_at(r, 2) == '(' ? SHELL_DYNAMIC_ARITHMETIC
+		                              : SHELL_DYNAMIC_SUBSTITUTION;
+	if (next == '[')
+		return SHELL_DYNAMIC_ARITHMETIC;
+	if (next == '{' || is_name(next) || (next > 0 && strchr("$!?#*@-", next)))
+		return SHELL_DYNAMIC_VARIABLE;
+	return 0;
+}
+
+static void read_variable(struct reader *r)
+{
+	if (!is_name_start(reader_at(r, 0))) {
+		r->pos++;
+		return;
+	}
+	while (is_name(reader_at(r, 0)))
+		r->pos++;
+}
+
+void reader_dollar(struct reader *r, enum word_place where)
+{
+	unsigned kind = dollar_kind(r);
+	int next = reader_at(r, 1);
+	size_t piece;
+
+	if (!kind) {
+		r->pos++;
+		if (next == '\\' && reader_at(r, 1) == '\n')
+			reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+		return;
+	}
+	piece = begin_piece(r, r->pos++, kind);
+	if (next == '{') {
+		read_parameter(r, where);
+	} else if (kind == SHELL_DYNAMIC_SUBSTITUTION) {
+		reader_substitution(r);
+	} else if (next == '(') {
+		r->pos += 2;
+		reader_arithmetic(r);
+	} else if (next == '[') {
+		read_old_arithmetic(r);
+	} else {
+		read_variable(r);
+		if (reader_at(r, 0) == '\\' && reader_at(r, 1) == '\n')
+			reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+	}
+	end_piece(r, piece);
+}
+
+/* One piece of an unquoted word. */
+static void read_piece(struct reader *r)
+{
+	int c = reader_at(r, 0);
+	int next = reader_at(r, 1);
+
+	if (c == '\\') {
+		read_backslash(r);
+	} else if (c == '\'') {
+		reader_single_quotes(r);
+	} else if (c == '"') {
+		reader_double_quotes(r);
+	} else if (c == '`') {
+		reader_backtick(r, WORD_PLAIN);
+	} else if (c == '$' && next == '\'') {
+		read_ansi_quotes(r);
+	} else if (c == '$' && next == '"') {
+		r->out->bashisms = true;
+		r->pos++;
+		reader_double_quotes(r);
+	} else if (c == '$') {
+		reader_dollar(r, WORD_PLAIN);
+	} else if (c == '<' || c == '>') {
+		size_t piece = begin_piece(r, r->pos++, SHELL_DYNAMIC_PROCESS);
+
+		r->out->bashisms = true;
+		reader_substitution(r);
+		end_piece(r, piece);
+	} else {
+		r->out->bashisms |= c == '{' && next != '}' && !is_meta(next);
+		r->pos++;
+	}
+}
+
+struct place reader_word(struct reader *r)
+{
+	struct place at = { (uint32_t)r->pos, (uint32_t)r->pos };
+
+	while (reader_word_begins(r))
+		read_piece(r);
+	if (r->pos > r->len)
+		r->pos = r->len;
+	at.end = (uint32_t)r->pos;
+	return at;
+}
+
+static void note_number(struct reader *r, size_t start, size_t end)
+{
+	struct reading *out = r->out;
+
+	if (out->number_count >= LIMIT_SHELL_NAMES) {
+		reading_problem(out, SHELL_PROBLEM_LIMIT, start, end);
+		return;
+	}
+	if (out->number_count == out->number_cap)
+		out->numbers = mem_grow(out->numbers, &out->number_cap, out->number_count + 1,
+		                        sizeof(*out->numbers));
+	out->numbers[out->number_count++] = (struct place){ (uint32_t)start, (uint32_t)end };
+}
+
+/* Whether a single = follows: the variable only gets a value there, a number. */
+static bool is_set_there(struct reader *r, size_t at, size_t end)
+{
+	while (at < end && is_blank(r->text[at]))
+		at++;
+	return at < end && r->text[at] == '=' && (at + 1 >= end || r->text[at + 1] != '=');
+}
+
+/* A $ in arithmetic; returns where to go on. Numbers of the shell's own are harmless. */
+static size_t note_expansion(struct reader *r, size_t i, size_t end)
+{
+	size_t name = i + 1;
+	bool braces = name < end && r->text[name] == '{';
+
+	if (braces)
+		name++;
+	if (name < end && strchr("#?$!", r->text[name])) {
+		/* ${#x}: a length; $#: a count */
+		for (i = name + 1; braces && i < end && is_name((unsigned char)r->text[i]);)
+			i++;
+		if (!braces || (i < end && r->text[i] == '}'))
+			return i;
+	} else if (name < end && is_name_start((unsigned char)r->text[name])) {
+		return name; /* the name is noted like one without $ */
+	} else if (name + 1 < end && r->text[name] == '(' && r->text[name + 1] == '(') {
+		return name; /* arithmetic: noted by itself, and its result is a number */
+	}
+	reading_problem(r->out, SHELL_PROBLEM_ARITHMETIC, i, end);
+	return end;
+}
+
+void reader_note_arithmetic(struct reader *r, struct place at)
+{
+	size_t i = at.start;
+
+	while (i < at.end) {
+		unsigned char c = (unsigned char)r->text[i];
+		size_t start = i;
+
+		if (c == '`') {
+			reading_problem(r->out, SHELL_PROBLEM_ARITHMETIC, at.start, at.end);
+			return;
+		}
+		if (c == '$') {
+			i = note_expansion(r, i, at.end);
+		} else if (is_digit(c)) {
+			while (i < at.end &&
+			       (is_name((unsigned char)r->text[i]) || r->text[i] == '#'))
+				i++;
+		} else if (is_name_start(c)) {
+			while (i < at.end && is_name((unsigned char)r->text[i]))
+				i++;
+			if (is_set_there(r, i, at.end))
+				reader_value(r, (struct read_value){
+					.name = { (uint32_t)start, (uint32_t)i }, .safe = true });
+			else
+				note_number(r, start, i);
+		} else {
+			i++;
+		}
+	}
+}
+
+/* [subscript] at `i`; returns behind it. */
+static size_t check_subscript(struct reader *r, size_t i, size_t end)
+{
+	size_t open = i;
+	unsigned depth = 0;
+
+	for (; i < end; i++) {
+		depth += r->text[i] == '[';
+		depth -= r->text[i] == ']';
+		if (depth == 0)
+			break;
+	}
+	if (i - open != 2 || !strchr("@*", r->text[open + 1]))
+		reader_note_arithmetic(r, (struct place){ (uint32_t)open + 1, (uint32_t)i });
+	return i < end ? i + 1 : end;
+}
+
+/* What follows the name: the operators that evaluate something a second time. */
+static void check_operator(struct reader *r, struct place name, size_t i, size_t end)
+{
+	int c = i < end ? (unsigned char)r->text[i] : -1;
+	int next = i + 1 < end ? (unsigned char)r->text[i + 1] : -1;
+
+	if (c == '@' && next == 'P')
+		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, name.start, end);
+	if (c == '=' || (c == ':' && next == '='))
+		reader_value(r, (struct read_value){ .name = name });
+	if (c == ':' && (next < 0 || !strchr("-=?+", next)))
+		reader_note_arithmetic(r, (struct place){ (uint32_t)i + 1, (uint32_t)end });
+}
+
+void reader_check_parameter(struct reader *r, struct place at)
+{
+	size_t i = at.start;
+	size_t end = at.end < r->len ? at.end : r->len;
+	bool indirect = i + 1 < end && r->text[i] == '!' && is_name((unsigned char)r->text[i + 1]);
+	struct place name;
+
+	if (i + 1 < end && strchr("!#", r->text[i]))
+		i++;
+	name.start = (uint32_t)i;
+	while (i < end && is_name((unsigned char)r->text[i]))
+		i++;
+	name.end = (uint32_t)i;
+	if (i == name.start)
+		i += i < end;
+	/* ${!prefix*} and ${!array[@]} give names; ${!x} expands what x holds. */
+	if (indirect && !(end - i == 1 && strchr("*@", r->text[i])) &&
+	    !(end - i == 3 && r->text[i] == '[' && strchr("*@", r->text[i + 1])))
+		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, at.start, end);
+	if (i < end && r->text[i] == '[')
+		i = check_subscript(r, i, end);
+	check_operator(r, name, i, end);
+}

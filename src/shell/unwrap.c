@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that run commands. */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "shell/names.h"
+#include "shell/options.h"
+#include "shell/store.h"
+#include "shell/unwrap.h"
+#include "shell/wrappers.h"
+
+/* The command is looked at by number: adding others moves them. */
+static const struct shell_word *word_at(const struct unwrapping *u, size_t i)
+{
+	return &u->words[i];
+}
+
+void unwrap_problem(struct unwrapping *u, enum shell_problem_kind kind)
+{
+	store_command_problem(u->store, kind, u->command);
+}
+
+void unwrap_child(struct unwrapping *u, size_t from, size_t to, enum shell_via via)
+{
+	if (from < to)
+		store_child(u->store, u->words + from, to - from, u->command, via, 0);
+}
+
+void unwrap_script(struct unwrapping *u, const struct shell_word *word, enum shell_via via,
+                   unsigned flags)
+{
+	u->store->commands[u->command].flags |= SHELL_FLAG_WRAPPER;
+	if (word->dynamic)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+	else
+		store_script(u->store, word->value, u->command, via, flags);
+}
+
+void unwrap_joined(struct unwrapping *u, size_t from, size_t to, enum shell_via via,
+                   unsigned flags)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SHELL_BYTES);
+	struct shell_word joined = { 0 };
+
+	if (from >= to)
+		return;
+	for (size_t i = from; i < to; i++) {
+		if (i > from)
+			buf_char(&text, ' ');
+		buf_span(&text, word_at(u, i)->value);
+		joined.dynamic |= word_at(u, i)->dynamic;
+	}
+	if (u->appended)
+		joined.dynamic |= SHELL_DYNAMIC_INSERTED;
+	joined.value = buf_from(&text, 0);
+	if (text.overflowed)
+		unwrap_problem(u, SHELL_PROBLEM_LIMIT);
+	else
+		unwrap_script(u, &joined, via, flags);
+}
+
+bool unwrap_may_be_option(const struct shell_word *word)
+{
+	if (!word->dynamic)
+		return false;
+	return word->value.len == 0 || word->value.data[0] == '-' ||
+	       (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB);
+}
+
+static void report_options(struct unwrapping *u, const struct options *options)
+{
+	if (options->unknown)
+		unwrap_problem(u, SHELL_PROBLEM_UNKNOWN_OPTION);
+	if (options->dynamic)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+}
+
+/* env -S TEXT: words, with escapes of its own, before those that follow. */
+static void unwrap_split(struct unwrapping *u, const struct shell_word *text, size_t from)
+{
+	_cleanup_buf_ struct buf script = BUF_INIT(LIMIT_SHELL_BYTES);
+	struct shell_word word = *text;
+
+	buf_str(&script, "env ");
+	buf_span(&script, text->value);
+	for (size_t i = from; i < u->count; i++) {
+		buf_char(&script, ' ');
+		buf_span(&script, word_at(u, i)->raw);
+	}
+	if (span_find(text->value, '\\') || span_find(text->value, '$') || u->appended ||
+	    script.overflowed)
+		word.dynamic |= SHELL_DYNAMIC_VARIABLE;
+	word.value = buf_from(&script, 0);
+	unwrap_script(u, &word, SHELL_VIA_WRAPPER, 0);
+}
+
+/* NAME=VALUE before the command; returns behind them. */
+static size_t skip_assignments(struct unwrapping *u, size_t at)
+{
+	for (; at < u->count; at++) {
+		const struct shell_word *word = word_at(u, at);
+		const char *equals = span_find(word->value, '=');
+		struct shell_word value = *word;
+		struct span name;
+
+		if (!equals)
+			return at;
+		name = span_head(word->value, (size_t)(equals - word->value.data));
+		value.value = span_skip(word->value, name.len + 1);
+		if (hazard_is_special(name, &value))
+			unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
+		if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
+			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+	}
+	return at;
+}
+
+static void nothing_to_run(struct unwrapping *u)
+{
+	if (u->appended)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
+	else if (u->wrapper->traits & TRAIT_OWN_SHELL)
+		unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+}
+
+static size_t skip_operands(struct unwrapping *u, size_t at)
+{
+	for (size_t i = 0; i < u->wrapper->skip && at < u->count; i++, at++) {
+		const struct shell_word *word = word_at(u, at);
+
+		if (word->splits)
+			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		/* Without its number, it is the command that would be skipped. */
+		if (u->wrapper->traits & TRAIT_NUMBER && !word->dynamic &&
+		    !(word->value.len && word->value.data[0] >= '0' && word->value.data[0] <= '9'))
+			unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+	}
+	return at;
+}
+
+static void rest_command(struct unwrapping *u, struct options *options)
+{
+	unsigned traits = u->wrapper->traits;
+	struct shell_word split = { 0 };
+	bool has_split = false, joined = false, nothing = false;
+	size_t at;
+
+	while (options_next(options)) {
+		if (traits & TRAIT_SPLIT && option_is(options, 'S', "split-string") &&
+		    options->has_value) {
+			split = options->value;
+			has_split = true;
+		}
+		joined |= traits & TRAIT_JOINED_S && (option_is(options, 's', "shell") ||
+		                                      option_is(options, 'i', "login"));
+		options->unknown |= traits & TRAIT_KEYWORD && !option_is(options, 'p', NULL) &&
+		                    span_eq(u->words[0].value, span_str(u->wrapper->name));
+		nothing |= traits & TRAIT_NO_RUN &&
+		           (option_is(options, 'v', NULL) || option_is(options, 'V', NULL));
+	}
+	report_options(u, options);
+	at = options->at;
+	if (nothing)
+		return;
+	if (has_split) {
+		unwrap_split(u, &split, at);
+		return;
+	}
+	if (traits & TRAIT_ASSIGNMENTS)
+		at = skip_assignments(u, at);
+	at = skip_operands(u, at);
+	if (at >= u->count) {
+		if (joined)
+			unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+		nothing_to_run(u);
+	} else if (joined) {
+		unwrap_joined(u, at, u->count, SHELL_VIA_SHELL_STRING, 0);
+	} else {
+		unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+	}
+}
+
+static void rest_joined(struct unwrapping *u, struct options *options)
+{
+	bool exec = false;
+
+	while (options_next(options))
+		exec |= option_is(options, 'x', "exec");
+	report_options(u, options);
+	if (options->at >= u->count && u->appended)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+	if (!(u->wrapper->traits & TRAIT_EXEC))
+		unwrap_joined(u, options->at, u->count, SHELL_VIA_EVAL, 0);
+	else if (exec)
+		unwrap_child(u, options->at, u->count, SHELL_VIA_WRAPPER);
+	else
+		unwrap_joined(u, options->at, u->count, SHELL_VIA_SHELL_STRING,
+		              STORE_POSIX_SCRIPT);
+}
+
+/* A shell with a file, or with nothing: it reads its input. */
+static void unwrap_shell_file(struct unwrapping *u, size_t at, bool from_input)
+{
+	if (at >= u->count && u->appended)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+	else if (at >= u->count || from_input || 
+	         name_in(word_at(u, at)->value, "- /dev/stdin /dev/fd/0 /proc/self/fd/0"))
+		unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+	else if (word_at(u, at)->dynamic)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+}
+
+static void rest_shell(struct unwrapping *u, struct options *options)
+{
+	struct span name = span_str(u->wrapper->name);
+	bool script = false, input = false, told = false;
+
+	while (options_next(options)) {
+		script |= option_is(options, 'c', NULL);
+		input |= option_is(options, 's', NULL);
+		told |= option_is(options, 0, "help") || option_is(options, 0, "version");
+		if (option_is(options, 0, "rcfile") || option_is(options, 0, "init-file"))
+			unwrap_problem(u, SHELL_PROBLEM_SOURCED);
+		if (option_is(options, 'O', NULL) || option_is(options, 'k', NULL))
+			unwrap_problem(u, SHELL_PROBLEM_BUILTIN);
+	}
+	report_options(u, options);
+	if (name_in(name, "zsh ksh ksh93 mksh lksh yash"))
+		unwrap_problem(u, SHELL_PROBLEM_DIALECT);
+	if (told)
+		return;
+	if (!script)
+		unwrap_shell_file(u, options->at, input);
+	else if (options->at < u->count)
+		unwrap_script(u, word_at(u, options->at), SHELL_VIA_SHELL_STRING,
+		              name_in(name, "bash rbash") ? 0 : STORE_POSIX_SCRIPT);
+	else if (u->appended)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+}
+
+/* script -c, su -c, runuser [-u USER COMMAND], fish -c */
+static void rest_script_c(struct unwrapping *u, struct options *options)
+{
+	bool found = false, user = false;
+	size_t operand = SHELL_NONE;
+
+	for (;;) {
+		while (options_next(options)) {
+			user |= option_is(options, 'u', "user");
+			if (!option_is(options, 'c', "command") &&
+			    !option_is(options, 0, "session-command"))
+				continue;
+			found = true;
+			if (options->has_value)
+				unwrap_script(u, &options->value, SHELL_VIA_SHELL_STRING,
+				              STORE_POSIX_SCRIPT);
+		}
+		if (options->at >= u->count)
+			break;
+		operand = operand == SHELL_NONE ? options->at : operand;
+		if (options->ended || user)
+			break;
+		options->at++;
+	}
+	report_options(u, options);
+	if (span_eq(span_str(u->wrapper->name), SPAN("fish")))
+		unwrap_problem(u, SHELL_PROBLEM_DIALECT);
+	if (!found && operand != SHELL_NONE && (user || options->ended))
+		unwrap_child(u, operand, u->count, SHELL_VIA_WRAPPER);
+	else if (!found || u->appended)
+		nothing_to_run(u);
+}
+
+static void rest_flock(struct unwrapping *u, struct options *options)
+{
+	size_t at;
+
+	while (options_next(options))
+		;
+	report_options(u, options);
+	at = skip_operands(u, options->at);
+	if (at + 1 < u->count && name_in(word_at(u, at)->value, "-c --command"))
+		unwrap_script(u, word_at(u, at + 1), SHELL_VIA_SHELL_STRING, STORE_POSIX_SCRIPT);
+	else if (at < u->count)
+		unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+	else
+		nothing_to_run(u);
+}
+
+static void rest_remote(struct unwrapping *u, struct options *options)
+{
+	while (options_next(options))
+		;
+	options->at = skip_operands(u, options->at); /* the host; options may follow it */
+	while (options_next(options))
+		;
+	report_options(u, options);
+	unwrap_problem(u, SHELL_PROBLEM_REMOTE);
+	unwrap_joined(u, options->at, u->count, SHELL_VIA_REMOTE,
+	              SHELL_FLAG_REMOTE | STORE_POSIX_SCRIPT);
+}
+
+static void rest_trap(struct unwrapping *u, struct options *options)
+{
+	const struct shell_word *word;
+
+	while (options_next(options))
+		;
+	report_options(u, options);
+	/* One word is a signal to reset, or - */
+	if (options->at + 1 >= u->count)
+		return;
+	word = word_at(u, options->at);
+	if (!word->dynamic && (word->value.len == 0 || span_eq(word->value, SPAN("-"))))
+		return;
+	unwrap_script(u, word, SHELL_VIA_TRAP, 0);
+}
+
+/* The words with those marked in which another program puts text. */
+static const struct shell_word *mark_inserted(struct unwrapping *u, size_t from, size_t to,
+                                              struct span mark)
+{
+	struct shell_word *words = store_alloc(u->store, to - from, sizeof(*words));
+
+	for (size_t i = from; i < to; i++) {
+		struct shell_word *word = &words[i - from];
+		char *place;
+
+		*word = *word_at(u, i);
+		place = mark.len ? memmem(word->value.data, word->value.len, mark.data, mark.len)
+		                 : NULL;
+		if (!place)
+			continue;
+		word->dynamic |= SHELL_DYNAMIC_INSERTED;
+		word->value = span_head(word->value, (size_t)(place - word->value.data));
+	}
+	return words;
+}
+
+/* Behind -exec; returns behind the ; or + that ends it. */
+static size_t unwrap_exec(struct unwrapping *u, size_t from)
+{
+	size_t to = from;
+
+	while (to < u->count && !span_eq(word_at(u, to)->value, SPAN(";")) &&
+	       !(span_eq(word_at(u, to)->value, SPAN("+")) && to > from &&
+	         span_eq(word_at(u, to - 1)->value, SPAN("{}"))))
+		to++;
+	if (to > from)
+		store_child(u->store, mark_inserted(u, from, to, SPAN("{}")), to - from, u->command,
+		            SHELL_VIA_FIND, 0);
+	return to + 1;
+}
+
+static void rest_find(struct unwrapping *u, struct options *options)
+{
+	unsigned *flags;
+
+	(void)options;
+	if (u->appended)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+	for (size_t i = 1; i < u->count;) {
+		const struct shell_word *word = word_at(u, i++);
+
+		flags = &u->store->commands[u->command].flags;
+		if (unwrap_may_be_option(word))
+			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		else if (name_in(word->value, "-exec -execdir -ok -okdir"))
+			i = unwrap_exec(u, i);
+		else if (name_in(word->value, "-fprint -fprint0 -fprintf -fls"))
+			*flags |= SHELL_FLAG_WRITES;
+		else if (span_eq(word->value, SPAN("-delete")))
+			*flags |= SHELL_FLAG_DELETES;
+	}
+}
+
+static void rest_xargs(struct unwrapping *u, struct options *options)
+{
+	struct span mark = span_of("", 0);
+	unsigned flags = SHELL_FLAG_APPENDED;
+
+	while (options_next(options)) {
+		if (!option_is(options, 'I', "replace") && !option_is(options, 'i', NULL) &&
+		    !option_is(options, 'J', NULL))
+			continue;
+		mark = options->has_value && options->value.value.len ? options->value.value
+		                                                       : SPAN("{}");
+		flags = 0;
+		if (options->has_value && options->value.dynamic)
+			options->dynamic = true;
+	}
+	report_options(u, options);
+	if (options->at >= u->count) {
+		if (u->appended)
+			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
+		return; /* it prints, as echo does */
+	}
+	store_child(u->store, mark_inserted(u, options->at, u->count, mark),
+	            u->count - options->at, u->command, SHELL_VIA_XARGS, flags);
+}
+
+static void rest_parallel(struct unwrapping *u, struct options *options)
+{
+	size_t to;
+
+	while (options_next(options))
+		;
+	report_options(u, options);
+	to = options->at;
+	while (to < u->count && !name_in(word_at(u, to)->value, "::: :::: :::+ ::::+"))
+		to++;
+	/* Its input is put into the script, or is the script. */
+	unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+	unwrap_joined(u, options->at, to, SHELL_VIA_SHELL_STRING, 0);
+}
+
+static void (*const rests[REST_COUNT])(struct unwrapping *u, struct options *options) = {
+	[REST_COMMAND] = rest_command,   [REST_JOINED] = rest_joined,
+	[REST_SHELL] = rest_shell,       [REST_SCRIPT_C] = rest_script_c,
+	[REST_FLOCK] = rest_flock,       [REST_REMOTE] = rest_remote,
+	[REST_TRAP] = rest_trap,         [REST_FIND] = rest_find,
+	[REST_XARGS] = rest_xargs,       [REST_PARALLEL] = rest_parallel,
+};
+
+void unwrap_command(struct shell_store *store, size_t command)
+{
+	const struct shell_command *c = &store->commands[command];
+	struct unwrapping u = { .store = store, .command = command, .words = c->words,
+		                .count = c->word_count,
+		                .appended = c->flags & SHELL_FLAG_APPENDED };
+	struct span base = shell_command_base(c);
+	struct options options;
+
+	if (base.len == 0 || c->flags & SHELL_FLAG_TEST)
+		return;
+	u.wrapper = wrapper_find(base);
+	if (u.wrapper) {
+		options_begin(&options, u.words, u.count, u.wrapper);
+		rests[u.wrapper->rest](&u, &options);
+	}
+	if (span_eq(base, SPAN("git")))
+		unwrap_git(&u);
+	unwrap_running_options(&u, base);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shell/wrappers.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+#define SHELL_LETTERS "abcefhiklmnprstuvxBCDEHPTo:O:"
+#define SHELL_LONGS                                                                          \
+	"login posix norc noprofile restricted verbose version help noediting debugger "     \
+	"dump-po-strings dump-strings debug pretty-print? wordexp rcfile: init-file:"
+#define SHELL_ROW(shell) { shell, SHELL_LETTERS, SHELL_LONGS, REST_SHELL, 0, TRAIT_PLUS }
+
+#define ARCH_LETTERS "BFILRSTXZhV3v"
+#define ARCH_LONGS                                                                           \
+	"32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize "             \
+	"whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 "  \
+	"verbose list show? help version"
+#define ARCH_ROW(arch) { arch, ARCH_LETTERS, ARCH_LONGS, REST_COMMAND, 0, 0 }
+
+static const struct wrapper wrappers[] = {
+	{ "env", "i0u:C:S:vP:L:U:",
+	  "ignore-environment null unset: chdir: split-string: debug argv0: block-signal? "
+	  "default-signal? ignore-signal? list-signal-handling help version",
+	  REST_COMMAND, 0, TRAIT_ASSIGNMENTS | TRAIT_SPLIT },
+	{ "sudo", "AbBC:D:eEg:h:HiKklnNp:PR:r:sST:t:U:u:vVc:a:",
+	  "askpass background bell close-from: chdir: edit preserve-env? group: host: login "
+	  "set-home list non-interactive no-update preserve-groups prompt: chroot: role: stdin "
+	  "shell type: command-timeout: other-user: user: validate reset-timestamp "
+	  "remove-timestamp help version",
+	  REST_COMMAND, 0, TRAIT_ASSIGNMENTS | TRAIT_JOINED_S },
+	{ "doas", "a:C:Lnsu:", "", REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "pkexec", "", "user: keep-cwd disable-internal-agent help version", REST_COMMAND, 0, 0 },
+	{ "run0", "iu:g:D:", "user: group: nice: chdir: setenv: background: unit: description: "
+	  "slice: slice-inherit property: machine: pty pipe no-ask-password shell-prompt-prefix: "
+	  "lightweight: help version", REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "nice", "n:", "adjustment: help version", REST_COMMAND, 0, TRAIT_DIGITS },
+	{ "ionice", "c:n:p:P:u:thV", "class: classdata: pid: pgid: uid: ignore help version",
+	  REST_COMMAND, 0, 0 },
+	{ "nohup", "", "help version", REST_COMMAND, 0, 0 },
+	{ "timeout", "fk:ps:v",
+	  "foreground kill-after: preserve-status signal: verbose help version", REST_COMMAND, 1,
+	  TRAIT_NUMBER },
+	{ "stdbuf", "i:o:e:", "input: output: error: help version", REST_COMMAND, 0, 0 },
+	{ "setsid", "cfwhV", "ctty fork wait help version", REST_COMMAND, 0, 0 },
+	{ "setpriv", "hdV",
+	  "dump no-new-privs clear-groups keep-groups init-groups groups: inh-caps: ambient-caps: "
+	  "bounding-set: ruid: euid: rgid: egid: reuid: regid: list-caps securebits: pdeathsig: "
+	  "selinux-label: apparmor-profile: reset-env landlock-access: landlock-rule: "
+	  "seccomp-filter: help version",
+	  REST_COMMAND, 0, 0 },
+	{ "setarch", ARCH_LETTERS, ARCH_LONGS, REST_COMMAND, 0, 0 },
+	ARCH_ROW("linux32"), ARCH_ROW("linux64"), ARCH_ROW("x86_64"), ARCH_ROW("i386"),
+	ARCH_ROW("i686"), ARCH_ROW("aarch64"), ARCH_ROW("uname26"),
+	{ "time", "af:o:pqvV",
+	  "append format: output: portability quiet verbose help version", REST_COMMAND, 0,
+	  TRAIT_ASSIGNMENTS | TRAIT_KEYWORD },
+	{ "command", "pvV", "", REST_COMMAND, 0, TRAIT_NO_RUN },
+	{ "builtin", "", "", REST_COMMAND, 0, 0 },
+	{ "exec", "a:cl", "", REST_COMMAND, 0, 0 },
+	{ "noglob", "", "", REST_COMMAND, 0, 0 },
+	{ "nocorrect", "", "", REST_COMMAND, 0, 0 },
+	{ "busybox", "", "list list-full install? help", REST_COMMAND, 0, 0 },
+	{ "toybox", "", "long help version", REST_COMMAND, 0, 0 },
+	{ "chroot", "", "groups: userspec: skip-chdir help version", REST_COMMAND, 1,
+	  TRAIT_OWN_SHELL },
+	{ "unshare", "mnuipUTCcrRS:G:w:hVf",
+	  "mount? net? uts? ipc? pid? user? time? cgroup? fork map-user: map-group: map-root-user "
+	  "map-current-user map-auto map-users: map-groups: map-subids owner: kill-child? "
+	  "mount-proc? mount-binfmt? propagation: setgroups: keep-caps root: wd: setuid: setgid: "
+	  "monotonic: boottime: load-interp: forward-signals help version",
+	  REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "nsenter", "at:m?n?u?i?p?U?C?T?r?w?W:FS:G:ehZVN:",
+	  "all target: mount? net? uts? ipc? pid? user? user-parent cgroup? time? root? wd? wdns: "
+	  "no-fork setuid: setgid: preserve-credentials keep-caps env follow-context "
+	  "join-cgroup net-socket: help version",
+	  REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "prlimit", "p:o:hVc?d?e?f?i?l?m?n?q?r?s?t?u?v?x?y?",
+	  "pid: output: noheadings raw verbose core? data? nice? fsize? sigpending? memlock? rss? "
+	  "nofile? msgqueue? rtprio? stack? cpu? nproc? as? locks? rttime? help version",
+	  REST_COMMAND, 0, 0 },
+	{ "taskset", "acphV", "all-tasks pid cpu-list help version", REST_COMMAND, 1,
+	  TRAIT_NUMBER },
+	{ "chrt", "abdfioprmvhVT:P:D:R",
+	  "all-tasks batch deadline fifo idle other pid rr max verbose sched-runtime: "
+	  "sched-period: sched-deadline: reset-on-fork help version",
+	  REST_COMMAND, 1, TRAIT_NUMBER },
+	{ "numactl", "aN:C:m:i:p:P:w:lsHbcno:",
+	  "all cpunodebind: physcpubind: membind: interleave: preferred: preferred-many: "
+	  "weighted-interleave: localalloc show hardware balancing version help",
+	  REST_COMMAND, 0, 0 },
+	{ "strace", "a:b:cCdDe:E:fFhI:iknNo:O:p:P:qrs:S:tTu:U:vVwxX:yYzZ",
+	  "help version abbrev: attach: column: const-print-style: decode-fds? "
+	  "daemonized? debug detach-on: env: failed-only failing-only fault: follow-forks "
+	  "inject: instruction-pointer interruptible: kvm? output: output-append-mode "
+	  "output-separately quiet? raw: read: relative-timestamps? seccomp-bpf "
+	  "secontext? signals: silence? stack-traces? status: string-limit: "
+	  "strings-in-hex? successful-only summary summary-only summary-columns: "
+	  "summary-sort-by: summary-syscall-overhead: summary-wall-clock syscall-limit: "
+	  "syscall-times? timestamps? tips? trace: trace-path: user: verbose: write:",
+	  REST_COMMAND, 0, TRAIT_ASSIGNMENTS },
+	{ "ltrace", "a:A:bcCD:e:fF:hiL:l:n:o:p:rs:StTu:Vw:x:",
+	  "align: config: debug: demangle indent: library: output: no-signals where: help version",
+	  REST_COMMAND, 0, 0 },
+	{ "valgrind", "dhqv", "", REST_COMMAND, 0, 0 },
+	{ "catchsegv", "", "help version", REST_COMMAND, 0, 0 },
+	{ "fakeroot", "l:f:i:s:ub:hv", "lib: faked: fd-base: help version unknown-is-real",
+	  REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "eatmydata", "", "", REST_COMMAND, 0, 0 },
+	{ "proxychains", "qf:", "", REST_COMMAND, 0, 0 },
+	{ "proxychains4", "qf:", "", REST_COMMAND, 0, 0 },
+	{ "torsocks", "du:p:ia:Pq", "user: pass: isolate address: port: quiet debug shell",
+	  REST_COMMAND, 0, 0 },
+	{ "dbus-run-session", "", "config-file: dbus-daemon: help version", REST_COMMAND, 0, 0 },
+	{ "xvfb-run", "ae:f:hn:lp:s:w:",
+	  "auto-servernum error-file: auth-file: help server-num: listen-tcp xauth-protocol: "
+	  "server-args: wait:", REST_COMMAND, 0, 0 },
+	{ "systemd-run", "H:M:p:rdE:PtGqSu:",
+	  "scope user system unit: property: description: slice: slice-inherit expand-environment? "
+	  "remain-after-exit send-sighup service-type: uid: gid: nice: working-directory: "
+	  "same-dir setenv: pty pipe quiet collect wait shell on-active: on-boot: on-startup: "
+	  "on-unit-active: on-unit-inactive: on-calendar: host: machine: no-block "
+	  "no-ask-password help version", REST_COMMAND, 0, TRAIT_OWN_SHELL },
+	{ "cgexec", "g:", "sticky", REST_COMMAND, 0, 0 },
+	{ "runcon", "ct:u:r:l:", "compute type: user: role: range: help version", REST_COMMAND, 1,
+	  0 },
+	{ "unbuffer", "p", "", REST_COMMAND, 0, 0 },
+	{ "rlwrap", "", "", REST_COMMAND, 0, 0 },
+	{ "script", "aB:c:eE:fI:m:o:O:qt?T:hV",
+	  "append log-io: command: return echo: flush log-in: logging-format: output-limit: "
+	  "log-out: quiet timing? log-timing: force help version",
+	  REST_SCRIPT_C, 0, TRAIT_PERMUTES | TRAIT_OWN_SHELL },
+	{ "su", "c:flmpPs:g:G:w:ThV",
+	  "command: session-command: fast login preserve-environment pty no-pty shell: group: "
+	  "supp-group: whitelist-environment: help version",
+	  REST_SCRIPT_C, 0, TRAIT_PERMUTES | TRAIT_OWN_SHELL },
+	{ "runuser", "c:flmpPs:g:G:w:u:hV",
+	  "command: session-command: fast login preserve-environment pty shell: group: "
+	  "supp-group: whitelist-environment: user: help version",
+	  REST_SCRIPT_C, 0, TRAIT_PERMUTES | TRAIT_OWN_SHELL },
+	{ "flock", "exsuonFw:E:hV",
+	  "exclusive shared unlock nonblock nb timeout: wait: conflict-exit-code: close "
+	  "no-fork verbose fcntl start: length: help version",
+	  REST_FLOCK, 1, 0 },
+	{ "watch", "bcCdegn:pq:rtwxhvs:f",
+	  "beep color no-color differences? errexit chgexit equexit: interval: precise no-rerun "
+	  "no-title no-wrap exec shotsdir: follow help version",
+	  REST_JOINED, 0, TRAIT_EXEC },
+	{ "eval", "", "", REST_JOINED, 0, 0 },
+	{ "xargs", "0a:d:E:e?I:i?L:l?n:P:prs:S:R:J:txo",
+	  "null arg-file: delimiter: eof? replace? max-lines? max-args: max-procs: "
+	  "process-slot-var: interactive no-run-if-empty max-chars: show-limits verbose exit "
+	  "open-tty help version",
+	  REST_XARGS, 0, 0 },
+	{ "parallel", "j:kmXn:N:L:I:a:d:E:0S:P:vtuqvhV",
+	  "jobs: keep-order max-args: max-replace-args: max-lines: arg-file: delimiter: null "
+	  "halt: progress bar eta dry-run verbose linebuffer line-buffer group ungroup tag joblog: "
+	  "resume retries: timeout: delay: load: memfree: pipe block: colsep: will-cite "
+	  "no-run-if-empty header: results: tmpdir: quote max-procs: semaphore wait nice: "
+	  "shuf lb citation help version",
+	  REST_PARALLEL, 0, 0 },
+	{ "find", "", "", REST_FIND, 0, 0 },
+	{ "trap", "lp", "", REST_TRAP, 0, 0 },
+	{ "ssh", "46AaB:b:Cc:D:E:e:F:fGgI:i:J:KkL:l:MNnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", "",
+	  REST_REMOTE, 1, 0 },
+	SHELL_ROW("sh"), SHELL_ROW("bash"), SHELL_ROW("dash"), SHELL_ROW("ash"),
+	SHELL_ROW("ksh"), SHELL_ROW("mksh"), SHELL_ROW("zsh"), SHELL_ROW("rbash"),
+	SHELL_ROW("yash"), SHELL_ROW("posh"), SHELL_ROW("lksh"), SHELL_ROW("ksh93"),
+	{ "fish", "c:C:iln:No:p:Pd:D:f:hv",
+	  "command: init-command: interactive login no-config no-execute private debug: "
+	  "debug-output: profile: profile-startup: features: help version",
+	  REST_SCRIPT_C, 0, TRAIT_PERMUTES | TRAIT_OWN_SHELL },
+};
+
+const struct wrapper *wrapper_find(struct span base)
+{
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
+		if (span_eq(base, span_str(wrappers[i].name)))
+			return &wrappers[i];
+	return NULL;
+}
+
+static const struct running_option running_options[] = {
+	{ "rg", "--pre", "" },
+	{ "rg", "--hostname-bin", "" },
+	{ "man", "--pager", "" },
+	{ "man", "-P", "" },
+	{ "man", "--html", "" },
+	{ "sort", "--compress-program", "" },
+	{ "split", "--filter", "" },
+	{ "tar", "--to-command", "" },
+	{ "tar", "--use-compress-program", "" },
+	{ "tar", "--checkpoint-action", "exec=" },
+	{ "tar", "--rsh-command", "" },
+	{ "tar", "--info-script", "" },
+	{ "tar", "--new-volume-script", "" },
+	{ "tar", "-I", "" },
+	{ "tar", "-F", "" },
+	{ "rsync", "--rsh", "" },
+	{ "rsync", "-e", "" },
+	{ "scp", "-S", "" },
+	{ "sftp", "-S", "" },
+	{ "ssh", "-o", "ProxyCommand=" },
+	{ "ssh", "-o", "LocalCommand=" },
+	{ "ssh", "-o", "KnownHostsCommand=" },
+	{ "scp", "-o", "ProxyCommand=" },
+	{ "sftp", "-o", "ProxyCommand=" },
+	{ "zip", "-TT", "" },
+	{ "zip", "--unzip-command", "" },
+	{ "diff3", "--diff-program", "" },
+	{ "sdiff", "--diff-program", "" },
+	{ "git", "--exec", "" },
+	{ "git", "--upload-pack", "" },
+	{ "git", "--receive-pack", "" },
+	{ "git", "--open-files-in-pager", "" },
+	{ "git", "--extcmd", "" },
+	{ "git", "--tree-filter", "" },
+	{ "git", "--index-filter", "" },
+	{ "git", "--msg-filter", "" },
+	{ "git", "--env-filter", "" },
+	{ "git", "--commit-filter", "" },
+	{ "git", "--parent-filter", "" },
+	{ "git", "--tag-name-filter", "" },
+	{ "git", "--sequence-editor", "" },
+};
+
+const struct running_option *running_option_at(struct span base, size_t i)
+{
+	for (size_t k = 0; k < ARRAY_LEN(running_options); k++)
+		if (span_eq(base, span_str(running_options[k].program)) && i-- == 0)
+			return &running_options[k];
+	return NULL;
+}
+
+static const struct {
+	char pattern[32]; /* of fnmatch, without regard to case */
+	enum git_key kind;
+} git_keys[] = {
+	{ "alias.*", GIT_KEY_ALIAS },
+	{ "core.pager", GIT_KEY_SCRIPT },
+	{ "core.editor", GIT_KEY_SCRIPT },
+	{ "core.sshcommand", GIT_KEY_SCRIPT },
+	{ "core.fsmonitor", GIT_KEY_SCRIPT },
+	{ "core.askpass", GIT_KEY_SCRIPT },
+	{ "core.gitproxy", GIT_KEY_SCRIPT },
+	{ "core.alternaterefscommand", GIT_KEY_SCRIPT },
+	{ "core.hookspath", GIT_KEY_PLACE },
+	{ "core.attributesfile", GIT_KEY_PLACE },
+	{ "core.worktree", GIT_KEY_PLACE },
+	{ "hook.*", GIT_KEY_SCRIPT },
+	{ "sequence.editor", GIT_KEY_SCRIPT },
+	{ "pager.*", GIT_KEY_SCRIPT },
+	{ "diff.external", GIT_KEY_SCRIPT },
+	{ "diff.*.command", GIT_KEY_SCRIPT },
+	{ "diff.*.textconv", GIT_KEY_SCRIPT },
+	{ "difftool.*.cmd", GIT_KEY_SCRIPT },
+	{ "difftool.*.path", GIT_KEY_SCRIPT },
+	{ "interactive.difffilter", GIT_KEY_SCRIPT },
+	{ "merge.*.driver", GIT_KEY_SCRIPT },
+	{ "mergetool.*.cmd", GIT_KEY_SCRIPT },
+	{ "mergetool.*.path", GIT_KEY_SCRIPT },
+	{ "filter.*.clean", GIT_KEY_SCRIPT },
+	{ "filter.*.smudge", GIT_KEY_SCRIPT },
+	{ "filter.*.process", GIT_KEY_SCRIPT },
+	{ "credential.helper", GIT_KEY_SCRIPT },
+	{ "credential.*.helper", GIT_KEY_SCRIPT },
+	{ "gpg.program", GIT_KEY_SCRIPT },
+	{ "gpg.*.program", GIT_KEY_SCRIPT },
+	{ "gpg.ssh.defaultkeycommand", GIT_KEY_SCRIPT },
+	{ "trailer.*.command", GIT_KEY_SCRIPT },
+	{ "trailer.*.cmd", GIT_KEY_SCRIPT },
+	{ "tar.*.command", GIT_KEY_SCRIPT },
+	{ "browser.*", GIT_KEY_SCRIPT },
+	{ "man.*", GIT_KEY_SCRIPT },
+	{ "guitool.*.cmd", GIT_KEY_SCRIPT },
+	{ "sendemail.*", GIT_KEY_SCRIPT },
+	{ "ssh.variant", GIT_KEY_HARMLESS },
+	{ "uploadpack.packobjectshook", GIT_KEY_SCRIPT },
+	{ "remote.*.uploadpack", GIT_KEY_SCRIPT },
+	{ "remote.*.receivepack", GIT_KEY_SCRIPT },
+	{ "remote.*.vcs", GIT_KEY_PLACE },
+	{ "submodule.*.update", GIT_KEY_ALIAS },
+	{ "include.path", GIT_KEY_PLACE },
+	{ "includeif.*", GIT_KEY_PLACE },
+	{ "init.templatedir", GIT_KEY_PLACE },
+	{ "protocol.*", GIT_KEY_PLACE },
+	{ "url.*", GIT_KEY_PLACE },
+};
+
+enum git_key git_key_kind(struct span key)
+{
+	char text[256];
+
+	if (key.len >= sizeof(text))
+		return GIT_KEY_PLACE;
+	snprintf(text, sizeof(text), "%.*s", (int)key.len, key.data);
+	for (size_t i = 0; i < ARRAY_LEN(git_keys); i++)
+		if (fnmatch(git_keys[i].pattern, text, FNM_CASEFOLD) == 0)
+			return git_keys[i].kind;
+	return GIT_KEY_HARMLESS;
+}

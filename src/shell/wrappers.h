@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: the table of commands that run other commands.
+ *
+ * To add one: a row in wrappers.c with its options as its manual lists them, and a row in
+ * test/shell/test_wrappers.py.  An option that a row does not list is a problem in the analysis
+ * (UNKNOWN_OPTION), since it may take the next word.
+ */
+#ifndef HASP_SHELL_WRAPPERS_H
+#define HASP_SHELL_WRAPPERS_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+/* What follows the options and the skipped operands. */
+enum wrapper_rest {
+	REST_COMMAND,  /* a command and its arguments */
+	REST_JOINED,   /* words that are joined to a script (eval, watch) */
+	REST_SHELL,    /* sh: a script with -c, else a file or the input */
+	REST_SCRIPT_C, /* a script as the value of -c (script -c; su -c) */
+	REST_FLOCK,    /* -c SCRIPT behind the file, or a command */
+	REST_REMOTE,   /* joined to a script for another machine */
+	REST_TRAP,     /* a script, then signals */
+	REST_FIND,
+	REST_XARGS,
+	REST_PARALLEL, /* a command up to ::: */
+	REST_COUNT
+};
+
+/* What is special in the options. */
+enum wrapper_trait {
+	TRAIT_ASSIGNMENTS = 1,  /* NAME=VALUE before the command */
+	TRAIT_DIGITS = 2,       /* -5 is an option */
+	TRAIT_SPLIT = 4,        /* -S: a text that is split into words (env) */
+	TRAIT_NO_RUN = 8,       /* with -v or -V, nothing is run (command) */
+	TRAIT_EXEC = 16,        /* a script for sh; with -x, a command instead (watch) */
+	TRAIT_PERMUTES = 32,    /* options may stand behind operands (su, script) */
+	TRAIT_NUMBER = 64,      /* the skipped operand is a number, if it is there */
+	TRAIT_PLUS = 128,       /* +o and the like are options too */
+	TRAIT_OWN_SHELL = 256,  /* without a command it runs a shell, which reads its input */
+	TRAIT_KEYWORD = 1024,   /* a part of bash, with -p alone, unless it is called by its path */
+	TRAIT_JOINED_S = 512,   /* with -s or -i the words are joined to a script (sudo) */
+};
+
+struct wrapper {
+	char name[20];
+	char letters[72];    /* as getopt's: : takes a value, ? may have one attached */
+	const char *longs;   /* names with a blank between; : and ? as above */
+	enum wrapper_rest rest;
+	unsigned skip;       /* operands before the command */
+	unsigned traits;     /* enum wrapper_trait */
+};
+
+/* By the base name; NULL when it is not in the table. */
+const struct wrapper *wrapper_find(struct span base);
+
+/* An option whose value is run. */
+struct running_option {
+	char program[8];
+	char name[24];   /* "--pre", "-e" */
+	char begins[20]; /* what the value must begin with, which is taken off; or "" */
+};
+
+/* Row number `i` for the program, counted from 0; NULL when there are no more. The value is a
+ * script. */
+const struct running_option *running_option_at(struct span base, size_t i);
+
+/* Whether a git configuration key names something that git runs, or a place of such things. */
+enum git_key {
+	GIT_KEY_HARMLESS,
+	GIT_KEY_SCRIPT, /* its value is run */
+	GIT_KEY_ALIAS,  /* run when it begins with !, else words for git */
+	GIT_KEY_PLACE,  /* says where more configuration or programs are */
+};
+enum git_key git_key_kind(struct span key);
+
+#endif
