@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a confined process may do, as data.
+ *
+ *     struct sandbox_options options = { .roots = roots, .root_count = 1,
+ *                                        .use = SANDBOX_USE_COMMAND };
+ *     struct sandbox_plan *plan;
+ *     if (sandbox_plan_make(&options, sandbox_probe(), &plan, &err))
+ *             ... sandbox_spawn (spawn.h), plan_judge (judge.h), explain (explain.h) ...
+ *     sandbox_plan_free(plan);
+ *
+ * A plan is made once from options and from what the machine can do (probe.h); everything in it is
+ * canonical and absolute.  The same plan makes the mounts (spawn.h), the Landlock rules
+ * (landlock.h), the answers of the supervisor (supervise.h), the words of `--explain`, and the
+ * profile for macOS (seatbelt.h), so that they cannot disagree.
+ *
+ * How the rules of a plan combine: the longest path that is the place or above it decides.  There
+ * is one rule for a path: --deny before --write and --read, those before roots, roots before the
+ * tables of names.h; of equals the stricter.  Where no rule says anything, reading is allowed and
+ * writing is not.  --read opens exactly what it names: what is hidden deeper stays hidden.
+ *
+ * A writable path is searched for the names that must be protected in it (names.h): the folder
+ * itself; its repository, submodules and, where it is none, repositories one level down.  Folders
+ * deeper down, which nobody opens as a project, are not.  A writable path with the home folder in
+ * it, or a part of that, also keeps what runs at login.  "/", /dev, /proc and /sys cannot be
+ * writable but at level paths.
+ *
+ * Levels, from strong to weak:
+ *   full      own user, mount, PID and (network off) network namespaces: all is read-only but the
+ *             writable paths; hidden paths are covered; Landlock; seccomp; no capabilities
+ *   landlock  where name spaces are forbidden: Landlock, seccomp, and a supervisor that
+ *             answers the calls which Landlock does not cover
+ *   paths     neither: hasp's file tools check paths, commands are not confined at all
+ */
+#ifndef HASP_SANDBOX_PLAN_H
+#define HASP_SANDBOX_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum sandbox_level { SANDBOX_PATHS, SANDBOX_LANDLOCK, SANDBOX_FULL };
+
+const char *sandbox_level_name(enum sandbox_level level); /* "paths", "landlock", "full" */
+/* Also "none" for paths. False for other words. */
+bool sandbox_level_parse(const char *name, enum sandbox_level *ret);
+
+/* Who is confined. */
+enum sandbox_use {
+	SANDBOX_USE_FILES,   /* a worker that answers file operations: no programs, no sockets */
+	SANDBOX_USE_COMMAND, /* a worker that runs a command */
+};
+
+enum sandbox_access {
+	SANDBOX_HIDDEN, /* neither its content nor, where the level can, its names */
+	SANDBOX_READ,   /* read and execute */
+	SANDBOX_WRITE,
+};
+
+/* Why a rule is there: goes into denials and explanations. One table (names.c). */
+enum sandbox_reason {
+	SANDBOX_REASON_DEFAULT,     /* nothing outside the writable paths may be written */
+	SANDBOX_REASON_ROOT,        /* a workspace root */
+	SANDBOX_REASON_OPTION,      /* --write, --read, --deny; permission of the user */
+	SANDBOX_REASON_TEMP,        /* the session's folder for temporary files */
+	SANDBOX_REASON_JOURNAL,     /* hasp's own journal (files only) */
+	SANDBOX_REASON_DEVICE,      /* /dev/null and the like */
+	SANDBOX_REASON_GIT,         /* what git runs or is steered by: hooks, config ... */
+	SANDBOX_REASON_SETTINGS,    /* settings of agents and editors */
+	SANDBOX_REASON_CREDENTIALS, /* keys, tokens, passwords */
+	SANDBOX_REASON_OWN_SECRETS, /* hasp's and Gemini CLI's tokens, sessions, policies */
+	SANDBOX_REASON_SOCKETS,     /* sockets of daemons */
+	SANDBOX_REASON_NETWORK,     /* the network is off */
+	SANDBOX_REASON_KERNEL,      /* a system call that no command needs */
+	SANDBOX_REASON_LIMIT,       /* a limit was reached */
+	SANDBOX_REASON_COUNT
+};
+
+const char *sandbox_reason_name(enum sandbox_reason reason); /* "git", "credentials", ... */
+const char *sandbox_reason_text(enum sandbox_reason reason); /* a phrase for people */
+
+struct sandbox_rule {
+	char *path;                 /* owned; canonical, absolute; exists */
+	enum sandbox_access access;
+	enum sandbox_reason reason;
+	bool folder;                /* it is a folder (and the rule is about all beneath) */
+	const char *why;            /* static: what it is (names.h), for people; or NULL */
+};
+
+/* A name that must not come into being, or be replaced, inside a writable path, and that no mount
+ * can protect.  The supervisor refuses it and the guard (guard.h) takes it away.
+ *
+ * Mostly it does not exist.  It may be a symlink: then it stays as it is (guard_take remembers it),
+ * must not be replaced, and what it leads to has a rule, or an absent name, of its own. */
+struct sandbox_absent {
+	char *path;                 /* owned; canonical folder that exists, plus the missing rest */
+	enum sandbox_reason reason;
+	const char *why;            /* as in struct sandbox_rule */
+};
+
+struct sandbox_limits {
+	uint64_t memory_bytes;  /* of all processes together; 0: no limit */
+	uint64_t file_bytes;    /* the largest file that is written (RLIMIT_FSIZE); 0: no limit */
+	unsigned processes;     /* at once; 0: no limit */
+	unsigned open_files;    /* a process; 0: as it is */
+	unsigned cpu_seconds;   /* a process; 0: no limit */
+};
+
+/* Half of the machine's memory, 1024 processes, 16 GiB a file, files and CPU as they are. */
+struct sandbox_limits sandbox_limits_default(void);
+
+struct sandbox_probe; /* probe.h */
+
+struct sandbox_options {
+	const char *const *roots;   /* writable; at least one for files; need not be canonical */
+	size_t root_count;
+	const char *const *write;   /* further writable paths (--write, permissions), also where
+	                             * they are protected; missing: only to lift an absent name */
+	size_t write_count;
+	const char *const *read;    /* readable although hidden or protected by default (--read) */
+	size_t read_count;
+	const char *const *deny;    /* hidden (--deny), whatever else is said of that path; missing
+	                             * ones in a writable path become absent names */
+	size_t deny_count;
+	bool roots_read_only;       /* roots are readable only */
+	bool network;
+	enum sandbox_use use;
+	const char *temp;           /* NULL, or the session's folder for temporary files (temp.h) */
+	const char *journal;        /* files: NULL, or where apply_changes keeps its journal */
+	const char *home;           /* NULL: $HOME; whose credential stores are hidden */
+	struct sandbox_limits limits;
+	bool level_given;           /* exactly this level, or an error */
+	enum sandbox_level level;
+};
+
+struct sandbox_plan {
+	enum sandbox_level level;
+	enum sandbox_use use;
+	bool network;
+	bool own_network;           /* a network namespace of its own: loopback is private */
+	bool own_processes;         /* a PID namespace of its own */
+	bool user_namespace;        /* made by a user namespace (else by a privileged user) */
+	unsigned landlock_abi;      /* 0: none */
+	struct sandbox_rule *rules; /* owned; sorted by path, so that parents come first */
+	size_t rule_count;
+	struct sandbox_absent *absent; /* owned; sorted by path */
+	size_t absent_count;
+	char **roots;               /* owned; canonical; the first is where relative paths begin */
+	size_t root_count;
+	char *temp;                 /* owned; NULL or canonical. At full it is seen as /tmp too */
+	struct sandbox_limits limits;
+	char *weaker_because;       /* owned; why the level is not full, one sentence; or NULL */
+};
+
+/* Makes a plan; some 200 us for an ordinary workspace.  Folders are listed, names looked at
+ * (O_PATH, lstat); of contents only git's own pointers are read (plan_git.c).  Between a plan and
+ * its use a path can be swapped: whoever opens a rule's path follows no symlink anywhere in it.
+ * FILE_NOT_FOUND and NOT_A_DIRECTORY for roots; DENIED_BY_SANDBOX when the given level cannot
+ * be had here (the message says why and what would change it); INVALID_ARGUMENT; TOO_LARGE. */
+bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,
+                       struct sandbox_plan **ret, struct err *err);
+void sandbox_plan_free(struct sandbox_plan *plan); /* NULL is fine */
+
+#endif

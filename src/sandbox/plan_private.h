@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan while it is being made: between plan.c, plan_names.c, plan_git.c and draft.c.
+ *
+ * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
+ * path, the strongest; among equally strong ones the strictest.
+ */
+#ifndef HASP_SANDBOX_PLAN_PRIVATE_H
+#define HASP_SANDBOX_PLAN_PRIVATE_H
+
+#include "sandbox/names.h"
+#include "sandbox/spot.h"
+#include "sandbox/plan.h"
+
+/* Whose word a rule is. */
+enum draft_strength {
+	DRAFT_PIN,    /* a folder that keeps its name, or stays visible, by being a mount */
+	DRAFT_TABLE,  /* names.c */
+	DRAFT_ROOT,   /* roots, the session's own folders */
+	DRAFT_OPTION, /* --write, --read */
+	DRAFT_DENY,   /* --deny */
+};
+
+struct draft_rule {
+	struct sandbox_rule rule; /* owned */
+	enum draft_strength strength;
+};
+
+struct draft {
+	const struct sandbox_options *options;
+	struct draft_rule *rules;      /* owned */
+	size_t rule_count, rule_cap;
+	struct sandbox_absent *absent; /* owned */
+	size_t absent_count, absent_cap;
+	char **writable;               /* owned; the canonical paths that are writable as wholes */
+	size_t writable_count, writable_cap;
+	char **lifted;                 /* owned; missing paths named by --write */
+	size_t lifted_count, lifted_cap;
+	size_t git_folders;            /* looked into so far */
+	bool too_many;                 /* LIMIT_SANDBOX_RULES was reached */
+};
+
+void draft_release(struct draft *draft);
+
+/* Takes over `path`. */
+void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
+                enum sandbox_reason reason, enum draft_strength strength, const char *why);
+/* Takes over `path`. */
+void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why);
+/* A rule of strength ROOT or OPTION for writing, beneath which protected names are looked for. */
+void draft_writable(struct draft *draft, const struct spot *place, enum sandbox_reason reason,
+                    enum draft_strength strength);
+/* Whether something could be made there, were nothing protected. */
+bool draft_in_writable(const struct draft *draft, const char *path);
+
+void draft_settle(struct draft *draft);
+/* After draft_settle: the rule that decides about `path`; NULL if none. */
+const struct draft_rule *draft_decide(const struct draft *draft, const char *path);
+/* Adds what keeps the folders above protected paths in their places. */
+void draft_pin(struct draft *draft);
+/* Takes out rules that say what the rule above them says, and absent names that could not come
+ * into being. */
+void draft_prune(struct draft *draft);
+
+/* plan_names.c: notes the rows of a table that are there, or must not come to be there. */
+void plan_names(struct draft *draft, const char *base, struct sandbox_names names);
+/* The credential stores of a canonical home folder, of the machine, and where variables of the
+ * environment say that they are (`home` may be NULL). */
+void plan_home(struct draft *draft, const char *home);
+void plan_system(struct draft *draft);
+void plan_variables(struct draft *draft, const char *home);
+
+/* plan_git.c: what is there of git in and around a writable folder. `root`: it is a workspace root,
+ * whose worktree may write to its repository elsewhere. */
+void plan_git(struct draft *draft, const char *folder, bool root);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this machine allows, told: behind `hasp sandbox --status`.
+ *
+ * The tree (explain.h; keys that do not apply are left out):
+ *   level                       the strongest that can be had
+ *   kernel
+ *   levels[] { level available why remedy }     remedy: a command that would change it
+ *   enforced[]                  what that level does, in sentences
+ *   weaker[]                    what it leaves open here, in sentences
+ *   facts { user_namespaces privileged own_proc landlock_abi landlock_errata seccomp
+ *           seccomp_notify cgroups }
+ */
+#ifndef HASP_SANDBOX_STATUS_H
+#define HASP_SANDBOX_STATUS_H
+
+#include "sandbox/explain.h"
+
+void status_tell(const struct sandbox_probe *probe, const struct teller *teller);
+void status_text(const struct sandbox_probe *probe, struct buf *out);
+
+#endif
