@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Denials in words. */
+#include "sandbox/denial.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static const struct {
+	const char *name;
+	const char *verb; /* in front of what it was about */
+} kinds[DENIAL_KIND_COUNT] = {
+	[DENIAL_READ] = { "read", "read" },
+	[DENIAL_WRITE] = { "write", "write" },
+	[DENIAL_METADATA] = { "metadata", "change the mode, owner, times or attributes of" },
+	[DENIAL_CONNECT] = { "connect", "connect to" },
+	[DENIAL_LISTEN] = { "listen", "listen on" },
+	[DENIAL_CALL] = { "call", "call" },
+	[DENIAL_REMOVED] = { "removed", "make or change" },
+	[DENIAL_LIMIT] = { "limit", "exceed" },
+};
+
+const char *denial_kind_name(enum denial_kind kind)
+{
+	return (unsigned)kind < DENIAL_KIND_COUNT ? kinds[kind].name : "unknown";
+}
+
+/* Characters that change how text around them is shown (UAX 9, and those without a width). */
+static bool misleads(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	}
+	return c < 0x20 || c == '\\';
+}
+
+/* Text that a stranger chose, on one line. */
+static void put_escaped(struct buf *out, const char *text)
+{
+	struct span rest = span_str(text);
+
+	while (rest.len) {
+		uint32_t c = 0;
+		size_t len = utf8_decode(rest, &c);
+
+		if (len == 0)
+			buf_printf(out, "\\x%02x", (unsigned char)rest.data[0]);
+		else if (c == '\\')
+			buf_str(out, "\\\\");
+		else if (!misleads(c))
+			buf_append(out, rest.data, len);
+		else if (c < 0x80)
+			buf_printf(out, "\\x%02x", (unsigned)c);
+		else
+			buf_printf(out, "\\u{%x}", (unsigned)c);
+		rest = span_skip(rest, len ? len : 1);
+	}
+}
+
+/* The folder to write to: that of the path, because the path itself need not exist. */
+static void put_folder(struct buf *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder = mem_dup(path, slash > path ? (size_t)(slash - path) : 1);
+
+	buf_str(out, "--write ");
+	put_escaped(out, folder);
+}
+
+static bool is_unix(const char *what)
+{
+	return strncmp(what, "unix:/", 6) == 0;
+}
+
+static void put_place(const struct denial *denial, struct buf *out)
+{
+	const char *path = denial->rule[0] ? denial->rule : denial->what;
+
+	switch (denial->reason) {
+	case SANDBOX_REASON_DEFAULT:
+		if (denial->kind != DENIAL_READ && denial->what[0] == '/')
+			put_folder(out, denial->what);
+		break;
+	case SANDBOX_REASON_CREDENTIALS:
+		if (denial->kind == DENIAL_READ) {
+			buf_str(out, "--read ");
+			put_escaped(out, path);
+		}
+		break;
+	case SANDBOX_REASON_OPTION:
+		buf_str(out, denial->kind == DENIAL_READ ? "no --deny of " : "--write ");
+		put_escaped(out, path);
+		break;
+	default: /* nothing does */
+		break;
+	}
+}
+
+void denial_remedy(const struct denial *denial, struct buf *out)
+{
+	switch (denial->kind) {
+	case DENIAL_CONNECT:
+	case DENIAL_LISTEN:
+		if (is_unix(denial->what))
+			put_folder(out, denial->what + 5);
+		else if (denial->reason == SANDBOX_REASON_NETWORK)
+			buf_str(out, "--net");
+		break;
+	case DENIAL_CALL:
+		if (denial->reason == SANDBOX_REASON_NETWORK)
+			buf_str(out, "--net");
+		break;
+	case DENIAL_LIMIT:
+	case DENIAL_REMOVED:
+		break;
+	default:
+		put_place(denial, out);
+		break;
+	}
+}
+
+void denial_sentence(const struct denial *denial, struct buf *out)
+{
+	_cleanup_buf_ struct buf remedy = BUF_INIT(out->max);
+	unsigned kind = (unsigned)denial->kind < DENIAL_KIND_COUNT ? denial->kind : DENIAL_CALL;
+
+	buf_printf(out, "%s ", kinds[kind].verb);
+	put_escaped(out, denial->what);
+	buf_printf(out, ": %s", sandbox_reason_text(denial->reason));
+	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
+		buf_str(out, ", ");
+		put_escaped(out, denial->rule);
+	}
+	buf_printf(out, " (rule: %s, level %s)", sandbox_reason_name(denial->reason),
+	           sandbox_level_name(denial->level));
+	if (denial->count > 1)
+		buf_printf(out, ", %u times", denial->count);
+	buf_char(out, '.');
+	denial_remedy(denial, &remedy);
+	if (remedy.len) {
+		buf_str(out, " To allow: ");
+		buf_span(out, buf_view(&remedy));
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was refused, to whom, by which rule, and how to allow it. */
+#ifndef HASP_SANDBOX_DENIAL_H
+#define HASP_SANDBOX_DENIAL_H
+
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "sandbox/plan.h"
+
+enum denial_kind {
+	DENIAL_READ,     /* of a hidden path */
+	DENIAL_WRITE,    /* opening for writing, making, removing, renaming */
+	DENIAL_METADATA, /* mode, owner, times, extended attributes */
+	DENIAL_CONNECT,  /* to an address or a socket */
+	DENIAL_LISTEN,
+	DENIAL_CALL,     /* a system call */
+	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
+	DENIAL_LIMIT,    /* memory, processes, size of a file */
+	DENIAL_KIND_COUNT
+};
+
+const char *denial_kind_name(enum denial_kind kind); /* "read", "write", ... */
+
+struct denial {
+	enum denial_kind kind;
+	enum sandbox_reason reason;
+	enum sandbox_level level;
+	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call, limit */
+	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
+	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
+	pid_t pid;          /* inside the command's namespace; 0 unknown */
+	unsigned count;     /* the same several times: only the first is told, with how many in the end */
+};
+
+/* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
+ * One line; control characters, and others that mislead, are escaped. */
+void denial_sentence(const struct denial *denial, struct buf *out);
+/* What would allow it: "--write /etc", "--read /x", "--net"; nothing is appended if nothing does. */
+void denial_remedy(const struct denial *denial, struct buf *out);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of denials. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sandbox/denial.h"
+
+static void sentences_and_remedies(void **state)
+{
+	static const struct {
+		struct denial denial;
+		const char *sentence, *remedy;
+	} rows[] = {
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
+		    .what = "/etc/x", .count = 1 },
+		  "write /etc/x: outside the writable paths (rule: default, level full). "
+		  "To allow: --write /etc", "--write /etc" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
+		    .what = "/x", .count = 3 },
+		  "write /x: outside the writable paths (rule: default, level full), 3 times. "
+		  "To allow: --write /", "--write /" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_GIT, .level = SANDBOX_LANDLOCK,
+		    .what = "/w/.git/hooks/x", .rule = "/w/.git/hooks" },
+		  "write /w/.git/hooks/x: version control runs it or is steered by it, /w/.git/hooks "
+		  "(rule: git, level landlock).", "" },
+		{ { .kind = DENIAL_READ, .reason = SANDBOX_REASON_CREDENTIALS, .level = SANDBOX_FULL,
+		    .what = "/h/.ssh/id", .rule = "/h/.ssh" },
+		  "read /h/.ssh/id: keys, tokens or passwords, /h/.ssh (rule: credentials, level full). "
+		  "To allow: --read /h/.ssh", "--read /h/.ssh" },
+		{ { .kind = DENIAL_CONNECT, .reason = SANDBOX_REASON_NETWORK, .level = SANDBOX_FULL,
+		    .what = "10.0.0.1:53/udp" },
+		  "connect to 10.0.0.1:53/udp: the network is off (rule: network, level full). "
+		  "To allow: --net", "--net" },
+		{ { .kind = DENIAL_CONNECT, .reason = SANDBOX_REASON_SOCKETS, .level = SANDBOX_FULL,
+		    .what = "unix:/run/docker.sock" },
+		  "connect to unix:/run/docker.sock: sockets of daemons (rule: sockets, level full). "
+		  "To allow: --write /run", "--write /run" },
+		{ { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL, .level = SANDBOX_FULL,
+		    .what = "mount" },
+		  "call mount: a system call that no command needs (rule: kernel, level full).", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_buf_ struct buf sentence = BUF_INIT(4096), remedy = BUF_INIT(4096);
+
+		denial_sentence(&rows[i].denial, &sentence);
+		assert_string_equal(sentence.data, rows[i].sentence);
+		denial_remedy(&rows[i].denial, &remedy);
+		assert_string_equal(remedy.data ? remedy.data : "", rows[i].remedy);
+	}
+}
+
+static void what_a_stranger_chose_stays_on_its_line(void **state)
+{
+	struct denial denial = { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT,
+		.level = SANDBOX_FULL,
+		.what = "/d/a\nb\x1b[2J\x07\\\xff\xe2\x80\xae\xc2\x9b\xf3\xa0\x81\x81z\xc3\xa9/f" };
+	_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	denial_sentence(&denial, &out);
+	assert_non_null(strstr(out.data, "write /d/a\\x0ab\\x1b[2J\\x07\\\\\\xff\\u{202e}\\u{9b}"
+	                                 "\\u{e0041}z\xc3\xa9/f: "));
+	for (size_t i = 0; i < out.len; i++)
+		assert_true((unsigned char)out.data[i] >= 0x20 && out.data[i] != 0x7f);
+}
+
+static void every_kind_has_a_name_and_a_sentence(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < DENIAL_KIND_COUNT; kind++) {
+		struct denial denial = { .kind = (enum denial_kind)kind, .what = "/w" };
+
+		for (int i = 0; i < kind; i++) {
+			assert_string_not_equal(denial_kind_name(denial.kind),
+			                        denial_kind_name((enum denial_kind)i));
+		}
+		for (int reason = 0; reason < SANDBOX_REASON_COUNT; reason++) {
+			_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+			denial.reason = (enum sandbox_reason)reason;
+			denial_sentence(&denial, &out);
+			assert_false(out.overflowed);
+			assert_non_null(strstr(out.data, sandbox_reason_name(denial.reason)));
+		}
+	}
+	assert_string_equal(denial_kind_name((enum denial_kind)99), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentences_and_remedies),
+		cmocka_unit_test(what_a_stranger_chose_stays_on_its_line),
+		cmocka_unit_test(every_kind_has_a_name_and_a_sentence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
