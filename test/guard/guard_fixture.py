@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A repository with a marker that must never appear, and guard_probe around a command."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+PROBE = os.environ.get("GUARD_PROBE")
+BARE_CONFIG = "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n"
+
+
+class Report(NamedTuple):
+    told: list
+    count: int
+    take_us: float
+    check_us: float
+
+
+class Place:
+    """top/: `work` is the workspace, `outside` is not, `marker` is what attacks make."""
+
+    def __init__(self, top):
+        self.top = Path(top)
+        self.work = self.top / "work"
+        self.outside = self.top / "outside"
+        self.marker = self.top / "marker"
+        home = self.top / "home"
+        for folder in (self.work, self.outside, home):
+            folder.mkdir(parents=True)
+        (home / ".gitconfig").write_text(
+            "[user]\n\tname = A B\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
+            "[protocol \"file\"]\n\tallow = always\n[safe]\n\tdirectory = *\n"
+            "[advice]\n\tdetachedHead = false\n")
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1",
+                    "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "LC_ALL": "C",
+                    "M": str(self.marker), "W": str(self.work), "O": str(self.outside)}
+        self.shell("git init -q . && echo one > file && git add file && git commit -qm one")
+
+    def shell(self, script, cwd=None, check=True):
+        done = subprocess.run(["sh", "-c", script], cwd=cwd or self.work, env=self.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert not check or done.returncode == 0, done.stdout
+        return done.stdout
+
+    def later(self, script):
+        """What people do outside afterwards; whether it works is another matter."""
+        subprocess.run(["sh", "-c", script], cwd=self.work, env=self.env, timeout=60,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       stdin=subprocess.DEVNULL)
+
+    def guarded(self, script, *options, user=None, works=True):
+        argv = [PROBE, *options, str(self.work), "--", "sh", "-c", script]
+        if user is not None:
+            argv = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+        done = subprocess.run(argv, cwd=self.work, env=self.env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+        assert not works or "the command failed" not in done.stdout, done.stdout
+        last = re.search(r"count (\d+) take_us (\d+) check_us (\d+)", done.stdout)
+        told = [line for line in done.stdout.splitlines()
+                if re.match(r"(git|settings|option|credentials): ", line)]
+        return Report(told, int(last[1]), float(last[2]), float(last[3]))
