@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making, joining, ending and removing groups.
+ *
+ * A group is called hasp-PID-N after the process that made it, so that one whose maker is gone can be
+ * told.  Removing a group that has processes is refused by the kernel, so a mistake there
+ * costs nothing.
+ */
+#include "sandbox/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/cgroup_place.h"
+
+#define GROUP_PREFIX "hasp-"
+
+/* Version 2: both in the first, the second empty. Version 1: pids, memory. */
+struct cgroup {
+	char *folders[2]; /* owned; NULL: none */
+	bool version_2;
+};
+
+/* Threads count as processes do; most programs have few. */
+enum { TASKS_A_PROCESS = 4, TASKS_EXTRA = 64 };
+
+unsigned long cgroup_tasks(const struct sandbox_limits *limits)
+{
+	return (unsigned long)limits->processes * TASKS_A_PROCESS + TASKS_EXTRA;
+}
+
+static bool write_text(const char *folder, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t len = strlen(text);
+
+	return fd >= 0 && write(fd, text, len) == (ssize_t)len;
+}
+
+static bool write_number(const char *folder, const char *name, unsigned long long number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", number);
+	return write_text(folder, name, text);
+}
+
+/* Removes the groups in `folder` whose makers are gone. */
+static void remove_stale(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		int pid, end = 0;
+
+		if (sscanf(entry->d_name, GROUP_PREFIX "%d-%*u%n", &pid, &end) != 1 || pid <= 0 ||
+		    end == 0 || entry->d_name[end])
+			continue;
+		if (kill(pid, 0) != 0 && errno == ESRCH)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* A new group in `above`, or NULL. */
+static char *make_in(const char *above)
+{
+	static atomic_uint counter;
+	char *folder;
+
+	remove_stale(above);
+	folder = mem_printf("%s/" GROUP_PREFIX "%d-%u", above, (int)getpid(),
+	                    atomic_fetch_add(&counter, 1));
+	if (mkdir(folder, 0755) == 0)
+		return folder;
+	free(folder);
+	return NULL;
+}
+
+static bool limit_version_2(const char *folder, const struct sandbox_limits *limits)
+{
+	bool some = false;
+
+	if (limits->processes)
+		some = write_number(folder, "pids.max", cgroup_tasks(limits)) || some;
+	if (limits->memory_bytes) {
+		some = write_number(folder, "memory.max", limits->memory_bytes) || some;
+		write_text(folder, "memory.swap.max", "0");
+	}
+	return some;
+}
+
+static bool limit_pids(const char *folder, const struct sandbox_limits *limits)
+{
+	return limits->processes && write_number(folder, "pids.max", cgroup_tasks(limits));
+}
+
+static bool limit_memory(const char *folder, const struct sandbox_limits *limits)
+{
+	if (!limits->memory_bytes ||
+	    !write_number(folder, "memory.limit_in_bytes", limits->memory_bytes))
+		return false;
+	/* Memory and swap together, where swap is accounted for. */
+	write_number(folder, "memory.memsw.limit_in_bytes", limits->memory_bytes);
+	return true;
+}
+
+/* A group in `above` that holds the limits, or NULL. */
+static char *make_limited(const char *above, const struct sandbox_limits *limits,
+                          bool (*limit)(const char *folder, const struct sandbox_limits *limits))
+{
+	char *folder = make_in(above);
+
+	if (folder && !limit(folder, limits)) {
+		rmdir(folder);
+		free(folder);
+		folder = NULL;
+	}
+	return folder;
+}
+
+static char *make_version_2(const struct sandbox_limits *limits)
+{
+	_cleanup_free_ char *here = cgroup_place(NULL);
+	char *folder, *slash;
+
+	if (!here)
+		return NULL;
+	folder = make_limited(here, limits, limit_version_2);
+	slash = strrchr(here, '/');
+	/* A group that has processes cannot hand controllers down, but its parent does. */
+	if (!folder && slash && slash != here) {
+		*slash = '\0';
+		folder = make_limited(here, limits, limit_version_2);
+	}
+	return folder;
+}
+
+static char *make_version_1(const char *controller, const struct sandbox_limits *limits,
+                            bool (*limit)(const char *folder, const struct sandbox_limits *limits))
+{
+	_cleanup_free_ char *here = cgroup_place(controller);
+
+	return here ? make_limited(here, limits, limit) : NULL;
+}
+
+struct cgroup *cgroup_make(const struct sandbox_limits *limits)
+{
+	const char *simulate = getenv("HASP_SANDBOX_SIMULATE");
+	struct cgroup group = { 0 }, *made;
+
+	if ((!limits->memory_bytes && !limits->processes) ||
+	    (simulate && strstr(simulate, "no-cgroup")))
+		return NULL;
+	group.folders[0] = make_version_2(limits);
+	group.version_2 = group.folders[0] != NULL;
+	if (!group.version_2) {
+		group.folders[0] = make_version_1("pids", limits, limit_pids);
+		group.folders[1] = make_version_1("memory", limits, limit_memory);
+	}
+	if (!group.folders[0] && !group.folders[1])
+		return NULL;
+	made = mem_alloc(1, sizeof(*made));
+	*made = group;
+	return made;
+}
+
+void cgroup_door_open(const struct cgroup *group, struct cgroup_door *ret)
+{
+	*ret = (struct cgroup_door){ { -1, -1 }, -1 };
+	if (!group)
+		return;
+	if (group->version_2) {
+		ret->folder = open(group->folders[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(group->folders); i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (!group->folders[i])
+			continue;
+		path = mem_printf("%s/tasks", group->folders[i]);
+		ret->tasks[i] = open(path, O_WRONLY | O_CLOEXEC);
+	}
+}
+
+void cgroup_door_close(struct cgroup_door *door)
+{
+	for (size_t i = 0; i < ARRAY_LEN(door->tasks); i++)
+		fd_cleanup_close(&door->tasks[i]);
+	fd_cleanup_close(&door->folder);
+	*door = (struct cgroup_door){ { -1, -1 }, -1 };
+}
+
+void cgroup_enter(const struct cgroup_door *door)
+{
+	/* What does not work is watched over by limits.h. */
+	for (size_t i = 0; i < ARRAY_LEN(door->tasks); i++) {
+		if (door->tasks[i] >= 0 && write(door->tasks[i], "0", 1) < 0)
+			continue;
+	}
+}
+
+bool cgroup_join(const struct cgroup *group, pid_t pid)
+{
+	bool joined = false;
+
+	for (size_t i = 0; group && i < ARRAY_LEN(group->folders); i++) {
+		if (group->folders[i])
+			joined = write_number(group->folders[i], "cgroup.procs",
+			                      (unsigned long long)pid) || joined;
+	}
+	return joined;
+}
+
+/* One look; true when somebody was there. */
+static bool kill_listed(const char *folder)
+{
+	_cleanup_free_ char *path = mem_printf("%s/cgroup.procs", folder);
+	FILE *file = fopen(path, "re");
+	bool some = false;
+	int pid;
+
+	while (file && fscanf(file, "%d", &pid) == 1) {
+		some = true;
+		if (pid > 0)
+			kill(pid, SIGKILL);
+	}
+	if (file)
+		fclose(file);
+	return some;
+}
+
+static void kill_all_in(const char *folder)
+{
+	enum { ROUNDS = 100 };
+	const struct timespec nap = { .tv_nsec = 500000 };
+
+	if (write_text(folder, "cgroup.kill", "1"))
+		return;
+	for (int i = 0; i < ROUNDS && kill_listed(folder); i++)
+		nanosleep(&nap, NULL);
+}
+
+void cgroup_kill(const struct cgroup *group)
+{
+	for (size_t i = 0; group && i < ARRAY_LEN(group->folders); i++) {
+		if (group->folders[i])
+			kill_all_in(group->folders[i]);
+	}
+}
+
+/* The dead leave the group a moment after they were reaped. */
+static void remove_group(const char *folder)
+{
+	enum { ROUNDS = 200 };
+	const struct timespec nap = { .tv_nsec = 500000 };
+
+	for (int i = 0; i < ROUNDS && rmdir(folder) != 0 && errno == EBUSY; i++) {
+		kill_all_in(folder);
+		nanosleep(&nap, NULL);
+	}
+}
+
+void cgroup_free(struct cgroup *group)
+{
+	if (!group)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(group->folders); i++) {
+		if (group->folders[i])
+			remove_group(group->folders[i]);
+		free(group->folders[i]);
+	}
+	free(group);
+}
+
+static int open_counter(const char *folder, const char *name)
+{
+	_cleanup_free_ char *path = folder ? mem_printf("%s/%s", folder, name) : NULL;
+
+	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+void cgroup_watch_group(const struct cgroup *group, struct cgroup_watch *ret)
+{
+	*ret = (struct cgroup_watch){ -1, -1 };
+	if (!group)
+		return;
+	ret->processes = open_counter(group->folders[0], "pids.events");
+	if (group->version_2)
+		ret->memory = open_counter(group->folders[0], "memory.events");
+	else
+		ret->memory = open_counter(group->folders[1], "memory.oom_control");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The processes that came from one, as /proc shows them now. */
+#ifndef HASP_SANDBOX_DESCENDANTS_H
+#define HASP_SANDBOX_DESCENDANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct descendant {
+	pid_t pid;  /* as /proc has it */
+	bool ended; /* a zombie: nobody waited for it yet */
+};
+
+/* All children, their children and so on of `ancestor` (as /proc numbers it), without itself.
+ * *ret is the caller's to free; 0 and NULL when there are none, or no /proc. */
+size_t descendants_list(pid_t ancestor, struct descendant **ret);
+
+/* This process's own number in /proc, which is not getpid() where /proc is that of another PID
+ * namespace; 0 without /proc. */
+pid_t descendants_self(void);
+
+/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it:
+ * it is stopped first, and killed when nothing is left beneath it. */
+void descendants_kill(pid_t ancestor);
+
+#endif
