@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/builtin/command_result.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "tool/builtin/arguments.h"
+
+enum { MESSAGE_MAX = 16 << 10 };
+
+struct job *command_job(struct session *session, const json_t *arguments, struct err *err)
+{
+	size_t pid = argument_size(arguments, "pid", 0);
+	struct job *job = session->jobs && pid <= UINT32_MAX ?
+	                  jobs_find(session->jobs, (unsigned)pid) : NULL;
+
+	if (!job)
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "There is no command with pid %zu; list_background_processes shows those "
+		        "that there are.", pid);
+	return job;
+}
+
+/* ---- how it stands ------------------------------------------------------------- */
+
+/* By its name, which is the same on all machines. */
+static json_t *signal_json(int number)
+{
+	const char *name = sigabbrev_np(number);
+	char text[24];
+
+	snprintf(text, sizeof(text), "SIG%s", name ? name : "");
+	if (!name)
+		snprintf(text, sizeof(text), "%d", number);
+	return json_string(text);
+}
+
+static bool by_itself(const struct job_info *info)
+{
+	return info->end.why == RUN_EXITED || info->end.why == RUN_SIGNALLED;
+}
+
+void command_state_json(json_t *result, const struct job_info *info)
+{
+	bool runs = info->state == JOB_RUNNING;
+
+	json_object_set_new(result, "pid", json_integer(info->id));
+	json_object_set_new(result, "state", json_string(job_state_name(info->state)));
+	if (info->pid)
+		json_object_set_new(result, "process_group", json_integer(info->pid));
+	if (info->state == JOB_LEFT)
+		json_object_set_new(result, "left_running", json_integer(info->end.left_running));
+	if (!runs && info->end.why == RUN_EXITED)
+		json_object_set_new(result, "exit_code", json_integer(info->end.exit_code));
+	if (!runs && info->end.why == RUN_SIGNALLED)
+		json_object_set_new(result, "signal", signal_json(info->end.signal));
+	if (!runs && !by_itself(info))
+		json_object_set_new(result, "ended_by", json_string(run_why_name(info->end.why)));
+	json_object_set_new(result, "output_bytes", json_size(info->bytes));
+	json_object_set_new(result, "duration_ms",
+	                    json_size(runs ? info->age_ms : info->end.wall_ms));
+}
+
+/* ---- denials -------------------------------------------------------------------- */
+
+static void set_if(json_t *object, const char *name, struct span text)
+{
+	if (text.len)
+		json_object_set_new(object, name, json_text(text));
+}
+
+/* The flag that would allow it, for the user, and before it what a model can ask for. */
+static void allow_json(json_t *object, struct span flag)
+{
+	static const struct {
+		const char *flag, *begin, *end;
+	} asks[] = {
+		{ "--net", "{\"network\": true}", "" },
+		{ "--write ", "{\"fileSystem\": {\"write\": [\"", "\"]}}" },
+		{ "--read ", "{\"fileSystem\": {\"read\": [\"", "\"]}}" },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * MESSAGE_MAX);
+
+	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+		struct span head = span_str(asks[i].flag);
+
+		if (!span_starts(flag, head))
+			continue;
+		buf_printf(&text, "additional_permissions %s", asks[i].begin);
+		buf_span(&text, span_skip(flag, head.len));
+		buf_printf(&text, "%s; for all commands, the user starts hasp with ", asks[i].end);
+	}
+	buf_span(&text, flag);
+	set_if(object, "how_to_allow", buf_view(&text));
+}
+
+static json_t *denial_json(const struct denial *denial)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT(MESSAGE_MAX);
+	_cleanup_buf_ struct buf remedy = BUF_INIT(MESSAGE_MAX);
+	json_t *object = json_object();
+
+	denial_sentence(denial, &sentence);
+	denial_remedy(denial, &remedy);
+	json_object_set_new(object, "kind", json_string(denial_kind_name(denial->kind)));
+	json_object_set_new(object, "what", json_text(span_str(denial->what)));
+	set_if(object, "rule", span_str(denial->rule));
+	json_object_set_new(object, "reason", json_string(sandbox_reason_name(denial->reason)));
+	json_object_set_new(object, "level", json_string(sandbox_level_name(denial->level)));
+	set_if(object, "program", span_str(denial->program));
+	if (denial->count > 1)
+		json_object_set_new(object, "count", json_integer(denial->count));
+	json_object_set_new(object, "message", json_text(buf_view(&sentence)));
+	if (remedy.len)
+		allow_json(object, buf_view(&remedy));
+	return object;
+}
+
+static void denials_json(json_t *result, const struct job_report *report)
+{
+	json_t *list;
+
+	if (!report->denial_count)
+		return;
+	list = json_array();
+	for (size_t i = 0; i < report->denial_count; i++)
+		json_array_append_new(list, denial_json(&report->denials[i]));
+	json_object_set_new(result, "denials", list);
+	if (report->denials_left_out)
+		json_object_set_new(result, "denials_left_out",
+		                    json_size(report->denials_left_out));
+}
+
+/* ---- output --------------------------------------------------------------------- */
+
+static void output_json(json_t *result, const struct job_report *report)
+{
+	const struct capture_text *text = &report->text;
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (report->binary) {
+		json_object_set_new(result, "binary", json_true());
+		return;
+	}
+	buf_span(&out, buf_view(&text->head));
+	if (text->left_out_bytes)
+		buf_printf(&out, "%s[... %" PRIu64 " lines, %" PRIu64 " bytes left out ...]\n",
+		           span_ends(buf_view(&out), SPAN("\n")) ? "" : "\n",
+		           text->left_out_lines, text->left_out_bytes);
+	buf_span(&out, buf_view(&text->tail));
+	json_object_set_new(result, "output", json_text(buf_view(&out)));
+	if (text->left_out_bytes)
+		json_object_set_new(result, "truncated", json_true());
+}
+
+static void log_json(json_t *result, const struct job_report *report)
+{
+	if (report->log_path)
+		json_object_set_new(result, "log_path", json_cstr(report->log_path));
+	if (report->log_errno && report->log_path)
+		json_object_set_new(result, "log_cut", json_cstr(strerror(report->log_errno)));
+}
+
+/* ---- the message ---------------------------------------------------------------- */
+
+static void say_duration(struct buf *out, uint64_t ms)
+{
+	buf_printf(out, "after %" PRIu64 ".%" PRIu64 " s", ms / 1000, ms % 1000 / 100);
+}
+
+static void say_end(struct buf *out, const struct job_info *info)
+{
+	static const char *const stopped[] = {
+		[RUN_TIMED_OUT] = "The command took too long and was ended ",
+		[RUN_INACTIVE] = "The command printed nothing for too long and was ended ",
+		[RUN_CANCELLED] = "The command was cancelled ",
+		[RUN_LIMIT] = "The command reached a limit and was ended ",
+		[RUN_LOST] = "The process that ran the command died ",
+	};
+	const struct run_end *end = &info->end;
+
+	if (end->why == RUN_EXITED)
+		buf_printf(out, "The command ended with exit code %d ", end->exit_code);
+	else if (end->why == RUN_SIGNALLED)
+		buf_printf(out, "The command was ended by signal %s ", strsignal(end->signal));
+	else
+		buf_str(out, stopped[end->why]);
+	say_duration(out, end->wall_ms);
+	buf_char(out, '.');
+}
+
+static void say_state(struct buf *out, const struct job_info *info)
+{
+	if (info->state == JOB_RUNNING)
+		buf_printf(out, "The command runs in the background as pid %u: "
+		                "read_background_output shows its output, "
+		                "kill_background_process ends it.", info->id);
+	else
+		say_end(out, info);
+	if (info->state == JOB_LEFT)
+		buf_printf(out, " %u of its processes go%s on in the background: "
+		                "kill_background_process with pid %u ends that.",
+		           info->end.left_running, info->end.left_running == 1 ? "es" : "", info->id);
+}
+
+static void say_output(struct buf *out, const struct job_report *report)
+{
+	if (report->binary)
+		buf_printf(out, " Its output is not text (%" PRIu64 " bytes) and is not shown: "
+		                "write it to a file.", report->info.bytes);
+	else if (report->text.left_out_bytes)
+		buf_printf(out, " The output is too long to be shown whole: "
+		                "read_background_output with pid %u and an offset shows any part.",
+		           report->info.id);
+	if (report->log_errno && report->info.bytes)
+		buf_printf(out, " The output was not kept whole: %s.", strerror(report->log_errno));
+	if (report->denial_count)
+		buf_printf(out, " The sandbox refused %zu thing%s, see denials.",
+		           report->denial_count, report->denial_count == 1 ? "" : "s");
+}
+
+/* ---- the whole ------------------------------------------------------------------ */
+
+static json_t *error_of(const struct job_info *info, const char *message, bool cancelled)
+{
+	struct err err = ERR_INIT;
+	json_t *failure, *error;
+
+	if (info->state == JOB_RUNNING || by_itself(info))
+		return NULL;
+	err_set(&err, cancelled ? ERR_CANCELLED : ERR_COMMAND_STOPPED, "%s", message);
+	failure = tool_failure(&err);
+	error = json_incref(json_object_get(failure, "error"));
+	if (cancelled)
+		json_object_set_new(error, "advice", json_string(
+			"The command was cancelled; what it had done by then is done."));
+	json_decref(failure);
+	return error;
+}
+
+json_t *command_result(const struct session *session, struct job *job, bool cancelled)
+{
+	const struct provider *provider = session->provider;
+	_cleanup_buf_ struct buf message = BUF_INIT(MESSAGE_MAX);
+	struct job_report report;
+	json_t *result = json_object(), *error;
+
+	job_report(job, &report);
+	say_state(&message, &report.info);
+	say_output(&message, &report);
+	error = error_of(&report.info, message.data, cancelled);
+	json_object_set_new(result, "success", json_boolean(!error));
+	json_object_set_new(result, "message", json_text(buf_view(&message)));
+	output_json(result, &report);
+	command_state_json(result, &report.info);
+	log_json(result, &report);
+	denials_json(result, &report);
+	if (provider->ops->info)
+		json_object_set_new(result, "sandbox", json_string(sandbox_level_name(
+			provider->ops->info(session->provider)->level)));
+	if (error)
+		json_object_set_new(result, "error", error);
+	job_report_release(&report);
+	return result;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tools for commands have in common: finding a job, and telling of it. */
+#ifndef HASP_TOOL_BUILTIN_COMMAND_RESULT_H
+#define HASP_TOOL_BUILTIN_COMMAND_RESULT_H
+
+#include "job/job.h"
+#include "tool/builtin/builtin.h"
+
+/* The job that the argument `pid` names, for the caller to release; NULL with *err set. */
+struct job *command_job(struct session *session, const json_t *arguments, struct err *err);
+
+/* Members of a result that say how a command stands: pid, state, exit_code, signal, ... */
+void command_state_json(json_t *result, const struct job_info *info);
+
+/* The result of a call that ran a command, whatever state it is in. `cancelled`: the caller
+ * ended it. */
+json_t *command_result(const struct session *session, struct job *job, bool cancelled);
+
+/* clang-format off */
+#define RESULT_COMMAND_STATE SCHEMA( \
+	"pid": {"type": "integer", "description": "What the other tools for commands call it."}, \
+	"state": {"type": "string", "enum": ["running", "left_running", "ended"], "description": \
+		"left_running: it has ended, processes that it started go on."}, \
+	"process_group": {"type": "integer", "description": "As the command itself sees it."}, \
+	"left_running": {"type": "integer", "description": "So many processes go on."}, \
+	"exit_code": {"type": "integer"}, \
+	"signal": {"type": "string", "description": "That ended it: SIGSEGV."}, \
+	"ended_by": {"type": "string", "enum": \
+		["timed_out", "inactive", "cancelled", "limit", "lost"], "description": \
+		"Present when it did not end by itself."}, \
+	"output_bytes": {"type": "integer"}, \
+	"duration_ms": {"type": "integer"})
+
+#define RESULT_DENIALS SCHEMA( \
+	"denials": {"type": "array", "description": "What the sandbox refused.", \
+		"items": {"type": "object", "additionalProperties": false, \
+		"required": ["kind", "what", "reason", "level", "message"], "properties": { \
+		"kind": {"type": "string"}, \
+		"what": {"type": "string", "description": "Path, address, or call."}, \
+		"rule": {"type": "string", "description": "The path of the rule that decided."}, \
+		"reason": {"type": "string"}, \
+		"level": {"type": "string"}, \
+		"program": {"type": "string"}, \
+		"count": {"type": "integer"}, \
+		"message": {"type": "string"}, \
+		"how_to_allow": {"type": "string"}}}}, \
+	"denials_left_out": {"type": "integer"})
+
+#define ARGUMENT_PID SCHEMA( \
+	"pid": {"type": "integer", "minimum": 1, "description": \
+		"The pid that run_shell_command or list_background_processes gave."})
+/* clang-format on */
+
+#endif

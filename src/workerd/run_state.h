@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One command under way. Private to op_run. */
+#ifndef HASP_WORKERD_RUN_STATE_H
+#define HASP_WORKERD_RUN_STATE_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "sandbox/guard.h"
+#include "workerd/ops.h"
+#include "workerd/run_child.h"
+#include "workerd/run_streams.h"
+#include "workerd/run_tell.h"
+#include "workerd/run_tree.h"
+
+struct run_state {
+	struct run run; /* first: the two are cast into each other */
+	struct run_events events;
+	void *data;
+	pthread_mutex_t telling; /* held while an event is told: the supervisor tells some */
+
+	const struct sandbox_plan *plan; /* borrowed; NULL: no confinement, no limits */
+	unsigned timeout_ms, inactivity_ms;
+	bool leave_running;
+	uint64_t began_ms;
+
+	struct run_child child;
+	struct run_tree tree;
+	struct run_streams streams; /* the loop's, after the start */
+	struct guard *guard;        /* owned; NULL: none */
+	struct run_teller teller;   /* of output */
+
+	pthread_t thread;
+	int wake;              /* owned eventfd: something below changed */
+	pthread_mutex_t lock;  /* of what follows */
+	struct buf input;      /* not written yet */
+	bool input_gone;       /* nobody reads it */
+	bool end_input, cancelled;
+	bool over;             /* nobody is left to get a signal */
+	bool resized;
+	unsigned rows, columns;
+};
+
+uint64_t run_now_ms(void);
+
+/* run_loop.c: the thread, until `ended` was told. */
+void *run_loop(void *state);
+/* Tells output; the teller's function. */
+void run_tell_output(void *state, enum run_stream stream, struct span bytes);
+/* Tells a denial, from any thread. */
+void run_tell_denied(void *state, const struct denial *denial);
+
+#endif

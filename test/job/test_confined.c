@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of a session as they really run: in workers, at each level.
+ *
+ * A worker is this program again (its arguments are those of `hasp worker --confined`).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "job/job.h"
+#include "worker/local.h"
+#include "workerd/serve.h"
+
+/* What the tests of one level share. */
+struct bench {
+	enum sandbox_level level;
+	char *root, *outside;
+	struct provider *provider;
+	struct jobs *jobs;
+};
+
+static enum sandbox_level level; /* of the tests that run */
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+	(void)info;
+	(void)kind;
+	(void)where;
+	return remove(path);
+}
+
+static struct provider *open_at(const char *root, const struct sandbox_limits *limits)
+{
+	const char *const roots[] = { root };
+	const struct worker_options options = {
+		.roots = roots, .root_count = 1, .level_given = true, .level = level,
+		.limits = limits ? *limits : (struct sandbox_limits){ 0 },
+		.commands_only = true,
+	};
+	struct provider *provider;
+	struct err err = ERR_INIT;
+
+	if (!(level == SANDBOX_PATHS ? provider_none : provider_local)(&options, &provider, &err))
+		fail_msg("%s", err.message);
+	return provider;
+}
+
+static int open_bench(void **state)
+{
+	struct bench *bench = mem_alloc(1, sizeof(*bench));
+	_cleanup_free_ char *logs = NULL;
+	struct jobs_options options = { 0 };
+
+	bench->root = mem_strdup("/tmp/hasp-test-confined-XXXXXX");
+	assert_non_null(mkdtemp(bench->root));
+	bench->outside = mem_strdup("/var/tmp/hasp-test-outside-XXXXXX");
+	assert_non_null(mkdtemp(bench->outside));
+	bench->provider = open_at(bench->root, NULL);
+	logs = mem_printf("%s/logs", bench->outside);
+	options.log_folder = logs;
+	bench->jobs = jobs_new(&options);
+	*state = bench;
+	return 0;
+}
+
+static int close_bench(void **state)
+{
+	struct bench *bench = *state;
+
+	jobs_free(bench->jobs);
+	provider_free(bench->provider);
+	nftw(bench->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(bench->outside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(bench->root);
+	free(bench->outside);
+	free(bench);
+	return 0;
+}
+
+static struct job *start_with(struct bench *bench, struct provider *provider, const char *script,
+                              const struct run_request *how)
+{
+	const char *const argv[] = { "bash", "-c", script, NULL };
+	struct run_request run = how ? *how : (struct run_request){ .no_input = true };
+	struct job_request request = { .run = &run, .command = script };
+	struct err err = ERR_INIT;
+	struct job *job;
+
+	run.argv = argv;
+	run.merge = true;
+	run.leave_running = true;
+	if (!job_start(bench->jobs, provider, &request, &job, &err))
+		fail_msg("%s", err.message);
+	return job;
+}
+
+static struct job *start(struct bench *bench, const char *script)
+{
+	return start_with(bench, bench->provider, script, NULL);
+}
+
+static void finish(struct job *job, struct job_report *ret)
+{
+	if (!job_wait_all(job, 20000)) {
+		job_report(job, ret);
+		fail_msg("it does not end: %s", ret->text.head.data);
+	}
+	job_report(job, ret);
+	job_release(job);
+}
+
+static const char *text(const struct job_report *report)
+{
+	return report->text.head.data ? report->text.head.data : "";
+}
+
+/* Runs it and compares what it prints. */
+static void prints(struct bench *bench, const char *script, const char *wanted)
+{
+	struct job_report report;
+
+	finish(start(bench, script), &report);
+	assert_string_equal(text(&report), wanted);
+	job_report_release(&report);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Also those of PID namespaces inside this one. */
+static int count_sleepers(const char *seconds)
+{
+	_cleanup_free_ char *command = mem_printf("exit $(pgrep -cfx 'sleep %s')", seconds);
+
+	return WEXITSTATUS(system(command));
+}
+
+static void wait_for_sleepers(const char *seconds, int count)
+{
+	uint64_t until = now_ms() + 10000;
+
+	while (count_sleepers(seconds) < count) {
+		assert_true(now_ms() < until);
+		usleep(5000);
+	}
+}
+
+/* ---- tests ----------------------------------------------------------------------- */
+
+static void test_a_command_runs_at_this_level(void **state)
+{
+	struct bench *bench = *state;
+	struct job_report report;
+
+	assert_int_equal(bench->provider->ops->info(bench->provider)->level, level);
+	finish(start(bench, "echo out; echo err >&2; echo in > file; cat file; "
+	                    "echo $SANDBOX $HASP_LEVEL $HASP $GEMINI_CLI; exit 3"), &report);
+	assert_int_equal(report.info.end.exit_code, 3);
+	assert_string_equal(text(&report), level == SANDBOX_PATHS ? "out\nerr\nin\n1 1\n" :
+	                                   level == SANDBOX_FULL  ? "out\nerr\nin\nhasp full 1 1\n" :
+	                                                            "out\nerr\nin\nhasp landlock 1 1\n");
+	job_report_release(&report);
+}
+
+static void test_what_is_refused_is_told(void **state)
+{
+	struct bench *bench = *state;
+	_cleanup_free_ char *file = mem_printf("%s/new", bench->outside);
+	_cleanup_free_ char *script = mem_printf("echo x > %s; echo $?", file);
+	struct job_report report;
+
+	finish(start(bench, script), &report);
+	if (level == SANDBOX_PATHS) {
+		assert_int_equal(report.denial_count, 0);
+	} else {
+		assert_int_equal(access(file, F_OK), -1);
+		assert_int_equal(report.denial_count, 1);
+		assert_int_equal(report.denials[0].kind, DENIAL_WRITE);
+		assert_string_equal(report.denials[0].what, file);
+	}
+	job_report_release(&report);
+}
+
+static void test_the_working_directory_gives_no_rights(void **state)
+{
+	struct bench *bench = *state;
+	const char *const argv[] = { "true", NULL };
+	const char *const folders[] = { bench->outside, "/", "..", "/proc/1/cwd" };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		struct run_request run = { .argv = argv, .no_input = true, .folder = folders[i] };
+		struct job_request request = { .run = &run, .command = "true" };
+		struct err err = ERR_INIT;
+		struct job *job;
+
+		assert_false(job_start(bench->jobs, bench->provider, &request, &job, &err));
+		if (err.code != ERR_OUTSIDE_WORKSPACE)
+			fail_msg("%s: %s: %s", folders[i], err_name(err.code), err.message);
+	}
+}
+
+static void test_a_missing_program_is_an_error(void **state)
+{
+	struct bench *bench = *state;
+	const char *const argv[] = { "no-such-program", NULL };
+	const struct run_request run = { .argv = argv, .no_input = true };
+	const struct job_request request = { .run = &run, .command = "x" };
+	struct err err = ERR_INIT;
+	struct job *job;
+
+	assert_false(job_start(bench->jobs, bench->provider, &request, &job, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+}
+
+static void test_a_terminal_is_one(void **state)
+{
+	const struct run_request sized = { .pty = true, .rows = 30, .columns = 100 };
+	struct bench *bench = *state;
+	struct job_report report;
+
+	finish(start_with(bench, bench->provider,
+	                  "test -t 0 && test -t 1 && stty size; tput cols; tty; echo x > /dev/tty",
+	                  &sized), &report);
+	assert_int_equal(strncmp(text(&report), "30 100\n100\n/dev/pts/", 20), 0);
+	assert_non_null(strstr(text(&report), "\nx\n"));
+	job_report_release(&report);
+}
+
+static void test_input_is_read(void **state)
+{
+	const struct run_request request = { 0 };
+	struct bench *bench = *state;
+	struct job *job = start_with(bench, bench->provider, "read a; echo got $a; cat", &request);
+	struct job_report report;
+
+	assert_true(job_input(job, SPAN("one\ntwo\n")));
+	job_close_input(job);
+	finish(job, &report);
+	assert_string_equal(text(&report), "got one\ntwo\n");
+	job_report_release(&report);
+}
+
+static void test_nothing_is_inherited(void **state)
+{
+	prints(*state, "cd /proc/self/fd; for i in *; do [[ $(readlink $i) == socket:* ]] && echo $i; "
+	               "done; ulimit -c; grep -e SigBlk -e SigIgn /proc/self/status",
+	       "0\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+static void test_secrets_are_nowhere(void **state)
+{
+	/* Of the command, of the one who runs it, and of all that can be read. */
+	prints(*state, "env | grep -c CANARY; cat /proc/$PPID/environ 2>/dev/null | grep -c CANARY; "
+	               "echo $GOFLAGS", "0\n0\n-canary\n");
+}
+
+/* The command's parent is the one who runs it. */
+static void test_the_one_who_runs_it_is_out_of_reach(void **state)
+{
+	if (level != SANDBOX_PATHS)
+		prints(*state, "exec 2>/dev/null; head -c 1 /proc/$PPID/mem; cat /proc/$PPID/maps; "
+		               "readlink /proc/$PPID/fd/*; kill -9 $PPID; kill -STOP $PPID; echo alive",
+		       "alive\n");
+}
+
+static void test_temporary_files_are_the_sessions(void **state)
+{
+	struct bench *bench = *state;
+
+	prints(bench, "echo kept > $TMPDIR/note; [[ $TMPDIR != /tmp || $HASP_LEVEL = full ]] && echo own",
+	       "own\n");
+	prints(bench, "cat $TMPDIR/note", "kept\n");
+}
+
+static void test_git_knows_its_user(void **state)
+{
+	prints(*state, "git init -q repo && cd repo && echo x > f && git add f && "
+	               "git commit -q -m m && git log --format=%an", "A U Thor\n");
+}
+
+static void test_much_output_goes_to_the_log(void **state)
+{
+	struct bench *bench = *state;
+	struct job_report report;
+	struct stat info;
+
+	finish(start(bench, "yes 0123456789abcde | head -c 52428800"), &report);
+	assert_int_equal(stat(report.log_path, &info), 0);
+	assert_int_equal(info.st_size, 52428800);
+	print_message("50 MiB into a log: %u ms\n", (unsigned)report.info.end.wall_ms);
+	job_report_release(&report);
+}
+
+static void test_time_is_limited(void **state)
+{
+	const struct run_request request = { .no_input = true, .timeout_ms = 200 };
+	struct bench *bench = *state;
+	uint64_t began = now_ms();
+	struct job_report report;
+
+	finish(start_with(bench, bench->provider, "trap '' TERM; echo a; (setsid sleep 903.1 &); "
+	                  "sleep 903.1", &request), &report);
+	assert_int_equal(report.info.end.why, RUN_TIMED_OUT);
+	assert_true(now_ms() - began < 10000);
+	assert_int_equal(count_sleepers("903.1"), 0);
+	job_report_release(&report);
+}
+
+static int compare(const void *a, const void *b)
+{
+	unsigned one = *(const unsigned *)a, other = *(const unsigned *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void test_cancel_ends_the_whole_tree(void **state)
+{
+	static const char *const scripts[] = {
+		"sleep 903.2 | sleep 903.2",
+		"trap '' TERM; sleep 903.2 & setsid sleep 903.2",
+		"setsid bash -c 'sleep 903.2 & exec sleep 903.2' & sleep 903.2 & kill -STOP $$",
+	};
+	enum { ROUNDS = 3 };
+	unsigned took[ARRAY_LEN(scripts) * ROUNDS];
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(took); i++) {
+		struct job *job = start(bench, scripts[i % ARRAY_LEN(scripts)]);
+		struct job_report report;
+		uint64_t began;
+
+		wait_for_sleepers("903.2", 2);
+		began = now_ms();
+		job_kill(job);
+		finish(job, &report);
+		took[i] = (unsigned)(now_ms() - began);
+		assert_int_equal(count_sleepers("903.2"), 0);
+		assert_int_equal(report.info.end.why, RUN_CANCELLED);
+		assert_true(took[i] < 5000);
+		job_report_release(&report);
+	}
+	qsort(took, ARRAY_LEN(took), sizeof(*took), compare);
+	print_message("cancel: median %u ms, longest %u ms\n", took[ARRAY_LEN(took) / 2],
+	              took[ARRAY_LEN(took) - 1]);
+	assert_true(took[ARRAY_LEN(took) / 2] < 1000);
+}
+
+static void test_what_is_left_running_runs_until_it_is_killed(void **state)
+{
+	struct bench *bench = *state;
+	struct job *job = start(bench, "(trap '' TERM; sleep 903.3; echo late) & echo early; exit 5");
+	struct job_info info;
+
+	assert_true(job_wait(job, 10000));
+	job_state(job, &info);
+	assert_int_equal(info.state, JOB_LEFT);
+	assert_int_equal(info.end.exit_code, 5);
+	assert_int_equal(info.end.left_running, 2);
+	assert_int_equal(count_sleepers("903.3"), 1);
+	job_kill(job);
+	assert_true(job_wait_all(job, 5000));
+	assert_int_equal(count_sleepers("903.3"), 0);
+	job_release(job);
+}
+
+static void test_the_end_of_the_session_ends_all(void **state)
+{
+	struct bench *bench = *state;
+	struct jobs *jobs = bench->jobs;
+
+	bench->jobs = jobs_new(&(struct jobs_options){ 0 });
+	for (int i = 0; i < 3; i++)
+		job_release(start(bench, "(setsid sleep 903.4 &); sleep 903.4"));
+	wait_for_sleepers("903.4", 6);
+	jobs_free(bench->jobs);
+	assert_int_equal(count_sleepers("903.4"), 0);
+	bench->jobs = jobs;
+}
+
+static void ends_with_limit(struct bench *bench, const struct sandbox_limits *limits,
+                            const char *script, const char *what)
+{
+	struct provider *provider = open_at(bench->root, limits);
+	struct job_report report;
+	uint64_t began = now_ms();
+
+	finish(start_with(bench, provider, script, NULL), &report);
+	print_message("%s: over after %u ms, %s\n", what, (unsigned)(now_ms() - began),
+	              run_why_name(report.info.end.why));
+	assert_true(report.denial_count >= 1);
+	assert_int_equal(report.denials[0].kind, DENIAL_LIMIT);
+	assert_non_null(strstr(report.denials[0].what, what));
+	assert_true(now_ms() - began < 10000);
+	job_report_release(&report);
+	jobs_end_of(bench->jobs, provider);
+	provider_free(provider);
+}
+
+static void test_a_fork_bomb_ends_with_an_error(void **state)
+{
+	const struct sandbox_limits limits = { .processes = 100 };
+
+	ends_with_limit(*state, &limits, "bomb() { bomb | bomb & }; bomb; sleep 20", "processes");
+	assert_int_equal(count_sleepers("20"), 0);
+}
+
+static void test_a_memory_hog_ends_with_an_error(void **state)
+{
+	const struct sandbox_limits limits = { .memory_bytes = 96 << 20 };
+
+	ends_with_limit(*state, &limits, "a=x; while :; do a=$a$a; done", "memory");
+}
+
+static void test_a_file_too_large_is_not_written(void **state)
+{
+	const struct sandbox_limits limits = { .file_bytes = 1 << 20 };
+	struct bench *bench = *state;
+	struct provider *provider = open_at(bench->root, &limits);
+	struct job_report report;
+
+	finish(start_with(bench, provider, "head -c 2000000 /dev/zero > big; stat -c %s big", NULL),
+	       &report);
+	assert_non_null(strstr(text(&report), "1048576\n"));
+	job_report_release(&report);
+	jobs_end_of(bench->jobs, provider);
+	provider_free(provider);
+}
+
+static void test_a_short_command_is_quick(void **state)
+{
+	enum { ROUNDS = 21 };
+	struct bench *bench = *state;
+	unsigned took[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct timespec a, b;
+		struct job_report report;
+
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		finish(start(bench, ":"), &report);
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		took[i] = (unsigned)((b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000);
+		assert_int_equal(report.info.end.exit_code, 0);
+		job_report_release(&report);
+	}
+	qsort(took, ROUNDS, sizeof(*took), compare);
+	print_message("bash -c ':': median %u us\n", took[ROUNDS / 2]);
+	assert_true(took[ROUNDS / 2] < 1000000);
+}
+
+static int run_level(enum sandbox_level now)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_command_runs_at_this_level),
+		cmocka_unit_test(test_what_is_refused_is_told),
+		cmocka_unit_test(test_the_working_directory_gives_no_rights),
+		cmocka_unit_test(test_a_missing_program_is_an_error),
+		cmocka_unit_test(test_a_terminal_is_one),
+		cmocka_unit_test(test_input_is_read),
+		cmocka_unit_test(test_nothing_is_inherited),
+		cmocka_unit_test(test_secrets_are_nowhere),
+		cmocka_unit_test(test_the_one_who_runs_it_is_out_of_reach),
+		cmocka_unit_test(test_temporary_files_are_the_sessions),
+		cmocka_unit_test(test_git_knows_its_user),
+		cmocka_unit_test(test_much_output_goes_to_the_log),
+		cmocka_unit_test(test_time_is_limited),
+		cmocka_unit_test(test_cancel_ends_the_whole_tree),
+		cmocka_unit_test(test_what_is_left_running_runs_until_it_is_killed),
+		cmocka_unit_test(test_the_end_of_the_session_ends_all),
+		cmocka_unit_test(test_a_fork_bomb_ends_with_an_error),
+		cmocka_unit_test(test_a_memory_hog_ends_with_an_error),
+		cmocka_unit_test(test_a_file_too_large_is_not_written),
+		cmocka_unit_test(test_a_short_command_is_quick),
+	};
+
+	level = now;
+	return _cmocka_run_group_tests(sandbox_level_name(now), tests, ARRAY_LEN(tests), open_bench,
+	                               close_bench);
+}
+
+int main(int argc, char **argv)
+{
+	const struct worker_serve_options serve = { .read_fd = 0, .write_fd = 0, .confined = true };
+
+	if (argc > 1 && strcmp(argv[1], "worker") == 0)
+		return worker_serve(&serve);
+	setenv("GEMINI_API_KEY", "CANARY", 1);
+	setenv("GOFLAGS", "-canary", 1);
+	setenv("GIT_AUTHOR_NAME", "A U Thor", 1);
+	setenv("GIT_AUTHOR_EMAIL", "author@example.org", 1);
+	setenv("GIT_COMMITTER_NAME", "A U Thor", 1);
+	setenv("GIT_COMMITTER_EMAIL", "author@example.org", 1);
+	return run_level(SANDBOX_FULL) + run_level(SANDBOX_LANDLOCK) + run_level(SANDBOX_PATHS);
+}
