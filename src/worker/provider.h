@@ -19,9 +19,17 @@
 #include "search/walk.h"
 #include "store/edit.h"
 #include "store/read.h"
+#include "worker/run.h"
 
 struct provider;
 struct watch;
+
+/* Who answers, and how it is confined. */
+struct provider_info {
+	const char *kind;           /* "in-process", "local", "none", "command" */
+	enum sandbox_level level;   /* of file operations and, unless they ask for more, commands */
+	const char *weaker_because; /* NULL, or why the level is not full: one sentence */
+};
 
 /* A file to be watched. It need not exist, nor the folders it would be in. Symlinks are
  * followed when the watch begins and whenever something changes on the way. */
@@ -34,7 +42,7 @@ struct watch_request {
 };
 
 struct provider_ops {
-	const char *name; /* "in-process", later "local", "command" */
+	const char *name; /* "in-process", "local", "command" */
 	bool (*read)(struct provider *provider, const struct read_request *request,
 	             struct read_result *ret, struct err *err);
 	bool (*edit)(struct provider *provider, const struct change *changes, size_t count,
@@ -51,6 +59,13 @@ struct provider_ops {
 	              struct watch **ret, struct err *err);
 	/* `changed` is not running, and not called any more, when it returns. */
 	void (*unwatch)(struct provider *provider, struct watch *watch);
+	/* Starts a command. `ret` is for the caller to free (run.h). DENIED_BY_SANDBOX: this provider
+	 * runs none, or not with such permissions. */
+	bool (*run)(struct provider *provider, const struct run_request *request,
+	            const struct run_events *events, void *data, struct run **ret,
+	            struct err *err);
+	/* Borrowed; a worker that is not started yet is started. Never NULL. */
+	const struct provider_info *(*info)(struct provider *provider);
 	/* Canonical path of workspace root `i`; NULL past the last. Borrowed. */
 	const char *(*root)(struct provider *provider, size_t i);
 	void (*free)(struct provider *provider);

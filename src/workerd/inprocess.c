@@ -15,6 +15,7 @@ struct inprocess {
 	pthread_mutex_t cache_lock; /* of `cache`: the pointer, not what it points to */
 	struct search_cache *cache; /* owned; made by the first search, NULL before */
 	struct watcher *watcher;    /* owned */
+	struct provider_info info;
 };
 
 static const struct worker *worker_of(struct provider *provider)
@@ -84,6 +85,22 @@ static const char *inprocess_root(struct provider *provider, size_t i)
 	return i < workspace_root_count(ws) ? workspace_root_path(ws, i) : NULL;
 }
 
+static bool inprocess_run(struct provider *provider, const struct run_request *request,
+                          const struct run_events *events, void *data, struct run **ret,
+                          struct err *err)
+{
+	const struct worker *worker = worker_of(provider);
+
+	if (worker->plan && worker->plan->use != SANDBOX_USE_COMMAND)
+		return err_set(err, ERR_DENIED_BY_SANDBOX, "No commands run here.");
+	return op_run(worker, worker->plan, request, events, data, ret, err);
+}
+
+static const struct provider_info *inprocess_info(struct provider *provider)
+{
+	return &((struct inprocess *)provider)->info;
+}
+
 static void inprocess_free(struct provider *provider)
 {
 	struct inprocess *own = (struct inprocess *)provider;
@@ -105,13 +122,25 @@ static const struct provider_ops ops = {
 	.search = inprocess_search,
 	.watch = inprocess_watch,
 	.unwatch = inprocess_unwatch,
+	.run = inprocess_run,
+	.info = inprocess_info,
 	.root = inprocess_root,
 	.free = inprocess_free,
 };
 
+/* What a transaction that was cut short left behind is for those who edit files. */
+static bool recover(const struct worker *worker, size_t *ret, struct err *err)
+{
+	if (!worker->journal_folder ||
+	    (worker->plan && worker->plan->use == SANDBOX_USE_COMMAND))
+		return true;
+	return transaction_recover(worker->workspace, worker->journal_folder, ret, err);
+}
+
 bool provider_inprocess(const struct inprocess_options *options, struct provider **ret,
                         struct err *err)
 {
+	const struct sandbox_plan *plan = options->plan;
 	struct inprocess *own = mem_alloc(1, sizeof(*own));
 	struct worker *worker = &own->worker;
 	size_t recovered = 0;
@@ -122,13 +151,15 @@ bool provider_inprocess(const struct inprocess_options *options, struct provider
 	worker->journal_folder = mem_strdup(options->journal_folder);
 	worker->durability = options->durability;
 	worker->max_file_bytes = options->max_file_bytes;
+	worker->plan = plan;
+	own->info = (struct provider_info){ "in-process", plan ? plan->level : SANDBOX_PATHS,
+		                            plan ? plan->weaker_because : NULL };
 	if (!workspace_open(options->roots, options->root_count, &worker->workspace, err) ||
-	    (worker->journal_folder && !transaction_recover(worker->workspace,
-	                                                    worker->journal_folder, &recovered,
-	                                                    err))) {
+	    !recover(worker, &recovered, err)) {
 		provider_free(&own->provider);
 		return false;
 	}
+	worker->hides = plan && plan_hides_beneath(plan, worker->workspace);
 	own->watcher = watcher_new(worker->workspace);
 	if (options->ret_recovered)
 		*options->ret_recovered = recovered;

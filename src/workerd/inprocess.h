@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider that answers in this process, with this process's rights.
  *
- * One op_*.c per operation; the confined worker will call the same functions
- * after reading a frame.
+ * One op_*.c per operation.  This is what a confined worker answers with (serve.h), and what
+ * libraries and tests use without one.
  */
 #ifndef HASP_WORKERD_INPROCESS_H
 #define HASP_WORKERD_INPROCESS_H
@@ -19,6 +19,9 @@ struct inprocess_options {
 	 * for the next (search/cache.h), from the first search on. */
 	bool keep_cache;
 	size_t *ret_recovered; /* NULL, or gets how many crashed transactions were put right */
+	/* NULL, or how this process is confined (borrowed): what it forbids is refused with the
+	 * rule's name, and commands run with it. */
+	const struct sandbox_plan *plan;
 };
 
 /* Opens the workspace and recovers what a crashed transaction left. */

@@ -7,6 +7,9 @@ bool op_read(const struct worker *worker, const struct read_request *request,
 {
 	struct read_request own = *request;
 
+	*ret = (struct read_result){ 0 };
+	if (!op_may(worker, request->path, SANDBOX_READ, false, err))
+		return false;
 	if (!own.max_file_bytes || (worker->max_file_bytes &&
 	                            own.max_file_bytes > worker->max_file_bytes))
 		own.max_file_bytes = worker->max_file_bytes;

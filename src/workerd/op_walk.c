@@ -5,5 +5,6 @@
 bool op_walk(const struct worker *worker, struct search_cache *cache,
              const struct walk_request *request, struct walk_result *ret, struct err *err)
 {
-	return walk(worker->workspace, cache, request, ret, err);
+	return op_may(worker, request->path, SANDBOX_READ, false, err) &&
+	       walk(worker->workspace, cache, request, ret, err);
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table in environment.h, applied. */
+#include "worker/environment.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/span.h"
+
+struct row {
+	const char *name;
+	const char *reason;
+};
+
+#define ROW(name, reason) { name, reason },
+static const struct row never[] = { ENVIRONMENT_NEVER(ROW) };
+static const struct row allowed[] = { ENVIRONMENT_TABLE(ROW) };
+
+static const char *const secrets[] = {
+#define WORD(word) word,
+	ENVIRONMENT_SECRETS(WORD)
+#undef WORD
+};
+
+static const struct setting {
+	const char *name, *value;
+} settings[] = {
+#define SETTING(name, value, reason) { name, value },
+	ENVIRONMENT_SET(SETTING)
+#undef SETTING
+};
+
+static const struct setting git_settings[] = {
+#define SETTING(name, value, reason) { name, value },
+	ENVIRONMENT_GIT(SETTING)
+#undef SETTING
+};
+
+/* How tokens of known services, and keys, begin. */
+static const char *const token_heads[] = {
+	"-----BEGIN", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "AIza", "AKIA", "ya29.",
+	"sk-", "xoxb-", "xoxp-", "npm_", "eyJhbGci",
+};
+
+static const char *find_row(const struct row *rows, size_t count, struct span name)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct span row = span_str(rows[i].name);
+
+		if (span_ends(row, SPAN("*")) ? span_starts(name, span_head(row, row.len - 1)) :
+		                                span_eq(name, row))
+			return rows[i].name;
+	}
+	return NULL;
+}
+
+static bool sounds_secret(struct span name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
+		for (size_t at = 0; at + strlen(secrets[i]) <= name.len; at++)
+			if (strncasecmp(name.data + at, secrets[i], strlen(secrets[i])) == 0)
+				return true;
+	return false;
+}
+
+/* "scheme://user:password@host", anywhere. */
+static bool has_password(const char *value)
+{
+	for (const char *at = strstr(value, "://"); at; at = strstr(at + 3, "://")) {
+		size_t len = strcspn(at + 3, "/ ,");
+
+		if (memchr(at + 3, '@', len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_secret(const char *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(token_heads); i++)
+		if (strncmp(value, token_heads[i], strlen(token_heads[i])) == 0)
+			return true;
+	return has_password(value);
+}
+
+bool environment_allows(const char *variable)
+{
+	struct span name = span_of(variable, strcspn(variable, "="));
+	const char *row;
+
+	if (!name.len || !variable[name.len] || find_row(never, ARRAY_LEN(never), name))
+		return false;
+	row = find_row(allowed, ARRAY_LEN(allowed), name);
+	return row && !(strchr(row, '*') && sounds_secret(name)) &&
+	       !is_secret(variable + name.len + 1);
+}
+
+bool environment_is_secret(const char *variable)
+{
+	struct span name = span_of(variable, strcspn(variable, "="));
+
+	return sounds_secret(name) || (variable[name.len] && is_secret(variable + name.len + 1));
+}
+
+struct list {
+	char **items;
+	size_t count, cap;
+};
+
+static void list_add(struct list *list, char *item)
+{
+	list->items = mem_grow(list->items, &list->cap, list->count + 2, sizeof(*list->items));
+	list->items[list->count++] = item;
+	list->items[list->count] = NULL;
+}
+
+static bool is_set_later(const char *variable)
+{
+	size_t len = strcspn(variable, "=");
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		if (strlen(settings[i].name) == len &&
+		    strncmp(settings[i].name, variable, len) == 0)
+			return true;
+	return false;
+}
+
+static struct list let_through(const char *const *from)
+{
+	struct list list = { 0 };
+	bool path = false;
+
+	for (; *from; from++) {
+		if (!environment_allows(*from) || is_set_later(*from))
+			continue;
+		path |= strncmp(*from, "PATH=", 5) == 0;
+		list_add(&list, mem_strdup(*from));
+	}
+	if (!path)
+		list_add(&list, mem_strdup("PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:"
+		                           "/usr/sbin:/sbin"));
+	return list;
+}
+
+char **environment_for_worker(const char *const *from)
+{
+	return let_through(from).items;
+}
+
+static void add_git_settings(struct list *list)
+{
+	list_add(list, mem_printf("GIT_CONFIG_COUNT=%zu", ARRAY_LEN(git_settings)));
+	for (size_t i = 0; i < ARRAY_LEN(git_settings); i++) {
+		list_add(list, mem_printf("GIT_CONFIG_KEY_%zu=%s", i, git_settings[i].name));
+		list_add(list, mem_printf("GIT_CONFIG_VALUE_%zu=%s", i, git_settings[i].value));
+	}
+}
+
+char **environment_for_command(const char *const *from, const struct environment_options *options)
+{
+	struct list list = let_through(from);
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		list_add(&list, mem_printf("%s=%s", settings[i].name, settings[i].value));
+	list_add(&list, mem_printf("TERM=%s", options->pty ? "xterm-256color" : "dumb"));
+	if (options->level != SANDBOX_PATHS) {
+		add_git_settings(&list);
+		list_add(&list, mem_strdup("SANDBOX=hasp"));
+		list_add(&list, mem_printf("HASP_LEVEL=%s", sandbox_level_name(options->level)));
+	}
+	return list.items;
+}
+
+void environment_free(char **env)
+{
+	for (char **at = env; at && *at; at++)
+		free(*at);
+	free(env);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which variables of the environment a command gets.
+ *
+ *     char **env = environment_for_command((const char *const *)environ, &(struct
+ *                          environment_options){ .pty = true, .level = plan->level });
+ *     ... execve(path, argv, env) ...
+ *     environment_free(env);
+ *
+ * An allow-list: what is not in the table is left out.  A variable that a row with a `*` lets
+ * through is left out all the same when its name looks like that of a secret
+ * (ENVIRONMENT_SECRETS); any is, when its value looks like one: a URL with a password, a private
+ * key, a token that begins as those of a known service do.
+ *
+ * To add a variable: a row in ENVIRONMENT_TABLE, with the reason; docs/shell.md names the groups.
+ */
+#ifndef HASP_WORKER_ENVIRONMENT_H
+#define HASP_WORKER_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "sandbox/plan.h"
+
+/* X(name, or its beginning and "*"; reason). The first row that fits decides. */
+#define ENVIRONMENT_NEVER(X)                                                               \
+	X("LD_PRELOAD", "code in every program")                                           \
+	X("LD_AUDIT", "code in every program")                                             \
+	X("BASH_ENV", "bash runs it")                                                      \
+	X("ENV", "sh runs it")                                                             \
+	X("ZDOTDIR", "zsh runs what is there")                                             \
+	X("BASH_FUNC_*", "functions instead of programs")                                  \
+	X("PYTHONSTARTUP", "python runs it")                                               \
+	X("GIT_SSH_COMMAND", "git runs it")                                                \
+	X("SSH_AUTH_SOCK", "signs with the user's keys")                                   \
+	X("SSH_ASKPASS", "asks the user in hasp's name")                                   \
+	X("DBUS_SESSION_BUS_ADDRESS", "other programs of the user")                        \
+	X("DISPLAY", "the user's screen and keyboard")                                     \
+	X("WAYLAND_DISPLAY", "the user's screen")                                          \
+	X("XAUTHORITY", "the user's screen")                                               \
+	X("XDG_RUNTIME_DIR", "sockets of the user's daemons")                              \
+	X("XDG_SESSION_*", "the user's login session")
+
+#define ENVIRONMENT_TABLE(X)                                                               \
+	X("PATH", "programs")                                                              \
+	X("HOME", "settings of programs")                                                  \
+	X("USER", "who it is")                                                             \
+	X("LOGNAME", "who it is")                                                          \
+	X("SHELL", "who it is")                                                            \
+	X("LANG", "language")                                                              \
+	X("LANGUAGE", "language")                                                          \
+	X("LC_*", "language")                                                              \
+	X("TZ", "time zone")                                                               \
+	X("COLORTERM", "colours of a terminal")                                            \
+	X("NO_COLOR", "colours of a terminal")                                             \
+	X("LS_COLORS", "colours of a terminal")                                            \
+	X("EDITOR", "the user's choice")                                                   \
+	X("VISUAL", "the user's choice")                                                   \
+	X("GIT_EDITOR", "the user's choice")                                               \
+	X("GIT_AUTHOR_NAME", "the user's git identity")                                    \
+	X("GIT_AUTHOR_EMAIL", "the user's git identity")                                   \
+	X("GIT_COMMITTER_NAME", "the user's git identity")                                 \
+	X("GIT_COMMITTER_EMAIL", "the user's git identity")                                \
+	X("GIT_CONFIG_GLOBAL", "the user's git identity")                                  \
+	X("EMAIL", "the user's git identity")                                              \
+	X("XDG_*", "where settings, data and caches are")                                  \
+	X("CC", "compilers")                                                               \
+	X("CXX", "compilers")                                                              \
+	X("CPP", "compilers")                                                              \
+	X("LD", "compilers")                                                               \
+	X("AR", "compilers")                                                               \
+	X("CFLAGS", "compilers")                                                           \
+	X("CXXFLAGS", "compilers")                                                         \
+	X("CPPFLAGS", "compilers")                                                         \
+	X("LDFLAGS", "compilers")                                                          \
+	X("LIBRARY_PATH", "compilers")                                                     \
+	X("CPATH", "compilers")                                                            \
+	X("C_INCLUDE_PATH", "compilers")                                                   \
+	X("CPLUS_INCLUDE_PATH", "compilers")                                               \
+	X("LD_LIBRARY_PATH", "libraries outside the system's folders")                     \
+	X("PKG_CONFIG_*", "libraries outside the system's folders")                        \
+	X("MANPATH", "manuals")                                                            \
+	X("MAKEFLAGS", "builds")                                                           \
+	X("CMAKE_*", "builds")                                                             \
+	X("NINJA_STATUS", "builds")                                                        \
+	X("CCACHE_*", "builds")                                                            \
+	X("SOURCE_DATE_EPOCH", "builds")                                                   \
+	X("DEB_*", "builds")                                                               \
+	X("GOPATH", "Go")                                                                  \
+	X("GOROOT", "Go")                                                                  \
+	X("GOFLAGS", "Go")                                                                 \
+	X("GOBIN", "Go")                                                                   \
+	X("GOCACHE", "Go")                                                                 \
+	X("GOMODCACHE", "Go")                                                              \
+	X("GOPROXY", "Go")                                                                 \
+	X("GOPRIVATE", "Go")                                                               \
+	X("GOTOOLCHAIN", "Go")                                                             \
+	X("CGO_ENABLED", "Go")                                                             \
+	X("JAVA_HOME", "Java")                                                             \
+	X("JDK_HOME", "Java")                                                              \
+	X("GRADLE_USER_HOME", "Java")                                                      \
+	X("MAVEN_OPTS", "Java")                                                            \
+	X("M2_HOME", "Java")                                                               \
+	X("ANDROID_HOME", "Android")                                                       \
+	X("ANDROID_SDK_ROOT", "Android")                                                   \
+	X("NODE_*", "Node.js")                                                             \
+	X("npm_config_*", "Node.js")                                                       \
+	X("NPM_CONFIG_*", "Node.js")                                                       \
+	X("NVM_DIR", "Node.js")                                                            \
+	X("NVM_BIN", "Node.js")                                                            \
+	X("PNPM_HOME", "Node.js")                                                          \
+	X("COREPACK_HOME", "Node.js")                                                      \
+	X("PYTHON*", "Python")                                                             \
+	X("VIRTUAL_ENV", "Python")                                                         \
+	X("PYENV_*", "Python")                                                             \
+	X("PIP_*", "Python")                                                               \
+	X("UV_*", "Python")                                                                \
+	X("CONDA_*", "Python")                                                             \
+	X("CARGO_*", "Rust")                                                               \
+	X("RUSTUP_*", "Rust")                                                              \
+	X("RUSTFLAGS", "Rust")                                                             \
+	X("RUST_BACKTRACE", "Rust")                                                        \
+	X("RUST_LOG", "Rust")                                                              \
+	X("GEM_HOME", "Ruby")                                                              \
+	X("GEM_PATH", "Ruby")                                                              \
+	X("BUNDLE_PATH", "Ruby")                                                           \
+	X("RBENV_*", "Ruby")                                                               \
+	X("PERL5LIB", "Perl")                                                              \
+	X("NIX_*", "Nix")                                                                  \
+	X("LOCALE_ARCHIVE", "Nix")                                                         \
+	X("HTTP_PROXY", "the way to the network, where it is allowed")                     \
+	X("HTTPS_PROXY", "the way to the network, where it is allowed")                    \
+	X("ALL_PROXY", "the way to the network, where it is allowed")                      \
+	X("NO_PROXY", "the way to the network, where it is allowed")                       \
+	X("http_proxy", "the way to the network, where it is allowed")                     \
+	X("https_proxy", "the way to the network, where it is allowed")                    \
+	X("all_proxy", "the way to the network, where it is allowed")                      \
+	X("no_proxy", "the way to the network, where it is allowed")                       \
+	X("SSL_CERT_FILE", "certificates")                                                 \
+	X("SSL_CERT_DIR", "certificates")                                                  \
+	X("CURL_CA_BUNDLE", "certificates")                                                \
+	X("REQUESTS_CA_BUNDLE", "certificates")
+
+/* X(name, value, reason): as if the environment had them so. TERM depends on the terminal. */
+#define ENVIRONMENT_SET(X)                                                                 \
+	X("HASP", "1", "tells scripts who runs them")                                      \
+	X("GEMINI_CLI", "1", "as Gemini CLI does, for scripts that ask")                   \
+	X("PAGER", "cat", "nobody turns the pages")                                        \
+	X("GIT_PAGER", "cat", "nobody turns the pages")                                    \
+	X("MANPAGER", "cat", "nobody turns the pages")                                     \
+	X("GIT_TERMINAL_PROMPT", "0", "nobody answers: fail instead of waiting")           \
+	X("GH_PROMPT_DISABLED", "1", "nobody answers: fail instead of waiting")
+
+/* X(key, value, reason): git's settings for the command, above those of files (GIT_CONFIG_COUNT
+ * and its kin, git-config(1)); only where commands are confined. */
+#define ENVIRONMENT_GIT(X)                                                                 \
+	X("branch.autoSetupMerge", "false", "would write .git/config, which is protected") \
+	X("gc.autoDetach", "false", "nothing is left running behind a commit")             \
+	X("maintenance.autoDetach", "false", "nothing is left running behind a commit")
+
+/* Anywhere in the name, in any case, of a variable that a `*` let through. */
+#define ENVIRONMENT_SECRETS(X)                                                             \
+	X("KEY") X("TOKEN") X("SECRET") X("PASSWORD") X("PASSWD") X("PASSPHRASE")          \
+	X("CREDENTIAL") X("AUTH") X("COOKIE") X("PRIVATE") X("LOGIN") X("_PASS") X("_PAT")
+
+struct environment_options {
+	bool pty;                 /* TERM is xterm-256color, else dumb */
+	enum sandbox_level level; /* above paths: SANDBOX=hasp, as Gemini CLI says it, and
+	                           * HASP_LEVEL=full or landlock */
+};
+
+/* `from`: NULL-terminated NAME=VALUE. The result is the caller's, NULL-terminated. */
+char **environment_for_command(const char *const *from,
+                               const struct environment_options *options);
+/* What a worker is started with: what commands may see, nothing set. */
+char **environment_for_worker(const char *const *from);
+void environment_free(char **env); /* NULL is fine */
+
+/* Whether one NAME=VALUE is let through. */
+bool environment_allows(const char *variable);
+/* Whether it looks like a secret, by a word of its name or by its value; more do than are. */
+bool environment_is_secret(const char *variable);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers of this machine: this program again, inside a plan (sandbox/spawn.h). */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/probe.h"
+#include "sandbox/temp.h"
+#include "store/journal.h"
+#include "worker/environment.h"
+#include "worker/local.h"
+#include "worker/options_copy.h"
+#include "worker/remote.h"
+
+extern char **environ;
+
+static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL };
+
+struct local {
+	struct worker_options options; /* owned (options_copy.h) */
+	bool none;                     /* never confined */
+	pthread_mutex_t lock;          /* of what follows */
+	struct temp_folder *temp;      /* owned; made by the first command */
+	bool temp_failed;
+};
+
+/* ---- plans ----------------------------------------------------------------- */
+
+/* What each kind of plan has in common. */
+static struct sandbox_options plan_options(const struct local *local, enum sandbox_use use)
+{
+	const struct worker_options *own = &local->options;
+
+	return (struct sandbox_options){
+		.roots = own->roots, .root_count = own->root_count,
+		.write = own->write, .write_count = own->write_count,
+		.read = own->read, .read_count = own->read_count,
+		.deny = own->deny, .deny_count = own->deny_count,
+		.network = own->network, .use = use, .limits = own->limits,
+		.level_given = own->level_given || local->none,
+		.level = local->none ? SANDBOX_PATHS : own->level,
+		.journal = use == SANDBOX_USE_FILES ? own->journal_folder : NULL,
+	};
+}
+
+static bool make_plan(const struct local *local, const struct sandbox_options *options,
+                      struct sandbox_plan **ret, struct err *err)
+{
+	/* Level paths needs nothing of the machine. */
+	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
+
+	if (!sandbox_plan_make(options, local->none ? &nothing : sandbox_probe_quick(), ret, err))
+		return false;
+	if (local->none) { /* asked for: nothing to explain */
+		free((*ret)->weaker_because);
+		(*ret)->weaker_because = NULL;
+	}
+	return true;
+}
+
+/* ---- starting -------------------------------------------------------------- */
+
+static bool start_in(const struct local *local, const struct sandbox_plan *plan,
+                     const char *const *env, struct client **ret, struct wire_welcome *ret_welcome,
+                     struct err *err)
+{
+	const struct client_options options = { 0 };
+	struct wire_hello hello = { .options = local->options,
+		                    .plan = (struct sandbox_plan *)plan };
+	struct process_start start = { .argv = worker_argv, .envp = env, .own = true, .plan = plan };
+	struct process process;
+
+	/* What the plan has resolved, and nothing else. */
+	hello.options.roots = (const char *const *)plan->roots;
+	hello.options.root_count = plan->root_count;
+	return process_start(&start, &process, err) &&
+	       client_open(&process, &hello, &options, ret, ret_welcome, err);
+}
+
+/* Whether the next weaker level may be tried: this one turned out not to be had. */
+static bool may_weaken(const struct sandbox_plan *plan, const struct err *err)
+{
+	return err->code == ERR_DENIED_BY_SANDBOX && plan->level != SANDBOX_PATHS;
+}
+
+/* A level that was believed in could not be had: what the full probe says instead, which later
+ * plans know too; or, if it sees nothing wrong, the next weaker level. */
+static void weaken(struct sandbox_options *options, const struct sandbox_plan *plan)
+{
+	if (sandbox_probe()->best < plan->level)
+		return;
+	options->level_given = true;
+	options->level = plan->level - 1;
+}
+
+/* Starts a worker in the plan of these options, at the strongest level that can be had. The plan is
+ * the caller's. */
+static bool start_worker(struct local *local, struct sandbox_options options,
+                         const char *const *env, struct client **ret,
+                         struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
+                         struct err *err)
+{
+	const bool level_given = options.level_given;
+
+	for (;;) {
+		struct sandbox_plan *plan;
+		struct err why = ERR_INIT;
+		bool ok;
+
+		if (!make_plan(local, &options, &plan, err))
+			return false;
+		ok = start_in(local, plan, env, ret, ret_welcome, &why);
+		if (ok) {
+			*ret_plan = plan;
+			return true;
+		}
+		if (level_given || !may_weaken(plan, &why)) {
+			sandbox_plan_free(plan);
+			*err = why;
+			return false;
+		}
+		weaken(&options, plan);
+		sandbox_plan_free(plan);
+	}
+}
+
+static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
+                       struct err *err)
+{
+	static const char *const no_environment[] = { NULL };
+	struct local *local = data;
+	struct sandbox_plan *plan;
+
+	if (!start_worker(local, plan_options(local, SANDBOX_USE_FILES), no_environment, ret,
+	                  ret_welcome, &plan, err))
+		return false;
+	sandbox_plan_free(plan);
+	return true;
+}
+
+/* ---- commands -------------------------------------------------------------- */
+
+/* The session's folder for temporary files; NULL when it cannot be made. */
+static const char *temp_of(struct local *local, struct err *err)
+{
+	const char *path = NULL;
+
+	pthread_mutex_lock(&local->lock);
+	if (!local->temp)
+		temp_folder_make(&local->temp, err);
+	if (local->temp)
+		path = temp_folder_path(local->temp);
+	pthread_mutex_unlock(&local->lock);
+	return path;
+}
+
+static const char **joined(const char *const *a, size_t a_count, const char *const *b,
+                           size_t b_count)
+{
+	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
+
+	if (a_count)
+		memcpy(all, a, a_count * sizeof(*all));
+	if (b_count)
+		memcpy(all + a_count, b, b_count * sizeof(*all));
+	return all;
+}
+
+static bool has_limits(const struct sandbox_limits *limits)
+{
+	return limits->memory_bytes || limits->file_bytes || limits->processes ||
+	       limits->open_files || limits->cpu_seconds;
+}
+
+static bool run_in_worker(struct local *local, const struct sandbox_options *options,
+                          const struct run_request *request, const struct run_events *events,
+                          void *data, struct run **ret, struct err *err)
+{
+	char **env = environment_for_worker((const char *const *)environ);
+	struct wire_welcome welcome = { 0 };
+	struct client_run_options alone = { 0 };
+	struct client *client = NULL;
+	bool ok = start_worker(local, *options, (const char *const *)env, &client, &welcome,
+	                       &alone.plan, err) &&
+	          client_run(client, request, events, data, &alone, ret, err);
+
+	if (!ok)
+		sandbox_plan_free(alone.plan);
+	environment_free(env);
+	wire_welcome_release(&welcome);
+	client_unref(client);
+	return ok;
+}
+
+/* A worker for this command, whose plan is the session's and what the request adds. */
+static bool local_run(void *data, const struct run_request *request,
+                      const struct run_events *events, void *events_data, struct run **ret,
+                      struct err *err)
+{
+	struct local *local = data;
+	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
+	const struct worker_options *own = &local->options;
+	_cleanup_free_ const char **write = joined(own->write, own->write_count, request->write,
+	                                           request->write_count);
+	_cleanup_free_ const char **read = joined(own->read, own->read_count, request->read,
+	                                          request->read_count);
+
+	options.temp = temp_of(local, err);
+	if (!options.temp)
+		return false;
+	options.write = write;
+	options.write_count += request->write_count;
+	options.read = read;
+	options.read_count += request->read_count;
+	options.network |= request->network;
+	if (has_limits(&request->limits))
+		options.limits = request->limits;
+	else if (!has_limits(&options.limits))
+		options.limits = sandbox_limits_default();
+	return run_in_worker(local, &options, request, events, events_data, ret, err);
+}
+
+/* ---- the provider ---------------------------------------------------------- */
+
+static void local_release(void *data)
+{
+	struct local *local = data;
+
+	temp_folder_free(local->temp);
+	worker_options_release(&local->options);
+	pthread_mutex_destroy(&local->lock);
+	free(local);
+}
+
+static const struct remote_kind kinds[] = {
+	{ .name = "local", .open = local_open, .run = local_run, .release = local_release },
+	{ .name = "none", .open = local_open, .run = local_run, .release = local_release },
+};
+
+/* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
+ * be made, only changes of several files fail. */
+static void make_journal(struct worker_options *options)
+{
+	struct err err = ERR_INIT;
+	_cleanup_fd_ int fd = options->journal_folder && !options->commands_only ?
+	                      journal_folder_open(options->journal_folder, true, &err) : -1;
+
+	if (fd >= 0)
+		return;
+	free((char *)options->journal_folder);
+	options->journal_folder = NULL;
+}
+
+static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
+                       struct err *err)
+{
+	struct local *local = mem_alloc(1, sizeof(*local));
+	struct remote_options remote = { .kind = &kinds[none], .data = local,
+		                         .ret_recovered = options->ret_recovered };
+	struct sandbox_options plan_of;
+	struct sandbox_plan *plan = NULL;
+	bool ok;
+
+	local->none = none;
+	local->options = worker_options_copy(options);
+	make_journal(&local->options);
+	pthread_mutex_init(&local->lock, NULL);
+	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
+	if (options->commands_only) { /* the plan checks the roots, and says what there is */
+		if (!make_plan(local, &plan_of, &plan, err)) {
+			local_release(local);
+			return false;
+		}
+		remote.later = true;
+		remote.roots = (const char *const *)plan->roots;
+		remote.root_count = plan->root_count;
+		remote.level = plan->level;
+		remote.weaker_because = plan->weaker_because;
+	}
+	ok = remote_provider(&remote, ret, err);
+	sandbox_plan_free(plan);
+	return ok;
+}
+
+bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err)
+{
+	return open_local(options, false, ret, err);
+}
+
+bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err)
+{
+	return open_local(options, true, ret, err);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Providers that answer through workers.
+ *
+ *   provider_local    confined workers on this machine: one for files, started by the first call;
+ *                     one for each command, with a plan of its own
+ *   provider_none     the same without confinement (level paths)
+ *   provider_command  a worker behind the standard input and output of any command
+ *
+ * A worker that dies, hangs or misbehaves makes the calls under way fail with one clear error
+ * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
+ * worker: versions and settings are the session's, hashes the caller's.  A call whose
+ * request->cancel becomes true returns CANCELLED at once.
+ */
+#ifndef HASP_WORKER_LOCAL_H
+#define HASP_WORKER_LOCAL_H
+
+#include "worker/provider.h"
+
+struct worker_options {
+	const char *const *roots;   /* at least one; for a command: paths over there */
+	size_t root_count;
+	const char *journal_folder; /* absolute; where apply_changes keeps its journal; NULL over there:
+	                             * its own default */
+	enum durability durability;
+	size_t max_file_bytes;      /* 0: the default */
+	bool keep_cache;            /* as in workerd/inprocess.h */
+	size_t *ret_recovered;      /* NULL, or gets how many crashed transactions were put right */
+	bool commands_only;         /* no worker for files is started until somebody asks for one: for
+	                             * a provider that only runs commands. Nothing is recovered */
+	/* The confinement of a local worker and what the user allows in general. */
+	bool level_given;
+	enum sandbox_level level;
+	bool network;
+	const char *const *write, *const *read, *const *deny;
+	size_t write_count, read_count, deny_count;
+	struct sandbox_limits limits; /* of commands; all 0: the defaults */
+};
+
+/* Roots are checked and crashed transactions recovered when it returns (that is the worker's
+ * first answer). */
+bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err);
+bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err);
+/* `argv` NULL-terminated, copied: {"ssh", "host", "hasp", "worker", NULL}. No shell. Its standard
+ * error is shown in errors (its last lines), never passed on raw. */
+bool provider_command(const char *const *argv, const struct worker_options *options,
+                      struct provider **ret, struct err *err);
+
+#endif

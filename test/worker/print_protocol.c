@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the tables of docs/protocol-worker.md from those of the code. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "worker/wire.h"
+
+static const struct wire_layout *printed[64];
+static size_t printed_count;
+
+static void print_size(uint64_t bytes)
+{
+	if (bytes >= 1 << 20 && bytes % (1 << 20) == 0)
+		printf("%llu MiB", (unsigned long long)(bytes >> 20));
+	else if (bytes >= 1 << 10 && bytes % (1 << 10) == 0)
+		printf("%llu KiB", (unsigned long long)(bytes >> 10));
+	else
+		printf("%llu", (unsigned long long)bytes);
+}
+
+static void print_messages(void)
+{
+	printf("| number | message | to | when | fields | blob | layout | says |\n"
+	       "|---|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; wire_message_at(i); i++) {
+		const struct wire_message *message = wire_message_at(i);
+
+		printf("| %u | %s | %s | %s | ", message->number, message->name,
+		       message->direction == WIRE_TO_WORKER ? "worker" : "front",
+		       wire_when_name(message->when));
+		print_size(message->fields_max);
+		printf(" | ");
+		print_size(message->blob_max);
+		printf(" | %s | %s |\n", message->layout->name, message->text);
+	}
+}
+
+static void print_kinds(void)
+{
+	static const char *const kinds[][3] = {
+#define KIND(kind, c, wire) { #kind, c, wire },
+		WIRE_KINDS(KIND)
+#undef KIND
+	};
+
+	printf("\n| kind | in C | on the wire |\n|---|---|---|\n");
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		printf("| %s | %s | %s |\n", kinds[i][0], kinds[i][1], kinds[i][2]);
+}
+
+static const char *kind_name(enum wire_kind kind)
+{
+	static const char *const names[] = {
+#define NAME(kind, c, wire) #kind,
+		WIRE_KINDS(NAME)
+#undef NAME
+	};
+
+	return names[kind];
+}
+
+static void print_layout(const struct wire_layout *layout)
+{
+	for (size_t i = 0; i < printed_count; i++)
+		if (printed[i] == layout)
+			return;
+	printed[printed_count++] = layout;
+	if (!layout->count)
+		return;
+	printf("\n%s:\n\n| field | kind | limit |\n|---|---|---|\n", layout->name);
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct wire_field *field = &layout->fields[i];
+
+		printf("| %s | %s%s%s | ", field->name, kind_name(field->kind),
+		       field->of ? " of " : "", field->of ? field->of->name : "");
+		if (field->kind == WIRE_CHARS)
+			printf("%u", field->size - 1);
+		else if (field->max)
+			print_size(field->max);
+		for (size_t w = 0; field->words && field->words[w]; w++)
+			printf("%s%s", w ? ", " : "", field->words[w]);
+		printf(" |\n");
+	}
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->fields[i].of)
+			print_layout(layout->fields[i].of);
+}
+
+int main(void)
+{
+	print_messages();
+	print_kinds();
+	for (size_t i = 0; wire_message_at(i); i++)
+		print_layout(wire_message_at(i)->layout);
+	return 0;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A provider through a worker: answers are the same as without one, it is parallel, it can be
+ * cancelled, and a worker that dies or hangs costs one error. */
+#include <dirent.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "live.h"
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int setup(void **state)
+{
+	struct live *live = mem_alloc(1, sizeof(*live));
+
+	live_open(live);
+	*state = live;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	live_close(*state);
+	free(*state);
+	return 0;
+}
+
+/* ---- answers --------------------------------------------------------------- */
+
+static void test_read_edit_walk_search(void **state)
+{
+	struct live *live = *state;
+	const struct walk_request walk = { .path = ".", .recursive = true };
+	const struct search_request search = { .path = ".", .match.pattern = SPAN("tw") };
+	struct walk_result walked;
+	struct search_result found;
+	struct read_result read;
+	struct err err = ERR_INIT;
+
+	live_write(live, "a.txt", "one\ntwo\n");
+	read = live_read(live, "a.txt");
+	assert_string_equal(read.content.data, "one\ntwo\n");
+	assert_string_equal(read.line_endings, "lf");
+	assert_int_equal(read.total_lines, 2);
+	read_result_release(&read);
+	assert_true(live_edit(live, "a.txt", "one\ntwo\ntwice\n", &err));
+	assert_true(live->provider->ops->walk(live->provider, &walk, &walked, &err));
+	assert_int_equal(walked.count, 1);
+	assert_string_equal(walked.entries[0].path, "a.txt");
+	walk_result_release(&walked);
+	assert_true(live->provider->ops->search(live->provider, &search, &found, &err));
+	assert_int_equal(found.matches, 2);
+	assert_int_equal(found.files[0].lines[1].number, 3);
+	assert_true(span_eq(found.files[0].lines[1].text, SPAN("twice")));
+	search_result_release(&found);
+}
+
+static void test_failures_come_with_their_facts(void **state)
+{
+	struct live *live = *state;
+	const struct read_request missing = { .path = "none" };
+	const struct sha256 wrong = { { 1 } };
+	struct change change = { .kind = CHANGE_PATCH, .path = "a", .base = &wrong,
+		                 .text = SPAN("@@ -1 +1 @@\n-x\n+y\n") };
+	const struct edit_options options = { .want_content = true };
+	struct change_result result;
+	struct read_result read;
+	struct err err = ERR_INIT;
+
+	assert_false(live->provider->ops->read(live->provider, &missing, &read, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+	read_result_release(&read);
+	live_write(live, "a", "z\n");
+	assert_false(live->provider->ops->edit(live->provider, &change, 1, &options, &result, &err));
+	assert_int_equal(err.code, ERR_STATE_MISMATCH);
+	assert_int_equal(result.err.code, ERR_STATE_MISMATCH);
+	assert_true(result.state_known && result.content_is_text);
+	assert_string_equal(result.content.data, "z\n");
+	change.base = &result.state.sha256;
+	change_result_release(&result);
+	assert_false(live->provider->ops->edit(live->provider, &change, 1, &options, &result, &err));
+	change_result_release(&result);
+}
+
+static void test_a_large_content_arrives_whole(void **state)
+{
+	struct live *live = *state;
+	enum { SIZE = 5 << 20 };
+	struct err err = ERR_INIT;
+	struct read_result read;
+	char *text = mem_alloc(SIZE + 1, 1);
+
+	for (size_t i = 0; i < SIZE; i++)
+		text[i] = i % 61 == 60 ? '\n' : (char)('a' + (i * 7919) % 26);
+	live_write(live, "large", "");
+	assert_true(live_edit(live, "large", text, &err));
+	read = live_read(live, "large");
+	assert_int_equal(read.content.len, SIZE);
+	assert_memory_equal(read.content.data, text, SIZE + 1);
+	read_result_release(&read);
+	free(text);
+}
+
+/* ---- together -------------------------------------------------------------- */
+
+struct hand {
+	struct live *live;
+	pthread_t thread;
+	int number;
+	int done;
+	_Atomic bool *cancel;
+	struct err err;
+};
+
+static void *read_many(void *data)
+{
+	struct hand *hand = data;
+	char name[16], want[16];
+
+	snprintf(name, sizeof(name), "f%d", hand->number);
+	snprintf(want, sizeof(want), "text %d\n", hand->number);
+	for (int i = 0; i < 300; i++) {
+		struct read_result read = live_read(hand->live, name);
+
+		hand->done += strcmp(read.content.data, want) == 0;
+		read_result_release(&read);
+	}
+	return NULL;
+}
+
+static void test_many_threads_get_their_own_answers(void **state)
+{
+	struct live *live = *state;
+	struct hand hands[8];
+
+	for (int i = 0; i < 8; i++) {
+		char name[16], text[16];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		snprintf(text, sizeof(text), "text %d\n", i);
+		live_write(live, name, text);
+		hands[i] = (struct hand){ .live = live, .number = i };
+	}
+	for (int i = 0; i < 8; i++)
+		pthread_create(&hands[i].thread, NULL, read_many, &hands[i]);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(hands[i].thread, NULL);
+		assert_int_equal(hands[i].done, 300);
+	}
+}
+
+/* A file in which a regular expression takes for ever. */
+static void write_hard(struct live *live)
+{
+	for (int i = 0; i < 200; i++) {
+		char name[16], text[4001];
+
+		snprintf(name, sizeof(name), "hard%d", i);
+		memset(text, 'a', 4000);
+		text[4000] = '\0';
+		live_write(live, name, text);
+	}
+}
+
+static void *search_hard(void *data)
+{
+	struct hand *hand = data;
+	const struct search_request request = { .path = ".", .threads = 1, .timeout_ms = 20000,
+		                                .match.pattern = SPAN("(a|aa|aaa)+(a+)+b"),
+		                                .cancel = hand->cancel };
+	struct search_result found;
+	struct provider *provider = hand->live->provider;
+
+	if (provider->ops->search(provider, &request, &found, &hand->err))
+		search_result_release(&found);
+	return NULL;
+}
+
+static void test_a_cancelled_search_returns_at_once_and_others_go_on(void **state)
+{
+	struct live *live = *state;
+	_Atomic bool cancel = false;
+	struct hand hand = { .live = live, .cancel = &cancel };
+	struct read_result read;
+	int64_t began;
+
+	write_hard(live);
+	live_write(live, "a", "x\n");
+	pthread_create(&hand.thread, NULL, search_hard, &hand);
+	usleep(50000);
+	began = now_ms();
+	read = live_read(live, "a");
+	read_result_release(&read);
+	assert_true(now_ms() - began < 1000);
+	cancel = true;
+	began = now_ms();
+	pthread_join(hand.thread, NULL);
+	assert_true(now_ms() - began < 250);
+	if (hand.err.code != ERR_NONE)
+		assert_int_equal(hand.err.code, ERR_CANCELLED);
+	read = live_read(live, "a");
+	read_result_release(&read);
+}
+
+static void *append_one(void *data)
+{
+	struct hand *hand = data;
+	struct edit_options options = { 0 };
+	char text[32];
+	const struct change change = { .kind = CHANGE_UPDATE, .path = "list",
+		                       .old_text = SPAN("end"), .text = span_of(text, 0) };
+	struct change own = change;
+	struct change_result result;
+	struct provider *provider = hand->live->provider;
+
+	snprintf(text, sizeof(text), "%d\nend", hand->number);
+	own.text = span_str(text);
+	hand->done = provider->ops->edit(provider, &own, 1, &options, &result, &hand->err);
+	change_result_release(&result);
+	return NULL;
+}
+
+static void test_edits_of_one_file_at_once_all_land(void **state)
+{
+	struct live *live = *state;
+	struct hand hands[12];
+	struct read_result read;
+
+	live_write(live, "list", "end");
+	for (int i = 0; i < 12; i++) {
+		hands[i] = (struct hand){ .live = live, .number = 100 + i };
+		pthread_create(&hands[i].thread, NULL, append_one, &hands[i]);
+	}
+	for (int i = 0; i < 12; i++) {
+		pthread_join(hands[i].thread, NULL);
+		if (!hands[i].done)
+			fail_msg("%s", hands[i].err.message);
+	}
+	read = live_read(live, "list");
+	assert_int_equal(read.content.len, 12 * 4 + 3);
+	read_result_release(&read);
+}
+
+/* ---- death ----------------------------------------------------------------- */
+
+static void test_the_next_call_gets_a_new_worker(void **state)
+{
+	struct live *live = *state;
+	struct read_result read;
+	int first = live_worker();
+
+	live_write(live, "a", "x\n");
+	assert_true(first > 0);
+	kill(first, SIGKILL);
+	while (live_worker() == first && kill(first, 0) == 0) {
+		const struct read_request request = { .path = "a" };
+		struct err err = ERR_INIT;
+
+		if (!live->provider->ops->read(live->provider, &request, &read, &err))
+			assert_non_null(strstr(err.message, "SIGKILL"));
+		read_result_release(&read);
+	}
+	read = live_read(live, "a");
+	assert_string_equal(read.content.data, "x\n");
+	read_result_release(&read);
+	assert_int_not_equal(live_worker(), first);
+}
+
+struct load {
+	struct live *live;
+	_Atomic bool stop;
+	_Atomic int good, lost;
+};
+
+static void *make_load(void *data)
+{
+	struct load *load = data;
+
+	while (!load->stop) {
+		struct err err = ERR_INIT;
+		bool ok = live_edit(load->live, "a", load->good % 2 ? "odd\n" : "even\n", &err);
+
+		if (ok)
+			load->good++;
+		else if (err.code == ERR_WORKER_LOST)
+			load->lost++;
+		else if (err.code != ERR_STATE_MISMATCH && err.code != ERR_NO_CHANGE)
+			fail_msg("%s", err.message);
+	}
+	return NULL;
+}
+
+static void test_workers_killed_under_load_cost_errors_and_nothing_else(void **state)
+{
+	struct live *live = *state;
+	struct load load = { .live = live };
+	struct read_result read;
+	pthread_t threads[4];
+
+	live_write(live, "a", "even\n");
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, make_load, &load);
+	for (int i = 0; i < 40; i++) {
+		int worker = live_worker();
+
+		usleep(5000 + (unsigned)(i * 613) % 9000);
+		if (worker > 0)
+			kill(worker, SIGKILL);
+	}
+	load.stop = true;
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(load.good > 0);
+	read = live_read(live, "a");
+	assert_true(strcmp(read.content.data, "odd\n") == 0 ||
+	            strcmp(read.content.data, "even\n") == 0);
+	read_result_release(&read);
+}
+
+static size_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static void test_two_hundred_restarts_leak_no_descriptor(void **state)
+{
+	struct live *live = *state;
+	size_t before = open_files();
+
+	live_write(live, "a", "x\n");
+	for (int i = 0; i < 200; i++) {
+		const struct read_request request = { .path = "a" };
+		struct err err = ERR_INIT;
+		struct read_result read;
+
+		/* The first may fail, with the worker; the second has a new one. */
+		live->provider->ops->read(live->provider, &request, &read, &err);
+		read_result_release(&read);
+		read = live_read(live, "a");
+		read_result_release(&read);
+		assert_true(live_worker() > 0);
+		kill(live_worker(), SIGKILL);
+	}
+	assert_true(open_files() <= before + 1);
+}
+
+/* ---- watches --------------------------------------------------------------- */
+
+static void count_change(void *data)
+{
+	(*(_Atomic int *)data)++;
+}
+
+static bool wait_for(_Atomic int *count, int least)
+{
+	for (int i = 0; i < 300 && *count < least; i++)
+		usleep(10000);
+	return *count >= least;
+}
+
+static void test_watches_tell_and_outlive_the_worker(void **state)
+{
+	struct live *live = *state;
+	_Atomic int count = 0;
+	const struct watch_request request = { "a", count_change, &count };
+	struct watch *watch;
+	struct err err = ERR_INIT;
+	int before;
+
+	live_write(live, "a", "1\n");
+	assert_true(live->provider->ops->watch(live->provider, &request, &watch, &err));
+	live_write(live, "a", "22\n");
+	assert_true(wait_for(&count, 1));
+	assert_true(live_worker() > 0);
+	kill(live_worker(), SIGKILL);
+	assert_true(wait_for(&count, 2)); /* what happened in between is not known */
+	usleep(500000);
+	before = count;
+	live_write(live, "a", "333\n");
+	assert_true(wait_for(&count, before + 1));
+	live->provider->ops->unwatch(live->provider, watch);
+	before = count;
+	live_write(live, "a", "4444\n");
+	usleep(400000);
+	assert_int_equal(count, before);
+}
+
+int main(int argc, char **argv)
+{
+	live_main(argc, argv);
+	signal(SIGPIPE, SIG_IGN);
+#define LIVE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		LIVE(test_read_edit_walk_search),
+		LIVE(test_failures_come_with_their_facts),
+		LIVE(test_a_large_content_arrives_whole),
+		LIVE(test_many_threads_get_their_own_answers),
+		LIVE(test_a_cancelled_search_returns_at_once_and_others_go_on),
+		LIVE(test_edits_of_one_file_at_once_all_land),
+		LIVE(test_the_next_call_gets_a_new_worker),
+		LIVE(test_workers_killed_under_load_cost_errors_and_nothing_else),
+		LIVE(test_two_hundred_restarts_leak_no_descriptor),
+		LIVE(test_watches_tell_and_outlive_the_worker),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
