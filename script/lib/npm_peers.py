@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs from npm that tests and script/bench run beside hasp, in versions that never move.
+"""Programs from npm that tests and script/bench run beside hasp, in versions that never move;
+and sources from there that hasp is built with.
 
     home = npm_peers.folder("sdk")        # .../node_modules/ is in it
     npm_peers.node()                      # node 22, whatever the system's own is
@@ -10,10 +11,17 @@ without network; tests that run side by side wait for each other.  A set's own p
 pinned exactly, and what those depend on is taken as it was on the day DEPENDENCIES_OF.
 
     python3 script/lib/npm_peers.py [SET ...]     fetches sets (all) and prints where they are
+    python3 script/lib/npm_peers.py --source NAME FOLDER
+                                                  copies a source's files to FOLDER (for meson)
 
-To add or raise a peer: its row in SETS, and DEPENDENCIES_OF if it is newer.
+A source is the archive that npm offers, and nothing else: any npm fetches it, its SHA-512 is
+compared with the one in SOURCES, nothing of it is run.
+
+To add or raise a peer: its row in SETS, and DEPENDENCIES_OF if it is newer.  To raise a source:
+its row in SOURCES; "npm view NAME@VERSION dist.integrity" has the hash.
 """
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -22,6 +30,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -53,6 +62,25 @@ SETS = {
     "claude": Set(("@anthropic-ai/claude-code@2.1.328",),
                   "an agent; its script puts the program in place", scripts=True),
     "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
+}
+
+
+class Source(NamedTuple):
+    package: str
+    integrity: str
+    files: tuple
+    reason: str
+
+
+SOURCES = {
+    # The last whose tables (ABI 14) both Debian 12's and 13's libtree-sitter take.
+    "tree-sitter-bash": Source(
+        "tree-sitter-bash@0.23.3",
+        "sha512-36cg/GQ2YmIbeiBeqeuh4fBJ6i4kgVouDaqTxqih5ysPag+zHufyIaxMOFeM8CeplwAK/Luj1o5XHqgdA"
+        "foCZg==",
+        ("src/parser.c", "src/scanner.c", "src/tree_sitter/alloc.h", "src/tree_sitter/array.h",
+         "src/tree_sitter/parser.h", "LICENSE"),
+        "the grammar behind src/shell"),
 }
 
 
@@ -121,6 +149,48 @@ def package(name, path):
     return found
 
 
+def _unpack_source(name, place):
+    """Fetches a source's archive with the system's npm, checks it, keeps the files."""
+    row = SOURCES[name]
+    partial = place.with_name(place.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    if not shutil.which("npm"):
+        raise PeerError("%s is fetched with npm, which is not installed" % row.package)
+    done = subprocess.run(["npm", "pack", "--silent", "--ignore-scripts", row.package],
+                          cwd=partial, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=MOST_SECONDS)
+    archives = list(partial.glob("*.tgz"))
+    if done.returncode != 0 or len(archives) != 1:
+        raise PeerError("npm did not fetch %s: %s" % (
+            row.package, done.stdout.decode(errors="replace").strip()[-600:]))
+    digest = hashlib.sha512(archives[0].read_bytes()).digest()
+    if "sha512-" + base64.b64encode(digest).decode() != row.integrity:
+        raise PeerError("the archive of %s is not the one that is expected" % row.package)
+    with tarfile.open(archives[0]) as archive:
+        for path in row.files:
+            (partial / path).parent.mkdir(parents=True, exist_ok=True)
+            (partial / path).write_bytes(archive.extractfile("package/" + path).read())
+    archives[0].unlink()
+    partial.rename(place)
+
+
+def source(name, into):
+    """Copies the files of a source to the folder `into`; fetches it if it is not there."""
+    row = SOURCES[name]
+    place = cache_folder() / ("%s-%s" % (name, hashlib.sha256(
+        (row.integrity + " ".join(row.files)).encode()).hexdigest()[:12]))
+    if not place.is_dir():
+        with _locked(name):
+            if not place.is_dir():
+                _unpack_source(name, place)
+    for path in row.files:
+        target = Path(into) / path
+        if not target.is_file() or target.read_bytes() != (place / path).read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place / path, target)
+
+
 def node():
     """The node that runs peers."""
     (found,) = folder("node").glob("node_modules/node-linux-*/bin/node")
@@ -133,6 +203,13 @@ def environment(**more):
 
 
 def main(names):
+    if names[:1] == ["--source"]:
+        try:
+            source(names[1], names[2])
+        except PeerError as error:
+            print("npm_peers: %s" % error, file=sys.stderr)
+            return 1
+        return 0
     for name in names or SETS:
         start = time.monotonic()
         place = folder(name)

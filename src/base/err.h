@@ -83,7 +83,13 @@ enum err_class {
 	  "The owner or attributes of the file cannot be kept by this user; nothing was "     \
 	  "written.")                                                                         \
 	X(IO_ERROR, "io_error", SYSTEM, "Nothing was changed. The user has to look at the disk.") \
+	X(WORKER_LOST, "worker_lost", SYSTEM,                                                 \
+	  "The next call gets a new worker. If this was an edit, read the file first: whether "  \
+	  "it was changed is not known.")                                                      \
 	X(CANCELLED, "cancelled", CONFLICT, "The call was cancelled; nothing was written.")   \
+	X(COMMAND_STOPPED, "command_stopped", LIMIT,                                          \
+	  "The command was ended before it was done; its output so far is there. Give it more " \
+	  "time, do less at once, or run it in the background.")                              \
 	X(ROLLED_BACK, "rolled_back", CONFLICT,                                               \
 	  "Another change of the same call failed, so this one was not made.")                \
 	X(INTERNAL, "internal", BUG,                                                          \

@@ -8,6 +8,7 @@
 #define HASP_BASE_LIMITS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The largest file hasp reads whole: it is held in memory, with its result. */
 #define LIMIT_FILE_BYTES ((size_t)4 << 30)
@@ -76,5 +77,82 @@
 /* Patterns with wildcards of one ignore file: each is tried on most paths.  Those beyond do not
  * count; lines that name one path are not limited. */
 #define LIMIT_IGNORE_WILDCARDS ((size_t)5000)
+
+/* Analysis of shell commands (shell/analysis.h): it stands before a question to a person, who
+ * cannot read more.  A command that carries a file in a heredoc fits. */
+#define LIMIT_SHELL_BYTES ((size_t)256 << 10)
+/* A command and all scripts in it (sh -c, backticks): each level can be as long as its parent. */
+#define LIMIT_SHELL_ALL_BYTES ((size_t)1 << 20)
+/* Substitutions, groups and quotes inside each other: the reader recurses for each. */
+#define LIMIT_SHELL_NESTING 60
+/* Commands that run commands (env sudo nice ...), scripts in scripts. */
+#define LIMIT_SHELL_WRAPPERS 24
+#define LIMIT_SHELL_COMMANDS 4096
+#define LIMIT_SHELL_WORDS 65536
+/* Words that one {a,b} makes. */
+#define LIMIT_SHELL_BRACES 256
+/* Further problems add nothing to "cannot be analysed". */
+#define LIMIT_SHELL_PROBLEMS 256
+/* Variables in arithmetic: each is looked up among the assignments. */
+#define LIMIT_SHELL_NAMES 1024
+/* The parser's time for one analysis, its scripts together; usual commands need less than 1 ms. */
+#define LIMIT_SHELL_PARSE_US 1000000
+
+/* Input for a command that has not been read by it yet. */
+#define LIMIT_RUN_INPUT_BYTES ((size_t)8 << 20)
+/* Different denials that are kept of one command; a battery of attacks has some hundred. */
+#define LIMIT_DENIALS ((size_t)256)
+/* Commands of one session under way at once, and what the session remembers of ended ones. */
+#define LIMIT_JOBS_RUNNING ((size_t)64)
+#define LIMIT_JOBS_KEPT ((size_t)256)
+/* The whole output of one command, in a file: a day of a chatty server. */
+#define LIMIT_JOB_LOG_BYTES ((uint64_t)1 << 30)
+
+/* Calls of connect of one command that wait for the other side: each holds two descriptors. */
+#define LIMIT_WAITING_CONNECTS 128
+/* Addresses that servers of a command have bound, where its connects are held to them. */
+#define LIMIT_BOUND_ADDRESSES 4096
+
+/* Rules of a sandbox plan (sandbox/plan.h), and names that must not come into being: each is a
+ * mount, or looked at by each system call that is judged. */
+#define LIMIT_SANDBOX_RULES 4096
+/* Git folders (submodules, repositories beneath a root) that a plan looks into. */
+#define LIMIT_SANDBOX_GIT_FOLDERS 128
+/* Entries of one folder among which a plan, or Landlock's rules around a hidden path, look. */
+#define LIMIT_SANDBOX_SIBLINGS 20000
+/* A profile for macOS: some lines for each rule and absent name, most of them short. */
+#define LIMIT_SEATBELT_BYTES ((size_t)64 << 20)
+
+/* The worker's protocol (worker/message.h).  Fields of one frame: the names of a walk over a million
+ * files, the lines of a large search. */
+#define LIMIT_WIRE_FIELDS ((size_t)256 << 20)
+/* Paths in frames: those that come from a model may be too long, and get a better error than
+ * this one. */
+#define LIMIT_WIRE_PATH ((size_t)64 << 10)
+/* Names of codes and encodings; the sentence that says why the level is weaker. */
+#define LIMIT_WIRE_WORD 256
+#define LIMIT_WIRE_SENTENCE 4096
+/* Globs, arguments, variables, rules of a plan. */
+#define LIMIT_WIRE_TEXTS ((size_t)1 << 20)
+/* Requests of one connection that are under way or queued: each is a few hundred bytes. */
+#define LIMIT_WIRE_CALLS 10000
+/* What an ssh or a container may print before the worker's first byte. */
+#define LIMIT_WIRE_BANNER ((size_t)64 << 10)
+/* A command's output that nobody has handled yet. */
+#define LIMIT_RUN_WINDOW ((size_t)512 << 10)
+
+/* The guard (sandbox/guard.h) looks at git folders before and after every command.
+ * Folders that are looked at for what a command did in them, and their modules and worktrees. */
+#define LIMIT_GUARD_PLACES 1024
+/* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
+ * not believed. */
+#define LIMIT_GUARD_FILE_BYTES ((size_t)256 << 10)
+/* What is remembered of protected files where no mount keeps them, in all. */
+#define LIMIT_GUARD_KEPT_FILES 4096
+#define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
+/* Folders of one walk in search of new repositories. */
+#define LIMIT_GUARD_FOLDERS 200000
+/* Things that one check tells of one by one. */
+#define LIMIT_GUARD_TOLD 64
 
 #endif

@@ -15,6 +15,8 @@ int command_run_root(const struct invocation *invocation);       /* help.c */
 int command_run_help(const struct invocation *invocation);       /* help.c */
 int command_run_completion(const struct invocation *invocation); /* completion.c */
 int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
+int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
 int command_run_serve(const struct invocation *invocation);      /* serve_command.c */
+int command_run_worker(const struct invocation *invocation);     /* worker_command.c */
 
 #endif

@@ -91,6 +91,7 @@ static const char bash_tail[] =
 	"		compopt -o filenames 2>/dev/null\n"
 	"		[[ $kind == file ]] && kind=-f || kind=-d\n"
 	"		mapfile -t COMPREPLY < <(compgen $kind -P \"$before\" -- \"$cur\") ;;\n"
+	"	program) mapfile -t COMPREPLY < <(compgen -c -- \"$cur\") ;;\n"
 	"	*) mapfile -t COMPREPLY < <(compgen -W \"${*:2}\" -- \"$cur\") ;;\n"
 	"	esac\n"
 	"}\n"
@@ -107,6 +108,8 @@ static const char bash_tail[] =
 	"		word=${words[i]}\n"
 	"		if [[ $flag ]]; then\n"
 	"			flag=''\n"
+	"		elif ((count)) && _hasp_passes_on \"$command\"; then\n"
+	"			((count++))\n"
 	"		elif [[ $word == -?* ]]; then\n"
 	"			[[ $word != *=* && $(_hasp_value \"$command $word\") ]] &&\n"
 	"				flag=$word\n"
@@ -117,6 +120,10 @@ static const char bash_tail[] =
 	"		fi\n"
 	"	done\n"
 	"	cur=${words[i]}\n"
+	"	if ((count)) && _hasp_passes_on \"$command\"; then\n"
+	"		_hasp_offer file\n"
+	"		return\n"
+	"	fi\n"
 	"	if [[ ! $flag && $cur == --*=* ]]; then\n"
 	"		flag=${cur%%=*}\n"
 	"		cur=${cur#*=}\n"
@@ -138,6 +145,7 @@ static const char *const bash_kinds[] = {
 	[COMPLETE_CHOICE] = "words",
 	[COMPLETE_TOOL] = "words",
 	[COMPLETE_COMMAND] = "words",
+	[COMPLETE_PROGRAM] = "program",
 	[COMPLETE_PARAMETER] = "parameter $(_hasp_parameters \"$2\")",
 };
 
@@ -191,7 +199,12 @@ static void bash_script(struct buf *out)
 			bash_value(out, &command_at(i)->positionals[p].value);
 		}
 	}
-	buf_str(out, "	esac\n}\n\n_hasp_parameters() {\n	case $1 in\n");
+	buf_str(out, "	esac\n}\n\n# After the first word, all are another program's.\n"
+	             "_hasp_passes_on() {\n	case $1 in\n");
+	for (size_t i = 0; i < command_count(); i++)
+		if (command_at(i)->passes_on)
+			buf_printf(out, "	%s) return 0 ;;\n", command_at(i)->name);
+	buf_str(out, "	esac\n	return 1\n}\n\n_hasp_parameters() {\n	case $1 in\n");
 	parameter_cases(out, "	", ") echo", " ;;\n");
 	buf_str(out, "	esac\n}\n");
 	buf_str(out, bash_tail);
@@ -231,6 +244,8 @@ static void zsh_action(struct buf *out, const struct value *value)
 		buf_str(out, "_files");
 	else if (value->complete == COMPLETE_FOLDER)
 		buf_str(out, "_directories");
+	else if (value->complete == COMPLETE_PROGRAM)
+		buf_str(out, "_command_names -e");
 	else if (value->complete == COMPLETE_PARAMETER)
 		buf_str(out, "_hasp_parameter");
 	else if (value->complete != COMPLETE_NOTHING) {
@@ -273,10 +288,17 @@ static void zsh_command(struct buf *out, const struct command *command)
 	for (size_t i = 0; i < command->positional_count; i++) {
 		const struct value *value = &command->positionals[i].value;
 
-		buf_printf(out, "			'%zu::%s:", i + 1, value->name);
-		zsh_action(out, value);
+		if (command->passes_on && i > 0) {
+			buf_printf(out, "			'*::%s:_normal", value->name);
+		} else {
+			buf_printf(out, "			'%s%zu::%s:",
+			           command->passes_on ? "(-)" : "", i + 1, value->name);
+			zsh_action(out, value);
+		}
 		buf_str(out, i + 1 < command->positional_count ? "' \\\n" : "' ;;\n");
 	}
+	if (!command->positional_count)
+		buf_str(out, "			;;\n");
 }
 
 static void zsh_script(struct buf *out)
@@ -349,6 +371,8 @@ static void fish_value(struct buf *out, const struct value *value)
 		buf_str(out, " -F");
 	} else if (value->complete == COMPLETE_FOLDER) {
 		buf_str(out, " -a '(__fish_complete_directories)'");
+	} else if (value->complete == COMPLETE_PROGRAM) {
+		buf_str(out, " -a '(__fish_complete_command)'");
 	} else if (value->complete == COMPLETE_PARAMETER) {
 		buf_str(out, " -a '(__hasp_parameters)'");
 	} else if (value->complete != COMPLETE_NOTHING) {

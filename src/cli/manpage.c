@@ -6,7 +6,7 @@
 #include "tool/tool.h"
 
 /* The day of the last change that a reader of the manual would notice. */
-#define MANPAGE_DATE "November 21, 2026"
+#define MANPAGE_DATE "November 22, 2026"
 
 enum { MAN_LINE_MAX = 76 };
 
@@ -141,6 +141,9 @@ static const char ending[] =
 	".Pa .gemini ;\n"
 	".Ev HOME\n"
 	"if it is not set.\n"
+	".It Ev HASP_SANDBOX\n"
+	"The default of\n"
+	".Fl \\-sandbox .\n"
 	".It Ev NO_COLOR\n"
 	"If it is set and not empty, nothing is coloured unless\n"
 	".Fl \\-color Cm always\n"
@@ -167,6 +170,10 @@ static const char ending[] =
 	"The command line is wrong: standard error has the reason,\n"
 	"standard output is empty.\n"
 	".El\n"
+	".Pp\n"
+	".Nm\n"
+	".Cm sandbox\n"
+	"exits as its command does.\n"
 	".Sh EXAMPLES\n"
 	"Read a file, with its hash:\n"
 	".Pp\n"

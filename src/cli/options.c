@@ -10,8 +10,12 @@
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const durability_choices[] = { "full", "rename", NULL };
 static const char *const protocol_choices[] = { "mcp", NULL };
-static const char *const confirm_choices[] = { "never", "edits", NULL };
+static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
 static const char *const content_choices[] = { "full", "diff", "none", NULL };
+static const char *const level_choices[] = { "auto",  "full", "landlock",
+	                                     "paths", "none", NULL };
+static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
+static const char *const tty_choices[] = { "auto", "always", "never", NULL };
 static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
 
 #define HELP_FLAG \
@@ -24,6 +28,34 @@ static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
 	  .man = "How safe a written file is when the call returns: full (the file and its folder " \
 		 "are synced to the disk, the default) or rename (atomic, and left to the kernel " \
 		 "to write out)." }
+
+/* What the three commands that reach a workspace have in common. `WHO` is what is confined. */
+#define SANDBOX_FLAGS(WHO)                                                                       \
+	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
+	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
+	  .help = "how " WHO " is confined: auto (default), full, landlock or paths",            \
+	  .man = "How " WHO " is confined: auto (the default) is the strongest level that this " \
+		 "machine allows; full, landlock or paths (also called none) is exactly that "   \
+		 "level, and an error where it cannot be had. \"hasp sandbox --status\" "        \
+		 "explains them. The environment variable HASP_SANDBOX is the default." },       \
+	{ .id = FLAG_NET, .name = "net", .help = "leave the network on" },                       \
+	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
+	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
+	  .help = "commands may write this file or folder too" },                                \
+	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
+	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
+	  .help = "may be read although it is hidden by default" },                              \
+	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
+	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read at all" }
+
+#define WORKER_FLAG                                                                              \
+	{ .id = FLAG_WORKER, .name = "worker", .value = { "COMMAND", COMPLETE_NOTHING, NULL },   \
+	  .help = "work elsewhere: \"ssh HOST hasp worker\"",                                    \
+	  .man = "Starts COMMAND and works where its standard input and output lead: "           \
+		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is cut "  \
+		 "into words at blanks; quotes and backslashes keep blanks, nothing else has a " \
+		 "meaning and no shell is run. Or it is a JSON array of words. Roots and the "   \
+		 "paths of other options are then paths over there." }
 
 static const struct flag root_flags[] = {
 	HELP_FLAG,
@@ -73,6 +105,8 @@ static const struct flag tool_flags[] = {
 	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
 		 "unless NO_COLOR is set), always or never." },
 	DURABILITY_FLAG,
+	SANDBOX_FLAGS("the tool"),
+	WORKER_FLAG,
 	{ .id = FLAG_LIST, .name = "list", .letter = 'l',
 	  .help = "list the tools; with --json: with their schemas" },
 	{ .id = FLAG_SCHEMA, .name = "schema", .letter = 's',
@@ -137,17 +171,21 @@ static const struct flag serve_flags[] = {
 	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
 	{ .id = FLAG_CONFIRM, .name = "confirm",
 	  .value = { "WHEN", COMPLETE_CHOICE, confirm_choices },
-	  .help = "ask the user: never (default; most clients do) or before edits",
-	  .man = "Whether the user is asked, by the client's elicitation, before something is "
-		 "changed: never (the default: most clients ask by themselves) or edits. The question "
-		 "shows the diff, and exactly that is written, or nothing. A client that cannot "
-		 "ask cannot edit then." },
+	  .help = "ask the user: never (default; most clients do), before commands, or before all "
+		  "that changes something",
+	  .man = "Whether the user is asked, by the client's elicitation: never (the default: most "
+		 "clients ask by themselves), before commands are run, or before all that "
+		 "changes something, which is edits and commands (edits is another name for it). "
+		 "The question shows the command, or the diff, and exactly that is done, or "
+		 "nothing. A client that cannot ask can do neither then." },
 	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
 	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
 	  .help = "what edits answer with by default: full, diff or none",
 	  .man = "What the answer of an edit carries when the call does not say: the full new "
 		 "content (the default), a diff, or none. Less saves the model's context." },
 	DURABILITY_FLAG,
+	SANDBOX_FLAGS("each tool"),
+	WORKER_FLAG,
 	HELP_FLAG,
 };
 
@@ -155,6 +193,78 @@ static const char *const serve_synopsis[] = {
 	"mcp [--root DIR]... [OPTION]...",
 	"mcp --http PORT [OPTION]...",
 	NULL,
+};
+
+static const struct flag sandbox_flags[] = {
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder, which may be written (default: the current one)",
+	  .man = "Makes DIR a root of the workspace: it may be written. The command begins in the "
+		 "current folder if that is in the workspace, else in the first root. The default "
+		 "is the current folder." },
+	SANDBOX_FLAGS("the command"),
+	WORKER_FLAG,
+	{ .id = FLAG_ENV, .name = "env", .value = { "WHICH", COMPLETE_CHOICE, env_choices },
+	  .help = "environment: safe (default: yours without secrets), keep or clean",
+	  .man = "The environment of the command: safe (the default) is that of hasp without the "
+		 "variables whose names or values look like secrets, keep is all of it, clean is "
+		 "the short list that commands of models get." },
+	{ .id = FLAG_TTY, .name = "tty", .value = { "WHEN", COMPLETE_CHOICE, tty_choices },
+	  .help = "a terminal of its own: auto (default), always or never",
+	  .man = "Whether the command gets a terminal of its own, from which hasp copies to yours: "
+		 "auto (the default) when standard input, output and error all are a terminal, "
+		 "always, or never. Without one it gets hasp's own standard input, output and "
+		 "error." },
+	{ .id = FLAG_REPORT, .name = "report", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "write how it ended, and what was denied, to FILE as JSON" },
+	{ .id = FLAG_EXPLAIN, .name = "explain", .letter = 'e',
+	  .help = "print what would be allowed and denied; run nothing" },
+	{ .id = FLAG_STATUS, .name = "status", .letter = 's',
+	  .help = "print how this machine can confine, and why not better" },
+	{ .id = FLAG_SEATBELT, .name = "seatbelt",
+	  .help = "print the plan as a profile for macOS (sandbox-exec -f)" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
+	  .help = "print JSON, also on a terminal",
+	  .man = "With --explain and --status: prints JSON, also on a terminal. With a command: "
+		 "its report is written to standard error as one line of JSON, in place of "
+		 "sentences." },
+	HELP_FLAG,
+};
+
+static const struct positional sandbox_positionals[] = {
+	{ { "CMD", COMPLETE_PROGRAM, NULL }, "the program" },
+	{ { "ARG", COMPLETE_FILE, NULL }, "its arguments, as they are" },
+};
+
+static const char *const sandbox_synopsis[] = {
+	"[--write PATH]... [--net] [OPTION]... [--] CMD [ARG]...",
+	"--explain [OPTION]...",
+	"--status [--json]",
+	NULL,
+};
+
+static const struct flag worker_flags[] = {
+	{ .id = FLAG_CONFINED, .name = "confined", .hidden = true,
+	  .help = "the sandbox is there already (what hasp starts)" },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "allow workspaces beneath this folder only",
+	  .man = "Allows workspaces in or beneath DIR only. Without this option whoever is "
+		 "connected may open any folder of this user's." },
+	{ .id = FLAG_SANDBOX, .name = "sandbox",
+	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },
+	  .help = "work at this level only: full, landlock or paths" },
+	{ .id = FLAG_NET, .name = "net",
+	  .help = "with --root: commands may be given the network" },
+	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL },
+	  .help = "with --root: this may be written too, if asked for" },
+	{ .id = FLAG_READ, .name = "read", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL },
+	  .help = "with --root: this may be read too, if asked for" },
+	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read, whatever is asked for" },
+	HELP_FLAG,
 };
 
 static const struct command commands[] = {
@@ -190,6 +300,38 @@ static const struct command commands[] = {
 			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
 		.positional_count = 1,
 		.run = command_run_serve,
+	},
+	{
+		.name = "sandbox",
+		.summary = "run any command confined, or explain the confinement",
+		.synopsis = sandbox_synopsis,
+		.text = "Runs a command that can write only the workspace (and what --write adds), "
+			"cannot read credentials, and reaches no network unless --net is given. "
+			"What git, agents and editors would run or obey (hooks, configuration, "
+			"settings) is kept as it is, while git itself works.\n\n"
+			"Input and output are hasp's own, the exit code is the command's (128 and "
+			"the number for a signal). What was denied is told on standard error when "
+			"it has ended, with the rule and how to allow it.\n\n"
+			"hasp's own exit codes are 2 for a wrong command line, 125 when nothing could "
+			"be run, 126 when CMD is not a program and 127 when there is none.",
+		.flags = sandbox_flags,
+		.flag_count = ARRAY_LEN(sandbox_flags),
+		.positionals = sandbox_positionals,
+		.positional_count = ARRAY_LEN(sandbox_positionals),
+		.passes_on = true,
+		.run = command_run_sandbox,
+	},
+	{
+		.name = "worker",
+		.summary = "work for a hasp elsewhere, over standard input and output",
+		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
+		.text = "Serves the protocol between hasp and its workers: for \"hasp tool --worker "
+			"'ssh HOST hasp worker'\" and the like. It opens the workspace that the other "
+			"side names, and confines itself and its commands as that side asks, within "
+			"what the options allow. It ends when its input ends.",
+		.flags = worker_flags,
+		.flag_count = ARRAY_LEN(worker_flags),
+		.run = command_run_worker,
 	},
 	{
 		.name = "completion",

@@ -42,6 +42,19 @@ enum flag_id {
 	FLAG_READ_ONLY,
 	FLAG_CONFIRM,
 	FLAG_RETURN_CONTENT,
+	FLAG_SANDBOX,
+	FLAG_NET,
+	FLAG_WRITE,
+	FLAG_READ,
+	FLAG_DENY,
+	FLAG_WORKER,
+	FLAG_ENV,
+	FLAG_TTY,
+	FLAG_EXPLAIN,
+	FLAG_STATUS,
+	FLAG_SEATBELT,
+	FLAG_REPORT,
+	FLAG_CONFINED,
 };
 
 /* What a shell offers when the value is being typed. */
@@ -53,6 +66,7 @@ enum complete_kind {
 	COMPLETE_TOOL,      /* the registry's names */
 	COMPLETE_COMMAND,   /* the sub-commands */
 	COMPLETE_PARAMETER, /* NAME= for the parameters of the tool named before */
+	COMPLETE_PROGRAM,   /* a program, then its arguments: whatever the shell offers */
 };
 
 /* What a flag takes, or a positional argument is. */
@@ -89,6 +103,7 @@ struct command {
 	size_t flag_count;
 	const struct positional *positionals;
 	size_t positional_count;
+	bool passes_on; /* the first positional ends the flags; the last one may repeat */
 	int (*run)(const struct invocation *invocation); /* returns the exit code */
 };
 

@@ -194,10 +194,11 @@ static bool parse_positional(const char *word, struct invocation *ret, struct er
 		ret->command = named;
 		return true;
 	}
-	if (ret->positional_count >= command->positional_count)
+	if (ret->positional_count >= command->positional_count && !command->passes_on)
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp %s does not take \"%s\".",
 		               command->name, word);
-	if (!value_allowed(&command->positionals[ret->positional_count].value,
+	if (ret->positional_count < command->positional_count &&
+	    !value_allowed(&command->positionals[ret->positional_count].value,
 	                   command->positionals[ret->positional_count].value.name, word, err))
 		return false;
 	ret->positionals[ret->positional_count++] = word;
@@ -230,6 +231,7 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 			ok = parse_positional(word, ret, err);
 		if (!ok)
 			return false;
+		flags_ended |= ret->command->passes_on && ret->positional_count > 0;
 	}
 	return true;
 }

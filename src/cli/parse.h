@@ -9,7 +9,8 @@
  * Grammar: hasp [FLAG...] [COMMAND [FLAG | POSITIONAL]...].  A flag is --name,
  * --name=VALUE, --name VALUE, -x, -xVALUE or -x VALUE; "--" ends the flags and
  * "-" is a positional.  Flags are not abbreviated, so that a new one never
- * changes what a script means.
+ * changes what a script means.  Of a command that passes words on (`passes_on`) the first
+ * positional ends the flags too: what follows is another program's.
  */
 #ifndef HASP_CLI_PARSE_H
 #define HASP_CLI_PARSE_H

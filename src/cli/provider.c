@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/output.h"
+#include "cli/words.h"
+#include "sandbox/probe.h"
 
 /* The end of the journal's path beneath the home folder. */
 #define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
@@ -34,16 +37,113 @@ static char *journal_folder(void)
 	return NULL;
 }
 
-bool provider_from_flags(const struct invocation *invocation,
-                         const struct inprocess_options *base, struct provider **ret,
-                         struct err *err)
+static bool read_level(const struct invocation *invocation, struct worker_options *ret,
+                       struct err *err)
+{
+	const char *flag = invocation_value(invocation, FLAG_SANDBOX);
+	const char *level = flag ? flag : getenv("HASP_SANDBOX");
+
+	if (!level || !*level || strcmp(level, "auto") == 0)
+		return true;
+	ret->level_given = sandbox_level_parse(level, &ret->level);
+	return ret->level_given ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "HASP_SANDBOX is auto, full, landlock, paths or none, not \"%s\".", level);
+}
+
+bool confinement_read(const struct invocation *invocation, struct confinement *ret,
+                      struct err *err)
 {
 	const char *durability = invocation_value(invocation, FLAG_DURABILITY);
-	_cleanup_free_ char *journal = journal_folder();
-	struct inprocess_options options = *base;
+	const char *worker = invocation_value(invocation, FLAG_WORKER);
+	struct confinement confinement = { 0 };
+	struct worker_options *options = &confinement.options;
+	struct err why = ERR_INIT;
 
-	options.journal_folder = journal;
-	options.durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
-	                                                                     : DURABILITY_FULL;
-	return provider_inprocess(&options, ret, err);
+	if (!read_level(invocation, options, err))
+		return false;
+	if (worker && !words_split(worker, &confinement.worker, &why))
+		return err_set(err, ERR_INVALID_ARGUMENT, "--worker: %s", why.message);
+	confinement.write = flag_values(invocation, FLAG_WRITE, &options->write_count);
+	confinement.read = flag_values(invocation, FLAG_READ, &options->read_count);
+	confinement.deny = flag_values(invocation, FLAG_DENY, &options->deny_count);
+	/* Over there a worker has a home of its own. */
+	confinement.journal = worker ? NULL : journal_folder();
+	options->write = confinement.write;
+	options->read = confinement.read;
+	options->deny = confinement.deny;
+	options->network = invocation_has(invocation, FLAG_NET);
+	options->journal_folder = confinement.journal;
+	options->durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
+	                                                                      : DURABILITY_FULL;
+	*ret = confinement;
+	return true;
+}
+
+bool confinement_open(const struct confinement *confinement, struct provider **ret,
+                      struct err *err)
+{
+	const struct worker_options *options = &confinement->options;
+
+	const char *const *worker = (const char *const *)confinement->worker;
+
+	if (worker)
+		return provider_command(worker, options, ret, err);
+	if (options->level_given && options->level == SANDBOX_PATHS)
+		return provider_none(options, ret, err);
+	return provider_local(options, ret, err);
+}
+
+void confinement_release(struct confinement *confinement)
+{
+	words_free(confinement->worker);
+	free(confinement->write);
+	free(confinement->read);
+	free(confinement->deny);
+	free(confinement->journal);
+	*confinement = (struct confinement){ 0 };
+}
+
+/* The level that a local worker is going to have. */
+static enum sandbox_level expected_level(const struct worker_options *options)
+{
+	return options->level_given ? options->level : sandbox_probe()->best;
+}
+
+char *confinement_sentences(const struct confinement *confinement)
+{
+	const struct worker_options *options = &confinement->options;
+	enum sandbox_level level;
+
+	if (confinement->worker)
+		return mem_strdup("Files and commands are those of another machine or container; "
+		                  "_meta of each result tells how they are confined "
+		                  "(hasp/sandbox).");
+	level = expected_level(options);
+	if (level == SANDBOX_PATHS)
+		return mem_strdup("WARNING: commands are not confined here (sandbox level paths): "
+		                  "they can do all that the user can. Be careful.");
+	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
+	                  "can be written%s, credentials cannot be read, the network is %s. What is "
+	                  "denied is told with what would allow it: ask the user, do not work "
+	                  "around it.",
+	                  sandbox_level_name(level),
+	                  options->write_count ? " (and what the user added)" : "",
+	                  options->network ? "on" : "off");
+}
+
+void confinement_warn(struct provider *provider)
+{
+	const struct provider_info *info = provider->ops->info(provider);
+	bool why = info->weaker_because && *info->weaker_because;
+	_cleanup_free_ char *message = NULL;
+
+	if (info->level != SANDBOX_PATHS)
+		return;
+	message = mem_printf("WARNING: not confined (level paths): %s%s",
+	                     why ? info->weaker_because : "this level was asked for.",
+	                     strcmp(info->kind, "command") == 0
+	                             ? ""
+	                             : " \"hasp sandbox --status\" says what would change that.");
+	output_complain(message);
 }

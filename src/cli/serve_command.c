@@ -26,6 +26,8 @@ enum {
 struct service {
 	const struct invocation *invocation;
 	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
+	struct confinement confinement;
+	char *told;  /* owned; what the model is told about it */
 	char *token; /* owned; NULL: none */
 	struct loop *loop;
 	struct pool *pool;
@@ -87,14 +89,22 @@ static bool is_flag(const struct invocation *invocation, enum flag_id id, const 
 static bool open_workspace(void *data, const char *const *roots, size_t count,
                            struct provider **ret, size_t *ret_recovered, struct err *err)
 {
-	const struct inprocess_options options = {
-		.roots = roots,
-		.root_count = count,
-		.keep_cache = true,
-		.ret_recovered = ret_recovered,
-	};
+	struct confinement confinement = *(const struct confinement *)data;
 
-	return provider_from_flags(data, &options, ret, err);
+	confinement.options.roots = roots;
+	confinement.options.root_count = count;
+	confinement.options.keep_cache = true;
+	confinement.options.ret_recovered = ret_recovered;
+	return confinement_open(&confinement, ret, err);
+}
+
+static int confirm_when(const struct invocation *invocation)
+{
+	if (is_flag(invocation, FLAG_CONFIRM, "commands"))
+		return SERVE_CONFIRM_COMMANDS;
+	if (is_flag(invocation, FLAG_CONFIRM, "edits") || is_flag(invocation, FLAG_CONFIRM, "all"))
+		return SERVE_CONFIRM_ALL;
+	return SERVE_CONFIRM_NEVER;
 }
 
 static bool make_serve(struct service *service, struct err *err)
@@ -105,11 +115,13 @@ static bool make_serve(struct service *service, struct err *err)
 		.pool = service->pool,
 		.names.prefix = invocation_value(invocation, FLAG_TOOL_PREFIX),
 		.names.read_only = invocation_has(invocation, FLAG_READ_ONLY),
-		.confirm_edits = is_flag(invocation, FLAG_CONFIRM, "edits"),
+		.confirm = confirm_when(invocation),
 		.open = open_workspace,
-		.open_data = (void *)invocation,
+		.open_data = &service->confinement,
 	};
 
+	service->told = confinement_sentences(&service->confinement);
+	options.confinement = service->told;
 	if (is_flag(invocation, FLAG_RETURN_CONTENT, "diff"))
 		options.return_content = RETURN_DIFF;
 	else if (is_flag(invocation, FLAG_RETURN_CONTENT, "none"))
@@ -199,7 +211,9 @@ static bool catch_signals(struct service *service, struct err *err)
 
 static bool start(struct service *service, struct err *err)
 {
-	if (!check_flags(service->invocation, err) || !loop_new(&service->loop, err))
+	if (!check_flags(service->invocation, err) ||
+	    !confinement_read(service->invocation, &service->confinement, err) ||
+	    !loop_new(&service->loop, err))
 		return false;
 	service->pool = pool_new(0, THREADS_MAX);
 	if (!make_serve(service, err) || !catch_signals(service, err))
@@ -233,6 +247,8 @@ static void stop(struct service *service)
 	free(service->hosts);
 	free(service->origins);
 	free(service->token);
+	free(service->told);
+	confinement_release(&service->confinement);
 }
 
 int command_run_serve(const struct invocation *invocation)

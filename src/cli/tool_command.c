@@ -7,16 +7,37 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/provider.h"
 #include "cli/tool_args.h"
 #include "cli/view.h"
 #include "data/schema.h"
+#include "job/job.h"
 
 static int complain(const struct err *err, int code)
 {
 	output_complain(err->message);
 	return code;
+}
+
+/* The member that each object gets here: the sandbox's level. */
+static const char member_sandbox[] = "sandbox";
+
+/* Lets a schema of results have that member, in each branch that is an object. */
+static json_t *with_sandbox(json_t *schema)
+{
+	size_t i;
+	json_t *branch;
+
+	json_array_foreach(json_object_get(schema, "oneOf"), i, branch)
+		with_sandbox(branch);
+	if (json_is_object(json_object_get(schema, "properties")))
+		json_object_set_new(json_object_get(schema, "properties"), member_sandbox,
+		                    json_pack("{s:[s, s, s], s:s}", "enum", "full", "landlock",
+		                              "paths", "description",
+		                              "How the call was confined."));
+	return schema;
 }
 
 /* A tool as data: what --schema prints, and --list --json for all. */
@@ -30,7 +51,7 @@ static json_t *declaration(const struct tool *tool)
 	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases", names,
 	                 "description", tool->description, "arguments_schema",
 	                 json_loads(tool->arguments_schema, 0, NULL), "result_schema",
-	                 json_loads(tool->result_schema, 0, NULL));
+	                 with_sandbox(json_loads(tool->result_schema, 0, NULL)));
 }
 
 /* Prints and releases a document. */
@@ -86,18 +107,21 @@ static const struct tool *named_tool(const struct invocation *invocation)
 static bool open_provider(const struct invocation *invocation, struct provider **ret,
                           struct err *err)
 {
-	struct inprocess_options options = { 0 };
-	_cleanup_free_ const char **roots =
-		flag_values(invocation, FLAG_ROOT, &options.root_count);
+	_cleanup_confinement_ struct confinement confinement = { 0 };
+	struct worker_options *options = &confinement.options;
+	_cleanup_free_ const char **roots = NULL;
 
-	options.roots = roots;
-	if (!options.root_count)
-		roots[options.root_count++] = ".";
-	return provider_from_flags(invocation, &options, ret, err);
+	if (!confinement_read(invocation, &confinement, err))
+		return false;
+	roots = flag_values(invocation, FLAG_ROOT, &options->root_count);
+	options->roots = roots;
+	if (!options->root_count)
+		roots[options->root_count++] = ".";
+	return confinement_open(&confinement, ret, err);
 }
 
 static bool show_result(const struct invocation *invocation, const json_t *result, bool for_people,
-                        struct err *err)
+                        bool output_shown, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct view view = { 0 };
@@ -106,9 +130,32 @@ static bool show_result(const struct invocation *invocation, const json_t *resul
 		return output_json(result, invocation_has(invocation, FLAG_PRETTY), err);
 	view.colour = output_wants_colour(invocation_value(invocation, FLAG_COLOR));
 	view.width = output_is_terminal() ? output_width() : 0;
+	view.output_shown = output_shown;
 	if (!view_result(&text, result, &view))
 		return err_set(err, ERR_TOO_LARGE, "The result is too large to be shown.");
 	return output_text(buf_view(&text), err);
+}
+
+/* The call, with what a command needs: a place for it among jobs, which end with it, and for people
+ * its output as it comes. */
+static json_t *run_tool(const struct invocation *invocation, const struct tool *tool,
+                        struct provider *provider, const json_t *arguments, struct live *live)
+{
+	_cleanup_free_ char *logs = jobs_default_log_folder();
+	struct jobs *jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+	struct session session;
+	json_t *result;
+
+	session_init(&session, provider);
+	session.jobs = jobs;
+	if (live && tool->kind == TOOL_KIND_EXECUTE) {
+		session.hooks.output = live_output;
+		session.hooks.data = live;
+	}
+	result = tool_call(&session, invocation_positional(invocation, 0), arguments);
+	jobs_free(jobs);
+	session_release(&session);
+	return result;
 }
 
 static int call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
@@ -116,23 +163,27 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	bool for_people = !invocation_has(invocation, FLAG_JSON) &&
 	                  (invocation_has(invocation, FLAG_PRETTY) || output_is_terminal());
 	struct provider *provider = NULL;
-	struct session session;
 	struct err err = ERR_INIT;
+	struct live live;
 	json_t *result;
 	bool failed, shown;
 
 	if (!open_provider(invocation, &provider, &err))
 		return complain(&err, CLI_USAGE);
+	confinement_warn(provider);
 	if (for_people)
 		view_prepare(tool, arguments);
-	session_init(&session, provider);
-	result = tool_call(&session, invocation_positional(invocation, 0), arguments);
+	live_init(&live);
+	result = run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL);
+	live_release(&live);
 	failed = tool_result_failed(result);
-	shown = show_result(invocation, result, for_people, &err);
+	if (json_is_object(result) && !for_people)
+		json_object_set_new(result, member_sandbox, json_string(sandbox_level_name(
+			provider->ops->info(provider)->level)));
+	shown = show_result(invocation, result, for_people, live.any, &err);
 	if (!shown)
 		output_complain(err.message);
 	json_decref(result);
-	session_release(&session);
 	provider_free(provider);
 	return failed || !shown ? CLI_FAILED : CLI_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/render.h"
+#include "cli/view_command.h"
 #include "cli/view_parts.h"
 #include "data/json.h"
 
@@ -285,7 +286,9 @@ static void show_json(const struct shown *s, const json_t *result)
 
 static void show_result(const struct shown *s, const json_t *result)
 {
-	if (json_object_get(result, "success") || json_object_get(result, "error"))
+	if (view_is_command(result))
+		view_command(s, result);
+	else if (json_object_get(result, "success") || json_object_get(result, "error"))
 		show_edit(s, result);
 	else if (json_is_array(json_object_get(result, "files")))
 		view_found(s, result);

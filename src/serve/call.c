@@ -67,12 +67,14 @@ static json_t *without_contents(json_t *result)
 static void answer(struct work *work, json_t *result)
 {
 	const struct names *names = &work->offered->serve->names;
+	const char *level = opened_level(work->opened);
 	struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	if (!result_print(result, names, &text)) {
+	denied_tell(work->call, result);
+	if (!result_print(result, names, level, &text)) {
 		buf_release(&text);
 		result = without_contents(result);
-		result_print(result, names, &text);
+		result_print(result, names, level, &text);
 	}
 	json_decref(result);
 	mcp_call_result_text(work->call, &text);
@@ -80,10 +82,21 @@ static void answer(struct work *work, json_t *result)
 
 /* ---- the run ---------------------------------------------------------------- */
 
+/* Whether this server asks about all calls of such tools. */
+static bool is_asked_about(const struct serve *serve, const struct tool *tool)
+{
+	return serve->options.confirm == SERVE_CONFIRM_ALL ||
+	       (serve->options.confirm == SERVE_CONFIRM_COMMANDS &&
+	        tool->kind == TOOL_KIND_EXECUTE);
+}
+
 static bool confirm(void *data, const struct tool_question *question, struct err *err)
 {
 	struct work *work = data;
 
+	if (!is_asked_about(work->offered->serve, question->tool) &&
+	    !tool_wants_more(question->arguments))
+		return true;
 	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
 }
 
@@ -97,16 +110,19 @@ static void report(void *data, size_t done, size_t total)
 static json_t *run(struct work *work, bool at_once)
 {
 	struct session session = *conversation_session(work->conversation);
+	const struct tool *tool = work->offered->item->tool;
 
 	session.provider = work->opened->provider;
 	session.hooks = (struct call_hooks){
-		.confirm = work->offered->serve->options.confirm_edits ? confirm : NULL,
+		/* An edit is planned before it is asked about: not without need. */
+		.confirm = tool->kind == TOOL_KIND_EXECUTE ||
+		                   is_asked_about(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report,
 		.cancel = mcp_call_cancel_flag(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
 		.data = work,
 	};
-	return tool_call(&session, work->offered->item->tool->name,
+	return tool_call(&session, tool->name,
 	                 mcp_call_arguments(work->call));
 }
 
@@ -132,6 +148,7 @@ static void run_on_pool(struct mcp_call *call, void *data)
 	} else {
 		answer(work, result);
 	}
+	conversation_put(work->conversation, mem_steal(&work->opened));
 	work_free(work);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking the user before an edit, by elicitation.
+/* Asking the user before an edit or a command, by elicitation.
  *
- * The question shows the tool, the files and the diff of the plan (tool.h).  The arguments that
+ * The question about a command shows all of it.  That about an edit shows the tool, the files and
+ * the diff of the plan (tool.h).  The arguments that
  * will run are bound to the states it was made on.  A stateless client brings its answer
  * with the call made again; the plan is then made again, and has to be the one that the user saw.
  */
@@ -120,14 +121,43 @@ static void show_plan(struct buf *out, const struct tool_question *question)
 		show_diff(out, json_span(json_object_get(json_array_get(plans, i), "diff")), &room);
 }
 
+static bool is_command(const struct tool_question *question)
+{
+	return question->tool->kind == TOOL_KIND_EXECUTE;
+}
+
+/* The command whole, line by line, then the arguments that are about its rights and its place. */
+static void show_command(struct buf *out, const struct tool_question *question)
+{
+	struct span command = json_span(json_object_get(question->arguments, "command"));
+	json_auto_t *rest = json_copy((json_t *)question->arguments);
+	_cleanup_buf_ struct buf printed = BUF_INIT(MESSAGE_MAX);
+	struct span line;
+
+	while (line_next(&command, &line)) {
+		buf_str(out, "    ");
+		show_text(out, line_body(line));
+		buf_char(out, '\n');
+	}
+	json_object_del(rest, "command");
+	if (!json_object_size(rest))
+		return;
+	json_print(&printed, rest, 2);
+	buf_str(out, "\nwith ");
+	for (struct span all = buf_view(&printed); line_next(&all, &line); buf_char(out, '\n'))
+		show_text(out, line_body(line));
+}
+
 static json_t *question_text(const struct names *names, const struct tool_question *question)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX);
 	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX);
 
-	buf_printf(&text, "Allow %s to make this change?\n\n",
-	           names_of(names, question->tool->name));
-	if (question->plan) {
+	buf_printf(&text, "Allow %s to %s?\n\n", names_of(names, question->tool->name),
+	           is_command(question) ? "run this" : "make this change");
+	if (is_command(question) && json_object_get(question->arguments, "command")) {
+		show_command(&text, question);
+	} else if (question->plan) {
 		show_plan(&text, question);
 	} else {
 		json_print(&arguments, question->arguments, 2);
@@ -139,11 +169,14 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 /* A form with one switch that is on: who accepts it as it is has said yes. */
 static json_t *question_form(const struct names *names, const struct tool_question *question)
 {
+	bool command = is_command(question);
+
 	return json_pack("{s:o, s:{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}}",
 	                 "message", question_text(names, question), "requestedSchema",
 	                 "type", "object", "properties", "allow", "type", "boolean", "title",
-	                 "Allow this change", "description",
-	                 "Exactly what is shown is written, or nothing.", "default", 1,
+	                 command ? "Allow this command" : "Allow this change", "description",
+	                 command ? "Exactly what is shown is run, or nothing."
+	                         : "Exactly what is shown is written, or nothing.", "default", 1,
 	                 "required", "allow");
 }
 
@@ -157,9 +190,10 @@ static bool allowed(const json_t *answer)
 	       json_is_true(json_object_get(content, "allow"));
 }
 
-static bool deny(const char *why, struct err *err)
+static bool deny(const struct tool_question *question, const char *why, struct err *err)
 {
-	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: %s Nothing was written.", why);
+	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: %s Nothing was %s.", why,
+	               is_command(question) ? "run" : "written");
 }
 
 /* What names a plan: its arguments hold the change and the states it was made on. */
@@ -185,12 +219,23 @@ static bool same_plan(const struct mcp_call *call, const char *id, struct err *e
 	               "was shown a change of its earlier state.");
 }
 
+/* A person can be shown only so much, and nothing may run that was not shown. Escapes make text
+ * up to eight times as long. */
+static bool can_be_shown(const struct tool_question *question)
+{
+	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX / 8);
+
+	return !is_command(question) || json_print(&arguments, question->arguments, 2);
+}
+
 bool confirm_ask(struct mcp_call *call, const struct names *names,
                  const struct tool_question *question, bool *pending, struct err *err)
 {
 	char id[SHA256_HEX_SIZE];
 	json_auto_t *answer = NULL;
 
+	if (!can_be_shown(question))
+		return deny(question, "The command is too long to be shown to the user.", err);
 	plan_id(question, id);
 	if (!same_plan(call, id, err))
 		return false;
@@ -198,17 +243,20 @@ bool confirm_ask(struct mcp_call *call, const struct names *names,
 	switch (mcp_call_ask(call, "confirm", "elicitation/create", question_form(names, question),
 	                     ANSWER_MS, &answer)) {
 	case MCP_ASK_ANSWERED:
-		return allowed(answer) || deny("The user declined the change.", err);
+		return allowed(answer) ||
+		       deny(question, is_command(question) ? "The user declined the command."
+		                                           : "The user declined the change.",
+		            err);
 	case MCP_ASK_PENDING:
 		*pending = true;
 		return err_set(err, ERR_CANCELLED, "The user is being asked.");
 	case MCP_ASK_UNSUPPORTED:
-		return deny("The server asks the user before it changes files, and this client "
-		            "cannot ask (it lacks the capability elicitation).", err);
+		return deny(question, "The server asks the user first, and this client cannot ask "
+		                      "(it lacks the capability elicitation).", err);
 	case MCP_ASK_REFUSED:
-		return deny("The client did not ask the user.", err);
+		return deny(question, "The client did not ask the user.", err);
 	case MCP_ASK_GONE:
 		break;
 	}
-	return deny("Nobody answered the question.", err);
+	return deny(question, "Nobody answered the question.", err);
 }

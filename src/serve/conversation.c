@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "job/job.h"
 #include "serve/internal.h"
 #include "serve/roots.h"
 #include "serve/uri.h"
@@ -31,6 +32,7 @@ struct conversation {
 	struct serve *serve;
 	struct mcp_server *server;
 	struct session session; /* its provider is never used: each call has its own */
+	struct jobs *jobs;      /* owned: its commands, which end with it */
 	size_t uses;            /* by the session, and by questions that are under way */
 
 	/* On the loop's thread. */
@@ -92,6 +94,8 @@ static void set_roots(struct conversation *conversation, struct roots roots,
 	conversation->settled = true;
 	pthread_cond_broadcast(&conversation->known);
 	pthread_mutex_unlock(&conversation->lock);
+	if (old)
+		jobs_end_of(conversation->jobs, old->provider);
 	opened_put(old);
 	roots_release(&old_roots);
 }
@@ -178,6 +182,7 @@ static void unref(struct conversation *conversation)
 {
 	if (--conversation->uses)
 		return;
+	jobs_free(conversation->jobs);
 	opened_put(conversation->opened);
 	roots_release(&conversation->roots);
 	json_decref(conversation->news);
@@ -250,6 +255,13 @@ static void out_of_patience(void *data)
 
 /* ---- beginning and end ------------------------------------------------------ */
 
+static struct jobs *make_jobs(void)
+{
+	_cleanup_free_ char *logs = jobs_default_log_folder();
+
+	return jobs_new(&(struct jobs_options){ .log_folder = logs });
+}
+
 void *conversation_begin(void *data, const struct mcp_session_info *info)
 {
 	struct serve *serve = data;
@@ -261,6 +273,8 @@ void *conversation_begin(void *data, const struct mcp_session_info *info)
 	conversation->last_waiting = &conversation->first_waiting;
 	conversation->news = json_array();
 	session_init(&conversation->session, NULL);
+	conversation->jobs = make_jobs();
+	conversation->session.jobs = conversation->jobs;
 	conversation->session.return_content = serve->options.return_content;
 	pthread_mutex_init(&conversation->lock, NULL);
 	pthread_cond_init(&conversation->known, NULL);
@@ -333,6 +347,7 @@ void conversation_wait(struct conversation *conversation, struct waiting *waitin
 static json_t *news_of(const struct opened *opened)
 {
 	struct provider *provider = opened->provider;
+	const struct provider_info *info = provider->ops->info(provider);
 	json_t *news = json_object();
 	json_t *roots = json_array();
 	const char *root;
@@ -341,6 +356,12 @@ static json_t *news_of(const struct opened *opened)
 		json_array_append_new(roots, json_cstr(root));
 	json_object_set_new(news, "message", json_string("The workspace is open."));
 	json_object_set_new(news, "roots", roots);
+	json_object_set_new(news, "sandbox", json_cstr(sandbox_level_name(info->level)));
+	if (info->weaker_because)
+		json_object_set_new(news, "weaker_because", json_cstr(info->weaker_because));
+	if (info->level == SANDBOX_PATHS)
+		json_object_set_new(news, "warning", json_string(
+			"Nothing is confined: commands can do all that the user can."));
 	if (opened->recovered)
 		json_object_set_new(news, "recovered", json_size(opened->recovered));
 	return news;
@@ -400,6 +421,19 @@ struct opened *conversation_open(struct conversation *conversation, const struct
 	return opened;
 }
 
+void conversation_put(struct conversation *conversation, struct opened *opened)
+{
+	bool current;
+
+	pthread_mutex_lock(&conversation->lock);
+	current = conversation->opened == opened;
+	pthread_mutex_unlock(&conversation->lock);
+	/* If the workspace changes only now, set_roots does the same. */
+	if (!current)
+		jobs_end_of(conversation->jobs, opened->provider);
+	opened_put(opened);
+}
+
 void conversation_tell(struct conversation *conversation, struct mcp_call *call)
 {
 	json_t *news = NULL;
@@ -413,8 +447,8 @@ void conversation_tell(struct conversation *conversation, struct mcp_call *call)
 	}
 	pthread_mutex_unlock(&conversation->lock);
 	json_array_foreach(news, i, one) {
-		bool recovered = json_object_get(one, "recovered") != NULL;
-		enum mcp_level level = recovered ? MCP_NOTICE : MCP_INFO;
+		enum mcp_level level = json_object_get(one, "warning") ? MCP_WARNING :
+		                       json_object_get(one, "recovered") ? MCP_NOTICE : MCP_INFO;
 
 		mcp_call_log(call, level, "workspace", json_incref(one));
 	}

@@ -44,6 +44,9 @@ void conversation_give_up(struct conversation *conversation);
  * it cannot be opened.  On a pool's thread it waits until the workspace is known; on the
  * loop's it must be (`call` may then be NULL). */
 struct opened *conversation_open(struct conversation *conversation, const struct mcp_call *call);
+/* After a call that may have started commands: those of a workspace that is not the
+ * conversation's any more are ended, then it is put. Not on the loop's thread. */
+void conversation_put(struct conversation *conversation, struct opened *opened);
 
 /* Sends what the client has not been told yet: workspaces that were opened. */
 void conversation_tell(struct conversation *conversation, struct mcp_call *call);

@@ -69,12 +69,12 @@ static bool is_idempotent(const struct tool *tool)
 	for (size_t i = 0; i < ARRAY_LEN(repeatable); i++)
 		if (strcmp(tool->name, repeatable[i]) == 0)
 			return true;
-	return !tool_kind_changes(tool->kind);
+	return tool_kind_reads(tool->kind);
 }
 
 static char *annotations(const struct tool *tool)
 {
-	bool changes = tool_kind_changes(tool->kind);
+	bool changes = !tool_kind_reads(tool->kind);
 	struct buf out = BUF_INIT(DECLARATION_MAX);
 
 	buf_str(&out, "{\"title\":");

@@ -38,9 +38,13 @@ void declare_release(struct offered *offered);
 /* call.c */
 void call_tool(struct mcp_call *call, void *offered);
 
-/* confirm.c: asks about an edit; `*pending` is set when the client has to come back. */
+/* confirm.c: asks about an edit or a command; `*pending` is set when the client has to come
+ * back. */
 bool confirm_ask(struct mcp_call *call, const struct names *names,
                  const struct tool_question *question, bool *pending, struct err *err);
+
+/* denied.c: logs what the sandbox denied to a call. */
+void denied_tell(struct mcp_call *call, const json_t *result);
 
 /* resources.c */
 void resources_list(struct mcp_call *call, void *serve);
@@ -53,7 +57,8 @@ bool resources_contents(struct conversation *conversation, struct provider *prov
 
 /* prompts.c */
 char *prompts_declare(const struct names *names);   /* owned by the caller */
-char *prompts_instructions(const struct names *names);
+/* `confinement` as in serve_options. */
+char *prompts_instructions(const struct names *names, const char *confinement);
 void prompts_get(struct mcp_call *call, void *serve);
 
 /* complete.c */

@@ -96,7 +96,7 @@ static bool choose(const struct names_options *options, bool *chosen, struct err
 			return false;
 	for (size_t i = 0; i < tool_count(); i++) {
 		chosen[i] = (chosen[i] || !options->tool_count) && !excluded[i] &&
-		            !(options->read_only && tool_kind_changes(tool_at(i)->kind));
+		            !(options->read_only && !tool_kind_reads(tool_at(i)->kind));
 		count += chosen[i];
 	}
 	return count || err_set(err, ERR_INVALID_ARGUMENT, "No tool is left to be offered.");

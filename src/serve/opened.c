@@ -193,6 +193,25 @@ static void broken_unwatch(struct provider *provider, struct watch *watch)
 	(void)watch;
 }
 
+static bool broken_run(struct provider *provider, const struct run_request *request,
+                       const struct run_events *events, void *data, struct run **ret,
+                       struct err *err)
+{
+	(void)request;
+	(void)events;
+	(void)data;
+	(void)ret;
+	return fail(provider, err);
+}
+
+static const struct provider_info *broken_info(struct provider *provider)
+{
+	static const struct provider_info info = { .kind = "broken", .level = SANDBOX_PATHS };
+
+	(void)provider;
+	return &info;
+}
+
 static const char *broken_root(struct provider *provider, size_t i)
 {
 	(void)provider;
@@ -213,9 +232,20 @@ static const struct provider_ops broken_ops = {
 	.search = broken_search,
 	.watch = broken_watch,
 	.unwatch = broken_unwatch,
+	.run = broken_run,
+	.info = broken_info,
 	.root = broken_root,
 	.free = broken_free,
 };
+
+const char *opened_level(const struct opened *opened)
+{
+	struct provider *provider = opened->provider;
+
+	if (provider->ops == &broken_ops)
+		return NULL;
+	return sandbox_level_name(provider->ops->info(provider)->level);
+}
 
 struct opened *opened_broken(const struct err *why)
 {

@@ -36,6 +36,9 @@ bool opened_get(struct opened_table *table, const char *const *roots, size_t cou
 struct opened *opened_ref(struct opened *opened);
 void opened_put(struct opened *opened); /* NULL is fine */
 
+/* The name of the sandbox's level; NULL when the workspace could not be opened. */
+const char *opened_level(const struct opened *opened);
+
 /* A provider of which every operation fails with this error. */
 struct opened *opened_broken(const struct err *why);
 

@@ -27,7 +27,8 @@ static const char instructions[] =
 static const char instructions_reading[] =
 	"hasp shows files as they are: whatever shows a file gives its version (higher is later) "
 	"and the sha256 of its bytes. Of several copies in your context the one with the highest "
-	"version counts. Nothing can be changed through this server.";
+	"version counts.";
+static const char instructions_nothing[] = " Nothing can be changed through this server.";
 
 static const struct prompt {
 	const char *name, *title, *description;
@@ -86,10 +87,19 @@ static const struct prompt {
 
 /* ---- declaring them --------------------------------------------------------- */
 
+static bool any_command(const struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (names->items[i].tool->kind == TOOL_KIND_EXECUTE)
+			return true;
+	return false;
+}
+
 static bool any_editor(const struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (tool_kind_changes(names->items[i].tool->kind))
+		if (tool_kind_changes(names->items[i].tool->kind) &&
+		    names->items[i].tool->kind != TOOL_KIND_EXECUTE)
 			return true;
 	return false;
 }
@@ -125,12 +135,16 @@ char *prompts_declare(const struct names *names)
 	return buf_steal(&text);
 }
 
-char *prompts_instructions(const struct names *names)
+char *prompts_instructions(const struct names *names, const char *confinement)
 {
 	struct buf text = BUF_INIT(WORDS_MAX);
 
 	names_rewrite(names, any_editor(names) ? SPAN(instructions) : SPAN(instructions_reading),
 	              &text);
+	if (!any_editor(names) && !any_command(names))
+		buf_str(&text, instructions_nothing);
+	if (confinement)
+		buf_printf(&text, "\n\n%s", confinement);
 	return buf_steal(&text);
 }
 

@@ -105,7 +105,8 @@ static void prepare(json_t *result, const struct names *names, struct buf *block
 	prepare_elements(json_object_get(result, "changes"), names, blocks);
 }
 
-bool result_print(json_t *result, const struct names *names, struct buf *out)
+bool result_print(json_t *result, const struct names *names, const char *level,
+                  struct buf *out)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(out->max);
 	_cleanup_buf_ struct buf blocks = BUF_INIT(out->max);
@@ -127,6 +128,8 @@ bool result_print(json_t *result, const struct names *names, struct buf *out)
 	buf_span(out, buf_view(&blocks));
 	buf_str(out, "],\"structuredContent\":");
 	buf_span(out, buf_view(&raw));
+	if (level)
+		buf_printf(out, ",\"_meta\":{\"" RESULT_META_SANDBOX "\":\"%s\"}", level);
 	buf_str(out, failed ? ",\"isError\":true}" : "}");
 	return ok && !raw.overflowed && !blocks.overflowed && !out->overflowed;
 }

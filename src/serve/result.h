@@ -16,7 +16,12 @@
 /* The member that holds the elements of a result that is a list. */
 #define RESULT_LIST "files"
 
-/* `result` is borrowed, and changed on the way. False when it is larger than `out` can be. */
-bool result_print(json_t *result, const struct names *names, struct buf *out);
+/* Members of `_meta` of a result: the sandbox's level ("full", ...). */
+#define RESULT_META_SANDBOX "hasp/sandbox"
+
+/* `result` is borrowed, and changed on the way; `level` goes to its _meta (NULL: none). False
+ * when it is larger than `out` can be. */
+bool result_print(json_t *result, const struct names *names, const char *level,
+                  struct buf *out);
 
 #endif

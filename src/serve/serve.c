@@ -29,7 +29,7 @@ static void declare_all(struct serve *serve)
 			.data = offered,
 		};
 	}
-	serve->instructions = prompts_instructions(&serve->names);
+	serve->instructions = prompts_instructions(&serve->names, serve->options.confinement);
 	serve->prompts = prompts_declare(&serve->names);
 }
 

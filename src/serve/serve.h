@@ -14,7 +14,8 @@
  *     declare.c       a tool as MCP declares it: schemas, annotations
  *     call.c          tools/call: at once, on the pool, or in turn (turns.c)
  *     result.c        a tool's result as text
- *     confirm.c       asking the user before an edit
+ *     confirm.c       asking the user before an edit or a command
+ *     denied.c        telling the client what the sandbox denied
  *     conversation.c  what one client has: a version counter, roots, an open workspace (opened.c)
  *     resources.c     files as resources; listing.c pages through them, watches.c tells of changes
  *     prompts.c complete.c uri.c mime.c
@@ -34,7 +35,12 @@ struct serve_options {
 	 * folder. */
 	const char *const *roots;
 	size_t root_count;
-	bool confirm_edits; /* ask the user before anything is changed */
+	enum {
+		SERVE_CONFIRM_NEVER,
+		SERVE_CONFIRM_COMMANDS, /* ask the user before a command is run */
+		SERVE_CONFIRM_ALL,      /* and before anything else is changed */
+	} confirm;
+	const char *confinement; /* NULL, or sentences that tell the model how it is confined */
 	enum return_content return_content;
 	/* Opens a workspace. On any thread; *ret_recovered as in workerd/inprocess.h. */
 	bool (*open)(void *data, const char *const *roots, size_t count, struct provider **ret,

@@ -86,6 +86,29 @@ static json_t *denied(struct session *session, const struct tool *tool, const js
 	return result;
 }
 
+bool tool_wants_more(const json_t *arguments)
+{
+	const json_t *more = json_object_get(arguments, "additional_permissions");
+	const json_t *files = json_object_get(more, "fileSystem");
+
+	return json_is_true(json_object_get(more, "network")) ||
+	       json_array_size(json_object_get(files, "read")) ||
+	       json_array_size(json_object_get(files, "write"));
+}
+
+static json_t *nobody_to_ask(struct session *session, const struct tool *tool,
+                             const json_t *arguments)
+{
+	struct err err = ERR_INIT;
+
+	if (!tool_wants_more(arguments))
+		return NULL;
+	err_set(&err, ERR_DENIED_BY_USER,
+	        "Denied By User: Nobody can be asked here about additional permissions. The user can "
+	        "give them when hasp is started: --net, --write PATH, --read PATH. Nothing was run.");
+	return denied(session, tool, arguments, &err);
+}
+
 json_t *confirm_call(struct session *session, const struct tool *tool, json_t **arguments)
 {
 	struct tool_question question = { .tool = tool, .arguments = *arguments };
@@ -93,7 +116,9 @@ json_t *confirm_call(struct session *session, const struct tool *tool, json_t **
 	json_auto_t *plan = NULL;
 	json_t *bound;
 
-	if (!session->hooks.confirm || !tool_kind_changes(tool->kind) ||
+	if (!session->hooks.confirm)
+		return nobody_to_ask(session, tool, *arguments);
+	if (!tool_kind_changes(tool->kind) ||
 	    (tool->plans && json_is_true(json_object_get(*arguments, "dry_run"))))
 		return NULL;
 	if (tool->plans) {

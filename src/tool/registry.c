@@ -10,6 +10,11 @@ static const struct tool *const tools[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
 	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
 	&tool_list_directory,
+	&tool_run_shell_command,
+	&tool_list_background_processes,
+	&tool_read_background_output,
+	&tool_write_background_input,
+	&tool_kill_background_process,
 };
 
 size_t tool_count(void)
@@ -51,6 +56,11 @@ const char *tool_kind_name(enum tool_kind kind)
 	};
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "other";
+}
+
+bool tool_kind_reads(enum tool_kind kind)
+{
+	return !tool_kind_changes(kind) && kind != TOOL_KIND_OTHER;
 }
 
 bool tool_kind_changes(enum tool_kind kind)

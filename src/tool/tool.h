@@ -27,6 +27,8 @@
 
 #include "worker/provider.h"
 
+struct jobs;
+
 /* What a tool does to the world (Gemini CLI's names). */
 enum tool_kind {
 	TOOL_KIND_READ,
@@ -43,6 +45,8 @@ enum tool_kind {
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
 /* Whether such a tool changes files, or anything else. */
 bool tool_kind_changes(enum tool_kind kind);
+/* Whether it does nothing but find something out. (Not the opposite: TOOL_KIND_OTHER is neither.) */
+bool tool_kind_reads(enum tool_kind kind);
 
 /* What the success of an edit carries unless the call says otherwise. */
 enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE };
@@ -57,10 +61,13 @@ struct tool_question {
 /* What may differ from call to call of one session. All of it may be NULL. */
 struct call_hooks {
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
-	 * Asked only about tools that change something, and edits that can be made. */
+	 * Asked only about tools that change something, and edits that can be made. NULL: all is
+	 * allowed, but no call that wants more than the session has (tool_wants_more). */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
 	void (*progress)(void *data, size_t done, size_t total);
+	/* What a command writes, as it comes, on a provider's thread; raw. */
+	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
 	/* The caller cannot wait: a tool that would have to (only readers look) sets it to true,
 	 * and its result means nothing. */
@@ -76,6 +83,8 @@ struct call_hooks {
  * released, after its copies are done with. */
 struct session {
 	struct provider *provider;     /* borrowed */
+	struct jobs *jobs;             /* borrowed, shared by copies (job/job.h); NULL: commands
+	                                * cannot be run */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
@@ -145,6 +154,10 @@ const struct tool *tool_find(const char *name);
 /* Runs one call. `arguments` may be NULL (no arguments). The caller owns the result, an
  * object (or array, read_many_files). From any thread. */
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments);
+
+/* Whether a call asks for permissions beyond the session's (additional_permissions): somebody has to
+ * be asked; where nobody can be, the answer is no. */
+bool tool_wants_more(const json_t *arguments);
 
 /* Whether a result says that the call failed: "success": false, or a list with nothing but
  * errors. */

@@ -60,6 +60,8 @@
 	X("GIT_COMMITTER_NAME", "the user's git identity")                                 \
 	X("GIT_COMMITTER_EMAIL", "the user's git identity")                                \
 	X("GIT_CONFIG_GLOBAL", "the user's git identity")                                  \
+	X("GIT_CONFIG_SYSTEM", "settings of git")                                          \
+	X("GIT_CONFIG_NOSYSTEM", "settings of git")                                        \
 	X("EMAIL", "the user's git identity")                                              \
 	X("XDG_*", "where settings, data and caches are")                                  \
 	X("CC", "compilers")                                                               \

@@ -129,15 +129,17 @@ static bool start_worker(struct local *local, struct sandbox_options options,
 static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
                        struct err *err)
 {
-	static const char *const no_environment[] = { NULL };
 	struct local *local = data;
 	struct sandbox_plan *plan;
+	/* It is where git's global ignore file is looked for. */
+	char **env = environment_for_worker((const char *const *)environ);
+	bool ok = start_worker(local, plan_options(local, SANDBOX_USE_FILES),
+	                       (const char *const *)env, ret, ret_welcome, &plan, err);
 
-	if (!start_worker(local, plan_options(local, SANDBOX_USE_FILES), no_environment, ret,
-	                  ret_welcome, &plan, err))
-		return false;
-	sandbox_plan_free(plan);
-	return true;
+	environment_free(env);
+	if (ok)
+		sandbox_plan_free(plan);
+	return ok;
 }
 
 /* ---- commands -------------------------------------------------------------- */

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,13 @@ class Workspace:
     def tool(self, name, arguments, *flags, **options):
         """One call with its arguments on standard input."""
         return self.run("tool", name, "-", *flags, stdin=json.dumps(arguments).encode(), **options)
+
+
+@pytest.fixture
+def outside():
+    """A folder that is neither in the workspace nor beneath /tmp, which commands have for themselves."""
+    with tempfile.TemporaryDirectory(prefix="hasp-test-", dir="/var/tmp") as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ import pytest
 from conftest import HASP
 from terminal import Terminal
 
-TOOLS = ["apply_changes", "glob", "list_directory", "read_file", "read_many_files", "safe_patch",
-         "search_files", "update_file", "write_file"]
+TOOLS = ["apply_changes", "glob", "kill_background_process", "list_background_processes",
+         "list_directory", "read_background_output", "read_file", "read_many_files",
+         "run_shell_command", "safe_patch", "search_files", "update_file",
+         "write_background_input", "write_file"]
 
 BASH_OFFER = r"""
 source "$1"
@@ -56,23 +58,24 @@ def test_the_syntax_is_right(script, shell):
 
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
-    assert offers(ws, script, "hasp ") == ["completion", "help", "serve", "tool"]
+    assert offers(ws, script, "hasp ") == ["completion", "help", "sandbox", "serve", "tool",
+                                             "worker"]
     assert offers(ws, script, "hasp to") == ["tool"]
     assert offers(ws, script, "hasp tool ") == TOOLS
-    assert offers(ws, script, "hasp tool r") == ["read_file", "read_many_files"]
+    assert offers(ws, script, "hasp tool read_f") == ["read_file"]
     assert offers(ws, script, "hasp tool --json s") == ["safe_patch", "search_files"]
     assert offers(ws, script, "hasp tool --root . s") == ["safe_patch", "search_files"]
     assert offers(ws, script, "hasp completion ") == ["bash", "fish", "zsh"]
     assert offers(ws, script, "hasp help t") == ["tool"]
     assert offers(ws, script, "hasp serve ") == ["mcp"]
-    assert offers(ws, script, "hasp serve mcp --confirm ") == ["edits", "never"]
+    assert offers(ws, script, "hasp serve mcp --confirm ") == ["all", "commands", "edits", "never"]
     assert offers(ws, script, "hasp serve mcp --tools up") == ["update_file"]
 
 
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_flags(ws, script, offers):
     assert offers(ws, script, "hasp --v") == ["--version"]
-    assert offers(ws, script, "hasp tool --d") == ["--durability"]
+    assert offers(ws, script, "hasp tool --du") == ["--durability"]
     assert set(offers(ws, script, "hasp tool read_file --")) >= {
         "--arg", "--root", "--json", "--pretty", "--color", "--durability", "--schema", "--help"}
     assert "--man-page" not in offers(ws, script, "hasp --")
@@ -156,3 +159,17 @@ def test_the_build_makes_the_scripts_that_it_installs(ws):
         built = os.path.join(os.path.dirname(HASP), name)
         with open(built, "rb") as file:
             assert file.read() == ws.run("completion", shell).out
+
+
+@pytest.mark.parametrize("offers", [bash, fish])
+def test_what_follows_a_confined_command_is_its_own(ws, script, offers):
+    ws.write("some-file", "")
+    assert offers(ws, script, "hasp sandbox --sandbox f") == ["full"]
+    assert "--explain" in offers(ws, script, "hasp sandbox --e")
+    assert "zdump" in offers(ws, script, "hasp sandbox --net zdum")
+
+
+def test_bash_offers_no_flags_of_hasp_to_a_confined_command(ws, script):
+    ws.write("some-file", "")
+    assert bash(ws, script, "hasp sandbox ls --e") == []
+    assert bash(ws, script, "hasp sandbox ls some") == ["some-file"]

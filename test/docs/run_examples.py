@@ -84,6 +84,12 @@ def line_matches(expected, line):
     return re.fullmatch(pattern, line) is not None
 
 
+def without_level(text):
+    """Each result ends with the level of its sandbox: examples that are about something else
+    leave that out."""
+    return re.sub(r',?"sandbox":"\w+"\}$', "}", text, flags=re.MULTILINE)
+
+
 def matches(expected, lines):
     """Whether the lines are the expected ones; "..." alone is any number of lines."""
     states = {0}
@@ -138,6 +144,8 @@ def judge(example, file):
     printed = file.read_text(encoding="utf-8", errors="replace")
     if example.expected is None:
         return Result(example, True, printed)
+    if not any('"sandbox"' in line for line in example.expected):
+        printed = without_level(printed)
     return Result(example, matches(example.expected, printed.splitlines()), printed)
 
 

@@ -20,6 +20,7 @@ class Call(NamedTuple):
     name: str
     arguments: dict
     check: Callable  # (structuredContent, folder) -> None; asserts
+    alone: bool = True  # it needs no other call of the same session before it
 
 
 def workspace(folder):
@@ -90,6 +91,28 @@ def _globbed(result, _):
     assert [str(file) for file in result["files"]] == ["src/main.c"]
 
 
+def _ran(result, folder):
+    assert result["exit_code"] == 0 and result["output"] == "made\n"
+    assert (folder / "made.txt").read_text() == "made\n"
+
+
+def _started(result, _):
+    assert result["state"] == "running"
+
+
+def _jobs(result, _):
+    (job,) = [job for job in result["processes"] if job["state"] == "running"]
+    assert job["command"].startswith("read line")
+
+
+def _done(result, _):
+    assert result["success"] is True
+
+
+def _ended(result, _):
+    assert "got words" in result["output"]
+
+
 CALLS = [
     Call("read_file", {"file_path": "note.txt"}, _read),
     Call("read_many_files", {"paths": ["src/*.c", "note.txt"]}, _read_many),
@@ -106,9 +129,16 @@ CALLS = [
     Call("list_directory", {"path": "."}, _listed),
     Call("search_files", {"pattern": "INT MAIN"}, _found),
     Call("glob", {"patterns": ["**/*.c", "!new.c"]}, _globbed),
+    Call("run_shell_command", {"command": "read line; echo got $line; sleep 1000",
+                               "is_background": True, "keep_input": True}, _started),
+    Call("list_background_processes", {}, _jobs, False),
+    Call("write_background_input", {"pid": 1, "input": "words\n"}, _done, False),
+    Call("read_background_output", {"pid": 1, "delay_ms": 300}, _ended, False),
+    Call("kill_background_process", {"pid": 1}, _done, False),
+    Call("run_shell_command", {"command": "echo made | tee made.txt"}, _ran),
 ]
 
 
-def calls():
-    """In an order in which each finds what it needs."""
-    return CALLS
+def calls(alone=False):
+    """In an order in which each finds what it needs; `alone`: those that find it in any session."""
+    return [call for call in CALLS if call.alone or not alone]

@@ -44,6 +44,7 @@ class Client:
         self.order = []          # ids in the order in which they were answered
         self.ended = False
         self.last_id = 0
+        self.sending = threading.RLock()  # answers are sent from the reader's thread
         self.stderr = b""
         self.threads = [threading.Thread(target=run, daemon=True)
                         for run in (self._read, self._read_stderr)]
@@ -84,15 +85,18 @@ class Client:
 
     def send(self, message):
         line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
-        self.process.stdin.write(line.encode())
-        self.process.stdin.flush()
+        with self.sending:
+            self.process.stdin.write(line.encode())
+            self.process.stdin.flush()
 
     def notify(self, method, params=None):
         self.send({"method": method, **({"params": params} if params else {})})
 
     def start(self, method, params=None):
         """Sends a request; the id to wait for."""
-        self.last_id += 1
+        with self.sending:
+            self.last_id += 1
+            number = self.last_id
         params = dict(params or {})
         if self.version == STATELESS:
             params["_meta"] = {
@@ -101,8 +105,8 @@ class Client:
                 "io.modelcontextprotocol/clientCapabilities":
                     {"elicitation": {}} if "elicitation/create" in self.answers else {},
                 **params.get("_meta", {})}
-        self.send({"id": self.last_id, "method": method, "params": params})
-        return self.last_id
+        self.send({"id": number, "method": method, "params": params})
+        return number
 
     def wait(self, request_id):
         with self.arrived:

@@ -20,7 +20,7 @@ static json_t *printed(json_t *result, const struct names *names)
 	struct err err = ERR_INIT;
 	json_t *back = NULL;
 
-	assert_true(result_print(result, names, &text));
+	assert_true(result_print(result, names, NULL, &text));
 	assert_null(memchr(text.data, '\n', text.len));
 	if (!json_parse(buf_view(&text), &back, &err))
 		fail_msg("%s: %s", err.message, text.data);
@@ -132,7 +132,7 @@ static void what_is_too_large_is_told(void **state)
 		"0123456789012345678901234567890123456789012345678901234567890123456789012345678");
 
 	(void)state;
-	assert_false(result_print(result, &unchanged, &text));
+	assert_false(result_print(result, &unchanged, NULL, &text));
 }
 
 int main(void)

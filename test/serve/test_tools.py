@@ -208,7 +208,7 @@ BAD_FLAGS = [
     (["--tool-name", "read_file=with space"], "cannot be the name"),
     (["--tool-prefix", "a/b"], "cannot be the name"),
     (["--root", "missing"], "missing"),
-    (["--confirm", "always"], "never or edits"),
+    (["--confirm", "always"], "never, commands, edits or all"),
     (["--return-content", "all"], "full, diff or none"),
     (["--durability", "none"], "full or rename"),
     (["--http", "99999"], "--http takes a port"),

@@ -28,6 +28,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "expect.h"
+#include "job/job.h"
 #include "tool/tool.h"
 #include "workerd/inprocess.h"
 #include "workspace_fixture.h"
@@ -153,6 +154,8 @@ static void run_calls(struct one_case *one, const char *root, const char *journa
 	};
 	struct provider *provider = NULL;
 	struct err err = ERR_INIT;
+	_cleanup_free_ char *logs = mem_printf("%s/logs", journal);
+	struct jobs *jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
 	struct session session;
 	size_t i;
 	json_t *call;
@@ -160,12 +163,14 @@ static void run_calls(struct one_case *one, const char *root, const char *journa
 	if (!provider_inprocess(&options, &provider, &err))
 		fail_msg("%s", err.message);
 	session_init(&session, provider);
+	session.jobs = jobs;
 	session.return_content = return_content(json_object_get(settings, "return_content"));
 	session.read_max_lines =
 		(size_t)json_integer_value(json_object_get(settings, "read_max_lines"));
 	json_array_foreach(json_object_get(one->json, "calls"), i, call)
 		run_call(one, &session, root, call, i);
 	session_release(&session);
+	jobs_free(jobs);
 	provider_free(provider);
 }
 
@@ -209,7 +214,7 @@ static bool is_out_of_reach(enum err_code code)
 	static const enum err_code codes[] = {
 		ERR_NONE,      ERR_DENIED_BY_POLICY, ERR_DENIED_BY_USER, ERR_DENIED_BY_SANDBOX,
 		ERR_DISK_FULL, ERR_CANNOT_PRESERVE,  ERR_IO_ERROR,       ERR_CANCELLED,
-		ERR_INTERNAL,
+		ERR_INTERNAL,  ERR_WORKER_LOST,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)

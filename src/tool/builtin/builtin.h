@@ -18,6 +18,11 @@ extern const struct tool tool_apply_changes;
 extern const struct tool tool_list_directory;
 extern const struct tool tool_search_files;
 extern const struct tool tool_glob;
+extern const struct tool tool_run_shell_command;
+extern const struct tool tool_list_background_processes;
+extern const struct tool tool_read_background_output;
+extern const struct tool tool_write_background_input;
+extern const struct tool tool_kill_background_process;
 
 #define SCHEMA(...) #__VA_ARGS__
 

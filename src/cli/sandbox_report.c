@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/sandbox_report.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+/* Why a command that did not end by itself was ended; NULL: it did. */
+static const char *end_sentence(enum run_why why)
+{
+	static const char *const sentences[] = {
+		[RUN_TIMED_OUT] = "the command took too long and was ended",
+		[RUN_INACTIVE] = "the command was silent for too long and was ended",
+		[RUN_CANCELLED] = "the command was ended",
+		[RUN_LIMIT] = "the command reached a limit and was ended",
+		[RUN_LOST] = "the worker that ran the command is gone; how the command ended is "
+			     "not known",
+	};
+
+	return (unsigned)why < ARRAY_LEN(sentences) ? sentences[why] : NULL;
+}
+
+void sandbox_report_lines(const struct attended *attended, struct buf *out)
+{
+	const char *ended = end_sentence(attended->end.why);
+
+	for (size_t i = 0; i < attended->denial_count; i++) {
+		buf_str(out, "hasp: denied: ");
+		denial_sentence(&attended->denials[i], out);
+		buf_char(out, '\n');
+	}
+	if (attended->denial_count >= LIMIT_DENIALS)
+		buf_str(out, "hasp: there may have been more denials than are told\n");
+	if (ended && !attended->output_lost)
+		buf_printf(out, "hasp: %s\n", ended);
+}
+
+static json_t *denial_json(const struct denial *denial)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_PATH_BYTES * 4);
+	_cleanup_buf_ struct buf remedy = BUF_INIT(LIMIT_PATH_BYTES * 4);
+
+	denial_sentence(denial, &sentence);
+	denial_remedy(denial, &remedy);
+	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:o, s:o}",
+	                 "kind", denial_kind_name(denial->kind),
+	                 "what", json_cstr(denial->what),
+	                 "rule", json_cstr(denial->rule),
+	                 "reason", sandbox_reason_name(denial->reason),
+	                 "level", sandbox_level_name(denial->level),
+	                 "program", json_cstr(denial->program),
+	                 "pid", (int)denial->pid,
+	                 "count", (int)denial->count,
+	                 "message", json_text(buf_view(&sentence)),
+	                 "how_to_allow", json_text(buf_view(&remedy)));
+}
+
+json_t *sandbox_report_json(const struct provider_info *info, const struct attended *attended)
+{
+	json_t *denials = json_array();
+	const struct run_end *end = &attended->end;
+
+	for (size_t i = 0; i < attended->denial_count; i++)
+		json_array_append_new(denials, denial_json(&attended->denials[i]));
+	return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o}",
+	                 "sandbox", sandbox_level_name(info->level),
+	                 "weaker_because", json_cstr(info->weaker_because),
+	                 "ended", run_why_name(end->why),
+	                 "exit_code", end->exit_code,
+	                 "signal", end->signal,
+	                 "wall_ms", json_size(end->wall_ms),
+	                 "cpu_ms", json_size(end->cpu_ms),
+	                 "peak_memory_bytes", json_size(end->peak_memory_bytes),
+	                 "denials", denials);
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hasp tool: what it does is done by a confined worker, and each result says so."""
+import os
+import re
+import subprocess
+
+import pytest
+from conftest import HASP
+
+
+@pytest.mark.parametrize("level", ["full", "landlock", "paths"])
+def test_each_result_says_its_level(ws, level):
+    ws.write("a.txt", "text\n")
+    for flags, env in (["--sandbox", level], {}), ([], {"HASP_SANDBOX": level}):
+        done = ws.tool("read_file", {"file_path": "a.txt"}, *flags, env=env)
+        assert done.code == 0 and done.json["sandbox"] == level
+        assert done.json["content"] == "text\n"
+        failed = ws.tool("read_file", {"file_path": "none"}, *flags, env=env)
+        assert failed.code == 1 and failed.json["sandbox"] == level
+
+
+def test_the_level_is_full_here(ws):
+    assert ws.tool("list_directory", {"path": "."}).json["sandbox"] == "full"
+
+
+def test_the_schema_of_a_result_allows_what_is_added(ws):
+    for tool in ws.run("tool", "--list", "--json").json:
+        schema = tool["result_schema"]
+        for branch in schema.get("oneOf", [schema]):
+            if "properties" in branch:
+                assert branch["properties"]["sandbox"]["enum"] == ["full", "landlock", "paths"]
+
+
+def test_no_confinement_is_said_once_on_standard_error(ws):
+    ws.write("a.txt", "text\n")
+    for env in {"HASP_SANDBOX": "none"}, {"HASP_SANDBOX_SIMULATE": "no-userns,no-landlock"}:
+        done = ws.tool("read_file", {"file_path": "a.txt"}, env=env)
+        assert done.code == 0 and done.json["sandbox"] == "paths"
+        assert done.message.count("\n") == 1 and "WARNING" in done.message
+
+
+def test_a_level_that_cannot_be_had_is_an_error(ws):
+    done = ws.tool("list_directory", {"path": "."}, "--sandbox", "full",
+                   env={"HASP_SANDBOX_SIMULATE": "no-userns"})
+    assert done.code == 2 and done.out == b"" and "namespaces" in done.message
+
+
+def test_the_front_never_opens_a_file_of_the_workspace(ws, tmp_path):
+    ws.write("inner/a.txt", "one\n")
+    calls = [("read_file", '{"file_path": "inner/a.txt"}'), ("search_files", '{"pattern": "one"}'),
+             ("update_file", '{"file_path": "inner/a.txt", "old_content": "one", '
+                             '"new_content": "two"}'), ("glob", '{"pattern": "**/*"}')]
+    for name, arguments in calls:
+        trace = tmp_path / "trace"
+        subprocess.run(["strace", "-o", str(trace), "-e", "trace=open,openat,openat2", HASP, "tool",
+                        name, arguments], cwd=ws.folder, env=ws.env, check=True,
+                       capture_output=True)
+        found = re.findall(r'^open\w*\((?:\w+, )?"([^"]*)", (.*?)\)? = \d+', trace.read_text(),
+                           re.M)
+        opened = [path for path, flags in found if "O_PATH" not in flags and
+                  ("a.txt" in path or "inner" in path)]
+        assert opened == [], name
+
+
+def test_a_symlink_made_meanwhile_leads_nowhere(ws, tmp_path):
+    (tmp_path / "secret").write_text("CANARY")
+    os.symlink(tmp_path / "secret", ws.folder / "link")
+    done = ws.tool("read_file", {"file_path": "link"})
+    assert done.code == 1 and b"CANARY" not in done.out
+
+
+def test_denied_files_of_the_workspace_cannot_be_read(ws):
+    ws.write("private/key", "CANARY")
+    ws.write("private.txt", "fine")
+    for name in "private/key", "./private//key":
+        done = ws.tool("read_file", {"file_path": name}, "--deny", "private/")
+        assert done.code == 1 and b"CANARY" not in done.out
+    found = ws.tool("search_files", {"pattern": "CANARY"}, "--deny", "private")
+    assert found.json["matches"] == 0
+    assert ws.tool("read_file", {"file_path": "private.txt"}, "--deny", "private").code == 0
+
+
+def test_owner_and_mode_survive_an_edit_of_root(ws):
+    path = ws.write("a.txt", "one\n")
+    path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 1234, 2345)
+    before = path.stat()
+    assert ws.tool("update_file", {"file_path": "a.txt", "old_content": "one",
+                                   "new_content": "two"}).json["success"]
+    after = path.stat()
+    assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid,
+                                                           before.st_mode)
+
+
+# ---- commands -------------------------------------------------------------------------------
+
+
+def test_a_command_and_its_end(ws):
+    done = ws.tool("run_shell_command", {"command": "echo out; echo err >&2; exit 3"})
+    assert done.json["exit_code"] == 3 and done.json["sandbox"] == "full"
+    assert b"out" in done.out and b"err" in done.out
+
+
+def test_a_denial_is_part_of_the_result(ws, outside):
+    done = ws.tool("run_shell_command", {"command": "echo x > %s/x" % outside})
+    (denial,) = done.json["denials"]
+    assert str(outside / "x") in str(denial) and not (outside / "x").exists()
+
+
+def test_more_permissions_are_given_by_flags_and_not_by_arguments(ws):
+    done = ws.tool("run_shell_command", {"command": "touch made", "additional_permissions": {
+        "fileSystem": {"write": ["/usr"]}}})
+    assert done.code == 1 and done.json["error"]["code"] == "denied_by_user"
+    assert "--write" in done.json["message"] and not (ws.folder / "made").exists()
+
+
+def test_people_see_the_output_as_it_comes(ws):
+    process = subprocess.Popen([HASP, "tool", "run_shell_command", "--pretty", "-a",
+                                "command=echo first; read line < fifo; echo second"],
+                               cwd=ws.folder, env=ws.env, stdout=subprocess.PIPE)
+    os.mkfifo(ws.folder / "fifo")
+    seen = b""
+    while b"first" not in seen:
+        seen += os.read(process.stdout.fileno(), 4096)
+    with open(ws.folder / "fifo", "w") as fifo:
+        fifo.write("go\n")
+    rest = process.stdout.read()
+    assert process.wait(20) == 0 and b"second" in rest
+
+
+def test_what_it_started_in_the_background_ends_with_it(ws):
+    ws.tool("run_shell_command", {"command": "while :; do echo >> ticks; sleep 0.02; done",
+                                  "is_background": True, "delay_ms": 200})
+    size = (ws.folder / "ticks").stat().st_size
+    subprocess.run(["sleep", "0.3"], check=True)
+    assert (ws.folder / "ticks").stat().st_size == size

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real work inside the sandbox: a C project, an npm project, a git commit; and a network that is off."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+from conftest import TOP
+
+sys.path[:0] = [str(TOP / "test" / "corpus"), str(TOP / "test" / "damage")]
+import corpus  # noqa: E402
+import debian_series  # noqa: E402
+
+LEVELS = ["full", "landlock"]
+
+
+def inside(ws, script, *flags, **options):
+    done = ws.run("sandbox", *flags, "--", "sh", "-ec", script, **options)
+    assert "denied" not in done.message, done.message
+    return done
+
+
+@pytest.fixture(scope="module")
+def zlib():
+    with corpus.locked("debian"):
+        (source,) = debian_series.fetch(["zlib"], corpus.cache_folder() / "debian")
+    return source.orig
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_c_project_is_configured_built_and_tested(ws, zlib, level):
+    shutil.copytree(zlib, ws.folder / "zlib", symlinks=True)
+    done = inside(ws, "cd zlib; sh ./configure; make -j2; make test", "--sandbox", level)
+    assert done.code == 0, done.message
+    assert b"zlib test OK" in done.out and b"zlib 64-bit test OK" in done.out
+    assert (ws.folder / "zlib" / "libz.a").stat().st_size > 50000
+
+
+def npm_project(ws):
+    """A project with one dependency, from an archive of its own."""
+    ws.write("dep/package.json", json.dumps({"name": "dep", "version": "1.0.0",
+                                             "main": "index.js"}))
+    ws.write("dep/index.js", "exports.answer = () => 42\n")
+    ws.write("package.json", json.dumps({
+        "name": "app", "version": "1.0.0", "scripts": {"test": "node --test"},
+        "dependencies": {"dep": "file:dep-1.0.0.tgz"}}))
+    ws.write("app.test.js", "const test = require('node:test'), assert = require('node:assert')\n"
+                            "test('answer', () => assert.equal(require('dep').answer(), 42))\n")
+
+
+def test_an_npm_project_is_installed_and_tested_offline(ws):
+    npm_project(ws)
+    (ws.home / ".npmrc").write_text("//registry.example.org/:_authToken=CANARY\n")
+    script = ("(cd dep; npm pack --silent --offline --pack-destination ..); npm install --offline;"
+              "rm -r node_modules; npm ci --offline; npm test")
+    done = inside(ws, script, env={"npm_config_cache": str(ws.folder / ".npm-cache"),
+                                   "npm_config_update_notifier": "false"})
+    assert done.code == 0, done.out.decode() + done.message
+    assert b"# pass 1" in done.out
+    assert (ws.folder / "node_modules" / "dep" / "index.js").is_file()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_git_commit_with_the_users_identity(ws, level):
+    (ws.home / ".gitconfig").write_text("[user]\n\tname = Ann Author\n\temail = ann@example.org\n")
+    git = lambda *args: subprocess.run(["git", *args], cwd=ws.folder, env=ws.env, check=True,
+                                       capture_output=True).stdout.decode()
+    git("init", "-q", "-b", "main")
+    ws.write("file", "one\n")
+    git("add", "file")
+    git("commit", "-qm", "first")
+    done = inside(ws, "echo two >> file; git add file; git commit -qm second; git checkout -qb side;"
+                      "echo three >> file; git commit -qam third; git checkout -q main;"
+                      "git merge -q --no-edit side; git tag v1; git gc -q; git status --short",
+                  "--sandbox", level)
+    assert (done.code, done.out) == (0, b""), done.message
+    assert git("log", "--format=%an <%ae> %s").splitlines() == \
+        ["Ann Author <ann@example.org> " + s for s in ("third", "second", "first")]
+    assert git("status", "--short") == "" and git("fsck", "--strict").strip() == ""
+
+
+# ---- the network --------------------------------------------------------------------------
+
+
+class Listener:
+    """Counts what arrives at a TCP and a UDP port of the machine's loopback."""
+
+    def __init__(self):
+        self.arrived = []
+        self.sockets = [socket.socket(socket.AF_INET, kind)
+                        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+        for item in self.sockets:
+            item.bind(("127.0.0.1", 0))
+        self.sockets[0].listen()
+        self.tcp, self.udp = [item.getsockname()[1] for item in self.sockets]
+        for run in self._accept, self._receive:
+            threading.Thread(target=run, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.sockets[0].accept()
+            except OSError:
+                return
+            self.arrived.append("tcp")
+            connection.sendall(b"hello\n")
+            connection.close()
+
+    def _receive(self):
+        while True:
+            try:
+                self.arrived.append(self.sockets[1].recv(100))
+            except OSError:
+                return
+
+    def close(self):
+        for item in self.sockets:
+            item.close()
+
+
+@pytest.fixture
+def listener():
+    made = Listener()
+    yield made
+    made.close()
+
+
+TRY_ALL = r"""
+import socket, sys
+tcp, udp = int(sys.argv[1]), int(sys.argv[2])
+def attempt(what, do):
+    try:
+        print(what, do())
+    except OSError as error:
+        print(what, "refused")
+attempt("tcp", lambda: socket.create_connection(("127.0.0.1", tcp), 2).recv(9))
+def datagram():
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def connected():
+    s = datagram()
+    s.connect(("127.0.0.1", udp))
+    return s.send(b"datagram")
+attempt("udp", lambda: datagram().sendto(b"datagram", ("127.0.0.1", udp)))
+attempt("udp connected", connected)
+attempt("dns", lambda: socket.getaddrinfo("example.org", 80))
+attempt("far", lambda: socket.create_connection(("192.0.2.1", 80), 2))
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_nothing_leaves(ws, listener, level):
+    ws.write("try.py", TRY_ALL)
+    done = ws.run("sandbox", "--sandbox", level, "--", "python3", "try.py", str(listener.tcp),
+                  str(listener.udp))
+    assert listener.arrived == []
+    assert b"hello" not in done.out and b"tcp refused" in done.out and b"far refused" in done.out
+
+
+def test_the_network_on_request(ws, listener):
+    ws.write("try.py", TRY_ALL)
+    done = ws.run("sandbox", "--net", "--", "python3", "try.py", str(listener.tcp),
+                  str(listener.udp))
+    assert b"tcp b'hello" in done.out and "tcp" in listener.arrived
+    assert b"datagram" in listener.arrived
+
+
+LOOPBACK = r"""
+import http.server, threading, urllib.request
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(urllib.request.urlopen("http://127.0.0.1:%d/page" % server.server_port, timeout=9).read())
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_server_and_its_client_inside(ws, level):
+    ws.write("serve.py", LOOPBACK)
+    ws.write("page", "content")
+    done = inside(ws, "python3 serve.py 2> /dev/null", "--sandbox", level)
+    assert done.out == b"b'content'\n", done.message
+
+
+def test_a_unix_socket_of_a_daemon_cannot_be_reached(ws, outside):
+    path = str(outside / "daemon.sock")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+    os.chmod(path, 0o777)
+    for level in LEVELS:
+        done = ws.run("sandbox", "--sandbox", level, "--", "python3", "-c",
+                      "import socket; socket.socket(socket.AF_UNIX).connect(%r)" % path)
+        assert done.code != 0 and path in done.message
+        server.settimeout(0.1)
+        with pytest.raises(socket.timeout):
+            server.accept()
+    server.close()
+
+
+def test_no_file_is_left_behind(ws):
+    before = sorted(os.listdir(ws.folder)), sorted(os.listdir(ws.home))
+    temp = set(os.listdir("/tmp"))
+    inside(ws, "echo x > /tmp/shared; cat /tmp/shared; mktemp > /dev/null")
+    assert (sorted(os.listdir(ws.folder)), sorted(os.listdir(ws.home))) == before
+    assert not {name for name in set(os.listdir("/tmp")) - temp if "hasp" in name or
+                name == "shared"}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the tools of an MCP server are confined, who is told, and what commands leave behind."""
+import json
+import os
+import time
+
+import pytest
+
+from conftest import STATELESS
+
+YES = {"action": "accept", "content": {"allow": True}}
+LEVELS = ["full", "landlock"]
+
+
+def asking(ws, answer, *flags, **options):
+    return ws.client(*flags, capabilities={"elicitation": {}},
+                     answers={"elicitation/create": lambda _: answer}, **options)
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def ticking(ws):
+    return "while :; do echo >> ticks; sleep 0.05; done", ws.folder / "ticks"
+
+
+def still(path):
+    size = path.stat().st_size
+    time.sleep(0.3)
+    return path.stat().st_size == size
+
+
+# ---- the level ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS + ["paths"])
+def test_each_result_says_its_level(ws, level):
+    ws.write("a.txt", "one\n")
+    client = ws.client("--sandbox", level)
+    for name, arguments in ("read_file", {"file_path": "a.txt"}), \
+            ("read_many_files", {"paths": ["a.txt"]}), ("read_file", {"file_path": "none"}), \
+            ("run_shell_command", {"command": "true"}):
+        assert client.tool(name, **arguments)["_meta"]["hasp/sandbox"] == level
+
+
+def test_a_stateless_client_is_told_too(ws):
+    ws.write("a.txt", "one\n")
+    client = ws.client(version=STATELESS, initialize=False)
+    assert client.tool("read_file", file_path="a.txt")["_meta"]["hasp/sandbox"] == "full"
+
+
+@pytest.mark.parametrize("level, words", [("full", "level full"), ("landlock", "level landlock"),
+                                          ("paths", "WARNING")])
+def test_the_model_is_told(ws, level, words):
+    assert words in ws.client("--sandbox", level).hello["instructions"]
+
+
+def test_the_log_says_how_the_workspace_is_confined(ws):
+    ws.write("a.txt", "one\n")
+    for flags, level, data in ([], "info", {"sandbox": "full"}), \
+            (["--sandbox", "none"], "warning", {"sandbox": "paths"}):
+        client = ws.client(*flags)
+        client.call("read_file", file_path="a.txt")
+        note = client.note("notifications/message")
+        assert note["logger"] == "workspace" and note["level"] == level
+        assert note["data"].items() >= data.items()
+
+
+def test_a_level_that_cannot_be_had_is_an_error_at_the_start(ws):
+    code, out, err = ws.run("--sandbox", "full", "--root", ".",
+                            env={"HASP_SANDBOX_SIMULATE": "no-userns"})
+    assert code == 2 and out == "" and "namespaces" in err
+
+
+def test_the_front_has_no_file_of_the_workspace_open(ws):
+    """Nothing but the worker knows the workspace."""
+    ws.write("a.txt", "one\n")
+    client = ws.client()
+    client.call("read_file", file_path="a.txt")
+    client.call("search_files", pattern="one")
+    fds = "/proc/%d/fd" % client.process.pid
+    opened = [os.readlink(os.path.join(fds, name)) for name in os.listdir(fds)]
+    assert [path for path in opened if path.startswith(str(ws.folder))] == []
+
+
+# ---- commands -------------------------------------------------------------------------------
+
+
+def test_a_command_runs_in_the_workspace(ws):
+    result = ws.client().call("run_shell_command", command="echo made > made; echo said; exit 3")
+    assert ws.read("made") == "made\n" and result["exit_code"] == 3
+    assert "said" in json.dumps(result)
+
+
+def test_reading_servers_offer_no_commands(ws):
+    names = [tool["name"] for tool in ws.client("--read-only").request("tools/list")["tools"]]
+    assert "read_file" in names and "run_shell_command" not in names
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_denied_is_in_the_result_and_in_the_log(ws, level):
+    client = ws.client("--sandbox", level)
+    result = client.call("run_shell_command", command="echo x > /usr/outside")
+    assert "/usr/outside" in json.dumps(result["denials"])
+    while True:
+        note = client.note("notifications/message")
+        if note["logger"] == "sandbox":
+            break
+    assert note["level"] == "warning" and "/usr/outside" in note["data"]["message"]
+    assert not os.path.exists("/usr/outside")
+
+
+@pytest.mark.parametrize("when", ["commands", "all", "edits"])
+def test_the_user_is_asked_before_a_command(ws, when):
+    client = asking(ws, YES, "--confirm", when)
+    assert client.call("run_shell_command", command="echo 'a  b' > made")["exit_code"] == 0
+    ((_, question),) = client.asked
+    assert "    echo 'a  b' > made\n" in question["message"]
+    assert "run_shell_command" in question["message"] and ws.read("made") == "a  b\n"
+
+
+def test_a_command_that_is_declined_is_not_run(ws):
+    result = asking(ws, {"action": "decline"}, "--confirm", "commands").call(
+        "run_shell_command", command="touch made")
+    assert result["error"]["code"] == "denied_by_user" and "run" in result["message"]
+    assert not (ws.folder / "made").exists()
+
+
+def test_edits_are_not_asked_about_where_only_commands_are(ws):
+    client = asking(ws, {"action": "decline"}, "--confirm", "commands")
+    assert client.call("write_file", file_path="a.txt", content="x")["success"]
+    assert client.asked == []
+
+
+def test_the_whole_command_is_shown(ws):
+    hidden = "echo harmless" + " " * 3000 + "; touch made\u202e\x1b[2K"
+    client = asking(ws, {"action": "decline"}, "--confirm", "all")
+    client.call("run_shell_command", command=hidden)
+    ((_, question),) = client.asked
+    assert "touch made" in question["message"]
+    assert "\x1b" not in question["message"] and "\u202e" not in question["message"]
+
+
+def test_a_command_too_long_to_be_shown_is_not_run(ws):
+    client = asking(ws, YES, "--confirm", "all")
+    result = client.call("run_shell_command", command="true " + "x" * 20000)
+    assert result["error"]["code"] == "denied_by_user" and client.asked == []
+
+
+MORE = {"additional_permissions": {"network": True}}
+
+
+def test_more_permissions_need_somebody_who_gives_them(ws):
+    result = ws.client().call("run_shell_command", command="touch made", **MORE)
+    assert result["error"]["code"] == "denied_by_user" and not (ws.folder / "made").exists()
+    result = asking(ws, {"action": "decline"}).call("run_shell_command", command="touch made",
+                                                    **MORE)
+    assert result["error"]["code"] == "denied_by_user" and not (ws.folder / "made").exists()
+
+
+def test_more_permissions_are_asked_for_and_given_to_one_command(ws):
+    client = asking(ws, YES)
+    count = "grep -c : /proc/net/dev"
+    own = client.call("run_shell_command", command=count)["output"]
+    more = client.call("run_shell_command", command=count, **MORE)["output"]
+    assert len(client.asked) == 1 and "network" in client.asked[0][1]["message"]
+    with open("/proc/net/dev") as devices:
+        assert int(more) == sum(":" in line for line in devices) > int(own) == 1
+
+
+def test_cancel_ends_the_command(ws):
+    command, ticks = ticking(ws)
+    client = ws.client()
+    number = client.start("tools/call", {"name": "run_shell_command",
+                                         "arguments": {"command": command}})
+    wait_until(ticks.exists)
+    client.notify("notifications/cancelled", {"requestId": number})
+    wait_until(lambda: still(ticks))
+
+
+def test_no_background_process_survives_its_client(ws):
+    command, ticks = ticking(ws)
+    client = ws.client()
+    client.call("run_shell_command", command=command, is_background=True)
+    wait_until(ticks.exists)
+    assert client.close() == 0
+    assert still(ticks)
+
+
+def test_no_background_process_survives_a_server_that_is_killed(ws):
+    command, ticks = ticking(ws)
+    client = ws.client()
+    client.call("run_shell_command", command=command, is_background=True)
+    wait_until(ticks.exists)
+    client.process.kill()
+    wait_until(lambda: still(ticks))
+
+
+def test_a_worker_that_is_killed_is_one_error(ws):
+    ws.write("a.txt", "one\n")
+    client = ws.client()
+    version = client.call("read_file", file_path="a.txt")["version"]
+    path = "/proc/%d/task" % client.process.pid
+    workers = [int(pid) for task in os.listdir(path)
+               for pid in open("%s/%s/children" % (path, task)).read().split()]
+    for pid in workers:
+        os.kill(pid, 9)
+    results = [client.call("read_file", file_path="a.txt") for _ in range(3)]
+    assert workers and sum("error" in result for result in results) <= 1
+    assert results[-1]["content"] == "one\n" and results[-1]["version"] > version
