@@ -165,18 +165,18 @@ def status():
 
 
 def page(folder, quick):
-    rounds = 5 if quick else 41
+    rounds = 5 if quick else 21
     names = [name for name, _ in confined(folder)]
     version = subprocess.run(["bwrap", "--version"], stdout=subprocess.PIPE, text=True).stdout
     lines = ["Level %s, Landlock ABI %s, %s. Medians of %d runs, interleaved; file operations: of %d."
              % (status()["level"], status()["facts"]["landlock_abi"], version.strip(), rounds,
-                3 if quick else 11), ""]
-    lines += process_table(starts(folder, rounds) + work_rows(folder, 3 if quick else 11))
+                3 if quick else 5), ""]
+    lines += process_table(starts(folder, rounds) + work_rows(folder, 3 if quick else 5))
     lines += ["", "A worker for files, in one process with its caller's work around it:", ""]
     lines += worker_table(worker_rows(folder, 1 if quick else 5, 500 if quick else 2000))
     lines += ["", "File operations of a command, in brackets times those without confinement:", ""]
-    lines += io_lines(io_table(folder, 3 if quick else 11, 2000 if quick else 10000,
-                               64 if quick else 256), names)
+    lines += io_lines(io_table(folder, 3 if quick else 5, 2000 if quick else 4000,
+                               64 if quick else 128), names)
     return "\n".join(lines)
 
 
