@@ -253,7 +253,9 @@ def main():
         "One call inside a process that makes many (`test/bench/calls.c`), durability rename:",
         markdown(["call", "where", "wall µs", "CPU µs"], inside),
         "The MCP server on a pipe, beside npm's server-filesystem, in %d runs. *hasp makes, "
-        "times* is hasp's calls a second over the peer's." % mcp_rounds,
+        "times* is hasp's calls a second over the peer's. CPU and memory are the server process's own: "
+        "those of hasp's\nworker, which does the file's part, are not in them (see *Sandbox* for its "
+        "memory)." % mcp_rounds,
         markdown(["call", "who", "calls/s", "server's CPU µs", "hasp makes, times"], mcp),
         markdown(["who", "start to initialized, ms", "idle MB", "after 2100 reads, MB"],
                  mcp_state)])
