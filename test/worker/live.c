@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "workerd/inprocess.h"
 #include "workerd/serve_private.h"
 
@@ -121,4 +122,20 @@ bool live_edit(const struct live *live, const char *path, const char *text, stru
 	change_result_release(&result);
 	read_result_release(&before);
 	return ok;
+}
+
+int live_setup(void **state)
+{
+	struct live *live = mem_alloc(1, sizeof(*live));
+
+	live_open(live);
+	*state = live;
+	return 0;
+}
+
+int live_teardown(void **state)
+{
+	live_close(*state);
+	free(*state);
+	return 0;
 }

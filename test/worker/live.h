@@ -17,6 +17,9 @@ struct live {
 /* A new folder, and provider_none on it, or provider_command. */
 void live_open(struct live *live);
 void live_close(struct live *live);
+/* The same for cmocka: *state is a struct live. */
+int live_setup(void **state);
+int live_teardown(void **state);
 void live_write(const struct live *live, const char *name, const char *text);
 /* The worker's process number: this process's only child. */
 int live_worker(void);

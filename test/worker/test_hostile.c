@@ -74,22 +74,6 @@ static bool open_bad(const char *what, const char *rest, const char *folder,
 	return provider_command(argv, &options, ret, err);
 }
 
-static int setup(void **state)
-{
-	struct live *live = mem_alloc(1, sizeof(*live));
-
-	live_open(live);
-	*state = live;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	live_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* ---- before the first answer ----------------------------------------------- */
 
 static void test_what_a_login_prints_is_skipped(void **state)
@@ -458,7 +442,7 @@ int main(int argc, char **argv)
 		return play(argv[2], argc > 3 ? argv[3] : "");
 	live_main(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-#define LIVE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define LIVE(name) cmocka_unit_test_setup_teardown(name, live_setup, live_teardown)
 	const struct CMUnitTest tests[] = {
 		LIVE(test_what_a_login_prints_is_skipped),
 		LIVE(test_other_versions_are_named),

@@ -26,22 +26,6 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int setup(void **state)
-{
-	struct live *live = mem_alloc(1, sizeof(*live));
-
-	live_open(live);
-	*state = live;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	live_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* ---- answers --------------------------------------------------------------- */
 
 static void test_read_edit_walk_search(void **state)
@@ -412,7 +396,7 @@ int main(int argc, char **argv)
 {
 	live_main(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-#define LIVE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define LIVE(name) cmocka_unit_test_setup_teardown(name, live_setup, live_teardown)
 	const struct CMUnitTest tests[] = {
 		LIVE(test_read_edit_walk_search),
 		LIVE(test_failures_come_with_their_facts),
