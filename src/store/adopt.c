@@ -17,14 +17,20 @@
 
 enum { LINGER_US = 100, LIVELY_SECONDS = 2 };
 
-bool stage_linger(const struct snapshot *base)
+static bool linger(void)
 {
 	const struct timespec nap = { .tv_nsec = LINGER_US * 1000 };
+
+	return nanosleep(&nap, NULL) == 0;
+}
+
+bool stage_linger(const struct snapshot *base)
+{
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	if (base->exists && now.tv_sec - base->stat.st_ctim.tv_sec <= LIVELY_SECONDS)
-		return nanosleep(&nap, NULL) == 0;
+		return linger();
 	sched_yield();
 	return false;
 }
@@ -74,6 +80,26 @@ static bool copy_content(int from, int to)
 
 enum outcome { OUTCOME_DONE, OUTCOME_AGAIN, OUTCOME_FAILED };
 
+/* Opens what has the name now, if that is a regular file and not ours; -1 with errno set. */
+static int open_theirs(const struct stage *stage, struct stat *ret)
+{
+	int fd;
+
+	if (fstatat(stage->folder, stage->leaf, ret, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	errno = EINVAL;
+	if (!S_ISREG(ret->st_mode) || stat_same_file(ret, &stage->stat))
+		return -1;
+	fd = openat(stage->folder, stage->leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode) ||
+	                stat_same_file(ret, &stage->stat))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
 /* Takes over from the file that has the name now, open as `fd` and leased if that can be. */
 static enum outcome take_over(struct stage *stage, int fd, const struct stat *stat,
                               enum lease lease)
@@ -85,6 +111,7 @@ static enum outcome take_over(struct stage *stage, int fd, const struct stat *st
 	    !attributes_copy(fd, stat, stage->fd, stage->leaf, &ignored) ||
 	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
 		return OUTCOME_FAILED;
+	linger();
 	if (fstatat(stage->folder, stage->name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    stat_same_file(&out, stat) && (lease != LEASE_HELD || lease_kept(fd)))
 		return OUTCOME_DONE;
@@ -92,36 +119,73 @@ static enum outcome take_over(struct stage *stage, int fd, const struct stat *st
 	       OUTCOME_AGAIN : OUTCOME_FAILED;
 }
 
+/* Whether `name` has our file. It has a stranger's, older than what has the name, when somebody
+ * renamed another over ours. */
+static bool has_ours(const struct stage *stage)
+{
+	struct stat now;
+
+	return fstatat(stage->folder, stage->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat_same_file(&now, &stage->stat);
+}
+
 static enum outcome try_adopt(struct stage *stage)
 {
-	_cleanup_fd_ int fd = openat(stage->folder, stage->leaf,
-	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	enum lease lease;
 	struct stat stat;
+	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+	enum lease lease;
 
+	if (!has_ours(stage))
+		return OUTCOME_FAILED;
 	if (fd < 0)
 		return errno == EAGAIN || errno == EINTR ? OUTCOME_AGAIN : OUTCOME_FAILED;
-	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat_same_file(&stat, &stage->stat))
-		return OUTCOME_FAILED;
 	lease = lease_take(fd);
 	return lease == LEASE_BUSY ? OUTCOME_AGAIN : take_over(stage, fd, &stat, lease);
 }
 
-bool stage_adopt(struct stage *stage, long long deadline_us)
+/* True when our file has taken over the name: `name` then has the stranger's file, whose content
+ * ours now has. */
+static bool adopt(struct stage *stage, long long deadline_us)
 {
 	enum outcome outcome = OUTCOME_AGAIN;
 	long nap_us = NAP_FIRST_US;
 
-	if (stage->fd < 0 || !stage->name[0])
-		return false;
-	if (take_alone(stage->fd) != LEASE_BUSY) {
-		lease_drop(stage->fd);
-		return false;
-	}
 	while (outcome == OUTCOME_AGAIN) {
 		outcome = try_adopt(stage);
 		if (outcome == OUTCOME_AGAIN && !nap_until(deadline_us, &nap_us))
 			return false;
 	}
 	return outcome == OUTCOME_DONE;
+}
+
+/* Gives our file the content that the name has. */
+static void resemble(struct stage *stage)
+{
+	struct stat stat;
+	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+
+	if (fd >= 0)
+		copy_content(fd, stage->fd);
+}
+
+bool stage_awaited(const struct stage *stage)
+{
+	return stage->fd >= 0 && take_alone(stage->fd) == LEASE_BUSY;
+}
+
+void stage_leave(struct stage *stage, long long deadline_us)
+{
+	enum lease lease;
+
+	stage->seen = false;
+	if (stage->fd < 0)
+		return;
+	linger();
+	lease = take_alone(stage->fd);
+	/* Without leases, others may be reading it. */
+	if (lease != LEASE_NONE &&
+	    !(lease == LEASE_BUSY && stage->name[0] && adopt(stage, deadline_us)))
+		resemble(stage);
+	stage_discard(stage);
+	lease_drop(stage->fd);
 }

@@ -9,11 +9,15 @@
  * it is refused to readers too):
  *
  *     stage_guard(stage)      before the exchange
- *     stage_adopt(stage, ...) after it was taken back
+ *     stage_leave(stage, ...) after it was taken back for good
  *
- * When nobody waits, nothing is to be done.  Otherwise the waiting ones have our file already, and
- * will go on with it: so it is given the content and attributes that the name has now, and then
- * the name, while they wait.  The lease ends when the stage is released.
+ * Those who wait have our file already, and will go on with it: so it is given the content
+ * and attributes that the name has now, and then the name, while they wait.
+ *
+ * Who has looked our file up by its name, and is interrupted before the kernel counts it as opened,
+ * cannot be seen.  So the lease ends only after some time, and before that our file gets the
+ * content of the name in any case: then who still comes later reads what the name had when ours
+ * was taken back, and never what we had wanted to write.  (If they write in place, that is lost.)
  *
  * An opener with O_NONBLOCK does not wait, but gets EAGAIN. Internal to store/.
  */
@@ -25,10 +29,14 @@
 /* Makes openers of the new file wait, where the file system can. */
 void stage_guard(struct stage *stage);
 
-/* True when somebody waited and our file has taken over the name: `name` then has the
- * stranger's file, whose content ours now has, and the stage is used up.  Waits until
- * `deadline_us` (CLOCK_MONOTONIC) for those who have the stranger's file open for writing. */
-bool stage_adopt(struct stage *stage, long long deadline_us);
+/* Whether somebody waits for the new file (or has it open). */
+bool stage_awaited(const struct stage *stage);
+
+/* Ends what stage_guard began, for a new file that was taken back and will not be tried again:
+ * `name` goes, and the stage is used up.  Waits until `deadline_us` (CLOCK_MONOTONIC) for those who
+ * have the stranger's file open for writing, when somebody waits for ours.  To be called with the
+ * folder locked. */
+void stage_leave(struct stage *stage, long long deadline_us);
 
 /* Before the last look at the old file: gives time to those who have found it by its name and
  * not yet come to the point of opening it where the lease shows them.  That takes

@@ -10,9 +10,9 @@
  * Replacing: an anonymous temporary in the same folder (O_TMPFILE) gets the content, mode,
  * owner, xattrs and ACL (attributes.h), and is synced.  Then, under a lock on the folder
  * that all commits take: a lease on the old file shows that nobody has it open for writing; every
- * byte of it is compared with what was read; the temporary is given a name and exchanged
- * with the file (RENAME_EXCHANGE); what came out must be that very file and the lease
- * unbroken, else the names are exchanged back. No reader sees half a file, and
+ * byte of it is compared with what was read; the temporary is given a name and, if the file
+ * still has its own, exchanged with it (RENAME_EXCHANGE); what came out must be that very
+ * file and the lease unbroken, else the names are exchanged back. No reader sees half a file, and
  * another writer's bytes are not lost.  Creating: link(2), which refuses to replace.
  * Deleting: the file is moved to a temporary name, verified like an exchanged one, and removed.
  * A kill at any instruction leaves the old or the new file; the temporary's name says
@@ -20,8 +20,8 @@
  * Folders that were made for a new file stay when the process is killed.
  *
  * What others can see: a program that watches the folder may see a name that begins with
- * ".hasp-" for a moment; when a commit loses a race against somebody's rename, the new content is
- * under the file's name for the few microseconds until it is put back.
+ * ".hasp-" for a moment; when a commit loses a race against somebody's rename, the new file is
+ * under the name for the few microseconds until theirs is put back. Nobody reads it (adopt.h).
  *
  * What remains:
  *   - A program that has looked the old file up by name and is interrupted before the kernel
@@ -34,8 +34,12 @@
  *     without the sleep, 1 of 600,000 with it.
  *   - Whoever opens the new file before its last look waits in open(2) until then (a lease, see
  *     adopt.h); with O_NONBLOCK open fails with EAGAIN instead.  If the file is put back,
- *     they get the stranger's content.  Where there are no leases, what is written in place
- *     to the new file while it is being put back is lost with it.
+ *     they get the stranger's content; so do those who have looked it up by its name before
+ *     that, and open it after, however late.  What such a late one writes in place is lost, as
+ *     is, where there are no leases, all that is written to the new file before it is put back.
+ *   - Putting back is an exchange too.  It is preceded by a look; who renames a second file in
+ *     between the two (about a microsecond) has it put back by the next exchange, and who opens the
+ *     file in between the exchanges gets the first one, whose bytes are then removed.
  *   - File systems without leases (most network and FUSE ones; or a file that another user
  *     owns): the content is compared again after the exchange and at the last look,
  *     so a writer is lost who has the file open but writes only later.

@@ -2,8 +2,8 @@
 /* The compare-and-swap itself: verify, exchange, verify what came out.
  *
  * With a lease (lease.h): take it, compare every byte of the old file with
- * what was read, exchange the names, see that what came out is that very file
- * and that the lease was not broken. Then no byte of it has changed since the comparison.
+ * what was read, see once more that it has its name, exchange the names, see
+ * that what came out is that very file and that the lease was not broken. Then no byte of it has changed since the comparison.
  * Comparing bytes is not a matter of doubt about time stamps: a store through a
  * shared mapping need not move them at once, and they are no finer than a clock
  * tick on older kernels.  Without a lease: compare again after the exchange.
@@ -31,6 +31,7 @@ struct contest {
 	const struct snapshot *base;
 	const struct commit_how *how;
 	int fd; /* what is compared and leased: base->fd, or the file opened again */
+	char kept[LITTER_NAME_SIZE]; /* what has a stranger's file that could not be put back */
 	enum lease lease;
 	long long deadline_us;
 	long nap_us;
@@ -120,19 +121,25 @@ static enum verdict compare_name(const struct contest *contest, const char *name
 	                                                                    VERDICT_CHANGED;
 }
 
+/* Looked at once more as late as can be: what is renamed in after that has to be put back. */
+static enum verdict verify_name(const struct contest *contest)
+{
+	struct stat now;
+
+	return compare_name(contest, contest->stage->leaf, &now);
+}
+
 /* Before: nobody is writing, and nothing was written. */
 static enum verdict verify_before(struct contest *contest)
 {
 	enum verdict verdict;
-	struct stat now;
 
 	contest->lease = contest->how->no_lease ? LEASE_NONE : lease_take(contest->fd);
 	if (contest->lease == LEASE_BUSY)
 		return VERDICT_BUSY;
-	verdict = compare_name(contest, contest->stage->leaf, &now);
+	verdict = verify_name(contest);
 	if (verdict == VERDICT_SAME)
 		verdict = compare_content(contest);
-	tell(contest, COMMIT_COMPARED);
 	return verdict;
 }
 
@@ -200,6 +207,9 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 	case VERDICT_ERROR:
 		break;
 	}
+	if (contest->kept[0])
+		return err_set_errno(err, errno, "Cannot put back what others wrote to %s, which is "
+		                     "in %s beside it", path, contest->kept);
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
 
@@ -226,9 +236,10 @@ static void follow_attributes(struct contest *contest, const struct stat *out)
 static enum verdict attempt_plain(struct contest *contest)
 {
 	struct stage *stage = contest->stage;
-	struct stat out;
-	enum verdict verdict = compare_name(contest, stage->leaf, &out);
+	enum verdict verdict;
 
+	tell(contest, COMMIT_COMPARED);
+	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
 	if (contest->lease == LEASE_HELD && !lease_kept(contest->fd))
@@ -239,22 +250,25 @@ static enum verdict attempt_plain(struct contest *contest)
 	return VERDICT_SAME;
 }
 
-/* Afterwards `name` has our file again; returns `verdict`. */
+/* Afterwards `name` has our file again, for another attempt, or nothing; returns `verdict`. */
 static enum verdict put_back(struct contest *contest, enum verdict verdict)
 {
 	struct stage *stage = contest->stage;
+	int saved = errno;
 
 	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, tell_put_back,
 	                  contest)) {
 		/* Whoever waits for the old file goes first, then those who wait for ours. */
 		give_up_lease(contest);
-		if (stage_adopt(stage, contest->deadline_us)) {
+		if (verdict != VERDICT_BUSY || stage_awaited(stage)) {
+			stage_leave(stage, contest->deadline_us);
 			contest->deadline_us = 0; /* our file is spent: no other attempt */
-			stage_discard(stage);
 		}
+		errno = saved;
 		return verdict;
 	}
 	/* It holds somebody's content: recovery puts it back (recover.h). */
+	memcpy(contest->kept, stage->name, sizeof(contest->kept));
 	stage->name[0] = '\0';
 	return VERDICT_ERROR;
 }
@@ -268,11 +282,16 @@ static enum verdict attempt_exchange(struct contest *contest)
 	if (contest->how->no_exchange)
 		return attempt_plain(contest);
 	stage_guard(stage);
+	verdict = verify_name(contest);
+	if (verdict != VERDICT_SAME)
+		return verdict;
+	tell(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE)) {
 		if (swap_unsupported(errno))
 			return attempt_plain(contest);
 		return errno == ENOENT ? VERDICT_CHANGED : VERDICT_ERROR;
 	}
+	stage->seen = true;
 	verdict = verify_after(contest, &out);
 	stage->swapped = verdict == VERDICT_SAME;
 	if (!stage->swapped)
@@ -307,9 +326,12 @@ static enum verdict move_back(struct contest *contest, enum verdict verdict)
 static enum verdict attempt_remove(struct contest *contest)
 {
 	struct stage *stage = contest->stage;
-	enum verdict verdict;
+	enum verdict verdict = verify_name(contest);
 	struct stat out;
 
+	if (verdict != VERDICT_SAME)
+		return verdict;
+	tell(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->leaf, stage->name, 0))
 		return errno == ENOENT ? VERDICT_CHANGED : VERDICT_ERROR;
 	verdict = verify_after(contest, &out);

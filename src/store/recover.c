@@ -77,7 +77,7 @@ static bool content_key(struct recovery *recovery, int fd,
 }
 
 /* Opens a regular file for reading; *ret gets its stat, whatever it is. -1 when it is not
- * one, or cannot be read. */
+ * one, or cannot be opened: a living writer's lease refuses it (adopt.h). */
 static int open_regular(int folder, const char *name, struct stat *ret)
 {
 	int fd;
@@ -90,6 +90,14 @@ static int open_regular(int folder, const char *name, struct stat *ret)
 		fd = -1;
 	}
 	return fd;
+}
+
+static bool is_regular(int folder, const char *name)
+{
+	struct stat stat;
+
+	return name && fstatat(folder, name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(stat.st_mode);
 }
 
 struct target {
@@ -146,8 +154,8 @@ static bool settle_swap(struct recovery *recovery, int folder, const char *name,
 		return false;
 	if (target.leaf)
 		leaf_fd = open_regular(folder, target.leaf, &leaf_stat);
-	/* Locked: its writer lives, or another process is settling this. */
-	if (leaf_fd >= 0 && flock(leaf_fd, LOCK_EX | LOCK_NB) < 0)
+	/* Locked, or not to be opened: its writer lives, or another process is settling this. */
+	if (leaf_fd >= 0 ? flock(leaf_fd, LOCK_EX | LOCK_NB) < 0 : is_regular(folder, target.leaf))
 		ok = false;
 	else if (fd >= 0 && !content_key(recovery, fd, key))
 		ok = false;

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "store/adopt.h"
 #include "store/attributes.h"
 #include "store/hasher.h"
 #include "store/lease.h"
+#include "store/nap.h"
 #include "store/swap.h"
 
 enum {
@@ -35,6 +37,11 @@ void stage_discard(struct stage *stage)
 
 void stage_release(struct stage *stage)
 {
+	if (stage->seen && !stage->swapped) {
+		stage_lock(stage, nap_deadline(0));
+		stage_leave(stage, nap_deadline(0));
+		stage_unlock(stage);
+	}
 	/* Not left to close(): a child forked meanwhile may have the descriptor too. */
 	if (stage->fd >= 0)
 		lease_drop(stage->fd);

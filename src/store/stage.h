@@ -21,10 +21,10 @@
 /* Moments at which a test can step in. */
 enum commit_point {
 	COMMIT_STAGED,    /* the new content is written */
-	COMMIT_COMPARED,  /* the old file was found unchanged */
+	COMMIT_COMPARED,  /* the old file was found unchanged; the exchange is next */
 	COMMIT_EXCHANGED, /* exchanged (or moved away), not yet verified */
 	COMMIT_SETTLED,   /* verified; before the last look */
-	COMMIT_PUT_BACK,  /* after each exchange that puts a stranger's file back */
+	COMMIT_PUT_BACK,  /* before each exchange that puts a stranger's file back */
 };
 
 /* How to commit: the caller's options, and switches that force the ways around
@@ -53,6 +53,8 @@ struct stage {
 	int leased;           /* borrowed; the old file's descriptor that has a lease, or -1 */
 	bool swapped;         /* `name` has the old file */
 	bool created;         /* the file did not exist before */
+	bool seen;            /* the new file has had the name: it may be opened even when it has
+	                       * been taken back (adopt.h) */
 };
 
 #define STAGE_INIT { .fd = -1, .folder = -1, .readable = -1, .reopened = -1, \

@@ -40,12 +40,22 @@ static int pin(int folder, const char *name, struct stat *ret)
 	return fd;
 }
 
+/* Whether `leaf` is something else, or nothing, since we put `put` there. */
+static bool superseded(int folder, const char *leaf, const struct stat *put)
+{
+	struct stat now;
+
+	if (fstatat(folder, leaf, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return !stat_same_file(&now, put);
+}
+
 /* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out
  * what is there now. If that is `put`, nobody came between, and the newest of the
  * strangers' files has the name. If not, somebody replaced it in between, and we have just put an
  * older file over theirs: it is given back in the next round. */
 bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
-                   void (*after)(void *data), void *data)
+                   void (*before)(void *data), void *data)
 {
 	struct stat put = *ours, held, out;
 	_cleanup_fd_ int put_pin = -1;
@@ -55,14 +65,20 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 
 		if (held_pin < 0)
 			return errno == ENOENT; /* gone: somebody recovered it */
+		/* Their next file, or none: no need to take it away, not even for a moment.
+		 * Later on an older one has the name because of us: then no time is lost. */
+		if (i == 0 && superseded(folder, leaf, &put)) {
+			close(held_pin);
+			return true;
+		}
+		if (before)
+			before(data);
 		if (!swap_rename(folder, name, leaf, RENAME_EXCHANGE)) {
 			close(held_pin);
 			/* The name was removed by somebody who saw what we had put there: so
 			 * they would have removed what was there without us. */
 			return errno == ENOENT;
 		}
-		if (after)
-			after(data);
 		if (put_pin >= 0)
 			close(put_pin);
 		put_pin = held_pin;

@@ -20,11 +20,14 @@ bool swap_unsupported(int sys_errno);
 
 /* `leaf` got our file `ours` by an exchange, and what came out, under `name`, was not
  * what we had read: gives it its name back.  A file that somebody else renames to
- * `leaf` meanwhile is newer than what we hold, and wins.  Afterwards `name` has our file, or a
- * stranger's that was superseded: it can be removed.  False (errno) when it could not be done;
- * then `name` must stay. `after` (may be NULL) is called after each exchange. */
+ * `leaf` meanwhile is newer than what we hold, and wins: when it is seen before the first exchange,
+ * there is none, and when it comes between that look and the exchange, it is put back in
+ * the next round.
+ * Afterwards `name` has our file, or a stranger's that was superseded: it can be removed.
+ * False (errno) when it could not be done; then `name` must stay. `before` (may be NULL) is
+ * called before each exchange. */
 bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
-                   void (*after)(void *data), void *data);
+                   void (*before)(void *data), void *data);
 
 /* Gives a file that was moved away to `name` its name back; false with EEXIST when `leaf`
  * is taken again, by something newer. `plain` is as without RENAME_NOREPLACE. */

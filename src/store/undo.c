@@ -47,9 +47,7 @@ static bool undo_exchange(struct stage *stage)
 	if (stage->leased >= 0)
 		lease_drop(stage->leased);
 	stage->leased = -1;
-	if (ok)
-		stage_adopt(stage, nap_deadline(0));
-	stage_discard(stage);
+	stage_leave(stage, nap_deadline(0));
 	return ok;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who open a file while a commit tries it out, and has to take it back. */
+/* Those who open a file while a commit tries it out, and has to take it back; and those who have
+ * looked it up by then, and open it later (by a descriptor with O_PATH: it names the file as a
+ * look-up that was interrupted does). */
 #include "edit_fixture.h"
 
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 
 #include "base/mem.h"
 #include "store/commit_internal.h"
+#include "store/recover.h"
 #include "store/stage.h"
 
 struct scene {
@@ -20,6 +23,7 @@ struct scene {
 	int flags;                   /* how the other program opens it after the exchange */
 	pid_t other;
 	int report[2];               /* a pipe: what the other program read */
+	int found;                   /* O_PATH: what somebody has looked up; -1 */
 };
 
 static int scene_open(void **state)
@@ -31,6 +35,7 @@ static int scene_open(void **state)
 	snprintf(s->beside, sizeof(s->beside), "%s/beside", s->f.root);
 	fixture_put(&s->f, "f", "old 0\n");
 	assert_int_equal(pipe(s->report), 0);
+	s->found = -1;
 	*state = s;
 	return 0;
 }
@@ -41,6 +46,7 @@ static int scene_close(void **state)
 
 	close(s->report[0]);
 	close(s->report[1]);
+	close(s->found);
 	fixture_close(&s->f);
 	free(s);
 	return 0;
@@ -81,10 +87,70 @@ static void step_in(enum commit_point point, void *data)
 	}
 }
 
-static bool commit(struct scene *s, struct err *err)
+/* A second stranger's file comes over ours while somebody waits for that. */
+static void step_in_twice(enum commit_point point, void *data)
+{
+	struct scene *s = data;
+
+	step_in(point, data);
+	if (point != COMMIT_EXCHANGED)
+		return;
+	fixture_put(&s->f, "beside", "theirs 2\n");
+	assert_int_equal(rename(s->beside, s->path), 0);
+}
+
+static void find(struct scene *s)
+{
+	s->found = open(s->path, O_PATH | O_CLOEXEC);
+	assert_true(s->found >= 0);
+}
+
+static int open_found(const struct scene *s, int flags)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->found);
+	return open(link, flags | O_CLOEXEC);
+}
+
+/* Somebody finds ours, which is then taken back. */
+static void find_ours(enum commit_point point, void *data)
+{
+	struct scene *s = data;
+
+	if (point == COMMIT_COMPARED) {
+		fixture_put(&s->f, "beside", "theirs 1\n");
+		assert_int_equal(rename(s->beside, s->path), 0);
+	}
+	if (point == COMMIT_EXCHANGED)
+		find(s);
+}
+
+/* Somebody finds the old file, and opens it to write when it is on its way out; in between
+ * another process begins a commit in the same folder, and recovers it first. */
+static void find_old(enum commit_point point, void *data)
+{
+	struct scene *s = data;
+	struct err err = ERR_INIT;
+	size_t removed = 99;
+
+	if (point == COMMIT_COMPARED)
+		find(s);
+	if (point != COMMIT_SETTLED || s->other)
+		return;
+	assert_true(recover_folder(workspace_root_fd(s->f.ws, 0), &removed, &err));
+	assert_int_equal(removed, 0);
+	s->other = fork();
+	if (s->other == 0)
+		_exit(pwrite(open_found(s, O_RDWR), "9", 1, 4) != 1);
+	nap_ms(30); /* it waits in open() by now */
+}
+
+static bool commit(struct scene *s, void (*at)(enum commit_point point, void *data),
+                   struct err *err)
 {
 	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
-	struct commit_how how = { .at = step_in, .data = s,
+	struct commit_how how = { .at = at, .data = s,
 	                          .options.durability = DURABILITY_RENAME };
 	struct span text = SPAN("ours 0\n");
 	struct file_state state = { 0 };
@@ -114,7 +180,7 @@ static void a_writer_of_a_file_that_is_taken_back_writes_to_the_strangers(void *
 
 	s->rename_at = COMMIT_COMPARED;
 	s->flags = O_RDWR;
-	assert_false(commit(s, &err));
+	assert_false(commit(s, step_in, &err));
 	assert_int_equal(err.code, ERR_STATE_MISMATCH);
 	expect_other(s, "theirs 1\n");
 	fixture_expect(&s->f, "f", "thei9s 1\n");
@@ -128,7 +194,7 @@ static void a_reader_of_a_file_that_is_taken_back_reads_the_strangers(void **sta
 
 	s->rename_at = COMMIT_COMPARED;
 	s->flags = O_RDONLY;
-	assert_false(commit(s, &err));
+	assert_false(commit(s, step_in, &err));
 	assert_int_equal(err.code, ERR_STATE_MISMATCH);
 	expect_other(s, "theirs 1\n");
 	fixture_expect(&s->f, "f", "theirs 1\n");
@@ -142,9 +208,53 @@ static void a_writer_of_a_file_that_stays_writes_to_ours(void **state)
 
 	s->rename_at = (enum commit_point)99;
 	s->flags = O_RDWR;
-	assert_true(commit(s, &err));
+	assert_true(commit(s, step_in, &err));
 	expect_other(s, "ours 0\n");
 	fixture_expect(&s->f, "f", "ours90\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+static void the_newest_of_the_strangers_stays(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	s->rename_at = COMMIT_COMPARED;
+	s->flags = O_RDONLY;
+	assert_false(commit(s, step_in_twice, &err));
+	assert_int_equal(err.code, ERR_STATE_MISMATCH);
+	expect_other(s, "theirs 2\n");
+	fixture_expect(&s->f, "f", "theirs 2\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+static void who_comes_later_reads_the_strangers(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+	char text[16] = "";
+	int fd;
+
+	assert_false(commit(s, find_ours, &err));
+	assert_int_equal(err.code, ERR_STATE_MISMATCH);
+	fd = open_found(s, O_RDONLY);
+	assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	assert_string_equal(text, "theirs 1\n");
+	fixture_expect(&s->f, "f", "theirs 1\n");
+	assert_int_equal(fixture_entries(s->f.root), 1);
+}
+
+static void recovery_leaves_the_old_file_of_a_living_writer(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+	int status = -1;
+
+	assert_false(commit(s, find_old, &err));
+	assert_int_equal(waitpid(s->other, &status, 0), s->other);
+	assert_int_equal(status, 0);
+	fixture_expect(&s->f, "f", "old 9\n");
 	assert_int_equal(fixture_entries(s->f.root), 1);
 }
 
@@ -155,6 +265,9 @@ int main(void)
 		TEST(a_writer_of_a_file_that_is_taken_back_writes_to_the_strangers),
 		TEST(a_reader_of_a_file_that_is_taken_back_reads_the_strangers),
 		TEST(a_writer_of_a_file_that_stays_writes_to_ours),
+		TEST(the_newest_of_the_strangers_stays),
+		TEST(who_comes_later_reads_the_strangers),
+		TEST(recovery_leaves_the_old_file_of_a_living_writer),
 	};
 
 	return cmocka_run_group_tests_name("adopt", tests, NULL, NULL);

@@ -238,6 +238,7 @@ struct renamer {
 	struct scratch *scratch;
 	enum commit_point at;
 	const char *const *scripts; /* one at each point from `at` on, until NULL */
+	bool skip_exchanged;        /* but none at COMMIT_EXCHANGED */
 };
 
 static void rename_over(enum commit_point point, void *data)
@@ -245,11 +246,14 @@ static void rename_over(enum commit_point point, void *data)
 	struct renamer *renamer = data;
 
 	/* From the first point on, at each. */
-	if (point >= renamer->at && point != COMMIT_SETTLED && *renamer->scripts)
+	if (point >= renamer->at && point != COMMIT_SETTLED && *renamer->scripts &&
+	    !(point == COMMIT_EXCHANGED && renamer->skip_exchanged))
 		shell(renamer->scratch, *renamer->scripts++);
 }
 
-/* Each stranger comes after the one before: the last one's file must be there in the end. */
+/* Each stranger comes after the one before: the last one's file must be there in the end.
+ * One who comes before the look that is taken ahead of each exchange back is left
+ * alone; those who come after it are put back, the next one again, and so on. */
 static void the_last_of_several_strangers_wins(void **state)
 {
 	const char *const scripts[] = {
@@ -258,10 +262,18 @@ static void the_last_of_several_strangers_wins(void **state)
 		"printf 'D\\n' > t && mv t file",
 		NULL,
 	};
+	const char *const two[] = { scripts[0], scripts[2], NULL };
+	const struct {
+		const char *const *scripts;
+		bool skip_exchanged;
+	} cases[] = {
+		{ scripts + 2, false }, { two, false }, { two, true }, { scripts, true },
+	};
 
-	for (size_t skip = 0; skip < 3; skip++) {
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
-		struct renamer renamer = { *state, COMMIT_COMPARED, scripts + skip };
+		struct renamer renamer = { *state, COMMIT_COMPARED, cases[i].scripts,
+			                   cases[i].skip_exchanged };
 		struct commit_how how = quick;
 		struct err err = ERR_INIT;
 
@@ -272,6 +284,7 @@ static void the_last_of_several_strangers_wins(void **state)
 		assert_false(try_write(&base, SPAN("ours\n"), &how, &err));
 		assert_int_equal(err.code, ERR_STATE_MISMATCH);
 		assert_content(*state, "file", SPAN("D\n"));
+		assert_null(*renamer.scripts);
 		assert_no_litter(*state);
 	}
 }
@@ -285,7 +298,7 @@ static void a_strangers_file_of_another_type_is_put_back(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
-		struct renamer renamer = { *state, COMMIT_COMPARED, all[i] };
+		struct renamer renamer = { *state, COMMIT_COMPARED, all[i], false };
 		struct commit_how how = quick;
 		struct err err = ERR_INIT;
 
@@ -463,7 +476,7 @@ static void new_files_have_the_mode_asked_for_less_the_umask(void **state)
 static void attributes_that_change_meanwhile_are_followed(void **state)
 {
 	const char *const scripts[] = { "chmod 0640 file && chown 3:4 file", NULL };
-	struct renamer renamer = { *state, COMMIT_STAGED, scripts };
+	struct renamer renamer = { *state, COMMIT_STAGED, scripts, false };
 	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
 	struct commit_how how = quick;
 	struct err err = ERR_INIT;
@@ -520,7 +533,7 @@ static void missing_folders_are_made_and_removed_after_a_failure(void **state)
 {
 	struct scratch *scratch = *state;
 	const char *const scripts[] = { "mkdir -p n/e/w && touch n/e/w/file", NULL };
-	struct renamer renamer = { scratch, COMMIT_STAGED, scripts };
+	struct renamer renamer = { scratch, COMMIT_STAGED, scripts, false };
 	struct commit_how how = quick;
 	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
 	struct err err = ERR_INIT;

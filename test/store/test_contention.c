@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many writers on one file, and the proof that no commit replaced what it had not seen.
  *
- *     test_contention [UPDATES [FOLDER]]     20,000 updates in a folder of /tmp without arguments
+ *     test_contention [UPDATES [FOLDER]]     without arguments 20,000 updates in a folder of /tmp,
+ *                                            or as many as there are in a minute
  *
  * The file has one line per writer, all of one width, each with the number of that writer's
  * last write; numbers only grow, so no content comes twice.
@@ -18,8 +19,18 @@
  * what the other wrote.  Then, if every commit replaces exactly the content it was based on:
  *
  *   1. no two commits that succeeded have the same base
- *   2. the in-place writer always finds the number it wrote last
- *   3. so does the renamer
+ *   2. the in-place writer always finds the number it wrote last, unless it wrote to a file that
+ *      had been removed by then
+ *   3. the renamer always finds the number it wrote last
+ *
+ * The exception in 2 is the first window of docs/files.md, "What window remains". While the
+ * in-place writer has the file open no commit may remove it, so when it has no name after the
+ * write, it had none at the open.  Deterministic tests of what comes between the steps of a commit
+ * are in test_adopt.c and test_commit.c.
+ *
+ * For the renamer, which only reads what it opens, there is no such window: every fourth time it
+ * looks the file up by its name, and opens what it found after a while, as one does
+ * who is interrupted in open(2).
  *
  * And conversely: a commit that replaces anything but its base has a base that was replaced
  * before, by another commit (breaks 1), by a pwrite (2) or by a rename (3).
@@ -40,6 +51,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +70,11 @@ enum {
 	DIGITS_AT = 3,
 	DIGITS = 8,
 	FILE_BYTES = LINES * LINE_BYTES,
+	/* Writes to removed files that may be: of each 100,000 writes, or part of them. To be
+	 * expected are 0.2 (docs/files.md). */
+	LATE_MAX = 2,
+	LATE_OF = 100000,
+	SECONDS_MAX = 60, /* a machine that is busy with other things takes ten times as long */
 };
 
 /* Shared by all processes. */
@@ -67,6 +84,7 @@ struct board {
 	_Atomic size_t busy;
 	_Atomic size_t transactions; /* that succeeded, of the updates */
 	_Atomic size_t in_place, renames;
+	_Atomic size_t late;         /* writes in place to a file that had been removed */
 	_Atomic size_t lost_in_place, lost_renames, failures;
 	_Atomic bool stop;
 	char message[ERR_MESSAGE_MAX]; /* of the first failure */
@@ -77,6 +95,7 @@ struct board {
 struct arena {
 	char folder[128], root[160], file[192], lock[192], journal[160];
 	size_t updates;
+	time_t deadline; /* CLOCK_MONOTONIC; no update is begun after it */
 	struct board *board;
 };
 
@@ -92,10 +111,8 @@ static unsigned number_in(const char *content, unsigned line)
 	return (unsigned)strtoul(content + line * LINE_BYTES + DIGITS_AT, NULL, 10);
 }
 
-static bool read_file_at(const char *path, char content[static FILE_BYTES + 1])
+static bool read_file(int fd, char content[static FILE_BYTES + 1])
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
 	content[FILE_BYTES] = '\0';
 	return fd >= 0 && fd_read_full(fd, content, FILE_BYTES) == FILE_BYTES;
 }
@@ -127,10 +144,11 @@ static bool update(struct arena *a, const struct workspace *ws, unsigned worker,
 		{ .kind = CHANGE_UPDATE, .path = own, .old_text = SPAN("n"), .any_count = true },
 	};
 	struct err err = ERR_INIT;
+	_cleanup_fd_ int fd = open(a->file, O_RDONLY | O_CLOEXEC);
 	size_t count = two ? 2 : 1;
 	bool ok;
 
-	if (!read_file_at(a->file, content))
+	if (!read_file(fd, content))
 		return failed(a->board, "a reader saw half a file"), false;
 	base = sha256_of(span_of(content, FILE_BYTES));
 	fill(line, 'w', worker, number);
@@ -155,6 +173,14 @@ static bool update(struct arena *a, const struct workspace *ws, unsigned worker,
 	return ok;
 }
 
+static bool has_time(const struct arena *a)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return !a->deadline || now.tv_sec < a->deadline;
+}
+
 static void run_worker(struct arena *a, unsigned worker)
 {
 	const char *root = a->root;
@@ -166,7 +192,8 @@ static void run_worker(struct arena *a, unsigned worker)
 		failed(a->board, err.message);
 		return;
 	}
-	while (!a->board->failures && atomic_fetch_add(&a->board->started, 1) < a->updates) {
+	while (!a->board->failures && has_time(a) &&
+	       atomic_fetch_add(&a->board->started, 1) < a->updates) {
 		bool two = worker == 0 && number % 2;
 
 		while (!update(a, ws, worker, number++, two) && !a->board->failures)
@@ -186,34 +213,59 @@ static int take_turn(const struct arena *a)
 	return fd;
 }
 
-static void write_in_place(struct arena *a, unsigned number)
+static bool is_removed(int fd)
 {
-	char content[FILE_BYTES], line[LINE_BYTES + 1];
+	struct stat stat;
+
+	return fstat(fd, &stat) == 0 && stat.st_nlink == 0;
+}
+
+/* Both return whether the number is in the file now. */
+static bool write_in_place(struct arena *a, unsigned number, unsigned *seed)
+{
+	char content[FILE_BYTES + 1], line[LINE_BYTES + 1];
 	_cleanup_fd_ int turn = take_turn(a);
 	_cleanup_fd_ int fd = open(a->file, O_RDWR | O_CLOEXEC);
 
-	if (turn < 0 || fd < 0 || fd_read_full(fd, content, FILE_BYTES) != FILE_BYTES) {
-		failed(a->board, "the in-place writer cannot read");
-		return;
-	}
+	(void)seed;
+	if (turn < 0 || !read_file(fd, content))
+		return failed(a->board, "the in-place writer cannot read"), false;
 	if (number_in(content, IN_PLACE) != number - 1)
 		atomic_fetch_add(&a->board->lost_in_place, 1);
 	fill(line, 'p', 0, number);
 	if (pwrite(fd, line + DIGITS_AT, DIGITS, IN_PLACE * LINE_BYTES + DIGITS_AT) != DIGITS)
 		failed(a->board, "the in-place writer cannot write");
 	atomic_fetch_add(&a->board->in_place, 1);
+	/* While it is open for writing no commit may remove it: so it was before that. */
+	if (!is_removed(fd))
+		return true;
+	atomic_fetch_add(&a->board->late, 1);
+	return false;
 }
 
-static void write_by_rename(struct arena *a, unsigned number)
+/* Opens in one step, or in two with a while between. */
+static int open_somehow(const char *path, unsigned *seed)
+{
+	_cleanup_fd_ int found = -1;
+	char link[32];
+
+	if (rand_r(seed) % 4)
+		return open(path, O_RDONLY | O_CLOEXEC);
+	found = open(path, O_PATH | O_CLOEXEC);
+	nap(seed, 300);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	return open(link, O_RDONLY | O_CLOEXEC);
+}
+
+static bool write_by_rename(struct arena *a, unsigned number, unsigned *seed)
 {
 	char content[FILE_BYTES + 1], path[256], line[LINE_BYTES + 1];
 	_cleanup_fd_ int turn = take_turn(a);
+	_cleanup_fd_ int old = open_somehow(a->file, seed);
 	_cleanup_fd_ int fd = -1;
 
-	if (turn < 0 || !read_file_at(a->file, content)) {
-		failed(a->board, "the renamer cannot read");
-		return;
-	}
+	if (turn < 0 || !read_file(old, content))
+		return failed(a->board, "the renamer cannot read"), false;
 	if (number_in(content, RENAMER) != number - 1)
 		atomic_fetch_add(&a->board->lost_renames, 1);
 	fill(line, 'r', 0, number);
@@ -223,17 +275,19 @@ static void write_by_rename(struct arena *a, unsigned number)
 	if (fd < 0 || !fd_write_all(fd, content, FILE_BYTES) || rename(path, a->file) < 0)
 		failed(a->board, "the renamer cannot write");
 	atomic_fetch_add(&a->board->renames, 1);
+	return true;
 }
 
-static void run_other(struct arena *a, void (*write_once)(struct arena *, unsigned), unsigned seed)
+static void run_other(struct arena *a, bool (*write_once)(struct arena *, unsigned, unsigned *),
+                      unsigned seed)
 {
 	unsigned number = 1;
 
-	for (; !a->board->stop && !a->board->failures; number++) {
-		write_once(a, number);
+	while (!a->board->stop && !a->board->failures) {
+		number += write_once(a, number, &seed);
 		nap(&seed, 2000);
 	}
-	write_once(a, number); /* looks at the last one */
+	write_once(a, number, &seed); /* looks at the last one */
 }
 
 static pid_t start(void (*run)(struct arena *, unsigned), unsigned argument)
@@ -329,6 +383,8 @@ static void no_commit_replaces_what_it_has_not_seen(void **state)
 	set_up(&arena);
 	board = arena.board;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
+	if (arena.deadline)
+		arena.deadline += begin.tv_sec;
 	others[0] = start(run_in_place, 11);
 	others[1] = start(run_renamer, 12);
 	for (unsigned i = 0; i < WORKERS; i++)
@@ -342,18 +398,22 @@ static void no_commit_replaces_what_it_has_not_seen(void **state)
 	repeated = repeated_bases(board);
 	printf("%zu updates committed (%zu in transactions), %zu refused, %zu busy; "
 	       "%zu writes in place, %zu renames; %.1f s\n"
-	       "lost: %zu commits, %zu writes in place, %zu renames\n", board->logged,
+	       "lost: %zu commits, %zu writes in place, %zu renames; "
+	       "%zu writes in place were late\n", board->logged,
 	       board->transactions, board->refused, board->busy, board->in_place, board->renames,
 	       (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
-	       repeated, board->lost_in_place, board->lost_renames);
+	       repeated, board->lost_in_place, board->lost_renames, board->late);
 	tear_down(&arena);
 	if (board->failures)
 		fail_msg("%zu failures: %s", board->failures, board->message);
-	assert_int_equal(board->logged, arena.updates);
+	/* All that were begun; workers that find no more to do count too. */
+	assert_true(board->logged == arena.updates ||
+	            (board->logged == board->started && !has_time(&arena)));
 	assert_true(board->in_place > 0 && board->renames > 0);
 	assert_int_equal(repeated, 0);
 	assert_int_equal(board->lost_in_place, 0);
 	assert_int_equal(board->lost_renames, 0);
+	assert_true(board->late <= LATE_MAX * (1 + board->in_place / LATE_OF));
 }
 
 int main(int argc, char **argv)
@@ -362,6 +422,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_commit_replaces_what_it_has_not_seen),
 	};
 
+	arena.deadline = argc > 1 ? 0 : SECONDS_MAX;
 	arena.updates = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
 	snprintf(arena.folder, sizeof(arena.folder), "%s", argc > 2 ? argv[2] : "/tmp");
 	return cmocka_run_group_tests_name("contention", tests, NULL, NULL);
