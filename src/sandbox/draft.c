@@ -23,6 +23,7 @@ void draft_release(struct draft *draft)
 	free(draft->absent);
 	free_strings(draft->writable, draft->writable_count);
 	free_strings(draft->lifted, draft->lifted_count);
+	plan_reader_release(&draft->reader);
 	*draft = (struct draft){ 0 };
 }
 

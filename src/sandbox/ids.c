@@ -7,18 +7,24 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/mem.h"
 
 /* The kernel takes a map of up to 340 lines, in one write of less than a page. */
 enum { MAP_BYTES = 4096 };
 
-static int write_file(pid_t child, const char *name, const char *text, size_t len)
+static const char *const map_names[] = { "uid_map", "gid_map" };
+
+static int write_file(pid_t child, const char *name, const char *text)
 {
+	size_t len = strlen(text);
 	char path[64];
 	_cleanup_fd_ int fd = -1;
 
@@ -30,41 +36,60 @@ static int write_file(pid_t child, const char *name, const char *text, size_t le
 }
 
 /* This process's own map ("inside outside count" a line), each id to itself: what has an id here keeps
- * it. Nothing when it cannot be read. */
-static void identity_map(const char *own, struct buf *out)
+ * it. NULL when it cannot be read. */
+static char *identity_map(const char *name)
 {
-	FILE *file = fopen(own, "re");
+	_cleanup_free_ char *path = mem_printf("/proc/self/%s", name);
+	_cleanup_buf_ struct buf text = BUF_INIT(MAP_BYTES);
+	FILE *file = fopen(path, "re");
 	unsigned long inside, outside, count;
 
 	while (file && fscanf(file, "%lu %lu %lu", &inside, &outside, &count) == 3)
-		buf_printf(out, "%lu %lu %lu\n", inside, inside, count);
+		buf_printf(&text, "%lu %lu %lu\n", inside, inside, count);
 	if (file)
 		fclose(file);
+	return text.len && !text.overflowed ? buf_steal(&text) : NULL;
 }
 
-static int map(pid_t child, const char *name, const char *own, unsigned id)
+void ids_prepare(struct ids *ret)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(MAP_BYTES);
+	const unsigned own[] = { geteuid(), getegid() };
 
-	/* Only who may set any id may map any. */
-	if (geteuid() == 0) {
-		identity_map(own, &text);
-		if (text.len && !text.overflowed && write_file(child, name, text.data, text.len) == 0)
-			return 0;
+	*ret = (struct ids){ 0 };
+	for (size_t i = 0; i < ARRAY_LEN(map_names); i++) {
+		ret->own[i] = mem_printf("%u %u 1\n", own[i], own[i]);
+		/* Only who may set any id may map any. */
+		if (geteuid() == 0)
+			ret->all[i] = identity_map(map_names[i]);
 	}
-	buf_clear(&text);
-	buf_printf(&text, "%u %u 1\n", id, id);
-	return write_file(child, name, text.data, text.len);
 }
 
-int ids_map(pid_t child)
+void ids_release(struct ids *ids)
 {
-	int error = map(child, "uid_map", "/proc/self/uid_map", geteuid());
+	for (size_t i = 0; i < ARRAY_LEN(map_names); i++) {
+		free(ids->all[i]);
+		free(ids->own[i]);
+	}
+	*ids = (struct ids){ 0 };
+}
+
+static int map(const struct ids *ids, size_t which, pid_t child)
+{
+	const char *name = map_names[which];
+
+	if (ids->all[which] && write_file(child, name, ids->all[which]) == 0)
+		return 0;
+	return write_file(child, name, ids->own[which]);
+}
+
+int ids_map(const struct ids *ids, pid_t child)
+{
+	int error = map(ids, 0, child);
 
 	if (error == 0)
-		error = write_file(child, "setgroups", "deny", 4);
+		error = write_file(child, "setgroups", "deny");
 	if (error == 0)
-		error = map(child, "gid_map", "/proc/self/gid_map", getegid());
+		error = map(ids, 1, child);
 	return error;
 }
 

@@ -276,6 +276,10 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 	if (!add_writables(draft, plan, err))
 		return false;
 	add_tables(draft, plan);
+	if (draft->reader.failed) {
+		*err = draft->reader.err;
+		return false;
+	}
 	for (size_t i = 0; i < options->deny_count; i++)
 		if (!add_deny(draft, plan, options->deny[i], err))
 			return false;
@@ -302,6 +306,9 @@ static void take_over(struct draft *draft, struct sandbox_plan *plan)
 	plan->absent = mem_steal(&draft->absent);
 	plan->absent_count = draft->absent_count;
 	draft->absent_count = 0;
+	plan->pointers = mem_steal(&draft->reader.pointers);
+	plan->pointer_count = draft->reader.count;
+	draft->reader.count = 0;
 }
 
 /* The folder as it is called: what the rule for it says may have been merged with another's. */
@@ -347,6 +354,7 @@ void sandbox_plan_free(struct sandbox_plan *plan)
 		free(plan->absent[i].path);
 	for (size_t i = 0; i < plan->root_count; i++)
 		free(plan->roots[i]);
+	sandbox_pointers_free(plan->pointers, plan->pointer_count);
 	free(plan->rules);
 	free(plan->absent);
 	free(plan->roots);

@@ -99,6 +99,20 @@ struct sandbox_absent {
 	const char *why;            /* as in struct sandbox_rule */
 };
 
+/* What a file of git's is taken to say, which decides where more has to be protected. */
+enum sandbox_pointer_kind {
+	SANDBOX_POINTER_LINE,     /* its first line: .git, commondir, gitdir */
+	SANDBOX_POINTER_HOOKS,    /* of a config: core.hooksPath */
+	SANDBOX_POINTER_WORKTREE, /* of a config: core.worktree */
+	SANDBOX_POINTER_KINDS
+};
+
+struct sandbox_pointer {
+	enum sandbox_pointer_kind kind;
+	char *path;                 /* owned; of the file */
+	char *value;                /* owned; NULL: nothing */
+};
+
 struct sandbox_limits {
 	uint64_t memory_bytes;  /* of all processes together; 0: no limit */
 	uint64_t file_bytes;    /* the largest file that is written (RLIMIT_FSIZE); 0: no limit */
@@ -132,6 +146,12 @@ struct sandbox_options {
 	struct sandbox_limits limits;
 	bool level_given;           /* exactly this level, or an error */
 	enum sandbox_level level;
+	/* Of git's files nothing is read: they say what is in `known`, those that are not there say
+	 * nothing.  Whoever is confined by the plan has to ask sandbox_plan_holds, before anything
+	 * else. */
+	bool assume;
+	const struct sandbox_pointer *known;
+	size_t known_count;
 };
 
 struct sandbox_plan {
@@ -151,15 +171,22 @@ struct sandbox_plan {
 	char *temp;                 /* owned; NULL or canonical. At full it is seen as /tmp too */
 	struct sandbox_limits limits;
 	char *weaker_because;       /* owned; why the level is not full, one sentence; or NULL */
+	struct sandbox_pointer *pointers; /* owned; what it rests on */
+	size_t pointer_count;
 };
 
 /* Makes a plan; some 200 us for an ordinary workspace.  Folders are listed, names looked at
- * (O_PATH, lstat); of contents only git's own pointers are read (plan_git.c).  Between a plan and
- * its use a path can be swapped: whoever opens a rule's path follows no symlink anywhere in it.
+ * (O_PATH, lstat); no file is opened.  What git's own pointers say is assumed, or found out by a
+ * process that is made for it and can do nothing else (plan_read.c), which costs more than all the
+ * rest.  Between a plan and its use a path can be swapped: whoever opens a rule's path follows no
+ * symlink anywhere in it.
  * FILE_NOT_FOUND and NOT_A_DIRECTORY for roots; DENIED_BY_SANDBOX when the given level cannot
  * be had here (the message says why and what would change it); INVALID_ARGUMENT; TOO_LARGE. */
 bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,
                        struct sandbox_plan **ret, struct err *err);
 void sandbox_plan_free(struct sandbox_plan *plan); /* NULL is fine */
+/* Whether git's files say what plan->pointers has: opens them. For a process that is confined. */
+bool sandbox_plan_holds(const struct sandbox_plan *plan);
+void sandbox_pointers_free(struct sandbox_pointer *pointers, size_t count); /* NULL is fine */
 
 #endif

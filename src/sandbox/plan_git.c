@@ -17,24 +17,19 @@
  * anyway, and "git worktree remove" has to work; the guard looks at them.
  *
  * Read are git's own one-line pointers (.git, commondir, gitdir) and two values of config
- * (core.hooksPath, a submodule's worktree); each must be a regular file.
+ * (core.hooksPath, a submodule's worktree); each must be a regular file.  Who opens them:
+ * plan_read.c.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "base/span.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/plan_private.h"
 
 /* Submodules' names may have slashes: how deep a repository is looked for beneath .git/modules. */
 enum { MODULE_DEPTH = 4 };
-/* A config is a few hundred bytes, and some for each branch. */
-enum { CONFIG_BYTES = 32768 };
 
 static const struct sandbox_name dot_git = {
 	".git", SANDBOX_READ, SANDBOX_REASON_GIT, NAME_ABSENT, "whose repository the folder is in"
@@ -133,7 +128,7 @@ static bool protect_worktree(void *data, const char *path)
 {
 	struct draft *draft = ((struct git_walk *)data)->draft;
 	_cleanup_free_ char *pointer = spot_join(path, "gitdir");
-	_cleanup_free_ char *checkout = spot_read_line(pointer);
+	_cleanup_free_ char *checkout = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_spot_ struct spot place = { 0 };
 
 	if (draft->git_folders++ >= LIMIT_SANDBOX_GIT_FOLDERS)
@@ -145,34 +140,18 @@ static bool protect_worktree(void *data, const char *path)
 	return true;
 }
 
-/* The value of "NAME = PATH" in a git folder's config, whatever its section; NULL if there is none
- * in its first bytes.  Enough for what git itself writes; not what is quoted or included. */
-static char *value_in_config(const char *git_folder, const char *name)
+static char *value_in_config(struct draft *draft, const char *git_folder,
+                             enum sandbox_pointer_kind kind)
 {
 	_cleanup_free_ char *path = spot_join(git_folder, "config");
-	_cleanup_free_ char *text = mem_alloc(CONFIG_BYTES, 1);
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, text, CONFIG_BYTES - 1);
 
-	for (char *line = text, *end; len > 0 && line < text + len; line = end + 1) {
-		struct span value;
-
-		end = memchr(line, '\n', (size_t)(text + len - line));
-		end = end ? end : text + len;
-		value = span_trim(span_of(line, (size_t)(end - line)));
-		if (value.len <= strlen(name) || strncasecmp(value.data, name, strlen(name)) != 0)
-			continue;
-		value = span_trim(span_skip(value, strlen(name)));
-		if (span_starts(value, SPAN("=")) && (value = span_trim(span_skip(value, 1))).len)
-			return mem_dup(value.data, value.len);
-	}
-	return NULL;
+	return plan_read(draft, kind, path);
 }
 
 /* core.hooksPath may name a folder of the tree. */
 static void protect_hooks(struct draft *draft, const char *git_folder, const char *worktree)
 {
-	_cleanup_free_ char *value = value_in_config(git_folder, "hookspath");
+	_cleanup_free_ char *value = value_in_config(draft, git_folder, SANDBOX_POINTER_HOOKS);
 	_cleanup_spot_ struct spot place = { 0 };
 
 	if (!value)
@@ -217,24 +196,25 @@ static bool leads_to(const char *start, const char *rel, const char *wanted)
 
 /* Whether the repository itself knows this worktree: a .git file alone, which could have come with
  * an archive, must not open another repository. `common` is the folder with config and hooks. */
-static bool points_back(const char *git_folder, const char *common, const char *worktree)
+static bool points_back(struct draft *draft, const char *git_folder, const char *common,
+                        const char *worktree)
 {
 	_cleanup_free_ char *pointer = spot_join(git_folder, "gitdir");
-	_cleanup_free_ char *back = spot_read_line(pointer);
+	_cleanup_free_ char *back = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_free_ char *pointed = spot_join(worktree, ".git");
 	_cleanup_free_ char *above = spot_join(common, "worktrees");
 	_cleanup_free_ char *config = NULL;
 
 	if (strcmp(common, git_folder) != 0)
 		return leads_to(git_folder, back, pointed) && spot_within(git_folder, above);
-	config = value_in_config(git_folder, "worktree");
+	config = value_in_config(draft, git_folder, SANDBOX_POINTER_WORKTREE);
 	return leads_to(git_folder, config, worktree);
 }
 
-static void common_folder(const char *git_folder, struct spot *ret)
+static void common_folder(struct draft *draft, const char *git_folder, struct spot *ret)
 {
 	_cleanup_free_ char *pointer = spot_join(git_folder, "commondir");
-	_cleanup_free_ char *rel = spot_read_line(pointer);
+	_cleanup_free_ char *rel = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 
 	spot_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
 }
@@ -243,7 +223,7 @@ static void common_folder(const char *git_folder, struct spot *ret)
 static void follow_pointer(struct draft *draft, const char *worktree, const char *pointer,
                            bool root)
 {
-	_cleanup_free_ char *line = spot_read_line(pointer);
+	_cleanup_free_ char *line = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_spot_ struct spot own = { 0 }, common = { 0 };
 	struct span target = span_str(line);
 	bool inside;
@@ -256,11 +236,11 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
 		draft_absent(draft, mem_strdup(own.path), SANDBOX_REASON_GIT, dot_git.why);
 	if (own.kind != SPOT_FOLDER)
 		return;
-	common_folder(own.path, &common);
+	common_folder(draft, own.path, &common);
 	if (common.kind != SPOT_FOLDER)
 		return;
 	inside = draft_in_writable(draft, common.path);
-	if (!inside && root && points_back(own.path, common.path, worktree)) {
+	if (!inside && root && points_back(draft, own.path, common.path, worktree)) {
 		draft_writable(draft, &common, SANDBOX_REASON_GIT, DRAFT_TABLE);
 		inside = true;
 	}

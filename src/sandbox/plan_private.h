@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan while it is being made: between plan.c, plan_names.c, plan_git.c and draft.c.
+/* A plan while it is being made: between plan.c, plan_names.c, plan_git.c, plan_read.c and draft.c.
  *
  * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
  * path, the strongest; among equally strong ones the strictest.
  */
 #ifndef HASP_SANDBOX_PLAN_PRIVATE_H
 #define HASP_SANDBOX_PLAN_PRIVATE_H
+
+#include <sys/types.h>
 
 #include "sandbox/names.h"
 #include "sandbox/spot.h"
@@ -25,8 +27,20 @@ struct draft_rule {
 	enum draft_strength strength;
 };
 
+/* What git's files say, and the process that reads them if nothing is assumed (plan_read.c); it is
+ * not there until it is asked. */
+struct plan_reader {
+	struct sandbox_pointer *pointers; /* owned; all that was asked, and the answers */
+	size_t count, cap;
+	bool failed;    /* nothing it said counts: there must be no plan */
+	struct err err; /* why */
+	pid_t pid;      /* 0: not started */
+	int socket;     /* owned, if it is started */
+};
+
 struct draft {
 	const struct sandbox_options *options;
+	struct plan_reader reader;
 	struct draft_rule *rules;      /* owned */
 	size_t rule_count, rule_cap;
 	struct sandbox_absent *absent; /* owned */
@@ -68,6 +82,12 @@ void plan_names(struct draft *draft, const char *base, struct sandbox_names name
 void plan_home(struct draft *draft, const char *home);
 void plan_system(struct draft *draft);
 void plan_variables(struct draft *draft, const char *home);
+
+/* plan_read.c: the first line of a small regular file (no symlink), without its end; the value of
+ * "NAME = PATH" in the first 32 KiB of one, without regard to case or section.  NULL: there is none,
+ * it is longer than a path, or reader.failed.  The caller frees. */
+char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path);
+void plan_reader_release(struct plan_reader *reader);
 
 /* plan_git.c: what is there of git in and around a writable folder. `root`: it is a workspace root,
  * whose worktree may write to its repository elsewhere. */

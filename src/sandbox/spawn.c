@@ -6,12 +6,17 @@
  * because the child's ids can only be mapped from outside.  A socket keeps the two apart
  * (spawn_child.h).  Under sanitizers, and where this process may not be looked at
  * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
+ *
+ * Into a network that is there already (network.h) only a process gets that is in the user
+ * namespace which owns it, and this one must not go there: it makes one in between (vfork), which
+ * goes there, makes the child and ends.  The child is this process's all the same (CLONE_PARENT).
  */
 #include "sandbox/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,6 +27,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -29,6 +35,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/ids.h"
 #include "sandbox/landlock.h"
+#include "sandbox/network.h"
 #include "sandbox/spawn_child.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -52,10 +59,17 @@ static const char *const stage_texts[SPAWN_STAGE_COUNT] = {
 #undef STAGE_TEXT
 };
 
+/* What failed when a child was to be born. */
+enum birth { BIRTH_FINE, BIRTH_JOIN, BIRTH_CLONE, BIRTH_ALIVE, BIRTH_IDS };
+
 /* All that is prepared for one child, and let go after it. */
 struct start {
 	struct spawn_task task;
 	struct steps steps;
+	struct ids ids;
+	const struct sandbox_network *network; /* NULL: a new one, or the machine's */
+	enum birth failed;
+	int error;
 	struct cgroup *group; /* taken by the child's struct in the end */
 	int parent_end, child_end, program, null, ruleset, pidfd;
 	pid_t pid;
@@ -63,6 +77,11 @@ struct start {
 	bool move;   /* the child must be moved into its group */
 	bool copied; /* the child has memory of its own, and says when it can be looked at */
 };
+
+bool spawn_copies_memory(void)
+{
+	return COPY_MEMORY || prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 1;
+}
 
 static bool is_full(const struct sandbox_plan *plan)
 {
@@ -81,6 +100,7 @@ static void release(struct start *start)
 	if (start->stack)
 		munmap(start->stack, STACK_BYTES + GUARD_BYTES);
 	steps_release(&start->steps);
+	ids_release(&start->ids);
 	free(start->task.slots);
 	free(start->task.moved);
 	cgroup_free(start->group);
@@ -183,21 +203,29 @@ static bool prepare(struct start *start, const struct sandbox_spawn *spawn, stru
 	start->task.envp = spawn->envp;
 	start->task.caps = plan ? caps_kept(plan) : 0;
 	start->task.pid_max = pid_max_of(plan);
+	if (is_full(plan) && plan->own_network)
+		start->network = spawn->network;
+	start->task.own_loopback = is_full(plan) && plan->own_network && !start->network;
+	if (is_full(plan) && plan->user_namespace)
+		ids_prepare(&start->ids);
 	return true;
 }
 
-static unsigned long namespaces(const struct sandbox_plan *plan)
+static unsigned long namespaces(const struct start *start)
 {
+	const struct sandbox_plan *plan = start->task.plan;
 	unsigned long flags = 0;
 
 	if (!is_full(plan))
 		return 0;
 	flags = CLONE_NEWNS | CLONE_NEWIPC;
+	if (start->network)
+		flags |= CLONE_PARENT;
 	if (plan->user_namespace)
 		flags |= CLONE_NEWUSER;
 	if (plan->own_processes)
 		flags |= CLONE_NEWPID;
-	if (plan->own_network)
+	if (start->task.own_loopback)
 		flags |= CLONE_NEWNET;
 	return flags;
 }
@@ -222,7 +250,8 @@ static pid_t clone_into_group(struct start *start, unsigned long flags)
 	struct clone_args args = {
 		.flags = flags | CLONE_PIDFD | CLONE_INTO_CGROUP,
 		.pidfd = (uintptr_t)&start->pidfd,
-		.exit_signal = SIGCHLD,
+		/* With CLONE_PARENT it is that of the process in between. */
+		.exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD,
 		.cgroup = (uint64_t)start->task.door.folder,
 	};
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
@@ -244,7 +273,7 @@ static pid_t clone_child(struct start *start, unsigned long flags)
 		return pid;
 	/* A kernel or a filter without clone3: it is moved in later. */
 	start->move = start->task.door.folder >= 0;
-	start->copied = COPY_MEMORY || prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 1;
+	start->copied = spawn_copies_memory();
 	flags |= CLONE_PIDFD | SIGCHLD;
 	if (start->copied) {
 		pid = (pid_t)syscall(SYS_clone, flags, NULL, &start->pidfd, NULL, 0UL);
@@ -337,20 +366,98 @@ static bool hear(const struct start *start, struct err *err)
 	return true;
 }
 
-static bool begin(struct start *start, const struct sandbox_plan *plan, struct err *err)
+/* ---- birth ----------------------------------------------------------------- */
+
+/* A copy says when it can be looked at.  Its end shows by its pidfd: the socket's other end may be
+ * open elsewhere. */
+static bool await_copy(const struct start *start)
 {
-	int error = 0;
+	struct pollfd polls[] = { { .fd = start->parent_end, .events = POLLIN },
+		                  { .fd = start->pidfd, .events = POLLIN } };
 	char byte;
 
-	fd_cleanup_close(&start->child_end);
-	start->child_end = -1;
-	if (start->copied && fd_read_full(start->parent_end, &byte, 1) != 1)
+	while (poll(polls, ARRAY_LEN(polls), -1) < 0 && errno == EINTR)
+		;
+	return (polls[0].revents & POLLIN) && fd_read_full(start->parent_end, &byte, 1) == 1;
+}
+
+static void fail(struct start *start, enum birth what, int error)
+{
+	start->failed = what;
+	start->error = error;
+}
+
+/* System calls alone: it may run in the process in between. */
+static void bear(struct start *start)
+{
+	const struct sandbox_plan *plan = start->task.plan;
+	int error;
+
+	start->pid = clone_child(start, namespaces(start));
+	if (start->pid < 0) {
+		fail(start, BIRTH_CLONE, errno);
+	} else if (start->copied && !await_copy(start)) {
+		fail(start, BIRTH_ALIVE, EPIPE);
+	} else if (is_full(plan) && plan->user_namespace) {
+		error = ids_map(&start->ids, start->pid);
+		if (error)
+			fail(start, BIRTH_IDS, error);
+	}
+}
+
+/* The process in between shares this memory, stack and all, while this thread stands still. */
+static __attribute__((noinline)) void bear_in_network(struct start *start)
+{
+	pid_t between = vfork();
+	int error;
+
+	if (between == 0) {
+		error = network_join(start->network);
+		if (error)
+			fail(start, BIRTH_JOIN, error);
+		else
+			bear(start);
+		_exit(0);
+	}
+	if (between < 0) {
+		fail(start, BIRTH_CLONE, errno);
+		return;
+	}
+	while (waitpid(between, NULL, __WALL) < 0 && errno == EINTR)
+		;
+	/* What it had was in its own table. */
+	start->pidfd = -1;
+	if (start->pid <= 0)
+		return;
+	start->pidfd = (int)syscall(SYS_pidfd_open, start->pid, 0);
+	if (start->pidfd < 0 && !start->failed)
+		fail(start, BIRTH_CLONE, errno);
+}
+
+static bool tell_birth(const struct start *start, struct err *err)
+{
+	switch (start->failed) {
+	case BIRTH_FINE:
+		return true;
+	case BIRTH_JOIN:
+		return tell_denied("entering the session's network", start->error, err);
+	case BIRTH_CLONE:
+		return clone_failed(start->task.plan, start->error, err);
+	case BIRTH_ALIVE:
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "A process ended before its sandbox was made.");
-	if (is_full(plan) && plan->user_namespace)
-		error = ids_map(start->pid);
-	if (error)
-		return tell_denied("mapping ids", error, err);
+	case BIRTH_IDS:
+		return tell_denied("mapping ids", start->error, err);
+	}
+	return false;
+}
+
+/* ---- both halves ----------------------------------------------------------- */
+
+static bool begin(struct start *start, struct err *err)
+{
+	fd_cleanup_close(&start->child_end);
+	start->child_end = -1;
 	if (start->move && !cgroup_join(start->group, start->pid)) {
 		cgroup_free(start->group);
 		start->group = NULL;
@@ -361,26 +468,34 @@ static bool begin(struct start *start, const struct sandbox_plan *plan, struct e
 	return hear(start, err);
 }
 
-static bool run(struct start *start, const struct sandbox_plan *plan, struct err *err)
+static void end(const struct start *start)
+{
+	if (start->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
+	else
+		kill(start->pid, SIGKILL);
+	while (waitpid(start->pid, NULL, __WALL) < 0 && errno == EINTR)
+		;
+}
+
+static bool run(struct start *start, struct err *err)
 {
 	sigset_t all, before;
-	int error;
 
 	/* No handler of this process may run in the child, on its stack, in this memory. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	start->pid = clone_child(start, namespaces(plan));
-	error = errno;
+	if (start->network)
+		bear_in_network(start);
+	else
+		bear(start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* Not where a parent without standard descriptors expects to open them. */
 	above(&start->pidfd, 3);
-	if (start->pid < 0)
-		return clone_failed(plan, error, err);
-	if (begin(start, plan, err))
+	if (tell_birth(start, err) && begin(start, err))
 		return true;
-	syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
-	sandbox_child_wait(&(struct sandbox_child){ .pid = start->pid, .pidfd = start->pidfd }, -1,
-	                   &error);
+	if (start->pid > 0)
+		end(start);
 	return false;
 }
 
@@ -388,7 +503,7 @@ bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret,
 {
 	const struct sandbox_plan *plan = spawn->plan;
 	struct start start;
-	bool ok = prepare(&start, spawn, err) && run(&start, plan, err);
+	bool ok = prepare(&start, spawn, err) && run(&start, err);
 
 	if (ok) {
 		*ret = (struct sandbox_child){

@@ -28,9 +28,12 @@
 
 #include "sandbox/plan.h"
 
+struct sandbox_network; /* network.h */
+
 struct sandbox_spawn {
 	const struct sandbox_plan *plan; /* NULL or level paths: not confined; descriptors, session
 	                                  * and environment all the same */
+	const struct sandbox_network *network; /* where plan->own_network: which; NULL: a new one */
 	int program;               /* descriptor of the program; -1: this program itself */
 	const char *const *argv;   /* NULL-terminated */
 	const char *const *envp;   /* NULL-terminated; the whole environment */

@@ -5,13 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +16,7 @@
 #include "sandbox/ids.h"
 #include "sandbox/landlock.h"
 #include "sandbox/mounts.h"
+#include "sandbox/network.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -70,19 +67,8 @@ static int do_session(const struct spawn_task *task, size_t *ret_step)
 
 static int do_network(const struct spawn_task *task, size_t *ret_step)
 {
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd, error = 0;
-
 	(void)ret_step;
-	if (!full(task) || !task->plan->own_network)
-		return 0;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0) /* a kernel without IPv4 */
-		return errno == EAFNOSUPPORT ? 0 : errno;
-	if (ioctl(fd, SIOCSIFFLAGS, &lo) != 0)
-		error = errno;
-	close(fd);
-	return error;
+	return full(task) && task->own_loopback ? network_loopback_up() : 0;
 }
 
 static void write_number(const char *path, unsigned long number)

@@ -6,8 +6,7 @@
  * that made it never run at the same time (they share errno).
  *
  *     parent                             child
- *     clone                              waits for a byte
- *     maps ids
+ *     clone, maps ids                    waits for a byte
  *     sends the byte
  *     waits                              all stages; says how it went; executes, which closes the socket
  */
@@ -63,9 +62,14 @@ struct spawn_task {
 	int *moved;                      /* the child's: room for fd_count */
 	const char *const *argv, *const *envp;
 	uint64_t caps;                   /* kept */
+	bool own_loopback;               /* the network namespace is new: to be put up */
 	struct cgroup_door door;
 	unsigned long pid_max;           /* of the PID namespace; 0: none of its own */
 };
+
+/* Whether a child must have memory of its own: under sanitizers, and where this process may not be
+ * looked at, nor may what shares its memory. */
+bool spawn_copies_memory(void);
 
 /* Does not return. */
 void spawn_child(const struct spawn_task *task) __attribute__((noreturn));

@@ -319,25 +319,3 @@ char *spot_join(const char *base, const char *rel)
 {
 	return mem_printf("%s/%s", strcmp(base, "/") == 0 ? "" : base, rel);
 }
-
-char *spot_read_line(const char *path)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	char text[LIMIT_PATH_BYTES];
-	struct stat st;
-	ssize_t len;
-	size_t line = 0;
-
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	len = fd_read_full(fd, text, sizeof(text));
-	if (len <= 0)
-		return NULL;
-	while (line < (size_t)len && text[line] != '\n' && text[line] != '\0')
-		line++;
-	if (line == sizeof(text))
-		return NULL;
-	while (line && text[line - 1] == '\r')
-		line--;
-	return line ? mem_dup(text, line) : NULL;
-}

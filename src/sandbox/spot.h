@@ -6,7 +6,7 @@
  *     spot_canonical  an existing path, symlinks followed by the kernel
  *     spot_resolve    any path, symlinks followed one by one and each told; may be missing
  *
- * Nothing is read but folders and symlinks; spot_read_line is for git's one-line pointers.
+ * Nothing is read but folders and symlinks.
  */
 #ifndef HASP_SANDBOX_SPOT_H
 #define HASP_SANDBOX_SPOT_H
@@ -68,9 +68,5 @@ bool spot_within(const char *path, const char *folder);
 
 /* "base/rel", "/rel" for "/"; the caller frees. */
 char *spot_join(const char *base, const char *rel);
-
-/* The first line of a small regular file (no symlink) without its line end; the caller frees. NULL
- * when there is none, or it is longer than a path. */
-char *spot_read_line(const char *path);
 
 #endif

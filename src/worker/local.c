@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/network.h"
 #include "sandbox/probe.h"
 #include "sandbox/temp.h"
 #include "store/journal.h"
@@ -23,7 +24,11 @@ struct local {
 	bool none;                     /* never confined */
 	pthread_mutex_t lock;          /* of what follows */
 	struct temp_folder *temp;      /* owned; made by the first command */
-	bool temp_failed;
+	struct sandbox_network network; /* of commands without the machine's; made by the first */
+	bool network_made;              /* or tried to */
+	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
+	size_t known_count;
+	bool network_refused;           /* it cannot be had or entered: each command has its own */
 };
 
 /* ---- plans ----------------------------------------------------------------- */
@@ -42,16 +47,36 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 		.level_given = own->level_given || local->none,
 		.level = local->none ? SANDBOX_PATHS : own->level,
 		.journal = use == SANDBOX_USE_FILES ? own->journal_folder : NULL,
+		.assume = true,
 	};
 }
 
-static bool make_plan(const struct local *local, const struct sandbox_options *options,
+/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not asked. */
+static void learn(struct local *local, struct sandbox_plan *plan)
+{
+	sandbox_pointers_free(local->known, local->known_count);
+	local->known = mem_steal(&plan->pointers);
+	local->known_count = plan->pointer_count;
+	plan->pointer_count = 0;
+}
+
+static bool make_plan(struct local *local, const struct sandbox_options *options,
                       struct sandbox_plan **ret, struct err *err)
 {
 	/* Level paths needs nothing of the machine. */
 	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
+	const struct sandbox_probe *probe = local->none ? &nothing : sandbox_probe_quick();
+	struct sandbox_options with = *options;
+	bool ok;
 
-	if (!sandbox_plan_make(options, local->none ? &nothing : sandbox_probe_quick(), ret, err))
+	pthread_mutex_lock(&local->lock);
+	with.known = local->known;
+	with.known_count = local->known_count;
+	ok = sandbox_plan_make(&with, probe, ret, err);
+	if (ok && !options->assume)
+		learn(local, *ret);
+	pthread_mutex_unlock(&local->lock);
+	if (!ok)
 		return false;
 	if (local->none) { /* asked for: nothing to explain */
 		free((*ret)->weaker_because);
@@ -60,9 +85,60 @@ static bool make_plan(const struct local *local, const struct sandbox_options *o
 	return true;
 }
 
+/* ---- the session's network ------------------------------------------------- */
+
+/* What commands without the machine's network share, so that one reaches what another left running;
+ * NULL: nothing. */
+static const struct sandbox_network *network_for(struct local *local,
+                                                 const struct sandbox_plan *plan)
+{
+	struct err err = ERR_INIT;
+	bool refused;
+
+	if (!plan->own_network)
+		return NULL;
+	pthread_mutex_lock(&local->lock);
+	if (!local->network_made) {
+		local->network_made = true;
+		local->network_refused = !sandbox_network_make(plan, &local->network, &err);
+	}
+	refused = local->network_refused;
+	pthread_mutex_unlock(&local->lock);
+	return refused ? NULL : &local->network;
+}
+
+static void refuse_network(struct local *local)
+{
+	pthread_mutex_lock(&local->lock);
+	local->network_refused = true; /* others may be using it: it stays until the end */
+	pthread_mutex_unlock(&local->lock);
+}
+
 /* ---- starting -------------------------------------------------------------- */
 
-static bool start_in(const struct local *local, const struct sandbox_plan *plan,
+/* Where a container's filter forbids what entering a shared network needs, the command has one of its
+ * own: no less is kept from it. */
+static bool start_process(struct local *local, const struct process_start *wanted,
+                          struct process *ret, struct err *err)
+{
+	struct process_start start = *wanted;
+	struct err why = ERR_INIT;
+
+	start.network = network_for(local, start.plan);
+	if (process_start(&start, ret, &why))
+		return true;
+	if (start.network && why.code == ERR_DENIED_BY_SANDBOX) {
+		start.network = NULL;
+		if (!process_start(&start, ret, err))
+			return false;
+		refuse_network(local);
+		return true;
+	}
+	*err = why;
+	return false;
+}
+
+static bool start_in(struct local *local, const struct sandbox_plan *plan,
                      const char *const *env, struct client **ret, struct wire_welcome *ret_welcome,
                      struct err *err)
 {
@@ -75,7 +151,7 @@ static bool start_in(const struct local *local, const struct sandbox_plan *plan,
 	/* What the plan has resolved, and nothing else. */
 	hello.options.roots = (const char *const *)plan->roots;
 	hello.options.root_count = plan->root_count;
-	return process_start(&start, &process, err) &&
+	return start_process(local, &start, &process, err) &&
 	       client_open(&process, &hello, &options, ret, ret_welcome, err);
 }
 
@@ -95,8 +171,9 @@ static void weaken(struct sandbox_options *options, const struct sandbox_plan *p
 	options->level = plan->level - 1;
 }
 
-/* Starts a worker in the plan of these options, at the strongest level that can be had. The plan is
- * the caller's. */
+/* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are made
+ * on what git's files were last seen to say; if the worker finds that they say something else, they
+ * are read (sandbox/plan_read.c) and another is started.  The plan is the caller's. */
 static bool start_worker(struct local *local, struct sandbox_options options,
                          const char *const *env, struct client **ret,
                          struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
@@ -116,12 +193,15 @@ static bool start_worker(struct local *local, struct sandbox_options options,
 			*ret_plan = plan;
 			return true;
 		}
-		if (level_given || !may_weaken(plan, &why)) {
+		if (options.assume && why.code == ERR_STATE_MISMATCH) {
+			options.assume = false;
+		} else if (!level_given && may_weaken(plan, &why)) {
+			weaken(&options, plan);
+		} else {
 			sandbox_plan_free(plan);
 			*err = why;
 			return false;
 		}
-		weaken(&options, plan);
 		sandbox_plan_free(plan);
 	}
 }
@@ -231,6 +311,8 @@ static void local_release(void *data)
 	struct local *local = data;
 
 	temp_folder_free(local->temp);
+	sandbox_network_release(&local->network);
+	sandbox_pointers_free(local->known, local->known_count);
 	worker_options_release(&local->options);
 	pthread_mutex_destroy(&local->lock);
 	free(local);
@@ -266,6 +348,7 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 	bool ok;
 
 	local->none = none;
+	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;
 	local->options = worker_options_copy(options);
 	make_journal(&local->options);
 	pthread_mutex_init(&local->lock, NULL);

@@ -79,7 +79,8 @@ static bool spawn_own(const struct process_start *start, const struct ends *thei
                       struct sandbox_child *ret, struct err *err)
 {
 	const int fds[] = { theirs->input, theirs->output, theirs->errors };
-	const struct sandbox_spawn spawn = { .plan = start->plan, .program = -1,
+	const struct sandbox_spawn spawn = { .plan = start->plan, .network = start->network,
+		                             .program = -1,
 		                             .argv = start->argv, .envp = start->envp,
 		                             .fds = fds, .fd_count = ARRAY_LEN(fds) };
 

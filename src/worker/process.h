@@ -20,6 +20,7 @@ struct process_start {
 	 * argv[0] is looked up in PATH and gets two pipes. */
 	bool own;
 	const struct sandbox_plan *plan; /* own: NULL or level paths: not confined */
+	const struct sandbox_network *network; /* own: as in struct sandbox_spawn */
 };
 
 struct process {

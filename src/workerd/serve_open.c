@@ -29,6 +29,10 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 		return err_set(err, ERR_INVALID_ARGUMENT, "A confined worker needs a plan.");
 	if (hello->plan->use == SANDBOX_USE_FILES && !sandbox_harden_files(hello->plan, err))
 		return false;
+	/* Whoever made the plan has not looked into git's files, which may say anything. */
+	if (!sandbox_plan_holds(hello->plan))
+		return err_set(err, ERR_STATE_MISMATCH,
+		               "git's files say something else than the plan rests on.");
 	return provider_inprocess(&options, ret, err);
 }
 

@@ -62,6 +62,42 @@ def test_the_front_never_opens_a_file_of_the_workspace(ws, tmp_path):
         assert opened == [], name
 
 
+def opened_by_whom(ws, trace, *argv):
+    """Whether the one who reads git's files is the front; how many do; each has a filter by then."""
+    subprocess.run(["strace", "-f", "-o", str(trace), "-e", "trace=open,openat,openat2,seccomp", HASP,
+                    *argv], cwd=ws.folder, env=ws.env, check=True, capture_output=True)
+    lines = [re.match(r"(\d+) +(.*)", line).groups() for line in trace.read_text().splitlines()]
+    readers, filtered = [], set()
+    for pid, call in lines:
+        if call.startswith("seccomp(SECCOMP_SET_MODE_FILTER"):
+            filtered.add(pid)
+        if re.search(r'"[^"]*/(\.git|config|commondir|gitdir)", O_RDONLY\|O_NOCTTY', call):
+            assert pid in filtered, call
+            readers.append(pid)
+    assert readers and lines[0][0] not in readers
+    return len(set(readers))
+
+
+def test_git_s_files_are_read_by_confined_processes_alone(ws, tmp_path):
+    def git(*argv):
+        subprocess.run(["git", "-C", str(ws.folder), *argv], env=ws.env, check=True)
+
+    write = ["tool", "write_file", '{"file_path": "hooks/x", "content": "x"}']
+    git("init", "-q")
+    ws.write("hooks/y", "y")
+    # What the files say is what was assumed: the worker alone has read them.
+    assert opened_by_whom(ws, tmp_path / "trace", "tool", "list_directory", '{"path": "."}') == 1
+    assert opened_by_whom(ws, tmp_path / "trace", "sandbox", "--", "true") == 1
+    # They say more: read once more, by a process that does nothing else; and it counts.
+    git("config", "core.hooksPath", "hooks")
+    assert opened_by_whom(ws, tmp_path / "trace", "sandbox", "--", "true") == 2
+    assert ws.run("sandbox", "--", "sh", "-c", "echo x > hooks/x").code != 0
+    assert ws.run(*write).json["error"]["code"] == "denied_by_sandbox"
+    assert not (ws.folder / "hooks/x").exists()
+    # With --explain there is no worker.
+    assert opened_by_whom(ws, tmp_path / "trace", "sandbox", "--explain") == 1
+
+
 def test_a_symlink_made_meanwhile_leads_nowhere(ws, tmp_path):
     (tmp_path / "secret").write_text("CANARY")
     os.symlink(tmp_path / "secret", ws.folder / "link")
