@@ -56,6 +56,7 @@ bool err_set(struct err *err, enum err_code code, const char *format, ...)
 
 	err->code = code;
 	err->sys_errno = 0;
+	err->denial.there = false;
 	va_start(args, format);
 	vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);
@@ -73,6 +74,7 @@ bool err_set_errno(struct err *err, int sys_errno, const char *format, ...)
 		if (errno_codes[i].sys_errno == sys_errno)
 			err->code = errno_codes[i].code;
 	err->sys_errno = sys_errno;
+	err->denial.there = false;
 	va_start(args, format);
 	vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);

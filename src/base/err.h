@@ -90,6 +90,19 @@ enum err_class {
 	X(COMMAND_STOPPED, "command_stopped", LIMIT,                                          \
 	  "The command was ended before it was done; its output so far is there. Give it more " \
 	  "time, do less at once, or run it in the background.")                              \
+	X(NETWORK_ERROR, "network_error", SYSTEM,                                             \
+	  "Check the connection, the address and the proxy; then try again.")                 \
+	X(AUTHENTICATION_FAILED, "authentication_failed", INPUT,                              \
+	  "The user has to provide a valid key for this provider.")                           \
+	X(QUOTA_EXCEEDED, "quota_exceeded", LIMIT,                                            \
+	  "The provider's quota is used up; wait for its renewal, or use another model.")     \
+	X(OVERLOADED, "overloaded", SYSTEM, "The provider is overloaded; try again later.")   \
+	X(CONTEXT_TOO_LARGE, "context_too_large", LIMIT,                                      \
+	  "The conversation is longer than the model takes: compress it or begin a new one.") \
+	X(MODEL_ERROR, "model_error", SYSTEM,                                                 \
+	  "The model's answer could not be used; try again, or use another model.")           \
+	X(TOOL_FAILED, "tool_failed", SYSTEM,                                                 \
+	  "The tool itself reports a failure: what it wrote says why.")                       \
 	X(ROLLED_BACK, "rolled_back", CONFLICT,                                               \
 	  "Another change of the same call failed, so this one was not made.")                \
 	X(INTERNAL, "internal", BUG,                                                          \
@@ -105,10 +118,20 @@ enum err_code {
 /* Longest message, with its NUL; longer ones are cut at a character boundary. */
 enum { ERR_MESSAGE_MAX = 1024 };
 
+/* What a rule of the sandbox refused, beside the sentence about it.  The numbers are the sandbox's,
+ * which makes and reads such records: denial_refuse, denial_of (sandbox/denial.h). */
+struct err_denial {
+	bool there;      /* the rest means something */
+	unsigned kind, reason, level;
+	char what[1024]; /* a path, mostly */
+	char rule[512];  /* the path of the rule; "" when there is none */
+};
+
 struct err {
 	enum err_code code;
 	int sys_errno; /* the errno behind it, or 0 */
 	char message[ERR_MESSAGE_MAX];
+	struct err_denial denial; /* DENIED_BY_SANDBOX, if it was a rule that refused */
 };
 
 #define ERR_INIT { .code = ERR_NONE }

@@ -102,6 +102,8 @@
 #define LIMIT_RUN_INPUT_BYTES ((size_t)8 << 20)
 /* Different denials that are kept of one command; a battery of attacks has some hundred. */
 #define LIMIT_DENIALS ((size_t)256)
+/* Paths that are hidden from a command and told of; a home folder has some dozens. */
+#define LIMIT_HIDDEN_TOLD ((size_t)64)
 /* Commands of one session under way at once, and what the session remembers of ended ones. */
 #define LIMIT_JOBS_RUNNING ((size_t)64)
 #define LIMIT_JOBS_KEPT ((size_t)256)
@@ -154,5 +156,50 @@
 #define LIMIT_GUARD_FOLDERS 200000
 /* Things that one check tells of one by one. */
 #define LIMIT_GUARD_TOLD 64
+
+/* Answers of models (model/).  What one answer may be on the wire; the largest ones are
+ * some 64,000 tokens, in as many events of some hundred bytes. */
+#define LIMIT_MODEL_ANSWER_BYTES ((size_t)128 << 20)
+/* Of that: text, thoughts and arguments, and parts. */
+#define LIMIT_MODEL_REPLY_BYTES ((size_t)32 << 20)
+#define LIMIT_MODEL_REPLY_PARTS ((size_t)10000)
+/* An answer that is an error: a page of a proxy, or JSON with a sentence. */
+#define LIMIT_MODEL_ERROR_BYTES ((size_t)1 << 20)
+/* A request: a conversation of a million tokens, with media. */
+#define LIMIT_MODEL_REQUEST_BYTES ((size_t)512 << 20)
+/* All header fields of one answer, as they are handed on. */
+#define LIMIT_HTTP_HEAD_BYTES ((size_t)256 << 10)
+
+/* Files of settings (config/settings.h): written by hand; those with a server for everything have some
+ * kilobytes. And variables in a .env file, folders in trustedFolders.json and projects.json. */
+#define LIMIT_SETTINGS_BYTES ((size_t)4 << 20)
+#define LIMIT_ENV_FILE_BYTES ((size_t)1 << 20)
+#define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
+/* Each variable is looked for among the others. */
+#define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
+/* Strings of one file of settings after variables were put into them. */
+#define LIMIT_EXPANDED_BYTES ((size_t)4 << 20)
+/* Sentences about settings that are wrong: a page is enough. */
+#define LIMIT_SETTINGS_WARNINGS 64
+/* A policy file is written by hand, or a rule at a time; each rule is looked at for every call. */
+#define LIMIT_POLICY_BYTES ((size_t)1 << 20)
+
+/* Paths named with @ in one prompt: each is read. */
+#define LIMIT_MENTIONS 1000
+/* A file of instructions (GEMINI.md), and all of them together: they are sent with every request. */
+#define LIMIT_MEMORY_FILE_BYTES ((size_t)256 << 10)
+#define LIMIT_MEMORY_BYTES ((size_t)1 << 20)
+
+/* Checkpoints (agent/checkpoint.h).  A file that is kept before an edit: it is compressed first, so larger
+ * ones would hold the edit up. */
+#define LIMIT_CHECKPOINT_FILE_BYTES ((size_t)64 << 20)
+/* Files of one: as many as one call can change, each under two names. */
+#define LIMIT_CHECKPOINT_FILES (2 * LIMIT_CHANGES)
+/* The arguments of the call in a note, and all of a note: paths of that many files. */
+#define LIMIT_CHECKPOINT_ARGUMENTS ((size_t)1 << 20)
+#define LIMIT_CHECKPOINT_NOTE_BYTES ((size_t)64 << 20)
+/* Notes of one project; and its ledger of what edits wrote, of which only the end counts. */
+#define LIMIT_CHECKPOINTS 100000
+#define LIMIT_CHECKPOINT_LEDGER_BYTES ((size_t)256 << 20)
 
 #endif

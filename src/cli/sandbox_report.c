@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "tool/denial.h"
 
 /* Why a command that did not end by itself was ended; NULL: it did. */
 static const char *end_sentence(enum run_why why)
@@ -35,24 +36,13 @@ void sandbox_report_lines(const struct attended *attended, struct buf *out)
 		buf_printf(out, "hasp: %s\n", ended);
 }
 
-static json_t *denial_json(const struct denial *denial)
+static json_t *report_denial(const struct denial *denial)
 {
-	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_PATH_BYTES * 4);
-	_cleanup_buf_ struct buf remedy = BUF_INIT(LIMIT_PATH_BYTES * 4);
+	json_t *object = denial_json(denial);
 
-	denial_sentence(denial, &sentence);
-	denial_remedy(denial, &remedy);
-	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:o, s:o}",
-	                 "kind", denial_kind_name(denial->kind),
-	                 "what", json_cstr(denial->what),
-	                 "rule", json_cstr(denial->rule),
-	                 "reason", sandbox_reason_name(denial->reason),
-	                 "level", sandbox_level_name(denial->level),
-	                 "program", json_cstr(denial->program),
-	                 "pid", (int)denial->pid,
-	                 "count", (int)denial->count,
-	                 "message", json_text(buf_view(&sentence)),
-	                 "how_to_allow", json_text(buf_view(&remedy)));
+	if (denial->pid)
+		json_object_set_new(object, "pid", json_integer(denial->pid));
+	return object;
 }
 
 json_t *sandbox_report_json(const struct provider_info *info, const struct attended *attended)
@@ -61,7 +51,7 @@ json_t *sandbox_report_json(const struct provider_info *info, const struct atten
 	const struct run_end *end = &attended->end;
 
 	for (size_t i = 0; i < attended->denial_count; i++)
-		json_array_append_new(denials, denial_json(&attended->denials[i]));
+		json_array_append_new(denials, report_denial(&attended->denials[i]));
 	return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o}",
 	                 "sandbox", sandbox_level_name(info->level),
 	                 "weaker_because", json_cstr(info->weaker_because),

@@ -77,6 +77,34 @@ static void told_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&job->lock);
 }
 
+static char **copied(const char *const *texts, size_t count)
+{
+	char **copies = mem_alloc(count + 1, sizeof(*copies));
+
+	for (size_t i = 0; i < count; i++)
+		copies[i] = mem_strdup(texts[i]);
+	return copies;
+}
+
+void job_texts_free(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static void told_hidden(void *data, const struct run_hidden *hidden)
+{
+	struct job *job = data;
+
+	pthread_mutex_lock(&job->lock);
+	job_texts_free(job->hidden, job->hidden_count);
+	job->hidden = copied(hidden->paths, hidden->count);
+	job->hidden_count = hidden->count;
+	job->hidden_left_out = hidden->left_out;
+	pthread_mutex_unlock(&job->lock);
+}
+
 static void told_main_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
@@ -109,6 +137,7 @@ static void told_ended(void *data, const struct run_end *end)
 const struct run_events job_events = {
 	.started = told_started,
 	.output = told_output,
+	.hidden = told_hidden,
 	.denied = told_denied,
 	.main_ended = told_main_ended,
 	.ended = told_ended,
@@ -263,6 +292,9 @@ void job_report(struct job *job, struct job_report *ret)
 	for (size_t i = 0; i < job->denial_count; i++)
 		ret->denials[i] = job->denials[i];
 	ret->denials_left_out = job->denials_left_out;
+	ret->hidden = copied((const char *const *)job->hidden, job->hidden_count);
+	ret->hidden_count = job->hidden_count;
+	ret->hidden_left_out = job->hidden_left_out;
 	pthread_mutex_unlock(&job->lock);
 }
 
@@ -272,6 +304,7 @@ void job_report_release(struct job_report *report)
 	capture_text_release(&report->text);
 	free(report->log_path);
 	free(report->denials);
+	job_texts_free(report->hidden, report->hidden_count);
 }
 
 bool job_last(struct job *job, size_t lines, struct capture_part *ret, struct err *err)

@@ -115,6 +115,9 @@ struct job_report {
 	struct denial *denials;   /* owned */
 	size_t denial_count;
 	uint64_t denials_left_out; /* different ones, past LIMIT_DENIALS */
+	char **hidden;            /* owned; what it could not read (struct run_hidden) */
+	size_t hidden_count;
+	uint64_t hidden_left_out;
 };
 
 void job_report(struct job *job, struct job_report *ret);

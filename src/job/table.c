@@ -68,6 +68,7 @@ static void job_unref(struct job *job)
 	job_drop_run(job);
 	capture_release(&job->capture);
 	free(job->denials);
+	job_texts_free(job->hidden, job->hidden_count);
 	free(job->command);
 	pthread_cond_destroy(&job->changed);
 	pthread_mutex_destroy(&job->lock);

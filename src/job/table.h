@@ -34,6 +34,9 @@ struct job {
 	struct denial *denials;        /* owned */
 	size_t denial_count, denial_cap;
 	uint64_t denials_left_out;
+	char **hidden;                 /* owned, with its strings */
+	size_t hidden_count;
+	uint64_t hidden_left_out;
 };
 
 struct jobs {
@@ -52,6 +55,8 @@ struct jobs {
 
 /* Lets go of the run: what is left of it is killed. */
 void job_drop_run(struct job *job);
+
+void job_texts_free(char **texts, size_t count);
 
 extern const struct run_events job_events;
 uint64_t job_now_ms(void);

@@ -2,6 +2,7 @@
 /* Denials in words. */
 #include "sandbox/denial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -149,4 +150,37 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 		buf_str(out, " To allow: ");
 		buf_span(out, buf_view(&remedy));
 	}
+}
+
+bool denial_refuse(const struct denial *denial, struct err *err)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT((size_t)4 * ERR_MESSAGE_MAX);
+	struct err_denial *record = &err->denial;
+
+	denial_sentence(denial, &sentence);
+	err_set(err, ERR_DENIED_BY_SANDBOX, "%s",
+	        sentence.data ? sentence.data : "The sandbox forbids it.");
+	record->there = true;
+	record->kind = denial->kind;
+	record->reason = denial->reason;
+	record->level = denial->level;
+	snprintf(record->what, sizeof(record->what), "%s", denial->what);
+	snprintf(record->rule, sizeof(record->rule), "%s", denial->rule);
+	return false;
+}
+
+bool denial_of(const struct err *err, struct denial *ret)
+{
+	const struct err_denial *record = &err->denial;
+
+	if (err->code != ERR_DENIED_BY_SANDBOX || !record->there)
+		return false;
+	*ret = (struct denial){
+		.kind = (enum denial_kind)record->kind,
+		.reason = (enum sandbox_reason)record->reason,
+		.level = (enum sandbox_level)record->level,
+	};
+	snprintf(ret->what, sizeof(ret->what), "%s", record->what);
+	snprintf(ret->rule, sizeof(ret->rule), "%s", record->rule);
+	return true;
 }

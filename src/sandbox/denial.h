@@ -39,4 +39,12 @@ void denial_sentence(const struct denial *denial, struct buf *out);
 /* What would allow it: "--write /etc", "--read /x", "--net"; nothing is appended if nothing does. */
 void denial_remedy(const struct denial *denial, struct buf *out);
 
+/* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.
+ * Returns false, as err_set. */
+bool denial_refuse(const struct denial *denial, struct err *err);
+/* The record that an error carries (program, pid and count are not told).  False when it has none:
+ * another error, or what no rule of a plan refused (a level that cannot be had, a worker
+ * elsewhere that allows less). */
+bool denial_of(const struct err *err, struct denial *ret);
+
 #endif

@@ -10,6 +10,7 @@
 #include "rpc/message.h"
 #include "serve/internal.h"
 #include "serve/uri.h"
+#include "tool/denial.h"
 
 enum {
 	PAGE = 500, /* resources on one page */
@@ -142,8 +143,11 @@ static void fail(struct mcp_call *call, const struct err *err)
 	bool theirs = err_class_of(err->code) != ERR_CLASS_SYSTEM &&
 	              err_class_of(err->code) != ERR_CLASS_BUG;
 	json_t *data = json_object();
+	struct denial denial;
 
 	json_object_set_new(data, "code", json_string(err_name(err->code)));
+	if (denial_of(err, &denial))
+		json_object_set_new(data, "denial", denial_json(&denial));
 	if (mcp_call_uri(call))
 		json_object_set_new(data, "uri", json_string(mcp_call_uri(call)));
 	mcp_call_error(call, missing ? MCP_RESOURCE_NOT_FOUND :

@@ -57,7 +57,7 @@ struct client_run {
 	uint64_t input_bytes;    /* sent, and not taken yet */
 	bool killed;
 	/* The thread's own. */
-	bool started, main_ended, ended;
+	bool started, hidden, main_ended, ended;
 	uint64_t taken;          /* bytes of output that the worker was not told of */
 };
 

@@ -122,6 +122,16 @@ static bool tell_denied(struct client_run *run, const void *object)
 	return true;
 }
 
+static bool tell_hidden(struct client_run *run, const void *object)
+{
+	if (run->hidden || run->main_ended)
+		return false;
+	run->hidden = true;
+	if (run->events.hidden)
+		run->events.hidden(run->data, object);
+	return true;
+}
+
 static bool tell_main_ended(struct client_run *run, const void *object)
 {
 	if (run->main_ended)
@@ -147,6 +157,7 @@ static const struct row {
 	{ WIRE_MESSAGE_RUN_STARTED, tell_started },
 	{ WIRE_MESSAGE_RUN_OUTPUT, tell_output },
 	{ WIRE_MESSAGE_RUN_DENIED, tell_denied },
+	{ WIRE_MESSAGE_RUN_HIDDEN, tell_hidden },
 	{ WIRE_MESSAGE_RUN_MAIN_ENDED, tell_main_ended },
 	{ WIRE_MESSAGE_RUN_ENDED, tell_ended },
 };

@@ -45,7 +45,8 @@
 	X(BYTES, "struct span", "length (4 bytes), that many bytes")                              \
 	X(HASH, "struct sha256", "32 bytes")                                                      \
 	X(HASH_OR_NULL, "struct sha256 * or NULL", "1 byte, 0 or 1; after 1: 32 bytes")           \
-	X(ERROR, "struct err", "CHARS (name of the code), 4 bytes (errno), CHARS (message)")      \
+	X(ERROR, "struct err", "CHARS (name of the code), 4 bytes (errno), CHARS (message), 1 "   \
+	                       "byte, 0 or 1; after 1: the fields of error_denial")               \
 	X(STRUCT, "a structure", "its fields")                                                    \
 	X(STRUCT_OR_NULL, "pointer to a structure, or NULL", "1 byte, 0 or 1; after 1: its fields") \
 	X(TEXTS, "array of char *", "count (4 bytes), that many TEXT")                            \

@@ -271,16 +271,20 @@ static bool get_error(struct wire_in *in, const struct wire_field *field, char *
 {
 	struct err *err = (struct err *)(object + field->offset);
 	struct span name, message;
-	uint64_t number;
+	uint64_t number, denial;
 
 	if (!get_span(in, field, LIMIT_WIRE_WORD, &name) || !get(in, field, 4, &number) ||
-	    !get_span(in, field, sizeof(err->message) - 1, &message))
+	    !get_span(in, field, sizeof(err->message) - 1, &message) ||
+	    !get(in, field, 1, &denial))
 		return false;
 	err->code = code_named(name);
 	err->sys_errno = (int)(uint32_t)number;
 	memcpy(err->message, message.data, message.len);
 	err->message[message.len] = '\0';
-	return true;
+	if (denial && (denial > 1 || err->code != ERR_DENIED_BY_SANDBOX))
+		return fail(in, field, "it cannot have a denial");
+	err->denial.there = denial;
+	return !denial || wire_decode(in, field->of, &err->denial);
 }
 
 static bool get_struct(struct wire_in *in, const struct wire_field *field, char *object)
@@ -470,7 +474,7 @@ static const struct kind {
 	[WIRE_BYTES] = { get_bytes, 4 },
 	[WIRE_HASH] = { get_hash, 32 },
 	[WIRE_HASH_OR_NULL] = { get_hash_or_null, 1 },
-	[WIRE_ERROR] = { get_error, 14 },
+	[WIRE_ERROR] = { get_error, 15 },
 	[WIRE_STRUCT] = { get_struct, 0 },
 	[WIRE_STRUCT_OR_NULL] = { get_struct_or_null, 1 },
 	[WIRE_TEXTS] = { get_texts, 4 },

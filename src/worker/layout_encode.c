@@ -133,6 +133,9 @@ static void put_error(struct wire_out *out, const struct wire_field *field, cons
 	put_text(out, span_str(err_name(err->code)));
 	put(out, (uint32_t)err->sys_errno, 4);
 	put_text(out, span_of(err->message, strnlen(err->message, sizeof(err->message) - 1)));
+	put(out, err->denial.there, 1);
+	if (err->denial.there)
+		wire_encode(out, field->of, &err->denial);
 }
 
 static void put_struct(struct wire_out *out, const struct wire_field *field, const char *object)

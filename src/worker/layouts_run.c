@@ -50,6 +50,13 @@ static const struct wire_field denied_fields[] = {
 const struct wire_layout wire_layout_run_denied = WIRE_LAYOUT("run_denied", struct denial,
                                                               denied_fields);
 
+static const struct wire_field hidden_fields[] = {
+	WIRE_COUNTED(TEXTS, struct run_hidden, paths, count, LIMIT_HIDDEN_TOLD, NULL),
+	WIRE_FIELD(U64, struct run_hidden, left_out, 0),
+};
+const struct wire_layout wire_layout_run_hidden = WIRE_LAYOUT("run_hidden", struct run_hidden,
+                                                              hidden_fields);
+
 static const struct wire_field end_fields[] = {
 	WIRE_FIELD(ENUM, struct run_end, why, RUN_LOST + 1),
 	WIRE_FIELD(I32, struct run_end, exit_code, 0),

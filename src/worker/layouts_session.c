@@ -5,8 +5,18 @@
 
 const struct wire_layout wire_layout_nothing = { .name = "nothing" };
 
+static const struct wire_field error_denial_fields[] = {
+	WIRE_FIELD(ENUM, struct err_denial, kind, DENIAL_KIND_COUNT),
+	WIRE_FIELD(ENUM, struct err_denial, reason, SANDBOX_REASON_COUNT),
+	WIRE_FIELD(ENUM, struct err_denial, level, SANDBOX_FULL + 1),
+	WIRE_FIELD(CHARS, struct err_denial, what, 0),
+	WIRE_FIELD(CHARS, struct err_denial, rule, 0),
+};
+const struct wire_layout wire_layout_error_denial =
+	WIRE_LAYOUT("error_denial", struct err_denial, error_denial_fields);
+
 static const struct wire_field error_fields[] = {
-	WIRE_FIELD(ERROR, struct wire_error, err, 0),
+	WIRE_NESTED(ERROR, struct wire_error, err, wire_layout_error_denial),
 };
 const struct wire_layout wire_layout_error = WIRE_LAYOUT("error", struct wire_error, error_fields);
 
@@ -38,6 +48,14 @@ static const struct wire_field limits_fields[] = {
 const struct wire_layout wire_layout_limits = WIRE_LAYOUT("sandbox_limits", struct sandbox_limits,
                                                           limits_fields);
 
+static const struct wire_field pointer_fields[] = {
+	WIRE_FIELD(ENUM, struct sandbox_pointer, kind, SANDBOX_POINTER_KINDS),
+	WIRE_FIELD(TEXT, struct sandbox_pointer, path, LIMIT_WIRE_PATH),
+	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_pointer, value, LIMIT_WIRE_PATH),
+};
+static const struct wire_layout layout_pointer = WIRE_LAYOUT("sandbox_pointer",
+                                                             struct sandbox_pointer, pointer_fields);
+
 static const struct wire_field plan_fields[] = {
 	WIRE_FIELD(ENUM, struct sandbox_plan, level, SANDBOX_FULL + 1),
 	WIRE_FIELD(ENUM, struct sandbox_plan, use, SANDBOX_USE_COMMAND + 1),
@@ -49,6 +67,8 @@ static const struct wire_field plan_fields[] = {
 	WIRE_COUNTED(ARRAY, struct sandbox_plan, rules, rule_count, LIMIT_WIRE_TEXTS, &layout_rule),
 	WIRE_COUNTED(ARRAY, struct sandbox_plan, absent, absent_count, LIMIT_WIRE_TEXTS,
 	             &layout_absent),
+	WIRE_COUNTED(ARRAY, struct sandbox_plan, pointers, pointer_count, LIMIT_WIRE_TEXTS,
+	             &layout_pointer),
 	WIRE_COUNTED(TEXTS, struct sandbox_plan, roots, root_count, LIMIT_WIRE_TEXTS, NULL),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_plan, temp, LIMIT_WIRE_PATH),
 	WIRE_NESTED(STRUCT, struct sandbox_plan, limits, wire_layout_limits),

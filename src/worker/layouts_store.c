@@ -5,6 +5,8 @@
 
 #define TEXT_MAX LIMIT_WIRE_FIELDS
 
+extern const struct wire_layout wire_layout_error_denial; /* layouts_session.c */
+
 static const char *const line_endings[] = { "none", "lf", "crlf", "mixed", NULL };
 
 /* ---- reading --------------------------------------------------------------- */
@@ -20,6 +22,7 @@ static const struct wire_field read_fields[] = {
 	WIRE_FIELD(BOOL, struct read_request, whole, 0),
 	WIRE_FIELD(BOOL, struct read_request, media, 0),
 	WIRE_FIELD(BOOL, struct read_request, raw, 0),
+	WIRE_FIELD(BOOL, struct read_request, bytes, 0),
 	WIRE_FIELD(BOOL, struct read_request, at_once, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct read_request, encoding, LIMIT_WIRE_WORD),
 };
@@ -54,7 +57,7 @@ static const struct wire_layout layout_read_result =
 	WIRE_LAYOUT("read_result", struct read_result, read_result_fields);
 
 static const struct wire_field read_done_fields[] = {
-	WIRE_FIELD(ERROR, struct wire_read_done, err, 0),
+	WIRE_NESTED(ERROR, struct wire_read_done, err, wire_layout_error_denial),
 	WIRE_NESTED(STRUCT, struct wire_read_done, result, layout_read_result),
 };
 const struct wire_layout wire_layout_read_done =
@@ -72,6 +75,7 @@ static const struct wire_field change_fields[] = {
 	WIRE_FIELD(U64, struct change, expected_count, 0),
 	WIRE_FIELD(BOOL, struct change, any_count, 0),
 	WIRE_FIELD(BOOL, struct change, exact_line_endings, 0),
+	WIRE_FIELD(BOOL, struct change, bytes, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, encoding, LIMIT_WIRE_WORD),
 	WIRE_FIELD(HASH_OR_NULL, struct change, expect, 0),
 };
@@ -140,7 +144,7 @@ static const struct wire_layout layout_failure = WIRE_LAYOUT("failure", struct p
 
 static const struct wire_field result_fields[] = {
 	WIRE_FIELD(BOOL, struct change_result, done, 0),
-	WIRE_FIELD(ERROR, struct change_result, err, 0),
+	WIRE_NESTED(ERROR, struct change_result, err, wire_layout_error_denial),
 	WIRE_NESTED(STRUCT, struct change_result, before, layout_state),
 	WIRE_NESTED(STRUCT, struct change_result, state, layout_state),
 	WIRE_FIELD(BOOL, struct change_result, state_known, 0),
@@ -163,7 +167,7 @@ static const struct wire_layout layout_result = WIRE_LAYOUT("change_result", str
                                                             result_fields);
 
 static const struct wire_field edit_done_fields[] = {
-	WIRE_FIELD(ERROR, struct wire_edit_done, err, 0),
+	WIRE_NESTED(ERROR, struct wire_edit_done, err, wire_layout_error_denial),
 	WIRE_COUNTED(ARRAY_INTO, struct wire_edit_done, results, count, LIMIT_CHANGES,
 	             &layout_result),
 };

@@ -59,7 +59,9 @@
 	X(RUN_SIGNAL, 43, TO_WORKER, RUN, 64, 0, run_signal, "a signal to its process group")     \
 	X(RUN_KILL, 44, TO_WORKER, RUN, 0, 0, nothing, "kills all of it")                         \
 	X(RUN_TAKEN, 45, TO_WORKER, RUN, 64, 0, run_taken,                                        \
-	  "so many bytes of output were handled (window: LIMIT_RUN_WINDOW)")
+	  "so many bytes of output were handled (window: LIMIT_RUN_WINDOW)")                     \
+	X(RUN_HIDDEN, 46, TO_FRONT, RUN, 128 << 10, 0, run_hidden,                                \
+	  "what is hidden from it: reading that is refused, and no RUN_DENIED tells of it")
 
 enum wire_direction { WIRE_TO_WORKER, WIRE_TO_FRONT };
 
@@ -164,7 +166,7 @@ struct wire_run_taken {
 #define WIRE_LAYOUTS(X)                                                                           \
 	X(nothing) X(hello) X(welcome) X(error) X(read) X(read_done) X(edit) X(edit_done) X(walk)  \
 	X(walk_done) X(search) X(search_done) X(watch) X(run) X(run_started) X(run_output)        \
-	X(run_denied) X(run_end) X(run_input) X(run_resize) X(run_signal) X(run_taken)
+	X(run_denied) X(run_hidden) X(run_end) X(run_input) X(run_resize) X(run_signal) X(run_taken)
 
 #define WIRE_LAYOUT_EXTERN(name) extern const struct wire_layout wire_layout_##name;
 WIRE_LAYOUTS(WIRE_LAYOUT_EXTERN)

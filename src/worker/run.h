@@ -68,9 +68,20 @@ struct run_end {
 
 enum run_stream { RUN_STDOUT, RUN_STDERR }; /* a terminal has one: RUN_STDOUT */
 
+/* What a command cannot read: a fact of its plan.  The kernel refuses it (EACCES, or ENOENT beneath
+ * a folder) and no denial tells of it, for nothing stands between a program and a file that it
+ * opens for reading. */
+struct run_hidden {
+	const char *const *paths; /* canonical; a folder stands for all beneath it */
+	size_t count;             /* at most LIMIT_HIDDEN_TOLD */
+	size_t left_out;          /* there are so many more */
+};
+
 struct run_events {
 	void (*started)(void *data, int pid);  /* pid (and process group) as the command sees it; may be NULL */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
+	void (*hidden)(void *data, const struct run_hidden *hidden); /* at most once, before
+	                              * `main_ended`, if the command is confined; may be NULL */
 	void (*denied)(void *data, const struct denial *denial);
 	void (*main_ended)(void *data, const struct run_end *end);
 	void (*ended)(void *data, const struct run_end *end);

@@ -6,27 +6,66 @@
 #include "base/mem.h"
 #include "workerd/ops.h"
 
-static bool refuse(const struct denial *denial, struct err *err)
+/* Takes the last component off; false when there is none above it. */
+static bool cut_component(char *path)
 {
-	_cleanup_buf_ struct buf sentence = BUF_INIT(4096);
+	size_t len = strlen(path);
 
-	denial_sentence(denial, &sentence);
-	return err_set(err, ERR_DENIED_BY_SANDBOX, "%s",
-	               sentence.data ? sentence.data : "The sandbox forbids it.");
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	path[len] = '\0';
+	return len > 0;
+}
+
+/* At level full a hidden folder cannot be searched, so that what is beneath it leads nowhere: the
+ * folder itself is judged then.  NULL, or the canonical path; owned by the caller. */
+static char *hidden_above(const struct worker *worker, const char *path)
+{
+	_cleanup_free_ char *above = mem_strdup(path);
+
+	while (cut_component(above)) {
+		_cleanup_place_ struct place place = PLACE_INIT;
+		struct err err = ERR_INIT;
+		const char *rest = path + strlen(above);
+
+		if (!workspace_resolve(worker->workspace, above, PLACE_FILE, &place, &err)) {
+			if (err.code != ERR_PERMISSION_DENIED)
+				return NULL;
+			continue;
+		}
+		if (plan_judge(worker->plan, place.path, SANDBOX_READ, false, NULL))
+			return NULL;
+		return strstr(rest, "..") ? mem_strdup(place.path) :
+		                            mem_printf("%s/%s", place.path, rest);
+	}
+	return NULL;
+}
+
+/* The canonical path to judge, owned by the caller; NULL: it leads nowhere. */
+static char *judged_path(const struct worker *worker, const char *path)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+	struct err err = ERR_INIT;
+
+	if (workspace_resolve(worker->workspace, path, PLACE_FILE, &place, &err))
+		return mem_steal(&place.path);
+	return err.code == ERR_PERMISSION_DENIED && worker->hides ? hidden_above(worker, path) : NULL;
 }
 
 bool op_may(const struct worker *worker, const char *path, enum sandbox_access wanted,
             bool removes, struct err *err)
 {
-	_cleanup_place_ struct place place = PLACE_INIT;
+	_cleanup_free_ char *canonical = NULL;
 	struct denial denial = { 0 };
-	struct err nowhere = ERR_INIT;
 
-	if (!worker->plan || (wanted == SANDBOX_READ && !worker->hides) || !path ||
-	    !workspace_resolve(worker->workspace, path, PLACE_FILE, &place, &nowhere) ||
-	    plan_judge(worker->plan, place.path, wanted, removes, &denial))
+	if (!worker->plan || (wanted == SANDBOX_READ && !worker->hides) || !path)
 		return true;
-	return refuse(&denial, err);
+	canonical = judged_path(worker, path);
+	if (!canonical || plan_judge(worker->plan, canonical, wanted, removes, &denial))
+		return true;
+	return denial_refuse(&denial, err);
 }
 
 static bool is_beneath(const char *path, const char *folder)

@@ -457,6 +457,7 @@ void *run_loop(void *data)
 	enter(&loop, RUNNING);
 	if (state->events.started)
 		state->events.started(state->data, (int)state->child.pid);
+	run_tell_hidden(state);
 	while (loop.phase != GONE)
 		turn(&loop);
 	limits_free(loop.limits);

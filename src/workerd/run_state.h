@@ -47,6 +47,8 @@ uint64_t run_now_ms(void);
 void *run_loop(void *state);
 /* Tells output; the teller's function. */
 void run_tell_output(void *state, enum run_stream stream, struct span bytes);
+/* run_hidden.c: tells what the plan hides from the command. */
+void run_tell_hidden(struct run_state *state);
 /* Tells a denial, from any thread. */
 void run_tell_denied(void *state, const struct denial *denial);
 

@@ -61,6 +61,14 @@ static void on_denied(void *data, const struct denial *denial)
 	            denial);
 }
 
+static void on_hidden(void *data, const struct run_hidden *hidden)
+{
+	struct served_run *served = data;
+
+	server_send(served->server, WIRE_MESSAGE_RUN_HIDDEN, served->id, &wire_layout_run_hidden,
+	            hidden);
+}
+
 static void on_main_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
@@ -153,6 +161,7 @@ void serve_end_runs(struct server *server)
 void answer_run(struct server *server, struct job *job)
 {
 	static const struct run_events events = { .started = on_started, .output = on_output,
+		                                  .hidden = on_hidden,
 		                                  .denied = on_denied,
 		                                  .main_ended = on_main_ended,
 		                                  .ended = on_ended };

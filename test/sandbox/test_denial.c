@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -94,12 +95,34 @@ static void every_kind_has_a_name_and_a_sentence(void **state)
 	assert_string_equal(denial_kind_name((enum denial_kind)99), "unknown");
 }
 
+/* What cannot have been refused by a rule has no record, whatever was there before. */
+static void errors_carry_their_record(void **state)
+{
+	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_CREDENTIALS,
+		.level = SANDBOX_LANDLOCK, .what = "/h/.ssh/\xff", .rule = "/h/.ssh" };
+	struct denial got;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_false(denial_of(&err, &got));
+	assert_false(denial_refuse(&denial, &err));
+	assert_non_null(strstr(err.message, "/h/.ssh/\\xff: "));
+	assert_true(denial_of(&err, &got));
+	assert_memory_equal(&got, &denial, sizeof(got));
+	err_set(&err, ERR_DENIED_BY_SANDBOX, "No level.");
+	assert_false(denial_of(&err, &got));
+	denial_refuse(&denial, &err);
+	err_set_errno(&err, EACCES, "It");
+	assert_false(denial_of(&err, &got));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences_and_remedies),
 		cmocka_unit_test(what_a_stranger_chose_stays_on_its_line),
 		cmocka_unit_test(every_kind_has_a_name_and_a_sentence),
+		cmocka_unit_test(errors_carry_their_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

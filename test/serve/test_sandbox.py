@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import STATELESS
+from conftest import STATELESS, Refused
 
 YES = {"action": "accept", "content": {"allow": True}}
 LEVELS = ["full", "landlock"]
@@ -112,6 +112,45 @@ def test_what_is_denied_is_in_the_result_and_in_the_log(ws, level):
             break
     assert note["level"] == "warning" and "/usr/outside" in note["data"]["message"]
     assert not os.path.exists("/usr/outside")
+
+
+def test_a_denied_file_is_the_same_record_everywhere(ws):
+    """In the result, in the log, and in the error of a resource."""
+    ws.write("hidden.txt", "one\n")
+    path = str(ws.folder / "hidden.txt")
+    client = ws.client("--deny", path)
+    for name, arguments in ("read_file", {"file_path": path}), \
+            ("read_many_files", {"paths": [path]}):
+        result = client.call(name, **arguments)
+        error = result.get("files", [result])[0]["error"]
+        assert error["denial"].items() >= {"kind": "read", "what": path, "rule": path,
+                                           "reason": "option", "level": "full"}.items()
+        while True:
+            note = client.note("notifications/message")
+            if note["logger"] == "sandbox":
+                break
+        assert note["data"] == {"message": error["denial"]["message"], "denial": error["denial"]}
+    with pytest.raises(Refused) as refused:
+        client.request("resources/read", {"uri": ws.uri("hidden.txt")})
+    assert refused.value.data["denial"] == error["denial"]
+
+
+@pytest.mark.parametrize("level", LEVELS + ["paths"])
+def test_a_command_that_failed_is_told_what_it_could_not_read(ws, level):
+    """The kernel refuses that and tells nobody: what is told is the plan's, not what was tried."""
+    ws.write("hidden/key", "secret")
+    ws.write("hidden/inner/key", "secret")
+    ws.write("alone", "secret")
+    hidden = [str(ws.folder / name) for name in ("alone", "hidden")]
+    client = ws.client("--sandbox", level, *(flag for path in [*hidden, hidden[1] + "/inner"]
+                                             for flag in ("--deny", path)))
+    result = client.call("run_shell_command", command="cat hidden/key alone; exit 3")
+    if level == "paths":
+        assert "hidden_paths" not in result
+        return
+    assert "secret" not in result["output"] and "denials" not in result
+    assert [path for path in result["hidden_paths"] if path.startswith(str(ws.folder))] == hidden
+    assert "hidden_paths" not in client.call("run_shell_command", command="true")
 
 
 @pytest.mark.parametrize("when", ["commands", "all", "edits"])

@@ -72,10 +72,15 @@ static void set_array(struct randomness *random, const struct wire_field *field,
 	*(size_t *)(object + field->count_offset) = count;
 }
 
-static void set_error(struct randomness *random, struct err *err)
+static void set_error(struct randomness *random, const struct wire_field *field, struct err *err)
 {
 	err_set(err, (enum err_code)below(random, ERR_CODE_COUNT), "%s", random_text(random, 40));
 	err->sys_errno = (int)below(random, 200);
+	if (below(random, 4) == 0) {
+		err->code = ERR_DENIED_BY_SANDBOX;
+		err->denial.there = true;
+		fill(random, field->of, (char *)&err->denial);
+	}
 }
 
 static void set_bulk(struct randomness *random, const struct wire_field *field, char *object)
@@ -180,7 +185,7 @@ static void fill_field(struct randomness *random, const struct wire_field *field
 		set_array(random, field, object);
 		break;
 	case WIRE_ERROR:
-		set_error(random, (struct err *)at);
+		set_error(random, field, (struct err *)at);
 		break;
 	default:
 		set_scalar(random, field, at);

@@ -144,7 +144,7 @@ static void test_counts_beyond_the_frame_ask_for_no_memory(void **state)
 
 static void test_unknown_codes_become_internal(void **state)
 {
-	static const char frame[] = "\x03\0\0\0new\0\x05\0\0\0\x02\0\0\0ok\0";
+	static const char frame[] = "\x03\0\0\0new\0\x05\0\0\0\x02\0\0\0ok\0\0";
 	struct wire_error error = { 0 };
 	_cleanup_wire_in_ struct wire_in in = { .fields = span_of(frame, sizeof(frame) - 1) };
 
@@ -152,6 +152,32 @@ static void test_unknown_codes_become_internal(void **state)
 	assert_true(wire_decode(&in, &wire_layout_error, &error) && wire_decode_end(&in));
 	assert_int_equal(error.err.code, ERR_INTERNAL);
 	assert_string_equal(error.err.message, "ok");
+}
+
+/* A denial travels beside the sentence, and only where a rule can have refused. */
+static void test_a_denial_travels_with_its_error(void **state)
+{
+	const struct denial denial = { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_GIT,
+		                       .level = SANDBOX_FULL, .what = "/w/.git/hooks/x",
+		                       .rule = "/w/.git/hooks" };
+	struct wire_error sent = { 0 };
+	struct denial arrived;
+
+	(void)state;
+	denial_refuse(&denial, &sent.err);
+	for (int other = 0; other < 2; other++) {
+		_cleanup_wire_out_ struct wire_out out;
+		_cleanup_wire_in_ struct wire_in in = { 0 };
+		struct wire_error got = { 0 };
+
+		sent.err.code = other ? ERR_PERMISSION_DENIED : ERR_DENIED_BY_SANDBOX;
+		wire_out_init(&out);
+		wire_encode(&out, &wire_layout_error, &sent);
+		in.fields = buf_view(&out.fields);
+		assert_int_equal(wire_decode(&in, &wire_layout_error, &got), !other);
+		assert_int_equal(denial_of(&got.err, &arrived), !other);
+	}
+	assert_memory_equal(&arrived, &denial, sizeof(denial));
 }
 
 static void test_answers_are_checked(void **state)
@@ -187,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_flipped_bits_do_no_harm),
 		cmocka_unit_test(test_counts_beyond_the_frame_ask_for_no_memory),
 		cmocka_unit_test(test_unknown_codes_become_internal),
+		cmocka_unit_test(test_a_denial_travels_with_its_error),
 		cmocka_unit_test(test_answers_are_checked),
 	};
 

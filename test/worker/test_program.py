@@ -44,7 +44,10 @@ def test_an_edit_that_the_plan_forbids_names_the_rule(place, level):
                   "--sandbox", level)
     assert answer["success"] is False
     assert answer["error"]["code"] == "denied_by_sandbox"
-    assert ".git/hooks" in answer["message"]
+    denial = answer["error"]["denial"]
+    assert denial.items() >= {"kind": "write", "what": str(git / "hooks" / "pre-commit"),
+                              "rule": str(git / "hooks"), "reason": "git", "level": level}.items()
+    assert denial["message"] in answer["message"]
     assert not (git / "hooks" / "pre-commit").exists()
 
 
@@ -57,6 +60,50 @@ def test_hidden_files_are_neither_read_nor_found(place, level):
     assert answer["error"]["code"] == "denied_by_sandbox"
     found = tool(place, "search_files", {"pattern": "token"}, *flags)
     assert [file["file_path"] for file in found["files"]] == ["open.txt"]
+
+
+CALLS = [
+    ("read_file", {"path": "PATH"}),
+    ("read_many_files", {"paths": ["PATH"]}),
+    ("list_directory", {"path": "PATH"}),
+    ("glob", {"pattern": "*", "path": "PATH"}),
+    ("search_files", {"pattern": "x", "path": "PATH"}),
+    ("safe_patch", {"file_path": "PATH", "unified_diff": "@@ -1 +1 @@\n-one\n+two\n"}),
+    ("update_file", {"file_path": "PATH", "old_content": "one", "new_content": "two"}),
+    ("apply_changes", {"changes": [{"kind": "write", "file_path": "fine", "content": "x"},
+                                   {"kind": "delete", "file_path": "PATH"}]}),
+]
+
+
+@pytest.mark.parametrize("name, arguments", CALLS, ids=[name for name, _ in CALLS])
+def test_each_file_tool_hands_over_the_denial(place, name, arguments):
+    """At full an ordinary user cannot even look into a hidden folder; a link leads there too."""
+    hidden = place / "ws" / "hidden"
+    (hidden / "deep").mkdir(parents=True)
+    (hidden / "deep" / "file").write_text("one\n")
+    (place / "ws" / "link").symlink_to("hidden")
+    give_to_nobody(place)
+    arguments = json.loads(json.dumps(arguments).replace("PATH", "link/deep/file"))
+    answer = tool(place, name, arguments, "--sandbox", "full", "--deny", str(hidden),
+                  user=nobody())
+    for part in answer if isinstance(answer, list) else [answer, *answer.get("changes", [])[1:]]:
+        denial = part["error"]["denial"]
+        assert denial.pop("message") and denial.pop("how_to_allow")
+        assert denial == {"kind": "read", "what": str(hidden / "deep" / "file"),
+                          "rule": str(hidden), "reason": "option", "level": "full"}
+    assert not (place / "ws" / "fine").exists()
+
+
+def test_what_the_system_forbids_is_no_denial(place):
+    closed = place / "ws" / "closed"
+    closed.mkdir()
+    hidden = place / "ws" / "hidden"
+    hidden.mkdir()
+    give_to_nobody(place)
+    closed.chmod(0)
+    answer = tool(place, "read_file", {"path": "closed/file"}, "--deny", str(hidden),
+                  user=nobody())
+    assert answer["error"]["code"] == "permission_denied" and "denial" not in answer["error"]
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "tool/builtin/arguments.h"
+#include "tool/denial.h"
 
 enum { MESSAGE_MAX = 16 << 10 };
 
@@ -66,14 +67,8 @@ void command_state_json(json_t *result, const struct job_info *info)
 
 /* ---- denials -------------------------------------------------------------------- */
 
-static void set_if(json_t *object, const char *name, struct span text)
-{
-	if (text.len)
-		json_object_set_new(object, name, json_text(text));
-}
-
 /* The flag that would allow it, for the user, and before it what a model can ask for. */
-static void allow_json(json_t *object, struct span flag)
+static void ask_json(json_t *object)
 {
 	static const struct {
 		const char *flag, *begin, *end;
@@ -83,6 +78,7 @@ static void allow_json(json_t *object, struct span flag)
 		{ "--read ", "{\"fileSystem\": {\"read\": [\"", "\"]}}" },
 	};
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * MESSAGE_MAX);
+	struct span flag = json_span(json_object_get(object, "how_to_allow"));
 
 	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
 		struct span head = span_str(asks[i].flag);
@@ -94,28 +90,15 @@ static void allow_json(json_t *object, struct span flag)
 		buf_printf(&text, "%s; for all commands, the user starts hasp with ", asks[i].end);
 	}
 	buf_span(&text, flag);
-	set_if(object, "how_to_allow", buf_view(&text));
+	if (text.len)
+		json_object_set_new(object, "how_to_allow", json_text(buf_view(&text)));
 }
 
-static json_t *denial_json(const struct denial *denial)
+static json_t *command_denial(const struct denial *denial)
 {
-	_cleanup_buf_ struct buf sentence = BUF_INIT(MESSAGE_MAX);
-	_cleanup_buf_ struct buf remedy = BUF_INIT(MESSAGE_MAX);
-	json_t *object = json_object();
+	json_t *object = denial_json(denial);
 
-	denial_sentence(denial, &sentence);
-	denial_remedy(denial, &remedy);
-	json_object_set_new(object, "kind", json_string(denial_kind_name(denial->kind)));
-	json_object_set_new(object, "what", json_text(span_str(denial->what)));
-	set_if(object, "rule", span_str(denial->rule));
-	json_object_set_new(object, "reason", json_string(sandbox_reason_name(denial->reason)));
-	json_object_set_new(object, "level", json_string(sandbox_level_name(denial->level)));
-	set_if(object, "program", span_str(denial->program));
-	if (denial->count > 1)
-		json_object_set_new(object, "count", json_integer(denial->count));
-	json_object_set_new(object, "message", json_text(buf_view(&sentence)));
-	if (remedy.len)
-		allow_json(object, buf_view(&remedy));
+	ask_json(object);
 	return object;
 }
 
@@ -127,11 +110,35 @@ static void denials_json(json_t *result, const struct job_report *report)
 		return;
 	list = json_array();
 	for (size_t i = 0; i < report->denial_count; i++)
-		json_array_append_new(list, denial_json(&report->denials[i]));
+		json_array_append_new(list, command_denial(&report->denials[i]));
 	json_object_set_new(result, "denials", list);
 	if (report->denials_left_out)
 		json_object_set_new(result, "denials_left_out",
 		                    json_size(report->denials_left_out));
+}
+
+/* Whether it may have failed for want of something hidden; nothing tells whether it did. */
+static bool tells_hidden(const struct job_report *report)
+{
+	const struct run_end *end = &report->info.end;
+
+	return report->hidden_count && report->info.state != JOB_RUNNING &&
+	       (end->why == RUN_SIGNALLED || (end->why == RUN_EXITED && end->exit_code != 0));
+}
+
+static void hidden_json(json_t *result, const struct job_report *report)
+{
+	json_t *list;
+
+	if (!tells_hidden(report))
+		return;
+	list = json_array();
+	for (size_t i = 0; i < report->hidden_count; i++)
+		json_array_append_new(list, json_cstr(report->hidden[i]));
+	json_object_set_new(result, "hidden_paths", list);
+	if (report->hidden_left_out)
+		json_object_set_new(result, "hidden_paths_left_out",
+		                    json_size(report->hidden_left_out));
 }
 
 /* ---- output --------------------------------------------------------------------- */
@@ -258,6 +265,7 @@ json_t *command_result(const struct session *session, struct job *job, bool canc
 	command_state_json(result, &report.info);
 	log_json(result, &report);
 	denials_json(result, &report);
+	hidden_json(result, &report);
 	if (provider->ops->info)
 		json_object_set_new(result, "sandbox", json_string(sandbox_level_name(
 			provider->ops->info(session->provider)->level)));

@@ -33,18 +33,12 @@ json_t *command_result(const struct session *session, struct job *job, bool canc
 
 #define RESULT_DENIALS SCHEMA( \
 	"denials": {"type": "array", "description": "What the sandbox refused.", \
-		"items": {"type": "object", "additionalProperties": false, \
-		"required": ["kind", "what", "reason", "level", "message"], "properties": { \
-		"kind": {"type": "string"}, \
-		"what": {"type": "string", "description": "Path, address, or call."}, \
-		"rule": {"type": "string", "description": "The path of the rule that decided."}, \
-		"reason": {"type": "string"}, \
-		"level": {"type": "string"}, \
-		"program": {"type": "string"}, \
-		"count": {"type": "integer"}, \
-		"message": {"type": "string"}, \
-		"how_to_allow": {"type": "string"}}}}, \
-	"denials_left_out": {"type": "integer"})
+		"items": ) RESULT_DENIAL SCHEMA(}, \
+	"denials_left_out": {"type": "integer"}, \
+	"hidden_paths": {"type": "array", "items": {"type": "string"}, "description": \
+		"After a failure: what the sandbox hides from commands. Reading it is refused, \
+and is not among the denials."}, \
+	"hidden_paths_left_out": {"type": "integer"})
 
 #define ARGUMENT_PID SCHEMA( \
 	"pid": {"type": "integer", "minimum": 1, "description": \

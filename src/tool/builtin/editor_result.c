@@ -114,10 +114,8 @@ static void put_matches(json_t *error, const struct change_result *result)
 
 static json_t *error_json(const struct change *change, const struct change_result *result)
 {
-	json_t *error = json_object();
+	json_t *error = tool_error(&result->err);
 
-	json_object_set_new(error, "code", json_cstr(err_name(result->err.code)));
-	json_object_set_new(error, "advice", json_cstr(err_advice(result->err.code)));
 	if (change->kind == CHANGE_PATCH)
 		put_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)

@@ -108,14 +108,12 @@ static void add_error(struct many *many, const char *path, const struct err *err
                       const struct read_request *request, const struct read_result *read)
 {
 	json_t *entry = json_object();
-	json_t *error = json_object();
+	json_t *error = tool_error(err);
 
 	json_object_set_new(entry, "file_path", json_cstr(path));
 	if (read && read->state.exists)
 		file_failure_state(many->session, request, read, entry);
-	json_object_set_new(error, "code", json_cstr(err_name(err->code)));
 	json_object_set_new(error, "message", json_cstr(err->message));
-	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
 	json_object_set_new(entry, "error", error);
 	json_array_append_new(many->files, entry);
 	take_room(many, ENTRY_OVERHEAD + strlen(err->message));

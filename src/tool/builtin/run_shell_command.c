@@ -29,7 +29,8 @@ static const char description[] =
 	"success is true when the command ran to its end; look at exit_code. Long output is cut in "
 	"the middle: read_background_output shows any part. What goes on running (is_background, "
 	"or &) is listed by list_background_processes, and ends with the session at the latest. "
-	"denials say what the sandbox refused and how the user can allow it.\n"
+	"denials say what the sandbox refused and how the user can allow it; hidden_paths cannot "
+	"be read.\n"
 	"\n"
 	"On failure, by error.code: command_stopped: it took too long, was silent for too long, "
 	"or reached a limit; the output so far is there. outside_workspace, denied_*: do not retry.";
