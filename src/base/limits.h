@@ -167,6 +167,8 @@
 #define LIMIT_MODEL_ERROR_BYTES ((size_t)1 << 20)
 /* A request: a conversation of a million tokens, with media. */
 #define LIMIT_MODEL_REQUEST_BYTES ((size_t)512 << 20)
+/* A recording of answers that is replayed: a day of work with images in it. */
+#define LIMIT_RECORDING_BYTES ((size_t)256 << 20)
 /* All header fields of one answer, as they are handed on. */
 #define LIMIT_HTTP_HEAD_BYTES ((size_t)256 << 10)
 

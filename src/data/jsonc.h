@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON with comments, as editors write settings: read with places, changed without losing a byte
+ * else.
+ *
+ *     ok = jsonc_parse(text, &value, &err);
+ *     line = jsonc_line(text, "tools.shell.pager");
+ *     ok = jsonc_set(text, "model.name", value, &out, &err);
+ *
+ * Line and block comments, trailing commas, a BOM. Everything else as json.h.
+ */
+#ifndef HASP_DATA_JSONC_H
+#define HASP_DATA_JSONC_H
+
+#include "data/json.h"
+
+/* Deepest nesting: settings have some levels, and what is read is walked over by recursion. */
+enum { JSONC_DEPTH_MAX = 100 };
+
+/* INVALID_ARGUMENT with line and column (of the text, in characters). A text without a value is an
+ * empty object. */
+bool jsonc_parse(struct span text, json_t **ret, struct err *err);
+/* The line (from 1) on which the member at the dotted path begins; 0: there is none. The text is
+ * one
+ * that jsonc_parse took. */
+unsigned jsonc_line(struct span text, const char *path);
+/* Appends `text` with the member set to `value` (NULL: removed), objects on the way created,
+ * indented
+ * like its neighbours; all else, comments too, byte for byte. INVALID_ARGUMENT: the text is not
+ * JSONC,
+ * something on the way is no object, the path has an empty name. TOO_LARGE: `out` overflowed. */
+bool jsonc_set(struct span text, const char *path, const json_t *value, struct buf *out,
+               struct err *err);
+
+#endif

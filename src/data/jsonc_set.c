@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changing one member: the place is found in a copy without comments whose bytes stand where they
+ * stood, and
+ * the change is made to the original. */
+#include "data/jsonc_private.h"
+
+#include "base/text.h"
+
+/* How the text is written where a member goes. */
+struct manner {
+	struct span newline;
+	struct span indent; /* of the member's line */
+	struct span unit;   /* one level more */
+	bool one_line;
+};
+
+struct change {
+	struct span text;  /* the original */
+	struct span plain; /* the same, blanked */
+	struct buf *out;
+};
+
+/* The white space with which the line of `at` begins. */
+static struct span indent_of(struct span text, size_t at)
+{
+	size_t from = at, to;
+
+	while (from && text.data[from - 1] != '\n')
+		from--;
+	to = from;
+	while (to < at && (text.data[to] == ' ' || text.data[to] == '\t'))
+		to++;
+	return span_of(text.data + from, to - from);
+}
+
+static bool line_between(struct span text, size_t from, size_t to)
+{
+	return memchr(text.data + from, '\n', to - from) != NULL;
+}
+
+/* One level of the outermost object's first member, or two spaces. */
+static struct span unit_of(struct span text, struct span plain)
+{
+	size_t root = jsonc_skip_blank(plain, 0), at = root;
+	struct jsonc_member first;
+	struct span indent;
+
+	if (!jsonc_next_member(plain, &at, &first) || !line_between(text, root, first.name))
+		return SPAN("  ");
+	indent = indent_of(text, first.name);
+	return indent.len && indent.len <= 8 ? indent : SPAN("  ");
+}
+
+static struct span newline_of(struct span text)
+{
+	const char *lf = text.len ? memchr(text.data, '\n', text.len) : NULL;
+
+	return lf && lf > text.data && lf[-1] == '\r' ? SPAN("\r\n") : SPAN("\n");
+}
+
+/* Prints a value the way its neighbours are written: lines after the first begin with `indent`. */
+static bool print_value(struct buf *out, const json_t *value, const struct manner *manner)
+{
+	_cleanup_buf_ struct buf printed = BUF_INIT(out->max);
+	struct span rest, line;
+
+	if (!json_print(&printed, value, manner->one_line ? 0 : 2))
+		return false;
+	rest = buf_view(&printed);
+	for (bool first = true; line_next(&rest, &line); first = false) {
+		struct span body = line_body(line);
+		size_t level = 0;
+
+		while (level < body.len && body.data[level] == ' ')
+			level++;
+		if (!first) {
+			buf_span(out, manner->newline);
+			buf_span(out, manner->indent);
+			for (size_t i = 0; i < level / 2; i++)
+				buf_span(out, manner->unit);
+		}
+		buf_span(out, span_skip(body, level));
+	}
+	return !out->overflowed;
+}
+
+/* `value` inside of objects for what of the path is missing; its last name goes to *ret_name. */
+static json_t *wrapped(struct span rest, const json_t *value, struct span *ret_name)
+{
+	const char *dot = memchr(rest.data, '.', rest.len);
+	json_t *inner = json_incref((json_t *)value);
+	size_t first = dot ? (size_t)(dot - rest.data) : rest.len;
+
+	for (size_t end = rest.len; end > first;) {
+		size_t from = end;
+		json_t *outer = json_object();
+
+		while (rest.data[from - 1] != '.')
+			from--;
+		json_object_setn_new(outer, rest.data + from, end - from, inner);
+		inner = outer;
+		end = from - 1;
+	}
+	*ret_name = span_head(rest, first);
+	return inner;
+}
+
+static bool print_member(struct buf *out, struct span rest, const json_t *value,
+                         const struct manner *manner)
+{
+	struct span name;
+	json_t *whole = wrapped(rest, value, &name);
+	bool ok;
+
+	json_print_string(out, name);
+	buf_str(out, ": ");
+	ok = print_value(out, whole, manner);
+	json_decref(whole);
+	return ok;
+}
+
+/* Behind the comments that follow `at` on its line: they belong to what stands before them. */
+static size_t behind_comments(struct span text, size_t at)
+{
+	size_t behind = at;
+
+	for (;;) {
+		struct span rest;
+
+		while (at < text.len && (text.data[at] == ' ' || text.data[at] == '\t'))
+			at++;
+		rest = span_skip(text, at);
+		if (span_starts(rest, SPAN("//"))) {
+			const char *lf = memchr(rest.data, '\n', rest.len);
+			size_t end = lf ? (size_t)(lf - text.data) : text.len;
+
+			return end && text.data[end - 1] == '\r' ? end - 1 : end;
+		}
+		if (!span_starts(rest, SPAN("/*")))
+			return behind;
+		for (at += 2; !span_starts(span_skip(text, at), SPAN("*/")); at++)
+			;
+		behind = at += 2;
+	}
+}
+
+static void copy(const struct change *change, size_t from, size_t to)
+{
+	buf_append(change->out, change->text.data + from, to - from);
+}
+
+/* Into an object without members: comments that are in it stay before the new one. */
+static bool insert_first(const struct change *change, size_t open, size_t close, struct span rest,
+                         const json_t *value)
+{
+	struct span outer = indent_of(change->text, open);
+	_cleanup_buf_ struct buf indent = BUF_INIT(1 << 16);
+	struct manner manner = { .newline = newline_of(change->text),
+		                 .unit = unit_of(change->text, change->plain) };
+	size_t at = close;
+
+	buf_span(&indent, outer);
+	buf_span(&indent, manner.unit);
+	manner.indent = buf_view(&indent);
+	while (at > open + 1 && strchr(" \t\r\n", change->text.data[at - 1]))
+		at--;
+	copy(change, 0, at);
+	buf_span(change->out, manner.newline);
+	buf_span(change->out, manner.indent);
+	if (!print_member(change->out, rest, value, &manner))
+		return false;
+	buf_span(change->out, manner.newline);
+	buf_span(change->out, outer);
+	copy(change, close, change->text.len);
+	return true;
+}
+
+/* Behind the last of an object's members. */
+static bool insert_last(const struct change *change, size_t open, size_t first,
+                        const struct jsonc_member *last, struct span rest, const json_t *value)
+{
+	struct span text = change->text;
+	struct manner manner = { .newline = newline_of(text),
+		                 .indent = indent_of(text, last->name),
+		                 .unit = unit_of(text, change->plain),
+		                 .one_line = !line_between(text, open, first) };
+	size_t comma = jsonc_skip_blank(change->plain, last->end);
+	bool trails = comma < text.len && change->plain.data[comma] == ',';
+	size_t at = trails ? comma + 1 : last->end;
+
+	copy(change, 0, at);
+	if (!trails)
+		buf_char(change->out, ',');
+	if (manner.one_line) {
+		buf_char(change->out, ' ');
+	} else {
+		size_t behind = behind_comments(text, at);
+
+		copy(change, at, behind);
+		at = behind;
+		buf_span(change->out, manner.newline);
+		buf_span(change->out, manner.indent);
+	}
+	if (!print_member(change->out, rest, value, &manner))
+		return false;
+	copy(change, at, text.len);
+	return true;
+}
+
+static bool insert(const struct change *change, size_t open, struct span rest,
+                   const json_t *value)
+{
+	struct jsonc_member member, first, last;
+	size_t at = open, count = 0;
+
+	while (jsonc_next_member(change->plain, &at, &member)) {
+		if (!count++)
+			first = member;
+		last = member;
+	}
+	return count ? insert_last(change, open, first.name, &last, rest, value)
+	             : insert_first(change, open, at, rest, value);
+}
+
+static bool replace(const struct change *change, const struct jsonc_member *member,
+                    const json_t *value)
+{
+	struct manner manner = { .newline = newline_of(change->text),
+		                 .indent = indent_of(change->text, member->name),
+		                 .unit = unit_of(change->text, change->plain) };
+
+	copy(change, 0, member->value);
+	if (!print_value(change->out, value, &manner))
+		return false;
+	copy(change, member->end, change->text.len);
+	return true;
+}
+
+/* The comma that goes with a member that is taken out: the one behind it, else the one before. */
+static size_t comma_of(struct span plain, const struct jsonc_member *member)
+{
+	size_t behind = jsonc_skip_blank(plain, member->end), before = member->name;
+
+	if (behind < plain.len && plain.data[behind] == ',')
+		return behind;
+	while (before && strchr(" \t\r\n", plain.data[before - 1]))
+		before--;
+	return before && plain.data[before - 1] == ',' ? before - 1 : plain.len;
+}
+
+/* Takes [from, to) out, and with it its lines if nothing else is on them. */
+static void widen(struct span text, size_t *from, size_t *to)
+{
+	size_t begin = *from, end = *to;
+
+	while (begin && (text.data[begin - 1] == ' ' || text.data[begin - 1] == '\t'))
+		begin--;
+	while (end < text.len && strchr(" \t\r", text.data[end]) && text.data[end])
+		end++;
+	if (begin && text.data[begin - 1] == '\n' && end < text.len && text.data[end] == '\n') {
+		*from = begin;
+		*to = end + 1;
+	}
+}
+
+static bool take_out(const struct change *change, const struct jsonc_member *member)
+{
+	size_t comma = comma_of(change->plain, member), from = member->name, to = member->end;
+
+	if (comma >= to && comma < change->text.len) {
+		/* What stands between a value and its comma is blank, or a comment that stays. */
+		if (jsonc_skip_blank(change->text, to) == comma) {
+			to = comma + 1;
+			comma = change->text.len;
+		}
+	}
+	widen(change->text, &from, &to);
+	if (comma < from) {
+		copy(change, 0, comma);
+		copy(change, comma + 1, from);
+		copy(change, to, change->text.len);
+	} else {
+		copy(change, 0, from);
+		copy(change, to, comma);
+		copy(change, comma < change->text.len ? comma + 1 : comma, change->text.len);
+	}
+	return true;
+}
+
+/* A text without a value gets one behind its comments. */
+static bool begin(const struct change *change, struct span path, const json_t *value)
+{
+	struct manner manner = { .newline = newline_of(change->text), .unit = SPAN("  "),
+		                 .indent = SPAN("  ") };
+
+	buf_span(change->out, change->text);
+	if (!value)
+		return true;
+	if (change->text.len && change->text.data[change->text.len - 1] != '\n')
+		buf_span(change->out, manner.newline);
+	buf_char(change->out, '{');
+	buf_span(change->out, manner.newline);
+	buf_span(change->out, manner.indent);
+	if (!print_member(change->out, path, value, &manner))
+		return false;
+	buf_span(change->out, manner.newline);
+	buf_char(change->out, '}');
+	buf_span(change->out, manner.newline);
+	return true;
+}
+
+static bool make(const struct change *change, struct span path, const json_t *value,
+                 struct err *err)
+{
+	struct jsonc_place place;
+	size_t root = jsonc_skip_blank(change->plain, 0);
+
+	if (root == change->plain.len)
+		return begin(change, path, value);
+	if (change->plain.data[root] != '{')
+		return err_set(err, ERR_INVALID_ARGUMENT, "The text holds no object.");
+	jsonc_locate(change->plain, path, &place);
+	if (place.blocked)
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is there and is no object.",
+		               (int)place.blocker.len, place.blocker.data);
+	if (!place.rest.len)
+		return value ? replace(change, &place.member, value)
+		             : take_out(change, &place.member);
+	if (value)
+		return insert(change, place.object, place.rest, value);
+	buf_span(change->out, change->text);
+	return true;
+}
+
+/* No empty names: a path of them says nothing. */
+static bool path_is_good(struct span path)
+{
+	for (size_t i = 0; i < path.len; i++)
+		if (path.data[i] == '.' && (!i || i + 1 == path.len || path.data[i + 1] == '.'))
+			return false;
+	return path.len > 0;
+}
+
+bool jsonc_set(struct span text, const char *path, const json_t *value, struct buf *out,
+               struct err *err)
+{
+	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 1);
+	size_t open;
+	json_t *checked;
+
+	if (!path_is_good(span_str(path)))
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is no path of names.", path);
+	if (!jsonc_parse(text, &checked, err))
+		return false;
+	json_decref(checked);
+	jsonc_blank(text, /* keep_bytes= */ true, &plain, &open);
+	if (!plain.overflowed) {
+		struct change change = { text, buf_view(&plain), out };
+		struct err why = ERR_INIT;
+
+		if (make(&change, span_str(path), value, &why) && !out->overflowed)
+			return true;
+		if (why.code) {
+			*err = why;
+			return false;
+		}
+	}
+	return err_set(err, ERR_TOO_LARGE, "The changed text would be too large.");
+}
+
+unsigned jsonc_line(struct span text, const char *path)
+{
+	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 1);
+	struct jsonc_place place;
+	size_t open, root;
+
+	if (!path_is_good(span_str(path)) ||
+	    !jsonc_blank(text, /* keep_bytes= */ true, &plain, &open) || plain.overflowed)
+		return 0;
+	root = jsonc_skip_blank(buf_view(&plain), 0);
+	if (root == plain.len || plain.data[root] != '{')
+		return 0;
+	jsonc_locate(buf_view(&plain), span_str(path), &place);
+	return place.rest.len || place.blocked ? 0 : jsonc_line_at(text, place.member.name);
+}
