@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file says, held against the table. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/schema.h"
+#include "config/settings_private.h"
+#include "data/json.h"
+
+struct check {
+	const struct scope *scope;
+	enum settings_scope kind;
+	json_t *warnings;
+	struct buf path;
+};
+
+/* "FILE, line 3: " and the rest. */
+__attribute__((format(printf, 2, 3))) static void warn(struct check *check, const char *format, ...)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
+	unsigned line = scope_line(check->scope, check->path.data);
+	char text[1024];
+	va_list args;
+
+	if (json_array_size(check->warnings) >= LIMIT_SETTINGS_WARNINGS)
+		return;
+	if (check->scope->path)
+		buf_str(&sentence, check->scope->path);
+	else
+		buf_printf(&sentence, "The %s settings", settings_scope_name(check->kind));
+	if (line)
+		buf_printf(&sentence, ", line %u", line);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	buf_printf(&sentence, ": %s", text);
+	json_array_append_new(check->warnings, json_text(buf_view(&sentence)));
+}
+
+static void warn_unknown(struct check *check)
+{
+	const char *nearest;
+
+	if (json_array_size(check->warnings) >= LIMIT_SETTINGS_WARNINGS)
+		return; /* looking for what is like it takes its time */
+	nearest = schema_nearest(check->path.data);
+	if (nearest)
+		warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.", check->path.data,
+		     nearest);
+	else
+		warn(check, "there is no setting \"%.200s\".", check->path.data);
+}
+
+static void warn_type(struct check *check, const struct setting *row)
+{
+	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
+
+	schema_phrase(row, &phrase);
+	warn(check, "\"%.200s\" has to be %s; it does not count.", check->path.data, phrase.data);
+}
+
+/* Whether a project may say this. */
+static bool permitted(const struct check *check, const struct setting *row, const json_t *value)
+{
+	if (check->kind != SCOPE_WORKSPACE || row->workspace == WORKSPACE_MAY)
+		return true;
+	return (row->workspace == WORKSPACE_ONLY_TRUE && json_is_true(value)) ||
+	       (row->workspace == WORKSPACE_ONLY_FALSE && json_is_false(value));
+}
+
+static bool row_counts(struct check *check, const struct setting *row, const json_t *value)
+{
+	if (!schema_accepts(row, value)) {
+		warn_type(check, row);
+		return false;
+	}
+	if (row->never) {
+		warn(check, "\"%.200s\" is for remote administration; in a file it does not count.",
+		     check->path.data);
+		return false;
+	}
+	if (permitted(check, row, value))
+		return true;
+	warn(check, "\"%.200s\" is not for a project to say; it does not count.", check->path.data);
+	return false;
+}
+
+static void check_object(struct check *check, json_t *object);
+
+static bool counts(struct check *check, json_t *value, bool odd_name)
+{
+	const char *path = check->path.data;
+	const struct setting *row = odd_name ? NULL : schema_exact(path);
+
+	if (!row && !odd_name)
+		row = schema_find(path);
+	if (row)
+		return row_counts(check, row, value);
+	if (odd_name || !schema_is_group(path)) {
+		warn_unknown(check);
+		return true;
+	}
+	if (json_is_object(value)) {
+		check_object(check, value);
+		return true;
+	}
+	warn(check, "\"%.200s\" has to be an object; it does not count.", path);
+	return false;
+}
+
+/* Recursion ends with the groups of the table. */
+static void check_object(struct check *check, json_t *object)
+{
+	size_t len = check->path.len;
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, name, value) {
+		bool keep;
+
+		if (len)
+			buf_char(&check->path, '.');
+		buf_str(&check->path, name);
+		keep = !check->path.overflowed &&
+		       counts(check, value, strchr(name, '.') != NULL || !*name);
+		if (!keep)
+			json_object_del(object, name);
+		check->path.len = len;
+		check->path.overflowed = false;
+		if (check->path.data)
+			check->path.data[len] = '\0';
+	}
+}
+
+static void warn_moved(struct check *check)
+{
+	const char *path;
+	json_t *old;
+
+	json_object_foreach(check->scope->moved, path, old) {
+		buf_str(&check->path, path);
+		warn(check, "\"%.200s\" is called \"%.200s\" today.", json_string_value(old), path);
+		buf_clear(&check->path);
+	}
+}
+
+void scope_check(struct scope *scope, enum settings_scope kind, json_t *warnings)
+{
+	struct check check = { .scope = scope, .kind = kind, .warnings = warnings,
+		               .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
+
+	warn_moved(&check);
+	if (scope->value)
+		check_object(&check, scope->value);
+	buf_release(&check.path);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+enum { LOCK_STALE_S = 10, LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
+
+void file_text_release(struct file_text *text)
+{
+	free(text->data);
+	text->data = NULL;
+	text->len = 0;
+}
+
+/* A pipe must not block, nor a terminal become ours, before fstat tells. */
+bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_free_ char *data = NULL;
+	struct stat st;
+	ssize_t got;
+
+	*ret = (struct file_text){ NULL, 0, 0 };
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return true;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", path);
+	if ((uint64_t)st.st_size > max)
+		return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes.", path, max);
+	data = mem_alloc((size_t)st.st_size + 1, 1);
+	got = fd_read_full(fd, data, (size_t)st.st_size);
+	if (got < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	data[got] = '\0';
+	*ret = (struct file_text){ mem_steal(&data), (size_t)got, st.st_mode & 07777 };
+	return true;
+}
+
+bool file_make_folders(const char *folder, struct err *err)
+{
+	_cleanup_free_ char *path = mem_strdup(folder);
+
+	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+		return true;
+	for (char *at = path + 1; errno == ENOENT && (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			break;
+		*at = '/';
+		errno = ENOENT;
+	}
+	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+		return true;
+	return err_set_errno(err, errno, "Cannot make the folder %s", folder);
+}
+
+static bool make_parent(const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder = slash && slash > path ? mem_dup(path, (size_t)(slash - path))
+	                                                    : NULL;
+
+	return !folder || file_make_folders(folder, err);
+}
+
+/* Writes the new file beside the old one. */
+static bool write_new(const char *temporary, struct span text, mode_t mode, struct err *err)
+{
+	_cleanup_fd_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	                           0600);
+
+	if (fd < 0 || fchmod(fd, mode) < 0 || !fd_write_all(fd, text.data, text.len) ||
+	    fsync(fd) < 0)
+		return err_set_errno(err, errno, "Cannot write %s", temporary);
+	return true;
+}
+
+bool file_replace(const char *path, struct span text, mode_t mode, struct err *err)
+{
+	_cleanup_free_ char *target = realpath(path, NULL);
+	_cleanup_free_ char *temporary = NULL;
+	struct timespec now;
+
+	if (!make_parent(path, err))
+		return false;
+	if (!target)
+		target = mem_strdup(path);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	temporary = mem_printf("%s.%d.%lx.tmp", target, (int)getpid(),
+	                       (unsigned long)now.tv_nsec);
+	if (!write_new(temporary, text, mode, err)) {
+		unlink(temporary);
+		return false;
+	}
+	if (rename(temporary, target) == 0)
+		return true;
+	err_set_errno(err, errno, "Cannot replace %s", target);
+	unlink(temporary);
+	return false;
+}
+
+/* The lock's folder, if nobody touched it for long: who made it is gone. */
+static void remove_stale(const char *lock)
+{
+	struct timespec now;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (lstat(lock, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    now.tv_sec - st.st_mtim.tv_sec > LOCK_STALE_S)
+		rmdir(lock);
+}
+
+char *file_lock(const char *path, struct err *err)
+{
+	_cleanup_free_ char *target = realpath(path, NULL);
+	_cleanup_free_ char *lock = mem_printf("%s.lock", target ? target : path);
+
+	if (!make_parent(path, err))
+		return NULL;
+	for (int waited = 0; waited <= LOCK_WAIT_MS; waited += LOCK_STEP_MS) {
+		struct timespec step = { 0, LOCK_STEP_MS * 1000000L };
+
+		if (mkdir(lock, 0700) == 0)
+			return mem_steal(&lock);
+		if (errno != EEXIST) {
+			err_set_errno(err, errno, "Cannot lock %s", path);
+			return NULL;
+		}
+		remove_stale(lock);
+		nanosleep(&step, NULL);
+	}
+	err_set(err, ERR_OVERLOADED, "%s is locked by another program for too long.", path);
+	return NULL;
+}
+
+void file_unlock(char *lock)
+{
+	if (lock)
+		rmdir(lock);
+	free(lock);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: small files of settings, read within limits and replaced whole. */
+#ifndef HASP_CONFIG_FILE_H
+#define HASP_CONFIG_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct file_text {
+	char *data; /* owned, NUL-terminated; NULL: there is no such file */
+	size_t len;
+	mode_t mode; /* its permissions */
+};
+
+void file_text_release(struct file_text *text);
+#define _cleanup_file_text_ __attribute__((cleanup(file_text_release)))
+
+static inline struct span file_text_span(const struct file_text *text)
+{
+	return span_of(text->data, text->len);
+}
+
+/* Reads a regular file of at most `max` bytes; a missing one (also because a folder on the way is
+ * missing) is no error. NOT_A_FILE: a pipe, a device, a folder. TOO_LARGE. */
+bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err);
+
+/* Replaces the file, or the file that a symbolic link at `path` leads to, atomically and durably.
+ * Folders on the way are made with mode 0700. */
+bool file_replace(const char *path, struct span text, mode_t mode, struct err *err);
+
+/* The folder and those above it, mode 0700. */
+bool file_make_folders(const char *folder, struct err *err);
+
+/* Gemini CLI's lock on a file: the folder FILE.lock, made by who holds it; one that nobody touched
+ * for
+ * ten seconds is left over and taken away.  Waits ten seconds for it, then OVERLOADED. The caller
+ * hands the result to file_unlock. */
+char *file_lock(const char *path, struct err *err);
+void file_unlock(char *lock); /* NULL is fine; frees */
+static inline void file_cleanup_unlock(char **lock)
+{
+	file_unlock(*lock);
+}
+#define _cleanup_lock_ __attribute__((cleanup(file_cleanup_unlock)))
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/schema.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "config/json_path.h"
+#include "data/json.h"
+#include "data/schema.h"
+
+enum { ROWS_MAX = 512 };
+
+/* The rows taken apart, once, by whoever needs them first; never changed afterwards. */
+static struct {
+	pthread_once_t once;
+	size_t count;
+	struct setting rows[ROWS_MAX];
+} table = { .once = PTHREAD_ONCE_INIT };
+
+/* Takes a field off the front. */
+static const char *field(const char **at)
+{
+	const char *text = *at;
+
+	*at += strlen(text) + 1;
+	return text;
+}
+
+static enum setting_type type_of(char letter)
+{
+	static const char letters[SETTING_TYPE_COUNT] = {
+		[SETTING_BOOLEAN] = 'b', [SETTING_INTEGER] = 'i', [SETTING_NUMBER] = 'n',
+		[SETTING_STRING] = 's',  [SETTING_CHOICE] = 'c',  [SETTING_STRINGS] = 'S',
+		[SETTING_ARRAY] = 'a',   [SETTING_OBJECT] = 'o',  [SETTING_STRING_OR_STRINGS] = 'e',
+		[SETTING_SWITCH] = 'w',
+	};
+
+	return (enum setting_type)((const char *)memchr(letters, letter, sizeof(letters)) - letters);
+}
+
+static void set_flag(struct setting *row, char flag)
+{
+	static const struct {
+		char flag;
+		enum setting_merge merge;
+		enum setting_workspace workspace;
+	} flags[] = {
+		{ 'c', MERGE_CONCAT, 0 },
+		{ 'u', MERGE_UNION, 0 },
+		{ 's', MERGE_SHALLOW, 0 },
+		{ 'i', MERGE_INTERSECT, 0 },
+		{ 'n', 0, WORKSPACE_NEVER },
+		{ 't', 0, WORKSPACE_ONLY_TRUE },
+		{ 'f', 0, WORKSPACE_ONLY_FALSE },
+	};
+
+	row->never |= flag == 'r';
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		if (flags[i].flag != flag)
+			continue;
+		row->merge |= flags[i].merge;
+		row->workspace |= flags[i].workspace;
+	}
+}
+
+static void take_row(const char **at)
+{
+	struct setting *row = &table.rows[table.count++];
+	const char *flags;
+
+	row->path = field(at);
+	row->type = type_of(*field(at));
+	row->fallback = field(at);
+	row->choices = field(at);
+	row->help = field(at);
+	if (!*row->fallback)
+		row->fallback = NULL;
+	if (!*row->choices)
+		row->choices = NULL;
+	for (flags = field(at); *flags; flags++)
+		set_flag(row, *flags);
+}
+
+static void take_apart(void)
+{
+	const struct setting_group groups[] = { schema_core, schema_ui, schema_experimental,
+		                                schema_hasp };
+
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+		const char *at = groups[i].rows;
+
+		while (at < groups[i].rows + groups[i].len && table.count < ROWS_MAX)
+			take_row(&at);
+	}
+}
+
+size_t schema_count(void)
+{
+	pthread_once(&table.once, take_apart);
+	return table.count;
+}
+
+const struct setting *schema_at(size_t i)
+{
+	return &table.rows[i];
+}
+
+/* Whether `path` lies below `above`. */
+static bool is_below(const char *path, const char *above)
+{
+	size_t len = strlen(above);
+
+	return strncmp(path, above, len) == 0 && path[len] == '.';
+}
+
+const struct setting *schema_exact(const char *path)
+{
+	for (size_t i = 0; i < schema_count(); i++)
+		if (strcmp(schema_at(i)->path, path) == 0)
+			return schema_at(i);
+	return NULL;
+}
+
+static bool takes_members(const struct setting *row)
+{
+	return row->type == SETTING_OBJECT || row->type == SETTING_SWITCH;
+}
+
+/* "hooks.*" and "hooks.Anything". */
+static bool is_wildcard_of(const struct setting *row, const char *path)
+{
+	size_t len = strlen(row->path);
+
+	return len > 2 && row->path[len - 1] == '*' && strncmp(path, row->path, len - 1) == 0 &&
+	       path[len - 1] && !strchr(path + len - 1, '.');
+}
+
+const struct setting *schema_find(const char *path)
+{
+	const struct setting *found = schema_exact(path);
+
+	for (size_t i = 0; !found && i < schema_count(); i++) {
+		const struct setting *row = schema_at(i);
+
+		if ((takes_members(row) && is_below(path, row->path)) || is_wildcard_of(row, path))
+			found = row;
+	}
+	return found;
+}
+
+bool schema_is_group(const char *path)
+{
+	for (size_t i = 0; i < schema_count(); i++)
+		if (is_below(schema_at(i)->path, path))
+			return true;
+	return false;
+}
+
+const char *schema_nearest(const char *path)
+{
+	_cleanup_free_ const char **names = mem_alloc(schema_count(), sizeof(*names));
+
+	for (size_t i = 0; i < schema_count(); i++)
+		names[i] = schema_at(i)->path;
+	return nearest_name(path, names, schema_count());
+}
+
+json_t *schema_defaults(void)
+{
+	json_t *defaults = json_object();
+
+	for (size_t i = 0; i < schema_count(); i++) {
+		const struct setting *row = schema_at(i);
+		struct err err = ERR_INIT;
+		json_t *value;
+
+		if (row->fallback && !strchr(row->path, '*') &&
+		    json_parse(span_str(row->fallback), &value, &err))
+			json_path_set(defaults, row->path, value);
+	}
+	return defaults;
+}
+
+/* --- Types --------------------------------------------------------------------------------- */
+
+static bool is_choice(const struct setting *setting, const json_t *value)
+{
+	struct span text = json_span(value);
+	const char *at = setting->choices;
+
+	if (!json_is_string(value))
+		return false;
+	for (;;) {
+		size_t len = strcspn(at, "|");
+
+		if (span_eq(span_of(at, len), text))
+			return true;
+		if (!at[len])
+			return false;
+		at += len + 1;
+	}
+}
+
+static bool are_strings(const json_t *value)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(value))
+		return false;
+	json_array_foreach(value, i, item)
+		if (!json_is_string(item))
+			return false;
+	return true;
+}
+
+static bool is_whole(const json_t *value)
+{
+	double real = json_is_real(value) ? json_real_value(value) : 0.5;
+
+	return json_is_integer(value) ||
+	       (real >= -9e15 && real <= 9e15 && real == (double)(int64_t)real);
+}
+
+bool schema_accepts(const struct setting *setting, const json_t *value)
+{
+	switch (setting->type) {
+	case SETTING_BOOLEAN:
+		return json_is_boolean(value);
+	case SETTING_INTEGER:
+		return is_whole(value);
+	case SETTING_NUMBER:
+		return json_is_number(value);
+	case SETTING_STRING:
+		return json_is_string(value);
+	case SETTING_CHOICE:
+		return is_choice(setting, value);
+	case SETTING_STRINGS:
+		return are_strings(value);
+	case SETTING_STRING_OR_STRINGS:
+		return json_is_string(value) || are_strings(value);
+	case SETTING_ARRAY:
+		return json_is_array(value);
+	case SETTING_OBJECT:
+		return json_is_object(value);
+	case SETTING_SWITCH:
+		return json_is_boolean(value) || json_is_string(value) || json_is_object(value);
+	default:
+		return false;
+	}
+}
+
+void schema_phrase(const struct setting *setting, struct buf *out)
+{
+	static const char *const phrases[SETTING_TYPE_COUNT] = {
+		[SETTING_BOOLEAN] = "true or false",
+		[SETTING_INTEGER] = "an integer",
+		[SETTING_NUMBER] = "a number",
+		[SETTING_STRING] = "a string",
+		[SETTING_STRINGS] = "an array of strings",
+		[SETTING_STRING_OR_STRINGS] = "a string or an array of strings",
+		[SETTING_ARRAY] = "an array",
+		[SETTING_OBJECT] = "an object",
+		[SETTING_SWITCH] = "true or false, a string or an object",
+	};
+
+	if (setting->type != SETTING_CHOICE) {
+		buf_str(out, phrases[setting->type]);
+		return;
+	}
+	buf_str(out, "one of ");
+	for (const char *at = setting->choices; *at; at++)
+		*at == '|' ? buf_str(out, ", ") : buf_char(out, *at);
+}

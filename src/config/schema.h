@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: the table of all settings, from which defaults, merging, checks, the JSON
+ * Schema,
+ * docs/settings.md and the completion of `hasp config` follow.
+ *
+ * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_hasp.c), where its path
+ * sorts
+ * beside its relatives; then run script/lib/settings_table.py.
+ */
+#ifndef HASP_CONFIG_SCHEMA_H
+#define HASP_CONFIG_SCHEMA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/span.h"
+
+enum setting_type {
+	SETTING_BOOLEAN,
+	SETTING_INTEGER,
+	SETTING_NUMBER,
+	SETTING_STRING,
+	SETTING_CHOICE,            /* a string of `choices` */
+	SETTING_STRINGS,           /* an array of strings */
+	SETTING_STRING_OR_STRINGS,
+	SETTING_ARRAY,
+	SETTING_OBJECT,            /* with any members */
+	SETTING_SWITCH,            /* a boolean, a string, or an object */
+	SETTING_TYPE_COUNT,
+};
+
+/* What becomes of the values of several files; objects are merged by their members unless said
+ * otherwise. */
+enum setting_merge {
+	MERGE_REPLACE,   /* the highest file's */
+	MERGE_CONCAT,    /* one after the other, from low to high */
+	MERGE_UNION,     /* the same, each once */
+	MERGE_SHALLOW,   /* members replace members of the same name, whole */
+	MERGE_INTERSECT, /* what all files that have it name; without regard to case and outer blanks */
+};
+
+/* What a project may say.  Its folder is trusted by then, so this is about what a colleague's
+ * commit
+ * could take away from the user: address and key of a model, the sandbox, the user's own
+ * prohibitions. */
+enum setting_workspace {
+	WORKSPACE_MAY,
+	WORKSPACE_NEVER,
+	WORKSPACE_ONLY_TRUE,  /* stricter only */
+	WORKSPACE_ONLY_FALSE,
+};
+
+struct setting {
+	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row of its own */
+	enum setting_type type;
+	const char *fallback; /* the default as JSON; NULL: there is none */
+	const char *help;     /* finished sentences */
+	const char *choices;  /* of a CHOICE: "a|b|c"; else NULL */
+	enum setting_merge merge;
+	enum setting_workspace workspace;
+	bool never;           /* no file sets it: only a remote administration could */
+};
+
+/* As the rows are written down (schema_rows.h). */
+struct setting_group {
+	const char *rows;
+	size_t len;
+};
+
+extern const struct setting_group schema_core;         /* schema_core.c */
+extern const struct setting_group schema_ui;           /* schema_ui.c */
+extern const struct setting_group schema_experimental; /* schema_experimental.c */
+extern const struct setting_group schema_hasp;         /* schema_hasp.c */
+
+size_t schema_count(void);
+const struct setting *schema_at(size_t i);
+
+/* The row of a path; of a path below a row of free members, that row; else NULL. */
+const struct setting *schema_find(const char *path);
+/* The row whose path it is, exactly; NULL. */
+const struct setting *schema_exact(const char *path);
+/* Some row is below the path: it is an object. */
+bool schema_is_group(const char *path);
+/* The known path most like a mistyped one; NULL if none is like it. */
+const char *schema_nearest(const char *path);
+
+/* All defaults as one object; a new reference. */
+json_t *schema_defaults(void);
+/* Whether the value has the row's type. */
+bool schema_accepts(const struct setting *setting, const json_t *value);
+/* "true or false", "one of a, b, c": for a sentence about what is expected. Appends to `out`. */
+struct buf;
+void schema_phrase(const struct setting *setting, struct buf *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings that are hasp's own. */
+#include "config/schema_rows.h"
+
+static const char rows[] =
+	INTEGER("hasp.checkpoints.keepDays", "0",
+	        "Remove checkpoints of files that are older than so many days when a session begins; 0: "
+	        "none is removed. See docs/checkpoints.md.",
+	        NEVER)
+	BOOLEAN("hasp.diffAfterEdit", "true",
+	        "Answer an edit of a large file with a diff while the model has the rest in view.")
+	CHOICE("hasp.durability", "\"full\"", "full|rename",
+	       "How safe a written file is when the call returns: synced to the disk, or replaced "
+	       "atomically and left to the kernel to write out.")
+	STRINGS("hasp.fallbacks", "[]",
+	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
+	        "stays overloaded. See docs/models.md.",
+	        NEVER)
+	BOOLEAN("hasp.keyStore", "true",
+	        "Ask the system's key store for a key that no variable holds.",
+	        ONLY_FALSE)
+	OBJECT("hasp.providers", "{}",
+	       "Providers of models by name, for --model NAME/MODEL. See docs/models.md.",
+	       NEVER)
+	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
+	       "What the answer to an edit carries of the file's new state.")
+	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
+	       "How tools and commands are confined: the strongest level that the machine allows, or "
+	       "exactly this one and an error where it cannot be had.",
+	       NEVER)
+	BOOLEAN("hasp.trimSuperseded", "true",
+	        "Send the full content of a file's newest version only; older ones are replaced by a "
+	        "note.");
+
+const struct setting_group schema_hasp = { rows, sizeof(rows) - 1 };

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/json_path.h"
+#include "config/merge.h"
+#include "config/schema.h"
+#include "config/settings_private.h"
+#include "config/variables_private.h"
+#include "data/json.h"
+
+#define SYSTEM_SETTINGS "/etc/gemini-cli/settings.json"
+
+const char *settings_scope_name(enum settings_scope scope)
+{
+	static const char *const names[SCOPE_COUNT] = {
+		[SCOPE_DEFAULT] = "default",     [SCOPE_SYSTEM_DEFAULTS] = "system-defaults",
+		[SCOPE_USER] = "user",           [SCOPE_WORKSPACE] = "workspace",
+		[SCOPE_SYSTEM] = "system",       [SCOPE_OVERRIDE] = "override",
+	};
+
+	return (unsigned)scope < SCOPE_COUNT ? names[scope] : "";
+}
+
+/* --- Loading ------------------------------------------------------------------------------- */
+
+static char *given(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? mem_strdup(value) : NULL;
+}
+
+/* system-defaults.json stands beside the system's settings.json, wherever that is. */
+static void find_files(struct settings *settings)
+{
+	struct scope *scopes = settings->scopes;
+	char *system = given("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
+	char *defaults = given("GEMINI_CLI_SYSTEM_DEFAULTS_PATH");
+	_cleanup_free_ char *user = realpath(home_user(settings->home), NULL);
+	const char *project = home_project(settings->home), *slash;
+
+	system = system ? system : mem_strdup(SYSTEM_SETTINGS);
+	slash = strrchr(system, '/');
+	if (!defaults)
+		defaults = mem_printf("%.*ssystem-defaults.json",
+		                      slash ? (int)(slash + 1 - system) : 0, system);
+	scopes[SCOPE_SYSTEM].path = system;
+	scopes[SCOPE_SYSTEM_DEFAULTS].path = defaults;
+	scopes[SCOPE_USER].path = mem_printf("%s/settings.json", home_gemini(settings->home));
+	settings->project_is_home = strcmp(user ? user : home_user(settings->home), project) == 0;
+	if (!settings->project_is_home)
+		scopes[SCOPE_WORKSPACE].path = mem_printf("%s/.gemini/settings.json", project);
+}
+
+/* Like settings_bool, while there is nothing merged yet: of these the highest scope that says it.
+ * */
+static bool early_bool(const struct settings *settings, const char *path, bool fallback)
+{
+	for (int i = SCOPE_COUNT; i-- > 0;) {
+		const json_t *value = json_path_get(settings->scopes[i].value, path);
+
+		if (json_is_boolean(value))
+			return json_is_true(value);
+	}
+	return fallback;
+}
+
+static void decide_trust(struct settings *settings, bool skip)
+{
+	const char *variable = getenv("GEMINI_CLI_TRUST_WORKSPACE");
+	bool off = !early_bool(settings, "security.folderTrust.enabled", true);
+	enum trust trust;
+
+	if (skip || (off && (!variable || strcmp(variable, "false") != 0))) {
+		settings->trusted = true;
+		return;
+	}
+	trust = trust_of(settings->home, home_project(settings->home));
+	settings->trusted = trust == TRUST_YES;
+	settings->trust_unknown = trust == TRUST_UNKNOWN;
+}
+
+/* Which .env file counts, and what of it, is said by strings as they stand in the files. */
+static void open_variables(struct settings *settings, const struct settings_options *options)
+{
+	json_t *merged = settings_merge(settings);
+	struct variables_options how = {
+		.home = settings->home,
+		.trusted = settings->trusted,
+		.ignore_env_files = options->ignore_env_files ||
+		                    json_is_true(json_path_get(merged, "advanced.ignoreLocalEnv")),
+		.excluded = json_path_get(merged, "advanced.excludedEnvVars"),
+		.warnings = settings->warnings,
+	};
+
+	settings->variables = variables_open(&how);
+	json_decref(merged);
+}
+
+static bool read_scopes(struct settings *settings, struct err *err)
+{
+	static const enum settings_scope before_trust[] = { SCOPE_SYSTEM_DEFAULTS, SCOPE_USER,
+		                                            SCOPE_SYSTEM };
+
+	for (size_t i = 0; i < ARRAY_LEN(before_trust); i++)
+		if (!scope_read(&settings->scopes[before_trust[i]], err))
+			return false;
+	return true;
+}
+
+static void put_in_variables(struct settings *settings)
+{
+	for (int i = SCOPE_SYSTEM_DEFAULTS; i < SCOPE_OVERRIDE; i++) {
+		json_t *value = settings->scopes[i].value;
+
+		if (value)
+			settings->scopes[i].value = variables_expand_json(settings->variables, value);
+		json_decref(value);
+	}
+}
+
+json_t *settings_merge(const struct settings *settings)
+{
+	json_t *merged = json_object();
+
+	for (int i = 0; i < SCOPE_COUNT; i++)
+		if (settings->scopes[i].value)
+			merge_into(merged, settings->scopes[i].value);
+	return merged;
+}
+
+static bool load(struct settings *settings, const struct settings_options *options,
+                 struct err *err)
+{
+	find_files(settings);
+	settings->scopes[SCOPE_DEFAULT].value = schema_defaults();
+	settings->scopes[SCOPE_OVERRIDE].value = json_deep_copy(options->overrides);
+	if (!read_scopes(settings, err))
+		return false;
+	decide_trust(settings, options->skip_trust);
+	if (settings->trusted && settings->scopes[SCOPE_WORKSPACE].path &&
+	    !scope_read(&settings->scopes[SCOPE_WORKSPACE], err))
+		return false;
+	open_variables(settings, options);
+	put_in_variables(settings);
+	for (int i = SCOPE_SYSTEM_DEFAULTS; i <= SCOPE_OVERRIDE; i++)
+		scope_check(&settings->scopes[i], (enum settings_scope)i, settings->warnings);
+	settings->merged = settings_merge(settings);
+	return true;
+}
+
+bool settings_load(const struct settings_options *options, struct settings **ret, struct err *err)
+{
+	struct settings *settings = mem_alloc(1, sizeof(*settings));
+
+	settings->warnings = json_array();
+	if (!home_open(options->project, &settings->home, err) || !load(settings, options, err)) {
+		settings_free(settings);
+		return false;
+	}
+	*ret = settings;
+	return true;
+}
+
+void settings_free(struct settings *settings)
+{
+	if (!settings)
+		return;
+	for (int i = 0; i < SCOPE_COUNT; i++)
+		scope_release(&settings->scopes[i]);
+	variables_free(settings->variables);
+	home_free(settings->home);
+	json_decref(settings->merged);
+	json_decref(settings->warnings);
+	free(settings);
+}
+
+/* --- Values -------------------------------------------------------------------------------- */
+
+const json_t *settings_get(const struct settings *settings, const char *path)
+{
+	return json_path_get(settings->merged, path);
+}
+
+const char *settings_string(const struct settings *settings, const char *path,
+                            const char *fallback)
+{
+	const char *value = json_string_value(settings_get(settings, path));
+
+	return value ? value : fallback;
+}
+
+bool settings_bool(const struct settings *settings, const char *path, bool fallback)
+{
+	const json_t *value = settings_get(settings, path);
+
+	return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+int64_t settings_integer(const struct settings *settings, const char *path, int64_t fallback)
+{
+	const json_t *value = settings_get(settings, path);
+	double real = json_number_value(value);
+
+	if (json_is_integer(value))
+		return json_integer_value(value);
+	return json_is_real(value) && real >= -9e15 && real <= 9e15 ? (int64_t)real : fallback;
+}
+
+double settings_number(const struct settings *settings, const char *path, double fallback)
+{
+	const json_t *value = settings_get(settings, path);
+
+	return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+const json_t *settings_of_scope(const struct settings *settings, enum settings_scope scope,
+                                const char *path)
+{
+	return (unsigned)scope < SCOPE_COUNT ? json_path_get(settings->scopes[scope].value, path)
+	                                     : NULL;
+}
+
+struct settings_origin settings_origin_of(const struct settings *settings, const char *path)
+{
+	for (int i = SCOPE_COUNT; i-- > SCOPE_SYSTEM_DEFAULTS;) {
+		const struct scope *scope = &settings->scopes[i];
+
+		if (json_path_get(scope->value, path))
+			return (struct settings_origin){ (enum settings_scope)i, scope->path,
+				                         scope_line(scope, path) };
+	}
+	return (struct settings_origin){ SCOPE_DEFAULT, NULL, 0 };
+}
+
+const json_t *settings_warnings(const struct settings *settings)
+{
+	return settings->warnings;
+}
+
+const struct home *settings_home(const struct settings *settings)
+{
+	return settings->home;
+}
+
+const struct variables *settings_variables(const struct settings *settings)
+{
+	return settings->variables;
+}
+
+bool settings_trusted(const struct settings *settings)
+{
+	return settings->trusted;
+}
+
+bool settings_trust_unknown(const struct settings *settings)
+{
+	return settings->trust_unknown;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings: Gemini CLI's files, read as they are, each value with its origin.
+ *
+ *     struct settings *settings;
+ *     if (!settings_load(&options, &settings, &err)) ...
+ *     const char *name = settings_string(settings, "model.name", NULL);
+ *     const json_t *servers = settings_get(settings, "mcpServers");
+ *     settings_free(settings);
+ *
+ * Low to high: defaults < system-defaults.json < user < workspace (only in a trusted folder, never
+ * the
+ * home folder's own) < system settings.json < overrides (flags).  Values are merged as each key's
+ * row in
+ * the table says (schema.c): replaced, concatenated, united, merged; "$VAR", "${VAR}" and
+ * "${VAR:-default}" in strings are replaced from the variables.  Version 1's flat keys are
+ * understood.
+ * Unknown keys are kept and named once in settings_warnings.  A file that is not JSON is an error
+ * with
+ * line and column; nothing is guessed.
+ *
+ * hasp's own are under "hasp".  To add one: a row in schema.c; docs/settings.md and the JSON Schema
+ * follow from it.
+ */
+#ifndef HASP_CONFIG_SETTINGS_H
+#define HASP_CONFIG_SETTINGS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "config/home.h"
+#include "config/trust.h"
+#include "config/variables.h"
+
+struct settings;
+
+enum settings_scope {
+	SCOPE_DEFAULT,
+	SCOPE_SYSTEM_DEFAULTS,
+	SCOPE_USER,
+	SCOPE_WORKSPACE,
+	SCOPE_SYSTEM,
+	SCOPE_OVERRIDE,
+	SCOPE_COUNT,
+};
+const char *settings_scope_name(enum settings_scope scope); /* "default", "system-defaults", ... */
+
+struct settings_options {
+	const char *project;      /* absolute, canonical: the folder whose .gemini counts */
+	bool skip_trust;          /* --skip-trust: trusted for this run */
+	bool ignore_env_files;    /* --ignore-env */
+	const json_t *overrides;  /* nested object of flags' values, or NULL */
+};
+
+/* Reads all files; also opens variables and trust. INVALID_ARGUMENT: a file that is wrong, with its
+ * path and place. */
+bool settings_load(const struct settings_options *options, struct settings **ret, struct err *err);
+void settings_free(struct settings *settings);
+
+/* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default. Borrowed.
+ * A
+ * name with a dot in it cannot be reached so: take its object. */
+const json_t *settings_get(const struct settings *settings, const char *path);
+/* `fallback` also when the value has another type (which settings_warnings names). */
+const char *settings_string(const struct settings *settings, const char *path,
+                            const char *fallback);
+bool settings_bool(const struct settings *settings, const char *path, bool fallback);
+int64_t settings_integer(const struct settings *settings, const char *path, int64_t fallback);
+double settings_number(const struct settings *settings, const char *path, double fallback);
+/* The value of one scope alone, not merged; NULL if it says nothing. Borrowed. */
+const json_t *settings_of_scope(const struct settings *settings, enum settings_scope scope,
+                                const char *path);
+
+struct settings_origin {
+	enum settings_scope scope;
+	const char *file; /* borrowed; NULL: built in, or a flag */
+	unsigned line;    /* from 1; 0: none */
+};
+/* Where the merged value comes from (the highest scope that adds to it). */
+struct settings_origin settings_origin_of(const struct settings *settings, const char *path);
+
+/* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table,
+ * unknown
+ * ones last; file and line as in struct settings_origin (null, 0).  Members of objects such as
+ * mcpServers are
+ * told one by one.  `defaults`: also those that nobody set.  A new reference. */
+json_t *settings_list(const struct settings *settings, bool defaults);
+
+/* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */
+const json_t *settings_warnings(const struct settings *settings);
+
+const struct home *settings_home(const struct settings *settings);
+const struct variables *settings_variables(const struct settings *settings);
+bool settings_trusted(const struct settings *settings); /* of the project folder */
+/* Settings' folder trust is on and no rule says anything about the folder. */
+bool settings_trust_unknown(const struct settings *settings);
+
+/* Writes one value into the file of a scope (USER or WORKSPACE), keeping comments, order, unknown
+ * keys
+ * and the file's mode; creates it if it is missing; atomic. NULL value: removes the key.
+ * INVALID_ARGUMENT: a type the key does not have, or a
+ * key that this scope may not set.  The merged values change at once, so not while others read. */
+bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
+                    const json_t *value, struct err *err);
+
+/* The JSON Schema of settings.json for editors; a new reference. What it says beyond JSON Schema is
+ * in each
+ * setting's "x-hasp": merge (replace, concat, union, shallow, intersect) and project (any, never,
+ * only true,
+ * only false). */
+json_t *settings_schema(void);
+
+/* The text of a value as a person types it for `path`: as it stands for a string, else JSON.
+ * INVALID_ARGUMENT:
+ * it is not what the key takes, or there is no such key; the sentence names the one that is like
+ * it. */
+bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err);
+/* The path of known setting `i`, from 0; NULL behind the last. */
+const char *settings_name(size_t i);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: what a struct settings is. */
+#ifndef HASP_CONFIG_SETTINGS_PRIVATE_H
+#define HASP_CONFIG_SETTINGS_PRIVATE_H
+
+#include "config/file.h"
+#include "config/settings.h"
+
+/* What one file says. */
+struct scope {
+	char *path;            /* NULL: this scope has no file */
+	struct file_text text; /* as it stands there */
+	json_t *value;         /* without what does not count; NULL: nothing */
+	json_t *moved;         /* new path -> old path in the text */
+};
+
+struct settings {
+	struct home *home;
+	struct variables *variables;
+	struct scope scopes[SCOPE_COUNT];
+	json_t *merged;
+	json_t *warnings; /* sentences */
+	bool project_is_home;
+	bool trusted, trust_unknown;
+};
+
+/* Reads a scope's file and understands old names. INVALID_ARGUMENT: with path and place. */
+bool scope_read(struct scope *scope, struct err *err);
+void scope_release(struct scope *scope);
+/* The line of a path in the scope's file; 0: it is not there. */
+unsigned scope_line(const struct scope *scope, const char *path);
+
+/* Takes out of the scope's value what may not stand there, and what has another type than it
+ * should; a
+ * sentence about each, and about keys that nobody knows, goes to `warnings`. */
+void scope_check(struct scope *scope, enum settings_scope kind, json_t *warnings);
+
+/* All scopes laid over each other. */
+json_t *settings_merge(const struct settings *settings);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changing one value of a file. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/json_path.h"
+#include "config/schema.h"
+#include "config/settings_private.h"
+#include "config/variables_private.h"
+#include "data/jsonc.h"
+
+static bool check_value(const char *path, const json_t *value, struct err *err)
+{
+	const struct setting *row = schema_exact(path);
+	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
+
+	if (!row && schema_is_group(path) && value)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "\"%s\" is a group of settings: set one of them.", path);
+	if (!row || !value || schema_accepts(row, value))
+		return true;
+	schema_phrase(row, &phrase);
+	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
+}
+
+static bool check_scope(const struct settings *settings, enum settings_scope scope,
+                        const char *path, const json_t *value, struct err *err)
+{
+	const struct setting *row = schema_find(path);
+	bool may = !row || row->workspace == WORKSPACE_MAY ||
+	           (row->workspace == WORKSPACE_ONLY_TRUE && json_is_true(value)) ||
+	           (row->workspace == WORKSPACE_ONLY_FALSE && json_is_false(value));
+
+	if (scope != SCOPE_USER && scope != SCOPE_WORKSPACE)
+		return err_set(err, ERR_INVALID_ARGUMENT, "The %s settings are not written by hasp.",
+		               settings_scope_name(scope));
+	if (!settings->scopes[scope].path)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The home folder has no settings of its own beside the user's.");
+	if (row && row->never && value)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "\"%s\" is for remote administration; in a file it does not count.",
+		               path);
+	if (scope == SCOPE_WORKSPACE && value && !may)
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not for a project to say.",
+		               path);
+	return true;
+}
+
+/* Whether `path` lies below `above`. */
+static bool is_below(const char *path, const char *above)
+{
+	size_t len = strlen(above);
+
+	return strncmp(path, above, len) == 0 && path[len] == '.';
+}
+
+/* Puts a value that stands under its old name under the new one, in the text. */
+static bool rename_in_text(struct buf *text, const char *old, const char *path,
+                           const json_t *value, struct err *err)
+{
+	_cleanup_buf_ struct buf without = BUF_INIT(text->max);
+	_cleanup_buf_ struct buf with = BUF_INIT(text->max);
+
+	if (!jsonc_set(buf_view(text), old, NULL, &without, err) ||
+	    (value && !jsonc_set(buf_view(&without), path, value, &with, err)))
+		return false;
+	buf_clear(text);
+	buf_span(text, buf_view(value ? &with : &without));
+	return true;
+}
+
+/* The text with the change.  An old name goes if it says the same, or stands where an object is
+ * needed
+ * ("model": "NAME", when model.maxSessionTurns is set). */
+static bool change(const struct scope *now, const char *path, const json_t *value,
+                   struct buf *out, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(out->max);
+	const char *new;
+	json_t *old;
+
+	if (now->text.data)
+		buf_span(&text, file_text_span(&now->text));
+	json_object_foreach(now->moved, new, old) {
+		bool same = strcmp(path, new) == 0;
+		const char *name = json_string_value(old);
+
+		if ((same || is_below(path, name)) &&
+		    !rename_in_text(&text, name, new,
+		                    same ? NULL : json_path_get(now->value, new), err))
+			return false;
+	}
+	return jsonc_set(buf_view(&text), path, value, out, err);
+}
+
+/* The file may have changed since it was loaded: what counts is what it says now. */
+static bool write_file(const char *file, const char *path, const json_t *value, struct err *err)
+{
+	_cleanup_lock_ char *lock = file_lock(file, err);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
+	struct scope now = { .path = mem_strdup(file) };
+	struct err why = ERR_INIT;
+	bool ok = false;
+
+	if (lock && scope_read(&now, err)) {
+		ok = change(&now, path, value, &out, &why);
+		if (!ok)
+			err_set(err, why.code, "%s: %s", file, why.message);
+		else if (value || now.text.data)
+			ok = file_replace(file, buf_view(&out), now.text.data ? now.text.mode : 0600,
+			                  err);
+	}
+	scope_release(&now);
+	return ok;
+}
+
+/* The scope as it is now, in force at once. */
+static bool reload(struct settings *settings, enum settings_scope scope, struct err *err)
+{
+	struct scope fresh = { .path = mem_strdup(settings->scopes[scope].path) };
+	json_t *value, *warnings;
+
+	if (!scope_read(&fresh, err)) {
+		scope_release(&fresh);
+		return false;
+	}
+	value = fresh.value;
+	fresh.value = value ? variables_expand_json(settings->variables, value) : NULL;
+	json_decref(value);
+	warnings = json_array(); /* they were told when it was loaded */
+	scope_check(&fresh, scope, warnings);
+	json_decref(warnings);
+	scope_release(&settings->scopes[scope]);
+	settings->scopes[scope] = fresh;
+	json_decref(settings->merged);
+	settings->merged = settings_merge(settings);
+	return true;
+}
+
+bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
+                    const json_t *value, struct err *err)
+{
+	if (!check_scope(settings, scope, path, value, err) || !check_value(path, value, err) ||
+	    !write_file(settings->scopes[scope].path, path, value, err))
+		return false;
+	/* An untrusted project's settings are written, but do not count. */
+	if (scope == SCOPE_WORKSPACE && !settings->trusted)
+		return true;
+	return reload(settings, scope, err);
+}

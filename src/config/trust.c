@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/trust.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/file.h"
+#include "data/jsonc.h"
+
+static const struct rule_word {
+	const char *word;
+	enum trust trust;
+	bool parent;
+} words[] = {
+	{ "TRUST_FOLDER", TRUST_YES, false },
+	{ "TRUST_PARENT", TRUST_YES, true },
+	{ "DO_NOT_TRUST", TRUST_NO, false },
+};
+
+static const struct rule_word *word_of(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (word && strcmp(words[i].word, word) == 0)
+			return &words[i];
+	return NULL;
+}
+
+static char *rules_path(const struct home *home)
+{
+	const char *given = getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH");
+
+	return given && *given ? mem_strdup(given)
+	                       : mem_printf("%s/trustedFolders.json", home_gemini(home));
+}
+
+/* The path itself where it does not exist. */
+static char *canonical(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : mem_strdup(path);
+}
+
+/* All rules, or NULL when one is wrong: then none can be relied upon. */
+static json_t *read_rules(const char *path, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_t *rules = NULL;
+	const char *folder;
+	json_t *word;
+
+	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err) ||
+	    !jsonc_parse(file_text_span(&text), &rules, err))
+		return NULL;
+	json_object_foreach(rules, folder, word) {
+		if (word_of(json_string_value(word)))
+			continue;
+		err_set(err, ERR_INVALID_ARGUMENT, "%s: \"%s\" has no trust that is known.", path,
+		        folder);
+		json_decref(rules);
+		return NULL;
+	}
+	if (json_is_object(rules))
+		return rules;
+	json_decref(rules);
+	err_set(err, ERR_INVALID_ARGUMENT, "%s holds no object.", path);
+	return NULL;
+}
+
+/* What a rule is about: the folder, or the one above it. */
+static char *subject(const char *folder, const struct rule_word *word)
+{
+	_cleanup_free_ char *copy = mem_strdup(folder);
+	size_t len = strlen(copy);
+	char *slash;
+
+	while (len > 1 && copy[len - 1] == '/')
+		copy[--len] = '\0';
+	if (word->parent && (slash = strrchr(copy, '/')))
+		slash[slash == copy] = '\0';
+	return canonical(copy);
+}
+
+static bool holds(const char *outer, const char *folder)
+{
+	size_t len = strlen(outer);
+
+	if (strcmp(outer, "/") == 0)
+		return true;
+	return strncmp(folder, outer, len) == 0 && (folder[len] == '/' || !folder[len]);
+}
+
+/* The longest subject decides; of two that are equal, the one that forbids. */
+static enum trust decide(const json_t *rules, const char *folder)
+{
+	enum trust trust = TRUST_UNKNOWN;
+	size_t longest = 0;
+	const char *path;
+	json_t *value;
+
+	json_object_foreach((json_t *)rules, path, value) {
+		const struct rule_word *word = word_of(json_string_value(value));
+		_cleanup_free_ char *outer = path[0] == '/' ? subject(path, word) : NULL;
+		size_t len = outer ? strlen(outer) : 0;
+
+		if (!outer || !holds(outer, folder) || len < longest)
+			continue;
+		if (len > longest || word->trust == TRUST_NO)
+			trust = word->trust;
+		longest = len;
+	}
+	return trust;
+}
+
+enum trust trust_of(const struct home *home, const char *folder)
+{
+	const char *given = getenv("GEMINI_CLI_TRUST_WORKSPACE");
+	_cleanup_free_ char *path = rules_path(home);
+	_cleanup_free_ char *real = canonical(folder);
+	struct err err = ERR_INIT;
+	enum trust trust;
+	json_t *rules;
+
+	if (given && strcmp(given, "true") == 0)
+		return TRUST_YES;
+	if (given && strcmp(given, "false") == 0)
+		return TRUST_NO;
+	rules = read_rules(path, &err);
+	if (!rules)
+		return TRUST_UNKNOWN;
+	trust = decide(rules, real);
+	json_decref(rules);
+	return trust;
+}
+
+static bool write_rules(const char *path, json_t *rules, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
+
+	if (!json_print(&out, rules, 2))
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
+}
+
+bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err)
+{
+	_cleanup_free_ char *path = rules_path(home);
+	_cleanup_free_ char *real = canonical(folder);
+	_cleanup_lock_ char *lock = NULL;
+	json_t *rules;
+	bool ok;
+
+	if (!word_of(rule) || real[0] != '/')
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" for %s is no rule of trust.", rule,
+		               folder);
+	lock = file_lock(path, err);
+	if (!lock)
+		return false;
+	rules = read_rules(path, err);
+	if (!rules)
+		return false;
+	json_object_set_new(rules, real, json_string(rule));
+	ok = write_rules(path, rules, err);
+	json_decref(rules);
+	return ok;
+}
