@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Delivery, and waiting for answers.
+ *
+ * Two locks.  `delivery` is recursive and held while listeners run: that makes it one message at
+ * a time, lets a listener publish and unsubscribe, and makes bus_unsubscribe wait for a listener
+ * that another thread runs.  `state` guards the list of those who wait and is never held while
+ * anything else runs. Order: delivery before state.
+ */
+#include "bus/bus.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+struct subscriber {
+	unsigned id; /* 0: unsubscribed while messages were delivered */
+	enum bus_topic topic;
+	bus_listener *listener;
+	void *data;
+};
+
+/* One bus_ask, on its stack. */
+struct waiter {
+	struct waiter *next;
+	enum bus_topic question, answer_topic;
+	const char *id;
+	bool claimed;   /* an answer has been taken, and is being published */
+	bool deserted;  /* nobody is left who could answer */
+	json_t *answer; /* owned; set last */
+	int fd;         /* an eventfd: look again */
+};
+
+struct bus {
+	pthread_mutex_t delivery, state;
+	struct subscriber *subscribers; /* under delivery */
+	size_t count, cap;
+	unsigned last_id;
+	unsigned depth;                 /* deliveries inside each other, under delivery */
+	struct waiter *waiters;         /* under state */
+};
+
+struct bus *bus_new(void)
+{
+	struct bus *bus = mem_alloc(1, sizeof(*bus));
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&bus->delivery, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+	pthread_mutex_init(&bus->state, NULL);
+	return bus;
+}
+
+void bus_free(struct bus *bus)
+{
+	if (!bus)
+		return;
+	pthread_mutex_destroy(&bus->delivery);
+	pthread_mutex_destroy(&bus->state);
+	free(bus->subscribers);
+	free(bus);
+}
+
+/* ---- subscribers --------------------------------------------------------------- */
+
+unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *listener, void *data)
+{
+	unsigned id;
+
+	pthread_mutex_lock(&bus->delivery);
+	if (bus->count == bus->cap)
+		bus->subscribers = mem_grow(bus->subscribers, &bus->cap, bus->count + 1,
+		                            sizeof(*bus->subscribers));
+	id = ++bus->last_id;
+	bus->subscribers[bus->count++] = (struct subscriber){
+		.id = id, .topic = topic, .listener = listener, .data = data,
+	};
+	pthread_mutex_unlock(&bus->delivery);
+	return id;
+}
+
+/* Takes out what was unsubscribed. Under delivery, outside all deliveries. */
+static void sweep(struct bus *bus)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < bus->count; i++)
+		if (bus->subscribers[i].id)
+			bus->subscribers[kept++] = bus->subscribers[i];
+	bus->count = kept;
+}
+
+/* Under delivery. */
+static bool has_listener(const struct bus *bus, enum bus_topic topic)
+{
+	for (size_t i = 0; i < bus->count; i++)
+		if (bus->subscribers[i].id && bus->subscribers[i].topic == topic)
+			return true;
+	return false;
+}
+
+static void wake(const struct waiter *waiter)
+{
+	(void)eventfd_write(waiter->fd, 1);
+}
+
+/* Under delivery. */
+static void tell_deserted(struct bus *bus)
+{
+	pthread_mutex_lock(&bus->state);
+	for (struct waiter *waiter = bus->waiters; waiter; waiter = waiter->next) {
+		if (has_listener(bus, waiter->question))
+			continue;
+		waiter->deserted = true;
+		wake(waiter);
+	}
+	pthread_mutex_unlock(&bus->state);
+}
+
+void bus_unsubscribe(struct bus *bus, unsigned id)
+{
+	pthread_mutex_lock(&bus->delivery);
+	for (size_t i = 0; id && i < bus->count; i++)
+		if (bus->subscribers[i].id == id)
+			bus->subscribers[i].id = 0;
+	if (bus->depth == 0)
+		sweep(bus);
+	tell_deserted(bus);
+	pthread_mutex_unlock(&bus->delivery);
+}
+
+bool bus_has_listener(struct bus *bus, enum bus_topic topic)
+{
+	bool found;
+
+	if (!bus)
+		return false;
+	pthread_mutex_lock(&bus->delivery);
+	found = has_listener(bus, topic);
+	pthread_mutex_unlock(&bus->delivery);
+	return found;
+}
+
+/* ---- messages ------------------------------------------------------------------ */
+
+/* Under delivery. Who subscribes meanwhile gets the next message. */
+static void deliver(struct bus *bus, enum bus_topic topic, const json_t *message)
+{
+	size_t count = bus->count;
+
+	bus->depth++;
+	for (size_t i = 0; i < count; i++) {
+		const struct subscriber subscriber = bus->subscribers[i];
+
+		if (subscriber.id && (subscriber.topic == topic || subscriber.topic == BUS_NONE))
+			subscriber.listener(subscriber.data, topic, message);
+	}
+	if (--bus->depth == 0)
+		sweep(bus);
+}
+
+void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
+{
+	if (!bus)
+		return;
+	pthread_mutex_lock(&bus->delivery);
+	deliver(bus, topic, message);
+	pthread_mutex_unlock(&bus->delivery);
+}
+
+/* ---- questions ----------------------------------------------------------------- */
+
+/* A random UUID: whoever did not get the question cannot answer it. */
+static char *new_id(void)
+{
+	unsigned char b[16];
+
+	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+		abort();
+	return mem_printf("%02x%02x%02x%02x-%02x%02x-4%01x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+	                  b[0], b[1], b[2], b[3], b[4], b[5], b[6] & 15, b[7],
+	                  (b[8] & 0x3f) | 0x80, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}
+
+static void waiter_add(struct bus *bus, struct waiter *waiter)
+{
+	pthread_mutex_lock(&bus->state);
+	waiter->next = bus->waiters;
+	bus->waiters = waiter;
+	pthread_mutex_unlock(&bus->state);
+}
+
+/* Under state. */
+static void waiter_remove(struct bus *bus, const struct waiter *waiter)
+{
+	for (struct waiter **link = &bus->waiters; *link; link = &(*link)->next) {
+		if (*link == waiter) {
+			*link = waiter->next;
+			return;
+		}
+	}
+}
+
+/* False: nobody listens, and nothing was said. */
+static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
+                 struct waiter *waiter)
+{
+	bool heard;
+
+	pthread_mutex_lock(&bus->delivery);
+	heard = bus->depth == 0 && has_listener(bus, topic);
+	if (heard) {
+		waiter_add(bus, waiter);
+		deliver(bus, topic, message);
+		if (!has_listener(bus, topic))
+			tell_deserted(bus);
+	}
+	pthread_mutex_unlock(&bus->delivery);
+	return heard;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Takes the waiter out, unless an answer that was taken is still on its way. *ret: how it ended. */
+static bool settled(struct bus *bus, struct waiter *waiter, bool late, bool stopped,
+                    enum bus_reply *ret)
+{
+	bool over;
+
+	pthread_mutex_lock(&bus->state);
+	over = waiter->answer ||
+	       (!waiter->claimed && (waiter->deserted || late || stopped));
+	if (over)
+		waiter_remove(bus, waiter);
+	*ret = waiter->answer ? BUS_ANSWERED : stopped ? BUS_CANCELLED
+	                                     : late    ? BUS_TIMED_OUT : BUS_NOBODY;
+	pthread_mutex_unlock(&bus->state);
+	return over;
+}
+
+/* Until `end` (ms, 0: none). */
+static enum bus_reply wait_for(struct bus *bus, struct waiter *waiter, int64_t end,
+                               const struct cancel *cancel)
+{
+	enum bus_reply reply;
+
+	for (;;) {
+		int64_t left = end ? end - now_ms() : -1;
+		bool late = end && left <= 0, stopped = cancelled(cancel);
+		struct pollfd fds[] = {
+			{ .fd = waiter->fd, .events = POLLIN },
+			/* Once it is known it need not wake again. */
+			{ .fd = stopped ? -1 : cancel_fd(cancel), .events = POLLIN },
+		};
+		eventfd_t ignored;
+
+		if (settled(bus, waiter, late, stopped, &reply))
+			return reply;
+		if (late || left > INT32_MAX)
+			left = late ? -1 : INT32_MAX;
+		if (poll(fds, 2, (int)left) > 0 && fds[0].revents)
+			(void)eventfd_read(waiter->fd, &ignored);
+	}
+}
+
+enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
+                       const struct cancel *cancel, json_t **ret)
+{
+	_cleanup_free_ char *id = new_id();
+	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct waiter waiter = {
+		.question = topic, .answer_topic = bus_topic_answer(topic), .id = id, .fd = fd,
+	};
+	enum bus_reply reply;
+
+	json_object_set_new(message, "correlationId", json_string(id));
+	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
+		return BUS_NOBODY;
+	reply = wait_for(bus, &waiter, timeout_ms ? now_ms() + timeout_ms : 0, cancel);
+	if (reply == BUS_ANSWERED)
+		*ret = waiter.answer;
+	return reply;
+}
+
+/* The one who asked, whose question nobody has answered yet; it then waits until `hand_over`. */
+static struct waiter *claim(struct bus *bus, enum bus_topic topic, const char *id)
+{
+	struct waiter *waiter;
+
+	pthread_mutex_lock(&bus->state);
+	for (waiter = bus->waiters; waiter; waiter = waiter->next)
+		if (waiter->answer_topic == topic && strcmp(waiter->id, id) == 0)
+			break;
+	if (waiter && waiter->claimed)
+		waiter = NULL;
+	if (waiter)
+		waiter->claimed = true;
+	pthread_mutex_unlock(&bus->state);
+	return waiter;
+}
+
+static void hand_over(struct bus *bus, struct waiter *waiter, json_t *answer)
+{
+	pthread_mutex_lock(&bus->state);
+	waiter->answer = answer;
+	wake(waiter);
+	pthread_mutex_unlock(&bus->state);
+}
+
+bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
+{
+	struct err err = ERR_INIT;
+	struct waiter *waiter;
+
+	if (!bus || !bus_check(topic, answer, &err))
+		return false;
+	waiter = claim(bus, topic, json_string_value(json_object_get(answer, "correlationId")));
+	if (!waiter)
+		return false;
+	bus_publish(bus, topic, answer);
+	/* A copy: whoever answered may go on using theirs on another thread. */
+	hand_over(bus, waiter, json_deep_copy(answer));
+	return true;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topics and questions: how what happens inside reaches whoever shows it, and how answers come
+ * back.
+ *
+ *     struct bus *bus = bus_new();
+ *     unsigned id = bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, show, ui);
+ *     bus_publish(bus, BUS_CONTENT, message);                      // all subscribers, on this thread
+ *     switch (bus_ask(bus, BUS_TOOL_CONFIRMATION_REQUEST, message, 0, cancel, &answer)) ...
+ *     bus_answer(bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);     // from any thread
+ *     bus_free(bus);
+ *
+ * Messages are JSON objects; the table in topics.c says what each topic's members are, and
+ * docs/bus.md shows them.  A question gets a "correlationId"; the first answer with that id is
+ * the answer, later ones are ignored.  Who subscribes to a question's topic promises to answer
+ * it; with no subscriber there is no answer (BUS_NOBODY), and no answer means no.
+ *
+ * All functions from any thread.  Subscribers run on the thread that publishes, one message at a
+ * time, and may publish, answer and unsubscribe, but not ask.
+ */
+#ifndef HASP_BUS_BUS_H
+#define HASP_BUS_BUS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+
+/* X(symbol, name, the topic that answers it or NONE) */
+#define BUS_TOPIC_TABLE(X)                                                                        \
+	X(TOOL_CONFIRMATION_REQUEST, "tool-confirmation-request", TOOL_CONFIRMATION_RESPONSE)     \
+	X(TOOL_CONFIRMATION_RESPONSE, "tool-confirmation-response", NONE)                         \
+	X(TOOL_POLICY_REJECTION, "tool-policy-rejection", NONE)                                   \
+	X(UPDATE_POLICY, "update-policy", NONE)                                                   \
+	X(ASK_USER_REQUEST, "ask-user-request", ASK_USER_RESPONSE)                                \
+	X(ASK_USER_RESPONSE, "ask-user-response", NONE)                                           \
+	X(PROMPT, "prompt", NONE)                                                                 \
+	X(CONTENT, "content", NONE)                                                               \
+	X(THOUGHT, "thought", NONE)                                                               \
+	X(TOOL_CALL, "tool-call", NONE)                                                           \
+	X(TOOL_OUTPUT, "tool-output", NONE)                                                       \
+	X(TOOL_RESULT, "tool-result", NONE)                                                       \
+	X(NOTICE, "notice", NONE)                                                                 \
+	X(MODEL, "model", NONE)                                                                   \
+	X(COMPRESSED, "compressed", NONE)                                                         \
+	X(TODOS, "todos", NONE)                                                                   \
+	X(APPROVAL_MODE, "approval-mode", NONE)                                                   \
+	X(TURN_END, "turn-end", NONE)
+
+enum bus_topic {
+	BUS_NONE,
+#define BUS_TOPIC_ENUM(symbol, name, answer) BUS_##symbol,
+	BUS_TOPIC_TABLE(BUS_TOPIC_ENUM)
+#undef BUS_TOPIC_ENUM
+	BUS_TOPIC_COUNT
+};
+/* What the members are (all strings unless said):
+ * TOOL_CONFIRMATION_REQUEST  correlationId, callId, toolName, serverName?, arguments (object),
+ *     details {type "edit"|"exec"|"mcp"|"info", title, and
+ *       edit: filePath, fileName, fileDiff, originalContent|null, newContent;
+ *       exec: command, rootCommand, rootCommands [string], summary, problems [string];
+ *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
+ *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
+ *     reason?: what a hook or rule said
+ * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?
+ * TOOL_POLICY_REJECTION      callId, toolName, message, rule?
+ * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
+ * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)
+ * ASK_USER_RESPONSE          correlationId, answers {"0": ...} | cancelled (bool)
+ * PROMPT                     text: what the user sent
+ * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
+ * TOOL_CALL                  callId, toolName, title, arguments, description
+ * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
+ * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
+ *                            display (string), durationMs (int), error? {type, message}
+ * NOTICE                     severity "info"|"warning"|"error", message
+ * MODEL                      model, reason?: another model answers from now on
+ * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
+ * TODOS                      todos [{description, status}]
+ * APPROVAL_MODE              mode
+ * TURN_END                   reason, usage (object)
+ */
+
+const char *bus_topic_name(enum bus_topic topic);
+enum bus_topic bus_topic_answer(enum bus_topic topic); /* BUS_NONE: it is no question */
+/* "NAME:TYPES NAME?:TYPES ...", as topics.c says; "" for BUS_NONE. */
+const char *bus_topic_members(enum bus_topic topic);
+/* Whether a message has the members of its topic; more than these are fine. INVALID_ARGUMENT: which
+ * is missing or has another type. */
+bool bus_check(enum bus_topic topic, const json_t *message, struct err *err);
+
+struct bus;
+typedef void bus_listener(void *data, enum bus_topic topic, const json_t *message);
+
+struct bus *bus_new(void);
+void bus_free(struct bus *bus); /* NULL is fine; nobody may be asking */
+
+/* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic (and no promise to answer). */
+unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *listener, void *data);
+/* The listener is not running, and not called any more, when it returns; unless it is called by the
+ * listener itself.  Who asks and has no subscriber left that could answer gets BUS_NOBODY. */
+void bus_unsubscribe(struct bus *bus, unsigned id);
+bool bus_has_listener(struct bus *bus, enum bus_topic topic);
+
+/* NULL bus: nobody listens. `message` is borrowed and must not be changed by listeners. */
+void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message);
+
+enum bus_reply {
+	BUS_ANSWERED,
+	BUS_NOBODY,    /* no subscriber (or NULL bus), or none any more; asked by a listener */
+	BUS_TIMED_OUT,
+	BUS_CANCELLED,
+};
+
+/* Publishes a question with a fresh correlationId set in `message`, and waits up to `timeout_ms`
+ * (0: for as long as it takes). *ret: the answering message, for the caller. */
+enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
+                       const struct cancel *cancel, json_t **ret);
+/* Also published, before who asked goes on. False: nobody waits for this id (any more), or the
+ * answer has not the members of `topic` (bus_check). */
+bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer);
+
+#endif
