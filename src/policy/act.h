@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call does, in the words of rules. Private to this folder.
+ *
+ * Most calls are one act: the tool's names and its arguments.  apply_changes is one act for each
+ * of its changes, read_many_files for each path; so a rule about one file or one kind of edit
+ * holds for them as well.  A call is decided on act by act, and the strictest counts.
+ */
+#ifndef HASP_POLICY_ACT_H
+#define HASP_POLICY_ACT_H
+
+#include "base/buf.h"
+#include "policy/rule.h"
+
+enum { ACT_NAMES_MAX = 24 };
+
+struct act {
+	/* Of the tool itself; "covers": of Gemini CLI's tool that would do this; "strict": of
+	 * tools whose denials and questions are meant for this too, but whose permissions are
+	 * not. */
+	const char *names[ACT_NAMES_MAX];
+	const char *const *covers, *const *strict; /* NULL-terminated, or NULL */
+	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's own */
+	bool broad;        /* it may reach more files than its arguments name */
+	bool part;         /* it is not all that the call does */
+	/* The texts that patterns are tried on; made when one is. */
+	struct buf own, other, whole;
+	bool own_made, other_made, whole_made;
+};
+
+struct acts {
+	struct act *items; /* owned */
+	size_t count, cap;
+};
+
+void acts_make(const struct policy_call *call, struct acts *ret);
+void acts_release(struct acts *acts);
+#define _cleanup_acts_ __attribute__((cleanup(acts_release)))
+
+/* One act with these arguments (a new reference is taken), and no others. For command lines. */
+void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret);
+void act_release(struct act *act);
+
+/* How a rule's names fit. */
+enum fit {
+	FIT_NONE,
+	FIT_OWN,   /* it names the tool */
+	FIT_COVER, /* it names Gemini CLI's tool for this */
+};
+/* `strict`: for a rule that denies or asks. */
+enum fit act_fit(const struct act *act, const struct policy_call *call,
+                 const struct selector *selector, bool strict);
+
+/* Whether the pattern is found in the act's arguments. Strict: in any form of them, and where it
+ * cannot be told; else only where it is certain. */
+bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
+                 enum fit fit, bool strict);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decisions and what made them. Private to this folder. */
+#ifndef HASP_POLICY_DECIDE_H
+#define HASP_POLICY_DECIDE_H
+
+#include "policy/act.h"
+#include "shell/analysis.h"
+
+struct outcome {
+	enum policy_decision decision;
+	const struct rule *rule;   /* borrowed; NULL: none matched */
+	const char *why;           /* a static sentence, where the rule alone does not say it; or NULL */
+	char *said;                /* owned: a checker's sentence; or NULL */
+};
+
+/* One command of a command line, as rules see it. */
+struct shell_view {
+	const struct shell_analysis *analysis;
+	const struct shell_command *command;
+	struct act *raw;    /* the call with this command alone, as it is written */
+	struct act *plain;  /* with its words without quotes; */
+	struct act *base;   /* and its name without folders: what denies is tried on these too */
+};
+
+/* The highest rule that is about this act. `view`: of run_shell_command, else NULL. */
+struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
+                          struct act *act, const struct shell_view *view);
+/* What counts where no rule does. */
+enum policy_decision decide_default(const struct policy_call *call);
+/* Whether modes, interactivity, sub-agent and annotations of the selector are the call's. */
+bool decide_applies(const struct selector *selector, const struct policy_call *call);
+static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
+{
+	return a->decision > b->decision;
+}
+
+/* shell.c: of run_shell_command. */
+struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
+                            struct act *act, struct policy_verdict *verdict);
+
+/* prefix.c: whether the command begins with the prefix. */
+enum prefix_match { PREFIX_NO, PREFIX_MAYBE, PREFIX_YES };
+/* Certainly, word by word: for what is allowed. */
+enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix);
+/* Also by another path, as text, with words in between that are options, or with words that are
+ * known only when it runs (MAYBE): for what is denied or asked about. */
+enum prefix_match prefix_possible(const struct shell_view *view, const char *prefix);
+/* What "always" would allow for the command: "git status"; NULL: nothing sensible. The caller
+ * frees. */
+char *prefix_offer(const struct shell_command *command);
+
+/* heuristic.c: tables of commands. */
+bool is_dangerous_command(const struct shell_command *command);
+bool is_safe_command(const struct shell_command *command, bool trusted);
+bool is_git_command(const struct shell_command *command);
+/* A command that does nothing but run others, which are in the list: sh -c, time, xargs. */
+bool is_mere_wrapper(const struct shell_command *command);
+
+/* checker.c: what the safety checkers say about a call that `outcome` does not deny. */
+void check_safety(const struct policy *policy, const struct policy_call *call,
+                  const struct acts *acts, struct outcome *outcome);
+
+#endif

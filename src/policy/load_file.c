@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policy files and folders of them. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "policy/load.h"
+
+static bool read_all(int fd, struct buf *out)
+{
+	struct stat info;
+	char *room;
+	ssize_t len;
+
+	if (fstat(fd, &info) != 0)
+		return false;
+	if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size >= LIMIT_POLICY_BYTES) {
+		errno = S_ISREG(info.st_mode) ? EFBIG : EINVAL;
+		return false;
+	}
+	room = buf_reserve(out, (size_t)info.st_size + 1);
+	len = room ? fd_read_full(fd, room, (size_t)info.st_size + 1) : -1;
+	if (len > 0)
+		out->len += (size_t)len;
+	return len >= 0;
+}
+
+bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems)
+{
+	struct loader loader = {
+		.policy = policy, .tier = tier, .file = path, .problems = problems,
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_POLICY_BYTES + 1);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || !read_all(fd, &text)) {
+		load_problem(&loader, NULL, "file_read", "%s cannot be read: %s.", path,
+		             strerror(errno));
+		return false;
+	}
+	return load_text(&loader, buf_from(&text, 0));
+}
+
+/* ---- folders -------------------------------------------------------------------------- */
+
+static int is_policy(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && strcmp(entry->d_name + len - 5, ".toml") == 0 &&
+	       entry->d_name[0] != '.';
+}
+
+/* Bytes, whatever the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool add_entries(struct policy *policy, enum policy_tier tier, const char *folder,
+                        json_t *problems)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_policy, by_name);
+	bool well = true;
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+
+		well = policy_add_file(policy, tier, path, problems) && well;
+		free(entries[i]);
+	}
+	free(entries);
+	return well && count >= 0;
+}
+
+static bool complain(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems, const char *what)
+{
+	struct loader loader = {
+		.policy = policy, .tier = tier, .file = path, .problems = problems,
+	};
+
+	load_problem(&loader, NULL, "file_read", "%s %s.", path, what);
+	return false;
+}
+
+bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return errno == ENOENT || complain(policy, tier, path, problems, strerror(errno));
+	if (!S_ISDIR(info.st_mode))
+		return policy_add_file(policy, tier, path, problems);
+	return add_entries(policy, tier, path, problems);
+}
+
+/* Whoever could write it could write rules for everybody. */
+static bool is_roots(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && info.st_uid == 0 && !(info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool all_roots(const char *folder)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_policy, by_name);
+	bool well = count >= 0 && is_roots(folder);
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+
+		well = well && is_roots(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return well;
+}
+
+bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
+                       json_t *problems)
+{
+	struct stat info;
+
+	if (stat(folder, &info) != 0 && errno == ENOENT)
+		return true;
+	if (tier == POLICY_ADMIN && !all_roots(folder))
+		return complain(policy, tier, folder, problems,
+		                "is not used: it and its files must belong to root, and nobody "
+		                "else may write them");
+	return policy_add_path(policy, tier, folder, problems);
+}

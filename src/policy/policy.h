@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy engine: whether a call is allowed, denied, or somebody is asked. A pure decision.
+ *
+ *     struct policy *policy = policy_new();
+ *     policy_add_defaults(policy);                                    // tier 1
+ *     policy_add_folder(policy, POLICY_USER, path, &problems);        // *.toml, sorted by name
+ *     policy_add_settings(policy, tools, mcp, servers);
+ *     struct policy_call call = { .tool = "run_shell_command", .arguments = args, ... };
+ *     policy_decide(policy, &call, &verdict);
+ *     policy_verdict_release(&verdict);
+ *     policy_free(policy);
+ *
+ * The format is Gemini CLI's TOML ([[rule]], [[safety_checker]]), its tiers and priorities, its
+ * default rules for hasp's tools; docs/policy.md has all of it, and where hasp differs on
+ * purpose.  The rule that decides is named with file and line.
+ *
+ * A shell command is analysed (shell/analysis.h): each command in it is decided on, the strictest
+ * counts; what cannot be analysed is asked about where it would have been allowed.  This decides
+ * about ASKING; what a command can do is the sandbox's matter.
+ */
+#ifndef HASP_POLICY_POLICY_H
+#define HASP_POLICY_POLICY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum policy_decision { POLICY_ALLOW, POLICY_ASK, POLICY_DENY }; /* from mild to strict */
+const char *policy_decision_name(enum policy_decision decision); /* "allow", "ask_user", "deny" */
+
+/* From strict to permissive. */
+enum approval_mode { MODE_PLAN, MODE_DEFAULT, MODE_AUTO_EDIT, MODE_YOLO, MODE_COUNT };
+const char *approval_mode_name(enum approval_mode mode); /* "plan", "default", "autoEdit", "yolo" */
+/* Also "auto_edit" (flags) and "accepting_edits". False: none of them. */
+bool approval_mode_parse(const char *word, enum approval_mode *ret);
+
+enum policy_tier {
+	POLICY_DEFAULT = 1,
+	POLICY_EXTENSION, /* its allow rules and yolo modes are dropped */
+	POLICY_WORKSPACE,
+	POLICY_USER,
+	POLICY_ADMIN,
+};
+
+struct policy;
+struct policy *policy_new(void);
+void policy_free(struct policy *policy); /* NULL is fine */
+
+/* `problems`: an array to which {file, line, kind, message} are appended (kind: Gemini CLI's
+ * words file_read, toml_parse, schema_validation, rule_validation, regex_compilation,
+ * tool_name_warning, example_failed). A file that cannot be read, is not TOML or has members of
+ * the wrong type adds no rules; of others, rules that cannot be used are left out.  False:
+ * something worse than a tool_name_warning was found; in tier ADMIN and USER the caller should
+ * stop then. */
+void policy_add_defaults(struct policy *policy);
+bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems);
+/* A file, or all *.toml of a folder, by name. No such path: true, nothing added. */
+bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems);
+/* No such folder: true, nothing added. ADMIN: not owned by root or writable by others: refused. */
+bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
+                       json_t *problems);
+/* What settings and flags mean as rules; any may be NULL: tools {core, allowed, exclude,
+ * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
+void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
+                         const json_t *servers);
+/* In plan mode, .md files right in this folder of the project may be written too. Both absolute. */
+void policy_add_plans(struct policy *policy, const char *project, const char *folder);
+/* Rules that somebody chose with "always", saved ones too, do not count
+ * (security.disableAlwaysAllow). Before the first decision. */
+void policy_forget_always(struct policy *policy);
+
+/* One call to be decided on. All borrowed. */
+struct policy_call {
+	const char *tool;               /* canonical: "update_file", "mcp_server_tool" */
+	const char *const *other_names; /* aliases that rules may use; NULL-terminated, or NULL */
+	const char *server;             /* of an MCP tool; or NULL */
+	const char *server_tool;        /* its name there; or NULL */
+	const char *kind;               /* "read", "edit", ... (tool_kind_name) */
+	const json_t *arguments;        /* canonical */
+	const json_t *other_arguments;  /* the same in Gemini CLI's names for argsPattern; or NULL */
+	const json_t *annotations;      /* of an MCP tool; or NULL */
+	const char *subagent;           /* who calls; NULL: the main agent */
+	const char *const *roots;       /* of the workspace, canonical, NULL-terminated; relative paths
+	                                 * begin at the first. NULL: hasp's own tools keep inside by
+	                                 * themselves, other tools' paths are outside */
+	enum approval_mode mode;
+	bool interactive;               /* somebody can be asked */
+	bool trusted;                   /* the folder is */
+};
+
+struct policy_verdict {
+	enum policy_decision decision;
+	char *message;     /* owned; a denyMessage or a sentence with the reason. Never NULL */
+	char *rule;        /* owned; "FILE:LINE" of the rule, "default:NAME:LINE", "settings:
+	                    * tools.exclude", "session", "default decision". Never NULL */
+	double priority;   /* tier + priority / 1000 */
+	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL. Owned.
+	                    * Their decisions are before what counts for the whole line */
+	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
+	                    * ["git status", ...]; NULL: it cannot be allowed by prefix. Owned */
+};
+
+/* Never POLICY_ASK where nobody can be asked: that is a denial which says so. */
+void policy_decide(const struct policy *policy, const struct policy_call *call,
+                   struct policy_verdict *ret);
+void policy_verdict_release(struct policy_verdict *verdict);
+/* Whether every call of the tool is denied whatever its arguments: it need not be offered. */
+bool policy_hides(const struct policy *policy, const struct policy_call *call);
+
+/* "Always", for this session (document 2: per tool; for the shell per prefix; for MCP per tool
+ * or per server): a rule in memory for this mode and the more permissive ones. From any thread,
+ * as policy_decide. `prefixes`: for run_shell_command, required; `server`: all its tools. */
+void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
+                              const char *server, enum approval_mode mode);
+/* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
+ * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
+ * (Gemini CLI's list) without a prefix or `args_pattern`. */
+bool policy_save(struct policy *policy, const char *folder, const char *tool,
+                 const json_t *prefixes, const char *server, const char *args_pattern,
+                 enum approval_mode mode, struct err *err);
+
+/* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
+ * the safety checkers: [{checker, ...}]; a new reference. */
+json_t *policy_list(const struct policy *policy);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a policy consists of. Private to this folder. */
+#ifndef HASP_POLICY_RULE_H
+#define HASP_POLICY_RULE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
+#include "match/js_regex.h"
+
+/* What of a call's arguments a selector looks at. */
+enum narrow {
+	NARROW_NONE,
+	NARROW_ARGUMENTS, /* regex, on the arguments as stable JSON */
+	NARROW_PREFIX,    /* prefixes, each on one command of a command line */
+	NARROW_COMMAND,   /* regex, on one command of a command line */
+};
+
+/* Which calls a rule or a checker is about. All strings and arrays are owned; NULL: anything. */
+struct selector {
+	char **names; /* as written; at least one */
+	size_t name_count;
+	char *server;         /* "*": any server's */
+	char *subagent;
+	unsigned modes;       /* bits 1 << enum approval_mode; 0: all */
+	int interactive;      /* -1: either; 0, 1 */
+	json_t *annotations;  /* each must be there and equal */
+	enum narrow narrow;
+	char **prefixes;
+	size_t prefix_count;
+	struct js_regex *regex;
+};
+
+struct rule {
+	struct selector selector;
+	enum policy_decision decision;
+	double priority;        /* tier + priority / 1000 */
+	size_t order;           /* of equals, the first that was added comes first */
+	bool allow_redirection;
+	bool always;            /* somebody chose "always" */
+	char *message;          /* denyMessage, or NULL */
+	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
+};
+
+enum checker_kind {
+	CHECKER_ALLOWED_PATH,
+	CHECKER_UNSUPPORTED, /* what it would say is not known: somebody is asked */
+};
+
+struct checker {
+	struct selector selector;
+	enum checker_kind kind;
+	char *name;
+	json_t *included, *excluded; /* arrays of names of arguments, or NULL */
+	double priority;
+	size_t order;
+	char *origin;
+};
+
+struct policy {
+	pthread_rwlock_t lock; /* rules and checkers; deciding only reads */
+	struct rule **rules;   /* the highest first */
+	size_t rule_count, rule_cap;
+	struct checker **checkers;
+	size_t checker_count, checker_cap;
+	size_t added;          /* for `order` */
+	bool no_always;        /* rules that somebody chose with "always" do not count */
+};
+
+/* `selector` is released with the rule or checker. */
+void selector_init(struct selector *selector);
+void selector_release(struct selector *selector);
+void selector_add_name(struct selector *selector, const char *name);
+void selector_add_prefix(struct selector *selector, const char *prefix);
+void rule_free(struct rule *rule);
+void checker_free(struct checker *checker);
+
+/* Take ownership, and put it in its place. */
+void policy_add_rule(struct policy *policy, struct rule *rule);
+void policy_add_checker(struct policy *policy, struct checker *checker);
+
+/* A new rule with nothing but these; `origin` is copied. */
+struct rule *rule_new(enum policy_decision decision, double priority, const char *origin);
+
+/* The mode and the more permissive ones, as bits. */
+unsigned modes_from(enum approval_mode mode);
+/* Gemini CLI's priority for "always", within its tier. */
+enum { ALWAYS_PRIORITY = 950 };
+
+#endif

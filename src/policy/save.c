@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "Always and save": auto-saved.toml, as Gemini CLI writes it.
+ *
+ * The rule is appended to the text, so that comments and order stay; the new file takes the old
+ * one's place at once, under a lock of the folder.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "data/toml.h"
+#include "policy/always.h"
+#include "policy/names.h"
+
+#define FILE_NAME "auto-saved.toml"
+
+struct saved {
+	struct always always;
+	const char *args_pattern;
+	const char *folder;
+	char *path;
+};
+
+/* ---- the text -------------------------------------------------------------------------- */
+
+/* A TOML string: JSON's escapes are TOML's, but for DEL. */
+static void append_string(struct buf *out, const char *text)
+{
+	_cleanup_buf_ struct buf quoted = BUF_INIT(8 * strlen(text) + 16);
+
+	json_print_string(&quoted, span_str(text));
+	for (size_t i = 0; i < quoted.len; i++) {
+		if (quoted.data[i] == 0x7f)
+			buf_str(out, "\\u007f");
+		else
+			buf_char(out, quoted.data[i]);
+	}
+}
+
+static void append_member(struct buf *out, const char *name, const char *value)
+{
+	buf_printf(out, "%s = ", name);
+	append_string(out, value);
+	buf_char(out, '\n');
+}
+
+/* The name as Gemini CLI's loader joins it with mcpName again. */
+static const char *saved_name(const struct saved *saved)
+{
+	return saved->always.server ? "*" : names_gemini(names_canonical(saved->always.tool));
+}
+
+static void append_rule(struct buf *out, const struct saved *saved)
+{
+	const struct always *always = &saved->always;
+	size_t count = json_array_size(always->prefixes);
+
+	buf_str(out, out->len ? "\n[[rule]]\n" : "[[rule]]\n");
+	append_member(out, "decision", "allow");
+	buf_printf(out, "priority = %d\n", ALWAYS_PRIORITY);
+	append_member(out, "toolName", saved_name(saved));
+	if (always->server)
+		append_member(out, "mcpName", always->server);
+	for (size_t i = 0; i < count; i++) {
+		buf_str(out, i ? ", " : "commandPrefix = [ ");
+		append_string(out, json_string_value(json_array_get(always->prefixes, i)));
+	}
+	buf_str(out, count ? " ]\n" : "");
+	if (saved->args_pattern)
+		append_member(out, "argsPattern", saved->args_pattern);
+	buf_str(out, "modes = [ ");
+	for (int mode = (int)always->mode; mode < MODE_COUNT; mode++)
+		buf_printf(out, "\"%s\"%s", approval_mode_name((enum approval_mode)mode),
+		           mode + 1 < MODE_COUNT ? ", " : " ]\n");
+}
+
+/* Whether a rule of the file says the same already. */
+static bool says_so(const json_t *table, const struct buf *rule)
+{
+	const json_t *rules = json_object_get(table, "rule");
+	json_auto_t *mine = NULL;
+	struct err err = ERR_INIT;
+
+	if (!toml_parse(buf_view(rule), /* lines= */ false, &mine, &err))
+		return false;
+	for (size_t i = 0; i < json_array_size(rules); i++)
+		if (json_equal(json_array_get(rules, i),
+		               json_array_get(json_object_get(mine, "rule"), 0)))
+			return true;
+	return false;
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+static bool read_old(const struct saved *saved, struct buf *text, struct err *err)
+{
+	_cleanup_fd_ int fd = open(saved->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *room = buf_reserve(text, LIMIT_POLICY_BYTES);
+	ssize_t len;
+
+	if (fd < 0 && errno == ENOENT)
+		return true;
+	len = fd < 0 ? -1 : fd_read_full(fd, room, LIMIT_POLICY_BYTES);
+	if (len < 0)
+		return err_set_errno(err, errno, "%s cannot be read", saved->path);
+	if ((size_t)len == LIMIT_POLICY_BYTES)
+		return err_set(err, ERR_TOO_LARGE, "%s is too long for another rule.", saved->path);
+	text->len += (size_t)len;
+	return true;
+}
+
+static bool write_new(const struct saved *saved, const struct buf *text, struct err *err)
+{
+	unsigned long long number = 0;
+	_cleanup_free_ char *temp = NULL;
+	_cleanup_fd_ int fd = -1;
+
+	(void)!getrandom(&number, sizeof(number), 0);
+	temp = mem_printf("%s.%016llx.tmp", saved->path, number);
+	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_set_errno(err, errno, "%s cannot be written", saved->path);
+	if (!fd_write_all(fd, text->data, text->len) || fsync(fd) != 0 ||
+	    rename(temp, saved->path) != 0) {
+		err_set_errno(err, errno, "%s cannot be written", saved->path);
+		unlink(temp);
+		return false;
+	}
+	return true;
+}
+
+static bool make_folders(const char *folder, struct err *err)
+{
+	_cleanup_free_ char *path = mem_strdup(folder);
+
+	for (char *slash = strchr(path + 1, '/'); ; slash = strchr(slash + 1, '/')) {
+		if (slash)
+			*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return err_set_errno(err, errno, "%s cannot be made", path);
+		if (!slash)
+			return true;
+		*slash = '/';
+	}
+}
+
+/* What cannot be read as TOML is kept under another name. */
+static bool set_aside(const struct saved *saved, struct buf *text, struct err *err)
+{
+	_cleanup_free_ char *backup = mem_printf("%s.bak", saved->path);
+
+	buf_clear(text);
+	if (rename(saved->path, backup) != 0)
+		return err_set_errno(err, errno, "%s cannot be set aside", saved->path);
+	return true;
+}
+
+/* Under the lock. */
+static bool append_to_file(const struct saved *saved, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_POLICY_BYTES);
+	_cleanup_buf_ struct buf rule = BUF_INIT(LIMIT_POLICY_BYTES);
+	json_auto_t *table = NULL;
+	struct err ignored = ERR_INIT;
+
+	append_rule(&rule, saved);
+	if (rule.overflowed)
+		return err_set(err, ERR_TOO_LARGE, "The rule is too long.");
+	if (!read_old(saved, &text, err))
+		return false;
+	if (!toml_parse(buf_from(&text, 0), /* lines= */ false, &table, &ignored) &&
+	    !set_aside(saved, &text, err))
+		return false;
+	if (table && says_so(table, &rule))
+		return true;
+	if (text.len && text.data[text.len - 1] != '\n')
+		buf_char(&text, '\n');
+	append_rule(&text, saved);
+	return write_new(saved, &text, err);
+}
+
+static bool append_locked(const struct saved *saved, struct err *err)
+{
+	_cleanup_fd_ int lock = -1;
+
+	if (!make_folders(saved->folder, err))
+		return false;
+	lock = open(saved->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX) != 0)
+		return err_set_errno(err, errno, "%s cannot be locked", saved->folder);
+	return append_to_file(saved, err);
+}
+
+/* ---- the rule ---------------------------------------------------------------------------- */
+
+static bool all_strings(const json_t *prefixes)
+{
+	for (size_t i = 0; i < json_array_size(prefixes); i++)
+		if (!json_is_string(json_array_get(prefixes, i)) ||
+		    json_string_length(json_array_get(prefixes, i)) == 0)
+			return false;
+	return true;
+}
+
+static bool check(const struct saved *saved, struct err *err)
+{
+	const struct always *always = &saved->always;
+	bool narrow = json_array_size(always->prefixes) > 0;
+
+	if (!all_strings(always->prefixes) || (narrow && saved->args_pattern))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A permission needs prefixes of commands or a pattern, as text.");
+	if (!always->server && !narrow && !saved->args_pattern &&
+	    always_needs_narrowing(always->tool))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s cannot be allowed for ever without saying for what.",
+		               always->tool);
+	return true;
+}
+
+bool policy_save(struct policy *policy, const char *folder, const char *tool,
+                 const json_t *prefixes, const char *server, const char *args_pattern,
+                 enum approval_mode mode, struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
+	const struct saved saved = {
+		.always = { .tool = tool, .prefixes = prefixes, .server = server, .mode = mode,
+		            .tier = POLICY_USER },
+		.args_pattern = args_pattern, .folder = folder, .path = path,
+	};
+	struct js_regex *regex = NULL;
+	struct rule *rule;
+
+	if (!check(&saved, err))
+		return false;
+	if (args_pattern &&
+	    !js_regex_compile_with(span_str(args_pattern), JS_REGEX_BOUNDED, &regex, err))
+		return false;
+	if (!append_locked(&saved, err)) {
+		js_regex_free(regex);
+		return false;
+	}
+	rule = always_rule(&saved.always, path);
+	if (regex) {
+		rule->selector.regex = regex;
+		rule->selector.narrow = NARROW_ARGUMENTS;
+	}
+	policy_add_rule(policy, rule);
+	return true;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decision on a command line: each command in it by itself, the strictest counts. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "policy/decide.h"
+
+/* One command that is decided on. */
+struct unit {
+	const struct shell_command *command; /* NULL: the line has none (a comment, x=1) */
+	struct outcome outcome;
+	bool by_table;   /* allowed by is_safe_command, not by a rule */
+	bool final;      /* a prefix would not allow it */
+};
+
+struct line {
+	const struct policy *policy;
+	const struct policy_call *call;
+	struct act *act;
+	struct shell_analysis analysis;
+	struct unit *units;
+	size_t count;
+};
+
+/* ---- views ------------------------------------------------------------------------------- */
+
+/* The call's arguments with another command, and without what the model says about it. */
+static json_t *with_command(const struct policy_call *call, struct span command)
+{
+	json_t *arguments = json_copy((json_t *)call->arguments);
+
+	if (!arguments)
+		arguments = json_object();
+	json_object_set_new(arguments, "command", json_text(command));
+	json_object_del(arguments, "description");
+	return arguments;
+}
+
+static void view_act(const struct policy_call *call, struct span command, struct act *ret)
+{
+	json_auto_t *arguments = with_command(call, command);
+
+	act_init(call, arguments, ret);
+}
+
+/* The words with single blanks between them; of those that are not known, what is written. */
+static void append_words(struct buf *out, const struct shell_command *command, struct span name)
+{
+	for (size_t i = 0; i < command->word_count; i++) {
+		const struct shell_word *word = &command->words[i];
+
+		if (i)
+			buf_char(out, ' ');
+		buf_span(out, i == 0 && name.len ? name : word->dynamic ? word->raw : word->value);
+	}
+}
+
+static struct span raw_text(const struct line *line, const struct shell_command *command)
+{
+	const struct shell_script *script = &line->analysis.scripts[command->script];
+
+	return span_head(span_skip(script->text, command->offset), command->length);
+}
+
+static struct outcome decide_view(const struct line *line, const struct shell_command *command)
+{
+	_cleanup_buf_ struct buf plain = BUF_INIT(2 * LIMIT_SHELL_ALL_BYTES);
+	_cleanup_buf_ struct buf base = BUF_INIT(2 * LIMIT_SHELL_ALL_BYTES);
+	struct act acts[3];
+	const struct shell_view view = {
+		.analysis = &line->analysis, .command = command,
+		.raw = &acts[0], .plain = &acts[1], .base = &acts[2],
+	};
+	struct outcome outcome;
+
+	append_words(&plain, command, span_of("", 0));
+	append_words(&base, command, shell_command_base(command));
+	view_act(line->call, raw_text(line, command), &acts[0]);
+	view_act(line->call, buf_from(&plain, 0), &acts[1]);
+	view_act(line->call, buf_from(&base, 0), &acts[2]);
+	outcome = decide_act(line->policy, line->call, &acts[0], &view);
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++)
+		act_release(&acts[i]);
+	return outcome;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+/* Whether the rule says nothing about which command it is. */
+static bool is_general(const struct outcome *outcome)
+{
+	return !outcome->rule || outcome->rule->selector.narrow == NARROW_NONE;
+}
+
+/* The tables count where no rule is about this very command. */
+static void apply_tables(const struct line *line, struct unit *unit)
+{
+	const struct policy_call *call = line->call;
+	struct outcome *outcome = &unit->outcome;
+
+	if (!is_general(outcome))
+		return;
+	if (outcome->decision == POLICY_ALLOW && call->mode != MODE_YOLO) {
+		if (is_dangerous_command(unit->command))
+			outcome->why = "This command is asked about wherever no rule is about it.";
+		else if (is_git_command(unit->command) && !call->trusted)
+			outcome->why = "Git runs what a folder's files say, and this one is not trusted.";
+		if (outcome->why) {
+			outcome->decision = POLICY_ASK;
+			unit->final = !call->trusted;
+		}
+	} else if (outcome->decision == POLICY_ASK && !outcome->why &&
+	           is_safe_command(unit->command, call->trusted)) {
+		outcome->decision = POLICY_ALLOW;
+		unit->by_table = true;
+	}
+}
+
+/* Redirections into files are something else than the command that a rule allows. */
+static bool minds_redirection(const struct line *line, const struct unit *unit)
+{
+	return line->call->mode < MODE_AUTO_EDIT && unit->outcome.decision == POLICY_ALLOW &&
+	       !(unit->outcome.rule && unit->outcome.rule->allow_redirection && !unit->by_table);
+}
+
+static void ask_about_redirection(struct unit *unit)
+{
+	unit->outcome.decision = POLICY_ASK;
+	unit->outcome.why = "Its output is written to a file.";
+	unit->final = true;
+}
+
+static bool writes(const struct shell_redirect *redirects, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (redirects[i].writes_file)
+			return true;
+	return false;
+}
+
+static void decide_unit(const struct line *line, struct unit *unit)
+{
+	const struct shell_command *command = unit->command;
+
+	unit->outcome = decide_view(line, command);
+	if (unit->outcome.why)
+		unit->final = true;
+	apply_tables(line, unit);
+	if (!writes(command->redirects, command->redirect_count) ||
+	    line->call->mode >= MODE_AUTO_EDIT)
+		return;
+	unit->final = true;
+	if (minds_redirection(line, unit))
+		ask_about_redirection(unit);
+}
+
+/* Whether nobody but the defaults has anything against it. */
+static bool is_by_default(const struct outcome *outcome)
+{
+	return is_general(outcome) && !outcome->why &&
+	       (!outcome->rule || outcome->rule->priority < POLICY_EXTENSION ||
+	        outcome->decision == POLICY_ASK);
+}
+
+/* sh -c 'ls; pwd' is as harmless as what it runs. */
+static void settle_wrappers(struct line *line)
+{
+	for (size_t i = line->count; i-- > 0;) {
+		struct unit *unit = &line->units[i];
+		size_t index = (size_t)(unit->command - line->analysis.commands), children = 0;
+		bool allowed = true;
+
+		if (unit->outcome.decision == POLICY_ALLOW || !is_by_default(&unit->outcome) ||
+		    !is_mere_wrapper(unit->command))
+			continue;
+		for (size_t k = i + 1; k < line->count; k++) {
+			if (line->units[k].command->parent != index)
+				continue;
+			children++;
+			allowed = allowed && line->units[k].outcome.decision == POLICY_ALLOW;
+		}
+		if (children && allowed) {
+			unit->outcome.decision = POLICY_ALLOW;
+			unit->by_table = true;
+		}
+	}
+}
+
+/* Not: [[ ]], of which nothing runs, and assignments alone, unless there is nothing else. */
+static bool is_unit(const struct shell_command *command)
+{
+	return command->word_count > 0 && !(command->flags & SHELL_FLAG_TEST);
+}
+
+static void decide_units(struct line *line)
+{
+	const struct shell_analysis *analysis = &line->analysis;
+
+	line->units = mem_alloc(analysis->command_count + 1, sizeof(*line->units));
+	for (size_t i = 0; i < analysis->command_count; i++) {
+		if (!is_unit(&analysis->commands[i]))
+			continue;
+		line->units[line->count].command = &analysis->commands[i];
+		decide_unit(line, &line->units[line->count++]);
+	}
+	settle_wrappers(line);
+}
+
+/* ---- the line --------------------------------------------------------------------------------- */
+
+/* { ...; } > file, and > file alone. */
+static bool group_writes(const struct line *line)
+{
+	const struct shell_analysis *analysis = &line->analysis;
+
+	if (writes(analysis->redirects, analysis->redirect_count))
+		return true;
+	for (size_t i = 0; i < analysis->command_count; i++) {
+		const struct shell_command *command = &analysis->commands[i];
+
+		if (!is_unit(command) && writes(command->redirects, command->redirect_count))
+			return true;
+	}
+	return false;
+}
+
+/* Whether some rule denies, or asks about, particular commands. */
+static bool picks_commands(const struct line *line)
+{
+	for (size_t i = 0; i < line->policy->rule_count; i++) {
+		const struct rule *rule = line->policy->rules[i];
+
+		if (rule->decision != POLICY_ALLOW && rule->selector.narrow != NARROW_NONE &&
+		    decide_applies(&rule->selector, line->call) &&
+		    act_fit(line->act, line->call, &rule->selector, true) != FIT_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Whether it does not matter which commands there are: each of them would be allowed. */
+static bool allows_any(const struct line *line)
+{
+	if (line->call->mode == MODE_YOLO)
+		return true;
+	for (size_t i = 0; i < line->count; i++)
+		if (line->units[i].by_table || !line->units[i].outcome.rule ||
+		    !is_general(&line->units[i].outcome))
+			return false;
+	return line->count > 0 && !picks_commands(line);
+}
+
+static struct outcome combine(struct line *line)
+{
+	struct outcome strictest = { .decision = POLICY_ALLOW };
+	struct unit whole = { 0 };
+
+	for (size_t i = 0; i < line->count; i++)
+		if (i == 0 || is_stricter(&line->units[i].outcome, &strictest))
+			strictest = line->units[i].outcome;
+	if (line->count == 0)
+		strictest = decide_act(line->policy, line->call, line->act, NULL);
+	whole.outcome = strictest;
+	if (group_writes(line) && minds_redirection(line, &whole)) {
+		ask_about_redirection(&whole);
+		strictest = whole.outcome;
+	}
+	if (strictest.decision == POLICY_ALLOW && line->analysis.problem_count > 0 &&
+	    !allows_any(line)) {
+		strictest.decision = POLICY_ASK;
+		strictest.why = shell_problem_sentence(line->analysis.problems[0].kind);
+	}
+	return strictest;
+}
+
+/* ---- what the verdict carries -------------------------------------------------------------------- */
+
+static json_t *commands_json(const struct line *line)
+{
+	json_t *commands = json_array();
+
+	for (size_t i = 0; i < line->count; i++) {
+		const struct unit *unit = &line->units[i];
+		const struct rule *rule = unit->outcome.rule;
+		json_t *row = json_pack(
+			"{s:o, s:s, s:s}", "command", json_text(raw_text(line, unit->command)),
+			"decision", policy_decision_name(unit->outcome.decision), "rule",
+			unit->by_table ? "known to be harmless" : rule ? rule->origin
+			                                             : "default decision");
+
+		if (unit->outcome.why)
+			json_object_set_new(row, "reason", json_string(unit->outcome.why));
+		json_array_append_new(commands, row);
+	}
+	return commands;
+}
+
+static bool contains(const json_t *array, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(array); i++)
+		if (strcmp(json_string_value(json_array_get(array, i)), text) == 0)
+			return true;
+	return false;
+}
+
+/* NULL: a prefix for each command that is asked about would not do. */
+static json_t *prefixes_json(const struct line *line, const struct outcome *strictest)
+{
+	json_t *prefixes = json_array();
+	bool possible = strictest->decision == POLICY_ASK && line->analysis.problem_count == 0 &&
+	                !group_writes(line);
+
+	for (size_t i = 0; i < line->count && possible; i++) {
+		const struct unit *unit = &line->units[i];
+		_cleanup_free_ char *prefix = NULL;
+
+		if (unit->outcome.decision == POLICY_ALLOW)
+			continue;
+		/* It goes with what it runs. */
+		if (!unit->final && is_general(&unit->outcome) && is_mere_wrapper(unit->command))
+			continue;
+		prefix = unit->final ? NULL : prefix_offer(unit->command);
+		possible = prefix != NULL;
+		if (possible && !contains(prefixes, prefix))
+			json_array_append_new(prefixes, json_string(prefix));
+	}
+	if (possible && json_array_size(prefixes) > 0)
+		return prefixes;
+	json_decref(prefixes);
+	return NULL;
+}
+
+struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
+                            struct act *act, struct policy_verdict *verdict)
+{
+	json_t *command = json_object_get(call->arguments, "command");
+	struct line line = { .policy = policy, .call = call, .act = act };
+	struct outcome outcome;
+
+	if (!json_is_string(command))
+		return decide_act(policy, call, act, NULL);
+	shell_analyse(json_span(command), &line.analysis);
+	decide_units(&line);
+	outcome = combine(&line);
+	verdict->commands = commands_json(&line);
+	verdict->prefixes = prefixes_json(&line, &outcome);
+	free(line.units);
+	shell_analysis_release(&line.analysis);
+	return outcome;
+}
