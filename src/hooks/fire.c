@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running an event's hooks: functions first, then commands; side by side, or one after the other when a
+ * group that matches says so, each then seeing what those before it changed. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "hooks/hook.h"
+
+enum { INPUT_BYTES_MAX = 64 << 20 };
+
+struct one_run {
+	const struct hooks *hooks;
+	const struct hook *hook;
+	enum hook_event event;
+	struct span input;
+	const struct cancel *cancel;
+	struct hook_outcome outcome;
+	pthread_t thread;
+	bool threaded;
+};
+
+/* The hooks that match, each command once, in the order of their sources. */
+struct chosen {
+	const struct hook **hooks;
+	size_t count;
+	bool sequential;
+};
+
+static bool is_among(const struct chosen *chosen, const struct hook *hook)
+{
+	for (size_t i = 0; i < chosen->count; i++)
+		if (!hook->function && chosen->hooks[i]->command &&
+		    strcmp(chosen->hooks[i]->command, hook->command) == 0 &&
+		    strcmp(chosen->hooks[i]->name, hook->name) == 0)
+			return true;
+	return false;
+}
+
+static void choose_group(const struct hooks *hooks, const struct hook_group *group,
+                         enum hook_source source, struct chosen *chosen)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct hook *hook = &group->hooks[i];
+
+		if (hook->source != source || !hook_counts(hooks, hook) || is_among(chosen, hook))
+			continue;
+		chosen->hooks[chosen->count++] = hook;
+		chosen->sequential |= group->sequential;
+	}
+}
+
+static void choose(const struct hooks *hooks, enum hook_event event, const char *matched,
+                   struct chosen *chosen)
+{
+	chosen->hooks = mem_alloc(hooks->hook_count + 1, sizeof(*chosen->hooks));
+	for (int source = 0; source <= HOOK_SOURCE_EXTENSION; source++)
+		for (size_t i = 0; i < hooks->count; i++)
+			if (hooks->groups[i].event == event &&
+			    hook_group_matches(&hooks->groups[i], matched))
+				choose_group(hooks, &hooks->groups[i], (enum hook_source)source,
+				             chosen);
+}
+
+static json_t *timestamp(void)
+{
+	struct timespec now;
+	struct tm parts;
+	char text[40];
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	return json_string(text);
+}
+
+static json_t *whole_input(struct hooks *hooks, enum hook_event event, const json_t *input)
+{
+	json_t *whole = json_object();
+
+	json_object_set_new(whole, "session_id", json_text(span_str(hooks->session_id)));
+	pthread_mutex_lock(&hooks->lock);
+	json_object_set_new(whole, "transcript_path", json_text(span_str(hooks->transcript_path)));
+	pthread_mutex_unlock(&hooks->lock);
+	json_object_set_new(whole, "cwd", json_text(span_str(hooks->cwd ? hooks->cwd : "")));
+	json_object_set_new(whole, "hook_event_name", json_string(hook_event_name(event)));
+	json_object_set_new(whole, "timestamp", timestamp());
+	if (input)
+		json_object_update(whole, (json_t *)input);
+	return whole;
+}
+
+static const char *name_for_people(const struct hook *hook)
+{
+	return *hook->name ? hook->name : hook->command;
+}
+
+static void tell(const struct one_run *run, const struct hook_process *process)
+{
+	const char *event = hook_event_name(run->event);
+	const char *name = name_for_people(run->hook);
+
+	if (process->timed_out)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.", name,
+		             event, run->hook->timeout_ms);
+	else if (process->exit_code == 1)
+		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
+		             event, process->err.len ? process->err.data : "(exit code 1)");
+}
+
+static void run_command(struct one_run *run)
+{
+	struct hook_process process;
+	int why;
+
+	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, &process, &why)) {
+		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s cannot be run: %s.",
+		             name_for_people(run->hook), hook_event_name(run->event),
+		             strerror(why));
+		return;
+	}
+	buf_char(&process.err, 0);
+	process.err.len -= process.err.len > 0;
+	tell(run, &process);
+	if (!process.timed_out && !process.cancelled)
+		hook_answer_read(&process, &run->outcome);
+	hook_process_release(&process);
+}
+
+static void *run_on_thread(void *data)
+{
+	run_command(data);
+	return NULL;
+}
+
+static void run_function(struct one_run *run, const json_t *input)
+{
+	struct hook_answer answer = { .proceed = true };
+
+	run->hook->function(run->hook->data, run->event, input, &answer);
+	hook_answer_of_function(&answer, run->event, &run->outcome);
+}
+
+static void print_input(const json_t *input, struct buf *out)
+{
+	if (!json_print(out, input, 0)) {
+		/* Deeper or longer than any hook could read: the base members remain. */
+		buf_clear(out);
+		buf_str(out, "{}");
+	}
+}
+
+/* What the next hook of a sequence sees. */
+static void chain(json_t *input, enum hook_event event, const struct hook_outcome *said)
+{
+	json_t *request;
+
+	if (event == HOOK_BEFORE_TOOL && said->tool_input)
+		json_object_set(input, "tool_input", said->tool_input);
+	if (event == HOOK_BEFORE_MODEL && said->llm_request) {
+		request = json_copy(json_object_get(input, "llm_request"));
+		if (!request)
+			request = json_object();
+		json_object_update(request, said->llm_request);
+		json_object_set_new(input, "llm_request", request);
+	}
+	if (event == HOOK_BEFORE_AGENT && said->additional_context) {
+		_cleanup_free_ char *prompt = mem_printf(
+			"%s\n\n%s",
+			json_string_value(json_object_get(input, "prompt")) ?
+				json_string_value(json_object_get(input, "prompt")) : "",
+			said->additional_context);
+
+		json_object_set_new(input, "prompt", json_text(span_str(prompt)));
+	}
+}
+
+static void run_in_order(struct one_run *runs, size_t count, json_t *input,
+                         struct hook_outcome *ret)
+{
+	for (size_t i = 0; i < count && !cancelled(runs[i].cancel); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(INPUT_BYTES_MAX);
+
+		print_input(input, &text);
+		runs[i].input = buf_view(&text);
+		if (runs[i].hook->function)
+			run_function(&runs[i], input);
+		else
+			run_command(&runs[i]);
+		chain(input, runs[i].event, &runs[i].outcome);
+		hook_outcome_merge(ret, &runs[i].outcome);
+	}
+}
+
+static void run_side_by_side(struct one_run *runs, size_t count, const json_t *input,
+                             struct hook_outcome *ret)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(INPUT_BYTES_MAX);
+
+	print_input(input, &text);
+	for (size_t i = 0; i < count; i++) {
+		runs[i].input = buf_view(&text);
+		if (runs[i].hook->function)
+			run_function(&runs[i], input);
+		else if (count > 1)
+			runs[i].threaded = pthread_create(&runs[i].thread, NULL, run_on_thread,
+			                                  &runs[i]) == 0;
+		if (!runs[i].hook->function && !runs[i].threaded)
+			run_command(&runs[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (runs[i].threaded)
+			pthread_join(runs[i].thread, NULL);
+		hook_outcome_merge(ret, &runs[i].outcome);
+	}
+}
+
+/* Once a session: why the project's hooks do not run. */
+static void tell_untrusted(struct hooks *hooks)
+{
+	json_auto_t *untrusted = NULL;
+	bool told;
+
+	pthread_mutex_lock(&hooks->lock);
+	told = hooks->told_untrusted;
+	hooks->told_untrusted = true;
+	pthread_mutex_unlock(&hooks->lock);
+	if (told)
+		return;
+	untrusted = hooks_untrusted(hooks);
+	if (json_array_size(untrusted))
+		hooks_notice(hooks, "warning",
+		             "This project has %zu hooks that nobody has trusted yet; they do not run. "
+		             "\"hasp hooks trust\" shows and trusts them.",
+		             json_array_size(untrusted));
+}
+
+void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
+                const json_t *input, const struct cancel *cancel, struct hook_outcome *ret)
+{
+	struct chosen chosen = { 0 };
+	_cleanup_free_ struct one_run *runs = NULL;
+	json_auto_t *whole = NULL;
+
+	*ret = (struct hook_outcome){ 0 };
+	if (!hooks)
+		return;
+	tell_untrusted(hooks);
+	choose(hooks, event, matched, &chosen);
+	if (!chosen.count) {
+		free(chosen.hooks);
+		return;
+	}
+	whole = whole_input(hooks, event, input);
+	runs = mem_alloc(chosen.count, sizeof(*runs));
+	for (size_t i = 0; i < chosen.count; i++)
+		runs[i] = (struct one_run){ .hooks = hooks, .hook = chosen.hooks[i], .event = event,
+			                    .cancel = cancel };
+	if (chosen.sequential)
+		run_in_order(runs, chosen.count, whole, ret);
+	else
+		run_side_by_side(runs, chosen.count, whole, ret);
+	free(chosen.hooks);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: a hook as it was read, and the steps of firing an event.
+ *
+ *   list.c     the groups of an event and what matches        settings.c, toml.c  reading them
+ *   trust.c    which hooks of a project the user has seen     fire.c    running an event's hooks
+ *   process.c  one command, with its end for certain          text.c    its variables
+ *   answer.c   what a hook said                               merge.c   what several said together
+ */
+#ifndef HASP_HOOKS_HOOK_H
+#define HASP_HOOKS_HOOK_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "hooks/hooks.h"
+#include "match/js_regex.h"
+
+#define HOOK_TIMEOUT_MS_DEFAULT 60000u
+/* A hook that may run longer has been given up by whoever waits for the agent. */
+#define HOOK_TIMEOUT_MS_MAX 3600000u
+/* After SIGTERM, until SIGKILL. */
+enum { HOOK_GRACE_MS = 1000 };
+enum { HOOK_OUTPUT_BYTES_MAX = 8 << 20, HOOK_ERROR_BYTES_MAX = 64 << 10 };
+/* Hooks of all events together: each is a process. */
+enum { HOOKS_MAX = 1000 };
+
+struct hook {
+	enum hook_source source;
+	char *name;        /* owned; "" when it has none */
+	char *command;     /* owned; NULL: a function */
+	char *description; /* owned; or NULL */
+	char **env;        /* owned "NAME=VALUE", NULL-terminated; or NULL */
+	unsigned timeout_ms;
+	bool disabled;     /* by name, in the settings */
+	bool trusted;
+	hook_function *function;
+	void *data;
+};
+
+struct hook_group {
+	enum hook_event event;
+	char *matcher;          /* owned; "": everything */
+	struct js_regex *regex; /* of tool events; NULL: compared as text */
+	bool sequential;
+	struct hook *hooks;
+	size_t count, cap;
+};
+
+struct hooks {
+	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char **environment;     /* owned copy */
+	json_t *disabled;       /* array or NULL */
+	bool enabled, project_trusted, told_untrusted;
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *data;
+	struct hook_group *groups;
+	size_t count, cap;
+	size_t hook_count;
+	pthread_mutex_t lock;   /* transcript_path, told_untrusted */
+};
+
+/* "name:command"; the caller frees. */
+char *hook_key(const struct hook *hook);
+/* Whether it would run when its event is fired. */
+bool hook_counts(const struct hooks *hooks, const struct hook *hook);
+bool hook_group_matches(const struct hook_group *group, const char *matched);
+struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher);
+struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum hook_source source);
+void hooks_problem(json_t *problems, const char *source, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+bool hook_event_parse(const char *name, enum hook_event *ret);
+bool hook_event_is_of_tools(enum hook_event event);
+const char *hook_source_name(enum hook_source source);
+void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Marks the project's hooks that trust_file lists. */
+void hooks_read_trust(struct hooks *hooks);
+
+/* How a command ended. */
+struct hook_process {
+	struct buf out, err; /* bounded; the rest is read and dropped */
+	int exit_code;       /* 128 + signal when one ended it */
+	bool timed_out, cancelled;
+};
+/* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When it
+ * returns, after a timeout or cancel, no process of its group or below it runs any more. */
+bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
+                      const struct cancel *cancel, struct hook_process *ret, int *why_errno);
+void hook_process_release(struct hook_process *process);
+
+/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes, replaced by
+ * quoted text, so that a path with blanks stays one word. */
+void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out);
+/* The environment of a hook; the caller frees the array and each string. */
+char **hook_environment(const struct hooks *hooks, const struct hook *hook);
+
+/* What one hook said: an outcome of one. */
+void hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
+void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
+                             struct hook_outcome *ret);
+/* Adds what one hook said; `one` is emptied. */
+void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
+/* "&lt;" for "<" and so on: nothing that a hook adds looks like hasp's own marks. */
+char *hook_escape_context(const char *text);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: programs and functions that are told of events and may change what happens.
+ *
+ *     struct hooks *hooks = hooks_new(&options);
+ *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, &problems);     // Gemini CLI's settings form
+ *     hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, &problems);       // hooks.toml (document 3)
+ *     hooks_add_function(hooks, HOOK_BEFORE_TOOL, "write_.*", function, data);
+ *     if (hooks_any(hooks, HOOK_BEFORE_TOOL, name)) {
+ *             hooks_fire(hooks, HOOK_BEFORE_TOOL, name, input, cancel, &outcome);
+ *             ...
+ *             hook_outcome_release(&outcome);
+ *     }
+ *     hooks_free(hooks);                                                 // kills what still runs
+ *
+ * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers and rules
+ * of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout kills the whole
+ * process group, and a project's hooks run only after the user trusted exactly these (hooks_trust).
+ * From any thread; a hook never blocks longer than its timeout.
+ */
+#ifndef HASP_HOOKS_HOOKS_H
+#define HASP_HOOKS_HOOKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+
+/* X(symbol, name) */
+#define HOOK_EVENT_TABLE(X)                          \
+	X(BEFORE_TOOL, "BeforeTool")                 \
+	X(AFTER_TOOL, "AfterTool")                   \
+	X(BEFORE_AGENT, "BeforeAgent")               \
+	X(AFTER_AGENT, "AfterAgent")                 \
+	X(BEFORE_MODEL, "BeforeModel")               \
+	X(AFTER_MODEL, "AfterModel")                 \
+	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection") \
+	X(SESSION_START, "SessionStart")             \
+	X(SESSION_END, "SessionEnd")                 \
+	X(NOTIFICATION, "Notification")              \
+	X(PRE_COMPRESS, "PreCompress")
+
+enum hook_event {
+#define HOOK_EVENT_ENUM(symbol, name) HOOK_##symbol,
+	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM)
+#undef HOOK_EVENT_ENUM
+	HOOK_EVENT_COUNT
+};
+const char *hook_event_name(enum hook_event event);
+
+enum hook_source {
+	HOOK_SOURCE_RUNTIME, /* functions */
+	HOOK_SOURCE_PROJECT,
+	HOOK_SOURCE_USER,
+	HOOK_SOURCE_SYSTEM,
+	HOOK_SOURCE_EXTENSION,
+};
+
+struct hooks_options {
+	const char *project;         /* GEMINI_PROJECT_DIR, CLAUDE_PROJECT_DIR; absolute */
+	const char *cwd;             /* where commands run */
+	const char *session_id;
+	const char *transcript_path; /* "" while there is none */
+	const char *plans_folder;    /* GEMINI_PLANS_DIR; or NULL */
+	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
+	const char *trust_file;      /* ~/.gemini/trusted_hooks.json */
+	const json_t *disabled;      /* hooksConfig.disabled: names; or NULL */
+	bool project_trusted;        /* the folder is; else the project's hooks do not count at all */
+	bool enabled;                /* hooksConfig.enabled */
+	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *data;
+};
+
+struct hooks;
+struct hooks *hooks_new(const struct hooks_options *options);
+void hooks_free(struct hooks *hooks);
+void hooks_set_transcript(struct hooks *hooks, const char *path);
+
+/* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}. What is wrong is
+ * appended to `problems` ({source, message}) and left out. */
+void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
+               json_t *problems);
+/* False: the file is there and is not TOML (appended to `problems` too). */
+bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
+                    json_t *problems);
+
+/* What a function says (document 4's words). */
+struct hook_answer {
+	bool proceed;                /* set to true before the call */
+	char *reason;                /* of a refusal; owned by hooks once set; mem_strdup */
+	char *alternative_response;  /* this is the result (or the model's reply); nothing runs */
+	json_t *modified_arguments;  /* replace the call's (or the model request's) */
+	char *error;                 /* the event fails with this sentence */
+};
+typedef void hook_function(void *data, enum hook_event event, const json_t *input,
+                           struct hook_answer *answer);
+void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *matcher,
+                        hook_function *function, void *data);
+
+/* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the source,
+ * ..., or the names of a tool, with a blank between them: one that matches is enough; NULL: nothing to
+ * match. */
+bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
+
+struct hook_outcome {
+	bool denied;               /* decision block|deny, or a function did not proceed */
+	bool ask;                  /* decision ask: a confirmation is forced */
+	bool allowed;              /* some hook said allow|approve explicitly */
+	bool stop;                 /* continue: false: the agent's loop ends */
+	bool suppress_output, clear_context;
+	char *reason;              /* denials' reasons, a line each; or stopReason; NULL without */
+	char *system_message;      /* for people; NULL without */
+	char *additional_context;  /* < and > escaped; for the model; NULL without */
+	char *alternative;         /* a function's alternative_response; NULL without */
+	char *error;               /* a function's error; NULL without */
+	json_t *tool_input;        /* BeforeTool's rewrite */
+	json_t *tail_call;         /* AfterTool: {name, args} */
+	json_t *llm_request, *llm_response; /* model events: overrides, merged */
+	json_t *tool_config;       /* BeforeToolSelection: {mode, allowedFunctionNames} */
+};
+void hook_outcome_release(struct hook_outcome *outcome);
+
+/* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
+ * timestamp are added). Never fails: a hook that cannot be run is a warning, unless it is denied. */
+void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
+                const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
+
+/* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they are kept
+ * in trust_file, Gemini CLI's format. A changed command is a new one. */
+json_t *hooks_untrusted(const struct hooks *hooks);
+bool hooks_trust(struct hooks *hooks, struct err *err);
+/* [{event, matcher, source, name, command, timeout, enabled, trusted}]; a new reference. */
+json_t *hooks_list(const struct hooks *hooks);
+
+#endif

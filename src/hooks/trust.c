@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a project's hooks the user has seen and trusted: Gemini CLI's trusted_hooks.json,
+ *
+ *     {"/the/project": ["name:command", ...], ...}
+ *
+ * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "hooks/hook.h"
+
+enum { TRUST_BYTES_MAX = 4 << 20 };
+
+/* {} when there is none, or none that can be read. */
+static json_t *read_all(const struct hooks *hooks)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
+	_cleanup_fd_ int fd = -1;
+	struct err ignored = ERR_INIT;
+	struct stat status;
+	json_t *all = NULL;
+	char *room;
+
+	if (hooks->trust_file)
+		fd = open(hooks->trust_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    status.st_size > TRUST_BYTES_MAX)
+		return json_object();
+	room = buf_reserve(&text, (size_t)status.st_size);
+	if (room) {
+		ssize_t got = fd_read_full(fd, room, (size_t)status.st_size);
+
+		text.len += got > 0 ? (size_t)got : 0;
+	}
+	if (json_parse_depth(buf_view(&text), 8, &all, &ignored) && json_is_object(all))
+		return all;
+	json_decref(all);
+	return json_object();
+}
+
+static bool lists(const json_t *keys, const char *key)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(keys, i, entry)
+		if (json_is_string(entry) && strcmp(json_string_value(entry), key) == 0)
+			return true;
+	return false;
+}
+
+static void each_of_project(const struct hooks *hooks,
+                            void (*use)(struct hook *hook, const char *key, void *data), void *data)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		for (size_t j = 0; j < hooks->groups[i].count; j++) {
+			struct hook *hook = &hooks->groups[i].hooks[j];
+			_cleanup_free_ char *key = hook_key(hook);
+
+			if (hook->source == HOOK_SOURCE_PROJECT)
+				use(hook, key, data);
+		}
+}
+
+static void mark(struct hook *hook, const char *key, void *data)
+{
+	hook->trusted = lists(data, key);
+}
+
+void hooks_read_trust(struct hooks *hooks)
+{
+	json_auto_t *all = read_all(hooks);
+
+	each_of_project(hooks, mark, json_object_get(all, hooks->project ? hooks->project : ""));
+}
+
+static void add_untrusted(struct hook *hook, const char *key, void *data)
+{
+	if (!hook->trusted && !lists(data, key))
+		json_array_append_new(data, json_text(span_str(key)));
+}
+
+json_t *hooks_untrusted(const struct hooks *hooks)
+{
+	json_t *untrusted = json_array();
+
+	if (hooks->project_trusted && hooks->enabled)
+		each_of_project(hooks, add_untrusted, untrusted);
+	return untrusted;
+}
+
+static void add_missing(struct hook *hook, const char *key, void *data)
+{
+	hook->trusted = true;
+	if (!lists(data, key))
+		json_array_append_new(data, json_text(span_str(key)));
+}
+
+static bool write_all(const char *path, const json_t *all, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
+	_cleanup_free_ char *temporary = mem_printf("%s.%d.tmp", path, (int)getpid());
+	_cleanup_fd_ int fd = -1;
+
+	if (!json_print(&text, all, 2) || !buf_char(&text, '\n'))
+		return err_set(err, ERR_TOO_LARGE, "%s would be longer than %d bytes.", path,
+		               TRUST_BYTES_MAX);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_set_errno(err, errno, "Cannot write %s", temporary);
+	if (fd_write_all(fd, text.data, text.len) && fsync(fd) == 0 && rename(temporary, path) == 0)
+		return true;
+	err_set_errno(err, errno, "Cannot write %s", path);
+	unlink(temporary);
+	return false;
+}
+
+bool hooks_trust(struct hooks *hooks, struct err *err)
+{
+	json_auto_t *all = read_all(hooks);
+	json_t *keys = json_object_get(all, hooks->project ? hooks->project : "");
+
+	if (!hooks->trust_file || !hooks->project)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no home folder to remember trusted hooks in.");
+	if (!json_is_array(keys)) {
+		keys = json_array();
+		json_object_set_new(all, hooks->project, keys);
+	}
+	each_of_project(hooks, add_missing, keys);
+	return write_all(hooks->trust_file, all, err);
+}

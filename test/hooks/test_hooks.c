@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks with real processes: what they are told, what they may say, and that they end. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "hooks/hooks.h"
+
+static char folder[] = "/tmp/hasp hooks XXXXXX";
+static char last_notice[2048];
+
+static void remember(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	snprintf(last_notice, sizeof(last_notice), "%s: %s", severity, message);
+}
+
+static struct hooks *open_hooks(void)
+{
+	static char *environment[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+		                       (char *)"KEPT=yes", NULL };
+	static char trust[96];
+	struct hooks_options options = {
+		.project = folder, .cwd = folder, .session_id = "s-1",
+		.transcript_path = "/t.jsonl", .environment = environment, .trust_file = trust,
+		.project_trusted = true, .enabled = true, .notice = remember,
+	};
+
+	snprintf(trust, sizeof(trust), "%s/trusted_hooks.json", folder);
+	last_notice[0] = '\0';
+	return hooks_new(&options);
+}
+
+static json_t *parse(const char *text)
+{
+	struct err err = ERR_INIT;
+	json_t *value = NULL;
+
+	if (!json_parse(span_str(text), &value, &err))
+		fail_msg("%s: %s", text, err.message);
+	return value;
+}
+
+static void add(struct hooks *hooks, enum hook_source source, const char *text)
+{
+	json_auto_t *config = parse(text);
+	json_auto_t *problems = json_array();
+
+	hooks_add(hooks, source, config, problems);
+	assert_int_equal(json_array_size(problems), 0);
+}
+
+/* One event with one command. */
+static struct hook_outcome fire_one(const char *event_name, enum hook_event event,
+                                    const char *command, const char *input_text)
+{
+	struct hooks *hooks = open_hooks();
+	json_auto_t *config = json_pack("{s:[{s:[{s:s,s:s}]}]}", event_name, "hooks", "type",
+	                                "command", "command", command);
+	json_auto_t *input = parse(input_text);
+	struct hook_outcome outcome;
+
+	hooks_add(hooks, HOOK_SOURCE_USER, config, NULL);
+	hooks_fire(hooks, event, "write_file", input, NULL, &outcome);
+	hooks_free(hooks);
+	return outcome;
+}
+
+static void exit_codes(void **state)
+{
+	static const struct {
+		const char *command;
+		bool denied;
+		const char *reason, *message;
+	} rows[] = {
+		{ "exit 0", false, NULL, NULL },
+		{ "echo fine", false, NULL, "fine" },
+		{ "exit 1", false, NULL, NULL },
+		{ "echo careful >&2; exit 1", false, NULL, "careful" },
+		{ "echo no way >&2; exit 2", true, "no way", NULL },
+		{ "exit 2", true, "A hook ended with exit code 2.", NULL },
+		{ "exit 7", true, "A hook ended with exit code 7.", NULL },
+		{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'", true, "r", NULL },
+		{ "echo '{\"decision\":\"block\"}'", true, "A hook refused it without a reason.",
+		  NULL },
+		{ "echo '{\"decision\":\"allow\",\"systemMessage\":\"m\"}'; exit 2", false, NULL, "m" },
+		{ "echo '{\"reason\":\"r\"}'; exit 2", true, "r", NULL },
+		{ "echo '{\"systemMessage\":\"m\"}' >&2; exit 1", false, NULL, "m" },
+		{ "echo '\"{\\\"decision\\\":\\\"deny\\\",\\\"reason\\\":\\\"twice\\\"}\"'", true,
+		  "twice", NULL },
+		{ "echo '{not json'", false, NULL, "{not json" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct hook_outcome said = fire_one("BeforeTool", HOOK_BEFORE_TOOL,
+		                                    rows[i].command, "{}");
+
+		if (said.denied != rows[i].denied)
+			fail_msg("%s: denied is %d", rows[i].command, said.denied);
+		if (rows[i].reason)
+			assert_string_equal(said.reason, rows[i].reason);
+		if (rows[i].message)
+			assert_string_equal(said.system_message, rows[i].message);
+		else
+			assert_null(said.system_message);
+		hook_outcome_release(&said);
+	}
+}
+
+static void what_a_hook_is_told(void **state)
+{
+	static const char check[] =
+		"python3 -c 'import json,sys,os\n"
+		"d=json.load(sys.stdin)\n"
+		"assert d[\"session_id\"]==\"s-1\" and d[\"transcript_path\"]==\"/t.jsonl\"\n"
+		"assert d[\"hook_event_name\"]==\"BeforeTool\" and d[\"cwd\"]==os.getcwd()\n"
+		"assert d[\"timestamp\"].endswith(\"Z\") and d[\"tool_name\"]==\"write_file\"\n"
+		"assert d[\"tool_input\"]=={\"file_path\":\"a\"}\n"
+		"e=os.environ\n"
+		"assert e[\"GEMINI_PROJECT_DIR\"]==e[\"CLAUDE_PROJECT_DIR\"]==os.getcwd()\n"
+		"assert e[\"GEMINI_SESSION_ID\"]==\"s-1\" and e[\"KEPT\"]==\"yes\"\n"
+		"assert \"SECRET_OF_TEST\" not in e\n"
+		"print(json.dumps({\"decision\":\"ask\",\"hookSpecificOutput\":"
+		"{\"tool_input\":{\"file_path\":\"b\"},\"additionalContext\":\"<b>\"}}))'";
+	struct hook_outcome said;
+
+	(void)state;
+	setenv("SECRET_OF_TEST", "x", 1);
+	said = fire_one("BeforeTool", HOOK_BEFORE_TOOL, check,
+	                "{\"tool_name\":\"write_file\",\"tool_input\":{\"file_path\":\"a\"}}");
+	assert_false(said.denied);
+	assert_true(said.ask);
+	assert_string_equal(said.additional_context, "&lt;b&gt;");
+	assert_string_equal(json_string_value(json_object_get(said.tool_input, "file_path")), "b");
+	hook_outcome_release(&said);
+}
+
+static void variables_outside_of_quotes_stay_one_word(void **state)
+{
+	struct hook_outcome said =
+		fire_one("BeforeTool", HOOK_BEFORE_TOOL,
+	                 "set -- $GEMINI_PROJECT_DIR/x ${GEMINI_CWD}; echo $# '$GEMINI_CWD' "
+	                 "\"$GEMINI_SESSION_ID\" \\$GEMINI_CWD $GEMINI_CWDX",
+	                 "{}");
+
+	(void)state;
+	assert_string_equal(said.system_message, "2 $GEMINI_CWD s-1 $GEMINI_CWD");
+	hook_outcome_release(&said);
+}
+
+static void matchers(void **state)
+{
+	struct hooks *hooks = open_hooks();
+
+	(void)state;
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"matcher\":\"write_.*|^replace$\",\"hooks\":[{\"type\":\"command\","
+	    "\"command\":\"true\"}]}],"
+	    "\"SessionStart\":[{\"matcher\":\"resume\",\"hooks\":[{\"type\":\"command\",\"command\":"
+	    "\"true\"}]}],"
+	    "\"AfterTool\":[{\"matcher\":\"(\",\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}],"
+	    "\"AfterAgent\":[{\"matcher\":\"*\",\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]"
+	    "}");
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "write_file"));
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "mcp_x_overwrite_all"));
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "replace"));
+	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "replaced"));
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "update_file replace edit"));
+	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "update_file edit"));
+	assert_false(hooks_any(hooks, HOOK_AFTER_TOOL, "write_file"));
+	assert_true(hooks_any(hooks, HOOK_AFTER_TOOL, "("));
+	assert_true(hooks_any(hooks, HOOK_SESSION_START, "resume"));
+	assert_false(hooks_any(hooks, HOOK_SESSION_START, "resumed"));
+	assert_true(hooks_any(hooks, HOOK_AFTER_AGENT, NULL));
+	assert_false(hooks_any(hooks, HOOK_PRE_COMPRESS, "auto"));
+	hooks_free(hooks);
+}
+
+static void wrong_entries_are_named_and_left_out(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	json_auto_t *problems = json_array();
+	json_auto_t *config = parse(
+		"{\"BeforeTool\":[{\"type\":\"command\",\"command\":\"x\"},{\"hooks\":[{\"type\":\"http\"},"
+		"{\"type\":\"command\",\"command\":\"true\"}]}],\"BeforeTea\":[],\"enabled\":true,"
+		"\"AfterTool\":{}}");
+
+	(void)state;
+	hooks_add(hooks, HOOK_SOURCE_USER, config, problems);
+	assert_int_equal(json_array_size(problems), 4);
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "glob"));
+	assert_false(hooks_any(hooks, HOOK_AFTER_TOOL, "glob"));
+	hooks_free(hooks);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool is_running(const char *name)
+{
+	_cleanup_free_ char *command = mem_printf("pgrep -f '[s]leep %s' >/dev/null", name);
+
+	return system(command) == 0;
+}
+
+/* The command shrugs SIGTERM off, and has a child in another session that does too. */
+static void a_timeout_really_kills(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
+	double before = seconds();
+
+	(void)state;
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"timeout\":200,\"command\":"
+	    "\"trap '' TERM; setsid bash -c 'trap \\\"\\\" TERM; sleep 77.125; sleep 77.125' & "
+	    "sleep 77.125; sleep 77.125\"}]}]}");
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_true(seconds() - before < 20);
+	assert_false(said.denied);
+	assert_non_null(strstr(last_notice, "longer than 200 ms"));
+	usleep(100000);
+	assert_false(is_running("77.125"));
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
+static void *cancel_soon(void *data)
+{
+	usleep(100000);
+	cancel_set(data);
+	return NULL;
+}
+
+static void a_cancel_ends_it(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
+	struct cancel cancel;
+	struct err err = ERR_INIT;
+	pthread_t thread;
+	double before = seconds();
+
+	(void)state;
+	assert_true(cancel_init(&cancel, &err));
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"sleep 78.5\"}]}]}");
+	pthread_create(&thread, NULL, cancel_soon, &cancel);
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, &cancel, &said);
+	pthread_join(thread, NULL);
+	assert_true(seconds() - before < 20);
+	assert_false(is_running("78.5"));
+	hook_outcome_release(&said);
+	cancel_release(&cancel);
+	hooks_free(hooks);
+}
+
+static void what_is_left_in_the_background_is_not_waited_for(void **state)
+{
+	double before = seconds();
+	struct hook_outcome said = fire_one("BeforeTool", HOOK_BEFORE_TOOL,
+	                                    "sleep 20 & echo done", "{}");
+
+	(void)state;
+	assert_true(seconds() - before < 10);
+	assert_string_equal(said.system_message, "done");
+	hook_outcome_release(&said);
+	assert_int_equal(system("pkill -f '[s]leep 20$' >/dev/null"), 0);
+}
+
+static void long_output_is_bounded(void **state)
+{
+	struct hook_outcome said = fire_one("BeforeTool", HOOK_BEFORE_TOOL,
+	                                    "head -c 20000000 /dev/zero | tr '\\0' x", "{}");
+
+	(void)state;
+	assert_int_equal(strlen(said.system_message), 8 << 20);
+	hook_outcome_release(&said);
+}
+
+static void several_are_merged(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
+
+	(void)state;
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"hooks\":["
+	    "{\"type\":\"command\",\"command\":\"echo '{\\\"reason\\\":\\\"remark\\\"}'\"},"
+	    "{\"type\":\"command\",\"command\":\"echo one >&2; exit 2\"},"
+	    "{\"type\":\"command\",\"command\":\"echo two >&2; exit 2\"},"
+	    "{\"type\":\"command\",\"command\":\"echo two >&2; exit 2\"}]}],"
+	    "\"BeforeToolSelection\":[{\"hooks\":["
+	    "{\"type\":\"command\",\"command\":\"echo '{\\\"hookSpecificOutput\\\":{\\\"toolConfig\\\":"
+	    "{\\\"mode\\\":\\\"ANY\\\",\\\"allowedFunctionNames\\\":[\\\"b\\\",\\\"a\\\"]}}}'\"},"
+	    "{\"type\":\"command\",\"command\":\"echo '{\\\"hookSpecificOutput\\\":{\\\"toolConfig\\\":"
+	    "{\\\"mode\\\":\\\"AUTO\\\",\\\"allowedFunctionNames\\\":[\\\"c\\\",\\\"a\\\"]}}}'\"}]}]}");
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_true(said.denied);
+	assert_string_equal(said.reason, "one\ntwo");
+	hook_outcome_release(&said);
+	hooks_fire(hooks, HOOK_BEFORE_TOOL_SELECTION, NULL, NULL, NULL, &said);
+	assert_string_equal(json_string_value(json_object_get(said.tool_config, "mode")), "ANY");
+	assert_int_equal(json_array_size(json_object_get(said.tool_config, "allowedFunctionNames")),
+	                 3);
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
+static void a_sequence_hands_on_what_it_changed(void **state)
+{
+	static const char next[] =
+		"python3 -c 'import json,sys\n"
+		"n=json.load(sys.stdin)[\"tool_input\"][\"n\"]\n"
+		"print(json.dumps({\"hookSpecificOutput\":{\"tool_input\":{\"n\":n+1}}}))'";
+	struct hooks *hooks = open_hooks();
+	json_auto_t *config = json_pack(
+		"{s:[{s:b,s:[{s:s,s:s,s:s},{s:s,s:s,s:s}]}]}", "BeforeTool", "sequential", 1, "hooks",
+		"type", "command", "name", "a", "command", next, "type", "command", "name", "b",
+		"command", next);
+	json_auto_t *input = parse("{\"tool_input\":{\"n\":1}}");
+	struct hook_outcome said;
+
+	(void)state;
+	hooks_add(hooks, HOOK_SOURCE_USER, config, NULL);
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", input, NULL, &said);
+	assert_int_equal(json_integer_value(json_object_get(said.tool_input, "n")), 3);
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
+static const char project_hooks[] =
+	"{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"name\":\"guard\",\"command\":\"exit 2\"}]}]}";
+
+static void a_projects_hooks_run_after_they_were_trusted(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
+	struct err err = ERR_INIT;
+	json_auto_t *untrusted = NULL;
+
+	(void)state;
+	add(hooks, HOOK_SOURCE_PROJECT, project_hooks);
+	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "glob"));
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_false(said.denied);
+	assert_non_null(strstr(last_notice, "1 hooks that nobody has trusted"));
+	untrusted = hooks_untrusted(hooks);
+	assert_string_equal(json_string_value(json_array_get(untrusted, 0)), "guard:exit 2");
+	assert_true(hooks_trust(hooks, &err));
+	hooks_free(hooks);
+
+	hooks = open_hooks();
+	add(hooks, HOOK_SOURCE_PROJECT, project_hooks);
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_true(said.denied);
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+
+	/* The same name with another command is another hook. */
+	hooks = open_hooks();
+	add(hooks, HOOK_SOURCE_PROJECT,
+	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"name\":\"guard\",\"command\":"
+	    "\"exit 3\"}]}]}");
+	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "glob"));
+	hooks_free(hooks);
+}
+
+static void refuse(void *data, enum hook_event event, const json_t *input,
+                   struct hook_answer *answer)
+{
+	(void)event;
+	assert_string_equal(json_string_value(json_object_get(input, "tool_name")), "glob");
+	*(int *)data += 1;
+	answer->proceed = false;
+	answer->reason = mem_strdup("not now");
+	answer->alternative_response = mem_strdup("instead");
+	answer->modified_arguments = json_pack("{s:s}", "pattern", "*.c");
+}
+
+static void functions_have_document_4s_answers(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	json_auto_t *input = parse("{\"tool_name\":\"glob\"}");
+	struct hook_outcome said;
+	int calls = 0;
+
+	(void)state;
+	hooks_add_function(hooks, HOOK_BEFORE_TOOL, "glob", refuse, &calls);
+	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "read_file"));
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", input, NULL, &said);
+	assert_int_equal(calls, 1);
+	assert_true(said.denied);
+	assert_string_equal(said.reason, "not now");
+	assert_string_equal(said.alternative, "instead");
+	assert_non_null(json_object_get(said.tool_input, "pattern"));
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
+static void hooks_toml(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	_cleanup_free_ char *path = mem_printf("%s/hooks.toml", folder);
+	json_auto_t *problems = json_array();
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	fputs("[hooks.BeforeTool]\nsequential = true\nhooks = [ { type = \"command\", command = \"true\" } ]\n"
+	      "[[hooks.AfterTool]]\nmatcher = \"^glob$\"\nhooks = [ { type = \"command\", command = "
+	      "\"true\" } ]\n",
+	      file);
+	fclose(file);
+	assert_true(hooks_add_toml(hooks, HOOK_SOURCE_USER, path, problems));
+	assert_int_equal(json_array_size(problems), 0);
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "x"));
+	assert_true(hooks_any(hooks, HOOK_AFTER_TOOL, "glob"));
+	assert_false(hooks_any(hooks, HOOK_AFTER_TOOL, "globe"));
+	file = fopen(path, "w");
+	fputs("[hooks\n", file);
+	fclose(file);
+	assert_false(hooks_add_toml(hooks, HOOK_SOURCE_USER, path, problems));
+	assert_int_equal(json_array_size(problems), 1);
+	hooks_free(hooks);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	_cleanup_free_ char *command = mem_printf("rm -rf '%s'", folder);
+
+	(void)state;
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exit_codes),
+		cmocka_unit_test(what_a_hook_is_told),
+		cmocka_unit_test(variables_outside_of_quotes_stay_one_word),
+		cmocka_unit_test(matchers),
+		cmocka_unit_test(wrong_entries_are_named_and_left_out),
+		cmocka_unit_test(a_timeout_really_kills),
+		cmocka_unit_test(a_cancel_ends_it),
+		cmocka_unit_test(what_is_left_in_the_background_is_not_waited_for),
+		cmocka_unit_test(long_output_is_bounded),
+		cmocka_unit_test(several_are_merged),
+		cmocka_unit_test(a_sequence_hands_on_what_it_changed),
+		cmocka_unit_test(a_projects_hooks_run_after_they_were_trusted),
+		cmocka_unit_test(functions_have_document_4s_answers),
+		cmocka_unit_test(hooks_toml),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
