@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/curl_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The first that is there: flavours with different TLS libraries behind the same functions. */
+static const char *const files[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
+
+#define ROW(member, name) { name, offsetof(struct curl_library, member) }
+
+static const struct symbol {
+	const char *name;
+	size_t at; /* its place in struct curl_library */
+} symbols[] = {
+	ROW(global_init, "curl_global_init"),
+	ROW(easy_init, "curl_easy_init"),
+	ROW(easy_cleanup, "curl_easy_cleanup"),
+	ROW(easy_reset, "curl_easy_reset"),
+	ROW(easy_setopt, "curl_easy_setopt"),
+	ROW(easy_getinfo, "curl_easy_getinfo"),
+	ROW(easy_strerror, "curl_easy_strerror"),
+	ROW(multi_init, "curl_multi_init"),
+	ROW(multi_cleanup, "curl_multi_cleanup"),
+	ROW(multi_setopt, "curl_multi_setopt"),
+	ROW(multi_add_handle, "curl_multi_add_handle"),
+	ROW(multi_remove_handle, "curl_multi_remove_handle"),
+	ROW(multi_perform, "curl_multi_perform"),
+	ROW(multi_poll, "curl_multi_poll"),
+	ROW(multi_info_read, "curl_multi_info_read"),
+	ROW(slist_append, "curl_slist_append"),
+	ROW(slist_free_all, "curl_slist_free_all"),
+	ROW(url, "curl_url"),
+	ROW(url_cleanup, "curl_url_cleanup"),
+	ROW(url_get, "curl_url_get"),
+	ROW(url_set, "curl_url_set"),
+	ROW(free, "curl_free"),
+	ROW(version, "curl_version"),
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct curl_library loaded;
+static struct err load_error;
+
+static bool bind_symbols(void *handle, const char *file)
+{
+	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
+		void *function = dlsym(handle, symbols[i].name);
+
+		/* ISO C has no cast from an object pointer to a function pointer; POSIX has. */
+		memcpy((char *)&loaded + symbols[i].at, &function, sizeof(function));
+		if (!function)
+			return err_set(&load_error, ERR_INTERNAL, "%s of this machine has no %s.",
+			               file, symbols[i].name);
+	}
+	return true;
+}
+
+static void load(void)
+{
+	void *handle = NULL;
+	const char *file = files[0];
+
+	for (size_t i = 0; !handle && i < ARRAY_LEN(files); i++) {
+		file = files[i];
+		handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	}
+	if (!handle)
+		err_set(&load_error, ERR_INTERNAL,
+		        "Requests to models need libcurl.so.4, which is not on this machine (on "
+		        "Debian: apt install libcurl4).");
+	else if (bind_symbols(handle, file) && loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		err_set(&load_error, ERR_INTERNAL, "%s could not be initialised.", file);
+	if (load_error.code == ERR_NONE)
+		loaded.openssl = strstr(loaded.version(), "OpenSSL/") != NULL;
+	if (handle)
+		dlclose(handle); /* RTLD_NODELETE keeps it */
+}
+
+const struct curl_library *curl_library(struct err *err)
+{
+	pthread_once(&once, load);
+	if (load_error.code == ERR_NONE)
+		return &loaded;
+	*err = load_error;
+	return NULL;
+}
