@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: providers by name: where they are, what they speak, which variables hold their
+ * keys.
+ *
+ * To add a provider: a row in catalogue.c, and a line in docs/models.md.
+ */
+#ifndef HASP_MODEL_CATALOGUE_H
+#define HASP_MODEL_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct catalogue_row {
+	const char *name;
+	const char *format;    /* provider.c's name */
+	const char *base_url;  /* NULL: the format's */
+	const char *base_variables[2]; /* hold another address; the first that is set */
+	const char *key_variables[2];  /* the first that is set */
+	bool keyless;          /* works without a key */
+};
+
+const struct catalogue_row *catalogue_find(const char *name, size_t len);
+/* Row `i`; NULL: there are no more. */
+const struct catalogue_row *catalogue_at(size_t i);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/choose_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/keystore.h"
+#include "data/json.h"
+
+/* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
+#define SERVICE "hasp"
+
+const char *choice_keep(struct choice_store *store, char *string)
+{
+	if (store->count == store->cap)
+		store->strings = mem_grow(store->strings, &store->cap, store->count + 1,
+		                          sizeof(*store->strings));
+	store->strings[store->count++] = string;
+	return string;
+}
+
+void choice_header(struct choice_store *store, char *header)
+{
+	choice_keep(store, header);
+	if (store->header_count < CHOICE_HEADERS)
+		store->headers[store->header_count++] = header;
+}
+
+void model_choice_release(struct model_choice *choice)
+{
+	struct choice_store *store = choice->store;
+
+	if (!store)
+		return;
+	for (size_t i = 0; i < CHOICE_FALLBACKS; i++)
+		model_choice_release(&store->fallbacks[i]);
+	for (size_t i = 0; i < store->count; i++) {
+		explicit_bzero(store->strings[i], strlen(store->strings[i])); /* keys are among them */
+		free(store->strings[i]);
+	}
+	free(store->strings);
+	free(store);
+	*choice = (struct model_choice){ 0 };
+}
+
+/* ---- variables and keys ----------------------------------------------------------------------- */
+
+static const char *variable(const struct settings *settings, const char *name)
+{
+	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
+
+	return value && value[0] ? value : NULL;
+}
+
+const char *choice_variable(const struct settings *settings, const char *const names[static 2])
+{
+	const char *value = variable(settings, names[0]);
+
+	return value ? value : variable(settings, names[1]);
+}
+
+const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
+                       struct choice_store *store)
+{
+	const char *key = choice_variable(settings, row->key_variables);
+	char *stored = NULL;
+	bool found;
+
+	if (key)
+		return choice_keep(store, mem_strdup(key));
+	if (row->keyless || !settings_bool(settings, "hasp.keyStore", true))
+		return NULL;
+	found = strcmp(row->name, "gemini") == 0 ? keystore_gemini_key(&stored) :
+	                                           keystore_get(SERVICE, row->name, &stored);
+	return found ? choice_keep(store, stored) : NULL;
+}
+
+bool choice_no_key(const struct catalogue_row *row, struct err *err)
+{
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "There is no key for %s: set the variable %s%s%s, or store one.", row->name,
+	               row->key_variables[0], row->key_variables[1] ? " or " : "",
+	               row->key_variables[1] ? row->key_variables[1] : "");
+}
+
+/* ---- one provider ----------------------------------------------------------------------------- */
+
+/* OLLAMA_HOST and its like hold "host:port" too, and addresses without a version. */
+static const char *complete_address(struct choice_store *store, const char *address)
+{
+	bool scheme = strncmp(address, "http://", 7) == 0 || strncmp(address, "https://", 8) == 0;
+	const char *path = strchr(address + (scheme ? 8 : 0), '/');
+	bool versioned = path && path[1];
+
+	if (strncmp(address, "0.0.0.0", 7) == 0) /* where a server listens, not where it is */
+		return choice_keep(store, mem_printf("http://127.0.0.1%s%s", address + 7,
+		                                     versioned ? "" : "/v1"));
+	return choice_keep(store, mem_printf("%s%s%s", scheme ? "" : "http://", address,
+	                                     versioned ? "" : path ? "v1" : "/v1"));
+}
+
+/* OpenAI's models that think: in chat completions they do not when they have tools. */
+static bool wants_responses(const struct catalogue_row *row, const struct model_options *options)
+{
+	static const char *const thinkers[] = { "gpt-5", "gpt-6", "codex", "o1", "o3", "o4" };
+
+	if (strcmp(row->name, "openai") != 0 ||
+	    (options->base_url && !strstr(options->base_url, "//api.openai.com")))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(thinkers); i++)
+		if (strncmp(options->name, thinkers[i], strlen(thinkers[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool row_options(const struct settings *settings, const struct catalogue_row *row,
+                        struct choice_store *store, struct model_options *options,
+                        struct err *err)
+{
+	const char *base = choice_variable(settings, row->base_variables);
+
+	options->base_url = base ? complete_address(store, base) : row->base_url;
+	if (wants_responses(row, options))
+		options->provider = "openai-responses";
+	options->api_key = choice_key(settings, row, store);
+	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
+	options->bearer = options->api_key && row->key_variables[1] &&
+	                  !variable(settings, row->key_variables[0]) &&
+	                  strcmp(row->key_variables[1], "ANTHROPIC_AUTH_TOKEN") == 0;
+	return options->api_key || row->keyless || choice_no_key(row, err);
+}
+
+/* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.  What it
+ * leaves out, a row of the same name has. */
+static bool own_options(const struct settings *settings, const json_t *own, const char *name,
+                        struct choice_store *store, struct model_options *options, struct err *err)
+{
+	const struct catalogue_row *row = catalogue_find(name, strlen(name));
+	const char *format = json_string_value(json_object_get(own, "format"));
+	const char *base = json_string_value(json_object_get(own, "baseUrl"));
+	const char *key_name = json_string_value(json_object_get(own, "apiKeyEnv"));
+	const char *key = variable(settings, key_name), *header;
+	json_t *value;
+
+	if (!base && !row)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "hasp.providers.%.64s has no \"baseUrl\".", name);
+	if (key_name && !key)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "There is no key for %.64s: set the variable %.64s.", name, key_name);
+	options->provider = format ? format : row ? row->format : "openai";
+	options->base_url = base ? base : row->base_url;
+	options->api_key = key ? choice_keep(store, mem_strdup(key)) :
+	                   row ? choice_key(settings, row, store) :
+	                         NULL;
+	options->bearer = json_is_true(json_object_get(own, "bearer"));
+	options->context_tokens =
+		(uint64_t)json_integer_value(json_object_get(own, "contextTokens"));
+	json_object_foreach(json_object_get(own, "headers"), header, value)
+		if (json_is_string(value))
+			choice_header(store, mem_printf("%s: %s", header, json_string_value(value)));
+	return true;
+}
+
+static bool unknown_provider(const char *name, size_t len, struct err *err)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(ERR_MESSAGE_MAX);
+	const struct catalogue_row *row;
+
+	for (size_t i = 0; (row = catalogue_at(i)); i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", row->name);
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "There is no provider %.*s. There are %s, and those of hasp.providers.",
+	               (int)(len < 64 ? len : 64), name, names.data);
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+/* What all providers have. */
+static void common_options(const struct settings *settings, struct choice_store *store,
+                           struct model_options *options)
+{
+	static const char *const proxies[] = { "HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
+	                                       "http_proxy" };
+	const char *value = NULL;
+
+	options->max_attempts =
+		(unsigned)settings_integer(settings, "general.maxAttempts", 0) & 0xFFFF;
+	options->no_network_retries = !settings_bool(settings, "general.retryFetchErrors", true);
+	/* The client reads the environment; a proxy in .env is only known here. */
+	for (size_t i = 0; i < ARRAY_LEN(proxies) && !value; i++)
+		if (!getenv(proxies[i]))
+			value = variable(settings, proxies[i]);
+	if (value)
+		options->proxy = choice_keep(store, mem_strdup(value));
+	options->headers = store->headers;
+	options->fallbacks = store->list;
+}
+
+static bool google_row(const struct settings *settings, const struct catalogue_row **ret,
+                       struct err *err)
+{
+	const char *type = "";
+
+	if (!google_auth_type(settings, &type, err))
+		return false;
+	*ret = strcmp(type, "vertex-ai") == 0 ? catalogue_find("vertex", 6) :
+	                                        catalogue_find("gemini", 6);
+	return true;
+}
+
+/* An administrator's word that only one way of Google's is to be used. */
+static bool enforced(const struct settings *settings, const struct catalogue_row *row,
+                     struct err *err)
+{
+	const char *type = settings_string(settings, "security.auth.enforcedType", NULL);
+	const char *used = "", *name = row ? row->name : "";
+
+	if (!type || !type[0])
+		return true;
+	if (strcmp(name, "vertex") == 0)
+		used = "vertex-ai";
+	else if (strcmp(name, "gemini") == 0 && !google_auth_type(settings, &used, err))
+		return false;
+	return strcmp(type, used) == 0 ||
+	       err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "The setting security.auth.enforcedType allows only %.64s.", type);
+}
+
+/* Splits "PROVIDER/NAME". `len` 0: no provider is named. */
+static size_t provider_length(const char *words)
+{
+	const char *slash = strchr(words, '/');
+
+	if (!slash || strncmp(words, "models/", 7) == 0 || strncmp(words, "tunedModels/", 12) == 0)
+		return 0;
+	return (size_t)(slash - words);
+}
+
+static bool choose_named(const struct settings *settings, const char *words, size_t len,
+                         struct model_choice *choice, struct err *err)
+{
+	_cleanup_free_ char *name = mem_dup(words, len);
+	const json_t *own = json_object_get(settings_get(settings, "hasp.providers"), name);
+	const struct catalogue_row *row = catalogue_find(words, len);
+	struct model_options *options = &choice->options;
+	bool google;
+
+	if (!own && !row)
+		return unknown_provider(words, len, err);
+	if (!enforced(settings, own ? NULL : row, err))
+		return false;
+	options->label = choice_keep(choice->store, mem_strdup(name));
+	options->name = choice_keep(choice->store, mem_strdup(words + len + 1));
+	options->provider = row ? row->format : "openai";
+	if (own)
+		return own_options(settings, own, name, choice->store, options, err);
+	google = strcmp(row->format, "gemini") == 0;
+	return google ? google_options(settings, row, choice->store, options, err) :
+	                row_options(settings, row, choice->store, options, err);
+}
+
+static bool choose_google(const struct settings *settings, const char *words,
+                          struct model_choice *choice, struct err *err)
+{
+	struct model_options *options = &choice->options;
+	const struct catalogue_row *row;
+
+	if (!google_row(settings, &row, err) || !enforced(settings, row, err))
+		return false;
+	options->provider = row->format;
+	options->label = row->name;
+	options->name = choice_keep(choice->store, mem_strdup(google_alias(settings, words)));
+	return google_options(settings, row, choice->store, options, err);
+}
+
+static bool choose_one(const struct settings *settings, const char *words,
+                       struct model_choice *choice, struct err *err)
+{
+	size_t len = provider_length(words);
+	bool ok;
+
+	choice->store = mem_alloc(1, sizeof(*choice->store));
+	common_options(settings, choice->store, &choice->options);
+	if (strncmp(words, "replay:", 7) == 0) {
+		const char *file = choice_keep(choice->store, mem_strdup(words + 7));
+
+		choice->options.provider = "replay";
+		choice->options.name = file;
+		choice->options.replay_file = file;
+		return true;
+	}
+	/* An alias with the provider before it is one all the same. */
+	if (len == 6 && strncmp(words, "gemini", 6) == 0)
+		words = google_alias(settings, words + 7), len = 0;
+	ok = len ? choose_named(settings, words, len, choice, err) :
+	           choose_google(settings, words, choice, err);
+	if (!ok)
+		model_choice_release(choice);
+	return ok;
+}
+
+/* hasp.fallbacks, and for auto alone the smaller model; those that cannot be had are left out. */
+static void add_fallbacks(const struct settings *settings, const char *words,
+                          struct choice_store *store)
+{
+	json_t *by_itself = json_pack("[s]", "flash");
+	const json_t *names = settings_get(settings, "hasp.fallbacks"), *name;
+	size_t count = 0, i;
+
+	if (!json_array_size(names) && strcmp(words, "auto") == 0)
+		names = by_itself;
+	json_array_foreach(names, i, name) {
+		struct err ignored = ERR_INIT;
+
+		if (count < CHOICE_FALLBACKS && json_is_string(name) &&
+		    choose_one(settings, json_string_value(name), &store->fallbacks[count], &ignored)) {
+			store->fallbacks[count].options.fallbacks = NULL;
+			store->list[count] = &store->fallbacks[count].options;
+			count++;
+		}
+	}
+	json_decref(by_itself);
+}
+
+bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
+                  struct err *err)
+{
+	struct model_choice choice = { 0 };
+
+	if (!words || !words[0])
+		words = variable(settings, "GEMINI_MODEL");
+	if (!words)
+		words = settings_string(settings, "model.name", "auto");
+	if (!words[0])
+		words = "auto";
+	if (!choose_one(settings, words, &choice, err))
+		return false;
+	add_fallbacks(settings, words, choice.store);
+	*ret = choice;
+	return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A conversation as data: the form in which it is kept, recorded and handed to every provider.
+ *
+ * It is Gemini's (generateContent v1beta), whose session files hasp reads and writes: an array of
+ *
+ *     {"role": "user" | "model", "parts": [PART...]}
+ *
+ *     PART  {"text": "..."}                                    said
+ *           {"text": "...", "thought": true}                   thought
+ *           {"functionCall": {"id", "name", "args": {...}}}    only in the role model
+ *           {"functionResponse": {"id", "name", "response": {...}, "parts"?: [inlineData...]}}
+ *                                                              only in the role user
+ *           {"inlineData": {"mimeType", "data": base64}}       an image, a PDF, audio
+ *
+ * A part that a provider wants back untouched carries what it gave as "opaque": {"provider": NAME,
+ * ...}; for Gemini's own thoughtSignature that is "thoughtSignature" itself, where Gemini puts it.  A
+ * provider sends back its own and leaves out others', and thoughts of others with them.
+ *
+ * Each functionCall has exactly one functionResponse, in the next message (content_repair sees to
+ * it).  Functions that return json_t * give a new reference.
+ */
+#ifndef HASP_MODEL_CONTENT_H
+#define HASP_MODEL_CONTENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+
+json_t *content_new(const char *role);                      /* no parts */
+json_t *content_user_text(struct span text);                /* role user, one text part */
+void content_add(json_t *content, json_t *part);            /* takes the reference */
+json_t *part_text(struct span text);
+json_t *part_call(const char *id, const char *name, const json_t *args);
+json_t *part_response(const char *id, const char *name, json_t *response /* taken */);
+json_t *part_media(const char *mime_type, struct span bytes);
+
+bool content_is_user(const json_t *content);
+bool part_is_thought(const json_t *part);
+/* The functionCall / functionResponse / text of a part, borrowed; NULL or empty if it is not one. */
+const json_t *part_get_call(const json_t *part);
+const json_t *part_get_response(const json_t *part);
+struct span part_get_text(const json_t *part);              /* thoughts are not text */
+/* All text parts, joined. */
+void content_text(const json_t *content, struct buf *out);
+size_t content_call_count(const json_t *content);
+
+/* Makes a history what every provider takes: messages without parts are dropped, neighbours of one
+ * role joined, the first message is the user's, calls without a response get one that says the call
+ * was not finished, responses without a call are dropped. Returns a new array; the parts are shared. */
+json_t *content_repair(const json_t *contents);
+
+/* A conservative estimate of the tokens of a value, without asking anybody: ASCII text 4 bytes a
+ * token, other text 1.3 tokens a code point, an image 258..3,072 by its size, PDF by its bytes. */
+size_t content_estimate_tokens(const json_t *content_or_contents);
+
+#endif

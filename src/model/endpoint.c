@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/endpoint.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Least windows of models whose name nobody knows. */
+enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 128000 };
+
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7F)
+			return true;
+	return false;
+}
+
+static bool good_url(const char *url)
+{
+	size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 :
+	                strncmp(url, "http://", 7) == 0  ? 7 :
+	                                                   0;
+
+	return scheme && url[scheme] && url[scheme] != '/' && !has_control(url) &&
+	       !strpbrk(url, " ?#");
+}
+
+static bool check_options(const struct model_options *options, const char *base, struct err *err)
+{
+	const char *const *header;
+
+	if (options->name && has_control(options->name))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The name of the model has characters that no name has.");
+	if (base && !good_url(base))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The address of the model has to be an http or https URL without "
+		               "blanks and without a query.");
+	if (options->api_key && has_control(options->api_key))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The key for %s has a line end or a control character in it.",
+		               options->provider);
+	for (header = options->headers; header && *header; header++)
+		if (has_control(*header) || !strchr(*header, ':') || **header == ':')
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "A custom header is not of the form \"Name: value\".");
+	return true;
+}
+
+static char **copy_list(const char *const *list)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (list && list[count])
+		count++;
+	copy = mem_alloc(count + 1, sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = mem_strdup(list[i]);
+	return copy;
+}
+
+/* The host of a URL, with its port; without what stands before an '@'. */
+static char *host_of(const char *url)
+{
+	const char *host = strstr(url, "://") + 3;
+	size_t len = strcspn(host, "/");
+	const char *at = memrchr(host, '@', len);
+
+	return at ? mem_dup(at + 1, len - (size_t)(at + 1 - host)) : mem_dup(host, len);
+}
+
+static void copy_options(const struct model_options *options, const char *base,
+                         struct model_options *ret)
+{
+	*ret = *options;
+	ret->fallbacks = NULL;
+	ret->provider = mem_strdup(options->provider);
+	ret->label = mem_strdup(options->label ? options->label : options->provider);
+	ret->name = mem_strdup(options->name ? options->name : "");
+	ret->base_url = mem_strdup(base);
+	ret->api_key = mem_strdup(options->api_key);
+	ret->headers = (const char *const *)copy_list(options->headers);
+	ret->proxy = mem_strdup(options->proxy);
+	ret->replay_file = mem_strdup(options->replay_file);
+	ret->record_file = mem_strdup(options->record_file);
+}
+
+bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err)
+{
+	const struct provider_format *format = provider_find(options->provider);
+	const char *base;
+	void *state = NULL;
+
+	if (!format)
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider named %.64s.",
+		               options->provider ? options->provider : "\"\"");
+	if (!format->answer && (!options->name || !options->name[0]))
+		return err_set(err, ERR_INVALID_ARGUMENT, "No model of %s is named.",
+		               options->provider);
+	base = options->base_url && options->base_url[0] ? options->base_url : format->default_base;
+	if (!check_options(options, base, err))
+		return false;
+	if (format->open && !format->open(options, &state, err))
+		return false;
+	*ret = (struct endpoint){ .format = format, .state = state };
+	copy_options(options, base, &ret->options);
+	ret->id = mem_printf("%s/%s", ret->options.label, ret->options.name);
+	ret->host = base ? host_of(base) : mem_strdup("");
+	return true;
+}
+
+/* A key is not left behind in memory that is used again. */
+static void forget(const char *secret)
+{
+	if (secret)
+		explicit_bzero((char *)secret, strlen(secret));
+	free((char *)secret);
+}
+
+void endpoint_release(struct endpoint *endpoint)
+{
+	struct model_options *options = &endpoint->options;
+
+	if (endpoint->format && endpoint->format->close)
+		endpoint->format->close(endpoint->state);
+	http_client_free(endpoint->client);
+	forget(options->api_key);
+	for (const char *const *header = options->headers; header && *header; header++)
+		forget(*header);
+	free((void *)options->headers);
+	free((char *)options->provider);
+	free((char *)options->label);
+	free((char *)options->name);
+	free((char *)options->base_url);
+	free((char *)options->proxy);
+	free((char *)options->replay_file);
+	free((char *)options->record_file);
+	free(endpoint->id);
+	free(endpoint->host);
+	*endpoint = (struct endpoint){ 0 };
+}
+
+uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
+{
+	const struct provider_format *format = endpoint->format;
+	uint64_t known = endpoint->options.context_tokens;
+
+	if (!known && format->context_tokens)
+		known = format->context_tokens(endpoint->options.name);
+	if (known)
+		return known;
+	if (format == &format_gemini || format->answer)
+		return CONTEXT_GEMINI;
+	return strcmp(format->name, "anthropic") == 0 ? CONTEXT_ANTHROPIC : CONTEXT_OTHERS;
+}

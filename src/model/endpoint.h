@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: one model at one address.
+ *
+ * Options are checked and copied when it is opened; nothing connects. */
+#ifndef HASP_MODEL_ENDPOINT_H
+#define HASP_MODEL_ENDPOINT_H
+
+#include "http/client.h"
+#include "model/provider.h"
+
+struct endpoint {
+	struct model_options options;         /* strings owned; no fallbacks; base_url is never NULL
+	                                       * where there is HTTP */
+	const struct provider_format *format;
+	struct http_client *client;           /* NULL until the first request */
+	void *state;                          /* of a format without HTTP */
+	char *id;                             /* "provider/name" */
+	char *host;                           /* of base_url, for sentences */
+};
+
+/* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
+bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err);
+void endpoint_release(struct endpoint *endpoint);
+/* By the options, by the format, or the least that its provider's models have. */
+uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model and its fallbacks, and the loop over attempts. */
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/endpoint.h"
+#include "model/record.h"
+#include "model/retry.h"
+#include "model/sink.h"
+#include "model/stream.h"
+
+struct model {
+	struct endpoint *endpoints; /* owned; the fallbacks come after the first */
+	size_t count;
+	size_t current;             /* the one that answers now */
+};
+
+/* Empty answers until the request itself is changed: a model that said nothing twice says nothing
+ * the third time too, if it is asked the same. */
+enum { EMPTIES_BEFORE_NUDGE = 2 };
+#define NUDGE SPAN("Please continue.")
+
+const char *model_finish_name(enum model_finish finish)
+{
+	static const char *const names[] = {
+		[MODEL_FINISH_STOP] = "stop",     [MODEL_FINISH_TOOLS] = "tools",
+		[MODEL_FINISH_LENGTH] = "length", [MODEL_FINISH_SAFETY] = "safety",
+		[MODEL_FINISH_OTHER] = "other",
+	};
+
+	return (unsigned)finish < ARRAY_LEN(names) ? names[finish] : "other";
+}
+
+void model_reply_release(struct model_reply *reply)
+{
+	json_decref(reply->content);
+	json_decref(reply->grounding);
+	free(reply->finish_text);
+	free(reply->model);
+	*reply = (struct model_reply){ 0 };
+}
+
+void model_free(struct model *model)
+{
+	if (!model)
+		return;
+	for (size_t i = 0; i < model->count; i++)
+		endpoint_release(&model->endpoints[i]);
+	free(model->endpoints);
+	free(model);
+}
+
+bool model_open(const struct model_options *options, struct model **ret, struct err *err)
+{
+	const struct model_options *const *fallback = options->fallbacks;
+	struct model *model = mem_alloc(1, sizeof(*model));
+	size_t count = 1;
+
+	for (; fallback && *fallback; fallback++)
+		count++;
+	model->endpoints = mem_alloc(count, sizeof(*model->endpoints));
+	while (model->count < count) {
+		const struct model_options *one =
+			model->count ? options->fallbacks[model->count - 1] : options;
+
+		if (!endpoint_open(one, &model->endpoints[model->count], err)) {
+			model_free(model);
+			return false;
+		}
+		model->count++;
+	}
+	*ret = model;
+	return true;
+}
+
+static struct endpoint *current(const struct model *model)
+{
+	return &model->endpoints[model->current];
+}
+
+const char *model_id(const struct model *model)
+{
+	return current(model)->id;
+}
+
+const char *model_plain_id(const char *id)
+{
+	return !strncmp(id, "gemini/", 7) ? id + 7 : id;
+}
+
+uint64_t model_context_tokens(const struct model *model)
+{
+	return endpoint_context_tokens(current(model));
+}
+
+/* ---- one reply -------------------------------------------------------------------------------- */
+
+struct asking {
+	struct model *model;
+	struct model_request request; /* with repaired contents */
+	void (*event)(void *data, const struct model_event *event);
+	void *data;
+	struct retry retry;
+	unsigned requests, empties;
+};
+
+static void tell(const struct asking *asking, const struct model_event *event)
+{
+	if (asking->event)
+		asking->event(asking->data, event);
+}
+
+static bool cancelled_error(struct err *err)
+{
+	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
+}
+
+/* The conversation with one more sentence of the user, for this attempt alone. */
+static json_t *nudged(const json_t *contents)
+{
+	json_t *longer = json_copy((json_t *)contents), *repaired;
+
+	json_array_append_new(longer, content_user_text(NUDGE));
+	repaired = content_repair(longer);
+	json_decref(longer);
+	return repaired;
+}
+
+static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
+                         struct err *err)
+{
+	struct endpoint *endpoint = current(asking->model);
+	struct model_request request = asking->request;
+	struct reply_sink sink;
+	json_t *longer = NULL;
+	bool ok;
+
+	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
+		request.contents = longer = nudged(request.contents);
+	reply_sink_init(&sink, asking->event, asking->data);
+	asking->requests++;
+	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
+	if (ok) {
+		*ret = (struct model_reply){
+			.model = mem_strdup(endpoint->id),
+			.attempts = asking->requests,
+			.ms = attempt->ms,
+		};
+		reply_sink_take(&sink, ret);
+	}
+	reply_sink_release(&sink);
+	json_decref(longer);
+	asking->empties += !ok && attempt->empty;
+	return ok;
+}
+
+static void go_to_fallback(struct asking *asking, const struct err *why)
+{
+	struct model *model = asking->model;
+
+	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(why->message),
+	                                    .attempt = asking->requests + 1 });
+	model->current++;
+	tell(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
+	                                    .text = span_str(current(model)->id),
+	                                    .subject = span_str(why->message) });
+	retry_init(&asking->retry, &current(model)->options, model->current + 1 < model->count);
+}
+
+/* After a failed attempt: waits, switches, or gives up with a better sentence. */
+static bool prepare_next(struct asking *asking, const struct attempt *attempt, struct err *err)
+{
+	unsigned delay_ms = 0;
+	enum retry_step step;
+	struct err said = *err;
+
+	if (err->code == ERR_CANCELLED)
+		return false;
+	step = retry_after(&asking->retry, attempt, &delay_ms);
+	if (step == RETRY_SWITCH) {
+		go_to_fallback(asking, err);
+		return true;
+	}
+	if (step == RETRY_NEVER) {
+		if (err->code == ERR_OVERLOADED && attempt->delay_s > RETRY_LONGEST_S)
+			said.code = ERR_QUOTA_EXCEEDED;
+		if (asking->requests > 1)
+			err_set(&said, said.code, "%s (asked %u times)", err->message,
+			        asking->requests);
+		*err = said;
+		return false;
+	}
+	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(err->message),
+	                                    .delay_ms = delay_ms, .attempt = asking->requests + 1 });
+	return retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
+}
+
+bool model_stream(struct model *model, const struct model_request *request,
+                  void (*event)(void *data, const struct model_event *event), void *data,
+                  struct model_reply *ret, struct err *err)
+{
+	json_t *contents = content_repair(request->contents);
+	struct asking asking = { .model = model, .request = *request, .event = event, .data = data };
+	struct attempt attempt;
+	struct err failed = ERR_INIT;
+	bool ok, goes_on = true;
+
+	asking.request.contents = contents;
+	retry_init(&asking.retry, &current(model)->options, model->current + 1 < model->count);
+	do {
+		ok = attempt_once(&asking, &attempt, ret, &failed);
+		goes_on = !ok && prepare_next(&asking, &attempt, &failed);
+	} while (goes_on);
+	json_decref(contents);
+	if (ok && current(model)->options.record_file &&
+	    !record_reply(current(model)->options.record_file, ret, &failed)) {
+		model_reply_release(ret);
+		ok = false;
+	}
+	if (!ok)
+		*err = failed;
+	return ok;
+}
+
+bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
+                        bool *exact, struct err *err)
+{
+	json_t *contents = content_repair(request->contents);
+	struct model_request repaired = *request;
+	struct err failed = ERR_INIT;
+	struct attempt attempt;
+	bool counted;
+
+	repaired.contents = contents;
+	counted = stream_count(current(model), &repaired, ret, exact, &attempt, &failed);
+	if (!counted)
+		*exact = false;
+	if (!counted && failed.code != ERR_CANCELLED)
+		*ret = content_estimate_tokens(contents) + content_estimate_tokens(request->tools) +
+		       request->system.len / 4;
+	json_decref(contents);
+	if (failed.code != ERR_CANCELLED)
+		return true;
+	*err = failed;
+	return false;
+}

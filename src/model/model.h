@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model: one neutral stream of events in front of every provider's wire format.
+ *
+ *     struct model *model;
+ *     if (!model_open(&options, &model, &err)) ...            // connects nowhere yet
+ *     ok = model_stream(model, &request, on_event, data, &reply, &err);
+ *     model_reply_release(&reply);
+ *     model_free(model);
+ *
+ * A request is the whole conversation (content.h), the system text, the tools; the reply is the
+ * content to append to the conversation, complete with what the provider wants back.  While it comes,
+ * pieces are told as events.  One request at a time for each model; several models may work at once.
+ *
+ * model_stream retries (retry.h): connection trouble, overload, mid-stream breaks, empty and malformed
+ * replies, with jitter and with the delays that servers name; it falls back along options->fallbacks
+ * when quota is used up.  What had been told of a reply that broke is taken back by MODEL_RESTART.
+ *
+ * To add a provider: a row in provider.c's table and one file with its functions (provider.h).
+ */
+#ifndef HASP_MODEL_MODEL_H
+#define HASP_MODEL_MODEL_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+#include "base/span.h"
+
+struct model;
+
+/* Where a model is and how it is reached. All strings are copied. */
+struct model_options {
+	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses", "anthropic",
+	                        * "replay" */
+	const char *label;     /* what the provider is called in model_id and in errors ("groq");
+	                        * NULL: as `provider` */
+	const char *name;      /* as the provider knows it: "gemini-2.5-pro" */
+	const char *base_url;  /* NULL: the provider's own, with its version ("https://.../v1beta") */
+	const char *api_key;   /* NULL: none is sent; never shown, never logged */
+	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
+	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
+	                        * project and location) */
+	const char *const *headers; /* further ones, "Name: value", NULL-terminated; may replace */
+	const char *proxy;     /* NULL: from the environment */
+	const char *replay_file;    /* replay: recorded answers (replay.h) */
+	const char *record_file;    /* NULL, or answers are appended to it, as replay reads them */
+	unsigned max_attempts; /* 0: 10 */
+	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
+	bool no_network_retries;    /* connection trouble is told at once */
+	uint64_t context_tokens;    /* 0: known by name, else 1,048,576 for gemini, 200,000, 128,000 */
+	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
+	/* Told of each request that goes out and each answer's status: for logs. No keys. May be NULL. */
+	void (*trace)(void *data, const char *line);
+	void *trace_data;
+};
+
+enum model_tool_mode { MODEL_TOOLS_AUTO, MODEL_TOOLS_ANY, MODEL_TOOLS_NONE };
+enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MODEL_THINK_HIGH };
+
+struct model_request {
+	struct span system;          /* may be empty */
+	const json_t *contents;      /* content.h; repaired before it is sent */
+	const json_t *tools;         /* [{"name", "description", "parameters": JSON Schema}], or NULL */
+	enum model_tool_mode tool_mode;
+	const json_t *allowed_tools; /* with ANY: names; or NULL */
+	double temperature, top_p;   /* below 0: the model's default */
+	int top_k;                   /* 0: the model's default */
+	unsigned max_output_tokens;  /* 0: the model's default */
+	enum model_thinking thinking;
+	unsigned thinking_tokens;    /* 0: by `thinking` */
+	const json_t *answer_schema; /* NULL, or the text is to be JSON of this schema */
+	const json_t *server_tools;  /* NULL, or names of tools the provider runs: ["google_search"],
+	                              * ["url_context"]; INVALID_ARGUMENT where it has none */
+	const char *session_id;      /* for caches and logs of the provider; or NULL */
+	const char *purpose;         /* "main", "compress", ...: for statistics */
+	const struct cancel *cancel;
+	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do that)
+	                              * the stream is left, and the reply is what has come whole or in
+	                              * pieces, with MODEL_FINISH_OTHER and the word "enough" */
+};
+
+struct model_usage {
+	uint64_t input;    /* all of the prompt, cached parts included */
+	uint64_t cached;   /* of input: read from a cache */
+	uint64_t cache_written;
+	uint64_t output;   /* without thoughts */
+	uint64_t thoughts;
+	uint64_t tool;     /* of tools the provider ran */
+	uint64_t total;
+};
+
+enum model_finish {
+	MODEL_FINISH_STOP,
+	MODEL_FINISH_TOOLS,   /* there are calls to be made */
+	MODEL_FINISH_LENGTH,  /* max_output_tokens */
+	MODEL_FINISH_SAFETY,  /* refused, blocked, recitation */
+	MODEL_FINISH_OTHER,
+};
+const char *model_finish_name(enum model_finish finish); /* "stop", "tools", ... */
+
+enum model_event_kind {
+	MODEL_TEXT,     /* text: a piece */
+	MODEL_THOUGHT,  /* text: a piece; subject if it has one */
+	MODEL_CALL,     /* call: one whole functionCall {id, name, args} */
+	MODEL_USAGE,    /* usage so far */
+	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why; delay_ms */
+	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason in subject */
+};
+
+struct model_event {
+	enum model_event_kind kind;
+	struct span text, subject;
+	const json_t *call;
+	const struct model_usage *usage;
+	unsigned delay_ms, attempt;
+};
+
+struct model_reply {
+	json_t *content;       /* role model, at least one part; for the conversation. Owned */
+	enum model_finish finish;
+	char *finish_text;     /* the provider's word; owned */
+	struct model_usage usage;
+	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
+	char *model;           /* "provider/name" that answered; owned */
+	unsigned attempts;     /* requests that were needed */
+	double ms;             /* the last one's time from request to end */
+};
+void model_reply_release(struct model_reply *reply);
+
+/* INVALID_ARGUMENT: no such provider, a URL that is none, a key with line ends, ... */
+bool model_open(const struct model_options *options, struct model **ret, struct err *err);
+void model_free(struct model *model); /* NULL is fine */
+
+/* "provider/name" of the model that answers now. Borrowed. */
+const char *model_id(const struct model *model);
+/* An id as Gemini CLI's formats (figures, stream-json, hooks) have it: of Gemini's own models
+ * without "gemini/". A part of `id`. */
+const char *model_plain_id(const char *id);
+uint64_t model_context_tokens(const struct model *model);
+
+/* `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
+ * (told from OVERLOADED), CONTEXT_TOO_LARGE, INVALID_ARGUMENT (the provider refused the request:
+ * its sentence), MODEL_ERROR (empty, malformed, unexpected), CANCELLED. */
+bool model_stream(struct model *model, const struct model_request *request,
+                  void (*event)(void *data, const struct model_event *event), void *data,
+                  struct model_reply *ret, struct err *err);
+
+/* Tokens of the request: by the provider's counter where it has one, else estimated (*exact says). */
+bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
+                        bool *exact, struct err *err);
+
+#endif

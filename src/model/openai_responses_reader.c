@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Responses: the answer, as typed events.  Text and thoughts come in pieces; what has to be whole
+ * (calls, reasoning items) is taken from response.output_item.done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/grounding.h"
+#include "model/openai.h"
+#include "model/openai_responses.h"
+
+struct responses_reader {
+	struct reply_sink *sink;
+	struct grounding grounding;
+	size_t calls;
+	bool told;      /* pieces of the item that is open have come */
+	bool refused, ended;
+};
+
+void *responses_reader_new(struct reply_sink *sink)
+{
+	struct responses_reader *reader = mem_alloc(1, sizeof(*reader));
+
+	reader->sink = sink;
+	return reader;
+}
+
+void responses_reader_free(void *data)
+{
+	struct responses_reader *reader = data;
+
+	grounding_release(&reader->grounding);
+	free(reader);
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static bool read_call(struct responses_reader *reader, const json_t *item, struct err *err)
+{
+	struct span text = span_trim(json_span(json_object_get(item, "arguments")));
+	const char *name = json_string_value(json_object_get(item, "name"));
+	const char *id = json_string_value(json_object_get(item, "call_id"));
+	struct err why = ERR_INIT;
+	json_t *args = NULL;
+
+	if (!name || !*name)
+		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
+	if (text.len && !json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why)) {
+		/* Cut off by the limit of the output: response.incomplete follows. */
+		if (span_eq(json_span(json_object_get(item, "status")), SPAN("incomplete")))
+			return true;
+	} else if (!text.len || json_is_object(args)) {
+		sink_call(reader->sink, part_call(id, name, args));
+		reader->calls++;
+		json_decref(args);
+		return true;
+	}
+	json_decref(args);
+	return err_set(err, ERR_MODEL_ERROR,
+	               "The arguments of the model's call of %.100s are not a JSON object.", name);
+}
+
+/* The texts of a list of parts. */
+static void tell_texts(struct responses_reader *reader, const json_t *parts, bool thought)
+{
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(parts, i, part) {
+		struct span text = json_span(json_object_get(part, "text"));
+
+		if (!text.len)
+			text = json_span(json_object_get(part, "refusal"));
+		if (text.len && thought)
+			sink_thought(reader->sink, text, NULL);
+		else if (text.len)
+			sink_text(reader->sink, text, NULL);
+	}
+}
+
+static json_t *opaque(const char *member, json_t *value)
+{
+	return json_pack("{s:s, s:o}", "provider", format_openai_responses.name, member, value);
+}
+
+/* Kept as it came, but for the status, which is not for requests. */
+static void read_reasoning(struct responses_reader *reader, const json_t *item)
+{
+	json_t *kept = json_copy((json_t *)item);
+
+	json_object_del(kept, "status");
+	if (!reader->told)
+		tell_texts(reader, json_object_get(item, "summary"), true);
+	sink_thought(reader->sink, SPAN(""), NULL);
+	sink_sign(reader->sink, "opaque", opaque("item", kept));
+}
+
+static void read_message(struct responses_reader *reader, const json_t *item)
+{
+	const json_t *content = json_object_get(item, "content");
+	json_t *phase = json_object_get(item, "phase");
+	const json_t *part, *note;
+	size_t i, j;
+
+	if (!reader->told)
+		tell_texts(reader, content, false);
+	if (json_is_string(phase))
+		sink_sign(reader->sink, "opaque", opaque("phase", json_incref(phase)));
+	json_array_foreach(content, i, part)
+		json_array_foreach(json_object_get(part, "annotations"), j, note)
+			grounding_add(&reader->grounding, json_span(json_object_get(note, "url")),
+			              json_span(json_object_get(note, "title")));
+}
+
+static bool item_done(struct responses_reader *reader, const json_t *event, struct err *err)
+{
+	const json_t *item = json_object_get(event, "item");
+	struct span type = json_span(json_object_get(item, "type"));
+	bool ok = true;
+
+	if (span_eq(type, SPAN("function_call")))
+		ok = read_call(reader, item, err);
+	else if (span_eq(type, SPAN("reasoning")))
+		read_reasoning(reader, item);
+	else if (span_eq(type, SPAN("message")))
+		read_message(reader, item);
+	else if (span_eq(type, SPAN("web_search_call")))
+		grounding_query(&reader->grounding,
+		                json_span(json_object_get(json_object_get(item, "action"),
+		                                          "query")));
+	sink_break(reader->sink);
+	return ok;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+struct happening {
+	const json_t *event;
+	enum wire_trouble *trouble;
+	struct err *err;
+};
+
+static bool on_item_added(struct responses_reader *reader, const struct happening *now)
+{
+	(void)now;
+	sink_break(reader->sink);
+	reader->told = false;
+	return true;
+}
+
+static bool on_item_done(struct responses_reader *reader, const struct happening *now)
+{
+	*now->trouble = WIRE_BROKEN;
+	return item_done(reader, now->event, now->err);
+}
+
+static struct span delta_of(struct responses_reader *reader, const struct happening *now)
+{
+	reader->told = true;
+	return json_span(json_object_get(now->event, "delta"));
+}
+
+static bool on_text(struct responses_reader *reader, const struct happening *now)
+{
+	sink_text(reader->sink, delta_of(reader, now), NULL);
+	return true;
+}
+
+static bool on_refusal(struct responses_reader *reader, const struct happening *now)
+{
+	reader->refused = true;
+	return on_text(reader, now);
+}
+
+static bool on_thought(struct responses_reader *reader, const struct happening *now)
+{
+	sink_thought(reader->sink, delta_of(reader, now), NULL);
+	return true;
+}
+
+static bool on_summary_part(struct responses_reader *reader, const struct happening *now)
+{
+	if (json_integer_value(json_object_get(now->event, "summary_index")) > 0)
+		sink_thought(reader->sink, SPAN("\n\n"), NULL);
+	return true;
+}
+
+static void end(struct responses_reader *reader, const json_t *response, enum model_finish finish,
+                const char *word)
+{
+	const json_t *usage = json_object_get(response, "usage");
+	json_t *grounding = grounding_take(&reader->grounding);
+	struct model_usage counts;
+
+	if (json_is_object(usage)) {
+		counts = openai_usage(usage);
+		sink_usage(reader->sink, &counts);
+	}
+	if (grounding)
+		sink_grounding(reader->sink, grounding);
+	sink_finish(reader->sink, finish, word);
+	reader->ended = true;
+}
+
+static bool on_completed(struct responses_reader *reader, const struct happening *now)
+{
+	enum model_finish finish = MODEL_FINISH_STOP;
+
+	if (reader->refused)
+		finish = MODEL_FINISH_SAFETY;
+	else if (reader->calls)
+		finish = MODEL_FINISH_TOOLS;
+	end(reader, json_object_get(now->event, "response"), finish, "completed");
+	return true;
+}
+
+static bool on_incomplete(struct responses_reader *reader, const struct happening *now)
+{
+	const json_t *response = json_object_get(now->event, "response");
+	const json_t *details = json_object_get(response, "incomplete_details");
+	const char *reason = json_string_value(json_object_get(details, "reason"));
+	enum model_finish finish = MODEL_FINISH_OTHER;
+
+	reason = reason ? reason : "incomplete";
+	if (strcmp(reason, "max_output_tokens") == 0)
+		finish = MODEL_FINISH_LENGTH;
+	else if (strcmp(reason, "content_filter") == 0)
+		finish = MODEL_FINISH_SAFETY;
+	end(reader, response, finish, reason);
+	return true;
+}
+
+static bool on_failed(struct responses_reader *reader, const struct happening *now)
+{
+	const json_t *response = json_object_get(now->event, "response");
+	double delay;
+
+	(void)reader;
+	*now->trouble = openai_error_value(0, response ? response : now->event, &delay, now->err);
+	return false;
+}
+
+static const struct {
+	const char *type;
+	bool (*read)(struct responses_reader *reader, const struct happening *now);
+} events[] = {
+	{ "response.output_item.added", on_item_added },
+	{ "response.output_item.done", on_item_done },
+	{ "response.output_text.delta", on_text },
+	{ "response.refusal.delta", on_refusal },
+	{ "response.reasoning_summary_part.added", on_summary_part },
+	{ "response.reasoning_summary_text.delta", on_thought },
+	{ "response.reasoning_text.delta", on_thought },
+	{ "response.completed", on_completed },
+	{ "response.incomplete", on_incomplete },
+	{ "response.failed", on_failed },
+	{ "error", on_failed },
+};
+
+bool responses_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+                            struct err *err)
+{
+	struct responses_reader *reader = data;
+	struct span type;
+	json_t *value;
+	bool ok = true;
+
+	if (!event->data.len || reader->ended || span_eq(event->data, SPAN("[DONE]")))
+		return true;
+	if (!wire_event(event, &value, trouble, err))
+		return false;
+	type = json_span(json_object_get(value, "type"));
+	if (!type.len)
+		type = json_object_get(value, "error") ? SPAN("error") : event->type;
+	for (size_t i = 0; i < ARRAY_LEN(events); i++)
+		if (span_eq(type, span_str(events[i].type)))
+			ok = events[i].read(reader, &(struct happening){ value, trouble, err });
+	json_decref(value);
+	return ok;
+}
+
+bool responses_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+{
+	struct responses_reader *reader = data;
+
+	*trouble = WIRE_BROKEN;
+	return reader->ended || err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a provider's wire format is: private to this folder.
+ *
+ * A format is two pure halves: a request becomes an HTTP request (build), and the answer's events
+ * become a reply (a reader that is fed).  Sending, retrying, recording and cancelling are stream.c's
+ * and retry.c's, the same for all.
+ */
+#ifndef HASP_MODEL_PROVIDER_H
+#define HASP_MODEL_PROVIDER_H
+
+#include "base/buf.h"
+#include "http/sse.h"
+#include "model/content.h"
+#include "model/model.h"
+
+/* One attempt's HTTP request. Owned by stream.c, which releases it. */
+struct wire_request {
+	struct buf url;
+	struct buf body;     /* JSON */
+	char **headers;      /* "Name: value", NULL-terminated; all owned */
+	size_t header_count;
+};
+/* For build functions: sets a field, in place of one of the same name. */
+void wire_header(struct wire_request *request, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Appends a sentence of a server to an error's: on one line, without control characters, at most 500
+ * bytes. */
+void wire_quote(struct buf *out, struct span text);
+/* The class and the error of an answer with this status, for what a format does not know better:
+ * 401 and 403 AUTHENTICATION_FAILED; 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429, 499 and
+ * 500 and above OVERLOADED, transient; others INVALID_ARGUMENT.  `sentence`: the server's own, or
+ * empty. */
+enum wire_trouble wire_status(int status, struct span sentence, struct err *err);
+
+/* Where a reader puts what it reads; the functions tell the caller's event too (sink.c).  Pieces of
+ * text, and pieces of thoughts, are put together to one part as long as no other kind comes between
+ * and `opaque` is the same or NULL. */
+struct reply_sink;
+void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque /* or NULL */);
+void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque);
+/* `part` (taken): a whole part with its functionCall, id and all. A missing id is given. */
+void sink_call(struct reply_sink *sink, json_t *part);
+/* `part` (taken): any other whole part that has to be kept (redacted thinking, inlineData). */
+void sink_part(struct reply_sink *sink, json_t *part);
+/* Adds "opaque" (or Gemini's "thoughtSignature") to the part that is being put together, or to the
+ * last one.  A text or thought that is signed is finished: the next piece begins another part. */
+void sink_sign(struct reply_sink *sink, const char *member, json_t *value /* taken */);
+/* The next piece begins a part of its own, whatever it is. */
+void sink_break(struct reply_sink *sink);
+void sink_usage(struct reply_sink *sink, const struct model_usage *usage);
+void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *word);
+void sink_grounding(struct reply_sink *sink, json_t *grounding /* taken */);
+
+/* What became of an answer that is an error: class for the retries. */
+enum wire_trouble {
+	WIRE_FATAL,     /* asking again would give the same */
+	WIRE_TRANSIENT, /* overloaded, rate limited for seconds: wait and ask again */
+	WIRE_QUOTA,     /* used up for longer than waiting makes sense: fall back */
+	WIRE_BROKEN,    /* the stream broke or made no sense: ask again soon */
+};
+
+struct provider_format {
+	const char *name;
+	const char *default_base;   /* URL */
+	/* Writes one request. INVALID_ARGUMENT: it asks for what this provider cannot do. */
+	bool (*build)(const struct model_options *options, const struct model_request *request,
+	              bool count_only, struct wire_request *ret, struct err *err);
+	/* A reader of one answer; it is fed each SSE event, then ended. */
+	void *(*reader_new)(struct reply_sink *sink);
+	bool (*reader_event)(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
+	                     struct err *err);
+	bool (*reader_end)(void *reader, enum wire_trouble *trouble, struct err *err);
+	void (*reader_free)(void *reader);
+	/* An answer with an HTTP status of 400 and above: fills err and says what to do; *delay_s is
+	 * what the body asks for (retry-after is stream.c's), below 0: nothing. */
+	enum wire_trouble (*error)(int status, struct span headers, struct span body, double *delay_s,
+	                           struct err *err);
+	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
+	bool (*count)(struct span body, uint64_t *ret, struct err *err);
+	uint64_t (*context_tokens)(const char *model_name); /* 0: not known */
+
+	/* A provider without HTTP (replay) has these instead of all of the above but the names; NULL
+	 * for others.  `open` is called by model_open; `answer` puts one whole answer into the
+	 * sink, or fails as a reader does. */
+	bool (*open)(const struct model_options *options, void **ret_state, struct err *err);
+	bool (*answer)(void *state, const struct model_request *request, struct reply_sink *sink,
+	               enum wire_trouble *trouble, struct err *err);
+	bool (*answer_count)(void *state, const struct model_request *request, uint64_t *ret,
+	                     bool *exact, struct err *err);
+	void (*close)(void *state);
+};
+
+/* The row for a name; NULL if there is none (provider.c). */
+const struct provider_format *provider_find(const char *name);
+
+extern const struct provider_format format_gemini;            /* gemini*.c */
+extern const struct provider_format format_openai_chat;       /* openai_chat*.c */
+extern const struct provider_format format_openai_responses;  /* openai_responses*.c */
+extern const struct provider_format format_anthropic;         /* anthropic*.c */
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/sink.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+void reply_sink_init(struct reply_sink *sink,
+                     void (*event)(void *data, const struct model_event *event), void *data)
+{
+	*sink = (struct reply_sink){
+		.event = event,
+		.data = data,
+		.content = content_new("model"),
+		.text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
+		.finish = MODEL_FINISH_OTHER,
+	};
+}
+
+void reply_sink_release(struct reply_sink *sink)
+{
+	json_decref(sink->content);
+	json_decref(sink->opaque);
+	json_decref(sink->grounding);
+	buf_release(&sink->text);
+	free(sink->finish_text);
+	*sink = (struct reply_sink){ 0 };
+}
+
+static void tell(struct reply_sink *sink, const struct model_event *event)
+{
+	if (sink->event)
+		sink->event(sink->data, event);
+}
+
+/* True while the reply stays below its limit; what comes after is dropped, and stream.c says so. */
+static bool takes(struct reply_sink *sink, size_t bytes)
+{
+	sink->bytes += bytes;
+	sink->too_large |= sink->bytes > LIMIT_MODEL_REPLY_BYTES ||
+	                   json_array_size(json_object_get(sink->content, "parts")) >=
+	                           LIMIT_MODEL_REPLY_PARTS;
+	return !sink->too_large;
+}
+
+/* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
+ * `empty_too`. */
+static void close_part(struct reply_sink *sink, bool empty_too)
+{
+	json_t *part;
+
+	if (sink->open != SINK_NOTHING && (sink->text.len || sink->opaque || empty_too)) {
+		part = part_text(buf_view(&sink->text));
+		if (sink->open == SINK_THOUGHT)
+			json_object_set_new(part, "thought", json_true());
+		if (sink->opaque)
+			json_object_set(part, "opaque", sink->opaque);
+		content_add(sink->content, part);
+	}
+	json_decref(sink->opaque);
+	sink->opaque = NULL;
+	sink->open = SINK_NOTHING;
+	buf_clear(&sink->text);
+}
+
+void sink_break(struct reply_sink *sink)
+{
+	close_part(sink, false);
+}
+
+static bool add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
+                      const json_t *opaque)
+{
+	if (!takes(sink, piece.len))
+		return false;
+	if (sink->open != kind || (opaque && sink->opaque && opaque != sink->opaque))
+		sink_break(sink);
+	sink->open = kind;
+	if (opaque && !sink->opaque)
+		sink->opaque = json_incref((json_t *)opaque);
+	buf_span(&sink->text, piece);
+	return piece.len > 0;
+}
+
+void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
+{
+	if (!add_piece(sink, SINK_TEXT, piece, opaque))
+		return;
+	sink->said |= span_trim(piece).len > 0;
+	tell(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
+}
+
+/* Gemini begins the summary of a thought with "**What it is about**". */
+static struct span subject_of(struct span piece)
+{
+	struct span rest = span_skip(piece, 2);
+
+	if (!span_starts(piece, SPAN("**")))
+		return span_of("", 0);
+	for (size_t i = 0; i + 1 < rest.len && rest.data[i] != '\n'; i++)
+		if (rest.data[i] == '*' && rest.data[i + 1] == '*')
+			return span_trim(span_head(rest, i));
+	return span_of("", 0);
+}
+
+void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque)
+{
+	if (add_piece(sink, SINK_THOUGHT, piece, opaque))
+		tell(sink, &(struct model_event){ .kind = MODEL_THOUGHT, .text = piece,
+		                                  .subject = subject_of(piece) });
+}
+
+/* An id that no other call of the conversation has, for providers that give none. */
+static json_t *new_id(void)
+{
+	unsigned char random[8] = { 0 };
+	char id[32] = "call_";
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		memcpy(random, &now.tv_nsec, sizeof(random));
+	}
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(id + 5 + 2 * i, 3, "%02x", random[i]);
+	return json_cstr(id);
+}
+
+/* About what a value takes in memory, without printing it: bounded by the answer's own size. */
+static size_t rough_size(const json_t *value)
+{
+	size_t size = 32, i;
+	const char *name;
+	json_t *child;
+
+	if (json_is_string(value))
+		return size + json_string_length(value);
+	json_array_foreach(value, i, child)
+		size += rough_size(child);
+	json_object_foreach((json_t *)value, name, child)
+		size += strlen(name) + rough_size(child);
+	return size;
+}
+
+void sink_call(struct reply_sink *sink, json_t *part)
+{
+	json_t *call = json_object_get(part, "functionCall");
+
+	sink_break(sink);
+	if (!takes(sink, rough_size(call))) {
+		json_decref(part);
+		return;
+	}
+	if (!json_span(json_object_get(call, "id")).len)
+		json_object_set_new(call, "id", new_id());
+	if (!json_is_object(json_object_get(call, "args")))
+		json_object_set_new(call, "args", json_object());
+	sink->calls++;
+	sink->said = true;
+	content_add(sink->content, part);
+	tell(sink, &(struct model_event){ .kind = MODEL_CALL, .call = call });
+}
+
+void sink_part(struct reply_sink *sink, json_t *part)
+{
+	sink_break(sink);
+	if (!takes(sink, rough_size(part))) {
+		json_decref(part);
+		return;
+	}
+	sink->said |= !part_is_thought(part) && !part_get_text(part).data;
+	content_add(sink->content, part);
+}
+
+void sink_sign(struct reply_sink *sink, const char *member, json_t *value)
+{
+	json_t *parts = json_object_get(sink->content, "parts"), *part;
+
+	close_part(sink, true);
+	part = json_array_get(parts, json_array_size(parts) - 1);
+	if (part && takes(sink, rough_size(value)))
+		json_object_set(part, member, value);
+	json_decref(value);
+}
+
+void sink_usage(struct reply_sink *sink, const struct model_usage *usage)
+{
+	if (memcmp(&sink->usage, usage, sizeof(*usage)) == 0)
+		return; /* some say the same with each piece */
+	sink->usage = *usage;
+	tell(sink, &(struct model_event){ .kind = MODEL_USAGE, .usage = &sink->usage });
+}
+
+void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *word)
+{
+	sink->finished = true;
+	sink->finish = finish;
+	free(sink->finish_text);
+	sink->finish_text = mem_strdup(word);
+}
+
+void sink_grounding(struct reply_sink *sink, json_t *grounding)
+{
+	json_decref(sink->grounding);
+	sink->grounding = grounding;
+}
+
+void reply_sink_finish(struct reply_sink *sink)
+{
+	sink_break(sink);
+	if (sink->calls && sink->finish == MODEL_FINISH_STOP)
+		sink->finish = MODEL_FINISH_TOOLS;
+}
+
+void reply_sink_take(struct reply_sink *sink, struct model_reply *ret)
+{
+	ret->content = mem_steal(&sink->content);
+	ret->grounding = mem_steal(&sink->grounding);
+	ret->finish_text = mem_steal(&sink->finish_text);
+	ret->finish = sink->finish;
+	ret->usage = sink->usage;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: the reply that is being put together, and the events about it.
+ *
+ *     struct reply_sink sink;
+ *     reply_sink_init(&sink, event, data);
+ *     ... a reader calls the functions of provider.h ...
+ *     reply_sink_finish(&sink);            // the last part is closed
+ *     reply_sink_take(&sink, &reply);      // or not: the reply was of no use
+ *     reply_sink_release(&sink);
+ */
+#ifndef HASP_MODEL_SINK_H
+#define HASP_MODEL_SINK_H
+
+#include "base/buf.h"
+#include "model/model.h"
+#include "model/provider.h"
+
+enum sink_open { SINK_NOTHING, SINK_TEXT, SINK_THOUGHT };
+
+struct reply_sink {
+	void (*event)(void *data, const struct model_event *event); /* may be NULL */
+	void *data;
+	json_t *content;       /* role model; owned */
+	struct buf text;       /* of the part that is open */
+	json_t *opaque;        /* of it; owned, or NULL */
+	enum sink_open open;
+	size_t bytes;          /* text and arguments so far */
+	size_t calls;
+	bool said;             /* text that is not blank, or a part that is neither text nor thought */
+	bool too_large;
+	bool finished;         /* sink_finish was called */
+	enum model_finish finish;
+	char *finish_text;     /* owned */
+	struct model_usage usage;
+	json_t *grounding;     /* owned */
+};
+
+void reply_sink_init(struct reply_sink *sink,
+                     void (*event)(void *data, const struct model_event *event), void *data);
+void reply_sink_release(struct reply_sink *sink);
+void reply_sink_finish(struct reply_sink *sink);
+/* Moves content, usage, finish and grounding into *ret. */
+void reply_sink_take(struct reply_sink *sink, struct model_reply *ret);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One attempt: a request is built and sent, the answer's events go to the format's reader, and an
+ * answer that nobody can use is told as an error. */
+#include "model/stream.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "http/media_type.h"
+
+/* A counter that is slow is not worth waiting for: there is an estimate. */
+enum { COUNT_MS = 10000 };
+
+#define TOO_LARGE "The reply is too large."
+
+/* The answer while it comes. */
+struct transfer {
+	const struct endpoint *endpoint;
+	void *reader;           /* NULL: the body is kept whole */
+	struct reply_sink *sink; /* the reader's */
+	struct sse_reader sse;
+	struct buf headers;     /* of the answer */
+	struct buf body;        /* of an answer that is no stream */
+	int status;
+	bool failed;            /* the reader: *err, *trouble are set */
+	const _Atomic bool *stop; /* the request's `enough`; or NULL */
+	bool enough;            /* and it was */
+	enum wire_trouble trouble;
+	struct err err;
+};
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void trace(const struct endpoint *endpoint, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void trace(const struct endpoint *endpoint, const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!endpoint->options.trace)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	endpoint->options.trace(endpoint->options.trace_data, line);
+}
+
+/* ---- what comes ------------------------------------------------------------------------------- */
+
+static bool on_event(void *data, const struct sse_event *event, struct err *err)
+{
+	struct transfer *transfer = data;
+
+	transfer->trouble = WIRE_BROKEN;
+	/* What comes in the same packet after it was enough is not told any more. */
+	if (transfer->stop && atomic_load(transfer->stop))
+		return true;
+	if (!transfer->endpoint->format->reader_event(transfer->reader, event, &transfer->trouble,
+	                                              err))
+		return false;
+	if (!transfer->sink->too_large)
+		return true;
+	transfer->trouble = WIRE_FATAL;
+	return err_set(err, ERR_MODEL_ERROR, TOO_LARGE);
+}
+
+static bool is_stream(const struct transfer *transfer)
+{
+	struct span type = http_field(buf_view(&transfer->headers), "content-type");
+	_cleanup_free_ char *text = mem_dup(type.data ? type.data : "", type.len);
+
+	/* Servers that name no type, or a wrong one, are believed as long as it may be a stream. */
+	return !http_content_type_is(text, "application/json") &&
+	       !http_content_type_is(text, "text/html");
+}
+
+static bool on_head(void *data, int status, struct span headers)
+{
+	struct transfer *transfer = data;
+
+	transfer->status = status;
+	buf_clear(&transfer->headers);
+	buf_span(&transfer->headers, headers);
+	trace(transfer->endpoint, "%s answers %d", transfer->endpoint->id, status);
+	return true;
+}
+
+static bool on_body(void *data, struct span bytes)
+{
+	struct transfer *transfer = data;
+
+	if (transfer->status / 100 != 2 || !transfer->reader || !is_stream(transfer)) {
+		buf_span(&transfer->body,
+		         span_head(bytes, transfer->body.max - transfer->body.len));
+		return true;
+	}
+	transfer->failed = !sse_reader_feed(&transfer->sse, bytes, &transfer->err);
+	transfer->enough = !transfer->failed && transfer->stop && atomic_load(transfer->stop);
+	return !transfer->failed && !transfer->enough;
+}
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+/* Servers repeat what they were sent; a key must not come back in an error. */
+static void hide(char *message, const char *secret)
+{
+	size_t len = secret ? strlen(secret) : 0;
+	char *at = message;
+
+	while (len >= 4 && (at = strstr(at, secret))) {
+		memmove(at + 3, at + len, strlen(at + len) + 1);
+		memcpy(at, "***", 3);
+		at += 3;
+	}
+}
+
+static void name_endpoint(const struct endpoint *endpoint, struct err *err)
+{
+	struct err named = *err;
+	const char *const *header = endpoint->options.headers;
+
+	hide(err->message, endpoint->options.api_key);
+	for (; header && *header; header++)
+		if (strchr(*header, ':') && strlen(*header) > 12)
+			hide(err->message, strchr(*header, ':') + 1 + strspn(strchr(*header, ':') + 1, " "));
+	err_set(&named, err->code, "%s: %s", endpoint->id, err->message);
+	*err = named;
+}
+
+static bool fail(struct attempt *ret, enum wire_trouble trouble, struct err *err,
+                 enum err_code code, const char *sentence)
+{
+	ret->trouble = trouble;
+	return err_set(err, code, "%s", sentence);
+}
+
+/* The request did not come through: which errors are worth another try. */
+static bool not_sent(const struct endpoint *endpoint, struct transfer *transfer,
+                     struct attempt *ret, struct err *err)
+{
+	enum http_stage stage = http_client_stage(endpoint->client);
+
+	ret->connected = stage != HTTP_NOT_SENT;
+	ret->network = !transfer->failed && err->code == ERR_NETWORK_ERROR;
+	ret->trouble = ret->network ? WIRE_BROKEN : WIRE_FATAL;
+	if (err->code == ERR_TOO_LARGE)
+		err->code = ERR_MODEL_ERROR;
+	if (transfer->failed) {
+		*err = transfer->err;
+		ret->trouble = transfer->trouble;
+		if (err->code == ERR_TOO_LARGE) {
+			err->code = ERR_MODEL_ERROR;
+			ret->trouble = WIRE_FATAL;
+		}
+		name_endpoint(endpoint, err);
+	}
+	return false;
+}
+
+/* The server said no, or something that is no answer. */
+static bool refused(const struct endpoint *endpoint, struct transfer *transfer,
+                    struct attempt *ret, struct err *err)
+{
+	struct span headers = buf_view(&transfer->headers);
+
+	if (transfer->status >= 400) {
+		double after = http_retry_after(headers);
+
+		ret->trouble = endpoint->format->error(transfer->status, headers,
+		                                       buf_view(&transfer->body), &ret->delay_s,
+		                                       err);
+		if (after > ret->delay_s)
+			ret->delay_s = after;
+	} else if (transfer->status / 100 != 2) {
+		ret->trouble = wire_status(transfer->status, SPAN("It leads elsewhere; the "
+		                           "address of the model has to be the final one."), err);
+	} else {
+		ret->trouble = WIRE_FATAL;
+		err_set(err, ERR_MODEL_ERROR,
+		        "The answer is not a stream of events; is the address right?");
+	}
+	name_endpoint(endpoint, err);
+	return false;
+}
+
+/* Whole answers in which there is nothing. */
+static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
+{
+	_cleanup_free_ char *sentence = NULL;
+	bool thought;
+
+	reply_sink_finish(sink);
+	if (sink->too_large)
+		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, TOO_LARGE);
+	if (sink->said)
+		return true;
+	thought = json_array_size(json_object_get(sink->content, "parts")) > 0;
+	if (sink->finish == MODEL_FINISH_SAFETY) {
+		sentence = mem_printf("The provider blocked the answer (%s).",
+		                      sink->finish_text ? sink->finish_text : "no reason given");
+		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, sentence);
+	}
+	if (sink->finish == MODEL_FINISH_LENGTH)
+		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR,
+		            "The reply reached its longest length before anything was said.");
+	ret->empty = true;
+	return fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
+	            thought ? "The reply has thoughts and nothing else." : "The reply is empty.");
+}
+
+/* ---- the request ------------------------------------------------------------------------------ */
+
+void wire_request_release(struct wire_request *request)
+{
+	for (size_t i = 0; i < request->header_count; i++)
+		free(request->headers[i]);
+	free(request->headers);
+	buf_release(&request->url);
+	buf_release(&request->body);
+}
+
+static bool build(const struct endpoint *endpoint, const struct model_request *request, bool count,
+                  struct wire_request *ret, struct err *err)
+{
+	const char *const *header = endpoint->options.headers;
+
+	*ret = (struct wire_request){
+		.url = BUF_INIT(LIMIT_URI_BYTES),
+		.body = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES),
+	};
+	wire_header(ret, "Content-Type: application/json");
+	wire_header(ret, "Accept: %s", count ? "application/json" : "text/event-stream");
+	wire_header(ret, "User-Agent: hasp/%s", HASP_VERSION);
+	if (!endpoint->format->build(&endpoint->options, request, count, ret, err))
+		return false;
+	if (ret->url.overflowed || ret->body.overflowed)
+		return err_set(err, ERR_CONTEXT_TOO_LARGE, "The request is too large to be sent.");
+	for (; header && *header; header++)
+		wire_header(ret, "%s", *header);
+	return true;
+}
+
+static bool send_request(struct endpoint *endpoint, const struct model_request *request,
+                         bool count, struct transfer *transfer, struct err *err)
+{
+	static const struct http_events events = { .head = on_head, .body = on_body };
+	struct wire_request wire;
+	bool ok = build(endpoint, request, count, &wire, err);
+
+	if (ok) {
+		struct http_request http = {
+			.method = "POST",
+			.url = wire.url.data,
+			.headers = (const char *const *)wire.headers,
+			.body = buf_view(&wire.body),
+			.proxy = endpoint->options.proxy,
+			.total_ms = count ? COUNT_MS : 0,
+			.max_bytes = LIMIT_MODEL_ANSWER_BYTES,
+			.cancel = request->cancel,
+		};
+
+		trace(endpoint, "%s is asked at %s (%zu bytes)", endpoint->id, endpoint->host,
+		      wire.body.len);
+		if (!endpoint->client)
+			endpoint->client = http_client_new();
+		ok = http_client_send(endpoint->client, &http, &events, transfer, err);
+		if (!ok)
+			trace(endpoint, "%s: %s", endpoint->id, err->message);
+	}
+	wire_request_release(&wire);
+	return ok;
+}
+
+static void transfer_init(struct transfer *transfer, const struct endpoint *endpoint)
+{
+	*transfer = (struct transfer){
+		.endpoint = endpoint,
+		.headers = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
+		.body = BUF_INIT(LIMIT_MODEL_ERROR_BYTES),
+		.trouble = WIRE_BROKEN,
+		.err = ERR_INIT,
+	};
+	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, on_event, transfer);
+}
+
+static void transfer_release(struct transfer *transfer)
+{
+	sse_reader_release(&transfer->sse);
+	buf_release(&transfer->headers);
+	buf_release(&transfer->body);
+}
+
+/* The reader's last word, and what the reply is worth. */
+static bool end_stream(struct transfer *transfer, struct reply_sink *sink, struct attempt *ret,
+                       struct err *err)
+{
+	const struct endpoint *endpoint = transfer->endpoint;
+
+	transfer->trouble = WIRE_BROKEN;
+	if (!sse_reader_end(&transfer->sse, err) ||
+	    !endpoint->format->reader_end(transfer->reader, &transfer->trouble, err))
+		ret->trouble = transfer->trouble;
+	else if (judge(sink, ret, err))
+		return true;
+	name_endpoint(endpoint, err);
+	return false;
+}
+
+/* The caller has heard enough. */
+static bool end_early(struct reply_sink *sink)
+{
+	reply_sink_finish(sink);
+	sink_finish(sink, MODEL_FINISH_OTHER, "enough");
+	if (!json_array_size(json_object_get(sink->content, "parts")))
+		content_add(sink->content, part_text(SPAN("")));
+	return true;
+}
+
+/* Formats without HTTP. */
+static bool answer(struct endpoint *endpoint, const struct model_request *request,
+                   struct reply_sink *sink, struct attempt *ret, struct err *err)
+{
+	ret->connected = true;
+	if (cancelled(request->cancel))
+		return fail(ret, WIRE_FATAL, err, ERR_CANCELLED, "The request was cancelled.");
+	ret->trouble = WIRE_BROKEN;
+	if (endpoint->format->answer(endpoint->state, request, sink, &ret->trouble, err) &&
+	    judge(sink, ret, err))
+		return true;
+	name_endpoint(endpoint, err);
+	return false;
+}
+
+bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
+                    struct reply_sink *sink, struct attempt *ret, struct err *err)
+{
+	double begun = now_ms();
+	struct transfer transfer;
+	bool ok;
+
+	*ret = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
+	if (endpoint->format->answer) {
+		ok = answer(endpoint, request, sink, ret, err);
+		ret->ms = now_ms() - begun;
+		return ok;
+	}
+	transfer_init(&transfer, endpoint);
+	transfer.reader = endpoint->format->reader_new(sink);
+	transfer.sink = sink;
+	transfer.stop = request->enough;
+	ok = send_request(endpoint, request, false, &transfer, err);
+	if (!ok && endpoint->client && !transfer.enough)
+		not_sent(endpoint, &transfer, ret, err);
+	ret->connected |= ok || transfer.enough;
+	if (transfer.enough)
+		ok = end_early(sink);
+	else if (ok && (transfer.status / 100 != 2 || !is_stream(&transfer)))
+		ok = refused(endpoint, &transfer, ret, err);
+	else if (ok)
+		ok = end_stream(&transfer, sink, ret, err);
+	endpoint->format->reader_free(transfer.reader);
+	transfer_release(&transfer);
+	ret->ms = now_ms() - begun;
+	return ok;
+}
+
+bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
+                  bool *exact, struct attempt *attempt, struct err *err)
+{
+	struct transfer transfer;
+	bool ok;
+
+	*attempt = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
+	*exact = true;
+	if (endpoint->format->answer_count)
+		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
+	if (!endpoint->format->count)
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s counts no tokens.", endpoint->id);
+	transfer_init(&transfer, endpoint);
+	ok = send_request(endpoint, request, true, &transfer, err);
+	if (!ok && endpoint->client)
+		not_sent(endpoint, &transfer, attempt, err);
+	if (ok && transfer.status / 100 != 2)
+		ok = refused(endpoint, &transfer, attempt, err);
+	ok = ok && endpoint->format->count(buf_view(&transfer.body), ret, err);
+	transfer_release(&transfer);
+	return ok;
+}

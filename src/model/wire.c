@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+void wire_endpoint(struct buf *url, const char *base, const char *path)
+{
+	struct span head = span_str(base);
+
+	while (span_ends(head, SPAN("/")))
+		head.len--;
+	buf_span(url, head);
+	buf_str(url, path);
+}
+
+bool wire_body(struct wire_request *request, json_t *body, struct err *err)
+{
+	bool ok = json_print(&request->body, body, 0);
+
+	json_decref(body);
+	return ok || err_set(err, ERR_INTERNAL, "The request is too large to be sent.");
+}
+
+/* ---- ids of calls ---------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool id_fits(struct span id, enum wire_id_rule rule)
+{
+	static const size_t longest[] = { [WIRE_ID_PRINTABLE] = 40, [WIRE_ID_WORD] = 64,
+	                                  [WIRE_ID_NINE] = 9 };
+
+	if (!id.len || id.len > longest[rule] || (rule == WIRE_ID_NINE && id.len != 9))
+		return false;
+	for (size_t i = 0; i < id.len; i++) {
+		char c = id.data[i];
+		bool dash = c == '_' || c == '-';
+
+		if (rule == WIRE_ID_PRINTABLE ? c <= ' ' || c > '~' :
+		                                !is_word(c) && !(dash && rule == WIRE_ID_WORD))
+			return false;
+	}
+	return true;
+}
+
+void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE])
+{
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+
+	if (id_fits(id, rule)) {
+		memcpy(out, id.data, id.len);
+		out[id.len] = '\0';
+		return;
+	}
+	sum = sha256_of(id);
+	sha256_hex(&sum, hex);
+	if (rule == WIRE_ID_NINE)
+		snprintf(out, WIRE_ID_SIZE, "%.9s", hex);
+	else
+		snprintf(out, WIRE_ID_SIZE, "call_%.24s", hex);
+}
+
+void wire_calls_release(struct wire_calls *calls)
+{
+	json_decref(calls->waiting);
+	calls->waiting = NULL;
+}
+
+void wire_calls_begin(struct wire_calls *calls)
+{
+	json_decref(calls->waiting);
+	calls->waiting = json_array();
+}
+
+json_t *wire_calls_add(struct wire_calls *calls, const json_t *call)
+{
+	struct span given = json_span(json_object_get(call, "id"));
+	char made[32], id[WIRE_ID_SIZE];
+	json_t *row = json_object();
+
+	snprintf(made, sizeof(made), "call_%zu", calls->count++);
+	wire_id(given.len ? given : span_str(made), calls->rule, id);
+	if (given.len)
+		json_object_set_new(row, "given", json_text(given));
+	json_object_set_new(row, "name", json_text(json_span(json_object_get(call, "name"))));
+	json_object_set_new(row, "id", json_string(id));
+	json_array_append_new(calls->waiting, row);
+	return json_string(id);
+}
+
+json_t *wire_calls_answer(struct wire_calls *calls, const json_t *response)
+{
+	const json_t *given = json_object_get(response, "id");
+	const json_t *name = json_object_get(response, "name");
+	char id[WIRE_ID_SIZE];
+	json_t *row, *found;
+	size_t i;
+
+	json_array_foreach(calls->waiting, i, row) {
+		const json_t *called = json_object_get(row, "given");
+
+		if (given && called ? !json_equal(given, called) :
+		                      !json_equal(name, json_object_get(row, "name")))
+			continue;
+		found = json_incref(json_object_get(row, "id"));
+		json_array_remove(calls->waiting, i);
+		return found;
+	}
+	wire_id(json_span(given), calls->rule, id);
+	return json_string(id);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+const json_t *wire_own(const json_t *part, const char *provider)
+{
+	const json_t *opaque = json_object_get(part, "opaque");
+	struct span from = json_span(json_object_get(opaque, "provider"));
+
+	return span_eq(from, span_str(provider)) ? opaque : NULL;
+}
+
+json_t *wire_response_text(const json_t *response)
+{
+	const json_t *value = json_object_get(response, "response");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+
+	if (json_is_string(value))
+		return json_incref((json_t *)value);
+	if (!value || !json_print(&out, value, 0))
+		return json_string("{}");
+	return json_text(buf_view(&out));
+}
+
+bool wire_response_failed(const json_t *response)
+{
+	const json_t *error = json_object_get(json_object_get(response, "response"), "error");
+
+	return error && !json_is_null(error) && !json_is_false(error);
+}
+
+bool wire_media(const json_t *part, struct wire_media *ret)
+{
+	const json_t *data = json_object_get(part, "inlineData");
+
+	ret->type = json_span(json_object_get(data, "mimeType"));
+	ret->data = json_span(json_object_get(data, "data"));
+	return ret->type.len && ret->data.len;
+}
+
+json_t *wire_data_url(const struct wire_media *media)
+{
+	_cleanup_buf_ struct buf url = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+
+	buf_str(&url, "data:");
+	buf_span(&url, media->type);
+	buf_str(&url, ";base64,");
+	buf_span(&url, media->data);
+	return json_text(buf_view(&url));
+}
+
+json_t *wire_media_note(const struct wire_media *media)
+{
+	_cleanup_buf_ struct buf note = BUF_INIT(512);
+
+	buf_str(&note, "(There is a part of type ");
+	buf_span(&note, span_head(media->type, 100));
+	buf_str(&note, " here, which cannot be shown to this model.)");
+	return json_text(buf_view(&note));
+}
+
+/* ---- tools and schemas ----------------------------------------------------------------------- */
+
+json_t *wire_parameters(const json_t *tool)
+{
+	json_t *schema = json_object_get(tool, "parameters");
+
+	if (json_is_object(schema) && json_object_get(schema, "type"))
+		return json_incref(schema);
+	return json_pack("{s:s, s:{}}", "type", "object", "properties");
+}
+
+bool wire_allowed(const json_t *allowed, const json_t *tool)
+{
+	const json_t *name;
+	size_t i;
+
+	if (!allowed)
+		return true;
+	json_array_foreach(allowed, i, name)
+		if (json_equal(name, json_object_get(tool, "name")))
+			return true;
+	return false;
+}
+
+/* How deep a schema is copied; deeper ones lose what is below. */
+enum { SCHEMA_DEPTH = 32 };
+
+enum schema_member { MEMBER_PLAIN, MEMBER_SCHEMA, MEMBER_LIST, MEMBER_MAP };
+
+static const struct {
+	const char *name;
+	enum schema_member kind;
+} schema_members[] = {
+	{ "type", MEMBER_PLAIN },     { "description", MEMBER_PLAIN }, { "enum", MEMBER_PLAIN },
+	{ "const", MEMBER_PLAIN },    { "required", MEMBER_PLAIN },    { "$ref", MEMBER_PLAIN },
+	{ "title", MEMBER_PLAIN },    { "items", MEMBER_SCHEMA },      { "anyOf", MEMBER_LIST },
+	{ "allOf", MEMBER_LIST },     { "$defs", MEMBER_MAP },         { "properties", MEMBER_MAP },
+};
+
+static json_t *strict_schema(const json_t *schema, bool all_required, unsigned depth);
+
+static json_t *strict_member(const json_t *value, enum schema_member kind, bool all_required,
+                             unsigned depth)
+{
+	json_t *copy, *child;
+	const char *key;
+	size_t i;
+
+	if (kind == MEMBER_PLAIN)
+		return json_incref((json_t *)value);
+	if (kind == MEMBER_SCHEMA)
+		return strict_schema(value, all_required, depth);
+	copy = kind == MEMBER_LIST ? json_array() : json_object();
+	if (kind == MEMBER_LIST)
+		json_array_foreach(value, i, child)
+			json_array_append_new(copy, strict_schema(child, all_required, depth));
+	else
+		json_object_foreach((json_t *)value, key, child)
+			json_object_set_new(copy, key, strict_schema(child, all_required, depth));
+	return copy;
+}
+
+static void close_object(json_t *copy, bool all_required)
+{
+	json_t *properties = json_object_get(copy, "properties");
+	json_t *required, *child;
+	const char *key;
+
+	json_object_set_new(copy, "additionalProperties", json_false());
+	if (!all_required)
+		return;
+	required = json_array();
+	json_object_foreach(properties, key, child)
+		json_array_append_new(required, json_cstr(key));
+	json_object_set_new(copy, "required", required);
+}
+
+static json_t *strict_schema(const json_t *schema, bool all_required, unsigned depth)
+{
+	json_t *copy = json_object();
+
+	if (depth == 0)
+		return copy;
+	for (size_t i = 0; i < ARRAY_LEN(schema_members); i++) {
+		const json_t *value = json_object_get(schema, schema_members[i].name);
+
+		if (value)
+			json_object_set_new(copy, schema_members[i].name,
+			                    strict_member(value, schema_members[i].kind,
+			                                  all_required, depth - 1));
+	}
+	if (span_eq(json_span(json_object_get(copy, "type")), SPAN("object")))
+		close_object(copy, all_required);
+	return copy;
+}
+
+json_t *wire_strict_schema(const json_t *schema, bool all_required)
+{
+	return strict_schema(schema, all_required, SCHEMA_DEPTH);
+}
+
+bool wire_is_strict(const json_t *schema)
+{
+	json_t *strict = wire_strict_schema(schema, true);
+	bool same = json_equal(strict, schema);
+
+	json_decref(strict);
+	return same;
+}
+
+bool wire_event(const struct sse_event *event, json_t **ret, enum wire_trouble *trouble,
+                struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (json_parse_depth(event->data, WIRE_EVENT_DEPTH, ret, &why))
+		return true;
+	*trouble = WIRE_BROKEN;
+	return err_set(err, ERR_MODEL_ERROR, "A piece of the answer is not JSON: %s", why.message);
+}
+
+bool wire_no_tool(const char *provider, const json_t *name, struct err *err)
+{
+	const char *word = json_string_value(name);
+
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s has no tool %.100s that runs at the provider.", provider,
+	               word ? word : "of that kind");
+}
+
+uint64_t wire_count(const json_t *object, const char *member)
+{
+	json_int_t count = json_integer_value(json_object_get(object, member));
+
+	return count > 0 ? (uint64_t)count : 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: what the builders of requests share, those for OpenAI's formats and
+ * Anthropic's.
+ */
+#ifndef HASP_MODEL_WIRE_H
+#define HASP_MODEL_WIRE_H
+
+#include "model/provider.h"
+
+/* How deep the JSON of an event, and of a call's arguments, may be. */
+enum { WIRE_EVENT_DEPTH = 100 };
+
+/* `base` without slashes at its end, then `path`. */
+void wire_endpoint(struct buf *url, const char *base, const char *path);
+
+/* Prints `body` (taken) as the request's. INTERNAL: it did not fit. */
+bool wire_body(struct wire_request *request, json_t *body, struct err *err);
+
+/* What ids of calls a provider takes.  Ids of other providers get into a conversation when the
+ * model is changed; one that does not fit becomes one that does, always the same. */
+enum wire_id_rule {
+	WIRE_ID_PRINTABLE, /* up to 40 characters of ASCII without spaces: chat completions */
+	WIRE_ID_WORD,      /* up to 64 of [A-Za-z0-9_-]: Anthropic, Responses */
+	WIRE_ID_NINE,      /* exactly nine of [A-Za-z0-9]: Mistral */
+};
+enum { WIRE_ID_SIZE = 72 };
+void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE]);
+
+/* The calls of the model's last message, and the ids under which they were sent.  Calls without an
+ * id get one, and their responses are found by name. */
+struct wire_calls {
+	enum wire_id_rule rule;
+	json_t *waiting; /* [{"id", "name", "given"?}]; owned */
+	size_t count;    /* calls so far, for new ids */
+};
+void wire_calls_release(struct wire_calls *calls);
+/* A new message of the model begins. */
+void wire_calls_begin(struct wire_calls *calls);
+/* The id to send (a new string) for a functionCall, or for a functionResponse; responses whose call
+ * is not there (content_repair has dropped them) get an id of their own. */
+json_t *wire_calls_add(struct wire_calls *calls, const json_t *call);
+json_t *wire_calls_answer(struct wire_calls *calls, const json_t *response);
+
+/* The opaque of a part if this provider gave it, else NULL. */
+const json_t *wire_own(const json_t *part, const char *provider);
+
+/* The response of a tool as the text that the model gets: JSON. */
+json_t *wire_response_text(const json_t *response);
+/* True when the tool failed: there is a member "error". */
+bool wire_response_failed(const json_t *response);
+
+/* inlineData of a part; empty spans if it is none. */
+struct wire_media {
+	struct span type, data; /* data: base64 */
+};
+bool wire_media(const json_t *part, struct wire_media *ret);
+json_t *wire_data_url(const struct wire_media *media);
+/* What is said in place of media that the provider does not take. */
+json_t *wire_media_note(const struct wire_media *media);
+
+/* The parameters of a declared tool: its schema, or that of an object without members. */
+json_t *wire_parameters(const json_t *tool);
+/* Whether a tool may be used: `allowed` is NULL or has its name. */
+bool wire_allowed(const json_t *allowed, const json_t *tool);
+
+/* Copies a JSON Schema for providers that hold answers to it strictly: only members that such
+ * providers know, every object closed, and, with `all_required`, every member required. */
+json_t *wire_strict_schema(const json_t *schema, bool all_required);
+/* Whether the schema fits OpenAI's strict mode as it is. */
+bool wire_is_strict(const json_t *schema);
+
+/* The value of one event of a stream. MODEL_ERROR: it is not JSON. */
+bool wire_event(const struct sse_event *event, json_t **ret, enum wire_trouble *trouble,
+                struct err *err);
+/* INVALID_ARGUMENT: the provider has no tool of this name that runs there. */
+bool wire_no_tool(const char *provider, const json_t *name, struct err *err);
+
+/* An unsigned member of an object; 0 if it is not there. */
+uint64_t wire_count(const json_t *object, const char *member);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/wire_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+
+enum { SENTENCE_MAX = 400, KEY_LEAST = 40 };
+
+/* ---- the sentence ---------------------------------------------------------------------------- */
+
+static bool is_key_char(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '-' || c == '_' || c == '*' || c == '.';
+}
+
+static bool looks_like_key(struct span word)
+{
+	static const char *const starts[] = { "sk-",   "sk_",  "gsk_", "xai-", "AIza", "ya29.",
+	                                      "pplx-", "eyJ",  "hf_",  "nvapi-", "AQ." };
+	bool digit = false, letter = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (word.len > strlen(starts[i]) + 3 && span_starts(word, span_str(starts[i])))
+			return true;
+	if (memmem(word.data, word.len, "****", 4))
+		return true;
+	if (word.len < KEY_LEAST)
+		return false;
+	for (size_t i = 0; i < word.len; i++) {
+		digit |= word.data[i] >= '0' && word.data[i] <= '9';
+		letter |= word.data[i] >= 'A';
+	}
+	return digit && letter;
+}
+
+/* The word of key characters at the start of the text. */
+static struct span key_word(struct span text)
+{
+	size_t len = 0;
+
+	while (len < text.len && is_key_char(text.data[len]))
+		len++;
+	return span_head(text, len);
+}
+
+static size_t add_character(struct buf *out, struct span text)
+{
+	uint32_t code;
+	size_t len = utf8_decode(text, &code);
+	bool hidden = code < 0x20 || (code >= 0x7F && code < 0xA0) ||
+	              (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+	              (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF;
+
+	if (!len || hidden) {
+		if (out->len && out->data[out->len - 1] != ' ')
+			buf_char(out, ' ');
+		return len ? len : 1;
+	}
+	buf_append(out, text.data, len);
+	return len;
+}
+
+void fault_clean(struct buf *out, struct span text)
+{
+	size_t start = out->len;
+
+	text = span_trim(text);
+	while (text.len && out->len - start < SENTENCE_MAX) {
+		struct span word = key_word(text);
+
+		if (looks_like_key(word)) {
+			buf_str(out, "[key]");
+			text = span_skip(text, word.len);
+		} else if (word.len) {
+			word = span_head(word, SENTENCE_MAX);
+			buf_span(out, word);
+			text = span_skip(text, word.len);
+		} else {
+			text = span_skip(text, add_character(out, text));
+		}
+	}
+	if (text.len)
+		buf_str(out, "...");
+}
+
+json_t *fault_body(struct span body)
+{
+	enum { DEPTH = 40, TEXT_MAX = 2000 };
+	struct err ignored = ERR_INIT;
+	json_t *value, *first;
+
+	if (!json_parse_depth(span_trim(body), DEPTH, &value, &ignored))
+		return json_text(span_head(body, body.len < TEXT_MAX ? body.len : 0));
+	if (!json_is_array(value))
+		return value;
+	first = json_incref(json_array_get(value, 0));
+	json_decref(value);
+	return first ? first : json_null();
+}
+
+/* ---- the class ------------------------------------------------------------------------------- */
+
+static bool says(struct span message, const char *phrase)
+{
+	size_t len = strlen(phrase);
+
+	for (size_t i = 0; i + len <= message.len; i++)
+		if (strncasecmp(message.data + i, phrase, len) == 0)
+			return true;
+	return false;
+}
+
+/* For errors of the classes 400, 413, 422, 429 and 500, where servers have no word for it. */
+static const struct fault_row phrases[] = {
+	{ "context length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "context size", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "context window", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "context limit", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "prompt is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "input is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "maximum prompt length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "reduce the length of the messages", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "request too large for", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "credit balance", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "insufficient balance", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "current quota", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "usage limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "spend limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "spending limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "requests per day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "tokens per day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "per-day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "api key not valid", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "invalid api key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ NULL, ERR_NONE, WIRE_FATAL },
+};
+
+/* The row for what the error says of itself; NULL: nothing that is known. */
+static const struct fault_row *classify(const struct fault *fault, const struct fault_row *words)
+{
+	bool open = fault->status != 401 && fault->status != 403 && fault->status != 404;
+
+	for (size_t i = 0; i < ARRAY_LEN(fault->words); i++)
+		for (const struct fault_row *row = words; fault->words[i].len && row->word; row++)
+			if (span_eq(fault->words[i], span_str(row->word)))
+				return row;
+	for (const struct fault_row *row = phrases; open && row->word; row++)
+		if (says(fault->message, row->word))
+			return row;
+	return NULL;
+}
+
+enum wire_trouble fault_set(const struct fault *fault, const struct fault_row *words,
+                            struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * SENTENCE_MAX + 64);
+	const struct fault_row *row = classify(fault, words);
+	enum wire_trouble trouble;
+
+	fault_clean(&text, fault->message);
+	if (!fault->status) {
+		err_set(err, ERR_MODEL_ERROR, "%s",
+		        text.len ? text.data : "The server sent an error without an explanation.");
+		trouble = WIRE_TRANSIENT;
+	} else {
+		trouble = wire_status(fault->status, buf_view(&text), err);
+	}
+	if (!row)
+		return trouble;
+	err->code = row->code;
+	return row->trouble;
+}
+
+/* ---- delays ---------------------------------------------------------------------------------- */
+
+static double unit_seconds(struct span *text)
+{
+	if (span_starts(*text, SPAN("ms"))) {
+		*text = span_skip(*text, 2);
+		return 0.001;
+	}
+	if (span_starts(*text, SPAN("s")))
+		return *text = span_skip(*text, 1), 1;
+	if (span_starts(*text, SPAN("m")))
+		return *text = span_skip(*text, 1), 60;
+	if (span_starts(*text, SPAN("h")))
+		return *text = span_skip(*text, 1), 3600;
+	return 0;
+}
+
+static double read_delay(struct span text)
+{
+	double seconds = -1;
+
+	while (text.len && text.data[0] >= '0' && text.data[0] <= '9') {
+		char digits[24] = "";
+		size_t len = 0;
+		double value, unit;
+
+		while (len < text.len && len < sizeof(digits) - 1 &&
+		       text.data[len] && strchr("0123456789.", text.data[len])) {
+			digits[len] = text.data[len];
+			len++;
+		}
+		value = strtod(digits, NULL);
+		text = span_skip(text, len);
+		if (text.len && text.data[0] == ' ')
+			text = span_skip(text, 1);
+		unit = unit_seconds(&text);
+		if (unit == 0)
+			break;
+		seconds = (seconds < 0 ? 0 : seconds) + value * unit;
+	}
+	return seconds;
+}
+
+double fault_delay(struct span message)
+{
+	static const char phrase[] = "again in ";
+
+	for (size_t i = 0; i + sizeof(phrase) < message.len; i++)
+		if (strncasecmp(message.data + i, phrase, sizeof(phrase) - 1) == 0)
+			return read_delay(span_skip(message, i + sizeof(phrase) - 1));
+	return -1;
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings: Gemini CLI's are replayed, and so is what hasp records of any provider."""
+import json
+import os
+import stat
+
+import fake_anthropic
+import fake_openai
+import pytest
+from fake_server import FakeServer
+from jobs import ends_well  # noqa: F401
+from jobs import READ, Talk, last, options, run, texts, user
+
+HELLO = {"contents": [user({"text": "x"})]}
+
+
+def replay(path, *requests, count=()):
+    """The last line for each request, all to one model."""
+    opened = {"provider": "replay", "name": "r", "replay_file": str(path), "max_attempts": 1}
+    jobs = [{"request": request, "count": i in count} for i, request in enumerate(requests)]
+    lines = run(*[dict(job, **({"options": opened} if i == 0 else {}))
+                  for i, job in enumerate(jobs)])
+    return [line for line in lines if {"reply", "error", "tokens"} & set(line)]
+
+
+def line(method, response):
+    return json.dumps({"method": method, "response": response}) + "\n"
+
+
+def chunk(*parts, finish=None, **more):
+    candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0}
+    if finish:
+        candidate["finishReason"] = finish
+    return dict({"candidates": [candidate]}, **more)
+
+
+def test_lines_of_gemini_cli(tmp_path):
+    """As its RecordingContentGenerator writes them: streams, whole answers, counts, embeddings."""
+    file = tmp_path / "r"
+    call = {"functionCall": {"name": "read_file", "args": {"path": "a"}}, "thoughtSignature": "S="}
+    file.write_text(
+        line("generateContentStream", [
+            chunk({"text": "**Look**\nhm", "thought": True}), chunk({"text": "I "}),
+            chunk({"text": "look."}), chunk(call),
+            chunk(finish="STOP", usageMetadata={"promptTokenCount": 5, "candidatesTokenCount": 2,
+                                                "totalTokenCount": 7})]) + "\n" +
+        line("countTokens", {"totalTokens": 42}) + line("embedContent", {"embeddings": []}) +
+        line("generateContent", chunk({"text": "{}"}, finish="STOP")))
+    first, counted, second, third = replay(file, HELLO, HELLO, HELLO, HELLO, count=[1])
+    parts = first["reply"]["content"]["parts"]
+    assert parts[0] == {"text": "**Look**\nhm", "thought": True} and parts[1] == {"text": "I look."}
+    assert parts[2]["functionCall"]["args"] == {"path": "a"} and parts[2]["functionCall"]["id"]
+    assert parts[2]["thoughtSignature"] == "S="
+    assert first["reply"]["finish"] == "tools" and first["reply"]["usage"]["total"] == 7
+    assert counted == {"tokens": 42, "exact": True}
+    assert texts(second["reply"]) == "{}"
+    assert third["error"] == "model_error" and "line 6 of %s" % file in third["message"]
+
+
+def test_counts_that_were_not_recorded_are_estimated_and_pass_over_nothing(tmp_path):
+    file = tmp_path / "r"
+    file.write_text(line("generateContentStream", [chunk({"text": "a"}, finish="STOP")]))
+    counted, answered = replay(file, HELLO, HELLO, count=[0])
+    assert not counted["exact"] and texts(answered["reply"]) == "a"
+
+
+@pytest.mark.parametrize("content, says", [
+    ("", "line 1 of"), ("\n\n", "line 3 of"), ("{oops\n", "Line 1 of"), ("{}\n", '"method"'),
+    ('{"method": "dance"}\n', "none of Gemini CLI's"),
+    (line("generateContentStream", "x"), "no object"),
+    (line("generateContentStream", []), "no finishReason"),
+    (line("generateContentStream", [chunk({"text": "a"})]), "no finishReason"),
+    (line("generateContentStream", [chunk("x", finish="STOP")]), "no object"),
+    (line("generateContent", chunk({"functionCall": {}}, finish="STOP")), "no name"),
+])
+def test_recordings_that_are_none_name_the_line(tmp_path, content, says):
+    file = tmp_path / "r"
+    file.write_text(content)
+    (answer,) = replay(file, HELLO)
+    assert answer["error"] == "model_error" and says in answer["message"]
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    (answer,) = replay(tmp_path / "none", HELLO)
+    assert answer["error"] == "file_not_found"
+
+
+def converse(talk, **request):
+    talk.say("x", tools=[READ], **request)
+    talk.answer({"response": {"output": "y"}}, tools=[READ], **request)
+    return [content for content in talk.contents if content["role"] == "model"]
+
+
+ANTHROPIC = [{"reply": [fake_anthropic.thought("hm"), fake_anthropic.redacted(),
+                        fake_anthropic.text("a"), fake_anthropic.call("read_file")]},
+             {"reply": [fake_anthropic.thought("so"), fake_anthropic.text("b")]}]
+OPENAI = [{"reply": [fake_openai.thought("hm"), fake_openai.text("a"),
+                     fake_openai.call("read_file", {"path": "p"})]},
+          {"reply": [fake_openai.text("b")], "finish": "length"}]
+
+
+@pytest.mark.parametrize("make, provider, name, script", [
+    (fake_anthropic.Provider, "anthropic", "claude-sonnet-4-5", ANTHROPIC),
+    (fake_openai.Provider, "openai-responses", "gpt-5.1", OPENAI[:1] + [{"reply": [
+        fake_openai.text("b")]}]),
+    (lambda: fake_openai.Provider(flavour="own"), "openai", "m", OPENAI),
+])
+def test_what_is_recorded_comes_again_with_all_that_the_provider_wants_back(
+        tmp_path, make, provider, name, script):
+    file = tmp_path / "recording"
+    fake = make()
+    with FakeServer(fake, script) as server:
+        said = converse(Talk(provider=provider, name=name, base_url=server.url + "/v1",
+                             record_file=str(file)), thinking="high")
+        assert server.violations == []
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    recorded = [json.loads(one) for one in file.read_text().splitlines()]
+    assert [one["method"] for one in recorded] == ["generateContentStream"] * 2
+    again = [one["reply"] for one in replay(file, HELLO, HELLO)]
+    assert [one["content"] for one in again] == said
+    assert again[0]["finish"] == "tools"
+    assert again[1]["finish"] == ("length" if script is OPENAI else "stop")
+    assert again[0]["usage"]["total"] > 0
+    # The provider takes a conversation that goes on from the replay.
+    with FakeServer(fake, [{"reply": [{"text": "c"}]}]) as server:
+        talk = Talk(provider=provider, name=name, base_url=server.url + "/v1")
+        talk.contents = [user({"text": "x"}), again[0]["content"]]
+        talk.answer({"response": {"output": "y"}}, tools=[READ], thinking="high")
+        assert server.violations == []
+
+
+def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
+    with FakeServer(fake_openai.Provider(flavour="own"), [{"reply": [{"text": "a"}]}]) as server:
+        answer = last(run({"options": options(provider="openai", name="m",
+                                              base_url=server.url + "/v1",
+                                              record_file=str(tmp_path / "no" / "file")),
+                           "request": HELLO}))
+    assert answer["error"] == "file_not_found"
+
+
+def test_a_full_disk_is_told():
+    with FakeServer(fake_openai.Provider(flavour="own"), [{"reply": [{"text": "a"}]}]) as server:
+        answer = last(run({"options": options(provider="openai", name="m",
+                                              base_url=server.url + "/v1",
+                                              record_file="/dev/full"), "request": HELLO}))
+    assert answer["error"] == "disk_full"
