@@ -196,6 +196,9 @@ void edit_form_of_step(const struct edit_step *step, struct text_form *ret)
 {
 	const char *encoding = step->written_as[0] ? step->written_as : step->doc.encoding;
 
+	*ret = (struct text_form){ 0 };
+	if (step->change->bytes)
+		return;
 	set_form(encoding,
 	         step->edits ? endings_after(&step->doc, step->edits) : endings_of(step->text),
 	         ret);

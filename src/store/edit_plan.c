@@ -254,10 +254,25 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	return true;
 }
 
+/* The file's bytes themselves: what is neither read nor shown as text. */
+static bool plan_bytes(struct edit_step *step, struct err *err)
+{
+	struct pieces *pieces = &step->pieces;
+
+	step->text = step->change->text;
+	if (step->text.len) {
+		pieces->spans = mem_grow(pieces->spans, &pieces->cap, 1, sizeof(*pieces->spans));
+		pieces->spans[pieces->count++] = step->text;
+	}
+	return take_pieces(step, err);
+}
+
 static bool plan_write(struct edit_call *call, struct edit_step *step, struct err *err)
 {
+	const struct change *change = step->change;
+
 	(void)call;
-	if (!edit_plan_text(step, step->change->text, err))
+	if (!(change->bytes ? plan_bytes(step, err) : edit_plan_text(step, change->text, err)))
 		return false;
 	if (step->after.made_by != step && step->before.exists)
 		snprintf(step->result->note, sizeof(step->result->note),

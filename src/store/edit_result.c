@@ -161,7 +161,7 @@ static bool body_text(struct edit_body *body, struct buf *out, struct text_form 
 	if (step && step->edits)
 		return script_apply(&step->doc.lines, step->edits, out);
 	if (step)
-		return buf_span(out, step->text);
+		return !step->change->bytes && buf_span(out, step->text);
 	if (!document_open(body->pieces[0], NULL, &doc, &ignored))
 		return false;
 	edit_form_of_document(&doc, form);

@@ -150,6 +150,24 @@ static bool is_plain_text(struct span content)
 	       utf8_valid(content) && !media_looks_textual(content);
 }
 
+/* Nothing is looked for in the bytes, so they cost one copy and their hash. */
+static bool read_bytes(const struct workspace *ws, const struct read_request *request,
+                       size_t max_bytes, struct read_result *ret, struct err *err)
+{
+	_cleanup_snapshot_ struct snapshot snap = SNAPSHOT_INIT;
+
+	if (!snapshot_read(ws, request->path, max_bytes, &snap, err))
+		return false;
+	if (!snap.exists)
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", snap.place.path);
+	set_state(ret, snap.place.path, &snap.sha256, snap.content.len);
+	ret->kind = READ_MEDIA;
+	snprintf(ret->mime_type, sizeof(ret->mime_type), "application/octet-stream");
+	if (!buf_span(&ret->content, snap.content))
+		return err_set(err, ERR_TOO_LARGE, "There is no memory for %s.", ret->state.path);
+	return true;
+}
+
 static bool not_at_once(struct read_result *ret, struct err *err)
 {
 	ret->not_at_once = true;
@@ -242,6 +260,8 @@ bool read_file(const struct workspace *ws, const struct read_request *request,
 	struct err first = ERR_INIT;
 
 	*ret = (struct read_result){ .content = BUF_INIT(LIMIT_RESULT_BYTES) };
+	if (request->bytes)
+		return read_bytes(ws, request, limit, ret, err);
 	if (!check_range(request, err))
 		return false;
 	if (request->at_once && limit > AT_ONCE_BYTES) {

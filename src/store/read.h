@@ -34,6 +34,8 @@ struct read_request {
 	bool whole;            /* ignore the line limits: all of it (for latest_file_state) */
 	bool media;            /* hand images, audio, video and PDF over as media */
 	bool raw;              /* hand whatever is not text over as if it were media */
+	bool bytes;            /* hand the file's bytes over as they are, text or not, as if they
+	                        * were media, up to max_file_bytes; the rest does not matter */
 	bool at_once;          /* fail with not_at_once set unless it is UTF-8 text of at most
 	                        * 256 KiB: for who cannot wait */
 	const char *encoding;  /* NULL: find it */

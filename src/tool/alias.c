@@ -64,6 +64,15 @@ static int truth(const json_t *value)
 	return text && strcmp(text, "false") == 0 ? 0 : -1;
 }
 
+/* A value that a tool's table has as JSON. NULL for NULL. */
+static json_t *value_of(const char *text)
+{
+	struct err err = ERR_INIT;
+	json_t *value = NULL;
+
+	return text && json_parse(span_str(text), &value, &err) ? value : NULL;
+}
+
 static void resolve_switch(json_t *object, const struct tool_switch *row, struct buf *problems)
 {
 	const json_t *value = json_object_get(object, row->alias);
@@ -77,8 +86,7 @@ static void resolve_switch(json_t *object, const struct tool_switch *row, struct
 		buf_printf(problems, "%s%s: must be true or false, and is %s",
 		           problems->len ? "; " : "", row->alias, json_type_phrase(value));
 	replace_member(object, row->alias, row->name,
-	               meaning ? json_loads(meaning, JSON_DECODE_ANY, NULL) : NULL, "",
-	               problems);
+	               value_of(meaning), "", problems);
 }
 
 static void set_defaults_of_name(json_t *object, const struct tool *tool, const char *called)
@@ -89,8 +97,7 @@ static void set_defaults_of_name(json_t *object, const struct tool *tool, const 
 		const json_t *own = json_object_get(object, row->parameter);
 
 		if (strcmp(row->tool_alias, called) == 0 && (!own || json_is_null(own)))
-			json_object_set_new(object, row->parameter,
-			                    json_loads(row->value, JSON_DECODE_ANY, NULL));
+			json_object_set_new(object, row->parameter, value_of(row->value));
 	}
 }
 

@@ -9,26 +9,28 @@
 #include "tool/alias.h"
 #include "tool/confirm.h"
 #include "tool/schemas.h"
+#include "tool/set.h"
 
 /* A list of problems is for one model's next try. */
 enum { PROBLEMS_MAX = 16 << 10 };
 
-static json_t *unknown_tool(const char *name)
+static json_t *unknown_tool(const struct session *session, const char *name)
 {
-	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
+	size_t count = tool_set_count(session->tools);
+	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
 	_cleanup_buf_ struct buf list = BUF_INIT(PROBLEMS_MAX);
 	struct span shown = utf8_head(span_str(name), 80);
 	struct err err = ERR_INIT;
 	const char *near;
 
-	for (size_t i = 0; i < tool_count(); i++) {
-		names[i] = tool_at(i)->name;
+	for (size_t i = 0; i < count; i++) {
+		names[i] = tool_set_at(session->tools, i)->name;
 		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
-	near = nearest_name(name, names, tool_count());
+	near = nearest_name(name, names, count);
 	err_set(&err, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\"%s%s. The tools are: %s.",
 	        (int)shown.len, shown.data, near ? "; did you mean " : "", near ? near : "",
-	        list.data);
+	        list.len ? list.data : "none");
 	return tool_failure(&err);
 }
 
@@ -67,30 +69,121 @@ static json_t *normalise(const struct tool *tool, const char *called,
 	return checked;
 }
 
-json_t *tool_call(struct session *session, const char *name, const json_t *arguments)
+/* Brings the arguments into their canonical form; a result if they cannot be. */
+static json_t *validate(struct session *session, const char *called, struct pending_call *call)
 {
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
-	const struct tool *tool = tool_find(name);
-	struct err err = ERR_INIT;
 	struct schema *schema;
-	json_auto_t *nothing = json_object();
-	json_auto_t *checked = NULL;
+	struct err err = ERR_INIT;
+	json_auto_t *given = call->arguments;
+
+	call->arguments = NULL;
+	if (!session_schema(session, call->tool, &schema, &err)) {
+		call->arguments = json_incref(given);
+		return tool_failure(&err);
+	}
+	if (schema) {
+		call->arguments = normalise(call->tool, called, schema, given, &problems);
+	} else {
+		call->arguments = json_incref(given);
+		if (!json_is_object(given))
+			buf_printf(&problems, "arguments must be an object, not %s",
+			           json_type_phrase(given));
+	}
+	return problems.len ?
+	               invalid_arguments(session, call->tool, call->arguments, &problems) :
+	               NULL;
+}
+
+/* Hooks may change the arguments, once; then these are validated like the model's. */
+static json_t *run_before(struct session *session, const char *called, struct pending_call *call,
+                          bool *ask)
+{
+	json_auto_t *before = json_incref(call->arguments); /* held: its address is compared */
 	json_t *ended;
 
-	if (!tool)
-		return unknown_tool(name);
-	schema = session_schema(session, tool, &err);
-	if (!schema)
-		return tool_failure(&err);
-	checked = normalise(tool, name, schema, arguments ? arguments : nothing, &problems);
-	if (problems.len)
-		return invalid_arguments(session, tool, checked, &problems);
-	ended = confirm_call(session, tool, &checked);
-	if (ended)
+	if (!session->hooks.before)
+		return NULL;
+	ended = session->hooks.before(session->hooks.data, call->tool, &call->arguments, ask);
+	if (ended || call->arguments == before)
 		return ended;
+	return validate(session, called, call);
+}
+
+static json_t *decide(struct session *session, struct pending_call *call, bool ask)
+{
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	call->decided = session->hooks.decide != NULL || ask;
+	call->decision = ask ? CALL_ASK : CALL_ALLOW;
+	if (!session->hooks.decide)
+		return NULL;
+	call->decision = session->hooks.decide(session->hooks.data, call->tool, call->arguments,
+	                                       &err);
+	if (call->decision == CALL_ALLOW && ask)
+		call->decision = CALL_ASK;
+	if (call->decision != CALL_DENY)
+		return NULL;
+	result = tool_failure(&err);
+	if (call->tool->explain)
+		call->tool->explain(session, call->arguments, result);
+	return result;
+}
+
+/* What somebody made of the call is checked like what the model made, and bound to the files'
+ * states; it is not asked about again. */
+static json_t *accept_modified(struct session *session, struct pending_call *call)
+{
+	json_auto_t *plan = NULL;
+	json_t *ended;
+
+	if (!call->modified)
+		return NULL;
+	ended = validate(session, call->tool->name, call);
+	return ended ? ended : plan_call(session, call, &plan);
+}
+
+static json_t *run(struct session *session, const struct pending_call *call)
+{
+	struct err err = ERR_INIT;
+	json_t *result;
+
 	if (session_cancelled(session)) {
 		err_set(&err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 		return tool_failure(&err);
 	}
-	return tool->run(session, checked);
+	result = call->tool->run_as ? call->tool->run_as(session, call->tool, call->arguments) :
+	                              call->tool->run(session, call->arguments);
+	if (session->hooks.after)
+		session->hooks.after(session->hooks.data, call->tool, call->arguments, &result);
+	return result;
+}
+
+/* The order of every call. */
+static json_t *go_through(struct session *session, const char *called, struct pending_call *call)
+{
+	bool ask = false;
+	json_t *ended;
+
+	if ((ended = validate(session, called, call)) ||
+	    (ended = run_before(session, called, call, &ask)) ||
+	    (ended = decide(session, call, ask)) ||
+	    (ended = confirm_call(session, call)) ||
+	    (ended = accept_modified(session, call)))
+		return ended;
+	return run(session, call);
+}
+
+json_t *tool_call(struct session *session, const char *name, const json_t *arguments)
+{
+	struct pending_call call = { .tool = tool_set_find(session->tools, name) };
+	json_t *result;
+
+	if (!call.tool)
+		return unknown_tool(session, name);
+	call.arguments = arguments ? json_incref((json_t *)arguments) : json_object();
+	result = go_through(session, name, &call);
+	json_decref(call.arguments);
+	return result;
 }

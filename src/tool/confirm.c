@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/confirm.h"
 
+#include "base/mem.h"
 #include "data/json.h"
+#include "tool/set.h"
 
 /* The sha256 of the state that a plan was made on; of nothing, when there is no file. */
 static json_t *planned_base(const json_t *plan)
@@ -96,41 +98,96 @@ bool tool_wants_more(const json_t *arguments)
 	       json_array_size(json_object_get(files, "write"));
 }
 
-static json_t *nobody_to_ask(struct session *session, const struct tool *tool,
-                             const json_t *arguments)
+static json_t *nobody_to_ask(struct session *session, const struct pending_call *call)
 {
 	struct err err = ERR_INIT;
 
-	if (!tool_wants_more(arguments))
-		return NULL;
-	err_set(&err, ERR_DENIED_BY_USER,
-	        "Denied By User: Nobody can be asked here about additional permissions. The user can "
-	        "give them when hasp is started: --net, --write PATH, --read PATH. Nothing was run.");
-	return denied(session, tool, arguments, &err);
+	if (tool_wants_more(call->arguments))
+		err_set(&err, ERR_DENIED_BY_USER,
+		        "Denied By User: Nobody can be asked here about additional permissions. The "
+		        "user can give them when hasp is started: --net, --write PATH, --read PATH. "
+		        "Nothing was run.");
+	else
+		err_set(&err, ERR_DENIED_BY_USER,
+		        "Denied By User: %s has to be confirmed, and nobody can be asked here. The user "
+		        "can allow it beforehand by a policy rule.",
+		        call->tool->name);
+	return denied(session, call->tool, call->arguments, &err);
 }
 
-json_t *confirm_call(struct session *session, const struct tool *tool, json_t **arguments)
+static bool is_dry_run(const struct pending_call *call)
 {
-	struct tool_question question = { .tool = tool, .arguments = *arguments };
-	struct err err = ERR_INIT;
+	return call->tool->plans && json_is_true(json_object_get(call->arguments, "dry_run"));
+}
+
+static bool is_asked_about(const struct session *session, const struct pending_call *call)
+{
+	if (tool_wants_more(call->arguments))
+		return true;
+	if (call->tool->asks)
+		return false;
+	if (call->decided)
+		return call->decision == CALL_ASK;
+	return session->hooks.confirm && tool_kind_changes(call->tool->kind) && !is_dry_run(call);
+}
+
+json_t *plan_call(struct session *session, struct pending_call *call, json_t **ret_plan)
+{
 	json_auto_t *plan = NULL;
 	json_t *bound;
 
-	if (!session->hooks.confirm)
-		return nobody_to_ask(session, tool, *arguments);
-	if (!tool_kind_changes(tool->kind) ||
-	    (tool->plans && json_is_true(json_object_get(*arguments, "dry_run"))))
+	if (!call->tool->plans || is_dry_run(call))
 		return NULL;
-	if (tool->plans) {
-		plan = make_plan(session, tool, *arguments);
-		if (tool_result_failed(plan))
-			return plan_as_result(session, *arguments, json_incref(plan));
-		bound = bound_arguments(*arguments, plan);
-		json_decref(*arguments);
-		*arguments = bound;
-		question = (struct tool_question){ tool, bound, plan };
+	plan = make_plan(session, call->tool, call->arguments);
+	if (tool_result_failed(plan))
+		return plan_as_result(session, call->arguments, json_incref(plan));
+	bound = bound_arguments(call->arguments, plan);
+	json_decref(call->arguments);
+	call->arguments = bound;
+	*ret_plan = json_incref(plan);
+	return NULL;
+}
+
+/* Takes over what who was asked made of the call. */
+static void take_modified(struct session *session, struct pending_call *call, json_t *arguments,
+                          const char *tool_name)
+{
+	const struct tool *tool = tool_name ? tool_set_find(session->tools, tool_name) : NULL;
+
+	if (!arguments)
+		return;
+	json_decref(call->arguments);
+	call->arguments = arguments;
+	call->modified = true;
+	if (tool)
+		call->tool = tool;
+}
+
+json_t *confirm_call(struct session *session, struct pending_call *call)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *plan = NULL;
+	_cleanup_free_ char *preview = NULL;
+	json_t *ended, *modified = NULL;
+	const char *modified_tool = NULL;
+	struct tool_question question;
+
+	if (!is_asked_about(session, call))
+		return NULL;
+	if (!session->hooks.confirm)
+		return nobody_to_ask(session, call);
+	ended = plan_call(session, call, &plan);
+	if (ended)
+		return ended;
+	if (call->tool->preview &&
+	    !(preview = call->tool->preview(session, call->arguments, &err)))
+		return tool_failure(&err);
+	question = (struct tool_question){ call->tool, call->arguments, plan, &modified,
+		                           &modified_tool, preview };
+	if (!session->hooks.confirm(session->hooks.data, &question, &err)) {
+		json_decref(modified);
+		return denied(session, call->tool, call->arguments, &err);
 	}
-	if (!session->hooks.confirm(session->hooks.data, &question, &err))
-		return denied(session, tool, *arguments, &err);
+	take_modified(session, call, modified, modified_tool);
 	return NULL;
 }

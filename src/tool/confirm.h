@@ -11,8 +11,18 @@
 
 #include "tool/tool.h"
 
-/* NULL: the call may run, with *arguments (owned by the caller, and perhaps replaced).
- * Otherwise the result that it ends with. */
-json_t *confirm_call(struct session *session, const struct tool *tool, json_t **arguments);
+/* A call on its way, after validation. */
+struct pending_call {
+	const struct tool *tool;
+	json_t *arguments;           /* owned by the caller; perhaps replaced */
+	enum call_decision decision; /* with `decided` */
+	bool decided;                /* the session has rules; else the tool's kind decides */
+	bool modified;               /* by who was asked: `tool` and `arguments` are to be validated */
+};
+
+/* NULL: the call may run. Otherwise the result that it ends with. */
+json_t *confirm_call(struct session *session, struct pending_call *call);
+/* Binds an edit to the states it is planned on, without asking; a result if it cannot be made. */
+json_t *plan_call(struct session *session, struct pending_call *call, json_t **ret_plan);
 
 #endif

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call that failed answers. */
 #include "data/json.h"
+#include "tool/denial.h"
 #include "tool/tool.h"
+
+json_t *tool_error(const struct err *err)
+{
+	json_t *error = json_object();
+	struct denial denial;
+
+	json_object_set_new(error, "code", json_cstr(err_name(err->code)));
+	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
+	if (denial_of(err, &denial))
+		json_object_set_new(error, "denial", denial_json(&denial));
+	return error;
+}
 
 json_t *tool_failure(const struct err *err)
 {
 	json_t *result = json_object();
-	json_t *error = json_object();
 
 	json_object_set_new(result, "success", json_false());
 	json_object_set_new(result, "message", json_cstr(err->message));
-	json_object_set_new(error, "code", json_cstr(err_name(err->code)));
-	json_object_set_new(error, "advice", json_cstr(err_advice(err->code)));
-	json_object_set_new(result, "error", error);
+	json_object_set_new(result, "error", tool_error(err));
 	return result;
 }
 

@@ -4,10 +4,18 @@
 #define HASP_TOOL_SCHEMAS_H
 
 #include "data/schema.h"
-#include "tool/tool.h"
+#include "tool/set.h"
 
-/* Of the tool's arguments; made at its first call. Borrowed from the session; NULL with
- * INTERNAL when the tool's own text is no schema. From any thread. */
-struct schema *session_schema(struct session *session, const struct tool *tool, struct err *err);
+/* Of the tool's arguments; made at its first call. *ret is borrowed from the session or its set of
+ * tools; NULL: any object will do. INTERNAL when a built-in tool's own text is no schema. From any
+ * thread. */
+bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
+                    struct err *err);
+/* All built-in tools: those of tool_at, then those of a conversation. */
+size_t builtin_count(void);
+const struct tool *builtin_at(size_t i);
+
+/* The schema of a tool that was added to the set; false: it is none of those. */
+bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret);
 
 #endif

@@ -19,7 +19,7 @@ void session_init(struct session *session, struct provider *provider)
 {
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
-	shared->schemas = mem_alloc(tool_count(), sizeof(*shared->schemas));
+	shared->schemas = mem_alloc(builtin_count(), sizeof(*shared->schemas));
 	*session = (struct session){ .provider = provider, .shared = shared };
 }
 
@@ -27,7 +27,7 @@ void session_release(struct session *session)
 {
 	struct session_shared *shared = session->shared;
 
-	for (size_t i = 0; i < tool_count(); i++)
+	for (size_t i = 0; i < builtin_count(); i++)
 		schema_free(atomic_load(&shared->schemas[i]));
 	free(shared->schemas);
 	free(shared);
@@ -44,6 +44,15 @@ uint64_t session_version(const struct session *session)
 	return atomic_load(&session->shared->version);
 }
 
+void session_raise_version(struct session *session, uint64_t at_least)
+{
+	uint64_t now = session_version(session);
+
+	while (now < at_least &&
+	       !atomic_compare_exchange_weak(&session->shared->version, &now, at_least))
+		;
+}
+
 bool session_cancelled(const struct session *session)
 {
 	return session->hooks.cancel && atomic_load(session->hooks.cancel);
@@ -55,22 +64,37 @@ void session_progress(const struct session *session, size_t done, size_t total)
 		session->hooks.progress(session->hooks.data, done, total);
 }
 
-struct schema *session_schema(struct session *session, const struct tool *tool, struct err *err)
+static bool registry_index(const struct tool *tool, size_t *ret)
 {
-	struct schema *schema, *own, *theirs = NULL;
-	size_t i = 0;
+	for (size_t i = 0; i < builtin_count(); i++)
+		if (builtin_at(i) == tool) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
 
-	while (tool_at(i) != tool)
-		i++;
-	schema = atomic_load(&session->shared->schemas[i]);
-	if (schema)
-		return schema;
+bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
+                    struct err *err)
+{
+	struct schema *own, *theirs = NULL;
+	size_t i;
+
+	if (tool_set_schema(session->tools, tool, ret))
+		return true;
+	if (!registry_index(tool, &i))
+		return err_set(err, ERR_INTERNAL, "The tool %s is not registered.", tool->name);
+	*ret = atomic_load(&session->shared->schemas[i]);
+	if (*ret)
+		return true;
 	if (!schema_compile(span_str(tool->arguments_schema), &own, err)) {
 		err->code = ERR_INTERNAL;
-		return NULL;
+		return false;
 	}
+	*ret = own;
 	if (atomic_compare_exchange_strong(&session->shared->schemas[i], &theirs, own))
-		return own;
+		return true;
 	schema_free(own);
-	return theirs;
+	*ret = theirs;
+	return true;
 }

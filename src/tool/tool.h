@@ -7,10 +7,11 @@
  *     json_decref(result);
  *     session_release(&session);
  *
- * tool_call resolves aliases of names and parameters, validates the arguments against
- * the tool's schema (errors name the argument), asks for confirmation where the session
- * wants that (confirm.h), runs the handler and returns its result.  Hooks and policy will
- * stand between validation and confirmation, in this same function.
+ * tool_call resolves aliases of names and parameters, validates the arguments against the tool's
+ * schema (errors name the argument), lets hooks see and change them (a change is validated again),
+ * asks the policy, asks a person where the session wants that (confirm.h), runs the handler, lets
+ * hooks see the result, and returns it.  Every call goes this way: of built-in tools, of MCP
+ * servers', of discovered ones, of sub-agents.
  *
  * To add a tool:
  *   1. src/tool/builtin/NAME.c: its description, schemas and handler
@@ -28,6 +29,8 @@
 #include "worker/provider.h"
 
 struct jobs;
+struct tool_set;
+struct tool_services;
 
 /* What a tool does to the world (Gemini CLI's names). */
 enum tool_kind {
@@ -39,6 +42,9 @@ enum tool_kind {
 	TOOL_KIND_EXECUTE,
 	TOOL_KIND_THINK,
 	TOOL_KIND_FETCH,
+	TOOL_KIND_COMMUNICATE,
+	TOOL_KIND_PLAN,
+	TOOL_KIND_AGENT,
 	TOOL_KIND_OTHER,
 };
 
@@ -56,14 +62,32 @@ struct tool_question {
 	const struct tool *tool;
 	const json_t *arguments; /* final: validated, and bound to the states in `plan` */
 	const json_t *plan;      /* of an editor: the result of a dry run, with diffs; or NULL */
+	/* Who is asked may set *modified to a new reference and say yes: these arguments run instead
+	 * (validated and planned anew, not asked about again), and by another tool if *modified_tool is
+	 * set to its name (a whole new content: write_file). */
+	json_t **modified;
+	const char **modified_tool;
+	const char *preview;     /* what the tool's preview gave; or NULL */
 };
+
+/* What a rule says about a call, before anybody is asked. */
+enum call_decision { CALL_ALLOW, CALL_ASK, CALL_DENY };
 
 /* What may differ from call to call of one session. All of it may be NULL. */
 struct call_hooks {
+	/* Sees the validated arguments first: may replace *arguments (validated again), may demand that
+	 * somebody is asked (*ask), or end the call with the result that it returns. NULL: go on. */
+	json_t *(*before)(void *data, const struct tool *tool, json_t **arguments, bool *ask);
+	/* What the rules say about the final arguments. DENY: *err says why. NULL: as `confirm` says. */
+	enum call_decision (*decide)(void *data, const struct tool *tool, const json_t *arguments,
+	                             struct err *err);
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
-	 * Asked only about tools that change something, and edits that can be made. NULL: all is
-	 * allowed, but no call that wants more than the session has (tool_wants_more). */
+	 * Asked only about tools that change something, and edits that can be made; with `decide`:
+	 * whenever that says ASK. NULL: all is allowed, but no call that wants more than the session
+	 * has (tool_wants_more); with `decide`: nobody can be asked, so the answer is no. */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
+	/* Sees the result of a call that ran, and may replace it. */
+	void (*after)(void *data, const struct tool *tool, const json_t *arguments, json_t **result);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
 	void (*progress)(void *data, size_t done, size_t total);
 	/* What a command writes, as it comes, on a provider's thread; raw. */
@@ -85,6 +109,8 @@ struct session {
 	struct provider *provider;     /* borrowed */
 	struct jobs *jobs;             /* borrowed, shared by copies (job/job.h); NULL: commands
 	                                * cannot be run */
+	const struct tool_set *tools;  /* borrowed (set.h); NULL: the built-in ones */
+	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
@@ -96,6 +122,8 @@ void session_init(struct session *session, struct provider *provider);
 void session_release(struct session *session); /* leaves the provider alone */
 uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
 uint64_t session_version(const struct session *session); /* the last one given out; 0 at first */
+/* Versions go on above `at_least`: a conversation is resumed that has seen such ones. */
+void session_raise_version(struct session *session, uint64_t at_least);
 
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
@@ -137,15 +165,29 @@ struct tool {
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */
 	json_t *(*run)(struct session *session, const json_t *arguments);
+	/* Instead of `run`, for tools that are made while the program runs. */
+	json_t *(*run_as)(struct session *session, const struct tool *tool,
+	                  const json_t *arguments);
+	void *data;                     /* theirs */
+	const char *server;             /* of an MCP tool: the server's name; or NULL */
+	const char *server_tool;        /* and its name there */
+	const json_t *annotations;      /* and what the server says about it; or NULL */
 	/* An editor: dry_run and return_content are among its arguments, and a dry run says
 	 * in latest_file_state (also of each element of `changes`) what it was planned on. */
 	bool plans;
+	/* It asks somebody itself: no question is put before it. */
+	bool asks;
+	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */
+	bool (*hidden)(const struct session *session);
+	/* NULL, or what somebody who is asked about a call has to see: text for the caller to free.
+	 * NULL with *err: the call cannot be made, and nobody is asked. */
+	char *(*preview)(struct session *session, const json_t *arguments, struct err *err);
 	/* NULL, or adds what a failure of validation still has to carry (an editor: the
 	 * state of the file it names). `arguments` has not passed validation. */
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);
 };
 
-/* All tools in the order shown to a model. */
+/* All tools that need no conversation, in the order shown to a model. */
 size_t tool_count(void);
 const struct tool *tool_at(size_t i);
 /* By name or alias; NULL if there is none. */
@@ -163,7 +205,9 @@ bool tool_wants_more(const json_t *arguments);
  * errors. */
 bool tool_result_failed(const json_t *result);
 
-/* {"success": false, "message": ..., "error": {"code": ..., "advice": ...}} */
+/* {"code": ..., "advice": ...}, and "denial" (denial.h) when a rule of the sandbox refused. */
+json_t *tool_error(const struct err *err);
+/* {"success": false, "message": ..., "error": tool_error} */
 json_t *tool_failure(const struct err *err);
 
 #endif

@@ -505,8 +505,35 @@ static void a_million_places_are_replaced_in_linear_time(void **state)
 	assert_true(have[0] == 'b' && have[n - 1] == 'b');
 }
 
+/* Bytes go as they are, over any bytes: nothing is decoded, adapted or looked for in them. */
+static void bytes_are_written_as_they_are(void **state)
+{
+	static const char before[] = "\xff\xfe\0a\r\n", after[] = "// ... rest of the code ...\n\0\xff\n";
+	struct bench *b = *state;
+	struct sha256 base = sha256_of(span_of(before, sizeof(before))), none = sha256_of(SPAN(""));
+	struct change change = { .kind = CHANGE_WRITE, .path = "f", .base = &base, .bytes = true,
+	                         .text = span_of(after, sizeof(after)) };
+	char *have;
+	size_t len;
+
+	fixture_put_bytes(&b->f, "f", before, sizeof(before));
+	change.base = &none;
+	assert_false(apply(b, &change, 1));
+	assert_int_equal(b->err.code, ERR_STATE_MISMATCH);
+	change.base = &base;
+	assert_true(apply(b, &change, 1));
+	have = fixture_get(&b->f, "f", &len);
+	assert_int_equal(len, sizeof(after));
+	assert_memory_equal(have, after, sizeof(after));
+	free(have);
+	assert_false(b->results[0].content_is_text);
+	assert_int_equal(b->results[0].diff.len, 0);
+	assert_string_equal(b->results[0].form.encoding, "");
+}
+
 static const struct CMUnitTest subjects[] = {
 #define SUBJECT(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
+	SUBJECT(bytes_are_written_as_they_are),
 	SUBJECT(a_diff_names_the_file_relative_to_the_root),
 	SUBJECT(a_created_file_is_shown_against_dev_null),
 	SUBJECT(a_deleted_file_is_shown_against_dev_null),

@@ -323,6 +323,31 @@ static void media_is_handed_over_only_when_asked_for(void **state)
 	               "a GIF image (image/gif, 43 bytes)");
 }
 
+/* Text, a legacy encoding, NUL, nothing: the same bytes, whatever they are; no more than are wanted. */
+static void bytes_are_handed_over_as_they_are(void **state)
+{
+	static const struct span contents[] = { { "\xef\xbb\xbftext\r\n", 9 }, { "caf\xe9", 4 },
+		                                { "\0\xff\n", 3 }, { "", 0 } };
+	struct scratch *scratch = *state;
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+		struct read_result r;
+
+		scratch_write(scratch, "f", contents[i]);
+		r = reading(scratch, (struct read_request){ .path = "f", .bytes = true,
+		                                            .start_line = 99 });
+		assert_int_equal(r.kind, READ_MEDIA);
+		assert_true(span_eq(buf_view(&r.content), contents[i]));
+		assert_hash_of(&r, contents[i]);
+		read_result_release(&r);
+	}
+	scratch_write(scratch, "f", SPAN("12345"));
+	assert_refused(scratch, (struct read_request){ .path = "f", .bytes = true, .max_file_bytes = 4 },
+	               ERR_TOO_LARGE, "");
+	assert_refused(scratch, (struct read_request){ .path = "none", .bytes = true },
+	               ERR_FILE_NOT_FOUND, "none");
+}
+
 static void a_pdf_is_media_also_when_it_is_ascii(void **state)
 {
 	struct scratch *scratch = *state;
@@ -551,6 +576,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_takes_long_is_not_read_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(svg_and_typescript_are_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_explained, setup, teardown),
+		cmocka_unit_test_setup_teardown(bytes_are_handed_over_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_is_read_in_little_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_huge_line_is_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_that_is_not_utf8_is_read_whole, setup,

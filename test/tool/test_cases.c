@@ -208,13 +208,15 @@ static void run_case(void **state)
 	assert_int_equal(one->report.len, 0);
 }
 
-/* What no case can bring about without a sick disk, a person or a defect. */
+/* What no case can bring about without a sick disk, a person, a model, a server or a defect. */
 static bool is_out_of_reach(enum err_code code)
 {
 	static const enum err_code codes[] = {
 		ERR_NONE,      ERR_DENIED_BY_POLICY, ERR_DENIED_BY_USER, ERR_DENIED_BY_SANDBOX,
 		ERR_DISK_FULL, ERR_CANNOT_PRESERVE,  ERR_IO_ERROR,       ERR_CANCELLED,
-		ERR_INTERNAL,  ERR_WORKER_LOST,
+		ERR_INTERNAL,  ERR_WORKER_LOST,      ERR_NETWORK_ERROR,  ERR_AUTHENTICATION_FAILED,
+		ERR_QUOTA_EXCEEDED, ERR_OVERLOADED,  ERR_CONTEXT_TOO_LARGE, ERR_MODEL_ERROR,
+		ERR_TOOL_FAILED,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)

@@ -23,6 +23,13 @@ extern const struct tool tool_list_background_processes;
 extern const struct tool tool_read_background_output;
 extern const struct tool tool_write_background_input;
 extern const struct tool tool_kill_background_process;
+extern const struct tool tool_web_fetch;
+extern const struct tool tool_google_web_search;
+extern const struct tool tool_save_memory;
+extern const struct tool tool_write_todos;
+extern const struct tool tool_ask_user;
+extern const struct tool tool_enter_plan_mode;
+extern const struct tool tool_exit_plan_mode;
 
 #define SCHEMA(...) #__VA_ARGS__
 
@@ -60,6 +67,19 @@ lock. If the file has changed since, nothing is written and you get the new stat
 		"Names of further ignore files to honour, such as .ignore."})
 
 /* Parts of results. */
+#define RESULT_DENIAL SCHEMA( \
+	{"type": "object", "additionalProperties": false, \
+		"required": ["kind", "what", "reason", "level", "message"], "properties": { \
+		"kind": {"type": "string"}, \
+		"what": {"type": "string", "description": "Path, address, or call."}, \
+		"rule": {"type": "string", "description": "The path of the rule that decided."}, \
+		"reason": {"type": "string"}, \
+		"level": {"type": "string"}, \
+		"program": {"type": "string"}, \
+		"count": {"type": "integer"}, \
+		"message": {"type": "string"}, \
+		"how_to_allow": {"type": "string"}}})
+
 #define RESULT_ERROR SCHEMA( \
 	"error": {"type": "object", "required": ["code", "advice"], "additionalProperties": false, \
 		"properties": { \
@@ -81,7 +101,8 @@ lock. If the file has changed since, nothing is written and you get the new stat
 		"candidates_total": {"type": "integer"}, \
 		"matches": {"type": "integer", "description": "Places with the old text."}, \
 		"match_lines": {"type": "array", "items": {"type": "integer"}}, \
-		"change": {"type": "integer", "description": "The change at fault, from 1."}}})
+		"change": {"type": "integer", "description": "The change at fault, from 1."}, \
+		"denial": ) RESULT_DENIAL SCHEMA(}})
 
 #define RESULT_FORM SCHEMA( \
 	"encoding": {"type": "string"}, \

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/builtin/html_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "tool/builtin/html_library.h"
+
+enum {
+	CHUNK = 8 << 10,     /* between looks at the clock */
+	TIME_MS = 3000,      /* a page of 10 MB needs a tenth of it */
+	NESTING_MAX = 2000,  /* closing an element looks through those that are open */
+	INDENT_MAX = 8,
+};
+
+enum element_class {
+	ELEMENT_BLOCK,    /* begins and ends lines */
+	ELEMENT_HEADING,  /* level in `level` */
+	ELEMENT_ITEM,
+	ELEMENT_LIST,
+	ELEMENT_CELL,
+	ELEMENT_ROW,
+	ELEMENT_BREAK,
+	ELEMENT_RULE,
+	ELEMENT_CODE,     /* white space counts */
+	ELEMENT_TITLE,
+	ELEMENT_SKIPPED,  /* with all that is in it */
+};
+
+static const struct element {
+	const char *name;
+	enum element_class class;
+	unsigned level;
+} elements[] = {
+	{ "address", ELEMENT_BLOCK, 0 },    { "article", ELEMENT_BLOCK, 0 },
+	{ "aside", ELEMENT_BLOCK, 0 },      { "blockquote", ELEMENT_BLOCK, 0 },
+	{ "br", ELEMENT_BREAK, 0 },         { "caption", ELEMENT_BLOCK, 0 },
+	{ "dd", ELEMENT_BLOCK, 0 },         { "details", ELEMENT_BLOCK, 0 },
+	{ "div", ELEMENT_BLOCK, 0 },        { "dl", ELEMENT_BLOCK, 0 },
+	{ "dt", ELEMENT_BLOCK, 0 },         { "fieldset", ELEMENT_BLOCK, 0 },
+	{ "figcaption", ELEMENT_BLOCK, 0 }, { "figure", ELEMENT_BLOCK, 0 },
+	{ "footer", ELEMENT_BLOCK, 0 },     { "form", ELEMENT_BLOCK, 0 },
+	{ "h1", ELEMENT_HEADING, 1 },       { "h2", ELEMENT_HEADING, 2 },
+	{ "h3", ELEMENT_HEADING, 3 },       { "h4", ELEMENT_HEADING, 4 },
+	{ "h5", ELEMENT_HEADING, 5 },       { "h6", ELEMENT_HEADING, 6 },
+	{ "header", ELEMENT_BLOCK, 0 },     { "hr", ELEMENT_RULE, 0 },
+	{ "iframe", ELEMENT_SKIPPED, 0 },   { "li", ELEMENT_ITEM, 0 },
+	{ "main", ELEMENT_BLOCK, 0 },       { "nav", ELEMENT_BLOCK, 0 },
+	{ "noscript", ELEMENT_SKIPPED, 0 }, { "object", ELEMENT_SKIPPED, 0 },
+	{ "ol", ELEMENT_LIST, 0 },          { "p", ELEMENT_BLOCK, 0 },
+	{ "pre", ELEMENT_CODE, 0 },         { "script", ELEMENT_SKIPPED, 0 },
+	{ "section", ELEMENT_BLOCK, 0 },    { "style", ELEMENT_SKIPPED, 0 },
+	{ "summary", ELEMENT_BLOCK, 0 },    { "svg", ELEMENT_SKIPPED, 0 },
+	{ "table", ELEMENT_BLOCK, 0 },      { "td", ELEMENT_CELL, 0 },
+	{ "template", ELEMENT_SKIPPED, 0 }, { "th", ELEMENT_CELL, 0 },
+	{ "title", ELEMENT_TITLE, 0 },      { "tr", ELEMENT_ROW, 0 },
+	{ "ul", ELEMENT_LIST, 0 },
+};
+
+/* The page while it is read. */
+struct reading {
+	struct html_text *out;
+	unsigned depth, skipped, code, titles, lists;
+	unsigned breaks; /* line ends that the next text needs before it, at most 2 */
+	bool blank;      /* white space that it needs */
+	bool in_row;     /* a cell of this row has been written */
+};
+
+static int by_name(const void *key, const void *row)
+{
+	return strcasecmp(key, ((const struct element *)row)->name);
+}
+
+static const struct element *element_of(const xmlChar *name)
+{
+	return bsearch(name, elements, ARRAY_LEN(elements), sizeof(elements[0]), by_name);
+}
+
+/* ---- text ------------------------------------------------------------------------------ */
+
+static void want_breaks(struct reading *reading, unsigned count)
+{
+	if (reading->out->text.len && reading->breaks < count)
+		reading->breaks = count;
+	reading->blank = false;
+}
+
+/* What stands between the last text and the next. */
+static void put_gap(struct reading *reading)
+{
+	struct buf *text = &reading->out->text;
+
+	for (; reading->breaks; reading->breaks--)
+		buf_char(text, '\n');
+	if (reading->blank && text->len && text->data[text->len - 1] != '\n' &&
+	    text->data[text->len - 1] != ' ')
+		buf_char(text, ' ');
+	reading->blank = false;
+}
+
+static void put_words(struct reading *reading, struct span text)
+{
+	while (text.len) {
+		size_t blanks = 0, word = 0;
+
+		while (blanks < text.len && strchr(" \t\r\n\f", text.data[blanks]) &&
+		       text.data[blanks])
+			blanks++;
+		reading->blank |= blanks > 0;
+		text = span_skip(text, blanks);
+		while (word < text.len && (!strchr(" \t\r\n\f", text.data[word]) ||
+		                           !text.data[word]))
+			word++;
+		if (word) {
+			put_gap(reading);
+			buf_span(&reading->out->text, span_head(text, word));
+		}
+		text = span_skip(text, word);
+	}
+}
+
+static void put_mark(struct reading *reading, const char *mark)
+{
+	put_gap(reading);
+	buf_str(&reading->out->text, mark);
+}
+
+static void on_text(void *data, const xmlChar *bytes, int len)
+{
+	struct reading *reading = data;
+	struct span text = span_of((const char *)bytes, (size_t)len);
+
+	if (reading->skipped)
+		return;
+	if (reading->titles) {
+		if (!reading->out->title.overflowed)
+			buf_span(&reading->out->title, text);
+	} else if (reading->code) {
+		put_gap(reading);
+		buf_span(&reading->out->text, text);
+	} else {
+		put_words(reading, text);
+	}
+}
+
+/* ---- elements -------------------------------------------------------------------------- */
+
+static void begin_item(struct reading *reading)
+{
+	want_breaks(reading, 1);
+	put_gap(reading);
+	for (unsigned i = 1; i < reading->lists && i < INDENT_MAX; i++)
+		buf_str(&reading->out->text, "  ");
+	buf_str(&reading->out->text, "- ");
+}
+
+static void begin_heading(struct reading *reading, unsigned level)
+{
+	want_breaks(reading, 2);
+	put_gap(reading);
+	for (unsigned i = 0; i < level; i++)
+		buf_char(&reading->out->text, '#');
+	reading->blank = true;
+}
+
+static void begin_cell(struct reading *reading)
+{
+	if (reading->in_row)
+		put_mark(reading, " | ");
+	reading->in_row = true;
+}
+
+static void begin(struct reading *reading, const struct element *element)
+{
+	switch (element->class) {
+	case ELEMENT_BLOCK: want_breaks(reading, 2); break;
+	case ELEMENT_HEADING: begin_heading(reading, element->level); break;
+	case ELEMENT_ITEM: begin_item(reading); break;
+	case ELEMENT_LIST: want_breaks(reading, reading->lists++ ? 1 : 2); break;
+	case ELEMENT_CELL: begin_cell(reading); break;
+	case ELEMENT_ROW: want_breaks(reading, 1); reading->in_row = false; break;
+	case ELEMENT_BREAK: want_breaks(reading, 1); break;
+	case ELEMENT_RULE:
+		want_breaks(reading, 2);
+		put_mark(reading, "---");
+		want_breaks(reading, 2);
+		break;
+	case ELEMENT_CODE:
+		want_breaks(reading, 2);
+		put_mark(reading, "```\n");
+		reading->code++;
+		break;
+	case ELEMENT_TITLE: reading->titles++; break;
+	case ELEMENT_SKIPPED: reading->skipped++; break;
+	}
+}
+
+static void end_code(struct reading *reading)
+{
+	const struct buf *text = &reading->out->text;
+
+	if (!reading->code)
+		return;
+	reading->code--;
+	if (text->len && text->data[text->len - 1] != '\n')
+		reading->breaks = 1;
+	put_mark(reading, "```");
+	want_breaks(reading, 2);
+}
+
+static void end(struct reading *reading, const struct element *element)
+{
+	switch (element->class) {
+	case ELEMENT_BLOCK:
+	case ELEMENT_HEADING: want_breaks(reading, 2); break;
+	case ELEMENT_LIST:
+		reading->lists -= reading->lists > 0;
+		want_breaks(reading, reading->lists ? 1 : 2);
+		break;
+	case ELEMENT_ITEM:
+	case ELEMENT_ROW: want_breaks(reading, 1); break;
+	case ELEMENT_CODE: end_code(reading); break;
+	case ELEMENT_TITLE: reading->titles -= reading->titles > 0; break;
+	case ELEMENT_SKIPPED: reading->skipped -= reading->skipped > 0; break;
+	case ELEMENT_CELL:
+	case ELEMENT_BREAK:
+	case ELEMENT_RULE: break;
+	}
+}
+
+static void on_begin(void *data, const xmlChar *name, const xmlChar **attributes)
+{
+	struct reading *reading = data;
+	const struct element *element = element_of(name);
+
+	(void)attributes;
+	reading->depth++;
+	if (element && (!reading->skipped || element->class == ELEMENT_SKIPPED))
+		begin(reading, element);
+}
+
+static void on_end(void *data, const xmlChar *name)
+{
+	struct reading *reading = data;
+	const struct element *element = element_of(name);
+
+	reading->depth -= reading->depth > 0;
+	if (element && (!reading->skipped || element->class == ELEMENT_SKIPPED))
+		end(reading, element);
+}
+
+/* ---- the whole page -------------------------------------------------------------------- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool is_enough(const struct reading *reading, uint64_t begun_ms)
+{
+	return reading->out->text.overflowed || reading->depth > NESTING_MAX ||
+	       now_ms() - begun_ms > TIME_MS;
+}
+
+/* False: it was left before its end. */
+static bool feed(const struct html_library *library, htmlParserCtxtPtr parser,
+                 const struct reading *reading, struct span html)
+{
+	uint64_t begun_ms = now_ms();
+
+	while (html.len) {
+		struct span chunk = span_head(html, CHUNK);
+
+		library->parse_chunk(parser, chunk.data, (int)chunk.len, 0);
+		if (is_enough(reading, begun_ms))
+			return false;
+		html = span_skip(html, chunk.len);
+	}
+	library->parse_chunk(parser, NULL, 0, 1);
+	return !reading->out->text.overflowed;
+}
+
+bool html_text(struct span html, struct html_text *ret, struct err *err)
+{
+	const struct html_library *library = html_library(err);
+	struct reading reading = { .out = ret };
+	htmlSAXHandler handler = { .startElement = on_begin,
+		                   .endElement = on_end,
+		                   .characters = on_text,
+		                   .ignorableWhitespace = on_text };
+	htmlParserCtxtPtr parser;
+
+	if (!library)
+		return false;
+	parser = library->create_push_parser(&handler, &reading, NULL, 0, NULL,
+	                                     XML_CHAR_ENCODING_UTF8);
+	if (!parser)
+		return err_set(err, ERR_INTERNAL, "The parser for HTML could not be started.");
+	library->use_options(parser, HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+	                                     HTML_PARSE_IGNORE_ENC);
+	ret->cut = !feed(library, parser, &reading, html);
+	library->free_parser(parser);
+	return true;
+}

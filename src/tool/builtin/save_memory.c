@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* save_memory: a fact for all later sessions, in the user's own file of instructions.
+ *
+ * The place in the file is Gemini CLI's: a list under "## Gemini Added Memories".  The file is
+ * exchanged as a whole, under a lock on its folder, so that two sessions lose nothing of each
+ * other's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/services.h"
+
+enum { FACT_MAX = 2000 };
+
+static const char heading[] = "## Gemini Added Memories";
+
+static const char description[] =
+	"Remembers one fact for all later sessions, in all projects. For what the user asks to have "
+	"remembered, and lasting preferences that the user stated; not for what concerns this task "
+	"or project only, never for secrets.\n"
+	"\n"
+	"On failure, by error.code: too_large: the file is full. denied_*: do not retry.";
+
+/* clang-format off */
+static const char arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["fact"], "additionalProperties": false,
+	"properties": {
+		"fact": {"type": "string", "minLength": 1, "description":
+			"One short sentence that can be understood alone."}
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["message", "file_path"], "additionalProperties": false,
+	 "properties": {
+	 "message": {"type": "string"},
+	 "file_path": {"type": "string"}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+/* ---- the fact as one line -------------------------------------------------------------- */
+
+static bool is_blank(const unsigned char *at, size_t left, size_t *ret_len)
+{
+	/* NEL, LS and PS end lines for some readers. */
+	static const char *const separators[] = { "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
+
+	*ret_len = 1;
+	if (*at <= ' ' || *at == 0x7f)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(separators); i++) {
+		*ret_len = strlen(separators[i]);
+		if (left >= *ret_len && memcmp(at, separators[i], *ret_len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* One line without control characters, and without the signs of a list at its beginning. */
+static void put_line(struct span fact, struct buf *out)
+{
+	bool blank = false;
+	size_t len;
+
+	for (size_t i = 0; i < fact.len; i += len) {
+		if (is_blank((const unsigned char *)fact.data + i, fact.len - i, &len)) {
+			blank = out->len > 0;
+			continue;
+		}
+		len = 1;
+		if (!out->len && (fact.data[i] == '-' || fact.data[i] == '#' || fact.data[i] == '*'))
+			continue;
+		if (blank)
+			buf_char(out, ' ');
+		blank = false;
+		buf_char(out, fact.data[i]);
+	}
+}
+
+/* ---- its section in the text ------------------------------------------------------------- */
+
+struct section {
+	bool found;    /* the heading is there */
+	size_t end;    /* behind the last line of the section that is not blank */
+	bool known;    /* the fact stands there already */
+};
+
+static struct span without_item_sign(struct span line)
+{
+	return span_starts(line, SPAN("- ")) ? span_skip(line, 2) : span_of("", 0);
+}
+
+static struct section find_section(struct span text, struct span fact)
+{
+	struct section section = { .end = text.len };
+	struct span rest = text, line;
+	bool inside = false;
+
+	while (line_next(&rest, &line)) {
+		struct span body = span_trim(line);
+
+		if (inside && (span_starts(body, SPAN("# ")) || span_starts(body, SPAN("## "))))
+			inside = false;
+		if (!section.found && span_eq(body, span_str(heading)))
+			section.found = inside = true;
+		if (inside && body.len)
+			section.end = (size_t)(line.data - text.data) + line.len;
+		section.known |= inside && span_eq(without_item_sign(body), fact);
+	}
+	return section;
+}
+
+static void put_item(struct span text, const struct section *section, struct span fact,
+                     struct buf *out)
+{
+	buf_span(out, span_head(text, section->end));
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_char(out, '\n');
+	if (!section->found)
+		buf_printf(out, "%s%s\n", out->len ? "\n" : "", heading);
+	buf_str(out, "- ");
+	buf_span(out, fact);
+	buf_char(out, '\n');
+	buf_span(out, span_skip(text, section->end));
+}
+
+/* ---- the file -------------------------------------------------------------------------- */
+
+/* The file that is really meant: a link is followed, not replaced. The caller frees. */
+static char *real_file(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : mem_strdup(path);
+}
+
+/* Locks the folder for as long as the descriptor is open; makes it if it is missing. */
+static int lock_folder(const char *file, struct err *err)
+{
+	_cleanup_free_ char *folder = mem_dup(file, (size_t)(strrchr(file, '/') - file));
+	int fd;
+
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
+		err_set_errno(err, errno, "Cannot make %s", folder);
+		return -1;
+	}
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+		err_set_errno(err, errno, "Cannot lock %s", folder);
+	return fd;
+}
+
+/* *ret_mode: of the file, or of a new one. */
+static bool read_file_text(const char *path, struct buf *out, mode_t *ret_mode, struct err *err)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	char *room;
+
+	*ret_mode = 0600;
+	if (fd < 0 && errno == ENOENT)
+		return true;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is no file.", path);
+	*ret_mode = st.st_mode & 07777;
+	room = (size_t)st.st_size <= LIMIT_MEMORY_FILE_BYTES ?
+	               buf_reserve(out, (size_t)st.st_size) :
+	               NULL;
+	if (!room)
+		return err_set(err, ERR_TOO_LARGE, "%s is larger than %zu bytes.", path,
+		               LIMIT_MEMORY_FILE_BYTES);
+	if (fd_read_full(fd, room, (size_t)st.st_size) != st.st_size)
+		return err_set_errno(err, errno ? errno : EIO, "Cannot read %s", path);
+	out->len += (size_t)st.st_size;
+	return true;
+}
+
+static bool replace_file(const char *path, const struct buf *text, mode_t mode, struct err *err)
+{
+	_cleanup_free_ char *temporary = mem_printf("%s.XXXXXX", path);
+	_cleanup_fd_ int fd = mkostemp(temporary, O_CLOEXEC);
+	bool ok = fd >= 0 && fchmod(fd, mode) == 0 && fd_write_all(fd, text->data, text->len) &&
+	          fsync(fd) == 0 && rename(temporary, path) == 0;
+	int why = errno;
+
+	if (!ok && fd >= 0)
+		unlink(temporary);
+	return ok || err_set_errno(err, why, "Cannot write %s", path);
+}
+
+/* *ret_known: it was there already. */
+static bool remember(const char *file, struct span fact, bool *ret_known, struct err *err)
+{
+	_cleanup_free_ char *path = real_file(file);
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_MEMORY_FILE_BYTES + 1);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+	_cleanup_fd_ int lock = lock_folder(path, err);
+	struct section section;
+	mode_t mode;
+
+	if (lock < 0 || err->code != ERR_NONE || !read_file_text(path, &old, &mode, err))
+		return false;
+	section = find_section(buf_view(&old), fact);
+	*ret_known = section.known;
+	if (section.known)
+		return true;
+	put_item(buf_view(&old), &section, fact, &text);
+	if (text.overflowed)
+		return err_set(err, ERR_TOO_LARGE,
+		               "%s is full: it may have %zu bytes. The user has to shorten it.", path,
+		               LIMIT_MEMORY_FILE_BYTES);
+	return replace_file(path, &text, mode, err);
+}
+
+static json_t *done(const char *file, bool known)
+{
+	json_t *result = json_object();
+
+	json_object_set_new(result, "message", json_string(known ? "It was remembered already." :
+	                                                           "It is remembered."));
+	json_object_set_new(result, "file_path", json_cstr(file));
+	return result;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	const char *file = session->services ? session->services->memory_file : NULL;
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+	struct span fact = argument_span(arguments, "fact");
+	struct err err = ERR_INIT;
+	bool known = false;
+
+	if (!file)
+		err_set(&err, ERR_DENIED_BY_POLICY, "This session has no place for memories.");
+	else if (fact.len > FACT_MAX)
+		err_set(&err, ERR_INVALID_ARGUMENT, "The fact is longer than %d bytes.", FACT_MAX);
+	else
+		put_line(fact, &line);
+	if (err.code == ERR_NONE && !line.len)
+		err_set(&err, ERR_INVALID_ARGUMENT, "There is no fact in \"fact\".");
+	if (err.code != ERR_NONE || !remember(file, buf_view(&line), &known, &err))
+		return tool_failure(&err);
+	return done(file, known);
+}
+
+const struct tool tool_save_memory = {
+	.name = "save_memory",
+	.title = "Remember",
+	.kind = TOOL_KIND_OTHER,
+	.description = description,
+	.arguments_schema = arguments_schema,
+	.result_schema = result_schema,
+	.run = run,
+};

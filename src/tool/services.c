@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/services.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "bus/bus.h"
+#include "data/json.h"
+
+enum { HOSTS_MAX = 256, MINUTE_MS = 60000 };
+
+/* When the last requests to a host were made; 0: not yet. */
+struct host {
+	char *name; /* owned */
+	uint64_t at[SERVICES_REQUESTS_PER_MINUTE];
+	size_t next; /* the oldest of them */
+};
+
+struct services_state {
+	pthread_mutex_t lock;
+	json_t *todos;
+	struct host hosts[HOSTS_MAX];
+};
+
+void grounded_release(struct grounded *grounded)
+{
+	free(grounded->text);
+	json_decref(grounded->sources);
+	*grounded = (struct grounded){ 0 };
+}
+
+void services_init(struct tool_services *services)
+{
+	services->state = mem_alloc(1, sizeof(*services->state));
+	pthread_mutex_init(&services->state->lock, NULL);
+	services->state->todos = json_array();
+}
+
+void services_release(struct tool_services *services)
+{
+	struct services_state *state = services->state;
+
+	if (!state)
+		return;
+	json_decref(state->todos);
+	for (size_t i = 0; i < HOSTS_MAX; i++)
+		free(state->hosts[i].name);
+	pthread_mutex_destroy(&state->lock);
+	free(state);
+	services->state = NULL;
+}
+
+json_t *services_todos(struct tool_services *services)
+{
+	json_t *todos;
+
+	pthread_mutex_lock(&services->state->lock);
+	todos = json_incref(services->state->todos);
+	pthread_mutex_unlock(&services->state->lock);
+	return todos;
+}
+
+void services_set_todos(struct tool_services *services, json_t *todos)
+{
+	json_auto_t *message = json_object();
+
+	pthread_mutex_lock(&services->state->lock);
+	json_decref(services->state->todos);
+	services->state->todos = json_incref(todos);
+	pthread_mutex_unlock(&services->state->lock);
+	json_object_set(message, "todos", todos);
+	bus_publish(services->bus, BUS_TODOS, message);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t last_request(const struct host *host)
+{
+	size_t last = (host->next + SERVICES_REQUESTS_PER_MINUTE - 1) % SERVICES_REQUESTS_PER_MINUTE;
+
+	return host->at[last];
+}
+
+/* The host's row; when all are taken, that of the host that was asked longest ago. */
+static struct host *row_of(struct services_state *state, const char *name)
+{
+	struct host *oldest = &state->hosts[0];
+
+	for (size_t i = 0; i < HOSTS_MAX; i++) {
+		struct host *host = &state->hosts[i];
+
+		if (host->name && strcasecmp(host->name, name) == 0)
+			return host;
+		if (oldest->name && (!host->name || last_request(host) < last_request(oldest)))
+			oldest = host;
+	}
+	free(oldest->name);
+	*oldest = (struct host){ .name = mem_strdup(name) };
+	return oldest;
+}
+
+bool services_count_request(struct tool_services *services, const char *host,
+                            unsigned *ret_seconds)
+{
+	struct services_state *state = services->state;
+	uint64_t now = now_ms(), oldest;
+	struct host *row;
+	bool may;
+
+	pthread_mutex_lock(&state->lock);
+	row = row_of(state, host);
+	oldest = row->at[row->next];
+	may = !oldest || now - oldest >= MINUTE_MS;
+	if (may) {
+		row->at[row->next] = now;
+		row->next = (row->next + 1) % SERVICES_REQUESTS_PER_MINUTE;
+	} else {
+		*ret_seconds = (unsigned)((MINUTE_MS - (now - oldest) + 999) / 1000);
+	}
+	pthread_mutex_unlock(&state->lock);
+	return may;
+}

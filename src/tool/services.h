@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools of a conversation need beyond files: people, a model, the web, the mode.
+ *
+ *     struct tool_services services = { .bus = bus, .cancel = cancel, ... };
+ *     services_init(&services);
+ *     session.services = &services;
+ *     tool_set_add_conversation(set, &services);   // set.h: those tools for which all is there
+ *     ...
+ *     services_release(&services);
+ *
+ * Whoever holds the conversation fills it in; every member may be missing, and tools that need
+ * it are not offered then, or fail with a sentence.  Callbacks are called with `data`, on the
+ * threads of calls, several at a time.
+ */
+#ifndef HASP_TOOL_SERVICES_H
+#define HASP_TOOL_SERVICES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+#include "http/client.h"
+
+struct bus;
+
+/* A model's answer for which the provider looked something up. */
+struct grounded {
+	char *text;     /* what it says; owned */
+	json_t *sources; /* Gemini's groundingMetadata, or an equal; NULL: it names none. Owned */
+};
+void grounded_release(struct grounded *grounded);
+
+struct tool_services {
+	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */
+	const struct cancel *cancel;
+	bool interactive;           /* somebody can be asked */
+	bool todos;                 /* write_todos is offered */
+	const char *memory_file;    /* absolute: where save_memory writes; NULL: nowhere */
+	const char *plans_folder;   /* absolute: where plans are; NULL: there is no plan mode */
+
+	/* Whether the session is in plan mode, and into it or back to the mode before it. */
+	bool (*in_plan_mode)(void *data);
+	void (*set_plan_mode)(void *data, bool plan);
+
+	/* Asks a model that runs `server_tool` itself ("google_search", "url_context"). *ret is
+	 * the caller's to release. INVALID_ARGUMENT: the model has no such tool; else as
+	 * model_stream (model/model.h). NULL: there is no such model. */
+	bool (*ground)(void *data, const char *server_tool, const char *prompt, struct grounded *ret,
+	               struct err *err);
+	/* Sends a request as http_client_send does. NULL: that, with a client of its own. */
+	bool (*send)(void *data, const struct http_request *request,
+	             const struct http_events *events, void *events_data, struct err *err);
+	void *data;
+
+	struct services_state *state; /* services_init's */
+};
+
+void services_init(struct tool_services *services);
+void services_release(struct tool_services *services); /* also when nothing was initialised */
+
+/* The list that write_todos wrote last, [{"description", "status"}]; a new reference, [] at
+ * first. */
+json_t *services_todos(struct tool_services *services);
+/* Keeps a copy of the reference, and tells the bus. */
+void services_set_todos(struct tool_services *services, json_t *todos);
+
+/* Requests to one host in one minute. */
+enum { SERVICES_REQUESTS_PER_MINUTE = 10 };
+/* Counts a request to a host; false: there were so many in the last minute, and *ret_seconds is
+ * how long until the next. */
+bool services_count_request(struct tool_services *services, const char *host,
+                            unsigned *ret_seconds);
+
+#endif

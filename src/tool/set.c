@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/set.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tool/builtin/builtin.h"
+#include "tool/class_names.h"
+#include "tool/schemas.h"
+#include "tool/services.h"
+
+struct row {
+	const struct tool *tool;
+	struct tool *owned;             /* the same, if it is to be released */
+	void (*release)(struct tool *tool);
+	struct schema *schema;          /* of an added tool; NULL: anything that is an object */
+	bool left_out;                  /* by tool_set_limit */
+};
+
+struct tool_set {
+	struct row *rows;
+	size_t count, cap;
+};
+
+static struct row *add_row(struct tool_set *set, const struct tool *tool)
+{
+	set->rows = mem_grow(set->rows, &set->cap, set->count + 1, sizeof(*set->rows));
+	set->rows[set->count] = (struct row){ .tool = tool };
+	return &set->rows[set->count++];
+}
+
+struct tool_set *tool_set_new(void)
+{
+	struct tool_set *set = mem_alloc(1, sizeof(*set));
+
+	for (size_t i = 0; i < tool_count(); i++)
+		add_row(set, tool_at(i));
+	return set;
+}
+
+static bool can_serve(const struct tool_services *services, const struct tool *tool)
+{
+	const struct {
+		const struct tool *tool;
+		bool needs;
+	} rows[] = {
+		{ &tool_google_web_search, services->ground },
+		{ &tool_save_memory, services->memory_file },
+		{ &tool_write_todos, services->todos },
+		{ &tool_ask_user, services->interactive && services->bus },
+		{ &tool_enter_plan_mode, services->plans_folder && services->set_plan_mode },
+		{ &tool_exit_plan_mode, services->plans_folder && services->set_plan_mode },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].tool == tool)
+			return rows[i].needs;
+	return true;
+}
+
+void tool_set_add_conversation(struct tool_set *set, const struct tool_services *services)
+{
+	for (size_t i = tool_count(); i < builtin_count(); i++)
+		if (can_serve(services, builtin_at(i)))
+			add_row(set, builtin_at(i));
+}
+
+void tool_set_free(struct tool_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->count; i++) {
+		schema_free(set->rows[i].schema);
+		if (set->rows[i].release)
+			set->rows[i].release(set->rows[i].owned);
+	}
+	free(set->rows);
+	free(set);
+}
+
+static bool name_is_valid(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+	static const char others[] = "0123456789.:-";
+	size_t len = strlen(name);
+
+	if (!len || len > 64 || !strchr(letters, name[0]))
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if (!strchr(letters, name[i]) && !strchr(others, name[i]))
+			return false;
+	return true;
+}
+
+static bool is_called(const struct tool *tool, const char *name)
+{
+	if (strcmp(tool->name, name) == 0)
+		return true;
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		if (strcmp(*alias, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_taken(const struct tool_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (is_called(set->rows[i].tool, name))
+			return true;
+	return false;
+}
+
+bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
+                  struct err *err)
+{
+	struct span shown = utf8_head(span_str(tool->name), 80);
+	struct schema *schema = NULL;
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	struct row *row;
+
+	if (!name_is_valid(tool->name))
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" cannot be the name of a tool.",
+		               (int)shown.len, shown.data);
+	if (is_taken(set, tool->name))
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.",
+		               tool->name);
+	if (!json_parse(span_str(tool->arguments_schema), &value, err))
+		return false;
+	json_decref(value);
+	/* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the
+	 * one who runs the tool. */
+	if (!schema_compile(span_str(tool->arguments_schema), &schema, &ignored))
+		schema = NULL;
+	row = add_row(set, tool);
+	row->owned = tool;
+	row->release = release;
+	row->schema = schema;
+	return true;
+}
+
+/* The part of an entry before "(". */
+static bool entry_names(const struct tool *tool, const char *entry, size_t len)
+{
+	_cleanup_free_ char *name = mem_dup(entry, len);
+	const char *canonical = class_name_tool(name);
+
+	return is_called(tool, canonical ? canonical : name);
+}
+
+static bool list_names(const json_t *list, const struct tool *tool, bool with_prefix)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(list, i, entry) {
+		const char *text = json_string_value(entry);
+		const char *open = text ? strchr(text, '(') : NULL;
+
+		if (text && (!open || with_prefix) &&
+		    entry_names(tool, text, open ? (size_t)(open - text) : strlen(text)))
+			return true;
+	}
+	return false;
+}
+
+void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		struct row *row = &set->rows[i];
+
+		/* `core` is about the built-in tools. */
+		if (json_is_array(core) && !row->owned && !list_names(core, row->tool, true))
+			row->left_out = true;
+		if (list_names(exclude, row->tool, false))
+			row->left_out = true;
+	}
+}
+
+static const struct row *row_at(const struct tool_set *set, size_t i)
+{
+	for (size_t j = 0; j < set->count; j++)
+		if (!set->rows[j].left_out && i-- == 0)
+			return &set->rows[j];
+	return NULL;
+}
+
+size_t tool_set_count(const struct tool_set *set)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; set && i < set->count; i++)
+		count += !set->rows[i].left_out;
+	return set ? count : tool_count();
+}
+
+const struct tool *tool_set_at(const struct tool_set *set, size_t i)
+{
+	return set ? row_at(set, i)->tool : tool_at(i);
+}
+
+const struct tool *tool_set_find(const struct tool_set *set, const char *name)
+{
+	if (!set)
+		return tool_find(name);
+	for (size_t i = 0; i < set->count; i++)
+		if (!set->rows[i].left_out && is_called(set->rows[i].tool, name))
+			return set->rows[i].tool;
+	return NULL;
+}
+
+bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret)
+{
+	for (size_t i = 0; set && i < set->count; i++)
+		if (set->rows[i].tool == tool && set->rows[i].owned) {
+			*ret = set->rows[i].schema;
+			return true;
+		}
+	return false;
+}
+
+static json_t *declare(const struct tool *tool)
+{
+	json_t *declared = json_object();
+	json_t *parameters;
+	struct err err = ERR_INIT;
+
+	if (!json_parse(span_str(tool->arguments_schema), &parameters, &err))
+		parameters = json_object();
+	json_object_set_new(declared, "name", json_cstr(tool->name));
+	json_object_set_new(declared, "description", json_cstr(tool->description));
+	json_object_set_new(declared, "parameters", parameters);
+	return declared;
+}
+
+json_t *tool_set_declare(const struct tool_set *set,
+                         bool (*wanted)(void *data, const struct tool *tool), void *data)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < tool_set_count(set); i++) {
+		const struct tool *tool = tool_set_at(set, i);
+
+		if (!wanted || wanted(data, tool))
+			json_array_append_new(all, declare(tool));
+	}
+	return all;
+}
