@@ -52,8 +52,10 @@ const char *wire_check_read(const struct read_request *request, const struct wir
 		return "a file that was read, and was not";
 	if (!ok)
 		return NULL;
-	if (result->kind == READ_MEDIA && !request->media && !request->raw)
+	if (result->kind == READ_MEDIA && !request->media && !request->raw && !request->bytes)
 		return "a medium that was not asked for";
+	if (result->kind != READ_MEDIA && request->bytes)
+		return "text where bytes were asked for";
 	if (result->kind == READ_MEDIA)
 		return NULL;
 	if (!is_text(&result->content))

@@ -145,7 +145,8 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 	const struct client_options options = { 0 };
 	struct wire_hello hello = { .options = local->options,
 		                    .plan = (struct sandbox_plan *)plan };
-	struct process_start start = { .argv = worker_argv, .envp = env, .own = true, .plan = plan };
+	struct process_start start = { .argv = worker_argv, .envp = env, .own = true, .plan = plan,
+		                       .program = local->options.program };
 	struct process process;
 
 	/* What the plan has resolved, and nothing else. */
@@ -337,6 +338,27 @@ static void make_journal(struct worker_options *options)
 	options->journal_folder = NULL;
 }
 
+/* Its path takes the place of a name; NULL stays NULL. */
+static bool find_program(struct worker_options *options, struct err *err)
+{
+	const char *name = options->program, *path = getenv("PATH");
+
+	if (!name || strchr(name, '/'))
+		return true;
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		_cleanup_free_ char *tried = mem_printf("%.*s/%s", (int)len, path, name);
+
+		if (len && path[0] == '/' && access(tried, X_OK) == 0) {
+			options->program = mem_steal(&tried);
+			free((char *)name);
+			return true;
+		}
+		path += len + (path[len] == ':');
+	}
+	return err_set(err, ERR_FILE_NOT_FOUND, "There is no program \"%.200s\" in PATH.", name);
+}
+
 static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
                        struct err *err)
 {
@@ -350,8 +372,12 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 	local->none = none;
 	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;
 	local->options = worker_options_copy(options);
-	make_journal(&local->options);
 	pthread_mutex_init(&local->lock, NULL);
+	if (!find_program(&local->options, err)) {
+		local_release(local);
+		return false;
+	}
+	make_journal(&local->options);
 	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
 	if (options->commands_only) { /* the plan checks the roots, and says what there is */
 		if (!make_plan(local, &plan_of, &plan, err)) {

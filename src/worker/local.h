@@ -34,9 +34,12 @@ struct worker_options {
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */
+	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no "/" in it;
+	 * NULL: this program itself. */
+	const char *program;
 };
 
-/* Roots are checked and crashed transactions recovered when it returns (that is the worker's
+/* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered when it returns (that is the worker's
  * first answer). */
 bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err);
 bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err);

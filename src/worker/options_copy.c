@@ -30,6 +30,7 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 	copy.read = (const char *const *)texts_copy(options->read, options->read_count);
 	copy.deny = (const char *const *)texts_copy(options->deny, options->deny_count);
 	copy.journal_folder = mem_strdup(options->journal_folder);
+	copy.program = mem_strdup(options->program);
 	copy.ret_recovered = NULL;
 	return copy;
 }
@@ -41,5 +42,6 @@ void worker_options_release(struct worker_options *options)
 	texts_free((char **)options->read);
 	texts_free((char **)options->deny);
 	free((char *)options->journal_folder);
+	free((char *)options->program);
 	*options = (struct worker_options){ 0 };
 }

@@ -79,11 +79,14 @@ static bool spawn_own(const struct process_start *start, const struct ends *thei
                       struct sandbox_child *ret, struct err *err)
 {
 	const int fds[] = { theirs->input, theirs->output, theirs->errors };
+	_cleanup_fd_ int program = start->program ? open(start->program, O_PATH | O_CLOEXEC) : -1;
 	const struct sandbox_spawn spawn = { .plan = start->plan, .network = start->network,
-		                             .program = -1,
+		                             .program = program,
 		                             .argv = start->argv, .envp = start->envp,
 		                             .fds = fds, .fd_count = ARRAY_LEN(fds) };
 
+	if (start->program && program < 0)
+		return err_set_errno(err, errno, "%s cannot be started", start->program);
 	return sandbox_spawn(&spawn, ret, err);
 }
 

@@ -16,9 +16,10 @@
 struct process_start {
 	const char *const *argv;         /* NULL-terminated */
 	const char *const *envp;         /* NULL-terminated; the whole environment */
-	/* A worker of this machine: this program again, inside `plan`, behind a socket.  Otherwise
+	/* A worker of this machine: `program`, inside `plan`, behind a socket.  Otherwise
 	 * argv[0] is looked up in PATH and gets two pipes. */
 	bool own;
+	const char *program;             /* own: its path; NULL: this program again */
 	const struct sandbox_plan *plan; /* own: NULL or level paths: not confined */
 	const struct sandbox_network *network; /* own: as in struct sandbox_spawn */
 };

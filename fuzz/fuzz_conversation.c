@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A conversation as a session file may have it: what is taken out of it is taken out once, a tail begins
+ * where no result loses its call, and a record of it keeps to its room. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "agent/compact.h"
+#include "agent/file_states.h"
+#include "agent/superseded.h"
+#include "agent/transcript.h"
+#include "base/limits.h"
+#include "data/json.h"
+#include "model/content.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROOM = 4000 };
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_superseded(json_t *history)
+{
+	struct superseded *superseded = superseded_new();
+
+	superseded_update(superseded, history, false);
+	must(superseded_update(superseded, history, false) == 0);
+	superseded_update(superseded, history, true);
+	must(superseded_update(superseded, history, true) == 0);
+	superseded_free(superseded);
+}
+
+static void check_tail(const json_t *history)
+{
+	for (double share = 0; share <= 1; share += 0.25) {
+		size_t first = compact_tail(history, share);
+
+		must(first == 0 || first < json_array_size(history));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_buf_ struct buf record = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_t *parsed = NULL;
+	json_auto_t *history = NULL;
+	struct err err = ERR_INIT;
+
+	if (!json_parse_depth(span_of((const char *)data, size), 100, &parsed, &err))
+		return 0;
+	history = content_repair(parsed);
+	json_decref(parsed);
+	check_superseded(history);
+	file_states_known(history, "/w/a", SPAN("0"));
+	check_tail(history);
+	transcript_write(&record, history, ROOM);
+	must(record.len <= ROOM + 100);
+	return 0;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop: prompt, turns, calls, until there is an answer. */
+#include <string.h>
+
+#include "agent/calls.h"
+#include "agent/compact.h"
+#include "agent/private.h"
+#include "agent/record.h"
+#include "agent/turn.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/content.h"
+
+enum { TURNS_PER_PROMPT = 100 };
+
+const char *agent_end_name(enum agent_end end)
+{
+	static const char *const names[] = {
+		[AGENT_ANSWERED] = "answered",         [AGENT_CANCELLED] = "cancelled",
+		[AGENT_TURN_LIMIT] = "turn_limit",     [AGENT_LOOP] = "loop",
+		[AGENT_HOOK_STOPPED] = "hook_stopped", [AGENT_FAILED] = "failed",
+		[AGENT_FATAL_TOOL] = "fatal_tool",
+	};
+
+	return names[end];
+}
+
+void agent_outcome_release(struct agent_outcome *outcome)
+{
+	free(outcome->text);
+	free(outcome->reason);
+	*outcome = (struct agent_outcome){ 0 };
+}
+
+/* One prompt on its way. */
+struct errand {
+	struct agent *agent;
+	struct agent_outcome *outcome;
+	struct err *err;
+	json_t *prompt;       /* owned; the message as it was sent */
+	const char *asked;    /* borrowed; its text without what hooks added */
+	unsigned turns;
+	bool made_smaller;    /* once, because the provider said that it is too large */
+	bool over;
+};
+
+/* The prompt ends so. `reason` may be NULL. */
+static void end(struct errand *run, enum agent_end how, const char *reason)
+{
+	run->over = true;
+	run->outcome->end = how;
+	if (reason) {
+		free(run->outcome->reason);
+		run->outcome->reason = mem_strdup(reason);
+	}
+}
+
+static void fail(struct errand *run, enum agent_end how)
+{
+	end(run, run->err->code == ERR_CANCELLED ? AGENT_CANCELLED : how, run->err->message);
+}
+
+static void say_to_model(struct errand *run, const char *text)
+{
+	json_t *message = content_user_text(span_str(text));
+
+	if (run->agent->options.record)
+		record_user(run->agent->options.record, message);
+	agent_append(run->agent, message);
+}
+
+/* ---- before a prompt --------------------------------------------------------------- */
+
+static char *text_of(const json_t *content)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	content_text(content, &text);
+	return buf_steal(&text);
+}
+
+static void publish_prompt(struct agent *agent, const char *text)
+{
+	json_auto_t *message = NULL;
+
+	if (!agent->options.bus)
+		return;
+	message = json_object();
+	json_object_set_new(message, "text", json_text(span_str(text)));
+	bus_publish(agent->options.bus, BUS_PROMPT, message);
+}
+
+static void add_hook_context(json_t *content, const char *context)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!context || !*context)
+		return;
+	text = mem_printf("<hook_context>%s</hook_context>", context);
+	content_add(content, part_text(span_str(text)));
+}
+
+/* False: a hook does not let it in. */
+static bool before_agent(struct errand *run, const char *text)
+{
+	json_auto_t *input = NULL;
+	struct hook_outcome outcome;
+
+	if (!agent_has_hooks(run->agent, HOOK_BEFORE_AGENT, NULL))
+		return true;
+	input = json_object();
+	json_object_set_new(input, "prompt", json_text(span_str(text)));
+	if (!agent_fire(run->agent, HOOK_BEFORE_AGENT, NULL, input, &outcome))
+		return true;
+	add_hook_context(run->prompt, outcome.additional_context);
+	if (outcome.stop || outcome.denied || outcome.error)
+		end(run, AGENT_HOOK_STOPPED, outcome.error ? outcome.error : outcome.reason);
+	hook_outcome_release(&outcome);
+	return !run->over;
+}
+
+/* A copy whose parts can be added to. */
+static json_t *own_message(const json_t *content)
+{
+	json_t *message = json_copy((json_t *)content);
+	json_t *parts = json_copy(json_object_get(content, "parts"));
+
+	json_object_set_new(message, "parts", parts ? parts : json_array());
+	return message;
+}
+
+/* ---- before a turn ----------------------------------------------------------------- */
+
+/* Once for each threshold: a conversation that cannot be made smaller is sent as it is. */
+static void keep_small(struct errand *run)
+{
+	struct agent *agent = run->agent;
+	struct err err = ERR_INIT;
+
+	if (agent->trim_superseded)
+		superseded_update(agent->superseded, agent->history, false);
+	mask_outputs(&agent->mask, agent->history);
+	if (!compact_is_due(agent) || compact(agent, COMPACT_NEAR, &err))
+		return;
+	if (err.code == ERR_CANCELLED)
+		end(run, AGENT_CANCELLED, NULL);
+	else
+		agent_notice(agent, "warning", err.message);
+}
+
+static bool may_go_on(struct errand *run)
+{
+	struct agent *agent = run->agent;
+	_cleanup_free_ char *reason = NULL;
+
+	if (cancelled(agent->options.cancel)) {
+		end(run, AGENT_CANCELLED, NULL);
+	} else if (agent->stop) {
+		pthread_mutex_lock(&agent->lock);
+		reason = mem_strdup(agent->stop_reason);
+		pthread_mutex_unlock(&agent->lock);
+		end(run, AGENT_HOOK_STOPPED, reason);
+	} else if (agent->options.max_turns && agent->turns >= agent->options.max_turns) {
+		end(run, AGENT_TURN_LIMIT, "The session has reached its limit of turns.");
+	} else if (run->turns >= TURNS_PER_PROMPT) {
+		end(run, AGENT_TURN_LIMIT, "100 turns were not enough for this prompt.");
+	}
+	return !run->over;
+}
+
+/* ---- a reply ----------------------------------------------------------------------- */
+
+static void publish_turn_end(struct agent *agent, const struct model_reply *reply)
+{
+	const struct model_usage *usage = &reply->usage;
+	json_auto_t *message = NULL;
+
+	if (!agent->options.bus)
+		return;
+	message = json_pack("{s:s, s:{s:I, s:I, s:I, s:I, s:I}}",
+	                    "reason", model_finish_name(reply->finish), "usage",
+	                    "input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
+	                    "cached", (json_int_t)usage->cached,
+	                    "thoughts", (json_int_t)usage->thoughts,
+	                    "total", (json_int_t)usage->total);
+	bus_publish(agent->options.bus, BUS_TURN_END, message);
+}
+
+static void keep_reply(struct errand *run, const struct model_reply *reply)
+{
+	struct agent *agent = run->agent;
+
+	calls_name(agent, reply->content);
+	if (agent->options.record)
+		record_model(agent->options.record, reply->content, &reply->usage, reply->model);
+	agent_append(agent, json_incref(reply->content));
+	if (reply->usage.input) {
+		agent->counted_tokens = reply->usage.input + reply->usage.output;
+		agent->counted_messages = json_array_size(agent->history);
+	}
+}
+
+/* The model goes in circles: it is told once. False: it was told before. */
+static bool correct(struct errand *run, const char *why, json_t *message)
+{
+	static const char advice[] =
+		"%s You seem to go in circles. Stop, and think again about what the task needs: do not "
+		"repeat this; try another way, or say what stands in your way.";
+	struct agent *agent = run->agent;
+	_cleanup_free_ char *text = mem_printf(advice, why);
+
+	if (agent->loop_told) {
+		end(run, AGENT_LOOP, why);
+		return false;
+	}
+	agent->loop_told = true;
+	agent_notice(agent, "warning", why);
+	if (message)
+		content_add(message, part_text(span_str(text)));
+	else
+		say_to_model(run, text);
+	loop_check_forgive(agent->loop);
+	return true;
+}
+
+static void run_calls(struct errand *run, const json_t *content)
+{
+	struct agent *agent = run->agent;
+	struct calls_outcome done;
+	const char *circles;
+	_cleanup_free_ char *why = NULL;
+
+	calls_run(agent, content, &done);
+	if (agent->options.record)
+		record_calls_end(agent->options.record);
+	circles = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
+	why = mem_strdup(circles);
+	if (done.cancelled)
+		end(run, AGENT_CANCELLED, NULL);
+	else if (done.refused)
+		end(run, AGENT_CANCELLED, "The user declined the call.");
+	else if (done.fatal && !agent->options.interactive) {
+		err_set(run->err, ERR_DISK_FULL, "%s", done.fatal);
+		end(run, AGENT_FATAL_TOOL, done.fatal);
+	} else if (why)
+		correct(run, why, done.message);
+	agent_append(agent, done.message);
+	free(done.fatal);
+}
+
+/* A hook may send the agent on with a reason of its own. */
+static void after_agent(struct errand *run, bool active)
+{
+	struct agent *agent = run->agent;
+	json_auto_t *input = NULL;
+	struct hook_outcome outcome;
+
+	if (!agent_has_hooks(agent, HOOK_AFTER_AGENT, NULL))
+		return;
+	input = json_object();
+	json_object_set_new(input, "prompt", json_text(span_str(run->asked)));
+	json_object_set_new(input, "prompt_response", json_text(span_str(run->outcome->text)));
+	json_object_set_new(input, "stop_hook_active", json_boolean(active));
+	if (!agent_fire(agent, HOOK_AFTER_AGENT, NULL, input, &outcome))
+		return;
+	if (outcome.clear_context)
+		agent_replace(agent, json_array());
+	if (outcome.stop)
+		end(run, AGENT_HOOK_STOPPED, outcome.reason);
+	else if (outcome.denied) {
+		run->over = false;
+		say_to_model(run, outcome.reason ? outcome.reason : "Go on: a hook is not satisfied.");
+	}
+	hook_outcome_release(&outcome);
+}
+
+/* model_stream has asked again as often as it makes sense; what a hook left of a reply may be nothing. */
+static void nothing_said(struct errand *run)
+{
+	err_set(run->err, ERR_MODEL_ERROR, "The model answers, and says nothing.");
+	fail(run, AGENT_FAILED);
+}
+
+static void refused_by_provider(struct errand *run, const struct model_reply *reply)
+{
+	err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",
+	        reply->finish_text ? reply->finish_text : "safety");
+	fail(run, AGENT_FAILED);
+}
+
+static void answered(struct errand *run, const struct model_reply *reply)
+{
+	static const char cut[] = "The answer is cut: the model reached its limit of output.";
+	const char *circles = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
+	_cleanup_free_ char *why = mem_strdup(circles);
+
+	if (why) {
+		correct(run, why, NULL);
+	} else if (!run->outcome->text[strspn(run->outcome->text, " \t\r\n")]) {
+		nothing_said(run);
+	} else {
+		if (reply->finish == MODEL_FINISH_LENGTH)
+			agent_notice(run->agent, "warning", cut);
+		end(run, AGENT_ANSWERED, reply->finish == MODEL_FINISH_LENGTH ? cut : NULL);
+	}
+}
+
+static void take_reply(struct errand *run, const struct model_reply *reply)
+{
+	free(run->outcome->text);
+	run->outcome->text = text_of(reply->content);
+	keep_reply(run, reply);
+	publish_turn_end(run->agent, reply);
+	if (content_call_count(reply->content))
+		run_calls(run, reply->content);
+	else if (reply->finish == MODEL_FINISH_SAFETY)
+		refused_by_provider(run, reply);
+	else
+		answered(run, reply);
+}
+
+/* ---- turns ------------------------------------------------------------------------- */
+
+/* The provider says that it is too much: once, it is made less and sent again. */
+static bool made_smaller(struct errand *run)
+{
+	struct err err = ERR_INIT;
+
+	if (run->err->code != ERR_CONTEXT_TOO_LARGE || run->made_smaller)
+		return false;
+	run->made_smaller = true;
+	if (compact(run->agent, COMPACT_OVER, &err)) {
+		*run->err = (struct err)ERR_INIT;
+		return true;
+	}
+	*run->err = err;
+	return false;
+}
+
+static void one_turn(struct errand *run)
+{
+	struct model_reply reply;
+	_cleanup_free_ char *reason = NULL;
+
+	keep_small(run);
+	if (run->over)
+		return;
+	run->turns++;
+	run->agent->turns++;
+	switch (turn_run(run->agent, &reply, &reason, run->err)) {
+	case TURN_REPLIED:
+		run->made_smaller = false;
+		take_reply(run, &reply);
+		model_reply_release(&reply);
+		break;
+	case TURN_BLOCKED:
+		end(run, AGENT_HOOK_STOPPED, reason ? reason : "A hook stopped the request.");
+		break;
+	case TURN_FAILED:
+		if (!made_smaller(run))
+			fail(run, AGENT_FAILED);
+		break;
+	}
+}
+
+static void run_turns(struct errand *run)
+{
+	bool active = false;
+
+	while (!run->over && may_go_on(run)) {
+		one_turn(run);
+		if (run->over && run->outcome->end == AGENT_ANSWERED) {
+			after_agent(run, active);
+			active = true;
+		}
+	}
+}
+
+static void begin_prompt(struct agent *agent)
+{
+	agent->loop_told = false;
+	loop_check_begin(agent->loop);
+	pthread_mutex_lock(&agent->lock);
+	free(agent->stop_reason);
+	agent->stop_reason = NULL;
+	agent->stop = false;
+	pthread_mutex_unlock(&agent->lock);
+}
+
+bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
+                  struct err *err)
+{
+	struct errand run = { .agent = agent, .outcome = outcome, .err = err };
+	_cleanup_free_ char *text = text_of(content);
+
+	*outcome = (struct agent_outcome){ .end = AGENT_ANSWERED, .text = mem_strdup("") };
+	begin_prompt(agent);
+	publish_prompt(agent, text);
+	run.prompt = own_message(content);
+	run.asked = text;
+	if (before_agent(&run, text)) {
+		if (agent->options.record)
+			record_user(agent->options.record, run.prompt);
+		agent_append(agent, json_incref(run.prompt));
+		run_turns(&run);
+	}
+	outcome->turns = run.turns;
+	json_decref(run.prompt);
+	return outcome->end != AGENT_FAILED && outcome->end != AGENT_FATAL_TOOL;
+}
+
+bool agent_compress(struct agent *agent, struct err *err)
+{
+	return compact(agent, COMPACT_ASKED, err);
+}

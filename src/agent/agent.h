@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent: a prompt, turns of a model and calls of tools, until it has answered.
+ *
+ *     struct agent_options options = { .model = model, .session = &session, ... };
+ *     struct agent *agent = agent_new(&options);
+ *     ok = agent_prompt(agent, prompt, &outcome, &err);      // on this thread, until the answer is there
+ *     agent_outcome_release(&outcome);
+ *     agent_free(agent);
+ *
+ * What happens is published on the bus (bus/bus.h) as it happens, and recorded (record.h).  Everything that
+ * an agent needs is in its options, borrowed: the model, the tool session, policy, hooks, bus; texts are
+ * copied.  One prompt at a time; agent_prompt may be cancelled from anywhere by options.cancel, and when
+ * it returns nothing that it started is running, but for commands that were asked for in the background.
+ *
+ * A sub-agent is another agent with its own options (its tools, model, limits, `name`): the seam is
+ * `parent`, which only shares the bus's call ids and adds its statistics.
+ *
+ * Folder: agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c which waits
+ * for which, call.c one of them; gate.c hooks and policy around it, confirm.c the question;
+ * superseded.c, mask.c, compact.c what is sent; hook_model.c hooks on requests and replies;
+ * loop_check.c; stats.c; display.c, error_type.c for people and wrappers.
+ */
+#ifndef HASP_AGENT_AGENT_H
+#define HASP_AGENT_AGENT_H
+
+#include "bus/bus.h"
+#include "config/settings.h"
+#include "hooks/hooks.h"
+#include "model/model.h"
+#include "policy/policy.h"
+#include "tool/set.h"
+
+struct agent;
+struct record; /* record.h */
+
+struct agent_options {
+	const char *name;              /* of a sub-agent; NULL: the main agent */
+	struct agent *parent;          /* of a sub-agent */
+	struct model *model;
+	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to set */
+	struct bus *bus;               /* may be NULL: nobody watches, nobody can be asked */
+	struct policy *policy;
+	struct hooks *hooks;           /* may be NULL */
+	const struct settings *settings;
+	struct record *record;         /* may be NULL: nothing is recorded */
+	/* Told of an edit that was allowed and is about to be made, before anything is written; on the thread
+	 * of the call, several at a time. May be NULL. */
+	void (*before_edit)(void *data, const char *call_id, const struct tool *tool,
+	                    const json_t *arguments);
+	void *before_edit_data;
+	const char *session_id;
+	struct span system;            /* the system prompt, copied */
+	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
+	/* Asked once for each folder that calls touch, with the path of a file or folder in it: what is
+	 * found just in time (memory.h) is appended to the result. The caller frees what it returns; NULL:
+	 * nothing. On a call's thread, one at a time. May be NULL. */
+	char *(*context_for)(void *data, const char *path);
+	void *context_data;
+	enum approval_mode mode;
+	bool interactive;              /* somebody can be asked */
+	const char *policy_folder;     /* where "always and save" writes; NULL: not permitted */
+	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */
+	unsigned max_turns;            /* of this session; 0: no limit (model.maxSessionTurns -1) */
+	const struct cancel *cancel;
+};
+
+struct agent *agent_new(const struct agent_options *options);
+void agent_free(struct agent *agent); /* NULL is fine */
+
+enum agent_end {
+	AGENT_ANSWERED,
+	AGENT_CANCELLED,     /* by options.cancel, or somebody said no to a call and nothing else */
+	AGENT_TURN_LIMIT,    /* max_turns, or 100 turns for one prompt */
+	AGENT_LOOP,          /* the model goes in circles, and was told so once */
+	AGENT_HOOK_STOPPED,  /* a hook said continue: false */
+	AGENT_FAILED,        /* the model cannot be reached or used: *err */
+	AGENT_FATAL_TOOL,    /* the disk is full (headless) */
+};
+const char *agent_end_name(enum agent_end end);
+
+struct agent_outcome {
+	enum agent_end end;
+	char *text;        /* what the model said last; owned; "" without */
+	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut: for people; owned;
+	                    * NULL without */
+	unsigned turns;
+};
+void agent_outcome_release(struct agent_outcome *outcome);
+
+/* `content`: the user's message (role user), borrowed. False only for AGENT_FAILED and FATAL_TOOL, with
+ * *err; outcome is filled in any case. */
+bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
+                  struct err *err);
+
+/* The conversation so far, as it would be sent (content.h); borrowed, until the next prompt. */
+const json_t *agent_history(const struct agent *agent);
+/* Statistics in Gemini CLI's form (models, tools, files: reference of -o json); a new reference. */
+json_t *agent_stats(const struct agent *agent);
+/* "stats" of stream-json's result event; a new reference. */
+json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
+enum approval_mode agent_mode(const struct agent *agent);
+/* Told on the bus. From any thread. */
+void agent_set_mode(struct agent *agent, enum approval_mode mode);
+/* Compresses now (also when it would not be needed): PreCompress hooks, "manual". CONTEXT_TOO_LARGE: it
+ * did not become smaller, and is as it was; CANCELLED; else what the model's errors are. */
+bool agent_compress(struct agent *agent, struct err *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands around every call: hooks before and after it, the policy, the question (confirm.h).  Private
+ * to this folder.
+ *
+ * Order, which tool_call keeps: BeforeTool hooks (may rewrite, refuse, answer themselves, demand a
+ * question); policy_decide on what they made of it; the question, if the rules or a hook say so; the run;
+ * AfterTool hooks (may add, replace, refuse, call another tool, stop).
+ */
+#ifndef HASP_AGENT_GATE_H
+#define HASP_AGENT_GATE_H
+
+#include "agent/call.h"
+
+/* Sets the hooks of the call's session. */
+void gate_attach(struct call *call);
+
+/* Asks the policy anew (after somebody said "always"); fills call->verdict. */
+enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
+/* The question was answered with yes, or there is none: the edit is about to be made. */
+void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments);
+
+/* "update_file replace edit": all names of a tool, for matchers; for the caller. */
+char *gate_names(const struct tool *tool);
+/* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be
+ * offered. */
+bool gate_hides(struct agent *agent, const struct tool *tool);
+
+#endif

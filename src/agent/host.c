@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/checkpoint_session.h"
+#include "agent/facts.h"
+#include "agent/hooks_load.h"
+#include "agent/mention.h"
+#include "agent/prompt.h"
+#include "agent/services.h"
+#include "agent/sessions.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "job/job.h"
+#include "model/choose.h"
+#include "model/content.h"
+
+struct host {
+	struct host_options options;
+	struct bus *bus;
+	struct model_choice choice;
+	struct model *model;
+	struct hooks *hooks;
+	struct tool_set *tools;
+	struct services *services;
+	struct session session;
+	struct jobs *jobs;
+	struct home *home;         /* of the session's folders */
+	struct record *record;
+	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
+	struct memory *memory;
+	struct agent *agent;
+	json_t *history;           /* what the agent begins with */
+	char *root;
+	bool started;              /* SessionStart hooks have run */
+	bool resumed;
+};
+
+static void notice(struct host *host, const char *severity, const char *message)
+{
+	if (host->options.notice)
+		host->options.notice(host->options.data, severity, message);
+}
+
+static void notice_all(struct host *host, const json_t *sentences)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach(sentences, i, sentence) {
+		const char *text = json_is_object(sentence) ?
+		                           json_string_value(json_object_get(sentence, "message")) :
+		                           json_string_value(sentence);
+
+		if (text)
+			notice(host, "warning", text);
+	}
+}
+
+static void hook_notice(void *data, const char *severity, const char *message)
+{
+	notice(data, severity, message);
+}
+
+static void record_trouble(void *data, const struct err *err)
+{
+	notice(data, "error", err->message);
+}
+
+static bool open_model(struct host *host, struct err *err)
+{
+	struct model_options *options = &host->choice.options;
+
+	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
+		return false;
+	options->record_file = host->options.record_file;
+	options->trace = host->options.trace;
+	options->trace_data = host->options.data;
+	return model_open(options, &host->model, err);
+}
+
+static void open_hooks(struct host *host)
+{
+	const struct hooks_sources sources = {
+		.settings = host->options.settings,
+		.project = host->root,
+		.local = host->options.local,
+		.session_id = record_session_id(host->record),
+		.transcript_path = record_path(host->record),
+		.plans_folder = services_plans_folder(host->services),
+		.environment = host->options.environment,
+		.notice = hook_notice,
+		.data = host,
+	};
+	json_auto_t *problems = json_array();
+	_cleanup_free_ char *untrusted = NULL;
+
+	host->hooks = hooks_load(&sources, problems);
+	notice_all(host, problems);
+	untrusted = hooks_untrusted_sentence(host->hooks);
+	if (untrusted)
+		notice(host, "warning", untrusted);
+}
+
+static void open_services(struct host *host)
+{
+	struct services_options options = {
+		.settings = host->options.settings,
+		.provider = host->options.provider,
+		.policy = host->options.policy,
+		.bus = host->bus,
+		.home = host->home,
+		.session_id = record_session_id(host->record),
+		.model = host->model,
+		.model_options = &host->choice.options,
+		.mode = host->options.mode,
+		.interactive = host->options.interactive,
+		.cancel = host->options.cancel,
+		.notice = hook_notice,
+		.data = host,
+	};
+
+	host->services = services_open(&options);
+}
+
+static enum return_content return_content(const struct settings *settings)
+{
+	const char *word = settings_string(settings, "hasp.returnContent", "full");
+
+	return strcmp(word, "diff") == 0 ? RETURN_DIFF :
+	       strcmp(word, "none") == 0 ? RETURN_NONE : RETURN_FULL;
+}
+
+/* The highest "version" that a history names: new ones go on from there. What a session's file holds may be
+ * anything, so depth is bounded. */
+static uint64_t highest_version(const json_t *value, unsigned depth)
+{
+	const json_t *own = json_object_get(value, "version");
+	json_int_t said = json_is_integer(own) ? json_integer_value(own) : 0;
+	/* More than a session can have come to was not hasp's. */
+	uint64_t highest = said > 0 && said < (json_int_t)1 << 40 ? (uint64_t)said : 0;
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	if (depth > JSON_DEPTH_MAX)
+		return highest;
+	json_object_foreach((json_t *)value, name, child) {
+		uint64_t theirs = highest_version(child, depth + 1);
+
+		highest = theirs > highest ? theirs : highest;
+	}
+	json_array_foreach(value, i, child) {
+		uint64_t theirs = highest_version(child, depth + 1);
+
+		highest = theirs > highest ? theirs : highest;
+	}
+	return highest;
+}
+
+static void open_tools(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	_cleanup_free_ char *logs = jobs_default_log_folder();
+
+	open_services(host);
+	host->tools = tool_set_new();
+	services_add_tools(host->services, host->tools);
+	tool_set_limit(host->tools, settings_get(settings, "tools.core"),
+	               settings_get(settings, "tools.exclude"));
+	host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+	session_init(&host->session, host->options.provider);
+	host->session.jobs = host->jobs;
+	host->session.tools = host->tools;
+	host->session.return_content = return_content(settings);
+	session_raise_version(&host->session, highest_version(host->history, 0));
+	services_attach(host->services, &host->session);
+}
+
+/* The conversation that goes on: of the session that is resumed, or that is imported into a new one. */
+static bool read_history(struct host *host, struct err *err)
+{
+	const char *file = host->options.resume_file ? host->options.resume_file :
+	                                               host->options.import_file;
+	struct session_read read;
+
+	host->history = json_array();
+	if (!file)
+		return true;
+	if (!session_read(file, &read, err))
+		return false;
+	host->resumed = true;
+	json_array_extend(host->history, read.contents);
+	/* An older file cannot be added to: the session goes on in a new one under its id. */
+	if (host->options.resume_file && !host->options.session_id)
+		host->options.session_id = mem_steal(&read.id);
+	if (read.legacy && host->options.resume_file) {
+		host->options.import_file = host->options.resume_file;
+		host->options.resume_file = NULL;
+	}
+	session_read_release(&read);
+	return true;
+}
+
+static bool open_record(struct host *host, struct err *err)
+{
+	struct record_options options = {
+		.session_id = host->options.session_id,
+		.resume_file = host->options.resume_file,
+		.trouble = record_trouble,
+		.data = host,
+	};
+	bool ok;
+
+	if (!home_open(host->root, &host->home, err))
+		return false;
+	options.home = host->home;
+	ok = record_open(&options, &host->record, err);
+	/* A history from elsewhere is the new file's beginning. */
+	if (ok && host->options.import_file && json_array_size(host->history))
+		record_replace(host->record, host->history);
+	return ok;
+}
+
+static void load_memory(struct host *host)
+{
+	struct memory_options options = { .settings = host->options.settings,
+		                          .provider = host->options.provider,
+		                          .local = host->options.local };
+	struct facts_options facts = { .settings = host->options.settings,
+		                       .provider = host->options.provider, .now = time(NULL) };
+	_cleanup_free_ char *text = NULL;
+
+	host->memory = memory_load(&options);
+	notice_all(host, memory_notices(host->memory));
+	facts.memory = host->memory;
+	text = facts_text(&facts);
+	json_array_insert_new(host->history, 0, content_user_text(span_str(text)));
+}
+
+static bool is_git(const struct host *host)
+{
+	struct read_request request = { .path = ".git", .max_lines = 1 };
+	struct read_result read;
+	struct err err = ERR_INIT;
+	bool is = host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
+	          err.code == ERR_NOT_A_FILE;
+
+	read_result_release(&read);
+	return is;
+}
+
+static char *context_for(void *data, const char *path)
+{
+	return memory_found(((struct host *)data)->memory, path);
+}
+
+static char *output_folder(struct host *host)
+{
+	_cleanup_free_ char *outputs = NULL, *name = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!home_claim(host->home, &ignored))
+		return NULL;
+	outputs = home_make(home_temp(host->home), "tool-outputs", &ignored);
+	name = mem_printf("session-%s", record_session_id(host->record));
+	return outputs ? mem_printf("%s/%s", outputs, name) : NULL;
+}
+
+static void open_checkpoints(struct host *host)
+{
+	struct checkpoint_session_options options = {
+		.settings = host->options.settings, .provider = host->options.provider,
+		.bus = host->bus, .session_id = record_session_id(host->record),
+		.notice = hook_notice, .data = host,
+	};
+
+	host->checkpoints = checkpoint_session_begin(&options);
+}
+
+static bool open_agent(struct host *host, struct err *err)
+{
+	const struct host_options *from = &host->options;
+	_cleanup_free_ char *outputs = output_folder(host), *system = NULL;
+	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
+	struct prompt_options prompt = {
+		.settings = from->settings, .provider = from->provider, .tools = host->tools,
+		.memory = memory_global(host->memory), .mode = from->mode,
+		.interactive = from->interactive, .git = is_git(host),
+		.confinement = from->confinement,
+		.plans_folder = services_plans_folder(host->services),
+	};
+	struct agent_options options = {
+		.model = host->model, .session = &host->session, .bus = host->bus,
+		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
+		.record = host->record, .session_id = record_session_id(host->record),
+		.history = host->history, .context_for = context_for, .context_data = host,
+		.mode = from->mode, .interactive = from->interactive,
+		.policy_folder = from->policy_folder, .output_folder = outputs,
+		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
+	};
+
+	if (!prompt_make(&prompt, &system, err))
+		return false;
+	options.system = span_str(system);
+	options.before_edit_data = checkpoint_session_of(host->checkpoints);
+	options.before_edit = options.before_edit_data ? checkpoints_before_edit : NULL;
+	host->agent = agent_new(&options);
+	services_follow(host->services, host->agent);
+	return true;
+}
+
+bool host_open(const struct host_options *options, struct host **ret, struct err *err)
+{
+	struct host *host = mem_alloc(1, sizeof(*host));
+
+	host->options = *options;
+	host->options.session_id = options->session_id ? mem_strdup(options->session_id) : NULL;
+	host->root = mem_strdup(options->provider->ops->root(options->provider, 0));
+	host->bus = bus_new();
+	if (!open_model(host, err) || !read_history(host, err) || !open_record(host, err)) {
+		host_close(host, NULL);
+		return false;
+	}
+	open_tools(host);
+	open_hooks(host);
+	load_memory(host);
+	open_checkpoints(host);
+	if (!open_agent(host, err)) {
+		host_close(host, NULL);
+		return false;
+	}
+	*ret = host;
+	return true;
+}
+
+static void fire_session(struct host *host, enum hook_event event, const char *member,
+                         const char *word, struct hook_outcome *ret)
+{
+	json_auto_t *input = json_pack("{s:s}", member, word);
+
+	*ret = (struct hook_outcome){ 0 };
+	if (hooks_any(host->hooks, event, word))
+		hooks_fire(host->hooks, event, word, input, host->options.cancel, ret);
+	if (ret->system_message)
+		notice(host, "info", ret->system_message);
+}
+
+void host_close(struct host *host, const char *reason)
+{
+	struct hook_outcome said;
+
+	if (!host)
+		return;
+	if (host->started) {
+		fire_session(host, HOOK_SESSION_END, "reason", reason ? reason : "other", &said);
+		hook_outcome_release(&said);
+	}
+	agent_free(host->agent);
+	checkpoint_session_end(host->checkpoints);
+	jobs_free(host->jobs);
+	if (host->session.shared)
+		session_release(&host->session);
+	tool_set_free(host->tools);
+	services_close(host->services);
+	record_close(host->record);
+	memory_free(host->memory);
+	hooks_free(host->hooks);
+	model_free(host->model);
+	if (host->choice.store)
+		model_choice_release(&host->choice);
+	bus_free(host->bus);
+	home_free(host->home);
+	json_decref(host->history);
+	free((char *)host->options.session_id);
+	free(host->root);
+	free(host);
+}
+
+struct bus *host_bus(const struct host *host)
+{
+	return host->bus;
+}
+
+struct agent *host_agent(const struct host *host)
+{
+	return host->agent;
+}
+
+struct hooks *host_hooks(const struct host *host)
+{
+	return host->hooks;
+}
+
+const char *host_session_id(const struct host *host)
+{
+	return record_session_id(host->record);
+}
+
+const char *host_record_path(const struct host *host)
+{
+	return record_path(host->record);
+}
+
+const char *host_model(const struct host *host)
+{
+	return model_id(host->model);
+}
+
+/* What SessionStart hooks add stands before the first prompt. */
+static void start(struct host *host, json_t *content)
+{
+	struct hook_outcome said;
+
+	if (host->started)
+		return;
+	host->started = true;
+	fire_session(host, HOOK_SESSION_START, "source", host->resumed ? "resume" : "startup", &said);
+	if (said.additional_context) {
+		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
+		                                       said.additional_context);
+
+		json_array_insert_new(json_object_get(content, "parts"), 0,
+		                      part_text(span_str(text)));
+	}
+	hook_outcome_release(&said);
+}
+
+bool host_prompt(struct host *host, struct span prompt, struct agent_outcome *outcome,
+                 struct err *err)
+{
+	const struct settings *settings = host->options.settings;
+	struct mention_options options = {
+		.search = settings_bool(settings, "context.fileFiltering.enableRecursiveFileSearch",
+		                        true),
+		.respect_git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
+		                                    true),
+		.respect_gemini_ignore = settings_bool(
+			settings, "context.fileFiltering.respectGeminiIgnore", true),
+	};
+	json_auto_t *notices = json_array();
+	json_auto_t *content = mention_message(&host->session, prompt, &options, notices);
+
+	notice_all(host, notices);
+	start(host, content);
+	return agent_prompt(host->agent, content, outcome, err);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/plans.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "worker/local.h"
+
+struct plans {
+	struct provider provider; /* first */
+	struct provider_ops ops;  /* which of them there are depends on `base` */
+	struct provider *base;
+	char *folder;
+	pthread_mutex_t lock;
+	struct provider *own;     /* of the folder; NULL: not started */
+};
+
+static struct plans *plans_of(struct provider *provider)
+{
+	return (struct plans *)provider;
+}
+
+static struct provider *base_of(struct provider *provider)
+{
+	return plans_of(provider)->base;
+}
+
+/* ---- the folder's own worker ------------------------------------------------------------ */
+
+/* With all folders above it that are missing. */
+static bool make_folder(const char *folder, struct err *err)
+{
+	_cleanup_free_ char *path = mem_strdup(folder);
+
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return err_set_errno(err, errno, "Cannot make %s", path);
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return err_set_errno(err, errno, "Cannot make %s", path);
+	return true;
+}
+
+/* At the level of the workspace's. */
+static bool start(struct plans *plans, struct err *err)
+{
+	const struct provider_info *info = plans->base->ops->info(plans->base);
+	const char *roots[] = { plans->folder };
+	struct worker_options options = {
+		.roots = roots,
+		.root_count = 1,
+		.durability = DURABILITY_RENAME,
+	};
+
+	if (!make_folder(plans->folder, err))
+		return false;
+	if (info->level == SANDBOX_PATHS)
+		return provider_none(&options, &plans->own, err);
+	return provider_local(&options, &plans->own, err);
+}
+
+/* NULL with *err: it cannot be started. */
+static struct provider *own_of(struct provider *provider, struct err *err)
+{
+	struct plans *plans = plans_of(provider);
+	struct provider *own;
+
+	pthread_mutex_lock(&plans->lock);
+	own = plans->own || start(plans, err) ? plans->own : NULL;
+	pthread_mutex_unlock(&plans->lock);
+	return own;
+}
+
+static bool is_plan(const struct plans *plans, const char *path)
+{
+	size_t len = strlen(plans->folder);
+
+	return path && strncmp(path, plans->folder, len) == 0 && path[len] == '/';
+}
+
+/* ---- what it answers -------------------------------------------------------------------- */
+
+static bool read_one(struct provider *provider, const struct read_request *request,
+                     struct read_result *ret, struct err *err)
+{
+	struct provider *to = base_of(provider);
+
+	if (is_plan(plans_of(provider), request->path)) {
+		to = own_of(provider, err);
+		if (!to) {
+			*ret = (struct read_result){ 0 };
+			return false;
+		}
+	}
+	return to->ops->read(to, request, ret, err);
+}
+
+static bool are_plans(const struct plans *plans, const struct change *changes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_plan(plans, changes[i].path) ||
+		    (changes[i].new_path && !is_plan(plans, changes[i].new_path)))
+			return false;
+	return count > 0;
+}
+
+static bool fail_all(struct change_result *results, size_t count, const struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		results[i] = (struct change_result){ .err = *err };
+	return false;
+}
+
+static bool edit(struct provider *provider, const struct change *changes, size_t count,
+                 const struct edit_options *options, struct change_result *results,
+                 struct err *err)
+{
+	struct provider *to = base_of(provider);
+
+	if (are_plans(plans_of(provider), changes, count)) {
+		to = own_of(provider, err);
+		if (!to)
+			return fail_all(results, count, err);
+	}
+	return to->ops->edit(to, changes, count, options, results, err);
+}
+
+static bool walk_all(struct provider *provider, const struct walk_request *request,
+                 struct walk_result *ret, struct err *err)
+{
+	return base_of(provider)->ops->walk(base_of(provider), request, ret, err);
+}
+
+static bool search_all(struct provider *provider, const struct search_request *request,
+                       struct search_result *ret, struct err *err)
+{
+	return base_of(provider)->ops->search(base_of(provider), request, ret, err);
+}
+
+static bool watch(struct provider *provider, const struct watch_request *request,
+                  struct watch **ret, struct err *err)
+{
+	return base_of(provider)->ops->watch(base_of(provider), request, ret, err);
+}
+
+static void unwatch(struct provider *provider, struct watch *one)
+{
+	base_of(provider)->ops->unwatch(base_of(provider), one);
+}
+
+static bool run(struct provider *provider, const struct run_request *request,
+                const struct run_events *events, void *data, struct run **ret, struct err *err)
+{
+	return base_of(provider)->ops->run(base_of(provider), request, events, data, ret, err);
+}
+
+static const struct provider_info *info_of(struct provider *provider)
+{
+	return base_of(provider)->ops->info(base_of(provider));
+}
+
+static const char *root(struct provider *provider, size_t i)
+{
+	return base_of(provider)->ops->root(base_of(provider), i);
+}
+
+static void plans_free(struct provider *provider)
+{
+	struct plans *plans = plans_of(provider);
+
+	provider_free(plans->own);
+	pthread_mutex_destroy(&plans->lock);
+	free(plans->folder);
+	free(plans);
+}
+
+struct provider *plans_provider(struct provider *base, const char *folder)
+{
+	struct plans *plans = mem_alloc(1, sizeof(*plans));
+
+	plans->ops = (struct provider_ops){
+		.name = base->ops->name,
+		.read = read_one,
+		.edit = edit,
+		.walk = walk_all,
+		.search = search_all,
+		.watch = base->ops->watch ? watch : NULL,
+		.unwatch = base->ops->unwatch ? unwatch : NULL,
+		.run = base->ops->run ? run : NULL,
+		.info = info_of,
+		.root = root,
+		.free = plans_free,
+	};
+	plans->provider.ops = &plans->ops;
+	plans->base = base;
+	plans->folder = mem_strdup(folder);
+	pthread_mutex_init(&plans->lock, NULL);
+	return &plans->provider;
+}

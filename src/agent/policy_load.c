@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which policies count, and in which tier. */
+#include "agent/policy_load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define ADMIN_FOLDER "/etc/gemini-cli/policies"
+
+struct loading {
+	const struct policy_sources *sources;
+	struct policy *policy;
+	json_t *problems;
+	bool well; /* the user's and the administrator's */
+};
+
+static void add_folder(struct loading *loading, enum policy_tier tier, const char *folder)
+{
+	if (!policy_add_folder(loading->policy, tier, folder, loading->problems) &&
+	    tier >= POLICY_USER)
+		loading->well = false;
+}
+
+/* Somebody named it, so it has to be there. */
+static void add_named(struct loading *loading, enum policy_tier tier, const char *path)
+{
+	bool there = access(path, F_OK) == 0;
+
+	if (!there ? policy_add_file(loading->policy, tier, path, loading->problems)
+	           : policy_add_path(loading->policy, tier, path, loading->problems))
+		return;
+	loading->well = false;
+}
+
+/* What flags name, else what the setting names. False: neither names anything. */
+static bool add_all_named(struct loading *loading, enum policy_tier tier,
+                          const char *const *files, const char *setting)
+{
+	const json_t *paths = settings_get(loading->sources->settings, setting);
+
+	for (const char *const *file = files; file && *file; file++)
+		add_named(loading, tier, *file);
+	if (files && *files)
+		return true;
+	for (size_t i = 0; i < json_array_size(paths); i++)
+		add_named(loading, tier, json_string_value(json_array_get(paths, i)));
+	return json_array_size(paths) > 0;
+}
+
+static void add_project(struct loading *loading)
+{
+	const struct settings *settings = loading->sources->settings;
+	const struct home *home = settings_home(settings);
+	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", home_project(home));
+	_cleanup_free_ char *users = policy_save_folder(settings);
+
+	/* The home folder's are the user's own. */
+	if (settings_trusted(settings) && strcmp(folder, users) != 0)
+		add_folder(loading, POLICY_WORKSPACE, folder);
+}
+
+static void add_user(struct loading *loading)
+{
+	const struct settings *settings = loading->sources->settings;
+	_cleanup_free_ char *folder = policy_save_folder(settings);
+
+	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths"))
+		add_folder(loading, POLICY_USER, folder);
+	policy_add_settings(loading->policy, settings_get(settings, "tools"),
+	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
+	if (settings_bool(settings, "security.disableAlwaysAllow", false))
+		policy_forget_always(loading->policy);
+}
+
+static bool has_policies(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return errno != ENOENT;
+	while (!found && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
+
+		found = len > 5 && strcmp(entry->d_name + len - 5, ".toml") == 0;
+	}
+	closedir(dir);
+	return found;
+}
+
+static void add_admin(struct loading *loading)
+{
+	if (has_policies(ADMIN_FOLDER))
+		add_folder(loading, POLICY_ADMIN, ADMIN_FOLDER);
+	else
+		add_all_named(loading, POLICY_ADMIN, loading->sources->admin_files,
+		              "adminPolicyPaths");
+}
+
+/* The first that is more than a warning. */
+static const json_t *first_error(const json_t *problems, size_t from)
+{
+	for (size_t i = from; i < json_array_size(problems); i++) {
+		const json_t *problem = json_array_get(problems, i);
+		const char *kind = json_string_value(json_object_get(problem, "kind"));
+
+		if (strcmp(kind, "tool_name_warning") != 0)
+			return problem;
+	}
+	return NULL;
+}
+
+bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
+                 struct err *err)
+{
+	struct loading loading = {
+		.sources = sources, .policy = policy_new(), .problems = problems, .well = true,
+	};
+	size_t projects;
+
+	policy_add_defaults(loading.policy);
+	add_project(&loading);
+	projects = json_array_size(problems);
+	add_user(&loading);
+	add_admin(&loading);
+	if (!loading.well) {
+		const json_t *problem = first_error(problems, projects);
+		_cleanup_free_ char *text = problem ? policy_problem_text(problem) : NULL;
+
+		policy_free(loading.policy);
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s",
+		               text ? text : "A policy cannot be read.");
+	}
+	*ret = loading.policy;
+	return true;
+}
+
+char *policy_problem_text(const json_t *problem)
+{
+	const char *file = json_string_value(json_object_get(problem, "file"));
+	const char *message = json_string_value(json_object_get(problem, "message"));
+	long line = (long)json_integer_value(json_object_get(problem, "line"));
+
+	return line ? mem_printf("%s:%ld: %s", file, line, message)
+	            : mem_printf("%s: %s", file, message);
+}
+
+char *policy_save_folder(const struct settings *settings)
+{
+	return mem_printf("%s/policies", home_gemini(settings_home(settings)));
+}

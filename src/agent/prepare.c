@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/prepare.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/environment.h"
+
+extern char **environ;
+
+/* Whether trust would change anything: most folders have nothing, and that is not worth a word. */
+static bool has_something_of_its_own(const struct home *home)
+{
+	static const char *const names[] = { ".gemini", ".env", "GEMINI.md", "AGENTS.md" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", home_project(home), names[i]);
+
+		if (access(path, F_OK) == 0 && strcmp(path, home_gemini(home)) != 0)
+			return true;
+	}
+	return false;
+}
+
+void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
+		notice(data, "warning", json_string_value(sentence));
+	if (settings_trust_unknown(settings) && has_something_of_its_own(settings_home(settings)))
+		notice(data, "warning",
+		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
+		       "not count. \"hasp config trust\" or --skip-trust changes that.");
+}
+
+enum approval_mode prepare_mode(const struct settings *settings, const char *word)
+{
+	enum approval_mode mode = MODE_DEFAULT;
+
+	if (!word)
+		word = settings_string(settings, "general.defaultApprovalMode", "default");
+	return approval_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
+}
+
+bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err)
+{
+	if (mode == MODE_YOLO && settings_bool(settings, "security.disableYoloMode", false))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The settings forbid yolo (security.disableYoloMode).");
+	if (mode > MODE_DEFAULT && !settings_trusted(settings))
+		return err_set(err, ERR_PERMISSION_DENIED,
+		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
+		               "--skip-trust this once.",
+		               approval_mode_name(mode));
+	return true;
+}
+
+bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+                    struct policy **ret, struct err *err)
+{
+	json_auto_t *problems = json_array();
+	bool ok = policy_load(sources, problems, ret, err);
+	size_t i;
+	json_t *problem;
+
+	json_array_foreach(problems, i, problem) {
+		_cleanup_free_ char *text = policy_problem_text(problem);
+
+		notice(data, "warning", text);
+	}
+	return ok;
+}
+
+const char **prepare_roots(const struct settings *settings, const char *project, json_t *included,
+                           size_t *ret_count)
+{
+	const json_t *more = settings_get(settings, "context.includeDirectories");
+	const char **roots;
+	size_t i;
+	json_t *folder;
+
+	json_array_foreach(more, i, folder)
+		if (json_string_length(folder))
+			json_array_append(included, folder);
+	roots = mem_alloc(json_array_size(included) + 1, sizeof(*roots));
+	roots[0] = project;
+	*ret_count = 1;
+	json_array_foreach(included, i, folder)
+		roots[(*ret_count)++] = json_string_value(folder);
+	return roots;
+}
+
+void prepare_level(const struct settings *settings, const char *word, struct worker_options *ret)
+{
+	if (!word)
+		word = settings_string(settings, "hasp.sandbox.level", NULL);
+	if (!ret->level_given && word && strcmp(word, "auto") != 0)
+		ret->level_given = sandbox_level_parse(word, &ret->level);
+}
+
+char **prepare_environment(void)
+{
+	struct environment_options options = { .level = SANDBOX_PATHS };
+
+	return environment_for_command((const char *const *)environ, &options);
+}

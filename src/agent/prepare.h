@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What settings and the user decide before a host is opened (host.h): the same for the command line and
+ * for other programs that contain the agent.
+ *
+ *     mode = prepare_mode(settings, word);
+ *     if (!prepare_mode_check(settings, mode, &err) ||
+ *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
+ *     roots = prepare_roots(settings, project, included, &count);
+ *     prepare_level(settings, NULL, &worker_options);
+ *
+ * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
+ */
+#ifndef HASP_AGENT_PREPARE_H
+#define HASP_AGENT_PREPARE_H
+
+#include "agent/policy_load.h"
+#include "worker/local.h"
+
+typedef void prepare_notice(void *data, const char *severity, const char *message);
+
+/* What the settings have wrong; and that the folder is not trusted, if it has what trust would
+ * change. */
+void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
+
+/* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
+enum approval_mode prepare_mode(const struct settings *settings, const char *word);
+/* DENIED_BY_POLICY: the settings forbid it. PERMISSION_DENIED: it is for trusted folders. */
+bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err);
+
+/* policy_load, with its problems told. */
+bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+                    struct policy **ret, struct err *err);
+
+/* The workspace's folders: the project, those in `included` (texts), and those of the setting
+ * context.includeDirectories, which are added to it.  The caller frees the array; its strings are
+ * `project` and those of `included`. */
+const char **prepare_roots(const struct settings *settings, const char *project, json_t *included,
+                           size_t *ret_count);
+
+/* The sandbox's level, unless one is given: `word`, or with NULL what the setting says. */
+void prepare_level(const struct settings *settings, const char *word, struct worker_options *ret);
+
+/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs. Freed with
+ * environment_free. */
+char **prepare_environment(void);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/record_lines.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+/* What waits for room on the disk; past it the oldest state is what remains. */
+enum { PENDING_BYTES_MAX = 64 << 20 };
+
+struct record {
+	pthread_mutex_t lock;
+	struct home *home;
+	char *session_id, *path;   /* path: NULL while the file has no place */
+	json_t *directories;
+	int fd;                    /* -1: not made yet */
+	bool resumed;              /* the file has its first line already */
+	bool in_trouble;           /* the last write failed, and it was said */
+	struct buf pending;        /* lines that are not written yet */
+	json_t *message;           /* the last model message, with its calls so far; or NULL */
+	void (*trouble)(void *data, const struct err *err);
+	void *data;
+};
+
+static void tell(struct record *record, const struct err *err)
+{
+	if (record->in_trouble)
+		return;
+	record->in_trouble = true;
+	if (record->trouble)
+		record->trouble(record->data, err);
+}
+
+/* The name is Gemini CLI's: minutes of the start, and the beginning of the id. */
+static char *file_name(const char *session_id)
+{
+	char minute[32];
+
+	record_minute(minute, sizeof(minute));
+	return mem_printf("session-%s-%.8s.jsonl", minute, session_id);
+}
+
+static bool lock_file(struct record *record, struct err *err)
+{
+	if (flock(record->fd, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	return err_set(err, ERR_BUSY, "The session %s is open in another program.",
+	               record->session_id);
+}
+
+/* A line that a crash cut short is ended, so that the next one is whole. */
+static bool end_last_line(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last;
+
+	if (size <= 0)
+		return size == 0;
+	return pread(fd, &last, 1, size - 1) == 1 && (last == '\n' || fd_write_all(fd, "\n", 1));
+}
+
+static bool open_resumed(struct record *record, const char *path, struct err *err)
+{
+	record->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (record->fd < 0)
+		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
+	record->path = mem_strdup(path);
+	record->resumed = true;
+	if (!lock_file(record, err))
+		return false;
+	if (!end_last_line(record->fd))
+		return err_set_errno(err, errno, "Cannot write the session's file %s", path);
+	return true;
+}
+
+/* Where a new session's file will be; hooks are told before it is there. */
+static bool choose_path(struct record *record, struct err *err)
+{
+	_cleanup_free_ char *chats = NULL, *name = file_name(record->session_id);
+
+	if (record->path)
+		return true;
+	if (!home_claim(record->home, err))
+		return false;
+	chats = home_make(home_temp(record->home), "chats", err);
+	if (chats)
+		record->path = mem_printf("%s/%s", chats, name);
+	return chats != NULL;
+}
+
+static bool create(struct record *record, struct err *err)
+{
+	if (!choose_path(record, err))
+		return false;
+	record->fd = open(record->path,
+	                  O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (record->fd < 0)
+		return err_set_errno(err, errno, "Cannot make the session's file %s", record->path);
+	return lock_file(record, err);
+}
+
+bool record_open(const struct record_options *options, struct record **ret, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct record *record;
+
+	if (options->session_id && !record_id_is_valid(options->session_id))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A session's id is made of at most 128 letters, digits, - and _.");
+	record = mem_alloc(1, sizeof(*record));
+	*record = (struct record){ .home = options->home, .fd = -1,
+		                   .pending = BUF_INIT(PENDING_BYTES_MAX),
+		                   .trouble = options->trouble, .data = options->data };
+	pthread_mutex_init(&record->lock, NULL);
+	record->session_id = options->session_id ? mem_strdup(options->session_id) : record_new_id();
+	record->directories = options->directories ? json_deep_copy(options->directories) : NULL;
+	if (options->resume_file && !open_resumed(record, options->resume_file, err)) {
+		record_close(record);
+		return false;
+	}
+	if (!choose_path(record, &why))
+		tell(record, &why);
+	*ret = record;
+	return true;
+}
+
+/* Writes what waits; what could not be written stays, and nothing of half a line does. */
+static void flush(struct record *record)
+{
+	struct err err = ERR_INIT;
+	off_t size;
+
+	if (record->fd < 0 && !create(record, &err)) {
+		tell(record, &err);
+		return;
+	}
+	size = lseek(record->fd, 0, SEEK_END);
+	if (fd_write_all(record->fd, record->pending.data, record->pending.len)) {
+		buf_clear(&record->pending);
+		record->in_trouble = false;
+		return;
+	}
+	err_set_errno(&err, errno, "The session is not being recorded in %s for now", record->path);
+	if (size < 0 || ftruncate(record->fd, size) < 0)
+		end_last_line(record->fd);
+	tell(record, &err);
+}
+
+void record_close(struct record *record)
+{
+	if (!record)
+		return;
+	if (record->pending.len)
+		flush(record);
+	if (record->fd >= 0)
+		close(record->fd);
+	buf_release(&record->pending);
+	json_decref(record->message);
+	json_decref(record->directories);
+	free(record->session_id);
+	free(record->path);
+	pthread_mutex_destroy(&record->lock);
+	free(record);
+}
+
+const char *record_session_id(const struct record *record)
+{
+	return record ? record->session_id : "";
+}
+
+const char *record_path(const struct record *record)
+{
+	return record && record->path ? record->path : "";
+}
+
+static void put_line(struct record *record, const json_t *line)
+{
+	size_t before = record->pending.len;
+	struct err err = ERR_INIT;
+
+	if (json_print(&record->pending, line, 0) && buf_char(&record->pending, '\n'))
+		return;
+	record->pending.len = before;
+	record->pending.overflowed = false;
+	err_set(&err, ERR_TOO_LARGE, "A message of the session is too large to be recorded.");
+	tell(record, &err);
+}
+
+/* The first line of a new file. */
+static void put_metadata(struct record *record)
+{
+	json_auto_t *line = NULL;
+
+	if (record->resumed)
+		return;
+	record->resumed = true;
+	line = record_metadata_line(record->session_id, home_project_hash(record->home),
+	                            record->directories);
+	put_line(record, line);
+}
+
+static void append(struct record *record, const json_t *line)
+{
+	put_metadata(record);
+	put_line(record, line);
+	flush(record);
+}
+
+void record_user(struct record *record, const json_t *content)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	line = record_user_line(content);
+	if (line)
+		append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
+                  const char *model)
+{
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	json_decref(record->message);
+	record->message = record_model_line(content, usage, model);
+	append(record, record->message);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
+                 const json_t *result, const char *status, const char *display)
+{
+	json_auto_t *line = NULL;
+	json_t *call;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	if (record->message) {
+		call = record_call_entry(call_id, name, args, result, status, display);
+		line = record_call_line(json_object_get(record->message, "id"), call);
+		append(record, line);
+		record_add_call(record->message, call);
+	}
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_calls_end(struct record *record)
+{
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	if (record->message && json_object_get(record->message, "toolCalls"))
+		append(record, record->message);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_notice(struct record *record, const char *type, const char *text)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	line = record_notice_line(type, text);
+	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_replace(struct record *record, const json_t *contents)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	json_decref(record->message);
+	record->message = NULL;
+	line = record_checkpoint_line(contents);
+	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_summary(struct record *record, const char *summary)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	line = json_pack("{s:{s:o}}", "$set", "summary", json_text(span_str(summary)));
+	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}

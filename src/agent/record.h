@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session's record: Gemini CLI's append-only JSONL, written so that a crash loses at most the line that
+ * was being written, and a full disk is said, once, and tried again.
+ *
+ *     struct record *record;
+ *     if (!record_open(&options, &record, &err)) ...
+ *     record_user(record, content);  record_model(record, content, thoughts, &usage, model_id);
+ *     record_call(record, call_id, name, args, result, status, display, duration_ms);
+ *     record_close(record);
+ *
+ * What Gemini CLI's form has no place for (thoughts, signatures, other providers' data; each call as it
+ * ends, before its message is written again with all of them) stands in members and lines named "hasp",
+ * which it passes over.
+ *
+ * A line is one write of whole JSON and its end; a half line at the end of a file that is opened again is
+ * completed with a line end before anything is added.  Two programs never write one file: it is locked
+ * (flock) while it is open.  Nothing here deletes anything: sessions.h does, when asked to.
+ */
+#ifndef HASP_AGENT_RECORD_H
+#define HASP_AGENT_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "config/home.h"
+#include "model/model.h"
+
+struct record;
+
+struct record_options {
+	struct home *home;
+	const char *session_id;   /* NULL: a new UUID */
+	const char *resume_file;  /* NULL, or an existing session's file to be continued */
+	const json_t *directories; /* of the workspace, or NULL; borrowed */
+	/* Told when something could not be written (DISK_FULL and the like), once each time it begins. */
+	void (*trouble)(void *data, const struct err *err);
+	void *data;
+};
+
+/* The file is made by the first message, not before: a run that fails early leaves nothing.
+ * INVALID_ARGUMENT: a session id that is not [A-Za-z0-9_-]{1,128}. BUSY: the session that is to be resumed
+ * is open in another program. */
+bool record_open(const struct record_options *options, struct record **ret, struct err *err);
+void record_close(struct record *record); /* NULL is fine, here and below */
+const char *record_session_id(const struct record *record);
+/* Where it is or will be; "" when there is no place for it. */
+const char *record_path(const struct record *record);
+
+void record_user(struct record *record, const json_t *content);
+void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
+                  const char *model);
+/* Of the last model message. `result`: what the model gets; status "success", "error", "cancelled". */
+void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
+                 const json_t *result, const char *status, const char *display);
+void record_notice(struct record *record, const char *type /* info, warning, error */,
+                   const char *text);
+/* All calls of the last model message have ended. */
+void record_calls_end(struct record *record);
+/* The whole history was replaced (compression): a checkpoint line ($set.messages). */
+void record_replace(struct record *record, const json_t *contents);
+void record_summary(struct record *record, const char *summary);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a session's file: its lines replayed, then the conversation that they make. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/sessions.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "model/content.h"
+
+/* A month of work is a few megabytes; this is held in memory. */
+#define SESSION_BYTES_MAX ((size_t)512 << 20)
+
+struct replay {
+	struct session_read *read;
+	json_t *places; /* id: index in messages */
+};
+
+static void index_messages(struct replay *replay)
+{
+	size_t i;
+	json_t *message;
+
+	json_object_clear(replay->places);
+	json_array_foreach(replay->read->messages, i, message) {
+		const char *id = json_string_value(json_object_get(message, "id"));
+
+		if (id)
+			json_object_set_new(replay->places, id, json_integer((json_int_t)i));
+	}
+}
+
+static json_t *message_by_id(struct replay *replay, const json_t *id, size_t *ret_index)
+{
+	const json_t *place = json_is_string(id) ?
+	                              json_object_get(replay->places, json_string_value(id)) : NULL;
+
+	if (!place)
+		return NULL;
+	*ret_index = (size_t)json_integer_value(place);
+	return json_array_get(replay->read->messages, *ret_index);
+}
+
+static void put_message(struct replay *replay, json_t *message)
+{
+	size_t i;
+
+	if (message_by_id(replay, json_object_get(message, "id"), &i)) {
+		json_array_set(replay->read->messages, i, message);
+		return;
+	}
+	json_array_append(replay->read->messages, message);
+	if (json_is_string(json_object_get(message, "id")))
+		json_object_set_new(replay->places,
+		                    json_string_value(json_object_get(message, "id")),
+		                    json_integer((json_int_t)json_array_size(replay->read->messages) -
+		                                 1));
+}
+
+static void set_metadata(struct replay *replay, const json_t *values)
+{
+	const json_t *messages = json_object_get(values, "messages");
+
+	json_object_update(replay->read->metadata, (json_t *)values);
+	json_object_del(replay->read->metadata, "messages");
+	if (!json_is_array(messages))
+		return;
+	json_decref(replay->read->messages);
+	replay->read->messages = json_copy((json_t *)messages);
+	index_messages(replay);
+}
+
+/* Drops a message and all after it; all, if it is not known. */
+static void rewind_to(struct replay *replay, const json_t *id)
+{
+	size_t i = 0;
+
+	if (!message_by_id(replay, id, &i))
+		i = 0;
+	while (json_array_size(replay->read->messages) > i)
+		json_array_remove(replay->read->messages,
+		                  json_array_size(replay->read->messages) - 1);
+	index_messages(replay);
+}
+
+/* A call that ended, before its message was written again. */
+static void add_call(struct replay *replay, const json_t *hasp)
+{
+	json_t *call = json_object_get(hasp, "call");
+	const char *id = json_string_value(json_object_get(call, "id"));
+	json_t *message, *calls, *known;
+	size_t i;
+
+	message = message_by_id(replay, json_object_get(hasp, "callOf"), &i);
+	if (!message || !id)
+		return;
+	calls = json_object_get(message, "toolCalls");
+	if (!json_is_array(calls)) {
+		calls = json_array();
+		json_object_set_new(message, "toolCalls", calls);
+	}
+	json_array_foreach(calls, i, known) {
+		const char *other = json_string_value(json_object_get(known, "id"));
+
+		if (other && strcmp(other, id) == 0)
+			return;
+	}
+	json_array_append(calls, call);
+}
+
+static bool replay_value(struct replay *replay, json_t *value)
+{
+	const json_t *set = json_object_get(value, "$set");
+	const json_t *rewind = json_object_get(value, "$rewindTo");
+
+	if (!json_is_object(value))
+		return false;
+	if (json_is_object(set))
+		set_metadata(replay, set);
+	else if (rewind)
+		rewind_to(replay, rewind);
+	else if (json_is_string(json_object_get(value, "type")))
+		put_message(replay, value);
+	else if (json_object_get(json_object_get(value, "hasp"), "callOf"))
+		add_call(replay, json_object_get(value, "hasp"));
+	else if (json_is_string(json_object_get(value, "sessionId")))
+		set_metadata(replay, value);
+	else
+		return false;
+	return true;
+}
+
+static void replay_lines(struct replay *replay, struct span text)
+{
+	struct span line;
+
+	while (line_next(&text, &line)) {
+		struct err ignored = ERR_INIT;
+		json_t *value = NULL;
+
+		line = line_body(line);
+		if (!line.len)
+			continue;
+		if (!json_parse(line, &value, &ignored) || !replay_value(replay, value))
+			replay->read->bad_lines++;
+		json_decref(value);
+	}
+}
+
+/* The older form is one object over many lines. */
+static bool replay_legacy(struct replay *replay, struct span text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	bool is_legacy = json_parse(text, &value, &ignored) &&
+	                 json_is_array(json_object_get(value, "messages"));
+
+	if (is_legacy)
+		set_metadata(replay, value);
+	json_decref(value);
+	return is_legacy;
+}
+
+static bool is_type(const json_t *message, const char *type)
+{
+	const char *own = json_string_value(json_object_get(message, "type"));
+
+	return own && strcmp(own, type) == 0;
+}
+
+/* A message's content may be text, one part or a list of parts. */
+static void add_parts(json_t *content, const json_t *value)
+{
+	size_t i;
+	json_t *part;
+
+	if (json_is_string(value) && json_string_length(value))
+		content_add(content, part_text(json_span(value)));
+	else if (json_is_object(value))
+		content_add(content, json_incref((json_t *)value));
+	json_array_foreach(value, i, part) {
+		if (json_is_object(part))
+			content_add(content, json_incref(part));
+		else if (json_is_string(part))
+			content_add(content, part_text(json_span(part)));
+	}
+}
+
+/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no answer. */
+static bool is_slash_command(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+	const char *text = json_string_value(value);
+
+	if (json_is_array(value) && json_array_size(value) == 1)
+		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
+	if (!text || (*text != '/' && *text != '?') || is_type(json_array_get(messages, i + 1), "gemini"))
+		return false;
+	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
+		;
+	return *text == '\0' || *text == ' ';
+}
+
+static void add_user(struct session_read *read, size_t i)
+{
+	json_t *content;
+
+	if (is_slash_command(read->messages, i))
+		return;
+	content = content_new("user");
+	add_parts(content, json_object_get(json_array_get(read->messages, i), "content"));
+	json_array_append_new(read->contents, content);
+}
+
+static json_t *model_content(const json_t *message)
+{
+	json_t *own = json_object_get(json_object_get(message, "hasp"), "content");
+	json_t *content, *call;
+	size_t i;
+
+	if (json_is_object(own))
+		return json_incref(own);
+	content = content_new("model");
+	add_parts(content, json_object_get(message, "content"));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
+		content_add(content,
+		            part_call(json_string_value(json_object_get(call, "id")),
+		                      json_string_value(json_object_get(call, "name")),
+		                      json_object_get(call, "args")));
+	return content;
+}
+
+static void add_response(json_t *content, const json_t *call)
+{
+	const json_t *result = json_object_get(call, "result");
+	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
+	const char *id = json_string_value(json_object_get(call, "id"));
+	const char *name = json_string_value(json_object_get(call, "name"));
+
+	if (!id || !name)
+		return;
+	if (json_object_get(first, "functionResponse"))
+		add_parts(content, result);
+	else if (json_is_string(result))
+		content_add(content, part_response(id, name, json_pack("{s:O}", "output", result)));
+	else if (result && !json_is_null(result))
+		content_add(content, part_response(id, name, json_incref((json_t *)result)));
+}
+
+static void add_model(struct session_read *read, const json_t *message)
+{
+	json_t *content = content_new("user");
+	size_t i;
+	json_t *call;
+
+	json_array_append_new(read->contents, model_content(message));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
+		add_response(content, call);
+	json_array_append_new(read->contents, content);
+}
+
+static void make_contents(struct session_read *read)
+{
+	json_t *raw;
+	size_t i;
+	json_t *message;
+
+	read->contents = json_array();
+	json_array_foreach(read->messages, i, message) {
+		if (is_type(message, "user"))
+			add_user(read, i);
+		else if (is_type(message, "gemini"))
+			add_model(read, message);
+	}
+	raw = read->contents;
+	read->contents = content_repair(raw);
+	json_decref(raw);
+}
+
+bool session_read_text(struct span text, struct session_read *ret, struct err *err)
+{
+	struct replay replay = { .read = ret, .places = json_object() };
+	const char *id;
+
+	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
+	ret->legacy = replay_legacy(&replay, text);
+	if (!ret->legacy)
+		replay_lines(&replay, text);
+	json_decref(replay.places);
+	id = json_string_value(json_object_get(ret->metadata, "sessionId"));
+	if (!id) {
+		session_read_release(ret);
+		return err_set(err, ERR_INVALID_ARGUMENT, "This is not the file of a session.");
+	}
+	ret->id = mem_strdup(id);
+	make_contents(ret);
+	return true;
+}
+
+bool session_read(const char *path, struct session_read *ret, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(SESSION_BYTES_MAX);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	ssize_t got;
+	char *room;
+
+	*ret = (struct session_read){ 0 };
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
+	if (!S_ISREG(status.st_mode))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s is no file.", path);
+	room = buf_reserve(&text, (size_t)status.st_size);
+	if (!room)
+		return err_set(err, ERR_TOO_LARGE, "The session's file %s is larger than %zu bytes.",
+		               path, SESSION_BYTES_MAX);
+	got = fd_read_full(fd, room, (size_t)status.st_size);
+	if (got < 0)
+		return err_set_errno(err, errno, "Cannot read the session's file %s", path);
+	text.len += (size_t)got;
+	return session_read_text(buf_view(&text), ret, err);
+}
+
+void session_read_release(struct session_read *read)
+{
+	free(read->id);
+	json_decref(read->messages);
+	json_decref(read->contents);
+	json_decref(read->metadata);
+	*read = (struct session_read){ 0 };
+}

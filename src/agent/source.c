@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static bool read_through_provider(const struct source *source, const char *path, struct buf *out,
+                                  struct err *err)
+{
+	struct read_request request = { .path = path, .whole = true,
+		                        .max_file_bytes = LIMIT_MEMORY_FILE_BYTES };
+	struct read_result read;
+	bool ok = source->provider->ops->read(source->provider, &request, &read, err);
+
+	if (ok && read.kind != READ_TEXT)
+		ok = err_set(err, ERR_NOT_TEXT, "%s is not text.", path);
+	if (ok)
+		buf_span(out, buf_view(&read.content));
+	read_result_release(&read);
+	return ok;
+}
+
+/* Beneath the root for the kernel too, whatever links there are. */
+static int open_beneath(const struct source *source, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		                .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	_cleanup_fd_ int root = open(source->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *rest = path + strlen(source->root);
+
+	if (root < 0)
+		return -1;
+	while (*rest == '/')
+		rest++;
+	return (int)syscall(SYS_openat2, root, rest, &how, sizeof(how));
+}
+
+static bool check_file(const struct source *source, int fd, const char *path, size_t *ret_size,
+                       struct err *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	if (!S_ISREG(status.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is no regular file.", path);
+	if (source->own_only && status.st_uid != geteuid() && status.st_uid != 0)
+		return err_set(err, ERR_PERMISSION_DENIED, "%s belongs to another user.", path);
+	if ((uint64_t)status.st_size > LIMIT_MEMORY_FILE_BYTES)
+		return err_set(err, ERR_TOO_LARGE, "%s is larger than %zu bytes.", path,
+		               LIMIT_MEMORY_FILE_BYTES);
+	*ret_size = (size_t)status.st_size;
+	return true;
+}
+
+static bool read_directly(const struct source *source, const char *path, struct buf *out,
+                          struct err *err)
+{
+	_cleanup_fd_ int fd = open_beneath(source, path);
+	struct span text;
+	ssize_t got;
+	size_t size = 0;
+	char *room;
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "Cannot open %s", path);
+	if (!check_file(source, fd, path, &size, err))
+		return false;
+	room = buf_reserve(out, size);
+	if (!room)
+		return err_set(err, ERR_TOO_LARGE, "There is no room for %s.", path);
+	got = fd_read_full(fd, room, size);
+	if (got < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	text = span_of(room, (size_t)got);
+	if (!utf8_valid(text) || memchr(room, 0, (size_t)got))
+		return err_set(err, ERR_NOT_TEXT, "%s is not UTF-8 text.", path);
+	out->len += (size_t)got;
+	return true;
+}
+
+bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err)
+{
+	if (!path_is_under(path, source->root))
+		return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s is outside of %s.", path,
+		               source->root);
+	return source->provider ? read_through_provider(source, path, out, err) :
+	                          read_directly(source, path, out, err);
+}
+
+static void add_component(struct buf *out, struct span name)
+{
+	if (!name.len || span_eq(name, SPAN(".")))
+		return;
+	if (!span_eq(name, SPAN(".."))) {
+		buf_char(out, '/');
+		buf_span(out, name);
+		return;
+	}
+	while (out->len && out->data[--out->len] != '/')
+		;
+}
+
+static void add_components(struct buf *out, const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		add_component(out, span_of(path, len));
+		path += len + (path[len] == '/');
+	}
+}
+
+char *path_join(const char *folder, const char *name)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(strlen(folder) + strlen(name) + 3);
+
+	if (*name != '/')
+		add_components(&out, folder);
+	add_components(&out, name);
+	if (!out.len)
+		buf_char(&out, '/');
+	buf_char(&out, 0);
+	return buf_steal(&out);
+}
+
+bool path_is_under(const char *path, const char *root)
+{
+	size_t len = strlen(root);
+
+	if (strcmp(root, "/") == 0)
+		return *path == '/';
+	return strncmp(path, root, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+char *path_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return mem_strdup("/");
+	return mem_dup(path, (size_t)(slash - path));
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an agent is made of, and what its parts share. */
+#include <string.h>
+#include <time.h>
+
+#include "agent/calls.h"
+#include "agent/private.h"
+#include "agent/record.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+/* ---- settings ---------------------------------------------------------------------- */
+
+static bool setting_bool(const struct settings *settings, const char *path, bool fallback)
+{
+	return settings ? settings_bool(settings, path, fallback) : fallback;
+}
+
+static size_t setting_size(const struct settings *settings, const char *path, size_t fallback)
+{
+	int64_t value = settings ? settings_integer(settings, path, (int64_t)fallback) :
+	                           (int64_t)fallback;
+
+	return value < 0 ? 0 : (size_t)value;
+}
+
+static void read_settings(struct agent *agent)
+{
+	static const char masking[] = "contextManagement.tools.outputMasking.";
+	const struct settings *settings = agent->options.settings;
+	struct mask_options mask = MASK_OPTIONS_DEFAULT;
+	_cleanup_free_ char *protect = mem_printf("%sprotectionThresholdTokens", masking);
+	_cleanup_free_ char *least = mem_printf("%sminPrunableThresholdTokens", masking);
+	_cleanup_free_ char *latest = mem_printf("%sprotectLatestTurn", masking);
+
+	agent->trim_superseded = setting_bool(settings, "hasp.trimSuperseded", true);
+	agent->diff_after_edit = setting_bool(settings, "hasp.diffAfterEdit", true);
+	agent->detect_loops = !setting_bool(settings, "model.disableLoopDetection", false);
+	agent->may_always = !setting_bool(settings, "security.disableAlwaysAllow", false);
+	agent->may_save = setting_bool(settings, "security.enablePermanentToolApproval", false);
+	agent->trusted = settings && settings_trusted(settings);
+	agent->compression_threshold =
+		settings ? settings_number(settings, "model.compressionThreshold", 0.5) : 0.5;
+	if (!(agent->compression_threshold > 0)) /* nor NaN */
+		agent->compression_threshold = 0.5;
+	mask.folder = agent->options.output_folder;
+	mask.truncate_chars = setting_size(settings, "tools.truncateToolOutputThreshold",
+	                                   mask.truncate_chars);
+	mask.protect_tokens = setting_size(settings, protect, mask.protect_tokens);
+	mask.min_tokens = setting_size(settings, least, mask.min_tokens);
+	mask.protect_latest = setting_bool(settings, latest, mask.protect_latest);
+	agent->mask = mask;
+}
+
+/* ---- agents ------------------------------------------------------------------------ */
+
+static char *workspace_root(const struct session *session)
+{
+	struct provider *provider = session->provider;
+	const char *root = provider ? provider->ops->root(provider, 0) : NULL;
+
+	return mem_strdup(root ? root : "/");
+}
+
+struct agent *agent_new(const struct agent_options *options)
+{
+	struct agent *agent = mem_alloc(1, sizeof(*agent));
+
+	agent->options = *options;
+	agent->options.name = mem_strdup(options->name);
+	agent->options.session_id = mem_strdup(options->session_id);
+	agent->options.policy_folder = mem_strdup(options->policy_folder);
+	agent->options.output_folder = mem_strdup(options->output_folder);
+	agent->top = options->parent ? options->parent->top : agent;
+	agent->system = options->system.len ? mem_dup(options->system.data, options->system.len) :
+	                                      mem_strdup("");
+	agent->root = workspace_root(options->session);
+	agent->history = options->history ? json_copy(options->history) : json_array();
+	agent->stats = options->parent ? options->parent->stats : stats_new();
+	atomic_init(&agent->mode, (int)options->mode);
+	atomic_init(&agent->stop, false);
+	agent->superseded = superseded_new();
+	agent->loop = loop_check_new();
+	agent->ids = json_object();
+	agent->folders = json_object();
+	pthread_mutex_init(&agent->lock, NULL);
+	pthread_mutex_init(&agent->asking, NULL);
+	read_settings(agent);
+	calls_remember(agent, agent->history);
+	return agent;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	superseded_free(agent->superseded);
+	loop_check_free(agent->loop);
+	if (!agent->options.parent)
+		stats_free(agent->stats);
+	json_decref(agent->history);
+	json_decref(agent->declared);
+	json_decref(agent->ids);
+	json_decref(agent->folders);
+	pthread_mutex_destroy(&agent->lock);
+	pthread_mutex_destroy(&agent->asking);
+	free((char *)agent->options.name);
+	free((char *)agent->options.session_id);
+	free((char *)agent->options.policy_folder);
+	free((char *)agent->options.output_folder);
+	free(agent->stop_reason);
+	free(agent->system);
+	free(agent->root);
+	free(agent);
+}
+
+const json_t *agent_history(const struct agent *agent)
+{
+	return agent->history;
+}
+
+json_t *agent_stats(const struct agent *agent)
+{
+	return stats_json(agent->stats);
+}
+
+json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms)
+{
+	return stats_stream_json(agent->stats, duration_ms);
+}
+
+enum approval_mode agent_mode(const struct agent *agent)
+{
+	return (enum approval_mode)atomic_load(&agent->mode);
+}
+
+void agent_set_mode(struct agent *agent, enum approval_mode mode)
+{
+	json_auto_t *message = json_object();
+
+	atomic_store(&agent->mode, (int)mode);
+	json_object_set_new(message, "mode", json_string(approval_mode_name(mode)));
+	bus_publish(agent->options.bus, BUS_APPROVAL_MODE, message);
+}
+
+/* ---- what its parts share ---------------------------------------------------------- */
+
+uint64_t agent_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void agent_notice(struct agent *agent, const char *severity, const char *message)
+{
+	json_auto_t *notice = json_object();
+
+	json_object_set_new(notice, "severity", json_string(severity));
+	json_object_set_new(notice, "message", json_text(span_str(message)));
+	bus_publish(agent->options.bus, BUS_NOTICE, notice);
+	if (!agent->options.record)
+		return;
+	pthread_mutex_lock(&agent->lock);
+	record_notice(agent->options.record, severity, message);
+	pthread_mutex_unlock(&agent->lock);
+}
+
+void agent_append(struct agent *agent, json_t *message)
+{
+	json_array_append_new(agent->history, message);
+}
+
+void agent_replace(struct agent *agent, json_t *history)
+{
+	json_decref(agent->history);
+	agent->history = history;
+	agent->counted_messages = 0;
+	superseded_free(agent->superseded);
+	agent->superseded = superseded_new();
+	if (agent->options.record)
+		record_replace(agent->options.record, history);
+}
+
+/* ---- hooks ------------------------------------------------------------------------- */
+
+void agent_stop(struct agent *agent, const char *reason)
+{
+	pthread_mutex_lock(&agent->lock);
+	if (!agent->stop_reason)
+		agent->stop_reason = mem_strdup(reason ? reason : "A hook stopped the work.");
+	pthread_mutex_unlock(&agent->lock);
+	agent->stop = true;
+}
+
+bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched)
+{
+	return agent->options.hooks && hooks_any(agent->options.hooks, event, matched);
+}
+
+bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
+                const json_t *input, struct hook_outcome *ret)
+{
+	if (!agent_has_hooks(agent, event, matched))
+		return false;
+	hooks_fire(agent->options.hooks, event, matched, input, agent->options.cancel, ret);
+	if (ret->system_message && !ret->suppress_output)
+		agent_notice(agent, "info", ret->system_message);
+	if (ret->stop)
+		agent_stop(agent, ret->reason);
+	return true;
+}

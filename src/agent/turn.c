@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/turn.h"
+
+#include <string.h>
+
+#include "agent/gate.h"
+#include "agent/hook_model.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/content.h"
+
+/* ---- tools ------------------------------------------------------------------------- */
+
+static bool wanted(void *data, const struct tool *tool)
+{
+	struct agent *agent = data;
+
+	return !gate_hides(agent, tool);
+}
+
+/* Where a tool's effect is not known, the model may say that a call needs those before it. */
+static void declare_wait(const struct tool *tool, json_t *declaration)
+{
+	json_t *parameters = json_object_get(declaration, "parameters");
+	json_t *properties, *own;
+
+	if (!tool || !json_is_object(parameters) ||
+	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_OTHER &&
+	     tool->kind != TOOL_KIND_AGENT))
+		return;
+	own = json_copy(parameters);
+	properties = json_copy(json_object_get(parameters, "properties"));
+	properties = properties ? properties : json_object();
+	json_object_set_new(properties, "wait_for_previous",
+	                    json_pack("{s:s,s:s}", "type", "boolean", "description",
+	                              "Begin only when the calls before this one have ended."));
+	json_object_set_new(own, "properties", properties);
+	json_object_set_new(declaration, "parameters", own);
+}
+
+const json_t *turn_tools(struct agent *agent)
+{
+	const struct tool_set *set = agent->options.session->tools;
+	enum approval_mode mode = agent_mode(agent);
+	size_t i;
+	json_t *declaration;
+
+	if (agent->declared && agent->declared_mode == mode)
+		return agent->declared;
+	json_decref(agent->declared);
+	agent->declared = tool_set_declare(set, wanted, agent);
+	agent->declared_mode = mode;
+	json_array_foreach(agent->declared, i, declaration)
+		declare_wait(tool_set_find(set, json_string_value(
+			json_object_get(declaration, "name"))), declaration);
+	return agent->declared;
+}
+
+/* ---- what comes -------------------------------------------------------------------- */
+
+struct listener {
+	struct agent *agent;
+	bool hold;         /* a hook sees the reply before anybody else does */
+	size_t told;       /* bytes of CONTENT of this reply */
+};
+
+static void publish_piece(struct agent *agent, enum bus_topic topic, struct span text,
+                          struct span subject)
+{
+	json_auto_t *message = NULL;
+
+	if (!agent->options.bus)
+		return;
+	message = json_object();
+	json_object_set_new(message, "text", json_text(text));
+	if (subject.len)
+		json_object_set_new(message, "subject", json_text(subject));
+	bus_publish(agent->options.bus, topic, message);
+}
+
+static void on_text(struct listener *listener, const struct model_event *event)
+{
+	if (listener->agent->detect_loops)
+		loop_check_text(listener->agent->loop, event->text);
+	if (listener->hold)
+		return;
+	listener->told += event->text.len;
+	publish_piece(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
+}
+
+/* What was told of the reply is taken back. */
+static void on_restart(struct listener *listener, const struct model_event *event)
+{
+	json_auto_t *message = json_object();
+
+	loop_check_text_end(listener->agent->loop);
+	json_object_set_new(message, "severity", json_string("warning"));
+	json_object_set_new(message, "message", json_text(event->text));
+	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
+	if (listener->told)
+		json_object_set_new(message, "forget", json_size(listener->told));
+	listener->told = 0;
+	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
+}
+
+static void on_switch(struct listener *listener, const struct model_event *event)
+{
+	json_auto_t *message = json_object();
+
+	json_object_set_new(message, "model", json_text(event->text));
+	if (event->subject.len)
+		json_object_set_new(message, "reason", json_text(event->subject));
+	bus_publish(listener->agent->options.bus, BUS_MODEL, message);
+}
+
+static void on_event(void *data, const struct model_event *event)
+{
+	struct listener *listener = data;
+
+	if (event->kind == MODEL_TEXT)
+		on_text(listener, event);
+	else if (event->kind == MODEL_THOUGHT && !listener->hold)
+		publish_piece(listener->agent, BUS_THOUGHT, event->text, event->subject);
+	else if (event->kind == MODEL_RESTART)
+		on_restart(listener, event);
+	else if (event->kind == MODEL_SWITCHED)
+		on_switch(listener, event);
+}
+
+/* ---- hooks ------------------------------------------------------------------------- */
+
+/* What hooks made of a request has to live as long as it. */
+struct shaped {
+	struct model_request request;
+	json_t *contents, *tools; /* owned, or NULL */
+	json_t *shown;            /* owned, or NULL: llm_request */
+	json_t *instead;          /* owned: the reply that a hook gave; or NULL */
+};
+
+static void shaped_release(struct shaped *shaped)
+{
+	json_decref(shaped->contents);
+	json_decref(shaped->tools);
+	json_decref(shaped->shown);
+	json_decref(shaped->instead);
+}
+
+static void show_request(struct agent *agent, struct shaped *shaped)
+{
+	json_decref(shaped->shown);
+	shaped->shown = hook_request(model_plain_id(model_id(agent->options.model)),
+	                             &shaped->request);
+}
+
+static json_t *request_input(const struct shaped *shaped)
+{
+	json_t *input = json_object();
+
+	json_object_set(input, "llm_request", shaped->shown);
+	return input;
+}
+
+/* False: it is not to go out. */
+static bool before_model(struct agent *agent, struct shaped *shaped, char **ret_reason)
+{
+	json_auto_t *input = NULL;
+	struct hook_outcome outcome;
+	bool goes;
+
+	if (!agent_has_hooks(agent, HOOK_BEFORE_MODEL, NULL))
+		return true;
+	show_request(agent, shaped);
+	input = request_input(shaped);
+	if (!agent_fire(agent, HOOK_BEFORE_MODEL, NULL, input, &outcome))
+		return true;
+	goes = !outcome.stop && !outcome.error;
+	if (goes && outcome.llm_response)
+		shaped->instead = hook_response_content(outcome.llm_response);
+	goes = goes && (!outcome.denied || shaped->instead);
+	if (goes && outcome.llm_request)
+		hook_override(&shaped->request, shaped->shown, outcome.llm_request,
+		              &shaped->contents);
+	if (!goes)
+		*ret_reason = mem_strdup(outcome.error ? outcome.error : outcome.reason);
+	hook_outcome_release(&outcome);
+	return goes;
+}
+
+static void before_selection(struct agent *agent, struct shaped *shaped)
+{
+	json_auto_t *input = NULL;
+	struct hook_outcome outcome;
+
+	if (!agent_has_hooks(agent, HOOK_BEFORE_TOOL_SELECTION, NULL))
+		return;
+	show_request(agent, shaped);
+	input = request_input(shaped);
+	if (!agent_fire(agent, HOOK_BEFORE_TOOL_SELECTION, NULL, input, &outcome))
+		return;
+	if (outcome.tool_config)
+		hook_select_tools(&shaped->request, outcome.tool_config, &shaped->tools);
+	hook_outcome_release(&outcome);
+}
+
+/* The text of a reply as a hook wants it; calls stay. */
+static void replace_text(struct model_reply *reply, json_t *text)
+{
+	json_t *content = content_new("model"), *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(text, "parts"), i, part)
+		content_add(content, json_incref(part));
+	json_array_foreach(json_object_get(reply->content, "parts"), i, part)
+		if (part_get_call(part))
+			content_add(content, json_incref(part));
+	json_decref(reply->content);
+	reply->content = content;
+}
+
+static bool after_model(struct agent *agent, struct shaped *shaped, struct model_reply *reply,
+                        char **ret_reason)
+{
+	json_auto_t *input = NULL;
+	json_auto_t *text = NULL;
+	struct hook_outcome outcome;
+	bool goes;
+
+	if (!agent_has_hooks(agent, HOOK_AFTER_MODEL, NULL))
+		return true;
+	show_request(agent, shaped);
+	input = request_input(shaped);
+	json_object_set_new(input, "llm_response", hook_response(reply));
+	if (!agent_fire(agent, HOOK_AFTER_MODEL, NULL, input, &outcome))
+		return true;
+	goes = !outcome.denied && !outcome.stop && !outcome.error;
+	if (outcome.llm_response)
+		text = hook_response_content(outcome.llm_response);
+	if (goes && text)
+		replace_text(reply, text);
+	if (!goes)
+		*ret_reason = mem_strdup(outcome.error ? outcome.error : outcome.reason);
+	hook_outcome_release(&outcome);
+	return goes;
+}
+
+static void publish_held(struct agent *agent, const struct model_reply *reply)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	content_text(reply->content, &text);
+	if (text.len)
+		publish_piece(agent, BUS_CONTENT, buf_view(&text), span_of("", 0));
+}
+
+/* ---- a turn ------------------------------------------------------------------------ */
+
+static void shape(struct agent *agent, struct shaped *shaped)
+{
+	*shaped = (struct shaped){ .request = {
+		.system = span_str(agent->system),
+		.contents = agent->history,
+		.tools = turn_tools(agent),
+		.temperature = -1,
+		.top_p = -1,
+		.session_id = agent->options.session_id,
+		.purpose = agent->options.name ? agent->options.name : "main",
+		.cancel = agent->options.cancel,
+	} };
+}
+
+static void synthetic_reply(struct agent *agent, struct shaped *shaped, struct model_reply *ret)
+{
+	*ret = (struct model_reply){
+		.content = mem_steal(&shaped->instead),
+		.finish = MODEL_FINISH_STOP,
+		.finish_text = mem_strdup("hook"),
+		.model = mem_strdup(model_id(agent->options.model)),
+	};
+}
+
+static bool ask_model(struct agent *agent, struct shaped *shaped, struct listener *listener,
+                      struct model_reply *ret, struct err *err)
+{
+	const char *purpose = shaped->request.purpose;
+	uint64_t began = agent_now_ms();
+	bool ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
+
+	loop_check_text_end(agent->loop);
+	if (ok)
+		stats_reply(agent->stats, purpose, ret);
+	else if (err->code != ERR_CANCELLED)
+		stats_failure(agent->stats, purpose, model_id(agent->options.model), err,
+		              (double)(agent_now_ms() - began));
+	return ok;
+}
+
+static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct model_reply *ret,
+                              char **ret_reason, struct err *err)
+{
+	struct listener listener = {
+		.agent = agent,
+		.hold = shaped->instead || agent_has_hooks(agent, HOOK_AFTER_MODEL, NULL),
+	};
+
+	if (shaped->instead)
+		synthetic_reply(agent, shaped, ret);
+	else if (!ask_model(agent, shaped, &listener, ret, err))
+		return TURN_FAILED;
+	else if (!after_model(agent, shaped, ret, ret_reason)) {
+		model_reply_release(ret);
+		return TURN_BLOCKED;
+	}
+	if (listener.hold)
+		publish_held(agent, ret);
+	return TURN_REPLIED;
+}
+
+enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
+                       struct err *err)
+{
+	struct shaped shaped;
+	enum turn_end end = TURN_BLOCKED;
+
+	shape(agent, &shaped);
+	before_selection(agent, &shaped);
+	if (before_model(agent, &shaped, ret_reason))
+		end = reply_of(agent, &shaped, ret, ret_reason, err);
+	shaped_release(&shaped);
+	return end;
+}

@@ -1,0 +1,559 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole agent against a strict fake of Gemini's API: real tools on real files."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "test" / "model"))
+
+import fake_gemini  # noqa: E402
+from fake_gemini import call, text, thought  # noqa: E402
+from fake_server import FakeServer  # noqa: E402
+
+PROBE = os.environ["AGENT_PROBE"]
+YOLO = {"mode": "yolo"}
+
+
+class Run:
+    """What the probe told."""
+
+    def __init__(self, lines, server):
+        self.lines, self.server = lines, server
+        self.outcomes = [line["outcome"] for line in lines if "outcome" in line]
+        self.end = lines[-1]
+        self.history, self.stats = self.end["history"], self.end["stats"]
+
+    def told(self, topic):
+        return [line["message"] for line in self.lines if line.get("topic") == topic]
+
+    def results(self):
+        """Of tools, in the order of their calls, as the model got them."""
+        return [part["functionResponse"]["response"] for content in self.history
+                for part in content["parts"] if "functionResponse" in part]
+
+
+@pytest.fixture
+def world(tmp_path):
+    (tmp_path / "w").mkdir()
+    (tmp_path / "home").mkdir()
+    return World(tmp_path)
+
+
+class World:
+    def __init__(self, path):
+        self.path, self.root = path, path / "w"
+
+    def write(self, name, content):
+        (self.root / name).write_text(content)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def read(self, name):
+        return (self.root / name).read_text()
+
+    def run(self, script, prompts=("Do it.",), violations=0, **job):
+        with FakeServer(fake_gemini.Provider(), [step if isinstance(step, dict) else
+                                                 {"reply": step} for step in script]) as server:
+            job = dict({"root": str(self.root), "prompts": list(prompts), "model": {}}, **job)
+            job["model"] = dict({"provider": "gemini", "name": "gemini-3-pro-preview",
+                                 "base_url": server.url + "/v1beta"}, **job["model"])
+            env = {"PATH": os.environ["PATH"], "HOME": str(self.path / "home")}
+            env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
+            done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=60,
+                                  stdout=subprocess.PIPE, text=True)
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            assert done.returncode == 0, lines[-3:]
+            assert len(server.violations) == violations, server.violations
+            assert not server.script, "steps that were not asked for: %r" % server.script
+        return Run(lines, server)
+
+
+def patch(name, sha, old, new):
+    return call("update_file", {"file_path": name, "old_content": old, "new_content": new,
+                                "base_content_sha256": sha})
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+
+def test_an_answer_is_told_and_kept(world):
+    run = world.run([[thought("Hm."), text("Hel"), text("lo.")]])
+    assert run.outcomes == [{"end": "answered", "text": "Hello.", "reason": None, "turns": 1,
+                             "error": None, "message": None}]
+    assert "".join(m["text"] for m in run.told("content")) == "Hello."
+    assert [m["text"] for m in run.told("thought")] == ["Hm."]
+    assert run.told("prompt") == [{"text": "Do it."}]
+    assert run.told("turn-end")[0]["usage"]["input"] > 0
+
+
+def test_a_stale_edit_is_recovered_from_in_one_turn(world):
+    old = world.write("a.txt", "one\n" + "x\n" * 500)
+    new = world.write("a.txt", "two\n" + "x\n" * 500)
+    run = world.run([[call("read_file", {"file_path": "a.txt"})],
+                     [patch("a.txt", old, "two", "three")],
+                     [patch("a.txt", new, "two", "three")],
+                     [text("Done.")]], **YOLO)
+    assert world.read("a.txt").startswith("three\n")
+    stale = run.results()[1]
+    assert stale["error"]["code"] == "state_mismatch"
+    # The new state reached the model, once: by now only the newest content is there.
+    sent = json.dumps(run.server.requests[2].body["contents"])
+    assert sent.count("two\\\\n") + sent.count('"two\\n') == 1
+    contents = [r.get("content") or r.get("latest_file_state", {}).get("content")
+                for r in run.results()]
+    assert [bool(c) for c in contents] == [False, False, True]
+    assert run.stats["tools"]["byName"]["update_file"]["fail"] == 1
+    assert run.stats["files"] == {"totalLinesAdded": 1, "totalLinesRemoved": 1}
+    failed = run.told("tool-result")[1]
+    assert failed["status"] == "error" and failed["error"]["type"] == "edit_preparation_failure"
+
+
+def test_each_call_gets_one_answer_in_order(world):
+    for i in range(20):
+        world.write("f%d" % i, "file %d\n" % i)
+    calls = [call("read_file", {"file_path": "f%d" % i}) for i in range(20)]
+    run = world.run([calls + [call("nothing_like_it"), call("read_file", {"bad": 1})],
+                     [text("Done.")]])
+    results = run.results()
+    assert [r["content"] for r in results[:20]] == ["file %d\n" % i for i in range(20)]
+    assert [r["error"]["code"] for r in results[20:]] == ["unknown_tool", "invalid_argument"]
+    # They run side by side: which ends first is not said.
+    assert sorted(m["error"]["type"] for m in run.told("tool-result") if "error" in m) == [
+        "invalid_tool_params", "tool_not_registered"]
+    assert run.stats["tools"]["totalCalls"] == 22 and run.stats["tools"]["totalFail"] == 2
+    assert run.end["stream"]["tool_calls"] == 22 and run.end["stream"]["duration_ms"] == 7
+
+
+def test_edits_of_one_file_are_made_in_order(world):
+    world.write("a", "".join("line %d\n" % i for i in range(10)))
+    calls = [call("update_file", {"file_path": "a" if i % 2 else "./a", "old_content":
+                                  "line %d\n" % i, "new_content": "line %d!\n" % i})
+             for i in range(10)]
+    run = world.run([calls + [call("run_shell_command", {"command": "cat a"})], [text("Done.")]],
+                    **YOLO)
+    # An edit names no state here: it is made on whatever is there, and the next one on that.
+    done = [r["success"] for r in run.results()[:10]]
+    if all(done):
+        assert world.read("a") == "".join("line %d!\n" % i for i in range(10))
+    assert run.results()[10]["output"] == world.read("a")
+    assert len(run.end["edits"]) == 10
+
+
+def test_commands_run_beside_each_other_and_after_edits(world):
+    meet = "touch $0; for i in $(seq 200); do test -e %s && exit 0; sleep 0.02; done; exit 1"
+    run = world.run([[call("write_file", {"file_path": "f", "content": "x\n"}),
+                      call("run_shell_command", {"command": "cat f; touch a; " + meet[10:] % "b"}),
+                      call("run_shell_command", {"command": "touch b; " + meet[10:] % "a"}),
+                      call("run_shell_command", {"command": "ls", "wait_for_previous": True})],
+                     [text("Done.")]], **YOLO)
+    results = run.results()
+    assert results[1]["output"] == "x\n"
+    assert [r.get("exit_code") for r in results[1:]] == [0, 0, 0]
+    assert results[3]["output"].split() == ["a", "b", "f"]
+
+
+def test_hundreds_of_calls_are_bounded(world):
+    calls = [call("list_directory", {"path": "."}) for _ in range(300)]
+    run = world.run([calls, [text("Done.")]], settings={"model": {"disableLoopDetection": True}})
+    codes = [r.get("error", {}).get("code") for r in run.results()]
+    assert codes == [None] * 128 + ["invalid_argument"] * 172
+
+
+def test_ids_of_calls_are_unique(world):
+    world.write("a", "x\n")
+    history = [{"role": "user", "parts": [{"text": "Earlier."}]},
+               {"role": "model", "parts": [{"functionCall": {"id": "fc-1", "name": "glob",
+                                                             "args": {}}, "thoughtSignature":
+                                            fake_gemini.SKIP}]},
+               {"role": "user", "parts": [{"functionResponse": {"id": "fc-1", "name": "glob",
+                                                                "response": {"files": []}}}]},
+               {"role": "model", "parts": [{"text": "So it is."}]}]
+    run = world.run([{"reply": {"chunks": [{"candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "fc-1", "name": "read_file", "args": {"file_path": "a"}},
+         "thoughtSignature": fake_gemini.SKIP}]}, "finishReason": "STOP", "index": 0}]}]}},
+                     [text("Done.")]], history=history)
+    ids = [m["callId"] for m in run.told("tool-call")]
+    assert len(ids) == 1 and ids[0] != "fc-1"
+
+
+def test_turns_are_limited(world):
+    world.write("a", "x\n")
+    script = [[call("read_file", {"file_path": "a", "start_line": i + 1})] for i in range(3)]
+    run = world.run(script, max_turns=3)
+    assert run.outcomes[0]["end"] == "turn_limit" and run.outcomes[0]["turns"] == 3
+
+
+def test_a_model_that_goes_in_circles_is_told_once_and_then_stopped(world):
+    world.write("a", "x\n")
+    again = [call("read_file", {"file_path": "a"})]
+    run = world.run([again] * 10)
+    assert run.outcomes[0]["end"] == "loop" and "5 times in a row" in run.outcomes[0]["reason"]
+    told = [part["text"] for content in run.history for part in content["parts"]
+            if "go in circles" in part.get("text", "")]
+    assert len(told) == 1
+
+
+def test_a_model_that_says_nothing_is_an_error(world):
+    run = world.run([[text(" \n")]] * 3)
+    assert run.outcomes[0]["error"] == "model_error"
+    assert run.outcomes[0]["end"] == "failed"
+
+
+def test_an_answer_that_was_cut_says_so(world):
+    run = world.run([{"reply": [text("It is")], "finish": "MAX_TOKENS"}])
+    assert run.outcomes[0]["end"] == "answered" and "cut" in run.outcomes[0]["reason"]
+
+
+def test_a_refusal_of_the_provider_is_an_error(world):
+    run = world.run([{"reply": [text("I")], "finish": "SAFETY"}])
+    assert run.outcomes[0]["end"] == "failed" and run.outcomes[0]["error"] == "model_error"
+
+
+def test_what_was_told_of_a_broken_reply_is_taken_back(world):
+    run = world.run([{"reply": [text("Wrong "), text("words")], "break_after": 200},
+                     [text("Right.")]])
+    assert run.outcomes[0]["text"] == "Right."
+    taken = [m["forget"] for m in run.told("notice") if "forget" in m]
+    said = "".join(m["text"] for m in run.told("content"))
+    assert sum(taken) == len(said) - len("Right.")
+
+
+def test_cancelling_leaves_nothing_running_and_answers_every_call(world):
+    calls = [call("run_shell_command", {"command": "echo begun; sleep 30"}),
+             call("write_file", {"file_path": "b", "content": "never\n"})]
+    run = world.run([calls], cancel_on="tool-output", **YOLO)
+    assert run.outcomes[0]["end"] == "cancelled"
+    assert [r["error"]["code"] for r in run.results()] == ["cancelled", "cancelled"]
+    assert [m["status"] for m in run.told("tool-result")] == ["cancelled", "cancelled"]
+    assert not (world.root / "b").exists()
+    assert run.end["threads"] == 1
+
+
+def test_a_bad_key_is_a_failure_of_its_kind(world):
+    run = world.run([{"status": 401, "error": "API key not valid. Please pass a valid API key."}])
+    assert run.outcomes[0]["end"] == "failed"
+    assert run.outcomes[0]["error"] == "authentication_failed"
+
+
+def test_media_go_beside_the_result(world):
+    (world.root / "p.png").write_bytes(bytes.fromhex(
+        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"))
+    run = world.run([[call("read_file", {"file_path": "p.png"})], [text("A picture.")]])
+    part = run.history[2]["parts"][0]["functionResponse"]
+    assert part["parts"][0]["inlineData"]["mimeType"] == "image/png"
+    assert "data" not in part["response"]
+
+
+def test_confined_workers_and_the_record(world):
+    sha = world.write("a.txt", "alpha\nbeta\n")
+    run = world.run([[call("read_file", {"file_path": "a.txt"})],
+                     [patch("a.txt", sha, "beta", "BETA")],
+                     [call("run_shell_command", {"command": "cat a.txt"})],
+                     [text("Done.")]], confined=True, record=True, **YOLO)
+    assert run.results()[2]["output"] == "alpha\nBETA\n"
+    record = Path(run.end["record"]).read_text()
+    assert "BETA" in record and "Done." in record
+
+
+def test_context_found_just_in_time_comes_once_a_folder(world):
+    (world.root / "sub").mkdir()
+    world.write("sub/a", "x\n")
+    world.write("sub/b", "x\n")
+    run = world.run([[call("read_file", {"file_path": "sub/a"})],
+                     [call("read_file", {"file_path": "sub/b"})], [text("Done.")]], context=True)
+    found = ["newly_discovered_project_context" in r for r in run.results()]
+    assert found == [True, False]
+
+
+# ---- questions -----------------------------------------------------------------------------------
+
+def test_nobody_to_ask_means_no_and_says_what_to_do(world):
+    for interactive in False, True:
+        run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})],
+                         [text("No.")]], interactive=interactive)
+        assert not (world.root / "a").exists()
+        result = run.results()[0]
+        assert result["error"]["code"] == ["denied_by_policy", "denied_by_user"][interactive]
+        assert "--approval-mode auto_edit" in result["message"]
+        assert run.stats["tools"]["totalDecisions"]["reject"] == 1
+        assert run.end["edits"] == []
+
+
+def test_always_is_for_the_tool_and_the_session(world):
+    run = world.run([[call("write_file", {"file_path": "a", "content": "1\n"})],
+                     [call("write_file", {"file_path": "b", "content": "2\n"})],
+                     [call("safe_patch", {"file_path": "a", "unified_diff":
+                                          "@@ -1 +1 @@\n-1\n+one\n", "base_content_sha256":
+                                          hashlib.sha256(b"1\n").hexdigest()})],
+                     [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_always"}, {"outcome": "proceed_once"}])
+    asked = run.told("tool-confirmation-request")
+    assert [m["toolName"] for m in asked] == ["write_file", "safe_patch"]
+    details = asked[1]["details"]
+    assert details["type"] == "edit" and details["filePath"] == str(world.root / "a")
+    assert details["originalContent"] == "1\n" and details["newContent"] == "one\n"
+    assert "-1\n+one\n" in details["fileDiff"]
+    assert asked[1]["outcomes"] == ["proceed_once", "proceed_always", "modify_with_editor",
+                                    "cancel"]
+    assert run.told("update-policy") == [{"toolName": "write_file", "saved": False}]
+    assert world.read("a") == "one\n" and world.read("b") == "2\n"
+    assert run.stats["tools"]["totalDecisions"] == {"accept": 2, "reject": 0, "modify": 0,
+                                                    "auto_accept": 1}
+
+
+def test_what_somebody_made_of_an_edit_is_written(world):
+    sha = world.write("a", "one\ntwo\n")
+    run = world.run([[patch("a", sha, "two", "2")], [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "modify_with_editor", "newContent": "one\nTWO\n"}])
+    assert world.read("a") == "one\nTWO\n"
+    assert run.stats["tools"]["totalDecisions"]["modify"] == 1
+
+
+def test_no_to_one_call_is_no_to_the_rest(world):
+    calls = [call("write_file", {"file_path": n, "content": "x\n", "wait_for_previous": True})
+             for n in "abc"]
+    run = world.run([calls], interactive=True, answers=[{"outcome": "cancel"}])
+    assert run.outcomes[0]["end"] == "cancelled"
+    assert [m["status"] for m in run.told("tool-result")] == ["cancelled"] * 3
+    assert [r["error"]["code"] for r in run.results()] == ["denied_by_user", "cancelled",
+                                                          "cancelled"]
+
+
+def test_no_with_a_word_goes_to_the_model(world):
+    run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})], [text("As B.")]],
+                    interactive=True, answers=[{"outcome": "cancel", "message": "Call it b."}])
+    assert run.outcomes[0]["end"] == "answered"
+    assert "Call it b." in run.results()[0]["message"]
+
+
+def test_an_outcome_that_was_not_offered_is_no(world):
+    run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})]],
+                    interactive=True, answers=[{"outcome": "proceed_always_server"}])
+    assert not (world.root / "a").exists() and run.outcomes[0]["end"] == "cancelled"
+
+
+def test_commands_are_asked_about_with_all_that_they_run(world):
+    run = world.run([[call("run_shell_command", {"command": "make -n || env rm -rf x"})],
+                     [call("run_shell_command", {"command": "make"})],
+                     [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_once"}, {"outcome": "proceed_once"}])
+    details = run.told("tool-confirmation-request")[0]["details"]
+    assert details["type"] == "exec" and details["rootCommand"] == "make"
+    assert {"make", "env", "rm"} <= set(details["rootCommands"])
+    assert "rm -rf x" in details["summary"]
+
+
+def test_a_rule_that_denies_is_told(world):
+    rules = world.path / "rules.toml"
+    rules.write_text('[[rule]]\ntoolName = "replace"\ndecision = "deny"\npriority = 500\n'
+                     'denyMessage = "Not here."\n')
+    sha = world.write("a", "x\n")
+    run = world.run([[patch("a", sha, "x", "y")], [text("No.")]], policy=[str(rules)],
+                    mode="yolo")
+    assert "Not here." in run.results()[0]["message"]
+    rejected = run.told("tool-policy-rejection")[0]
+    assert rejected["toolName"] == "update_file" and "rules.toml" in rejected["rule"]
+    names = fake_gemini.Provider.tool_names(run.server.requests[0])
+    # Rules for replace are rules for all that changes a part of a file.
+    assert not {"update_file", "safe_patch"} & set(names) and "write_file" in names
+
+
+def test_always_and_save_writes_a_rule(world):
+    saved = world.path / "policies"
+    saved.mkdir()
+    run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})], [text("Done.")]],
+                    interactive=True, save_folder=str(saved),
+                    settings={"security": {"enablePermanentToolApproval": True}},
+                    answers=[{"outcome": "proceed_always_and_save"}])
+    assert "proceed_always_and_save" in run.told("tool-confirmation-request")[0]["outcomes"]
+    assert world.read("a") == "x\n"
+    assert "write_file" in (saved / "auto-saved.toml").read_text()
+
+
+# ---- hooks ---------------------------------------------------------------------------------------
+
+def hook(event, command, matcher=None):
+    group = {"hooks": [{"type": "command", "command": command}]}
+    return {event: [dict(group, matcher=matcher) if matcher else group]}
+
+
+def say(**output):
+    return "cat >/dev/null; printf '%s' '" + json.dumps(output) + "'"
+
+
+def test_a_hook_rewrites_arguments_by_geminis_names(world):
+    sha = world.write("a", "one\n")
+    run = world.run([[patch("a", sha, "one", "two")], [text("Done.")]], mode="yolo",
+                    hooks=hook("BeforeTool", say(hookSpecificOutput={
+                        "tool_input": {"new_string": "three"}}), "replace"))
+    assert world.read("a") == "three\n", run.results()
+
+
+def test_a_hook_refuses_a_call(world):
+    run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})], [text("No.")]],
+                    mode="yolo", hooks=hook("BeforeTool", say(decision="deny", reason="Never."),
+                                            "write_file"))
+    assert run.results()[0]["message"] == "Tool execution blocked: Never."
+    assert not (world.root / "a").exists()
+
+
+def test_a_hook_stops_the_work(world):
+    run = world.run([[call("list_directory", {"path": "."})]],
+                    hooks=hook("AfterTool", say(**{"continue": False, "stopReason": "Enough."})))
+    assert run.outcomes[0]["end"] == "hook_stopped" and run.outcomes[0]["reason"] == "Enough."
+
+
+def test_a_hook_has_another_tool_called_instead(world):
+    world.write("a", "found\n")
+    run = world.run([[call("list_directory", {"path": "."})], [text("Done.")]],
+                    hooks=hook("AfterTool", say(hookSpecificOutput={"tailToolCallRequest": {
+                        "name": "read_file", "args": {"file_path": "a"}}}), "list_directory"))
+    assert run.results()[0]["content"] == "found\n"
+
+
+def test_a_hook_adds_context_to_prompt_and_result(world):
+    hooks = hook("BeforeAgent", say(hookSpecificOutput={"additionalContext": "Be brief."}))
+    hooks.update(hook("AfterTool", say(hookSpecificOutput={"additionalContext": "Seen."})))
+    run = world.run([[call("list_directory", {"path": "."})], [text("Done.")]], hooks=hooks)
+    first = run.server.requests[0].body["contents"][0]["parts"]
+    assert first[1]["text"] == "<hook_context>Be brief.</hook_context>"
+    assert run.results()[0]["hook_context"] == "Seen."
+
+
+def test_a_hook_is_not_satisfied_with_an_answer(world):
+    once = "grep -q '\"stop_hook_active\": *true' && exit 0; echo 'Say more.' >&2; exit 2"
+    run = world.run([[text("Short.")], [text("Longer.")]], hooks=hook("AfterAgent", once))
+    assert run.outcomes[0]["text"] == "Longer." and run.outcomes[0]["turns"] == 2
+    assert "Say more." in run.history[2]["parts"][0]["text"]
+
+
+def test_a_hook_blocks_a_prompt(world):
+    run = world.run([], hooks=hook("BeforeAgent", say(decision="block", reason="No secrets.")))
+    assert run.outcomes[0]["end"] == "hook_stopped"
+    assert run.outcomes[0]["reason"] == "No secrets." and run.history == []
+
+
+def test_hooks_around_the_model(world):
+    instead = {"candidates": [{"content": {"role": "model", "parts": ["Instead."]}}]}
+    run = world.run([], hooks=hook("BeforeModel", say(hookSpecificOutput={
+        "llm_response": instead})))
+    assert run.outcomes[0]["text"] == "Instead."
+    run = world.run([[text("The secret is 42.")]], hooks=hook("AfterModel", say(
+        hookSpecificOutput={"llm_response": {"candidates": [{"content": {
+            "role": "model", "parts": ["The secret is hidden."]}}]}})))
+    assert run.outcomes[0]["text"] == "The secret is hidden."
+    assert "42" not in json.dumps(run.told("content"))
+    run = world.run([[text("Done.")]], hooks=hook("BeforeToolSelection", say(
+        hookSpecificOutput={"toolConfig": {"mode": "AUTO", "allowedFunctionNames":
+                                           ["grep_search", "read_file"]}})))
+    assert set(fake_gemini.Provider.tool_names(run.server.requests[0])) == {"search_files",
+                                                                           "read_file"}
+
+
+# ---- what is sent --------------------------------------------------------------------------------
+
+SNAPSHOT = "<state_snapshot><goal>To do it, all of it, as was said.</goal></state_snapshot>"
+
+
+def long_history(calls, size):
+    history = [{"role": "user", "parts": [{"text": "Do all of it."}]}]
+    for i in range(calls):
+        history.append({"role": "model", "parts": [{"functionCall": {
+            "id": "old-%d" % i, "name": "run_shell_command", "args": {"command": "x"}},
+            "thoughtSignature": fake_gemini.SKIP}]})
+        history.append({"role": "user", "parts": [{"functionResponse": {
+            "id": "old-%d" % i, "name": "run_shell_command",
+            "response": {"output": "y" * size}}}]})
+    return history + [{"role": "model", "parts": [{"text": "So far."}]}]
+
+
+def test_a_long_conversation_is_summarised(world):
+    run = world.run([[text(SNAPSHOT)], [text("Done.")]], history=long_history(20, 4000),
+                    model={"context_tokens": 20000})
+    assert [m["how"] for m in run.told("compressed")] == ["summary"]
+    told = run.told("compressed")[0]
+    assert 0 < told["after"] < told["before"]
+    assert "<state_snapshot>" in run.history[0]["parts"][0]["text"]
+    assert run.outcomes[0]["text"] == "Done."
+    assert run.history[-2]["parts"][0]["text"] == "Do it."
+    assert "tools" not in run.server.requests[0].body
+    assert run.stats["models"]["gemini-3-pro-preview"]["roles"]["compress"]["totalRequests"] == 1
+
+
+def test_without_a_summary_the_oldest_is_left_out(world):
+    run = world.run([{"status": 400, "error": "No."}, [text("Done.")]],
+                    history=long_history(20, 4000), model={"context_tokens": 20000})
+    assert [m["how"] for m in run.told("compressed")] == ["truncation"]
+    assert "Do all of it." in run.history[0]["parts"][0]["text"]
+    assert run.outcomes[0]["text"] == "Done."
+
+
+TOO_LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number "
+                                     "of tokens allowed (1048576)."}
+
+
+def test_too_large_is_made_smaller_once_and_sent_again(world):
+    run = world.run([TOO_LARGE, [text(SNAPSHOT)], [text("Done.")]],
+                    history=long_history(5, 2000))
+    assert run.outcomes[0]["text"] == "Done."
+    assert [m["how"] for m in run.told("compressed")] == ["summary"]
+
+
+def test_too_large_again_is_an_error_and_no_endless_loop(world):
+    run = world.run([TOO_LARGE, [text(SNAPSHOT)], TOO_LARGE], history=long_history(5, 2000))
+    assert run.outcomes[0]["error"] == "context_too_large"
+
+
+def test_compression_on_demand(world):
+    hooks = hook("PreCompress", "cat > trigger.json", "manual")
+    run = world.run([[text(SNAPSHOT)]], prompts=[], compress=True, hooks=hooks,
+                    history=long_history(5, 2000))
+    assert [line["compressed"] for line in run.lines if "compressed" in line] == [True]
+    assert json.loads(world.read("trigger.json"))["trigger"] == "manual"
+    run = world.run([], prompts=[], compress=True)
+    assert [line["compressed"] for line in run.lines if "compressed" in line] == [False]
+
+
+def test_old_outputs_are_masked(world):
+    run = world.run([[text("Done.")]], history=long_history(12, 40000),
+                    output_folder=str(world.path / "outputs"))
+    masked = ["masked" in r for r in run.results()]
+    assert masked == [True] * 7 + [False] * 5 or masked == [True] * 6 + [False] * 6
+    assert len(list((world.path / "outputs").iterdir())) == sum(masked)
+
+
+def test_trimming_can_be_turned_off(world):
+    sha = world.write("a", "one\n" + "x\n" * 500)
+    steps = [[call("read_file", {"file_path": "a"})], [patch("a", sha, "one", "two")],
+             [text("Done.")]]
+    run = world.run(steps, settings={"hasp": {"trimSuperseded": False}}, **YOLO)
+    assert run.results()[0]["content"] and "content_left_out" not in run.results()[0]
+
+
+def test_an_edit_of_a_large_file_in_view_brings_a_diff(world):
+    content = "0\n" + "a line of the file\n" * 1000
+    steps = [[call("read_file", {"file_path": "a"})]]
+    for i in range(10):
+        sha = hashlib.sha256(content.encode()).hexdigest()
+        if not i:
+            world.write("a", content)
+        steps.append([patch("a", sha, "%d\n" % i, "%d\n" % (i + 1))])
+        content = content.replace("%d\n" % i, "%d\n" % (i + 1))
+    run = world.run(steps + [[text("Done.")]], **YOLO)
+    results = run.results()
+    contents = [r["latest_file_state"]["content"] for r in results[1:]]
+    # After eight diffs the content comes once more, and what was there before it goes.
+    assert [bool(c) for c in contents] == [False] * 8 + [True, False]
+    assert results[0]["content"] is None and "content_left_out" in results[0]
+    assert all("diff" in r for r in results[1:9])
+    assert contents[8].startswith("9\n") and world.read("a").startswith("10\n")
+    run = world.run([[call("read_file", {"file_path": "a"})],
+                     [call("safe_patch", {"file_path": "a", "unified_diff": "@@ -1 +1 @@\n-10\n+x\n",
+                                          "base_content_sha256": hashlib.sha256(
+                                              world.read("a").encode()).hexdigest()})],
+                     [text("Done.")]], settings={"hasp": {"diffAfterEdit": False}}, **YOLO)
+    assert run.results()[1]["latest_file_state"]["content"].startswith("x\n")

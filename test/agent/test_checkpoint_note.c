@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes of checkpoints, their names, and the ledger of edits, as text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/checkpoint_note.h"
+#include "base/mem.h"
+
+static void notes_are_not_believed(void **state)
+{
+#define FILE_OK "{\"path\":\"/a\",\"sha256\":null}"
+#define NOTE(FILES)                                                                               \
+	"{\"hasp\":{\"version\":1,\"commit\":\"0123456789012345678901234567890123456789\","       \
+	"\"files\":[" FILES "]}}"
+	static const struct {
+		const char *text;
+		bool good;
+	} rows[] = {
+		{ NOTE(FILE_OK), true },
+		{ NOTE(""), true },
+		{ NOTE("{\"path\":\"a\",\"sha256\":null}"), false },
+		{ NOTE("{\"path\":\"/a\\u0000b\",\"sha256\":null}"), false },
+		{ NOTE("{\"path\":\"/a\",\"sha256\":\"12\"}"), false },
+		{ NOTE("{\"path\":\"/a\"}"), false },
+		{ NOTE("7"), false },
+		{ "{\"hasp\":{\"version\":2}}", false },
+		{ "{\"commitHash\":\"0123456789012345678901234567890123456789\"}", false },
+		{ "[]", false },
+		{ "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct note note;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(note_parse(span_str(rows[i].text), &note, &err), rows[i].good);
+		note_release(&note);
+	}
+}
+
+static void ids_are_names(void **state)
+{
+	static const char *const bad[] = { "", ".", "..", "a/b", "../a", "a..b", "a.lock", "a b", "a\n" };
+	_cleanup_free_ char *id = note_id(1750586400007, "/x/we ird\n..name.", "write_file");
+	_cleanup_free_ char *longer = note_id(0, "/0123456789012345678901234567890123456789012345678901"
+	                                         "234567890123456789.lock", "t");
+
+	(void)state;
+	assert_string_equal(id, "2025-06-22T10-00-00_007Z-we_ird__.name.-write_file");
+	assert_true(note_id_valid(id) && note_id_valid(longer));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_false(note_id_valid(bad[i]));
+}
+
+static void ledgers_survive_torn_lines(void **state)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct sha256 sum = sha256_of(SPAN("x")), other = sha256_of(SPAN("y"));
+	struct ledger *ledger;
+
+	(void)state;
+	ledger_line("s", "/a", &sum, &text);
+	text.len -= 20; /* a crash */
+	ledger_line("s", "/b", &sum, &text);
+	ledger_line("t", "/c", &sum, &text);
+	ledger = ledger_parse(buf_view(&text), "s");
+	assert_false(ledger_has(ledger, "/a", &sum));
+	assert_true(ledger_has(ledger, "/b", &sum));
+	assert_false(ledger_has(ledger, "/b", &other));
+	assert_false(ledger_has(ledger, "/c", &sum));
+	ledger_free(ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(notes_are_not_believed),
+		cmocka_unit_test(ids_are_names),
+		cmocka_unit_test(ledgers_survive_torn_lines),
+	};
+
+	return cmocka_run_group_tests_name("notes of checkpoints", tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which calls of a turn wait for which. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/order.h"
+#include "base/mem.h"
+#include "history.h"
+
+enum { MAX = 8 };
+
+struct one {
+	const char *name, *args;
+};
+
+/* "012": what may begin when nothing has ended, by number. */
+static void expect_first(const struct one *calls, size_t count, const char *expected)
+{
+	struct order_call order[MAX];
+	bool ended[MAX] = { 0 };
+	char may[MAX + 1] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		json_auto_t *args = json_loads(calls[i].args, 0, NULL);
+
+		assert_non_null(args);
+		order_describe(&order[i], tool_find(calls[i].name), calls[i].name, args, "/w");
+	}
+	for (size_t i = 0; i < count; i++)
+		if (order_may_begin(order, i, ended))
+			snprintf(may + strlen(may), 2, "%zu", i);
+	assert_string_equal(may, expected);
+	for (size_t i = 0; i < count; i++)
+		order_release(&order[i]);
+}
+
+#define EXPECT_FIRST(expected, ...)                                        \
+	do {                                                               \
+		const struct one calls[] = { __VA_ARGS__ };                \
+		expect_first(calls, ARRAY_LEN(calls), expected);           \
+	} while (0)
+
+#define PATCH(path) { "safe_patch", "{\"file_path\": \"" path "\"}" }
+#define READ(path) { "read_file", "{\"file_path\": \"" path "\"}" }
+#define RUN { "run_shell_command", "{\"command\": \"make\"}" }
+#define SEARCH { "search_files", "{\"pattern\": \"x\"}" }
+
+static void edits_of_one_file_are_in_order(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", PATCH("a"), PATCH("a"), PATCH("a"));
+	EXPECT_FIRST("01", PATCH("a"), PATCH("b"), PATCH("a"));
+}
+
+static void one_file_has_many_names(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", PATCH("a"), PATCH("./a"), PATCH("/w/a"), PATCH("b/../a"), PATCH("/w//./a"));
+	EXPECT_FIRST("0", PATCH("a"), { "replace", "{\"absolute_path\": \"/w/a\"}" });
+	EXPECT_FIRST("01", PATCH("a"), PATCH("/v/a"));
+}
+
+static void readings_run_together_and_around_edits(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("012", READ("a"), READ("b"), SEARCH);
+	EXPECT_FIRST("02", PATCH("a"), READ("a"), READ("b"));
+	EXPECT_FIRST("02", READ("a"), PATCH("a"), PATCH("b"));
+	EXPECT_FIRST("0", PATCH("a"), SEARCH);
+	EXPECT_FIRST("0", SEARCH, PATCH("a"));
+}
+
+static void a_command_waits_for_edits_and_they_for_it(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", PATCH("a"), RUN);
+	EXPECT_FIRST("01", PATCH("a"), PATCH("b"), RUN, RUN);
+	EXPECT_FIRST("0", RUN, PATCH("a"));
+	EXPECT_FIRST("012", RUN, RUN, READ("a"));
+}
+
+static void many_changes_wait_for_each_of_their_files(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", { "apply_changes", "{\"changes\": [{\"kind\": \"move\", \"file_path\": "
+	                                     "\"a\", \"new_path\": \"b\"}, {\"kind\": \"patch\", "
+	                                     "\"path\": \"c\"}]}" },
+	             PATCH("a"), PATCH("b"), PATCH("c"));
+}
+
+static void who_asks_for_it_waits_for_all_and_all_for_him(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", READ("a"),
+	             { "run_shell_command", "{\"command\": \"ls\", \"wait_for_previous\": true}" },
+	             READ("b"));
+}
+
+static void paths_are_resolved_by_name(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "a", "/w/a" },         { "a/../b", "/w/b" },       { "/x/./y/", "/x/y" },
+		{ "../../..", "" },      { "../../../etc", "/etc" }, { "", "/w" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		_cleanup_free_ char *path = order_path("/w", cases[i][0]);
+
+		assert_string_equal(path, cases[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(edits_of_one_file_are_in_order),
+		cmocka_unit_test(one_file_has_many_names),
+		cmocka_unit_test(readings_run_together_and_around_edits),
+		cmocka_unit_test(a_command_waits_for_edits_and_they_for_it),
+		cmocka_unit_test(many_changes_wait_for_each_of_their_files),
+		cmocka_unit_test(who_asks_for_it_waits_for_all_and_all_for_him),
+		cmocka_unit_test(paths_are_resolved_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
