@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libhasp-agent: the agent of hasp inside another program.
+ *
+ * A prompt goes to a model, the model calls tools, and an answer comes back; files are edited as
+ * libhasp edits them, commands run in the sandbox.  The program sees all of it as it happens,
+ * decides on every call, and answers what would be asked of a person.
+ *
+ *     #include <hasp_agent.h>
+ *
+ *     static void guard(void *data, hasp_event event, const char *input, hasp_decision *decision)
+ *     {
+ *             if (!may_write(data, input))
+ *                     hasp_decision_refuse(decision, "Generated files are not edited by hand.");
+ *     }
+ *
+ *     const char *folders[] = { "." };
+ *     hasp_agent_options options = HASP_AGENT_OPTIONS_INIT;
+ *     hasp_agent_error error;
+ *     options.folders = folders;
+ *     options.folder_count = 1;
+ *     hasp_agent *agent = hasp_agent_open(&options, &error);
+ *     hasp_agent_on(agent, HASP_BEFORE_TOOL, "write_file|safe_patch", guard, data, &error);
+ *     char *answer;
+ *     if (hasp_agent_prompt(agent, "fix the build", &answer, &error))
+ *             puts(answer);
+ *     hasp_agent_text_free(answer);
+ *     hasp_agent_close(agent);
+ *
+ * Compile and link with `pkg-config --cflags --libs hasp-agent`.  The program `hasp` of the same
+ * version has to be installed too: files and commands are reached through its confined workers.
+ *
+ * Conventions
+ *   - Every `hasp_agent_error *` may be NULL; it is untouched on success.
+ *   - Options and arguments are copied; what a callback is given is only its for the call.
+ *   - JSON is UTF-8 text, followed by a NUL.  What comes from models and files is untrusted: it may
+ *     hold control characters, as text from anywhere may.
+ *   - An agent is used by one thread at a time, except hasp_agent_cancel and hasp_agent_answer,
+ *     which any thread may call, also from a callback; different agents by different threads.
+ *   - Nothing is printed and no signal handler is changed.  Workers and hooks are child processes:
+ *     do not wait for children you did not start, and do not ignore SIGCHLD.
+ *   - Settings, trusted folders, policies, sessions and keys are those of the command `hasp`
+ *     (~/.gemini and the environment): what is set up for one works with the other.
+ *   - hasp_agent_options may grow at its end.
+ *
+ * Not here: edits without a model (hasp.h).
+ */
+#ifndef HASP_AGENT_H
+#define HASP_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define HASP_AGENT_API __attribute__((visibility("default")))
+#else
+#define HASP_AGENT_API
+#endif
+
+/* The version of the library that runs, as "0.1.0". */
+HASP_AGENT_API const char *hasp_agent_version(void);
+
+/* ---- errors ------------------------------------------------------------- */
+
+typedef enum hasp_agent_code {
+	HASP_AGENT_NONE = 0,
+	HASP_AGENT_INVALID_ARGUMENT = 1,
+	HASP_AGENT_NOT_FOUND = 2,             /* a folder, a file, or the program hasp */
+	HASP_AGENT_NOT_PERMITTED = 3,         /* settings, trust or the system forbid it */
+	HASP_AGENT_BUSY = 4,                  /* the session is open elsewhere */
+	HASP_AGENT_WORKER_FAILED = 5,         /* hasp could not be started, or ended */
+	HASP_AGENT_AUTHENTICATION_FAILED = 6, /* no key for the model, or a wrong one */
+	HASP_AGENT_QUOTA_EXCEEDED = 7,
+	HASP_AGENT_OVERLOADED = 8,            /* the provider is; try again later */
+	HASP_AGENT_NETWORK_ERROR = 9,
+	HASP_AGENT_CONTEXT_TOO_LARGE = 10,    /* the conversation does not fit the model */
+	HASP_AGENT_MODEL_ERROR = 11,          /* its reply could not be used */
+	HASP_AGENT_IO_ERROR = 12,             /* also: the disk is full */
+	HASP_AGENT_CANCELLED = 13,            /* hasp_agent_cancel, or somebody said no */
+	HASP_AGENT_STOPPED = 14,              /* by a hook */
+	HASP_AGENT_TURN_LIMIT = 15,
+	HASP_AGENT_LOOP = 16,                 /* the model repeated itself */
+	HASP_AGENT_INTERNAL = 17              /* a defect of the library */
+} hasp_agent_code; /* later versions may add codes: treat what is unknown as a failure */
+
+typedef struct hasp_agent_error {
+	hasp_agent_code code;
+	char message[1024]; /* a finished sentence */
+} hasp_agent_error;
+
+/* "authentication_failed" and the like. Never NULL. */
+HASP_AGENT_API const char *hasp_agent_code_name(hasp_agent_code code);
+
+/* ---- an agent ----------------------------------------------------------- */
+
+typedef struct hasp_agent hasp_agent;
+
+/* Begin with HASP_AGENT_OPTIONS_INIT; zeros are the defaults. */
+typedef struct hasp_agent_options {
+	size_t struct_size;            /* set by the initialiser */
+	const char *const *folders;    /* at least one; the first is the project: its .gemini counts,
+	                                * relative paths and commands begin there */
+	size_t folder_count;
+	const char *model;             /* as --model: "pro", "openai/gpt-5", "replay:FILE"; NULL: as
+	                                * the settings say */
+	const char *approval_mode;     /* "default", "autoEdit", "yolo", "plan"; NULL: the setting */
+	const char *session_id;        /* of a new session; NULL: made up */
+	const char *resume;            /* instead: the session that goes on: "latest", a number of
+	                                * `hasp --list-sessions`, an id */
+	const char *settings;          /* a JSON object that overrides settings, or NULL: for example
+	                                * {"tools": {"allowed": ["read_file"]}} */
+	bool trust;                    /* the project counts as trusted this time: its settings,
+	                                * policies and hooks, and modes above "default" */
+	bool interactive;              /* questions are answered with hasp_agent_answer; otherwise
+	                                * what has to be confirmed is refused */
+	const char *program;           /* the program hasp: a path, or a name in PATH; NULL: "hasp" */
+	const char *const *environment; /* "NAME=VALUE", NULL-terminated: of hook programs; NULL: this
+	                                * process's without secrets */
+	/* What settings, policies and files have wrong, a sentence each; severity "info", "warning" or
+	 * "error". From any thread, also during hasp_agent_open. May be NULL. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *notice_data;
+} hasp_agent_options;
+
+#define HASP_AGENT_OPTIONS_INIT \
+	{ sizeof(hasp_agent_options), NULL, 0, NULL, NULL, NULL, NULL, NULL, false, false, NULL, \
+	  NULL, NULL, NULL }
+
+/* Starts a worker for the files and puts everything together; asks no model.  NULL on failure:
+ * INVALID_ARGUMENT (options, settings, policies, an unknown model or session), NOT_FOUND,
+ * NOT_PERMITTED (the mode), AUTHENTICATION_FAILED, BUSY, WORKER_FAILED, IO_ERROR. */
+HASP_AGENT_API hasp_agent *hasp_agent_open(const hasp_agent_options *options,
+                                           hasp_agent_error *error);
+
+/* SessionEnd hooks; ends commands in the background, workers and threads. NULL is fine. */
+HASP_AGENT_API void hasp_agent_close(hasp_agent *agent);
+
+/* For `resume`, and for the session's file. Belongs to the agent. */
+HASP_AGENT_API const char *hasp_agent_session_id(const hasp_agent *agent);
+
+/* Sends a prompt and works until there is an answer, on this thread; what @ names in the text is
+ * read.  True: answered.  `ret_answer` may be NULL; otherwise it always gets what the model said
+ * last, "" when nothing, also after a failure; the caller frees it with hasp_agent_text_free.
+ * Failures: CANCELLED, STOPPED, TURN_LIMIT, LOOP, those of the model, IO_ERROR.  The conversation
+ * can go on with the next prompt after each of them. */
+HASP_AGENT_API bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
+                                      hasp_agent_error *error);
+
+/* Ends the prompt that is under way, soon: commands are killed, an edit is made or not made.
+ * Without a prompt it does nothing. From any thread; not from a signal handler. */
+HASP_AGENT_API void hasp_agent_cancel(hasp_agent *agent);
+
+/* {"models": ..., "tools": ..., "files": ...}: requests, tokens, calls, decisions, lines, as in
+ * `hasp -o json`, of the session so far. The caller frees it with hasp_agent_text_free. */
+HASP_AGENT_API char *hasp_agent_stats(const hasp_agent *agent);
+
+/* NULL is fine. */
+HASP_AGENT_API void hasp_agent_text_free(char *text);
+
+/* ---- deciding: hooks ---------------------------------------------------- */
+
+/* docs/hooks.md says when each happens, and what its input is. */
+typedef enum hasp_event {
+	HASP_BEFORE_TOOL = 0,  /* every call of every tool, before policy and confirmation */
+	HASP_AFTER_TOOL = 1,
+	HASP_BEFORE_AGENT = 2, /* a prompt */
+	HASP_AFTER_AGENT = 3,  /* its answer */
+	HASP_BEFORE_MODEL = 4, /* a request */
+	HASP_AFTER_MODEL = 5,  /* its reply */
+	HASP_BEFORE_TOOL_SELECTION = 6,
+	HASP_SESSION_START = 7,
+	HASP_SESSION_END = 8,
+	HASP_NOTIFICATION = 9,
+	HASP_PRE_COMPRESS = 10
+} hasp_event;
+
+/* What a callback says. Untouched, it goes on as it would have. */
+typedef struct hasp_decision hasp_decision;
+
+/* It does not happen, and the reason goes to who asked for it: a tool's call is refused and the
+ * model told why; a prompt or a request to the model ends the work (STOPPED); AFTER_AGENT: the
+ * reason is sent to the model as a new prompt. NULL: no reason. */
+HASP_AGENT_API void hasp_decision_refuse(hasp_decision *decision, const char *reason);
+
+/* This is the result: of a tool's call, which is not run (AFTER_TOOL: instead of what it gave), or
+ * of the model, which is not asked (AFTER_MODEL: instead of what it said). Other events: nothing. */
+HASP_AGENT_API void hasp_decision_respond(hasp_decision *decision, const char *text);
+
+/* These members instead of those in the input: BEFORE_TOOL of the arguments (tool_input), which are
+ * then checked as the model's are; BEFORE_MODEL of the request (llm_request); AFTER_MODEL the reply
+ * (llm_response); BEFORE_TOOL_SELECTION {"mode", "allowedFunctionNames"}. Others: nothing.  Text
+ * that is no JSON object makes the event fail (as hasp_decision_fail) and is told by false. */
+HASP_AGENT_API bool hasp_decision_modify(hasp_decision *decision, const char *json);
+
+/* The callback could not decide: as a refusal, with this sentence. */
+HASP_AGENT_API void hasp_decision_fail(hasp_decision *decision, const char *message);
+
+/* `input`: the event as a JSON object.  On threads of the agent; calls of one turn come several at
+ * a time.  It may call hasp_agent_cancel and hasp_agent_answer, and nothing else of this agent. */
+typedef void hasp_hook(void *data, hasp_event event, const char *input, hasp_decision *decision);
+
+/* `matcher`: for tools a JavaScript regular expression on the name, not anchored (hasp's name and
+ * Gemini CLI's are tried); for SESSION_START, SESSION_END, PRE_COMPRESS and NOTIFICATION the exact
+ * word; NULL, "" or "*": always.  Callbacks run in the order they were given, before hook programs;
+ * one refusal is enough.  INVALID_ARGUMENT: no such event, or a prompt is under way. */
+HASP_AGENT_API bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher,
+                                  hasp_hook *hook, void *data, hasp_agent_error *error);
+
+/* ---- watching, answering ------------------------------------------------ */
+
+/* One message: a topic of docs/bus.md ("content", "tool-call", "tool-result", "notice",
+ * "tool-confirmation-request", ...) and its members as a JSON object.  One at a time, on threads of
+ * the agent, who waits for it: be quick.  As a hook it may only cancel and answer. */
+typedef void hasp_listener(void *data, const char *topic, const char *message);
+
+/* Every message from now on. Before the first prompt of an interactive agent there has to be a
+ * listener: who listens promises to answer; without one, nothing can be asked and the answer is no.
+ * INVALID_ARGUMENT: a prompt is under way. */
+HASP_AGENT_API bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
+                                      hasp_agent_error *error);
+
+/* Answers a question: `topic` "tool-confirmation-response" or "ask-user-response"; `message` a JSON
+ * object with the question's "correlationId" and {"outcome": "proceed_once"}, or what docs/bus.md
+ * says.  From any thread; the first answer counts.  INVALID_ARGUMENT: not such a topic or message,
+ * or nobody waits for it any more. */
+HASP_AGENT_API bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,
+                                      hasp_agent_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
