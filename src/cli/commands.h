@@ -11,12 +11,16 @@ enum {
 	CLI_USAGE = 2,  /* the command line is wrong; nothing is on standard output */
 };
 
-int command_run_root(const struct invocation *invocation);       /* help.c */
+int command_run_root(const struct invocation *invocation);       /* agent_command.c */
 int command_run_help(const struct invocation *invocation);       /* help.c */
 int command_run_completion(const struct invocation *invocation); /* completion.c */
 int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
 int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
 int command_run_serve(const struct invocation *invocation);      /* serve_command.c */
+int command_run_hooks(const struct invocation *invocation);      /* hooks_command.c */
+int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
+int command_run_config(const struct invocation *invocation);     /* config_command.c */
+int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
 int command_run_worker(const struct invocation *invocation);     /* worker_command.c */
 
 #endif

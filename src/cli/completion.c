@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "config/settings.h"
 #include "tool/tool.h"
 
 /* The names of the tool's parameters, each followed by "=". */
@@ -31,6 +32,9 @@ static void value_words(struct buf *out, const struct value *value)
 		buf_printf(out, " %s", tool_at(i)->name);
 	for (size_t i = 0; value->complete == COMPLETE_COMMAND && i < command_count(); i++)
 		buf_printf(out, " %s", command_at(i)->name);
+	for (size_t i = 0; value->complete == COMPLETE_SETTING && settings_name(i); i++)
+		if (!strpbrk(settings_name(i), "$*"))
+			buf_printf(out, " %s", settings_name(i));
 	for (size_t i = 0; value->choices && value->choices[i]; i++)
 		buf_printf(out, " %s", value->choices[i]);
 }
@@ -97,7 +101,7 @@ static const char bash_tail[] =
 	"}\n"
 	"\n"
 	"_hasp() {\n"
-	"	local line cur word flag='' command='' tool='' count=0 i\n"
+	"	local line cur word flag='' command='' tool='' prompt='' count=0 i\n"
 	"	local -a words\n"
 	"	COMPREPLY=()\n"
 	"	# COMP_WORDS is cut at \"=\"; the line is not.\n"
@@ -106,13 +110,20 @@ static const char bash_tail[] =
 	"	[[ $line == *[[:space:]] ]] && words+=('')\n"
 	"	for ((i = 1; i < ${#words[@]} - 1; i++)); do\n"
 	"		word=${words[i]}\n"
-	"		if [[ $flag ]]; then\n"
+	"		if [[ $flag && $word != -?* ]]; then\n"
 	"			flag=''\n"
-	"		elif ((count)) && _hasp_passes_on \"$command\"; then\n"
+	"			continue\n"
+	"		fi\n"
+	"		flag='' # that can do without a value\n"
+	"		if ((count)) && _hasp_passes_on \"$command\"; then\n"
 	"			((count++))\n"
 	"		elif [[ $word == -?* ]]; then\n"
 	"			[[ $word != *=* && $(_hasp_value \"$command $word\") ]] &&\n"
 	"				flag=$word\n"
+	"			# Behind the agent's own flags there are words of a prompt, and no commands.\n"
+	"			[[ $command || $word == -h || $word == --help ]] || prompt=1\n"
+	"		elif [[ $prompt ]]; then\n"
+	"			:\n"
 	"		elif [[ ! $command ]]; then\n"
 	"			command=$word\n"
 	"		else\n"
@@ -132,7 +143,7 @@ static const char bash_tail[] =
 	"		_hasp_offer $(_hasp_value \"$command $flag\" \"$tool\")\n"
 	"	elif [[ $cur == -?* || $cur == - ]]; then\n"
 	"		_hasp_offer words $(_hasp_flags \"$command\")\n"
-	"	else\n"
+	"	elif [[ ! $prompt ]]; then\n"
 	"		_hasp_offer $(_hasp_positional \"$command $count\")\n"
 	"	fi\n"
 	"}\n"
@@ -145,6 +156,7 @@ static const char *const bash_kinds[] = {
 	[COMPLETE_CHOICE] = "words",
 	[COMPLETE_TOOL] = "words",
 	[COMPLETE_COMMAND] = "words",
+	[COMPLETE_SETTING] = "words",
 	[COMPLETE_PROGRAM] = "program",
 	[COMPLETE_PARAMETER] = "parameter $(_hasp_parameters \"$2\")",
 };
@@ -166,16 +178,16 @@ static void bash_value(struct buf *out, const struct value *value)
 	buf_str(out, "\" ;;\n");
 }
 
-static void bash_values(struct buf *out, const struct command *command)
+static void bash_values(struct buf *out, const char *name, const struct command *command)
 {
 	for (size_t i = 0; i < command->flag_count; i++) {
 		const struct flag *flag = &command->flags[i];
 
-		if (!flag->value.name)
+		if (!flag->value.name || flag->hidden)
 			continue;
-		buf_printf(out, "	'%s --%s'", command->name, flag->name);
+		buf_printf(out, "	'%s --%s'", name, flag->name);
 		if (flag->letter)
-			buf_printf(out, " | '%s -%c'", command->name, flag->letter);
+			buf_printf(out, " | '%s -%c'", name, flag->letter);
 		buf_str(out, ") ");
 		bash_value(out, &flag->value);
 	}
@@ -189,8 +201,9 @@ static void bash_script(struct buf *out)
 	for (size_t i = 0; i < command_count(); i++)
 		bash_flags(out, command_at(i)->name, command_at(i));
 	buf_str(out, "	esac\n}\n\n_hasp_value() {\n	case $1 in\n");
+	bash_values(out, "", command_root());
 	for (size_t i = 0; i < command_count(); i++)
-		bash_values(out, command_at(i));
+		bash_values(out, command_at(i)->name, command_at(i));
 	buf_str(out, "	esac\n}\n\n_hasp_positional() {\n	case $1 in\n	' 0') ");
 	bash_value(out, &(struct value){ NULL, COMPLETE_COMMAND, NULL });
 	for (size_t i = 0; i < command_count(); i++) {
@@ -274,7 +287,7 @@ static void zsh_flags(struct buf *out, const struct command *command, const char
 		escaped(out, flag->help, "[]:\\");
 		buf_char(out, ']');
 		if (flag->value.name) {
-			buf_printf(out, ":%s:", flag->value.name);
+			buf_printf(out, "%s:%s:", flag->optional ? ":" : "", flag->value.name);
 			zsh_action(out, &flag->value);
 		}
 		buf_str(out, "' \\\n");

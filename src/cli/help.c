@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/manpage.h"
 #include "cli/output.h"
 
 enum {
@@ -223,23 +222,6 @@ static int show(const struct buf *text)
 		return CLI_OK;
 	output_complain(err.message);
 	return CLI_FAILED;
-}
-
-int command_run_root(const struct invocation *invocation)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
-
-	if (invocation_has(invocation, FLAG_VERSION)) {
-		buf_str(&out, "hasp " HASP_VERSION "\n");
-		return show(&out);
-	}
-	if (invocation_has(invocation, FLAG_MAN_PAGE)) {
-		manpage_print(&out);
-		return show(&out);
-	}
-	help_command(&out, command_root());
-	output_stderr(buf_view(&out));
-	return CLI_USAGE;
 }
 
 int help_show(const struct invocation *invocation)

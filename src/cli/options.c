@@ -6,77 +6,15 @@
 
 #include "base/mem.h"
 #include "cli/commands.h"
+#include "cli/options_rows.h"
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
-static const char *const durability_choices[] = { "full", "rename", NULL };
 static const char *const protocol_choices[] = { "mcp", NULL };
 static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
 static const char *const content_choices[] = { "full", "diff", "none", NULL };
-static const char *const level_choices[] = { "auto",  "full", "landlock",
-	                                     "paths", "none", NULL };
 static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
 static const char *const tty_choices[] = { "auto", "always", "never", NULL };
 static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
-
-#define HELP_FLAG \
-	{ .id = FLAG_HELP, .name = "help", .letter = 'h', .help = "show this help" }
-
-#define DURABILITY_FLAG                                                                          \
-	{ .id = FLAG_DURABILITY, .name = "durability",                                           \
-	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },                               \
-	  .help = "full (synced to the disk, the default) or rename",                            \
-	  .man = "How safe a written file is when the call returns: full (the file and its folder " \
-		 "are synced to the disk, the default) or rename (atomic, and left to the kernel " \
-		 "to write out)." }
-
-/* What the three commands that reach a workspace have in common. `WHO` is what is confined. */
-#define SANDBOX_FLAGS(WHO)                                                                       \
-	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
-	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
-	  .help = "how " WHO " is confined: auto (default), full, landlock or paths",            \
-	  .man = "How " WHO " is confined: auto (the default) is the strongest level that this " \
-		 "machine allows; full, landlock or paths (also called none) is exactly that "   \
-		 "level, and an error where it cannot be had. \"hasp sandbox --status\" "        \
-		 "explains them. The environment variable HASP_SANDBOX is the default." },       \
-	{ .id = FLAG_NET, .name = "net", .help = "leave the network on" },                       \
-	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
-	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "commands may write this file or folder too" },                                \
-	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
-	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "may be read although it is hidden by default" },                              \
-	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
-	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read at all" }
-
-#define WORKER_FLAG                                                                              \
-	{ .id = FLAG_WORKER, .name = "worker", .value = { "COMMAND", COMPLETE_NOTHING, NULL },   \
-	  .help = "work elsewhere: \"ssh HOST hasp worker\"",                                    \
-	  .man = "Starts COMMAND and works where its standard input and output lead: "           \
-		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is cut "  \
-		 "into words at blanks; quotes and backslashes keep blanks, nothing else has a " \
-		 "meaning and no shell is run. Or it is a JSON array of words. Roots and the "   \
-		 "paths of other options are then paths over there." }
-
-static const struct flag root_flags[] = {
-	HELP_FLAG,
-	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
-	{ .id = FLAG_MAN_PAGE, .name = "man-page", .hidden = true, .help = "print hasp(1)" },
-};
-
-static const char *const root_synopsis[] = { "COMMAND [ARGUMENT]...", "--version | --help", NULL };
-
-static const struct command root = {
-	.name = "hasp",
-	.summary = "state-verified file tools for language models",
-	.synopsis = root_synopsis,
-	.text = "hasp reads and edits files on behalf of a language model, or of any program. "
-		"Every read answers with the SHA-256 of the file; every edit names the SHA-256 it "
-		"was made for and changes nothing when the file is in another state. Diffs are "
-		"placed by their content, or refused. Nothing outside the workspace is reached.",
-	.flags = root_flags,
-	.flag_count = ARRAY_LEN(root_flags),
-	.run = command_run_root,
-};
 
 static const struct flag tool_flags[] = {
 	{ .id = FLAG_ARG, .name = "arg", .letter = 'a', .repeatable = true,
@@ -267,6 +205,126 @@ static const struct flag worker_flags[] = {
 	HELP_FLAG,
 };
 
+static const char *const config_choices[] = { "show",   "get",   "set",      "unset",
+	                                      "schema", "trust", "distrust", NULL };
+static const char *const scope_choices[] = { "user", "project", NULL };
+
+static const struct flag config_flags[] = {
+	{ .id = FLAG_ORIGIN, .name = "origin", .letter = 'o',
+	  .help = "with show: where each value comes from" },
+	{ .id = FLAG_ALL, .name = "all", .letter = 'a',
+	  .help = "with show: also values that nobody set" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
+	  .help = "with set and unset: user (default) or project",
+	  .man = "Whose file set and unset write: user (the default) is ~/.gemini/settings.json, "
+		 "project is .gemini/settings.json of the project." },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
+	  .help = "let the project's own settings count this time" },
+	HELP_FLAG,
+};
+
+static const struct positional config_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, config_choices },
+	  "show, get, set, unset, schema, trust or distrust" },
+	{ { "KEY", COMPLETE_SETTING, NULL }, "a setting, as tools.shell.pager; for trust: the folder" },
+	{ { "VALUE", COMPLETE_NOTHING, NULL }, "its new value: a string as it stands, else JSON" },
+};
+
+static const char *const config_synopsis[] = {
+	"[show] [--origin] [--all] [--json]",
+	"get KEY [--json]",
+	"set KEY VALUE | unset KEY [--scope user|project]",
+	"trust [FOLDER] | distrust [FOLDER]",
+	"schema",
+	NULL,
+};
+
+static const char *const policy_choices[] = { "check", "list", NULL };
+static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
+	                                    "yolo",    "plan",      NULL };
+
+static const struct flag policy_flags[] = {
+	{ .id = FLAG_MODE, .name = "mode", .letter = 'm',
+	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
+	  .help = "with check: the approval mode (default: as settings say)" },
+	{ .id = FLAG_HEADLESS, .name = "headless",
+	  .help = "with check: nobody can be asked" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	POLICY_FLAGS,
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
+	  .help = "let the project's own settings and policies count this time" },
+	HELP_FLAG,
+};
+
+static const struct positional policy_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, policy_choices }, "check or list" },
+	{ { "TOOL", COMPLETE_TOOL, NULL }, "a tool, or mcp_SERVER_TOOL" },
+	{ { "ARGS", COMPLETE_NOTHING, NULL },
+	  "its arguments as JSON; of run_shell_command also the command itself" },
+};
+
+static const char *const policy_synopsis[] = {
+	"check TOOL [ARGS] [--mode MODE] [--headless] [--json]",
+	"list [--json]",
+	NULL,
+};
+
+static const char *const hooks_choices[] = { "list", "trust", NULL };
+
+static const struct flag hooks_flags[] = {
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
+	  .help = "let the project's own hooks count this time" },
+	HELP_FLAG,
+};
+
+static const struct positional hooks_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, hooks_choices }, "list (default) or trust" },
+};
+
+static const char *const hooks_synopsis[] = {
+	"[list] [--json]",
+	"trust",
+	NULL,
+};
+
+static const char *const checkpoint_choices[] = { "list", "restore", "prune", NULL };
+
+static const struct flag checkpoint_flags[] = {
+	{ .id = FLAG_FORCE, .name = "force", .letter = 'f',
+	  .help = "with restore: also files that somebody else has changed",
+	  .man = "With restore: also files that somebody else has changed since get the content they "
+		 "had. What is replaced is kept, as always. Nothing is removed that no edit made." },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder; the first is the project (default: the current one)" },
+	DURABILITY_FLAG,
+	SANDBOX_FLAGS("the restore"),
+	WORKER_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional checkpoint_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, checkpoint_choices }, "list, restore or prune" },
+	{ { "ID", COMPLETE_NOTHING, NULL }, "a checkpoint, or latest; of prune: days" },
+};
+
+static const char *const checkpoint_synopsis[] = {
+	"list [--json]",
+	"restore ID [--force] [--json]",
+	"prune DAYS [--json]",
+	NULL,
+};
+
 static const struct command commands[] = {
 	{
 		.name = "tool",
@@ -322,6 +380,72 @@ static const struct command commands[] = {
 		.run = command_run_sandbox,
 	},
 	{
+		.name = "config",
+		.summary = "show and change settings, and where they come from",
+		.synopsis = config_synopsis,
+		.text = "Settings are Gemini CLI's: from low to high, built-in defaults, the system's "
+			"defaults, the user's file, the project's (if its folder is trusted), and the "
+			"system's. What is shown is what they come to; keys, tokens and passwords are "
+			"shown as ***.\n\n"
+			"set and unset change one value of a file and leave all else, comments too, as "
+			"it is. trust lets a folder's own settings, hooks, commands and servers count; "
+			"distrust forbids it. schema prints a JSON Schema of the settings.",
+		.flags = config_flags,
+		.flag_count = ARRAY_LEN(config_flags),
+		.positionals = config_positionals,
+		.positional_count = ARRAY_LEN(config_positionals),
+		.run = command_run_config,
+	},
+	{
+		.name = "policy",
+		.summary = "say what the policies decide on a call, and by which rule",
+		.synopsis = policy_synopsis,
+		.text = "Policies decide whether a call of a tool is allowed, denied, or somebody is "
+			"asked. check says what they decide on one call, and the file and line of the "
+			"rule that made it; of a command line, for each command in it. Nothing is run. "
+			"list shows all rules, the strongest first, and then the safety checkers.\n\n"
+			"The policies are those of Gemini CLI: files in ~/.gemini/policies, in the "
+			"project's .gemini/policies if its folder is trusted, the administrator's in "
+			"/etc/gemini-cli/policies, and what settings say.",
+		.flags = policy_flags,
+		.flag_count = ARRAY_LEN(policy_flags),
+		.positionals = policy_positionals,
+		.positional_count = ARRAY_LEN(policy_positionals),
+		.run = command_run_policy,
+	},
+	{
+		.name = "hooks",
+		.summary = "list hooks, and trust those of a project",
+		.synopsis = hooks_synopsis,
+		.text = "Hooks are programs that an agent tells of what happens, and that may change it. "
+			"list shows those of the user, the system and the project, and whether each "
+			"runs. A project's hooks run after they were trusted: trust does that for all "
+			"that the project has now. One that changes has to be trusted again.",
+		.flags = hooks_flags,
+		.flag_count = ARRAY_LEN(hooks_flags),
+		.positionals = hooks_positionals,
+		.positional_count = ARRAY_LEN(hooks_positionals),
+		.run = command_run_hooks,
+	},
+	{
+		.name = "checkpoint",
+		.summary = "list what was kept before edits, and go back to it",
+		.synopsis = checkpoint_synopsis,
+		.text = "With the setting general.checkpointing.enabled, files are kept before an agent "
+			"edits them. list shows the checkpoints of the project, the oldest first. restore "
+			"gives every file that the same session edited since the checkpoint the content "
+			"it had, and removes what these edits made; a file that somebody else has changed "
+			"is left and named. What is replaced is kept too, so that a restore can be "
+			"undone.\n\n"
+			"prune removes checkpoints that are more than so many days old.\n\n"
+			"The exit code is 1 when a file was left or could not be restored.",
+		.flags = checkpoint_flags,
+		.flag_count = ARRAY_LEN(checkpoint_flags),
+		.positionals = checkpoint_positionals,
+		.positional_count = ARRAY_LEN(checkpoint_positionals),
+		.run = command_run_checkpoint,
+	},
+	{
 		.name = "worker",
 		.summary = "work for a hasp elsewhere, over standard input and output",
 		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
@@ -362,7 +486,7 @@ static const struct command commands[] = {
 
 const struct command *command_root(void)
 {
-	return &root;
+	return &agent_command;
 }
 
 size_t command_count(void)

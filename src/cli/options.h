@@ -55,6 +55,31 @@ enum flag_id {
 	FLAG_SEATBELT,
 	FLAG_REPORT,
 	FLAG_CONFINED,
+	FLAG_ALL,
+	FLAG_ORIGIN,
+	FLAG_SCOPE,
+	FLAG_SKIP_TRUST,
+	FLAG_MODE,
+	FLAG_HEADLESS,
+	FLAG_POLICY,
+	FLAG_ADMIN_POLICY,
+	FLAG_PROMPT,
+	FLAG_MODEL,
+	FLAG_OUTPUT_FORMAT,
+	FLAG_APPROVAL_MODE,
+	FLAG_YOLO,
+	FLAG_ALLOWED_TOOLS,
+	FLAG_RESUME,
+	FLAG_SESSION_ID,
+	FLAG_SESSION_FILE,
+	FLAG_LIST_SESSIONS,
+	FLAG_DELETE_SESSION,
+	FLAG_INCLUDE,
+	FLAG_IGNORE_ENV,
+	FLAG_DEBUG,
+	FLAG_RECORD,
+	FLAG_REPLAY,
+	FLAG_FORCE,
 };
 
 /* What a shell offers when the value is being typed. */
@@ -66,6 +91,7 @@ enum complete_kind {
 	COMPLETE_TOOL,      /* the registry's names */
 	COMPLETE_COMMAND,   /* the sub-commands */
 	COMPLETE_PARAMETER, /* NAME= for the parameters of the tool named before */
+	COMPLETE_SETTING,   /* the names of settings */
 	COMPLETE_PROGRAM,   /* a program, then its arguments: whatever the shell offers */
 };
 
@@ -81,6 +107,9 @@ struct flag {
 	const char *name; /* without the dashes */
 	char letter;      /* short form, or 0 */
 	struct value value;
+	/* The value may be missing: then the flag is a switch. The next word is taken for it only if it is
+	 * one of the choices, or, without choices, does not begin with '-'. */
+	bool optional;
 	bool repeatable;
 	bool hidden;
 	const char *help; /* one line, no full stop */

@@ -65,17 +65,27 @@ static bool unknown_flag(const struct command *command, const char *name, struct
 	return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag --%s.", name);
 }
 
-bool command_unknown(const char *name, struct err *err)
+static const char *nearest_command(const char *name)
 {
 	const char *known[ROWS_MAX];
 	size_t count = 0;
-	const char *near;
 
 	while (count < command_count() && count < ROWS_MAX) {
 		known[count] = command_at(count)->name;
 		count++;
 	}
-	near = nearest_name(name, known, count);
+	return nearest_name(name, known, count);
+}
+
+static bool is_near_command(const char *name)
+{
+	return nearest_command(name) != NULL;
+}
+
+bool command_unknown(const char *name, struct err *err)
+{
+	const char *near = nearest_command(name);
+
 	if (near)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "There is no command \"%s\"; did you mean \"%s\"?", name, near);
@@ -114,10 +124,30 @@ static bool add_flag(struct invocation *ret, const struct flag *flag, const char
 	return true;
 }
 
+static bool is_choice(const struct value *value, const char *word)
+{
+	for (size_t i = 0; value->choices[i]; i++)
+		if (strcmp(value->choices[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the next word is the value of a flag that can do without. */
+static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
+{
+	const char *word = cursor->next < cursor->argc ? cursor->argv[cursor->next] : NULL;
+
+	if (!word)
+		return false;
+	return flag->value.choices ? is_choice(&flag->value, word) : word[0] != '-';
+}
+
 /* The value of a flag that needs one: what is attached, or the next word. */
 static bool take_value(struct cursor *cursor, const struct flag *flag, const char *attached,
                        const char **ret_value, struct err *err)
 {
+	if (flag->optional && !attached && !next_is_value(cursor, flag))
+		return true;
 	if (!flag->value.name) {
 		if (attached)
 			return err_set(err, ERR_INVALID_ARGUMENT, "--%s takes no value.",
@@ -170,7 +200,7 @@ static bool parse_short(struct cursor *cursor, const char *letters, struct invoc
 		if (!flag)
 			return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag -%s.",
 			               letters + i);
-		if (flag->value.name) {
+		if (flag->value.name && !(flag->optional && letters[i + 1])) {
 			const char *attached = letters[i + 1] ? letters + i + 1 : NULL;
 
 			return take_value(cursor, flag, attached, &value, err) &&
@@ -182,16 +212,41 @@ static bool parse_short(struct cursor *cursor, const char *letters, struct invoc
 	return true;
 }
 
-static bool parse_positional(const char *word, struct invocation *ret, struct err *err)
+/* "hasp --help COMMAND" is about the command; behind other flags and words there are only words. */
+static bool may_name_command(const struct invocation *ret)
+{
+	for (size_t i = 0; i < ret->flag_count; i++)
+		if (ret->flags[i].id != FLAG_HELP)
+			return false;
+	return !ret->positional_count;
+}
+
+/* The name of a command, or a word of a prompt. A single word that is nearly a command's name is more
+ * likely a slip than a prompt. */
+static bool parse_word_of_root(const char *word, struct invocation *ret, struct err *err)
+{
+	const struct command *named = command_find(word);
+
+	if (named && may_name_command(ret)) {
+		ret->command = named;
+		return true;
+	}
+	if (may_name_command(ret) && !strpbrk(word, " \t\n") && is_near_command(word))
+		return command_unknown(word, err);
+	ret->positionals[ret->positional_count++] = word;
+	return true;
+}
+
+/* `word_only`: behind "--", where the name of a command is a word like others. */
+static bool parse_positional(const char *word, bool word_only, struct invocation *ret,
+                             struct err *err)
 {
 	const struct command *command = ret->command;
 
+	if (command == command_root() && !word_only)
+		return parse_word_of_root(word, ret, err);
 	if (command == command_root()) {
-		const struct command *named = command_find(word);
-
-		if (!named)
-			return command_unknown(word, err);
-		ret->command = named;
+		ret->positionals[ret->positional_count++] = word;
 		return true;
 	}
 	if (ret->positional_count >= command->positional_count && !command->passes_on)
@@ -228,7 +283,7 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 		else if (!flags_ended && word[0] == '-' && word[1])
 			ok = parse_short(&cursor, word + 1, ret, err);
 		else
-			ok = parse_positional(word, ret, err);
+			ok = parse_positional(word, flags_ended, ret, err);
 		if (!ok)
 			return false;
 		flags_ended |= ret->command->passes_on && ret->positional_count > 0;

@@ -6,7 +6,8 @@
  *             ... usage error ...
  *     return invocation.command->run(&invocation);
  *
- * Grammar: hasp [FLAG...] [COMMAND [FLAG | POSITIONAL]...].  A flag is --name,
+ * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where the words
+ * are a prompt: the first word is a command's name only where nothing stands before it.  A flag is --name,
  * --name=VALUE, --name VALUE, -x, -xVALUE or -x VALUE; "--" ends the flags and
  * "-" is a positional.  Flags are not abbreviated, so that a new one never
  * changes what a script means.  Of a command that passes words on (`passes_on`) the first
@@ -20,7 +21,7 @@
 
 struct flag_value {
 	enum flag_id id;
-	const char *value; /* borrowed from argv; NULL for a switch */
+	const char *value; /* borrowed from argv; NULL for a switch, or where it is left out */
 };
 
 struct invocation {

@@ -8,9 +8,7 @@
 #include "cli/output.h"
 #include "cli/words.h"
 #include "sandbox/probe.h"
-
-/* The end of the journal's path beneath the home folder. */
-#define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
+#include "worker/local_defaults.h"
 
 const char **flag_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count)
 {
@@ -21,20 +19,6 @@ const char **flag_values(const struct invocation *invocation, enum flag_id id, s
 		if (invocation->flags[i].id == id)
 			values[(*ret_count)++] = invocation->flags[i].value;
 	return values;
-}
-
-/* Where apply_changes keeps its journal; NULL when there is no home folder. The caller frees. */
-static char *journal_folder(void)
-{
-	static const char *const homes[] = { "GEMINI_CLI_HOME", "HOME" };
-
-	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-		const char *home = getenv(homes[i]);
-
-		if (home && home[0] == '/')
-			return mem_printf("%s" JOURNAL_BENEATH_HOME, home);
-	}
-	return NULL;
 }
 
 static bool read_level(const struct invocation *invocation, struct worker_options *ret,
@@ -68,7 +52,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	confinement.read = flag_values(invocation, FLAG_READ, &options->read_count);
 	confinement.deny = flag_values(invocation, FLAG_DENY, &options->deny_count);
 	/* Over there a worker has a home of its own. */
-	confinement.journal = worker ? NULL : journal_folder();
+	confinement.journal = worker ? NULL : local_journal_folder();
 	options->write = confinement.write;
 	options->read = confinement.read;
 	options->deny = confinement.deny;
@@ -89,9 +73,7 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 
 	if (worker)
 		return provider_command(worker, options, ret, err);
-	if (options->level_given && options->level == SANDBOX_PATHS)
-		return provider_none(options, ret, err);
-	return provider_local(options, ret, err);
+	return local_provider_open(options, ret, err);
 }
 
 void confinement_release(struct confinement *confinement)
@@ -112,24 +94,18 @@ static enum sandbox_level expected_level(const struct worker_options *options)
 
 char *confinement_sentences(const struct confinement *confinement)
 {
-	const struct worker_options *options = &confinement->options;
-	enum sandbox_level level;
+	return confinement_sentences_at(confinement, confinement->worker ?
+	                                                     SANDBOX_PATHS :
+	                                                     expected_level(&confinement->options));
+}
 
+char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level)
+{
 	if (confinement->worker)
 		return mem_strdup("Files and commands are those of another machine or container; "
 		                  "_meta of each result tells how they are confined "
 		                  "(hasp/sandbox).");
-	level = expected_level(options);
-	if (level == SANDBOX_PATHS)
-		return mem_strdup("WARNING: commands are not confined here (sandbox level paths): "
-		                  "they can do all that the user can. Be careful.");
-	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
-	                  "can be written%s, credentials cannot be read, the network is %s. What is "
-	                  "denied is told with what would allow it: ask the user, do not work "
-	                  "around it.",
-	                  sandbox_level_name(level),
-	                  options->write_count ? " (and what the user added)" : "",
-	                  options->network ? "on" : "off");
+	return local_sentences(&confinement->options, level);
 }
 
 void confinement_warn(struct provider *provider)

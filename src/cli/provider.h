@@ -37,6 +37,8 @@ void confinement_release(struct confinement *confinement);
 /* What a model is told: the level that is asked for or that this machine has, and what is
  * allowed. The caller frees. */
 char *confinement_sentences(const struct confinement *confinement);
+/* The same where the level is known (provider_info): nothing is probed. */
+char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level);
 
 /* "not confined (level paths): WHY ..." to standard error, where that is so. */
 void confinement_warn(struct provider *provider);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands, flags, help and usage errors."""
 import pytest
+from conftest import HASP
+from terminal import Terminal
 
 
 def is_usage_error(done, *words):
@@ -12,17 +14,23 @@ def is_usage_error(done, *words):
     return True
 
 
-def test_without_a_command_help_goes_to_standard_error(ws):
+def test_without_anything_help_goes_to_standard_error(ws):
+    with Terminal(["sh", "-c", '"$0" >out', HASP], ws.folder, ws.env) as terminal:
+        code, shown = terminal.finish()
+    assert code == 2 and ws.read("out") == b""
+    assert b"usage: hasp -p PROMPT" in shown and b"completion" in shown
+
+
+def test_without_anything_and_no_terminal_there_is_no_prompt(ws):
     done = ws.run()
-    assert (done.code, done.out) == (2, b"")
-    assert "usage: hasp COMMAND" in done.message and "completion" in done.message
+    assert (done.code, done.out) == (42, b"") and "no prompt" in done.message
 
 
 def test_help_goes_to_standard_output(ws):
     for flag in ("--help", "-h"):
         done = ws.run(flag)
         assert (done.code, done.err) == (0, b"")
-        assert b"usage: hasp COMMAND" in done.out
+        assert b"usage: hasp -p PROMPT" in done.out and b"hasp COMMAND" in done.out
 
 
 def test_help_names_every_command_and_no_hidden_flag(ws):
@@ -150,9 +158,9 @@ def test_two_dashes_end_the_flags(ws):
 
 def test_hostile_words_do_not_reach_the_terminal_raw(ws):
     evil = "\x1b]0;owned\x07\u202e"
-    for args in ([evil], ["tool", evil], ["tool", "--" + evil], ["tool", "read_file", evil]):
+    for args in ([evil], ["--" + evil], ["tool", evil], ["tool", "--" + evil], ["tool", "read_file", evil]):
         done = ws.run(*args)
-        assert done.code == 2
+        assert done.code == (41 if args == [evil] else 2)  # a word alone is a prompt
         assert b"\x1b" not in done.err and b"\x07" not in done.err
         assert "\u202e" not in done.message
 

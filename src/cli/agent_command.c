@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program without a command: the agent, headless. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/host.h"
+#include "agent/prepare.h"
+#include "agent/sessions.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/agent_exit.h"
+#include "cli/agent_input.h"
+#include "cli/agent_output.h"
+#include "cli/agent_signals.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/lists.h"
+#include "cli/manpage.h"
+#include "cli/output.h"
+#include "cli/provider.h"
+#include "data/json.h"
+#include "worker/environment.h"
+
+/* One run, with what it has opened so far. */
+struct headless {
+	const struct invocation *invocation;
+	struct cancel *cancel;
+	struct agent_output output;
+	struct settings *settings;
+	struct policy *policy;
+	struct confinement confinement;
+	struct provider *provider;
+	struct host *host;
+	enum approval_mode mode;
+	char *root;
+	char **environment;     /* of hooks */
+	char *resume_file;
+};
+
+static void tell(void *data, const char *severity, const char *message)
+{
+	agent_output_notice(data, severity, message);
+}
+
+static void trace(void *data, const char *line)
+{
+	(void)data;
+	output_complain(line);
+}
+
+static struct agent_ending fail(enum agent_exit code, const struct err *err)
+{
+	return (struct agent_ending){ .code = code, .type = agent_exit_type(code),
+		                      .message = err->message, .response = "" };
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+/* --allowed-tools, as tools.allowed. */
+static void add_allowed(const struct invocation *invocation, json_t *overrides)
+{
+	size_t count;
+	const char **lists = flag_values(invocation, FLAG_ALLOWED_TOOLS, &count);
+	json_t *allowed = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		list_split(lists[i], allowed);
+	if (json_array_size(allowed))
+		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
+	json_decref(allowed);
+	free(lists);
+}
+
+static bool open_settings(struct headless *run, struct err *err)
+{
+	json_auto_t *overrides = json_object();
+	struct settings_options options = {
+		.skip_trust = invocation_has(run->invocation, FLAG_SKIP_TRUST),
+		.ignore_env_files = invocation_has(run->invocation, FLAG_IGNORE_ENV),
+		.overrides = overrides,
+	};
+
+	run->root = realpath(".", NULL);
+	if (!run->root)
+		return err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
+	options.project = run->root;
+	add_allowed(run->invocation, overrides);
+	return settings_load(&options, &run->settings, err);
+}
+
+static bool choose_mode(struct headless *run, struct err *err)
+{
+	const char *word = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
+	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
+
+	if (yolo && word)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--yolo and --approval-mode say the same thing; give one of them.");
+	run->mode = prepare_mode(run->settings, word ? word : yolo ? "yolo" : NULL);
+	return true;
+}
+
+/* What a mode may not be: in a folder that is not trusted, or where the settings forbid it. */
+static bool check_mode(const struct headless *run, struct agent_ending *ending, struct err *err)
+{
+	if (prepare_mode_check(run->settings, run->mode, err))
+		return true;
+	*ending = fail(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED : AGENT_EXIT_CONFIG,
+	               err);
+	return false;
+}
+
+static bool open_policy(struct headless *run, struct err *err)
+{
+	size_t count, admin_count;
+	_cleanup_free_ const char **files = flag_values(run->invocation, FLAG_POLICY, &count);
+	_cleanup_free_ const char **admin = flag_values(run->invocation, FLAG_ADMIN_POLICY,
+	                                                &admin_count);
+	struct policy_sources sources = { .settings = run->settings,
+		                          .files = count ? files : NULL,
+		                          .admin_files = admin_count ? admin : NULL };
+
+	return prepare_policy(&sources, tell, &run->output, &run->policy, err);
+}
+
+/* --- the workspace -------------------------------------------------------------------------- */
+
+static bool open_provider(struct headless *run, struct err *err)
+{
+	struct worker_options *options = &run->confinement.options;
+	json_auto_t *included = json_array();
+	_cleanup_free_ const char **roots = NULL, **lists = NULL;
+	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
+	                 !invocation_value(run->invocation, FLAG_SANDBOX);
+	size_t count;
+
+	if (!confinement_read(run->invocation, &run->confinement, err))
+		return false;
+	/* --sandbox without a level asks for the strongest. */
+	prepare_level(run->settings, strongest ? "full" : NULL, options);
+	lists = flag_values(run->invocation, FLAG_INCLUDE, &count);
+	for (size_t i = 0; i < count; i++)
+		list_split(lists[i], included);
+	roots = prepare_roots(run->settings, run->root, included, &options->root_count);
+	options->roots = roots;
+	return confinement_open(&run->confinement, &run->provider, err);
+}
+
+/* --- the session ---------------------------------------------------------------------------- */
+
+static bool check_session_flags(const struct invocation *invocation, struct err *err)
+{
+	int given = invocation_has(invocation, FLAG_RESUME) +
+	            invocation_has(invocation, FLAG_SESSION_ID) +
+	            invocation_has(invocation, FLAG_SESSION_FILE);
+
+	return given < 2 || err_set(err, ERR_INVALID_ARGUMENT,
+	                            "--resume, --session-id and --session-file exclude each other.");
+}
+
+static bool find_resumed(struct headless *run, struct err *err)
+{
+	const char *which = invocation_value(run->invocation, FLAG_RESUME);
+	struct home *home;
+	bool ok;
+
+	if (!invocation_has(run->invocation, FLAG_RESUME))
+		return true;
+	if (!home_open(run->root, &home, err))
+		return false;
+	ok = sessions_find(home, which ? which : "latest", &run->resume_file, err);
+	home_free(home);
+	return ok;
+}
+
+static bool open_host(struct headless *run, struct err *err)
+{
+	const struct invocation *invocation = run->invocation;
+	const char *replay = invocation_value(invocation, FLAG_REPLAY);
+	_cleanup_free_ char *replayed = replay ? mem_printf("replay:%s", replay) : NULL;
+	const struct provider_info *info = run->provider->ops->info(run->provider);
+	_cleanup_free_ char *sentences = confinement_sentences_at(&run->confinement, info->level);
+	_cleanup_free_ char *policies = policy_save_folder(run->settings);
+	bool may_save = settings_bool(run->settings, "security.enablePermanentToolApproval", false);
+	struct host_options options = {
+		.settings = run->settings, .provider = run->provider,
+		.local = !run->confinement.worker, .policy = run->policy,
+		.policy_folder = may_save ? policies : NULL,
+		.model = replayed ? replayed : invocation_value(invocation, FLAG_MODEL),
+		.record_file = invocation_value(invocation, FLAG_RECORD),
+		.session_id = invocation_value(invocation, FLAG_SESSION_ID),
+		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
+		.resume_file = run->resume_file, .mode = run->mode,
+		.confinement = sentences,
+		.cancel = run->cancel, .notice = tell, .data = &run->output,
+		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace : NULL,
+	};
+
+	run->environment = prepare_environment();
+	options.environment = run->environment;
+	return host_open(&options, &run->host, err);
+}
+
+/* --- the run -------------------------------------------------------------------------------- */
+
+static struct agent_ending ending_of(const struct agent_outcome *outcome, bool ok,
+                                     const struct err *err)
+{
+	enum agent_exit code = agent_exit_of(outcome->end, ok ? NULL : err);
+
+	if (code == AGENT_EXIT_OK)
+		return (struct agent_ending){ .response = outcome->text };
+	return (struct agent_ending){
+		.code = code == AGENT_EXIT_CANCELLED && agent_signal() ? 128 + agent_signal() :
+		                                                         (int)code,
+		.type = agent_exit_type(code), .response = outcome->text,
+		.message = !ok ? err->message : outcome->reason ? outcome->reason :
+		                                agent_exit_sentence(code),
+	};
+}
+
+static int run_prompt(struct headless *run, struct span prompt)
+{
+	struct agent_outcome outcome = { 0 };
+	struct err err = ERR_INIT;
+	struct agent_ending ending;
+	json_auto_t *stats = NULL, *stream_stats = NULL;
+	struct timespec from, to;
+	bool ok;
+
+	agent_output_listen(&run->output, host_bus(run->host));
+	agent_output_begin(&run->output, host_session_id(run->host),
+	                   model_plain_id(host_model(run->host)), prompt);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	ok = host_prompt(run->host, prompt, &outcome, &err);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	stats = agent_stats(host_agent(run->host));
+	stream_stats = agent_stream_stats(
+		host_agent(run->host), (uint64_t)((to.tv_sec - from.tv_sec) * 1000 +
+	                                          (to.tv_nsec - from.tv_nsec) / 1000000));
+	ending = ending_of(&outcome, ok, &err);
+	ending.stats = stats;
+	ending.stream_stats = stream_stats;
+	if (outcome.reason && !ending.type)
+		tell(&run->output, "warning", outcome.reason);
+	agent_output_end(&run->output, &ending);
+	agent_outcome_release(&outcome);
+	return run->output.closed ? AGENT_EXIT_OK : ending.code;
+}
+
+/* Standard output that cannot be written for another reason than that nobody reads it. */
+static bool check_output(const struct headless *run)
+{
+	struct err err = ERR_INIT;
+
+	if (!run->output.failed)
+		return true;
+	err_set_errno(&err, run->output.failed, "Cannot write standard output");
+	output_complain(err.message);
+	return false;
+}
+
+/* Opens all that a run needs; false with how it ends instead. */
+static bool prepare(struct headless *run, struct agent_ending *ending, struct err *err)
+{
+	if (!check_session_flags(run->invocation, err)) {
+		*ending = fail(AGENT_EXIT_GENERAL, err);
+		return false;
+	}
+	if (!open_settings(run, err)) {
+		*ending = fail(AGENT_EXIT_CONFIG, err);
+		return false;
+	}
+	if (!choose_mode(run, err)) {
+		*ending = fail(AGENT_EXIT_GENERAL, err);
+		return false;
+	}
+	prepare_warnings(run->settings, tell, &run->output);
+	if (!check_mode(run, ending, err))
+		return false;
+	if (!open_policy(run, err)) {
+		*ending = fail(AGENT_EXIT_CONFIG, err);
+		return false;
+	}
+	if (!find_resumed(run, err)) {
+		*ending = fail(AGENT_EXIT_INPUT, err);
+		return false;
+	}
+	if (!open_provider(run, err)) {
+		*ending = fail(AGENT_EXIT_SANDBOX, err);
+		return false;
+	}
+	confinement_warn(run->provider);
+	if (!open_host(run, err)) {
+		*ending = fail(agent_exit_of(AGENT_FAILED, err), err);
+		return false;
+	}
+	return true;
+}
+
+static void finish(struct headless *run)
+{
+	host_close(run->host, "exit");
+	provider_free(run->provider);
+	confinement_release(&run->confinement);
+	policy_free(run->policy);
+	settings_free(run->settings);
+	if (run->environment)
+		environment_free(run->environment);
+	free(run->resume_file);
+	free(run->root);
+}
+
+static enum agent_format format_of(const struct invocation *invocation)
+{
+	const char *word = invocation_value(invocation, FLAG_OUTPUT_FORMAT);
+
+	if (!word || strcmp(word, "text") == 0)
+		return AGENT_TEXT;
+	return strcmp(word, "json") == 0 ? AGENT_JSON : AGENT_STREAM_JSON;
+}
+
+static int run_agent(const struct invocation *invocation, struct span prompt)
+{
+	/* The handlers of signals outlive this function. */
+	static struct cancel cancel;
+	struct headless run = { .invocation = invocation, .cancel = &cancel };
+	struct agent_ending ending = { 0 };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cancel_init(&cancel, &err)) {
+		output_complain(err.message);
+		return AGENT_EXIT_GENERAL;
+	}
+	agent_signals_install(&cancel);
+	agent_output_open(&run.output, format_of(invocation), &cancel);
+	if (prepare(&run, &ending, &err)) {
+		code = run_prompt(&run, prompt);
+	} else {
+		agent_output_end(&run.output, &ending);
+		code = ending.code;
+	}
+	finish(&run);
+	if (!check_output(&run))
+		code = AGENT_EXIT_GENERAL;
+	agent_output_close(&run.output);
+	return code;
+}
+
+/* --- sessions ------------------------------------------------------------------------------- */
+
+static int list_or_delete(const struct invocation *invocation)
+{
+	const char *deleted = invocation_value(invocation, FLAG_DELETE_SESSION);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	_cleanup_free_ char *root = realpath(".", NULL);
+	json_auto_t *sessions = NULL;
+	struct err err = ERR_INIT;
+	struct home *home;
+	bool ok;
+
+	if (!root || !home_open(root, &home, &err)) {
+		output_complain(root ? err.message : "The current folder is gone.");
+		return AGENT_EXIT_GENERAL;
+	}
+	if (deleted) {
+		ok = sessions_delete(home, deleted, &err);
+		if (ok)
+			buf_printf(&out, "Deleted the session %s.\n", deleted);
+	} else {
+		sessions = sessions_list(home);
+		buf_printf(&out, "%zu sessions of this project%s\n", json_array_size(sessions),
+		           json_array_size(sessions) ? ":" : ".");
+		sessions_print(sessions, time(NULL), &out);
+		ok = true;
+	}
+	home_free(home);
+	if (ok)
+		ok = agent_output_lines(buf_view(&out), &err);
+	if (!ok)
+		output_complain(err.message);
+	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;
+}
+
+static int show_version_or_page(const struct invocation *invocation)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct err err = ERR_INIT;
+
+	if (invocation_has(invocation, FLAG_VERSION))
+		buf_str(&out, "hasp " HASP_VERSION "\n");
+	else
+		manpage_print(&out);
+	if (output_text(buf_view(&out), &err))
+		return CLI_OK;
+	output_complain(err.message);
+	return CLI_FAILED;
+}
+
+/* Without anything to do: how it is used. */
+static int show_usage(void)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	help_command(&out, command_root());
+	output_stderr(buf_view(&out));
+	return CLI_USAGE;
+}
+
+/* It fails before anything is opened: told as a run's failure is. */
+static int refuse(const struct invocation *invocation, enum agent_exit code, const struct err *err)
+{
+	struct agent_ending ending = fail(code, err);
+	struct agent_output output;
+
+	agent_output_open(&output, format_of(invocation), NULL);
+	agent_output_end(&output, &ending);
+	agent_output_close(&output);
+	return code;
+}
+
+int command_run_root(const struct invocation *invocation)
+{
+	_cleanup_buf_ struct buf prompt = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20));
+	struct err err = ERR_INIT;
+
+	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
+		return show_version_or_page(invocation);
+	if (invocation_has(invocation, FLAG_LIST_SESSIONS) ||
+	    invocation_has(invocation, FLAG_DELETE_SESSION))
+		return list_or_delete(invocation);
+	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
+		return show_usage();
+	if (!agent_input_read(invocation, &prompt, &err))
+		return refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
+		                                                            AGENT_EXIT_INPUT, &err);
+	if (!prompt.len) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "There is no prompt: give one with -p, as words, or on standard input.");
+		return refuse(invocation, AGENT_EXIT_INPUT, &err);
+	}
+	return run_agent(invocation, buf_view(&prompt));
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/agent_output.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/render.h"
+#include "data/json.h"
+
+/* Line by line, made safe. */
+static void put_safe(struct buf *out, struct span text)
+{
+	while (text.len) {
+		const char *end = memchr(text.data, '\n', text.len);
+		size_t len = end ? (size_t)(end - text.data) : text.len;
+
+		render_safe(out, span_head(text, len));
+		if (end)
+			buf_char(out, '\n');
+		len += end != NULL;
+		text = span_of(text.data + len, text.len - len);
+	}
+}
+
+bool agent_output_lines(struct span text, struct err *err)
+{
+	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!output_is_terminal())
+		return output_text(text, err);
+	put_safe(&safe, text);
+	return output_text(buf_view(&safe), err);
+}
+
+/* A pipe that is writable takes so much at once. */
+enum { PIECE_BYTES = 4096, LAST_WORDS_MS = 1000 };
+
+/* Waits until standard output takes something; false: the run is cancelled, and whoever reads has not read for
+ * a second. */
+static bool wait_for_reader(const struct agent_output *output)
+{
+	while (true) {
+		bool late = cancelled(output->cancel);
+		struct pollfd fds[] = {
+			{ .fd = STDOUT_FILENO, .events = POLLOUT },
+			{ .fd = late ? -1 : cancel_fd(output->cancel), .events = POLLIN },
+		};
+		int ready = poll(fds, 2, late ? LAST_WORDS_MS : -1);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready < 0 || fds[0].revents)
+			return true; /* what is wrong is for write to say */
+		if (late)
+			return false;
+	}
+}
+
+/* After an error nothing can be written any more. */
+static void note_error(struct agent_output *output, int number)
+{
+	if (number == EPIPE)
+		output->closed = true;
+	else
+		output->failed = number;
+	if (output->cancel)
+		cancel_set(output->cancel);
+}
+
+static void write_out(struct agent_output *output, struct span text)
+{
+	while (text.len && !output->closed && !output->failed && !output->stuck) {
+		size_t len = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
+		ssize_t put;
+
+		output->stuck = !wait_for_reader(output);
+		if (output->stuck)
+			return;
+		put = write(STDOUT_FILENO, text.data, len);
+		if (put < 0 && errno != EINTR && errno != EAGAIN)
+			note_error(output, errno);
+		else if (put > 0)
+			text = span_of(text.data + put, text.len - (size_t)put);
+	}
+}
+
+/* Text of the answer: as it is to a file or pipe; nothing that acts to a terminal. */
+static void write_text(struct agent_output *output, struct span text)
+{
+	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (text.len)
+		output->midline = text.data[text.len - 1] != '\n';
+	if (!output->terminal) {
+		write_out(output, text);
+		return;
+	}
+	put_safe(&safe, text);
+	write_out(output, buf_view(&safe));
+}
+
+/* --- stream-json ---------------------------------------------------------------------------- */
+
+static json_t *new_event(const char *type)
+{
+	json_t *event = json_object();
+	struct timespec now;
+	struct tm parts;
+	char text[40];
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	json_object_set_new(event, "type", json_string(type));
+	json_object_set_new(event, "timestamp", json_string(text));
+	return event;
+}
+
+/* Takes the event. One write a line: lines of several threads do not mix. */
+static void put_event(struct agent_output *output, json_t *event)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (json_print(&line, event, 0) && buf_char(&line, '\n'))
+		write_out(output, buf_view(&line));
+	json_decref(event);
+}
+
+static void copy_member(json_t *event, const char *name, const json_t *message, const char *from)
+{
+	json_t *value = json_object_get(message, from);
+
+	if (value)
+		json_object_set(event, name, value);
+}
+
+static void stream_message(struct agent_output *output, const char *role, json_t *content,
+                           bool delta)
+{
+	json_t *event = new_event("message");
+
+	json_object_set_new(event, "role", json_string(role));
+	json_object_set_new(event, "content", content);
+	if (delta)
+		json_object_set_new(event, "delta", json_true());
+	put_event(output, event);
+}
+
+static void stream_call(struct agent_output *output, const json_t *message)
+{
+	json_t *event = new_event("tool_use");
+
+	copy_member(event, "tool_name", message, "toolName");
+	copy_member(event, "tool_id", message, "callId");
+	copy_member(event, "parameters", message, "arguments");
+	put_event(output, event);
+}
+
+static void stream_result(struct agent_output *output, const json_t *message)
+{
+	const char *status = json_string_value(json_object_get(message, "status"));
+	bool ok = status && strcmp(status, "success") == 0;
+	json_t *event = new_event("tool_result");
+
+	copy_member(event, "tool_id", message, "callId");
+	json_object_set_new(event, "status", json_string(ok ? "success" : "error"));
+	copy_member(event, "output", message, "display");
+	if (!ok)
+		copy_member(event, "error", message, "error");
+	put_event(output, event);
+}
+
+static void on_stream(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	json_t *text = json_object_get(message, "text");
+
+	switch (topic) {
+	case BUS_CONTENT:
+		stream_message(output, "assistant", json_incref(text), true);
+		break;
+	case BUS_TOOL_CALL:
+		stream_call(output, message);
+		break;
+	case BUS_TOOL_RESULT:
+		stream_result(output, message);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- text ----------------------------------------------------------------------------------- */
+
+/* One line about a call, for a person who watches. */
+static void show_call(const json_t *message)
+{
+	const char *description = json_string_value(json_object_get(message, "description"));
+	const char *title = json_string_value(json_object_get(message, "title"));
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	render_safe(&line, span_str(title ? title : ""));
+	buf_str(&line, description && *description ? ": " : "");
+	render_safe(&line, utf8_head(span_str(description ? description : ""), 200));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+static void show_result(const json_t *message)
+{
+	const char *status = json_string_value(json_object_get(message, "status"));
+	const char *why = json_string_value(
+		json_object_get(json_object_get(message, "error"), "message"));
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	if (!status || strcmp(status, "success") == 0)
+		return;
+	buf_str(&line, "  ");
+	render_safe(&line, span_str(status));
+	buf_str(&line, why ? ": " : "");
+	render_safe(&line, utf8_head(span_str(why ? why : ""), 500));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
+		write_text(output, json_span(json_object_get(message, "text")));
+	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
+		write_text(output, SPAN("\n"));
+	if (topic == BUS_TOOL_CALL && output->progress)
+		show_call(message);
+	if (topic == BUS_TOOL_RESULT && output->progress)
+		show_result(message);
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void on_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct agent_output *output = data;
+	const char *severity = json_string_value(json_object_get(message, "severity"));
+	const char *text = json_string_value(json_object_get(message, "message"));
+
+	if (topic == BUS_NOTICE && text) {
+		agent_output_notice(output, severity ? severity : "info", text);
+		return;
+	}
+	pthread_mutex_lock(&output->lock);
+	if (output->format == AGENT_STREAM_JSON)
+		on_stream(output, topic, message);
+	on_text(output, topic, message);
+	pthread_mutex_unlock(&output->lock);
+}
+
+void agent_output_open(struct agent_output *output, enum agent_format format,
+                       struct cancel *cancel)
+{
+	*output = (struct agent_output){
+		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
+		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
+	};
+	pthread_mutex_init(&output->lock, NULL);
+}
+
+void agent_output_listen(struct agent_output *output, struct bus *bus)
+{
+	output->bus = bus;
+	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
+}
+
+static void stream_notice(struct agent_output *output, const char *severity, json_t *message)
+{
+	json_t *event = new_event("error");
+
+	json_object_set_new(event, "severity", json_string(severity));
+	json_object_set(event, "message", message);
+	put_event(output, event);
+}
+
+/* What was said before there was a session comes after its first event. */
+static void stream_early_notices(struct agent_output *output)
+{
+	size_t i;
+	json_t *message;
+
+	output->begun = true;
+	json_array_foreach(output->warnings, i, message)
+		stream_notice(output, "warning", message);
+}
+
+void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
+                        struct span prompt)
+{
+	json_t *event;
+
+	output->session_id = mem_strdup(session_id);
+	if (output->format != AGENT_STREAM_JSON)
+		return;
+	event = new_event("init");
+	json_object_set_new(event, "session_id", json_string(session_id));
+	json_object_set_new(event, "model", json_text(span_str(model)));
+	pthread_mutex_lock(&output->lock);
+	put_event(output, event);
+	stream_early_notices(output);
+	stream_message(output, "user", json_text(prompt), false);
+	pthread_mutex_unlock(&output->lock);
+}
+
+static bool is_word(const char *text, const char *word)
+{
+	return strcmp(text, word) == 0;
+}
+
+static void complain(const char *severity, const char *message)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
+
+	buf_char(&line, '[');
+	for (const char *c = severity; *c; c++)
+		buf_char(&line, (char)toupper((unsigned char)*c));
+	buf_str(&line, "] ");
+	render_safe(&line, span_str(message));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
+{
+	bool info = is_word(severity, "info");
+
+	pthread_mutex_lock(&output->lock);
+	if (!info || output->progress)
+		complain(severity, message);
+	if (!info && !output->ended) {
+		json_t *text = json_text(span_str(message));
+
+		json_array_append_new(output->warnings, text);
+		if (output->begun)
+			stream_notice(output, severity, text);
+	}
+	pthread_mutex_unlock(&output->lock);
+}
+
+static json_t *error_object(const struct agent_ending *ending)
+{
+	json_t *error = json_object();
+
+	json_object_set_new(error, "type", json_string(ending->type));
+	json_object_set_new(error, "message", json_text(span_str(ending->message)));
+	json_object_set_new(error, "code", json_integer(ending->code));
+	return error;
+}
+
+static void put_document(struct agent_output *output, const json_t *document, bool failed)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!json_print(&text, document, 2) || !buf_char(&text, '\n'))
+		return;
+	if (failed && !output->closed)
+		output_stderr(buf_view(&text));
+	else
+		write_out(output, buf_view(&text));
+}
+
+static void end_json(struct agent_output *output, const struct agent_ending *ending)
+{
+	json_auto_t *document = json_object();
+
+	json_object_set_new(document, "session_id",
+	                    json_string(output->session_id ? output->session_id : ""));
+	if (ending->type) {
+		json_object_set_new(document, "error", error_object(ending));
+	} else {
+		json_object_set_new(document, "response", json_text(span_str(ending->response)));
+		if (ending->stats)
+			json_object_set(document, "stats", (json_t *)ending->stats);
+		if (json_array_size(output->warnings))
+			json_object_set(document, "warnings", output->warnings);
+	}
+	put_document(output, document, ending->type != NULL);
+}
+
+static void end_stream(struct agent_output *output, const struct agent_ending *ending)
+{
+	json_t *event;
+
+	if (!output->begun)
+		stream_early_notices(output);
+	event = new_event("result");
+	json_object_set_new(event, "status", json_string(ending->type ? "error" : "success"));
+	if (ending->type) {
+		json_t *error = error_object(ending);
+
+		json_object_del(error, "code");
+		json_object_set_new(event, "error", error);
+	}
+	if (ending->stream_stats)
+		json_object_set(event, "stats", (json_t *)ending->stream_stats);
+	put_event(output, event);
+}
+
+/* The bus goes with the host, before the output. */
+static void stop_listening(struct agent_output *output)
+{
+	if (output->bus)
+		bus_unsubscribe(output->bus, output->subscription);
+	output->bus = NULL;
+}
+
+void agent_output_end(struct agent_output *output, const struct agent_ending *ending)
+{
+	stop_listening(output);
+	pthread_mutex_lock(&output->lock);
+	if (output->format == AGENT_JSON)
+		end_json(output, ending);
+	else if (output->format == AGENT_STREAM_JSON)
+		end_stream(output, ending);
+	else if (output->midline)
+		write_text(output, SPAN("\n"));
+	if (ending->type && output->format != AGENT_JSON && !output->closed)
+		output_complain(ending->message);
+	pthread_mutex_unlock(&output->lock);
+}
+
+void agent_output_close(struct agent_output *output)
+{
+	stop_listening(output);
+	buf_release(&output->text);
+	json_decref(output->warnings);
+	free(output->session_id);
+	pthread_mutex_destroy(&output->lock);
+}

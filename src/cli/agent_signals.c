@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/agent_signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static struct cancel *to_cancel;
+static volatile sig_atomic_t first_signal;
+
+static void on_signal(int number)
+{
+	if (first_signal)
+		_exit(128 + number);
+	first_signal = number;
+	cancel_set(to_cancel);
+}
+
+void agent_signals_install(struct cancel *cancel)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	to_cancel = cancel;
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < 3; i++) {
+		struct sigaction before;
+
+		/* nohup and shells' background jobs have them ignored: it stays so. */
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+			continue;
+		sigaction(numbers[i], &action, NULL);
+	}
+}
+
+int agent_signal(void)
+{
+	return first_signal;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals of a headless run: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in order; a second
+ * one ends the program at once. */
+#ifndef HASP_CLI_AGENT_SIGNALS_H
+#define HASP_CLI_AGENT_SIGNALS_H
+
+#include "base/cancel.h"
+
+/* `cancel` must live as long as the program. */
+void agent_signals_install(struct cancel *cancel);
+/* The signal that came first; 0: none. */
+int agent_signal(void);
+
+#endif

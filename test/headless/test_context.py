@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reaches the model besides the prompt, and what reaches whoever watches."""
+import json
+import re
+
+import pytest
+from conftest import HASP
+from fake_gemini import call, text, thought
+from terminal import Terminal
+
+HELLO = [[text("Hello.")]]
+
+
+# ---- files of instructions -----------------------------------------------------------------------
+
+def test_instructions_with_imports(world):
+    (world.home / ".gemini" / "GEMINI.md").write_text("Of the user: PLUM.\n")
+    world.write("GEMINI.md", "Of the project: PEAR.\n@./docs/more.md\n")
+    world.write("docs/more.md", "Imported: QUINCE.\n@../docs/deep.md\n")
+    world.write("docs/deep.md", "Deeper: MEDLAR.\n@./more.md\n")
+    said = world.run(HELLO, "-p", "x").said(0)
+    for word in ("PLUM", "PEAR", "QUINCE", "MEDLAR"):
+        assert said.count(word) == 1, word
+
+
+def test_instructions_are_found_just_in_time(world):
+    world.write("GEMINI.md", "Here: PEAR.\n")
+    world.write("sub/GEMINI.md", "There: QUINCE.\n")
+    world.write("sub/deep/a.txt", "alpha\n")
+    read = call("read_file", {"file_path": "sub/deep/a.txt"})
+    done = world.run([[read], [read], [text("Done.")]], "-p", "x")
+    assert "QUINCE" not in done.said(0) and "PEAR" in done.said(0)
+    assert done.said(1).count("QUINCE") == done.said(2).count("QUINCE") == 1
+
+
+def test_an_import_does_not_leave_the_project(world):
+    (world.top / "secret.txt").write_text("CANARY\n")
+    world.write("GEMINI.md", "@../secret.txt\n@%s\n" % (world.top / "secret.txt"))
+    (world.root / "link.md").symlink_to(world.top / "secret.txt")
+    world.write("sub/GEMINI.md", "@../link.md\n")
+    world.write("sub/a.txt", "alpha\n")
+    done = world.run([[call("read_file", {"file_path": "sub/a.txt"})], [text("Done.")]], "-p", "x")
+    assert "CANARY" not in done.said(0) + done.said(1)
+
+
+# ---- mentions ------------------------------------------------------------------------------------
+
+def test_mentions(world):
+    world.write("a.txt", "ALPHA\n")
+    world.write("b c.txt", "BETA\n")
+    world.write("sub/c.txt", "GAMMA\n")
+    world.write("sub/d.txt", "DELTA\n")
+    for prompt, words in [("see @a.txt.", ["ALPHA"]), ("see @b\\ c.txt", ["BETA"]),
+                          ("see @sub/", ["GAMMA", "DELTA"]), ("see @sub/*.txt", ["GAMMA", "DELTA"]),
+                          ("@a.txt and @sub/c.txt", ["ALPHA", "GAMMA"])]:
+        last = json.dumps(world.run(HELLO, "-p", prompt).sent[0]["contents"][-1])
+        assert [w for w in ("ALPHA", "BETA", "GAMMA", "DELTA") if w in last] == words, prompt
+
+
+def test_what_was_mentioned_can_be_edited(world):
+    sha = world.write("a.txt", "alpha\n")
+    done = world.run([[call("update_file", {"file_path": "a.txt", "old_content": "alpha",
+                                            "new_content": "beta", "base_content_sha256": sha})],
+                      [text("Done.")]], "-p", "change @a.txt", "--yolo")
+    assert sha in done.said(0) and world.read("a.txt") == "beta\n"
+
+
+@pytest.mark.parametrize("prompt", ["see @/etc/passwd", "see @../secret.txt", "see @link"])
+def test_a_mention_does_not_leave_the_project(world, prompt):
+    (world.top / "secret.txt").write_text("root: CANARY\n")
+    (world.root / "link").symlink_to(world.top / "secret.txt")
+    said = world.run(HELLO, "-p", prompt).said(0)
+    assert "CANARY" not in said and "root:x:0" not in said
+
+
+def test_an_address_is_no_mention(world):
+    done = world.run(HELLO, "-p", "write to me@example.org, @nobody")
+    assert done.err == "" and "me@example.org, @nobody" in done.said(0)
+
+
+# ---- who watches ---------------------------------------------------------------------------------
+
+SCRIPT = [[thought("**Plan** it."), text("First. "), call("read_file", {"file_path": "a.txt"}),
+           call("read_file", {"file_path": "none\x1b[31m.txt"})], [text("La\x1b]0;gone\x07st.")]]
+
+
+def test_a_pipe_gets_the_answer_alone(world):
+    world.write("a.txt", "alpha\n")
+    done = world.run(SCRIPT, "-p", "x")
+    assert (done.text, done.err) == ("First. \nLa\x1b]0;gone\x07st.\n", "")
+
+
+def test_a_terminal_sees_what_happens_and_nothing_raw(world):
+    world.write("a.txt", "alpha\n")
+    with world.fake([{"reply": step} for step in SCRIPT]) as server:
+        env = dict(world.environment(server))
+        with Terminal([HASP, "-p", "x"], world.root, env, columns=200) as terminal:
+            code, out = terminal.finish()
+    assert code == 0 and server.violations == []
+    out = out.decode()
+    assert "First." in out and "a.txt" in out and re.search("none.*not", out, re.S)
+    assert "\x1b" not in out and "\x07" not in out and "gone" in out
+
+
+def test_progress_is_not_in_the_answer(world):
+    """Standard error on a terminal, standard output in a file."""
+    world.write("a.txt", "alpha\n")
+    with world.fake([{"reply": step} for step in SCRIPT]) as server:
+        line = '"$0" -p x >"$1"'
+        with Terminal(["sh", "-c", line, HASP, str(world.top / "out")], world.root,
+                      dict(world.environment(server)), columns=200) as terminal:
+            code, out = terminal.finish()
+    assert code == 0 and b"a.txt" in out and b"First." not in out
+    assert (world.top / "out").read_text() == "First. \nLa\x1b]0;gone\x07st.\n"
+
+
+def test_debugging_tells_requests_and_no_keys(world):
+    done = world.run(HELLO, "-p", "x", "--debug")
+    assert done.text == "Hello.\n" and "is asked at 127.0.0.1" in done.err
+    assert "test-key" not in done.err
+
+
+def test_a_retry_is_told(world):
+    done = world.run([{"status": 503, "headers": {"retry-after": "0"}}, [text("Hello.")]], "-p",
+                     "x", "-o", "json")
+    assert done.json["response"] == "Hello."
+    assert any(word in " ".join(done.json.get("warnings", [])) + done.err for word in
+               ("503", "overloaded", "again"))
+
+
+def test_a_reply_that_breaks_off_is_asked_for_again(world):
+    done = world.run([{"reply": [text("Half a"), text(" reply")], "break_after": 200},
+                      [text("Whole.")]], "-p", "x", "-o", "json")
+    assert done.json["response"] == "Whole."

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: where the prompt comes from, what excludes what, exit codes, what the formats print
+when it fails, and sessions."""
+import json
+import os
+import re
+import subprocess
+import time
+import uuid
+
+import pytest
+from fake_gemini import call, text
+
+HELLO = [[text("Hello.")]]
+
+
+def prompt_of(done, i=-1):
+    """What the user said last in a request."""
+    return done.sent[i]["contents"][-1]["parts"][-1]["text"]
+
+
+def error_of(done):
+    """The error of -o json: on standard error, behind notices."""
+    assert done.out == b""
+    return json.loads(done.err[done.err.index("{\n"):])["error"]
+
+
+# ---- the prompt ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args,stdin,prompt", [
+    (["-p", "ask"], None, "ask"),
+    (["-pask"], None, "ask"),
+    (["--prompt=ask me"], None, "ask me"),
+    (["-o", "text", "ask", "me"], None, "ask me"),
+    (["what is this?"], None, "what is this?"),
+    (["--", "--help"], None, "--help"),
+    (["-p", "ask"], b"given\n", "given\n\n\nask"),
+    (["-p", "ask"], b" \n\t\n", "ask"),
+    ([], b"given", "given"),
+    (["-o", "text"], b"given", "given"),
+    (["-p", ""], b"given", "given\n\n"),
+    (["-p", "x"], "ä€😀".encode(), "ä€😀\n\nx"),
+])
+def test_the_prompt(world, args, stdin, prompt):
+    done = world.run(HELLO, *args, stdin=stdin)
+    assert (done.code, done.text, done.err) == (0, "Hello.\n", "")
+    assert prompt_of(done) == prompt
+
+
+@pytest.mark.parametrize("args,stdin", [
+    ([], None), ([], b""), ([], b" \n"), (["-p", ""], None), (["-p", " \n"], b"\n"),
+    (["-o", "json"], b"")])
+def test_without_a_prompt(world, args, stdin):
+    done = world.command(*args, stdin=stdin)
+    assert (done.code, done.out) == (42, b"") and "no prompt" in done.err
+    if "json" in args:
+        assert error_of(done)["code"] == 42
+
+
+def test_standard_input_that_never_comes_is_waited_for_half_a_second(world):
+    with world.fake([{"reply": step} for step in HELLO]) as server:
+        ours, theirs = os.pipe()
+        start = time.monotonic()
+        process = world.start(server, "-p", "ask", stdin=ours)
+        out, err = process.communicate(timeout=30)
+        os.close(theirs)
+        os.close(ours)
+    assert (process.returncode, out, err) == (0, b"Hello.\n", b"")
+    assert time.monotonic() - start > 0.5
+
+
+def test_standard_input_that_comes_slowly_is_read_to_its_end(world):
+    with world.fake([{"reply": step} for step in HELLO]) as server:
+        process = world.start(server, "-p", "ask", stdin=subprocess.PIPE)
+        process.stdin.write(b"one ")
+        process.stdin.flush()
+        time.sleep(0.7)
+        out, _ = process.communicate(b"two", timeout=30)
+    assert out == b"Hello.\n"
+    said = server.requests[0].body["contents"][-1]["parts"][-1]
+    assert said == {"text": "one two\n\nask"}
+
+
+def test_standard_input_has_a_limit(world):
+    most = 8 << 20
+    done = world.command("-p", "ask", stdin=b"x" * most)
+    assert done.code == 41, "it is read, and then there is no key"
+    done = world.command("-p", "ask", stdin=b"x" * (most + 1))
+    assert (done.code, done.out) == (42, b"") and "8 MB" in done.err
+
+
+def test_bytes_that_are_no_text(world):
+    done = world.run(HELLO, "-p", "ask", stdin=b"a\xff\xfeb\0c")
+    assert done.code == 0 and prompt_of(done).startswith("a") and prompt_of(done).endswith("ask")
+
+
+# ---- flags ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args,code,word", [
+    (["-p", "x", "y"], 1, "twice"),
+    (["-p", "x", "--yolo", "--approval-mode", "plan"], 1, "--approval-mode"),
+    (["-p", "x", "--resume", "latest", "--session-id", "a"], 1, "exclude"),
+    (["-p", "x", "--session-file", "f", "--session-id", "a"], 1, "exclude"),
+    (["-p", "x", "--session-file", "f", "-r"], 1, "exclude"),
+    (["-p", "x", "--session-id", "no/where"], 42, "session"),
+    (["-p", "x", "--session-id", ""], 42, "session"),
+])
+def test_flags_that_cannot_be(world, args, code, word):
+    done = world.command(*args, env={"GEMINI_API_KEY": "k"})
+    assert (done.code, done.out) == (code, b"") and word in done.err
+    assert not world.sessions()
+
+
+@pytest.mark.parametrize("args", [
+    ["--nothing"], ["-p"], ["-o", "yaml", "-p", "x"], ["--approval-mode", "always", "-p", "x"],
+    ["-p", "x", "--sandbox=strong"], ["toool"],
+    ["-p", "x", "-p", "y"]])
+def test_flags_that_do_not_exist(world, args):
+    done = world.command(*args)
+    assert (done.code, done.out) == (2, b"") and done.err.startswith("hasp: ")
+
+
+def test_behind_two_dashes_are_words(world):
+    for word in ("tool", "--yolo"):
+        assert prompt_of(world.run(HELLO, "--", word)) == word
+
+
+def test_a_sandbox_without_a_level_before_the_prompt(world):
+    """--sandbox may stand without a value: what is no level is the prompt's."""
+    done = world.run(HELLO, "-s", "paths", "-p", "x", "-o", "json")
+    assert done.json["response"] == "Hello." and "not confined" in done.err
+
+
+def test_folders_can_be_added(world):
+    (world.top / "more").mkdir()
+    (world.top / "more" / "b.txt").write_text("beta\n")
+    for args, env in [(["--include-directories", "../more,.."], {}), ([], {"SET": "1"})]:
+        if env:
+            world.settings(context={"includeDirectories": [str(world.top / "more")]})
+        done = world.run([[call("read_file", {"file_path": str(world.top / "more" / "b.txt")})],
+                          [text("Done.")]], "-p", "x", *args)
+        assert done.results()[0]["content"] == "beta\n"
+
+
+# ---- exit codes ----------------------------------------------------------------------------------
+
+def server_says(status, error):
+    return [{"status": status, "error": error}]
+
+
+def no_key(world):
+    return world.command("-p", "x", "-o", "json")
+
+
+def bad_key(world):
+    return world.run(server_says(400, "API key not valid. Please pass a valid API key."), "-p",
+                     "x", "-o", "json")
+
+
+def bad_model(world):
+    return world.run(server_says(404, "models/nothing is not found"), "-p", "x", "-o", "json",
+                     "-m", "gemini-nothing")
+
+
+def no_session(world):
+    return world.command("-p", "x", "-o", "json", "--resume", "3", env={"GEMINI_API_KEY": "k"})
+
+
+def no_level(world):
+    return world.command("-p", "x", "-o", "json", "--sandbox", "full",
+                         env={"GEMINI_API_KEY": "k", "HASP_SANDBOX_SIMULATE": "no-userns"})
+
+
+def bad_settings(world):
+    world.settings()
+    (world.home / ".gemini" / "settings.json").write_text("{ nonsense")
+    return world.command("-p", "x", "-o", "json", env={"GEMINI_API_KEY": "k"})
+
+
+def bad_policy(world):
+    (world.top / "p.toml").write_text("[[rule]]\ndecision = 7\n")
+    return world.command("-p", "x", "-o", "json", "--policy", world.top / "p.toml",
+                         env={"GEMINI_API_KEY": "k"})
+
+
+def too_many_turns(world):
+    world.write("a.txt", "alpha\n")
+    world.settings(model={"maxSessionTurns": 2})
+    step = [call("list_directory", {"dir_path": "."})]
+    return world.run([step, [call("read_file", {"file_path": "a.txt"})]], "-p", "x", "-o", "json")
+
+
+def untrusted(world):
+    return world.command("-p", "x", "-o", "json", "--yolo",
+                         env={"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": None})
+
+
+def forbidden_yolo(world):
+    world.settings(security={"disableYoloMode": True})
+    return world.command("-p", "x", "-o", "json", "--yolo", env={"GEMINI_API_KEY": "k"})
+
+
+@pytest.mark.parametrize("how,code,kind", [
+    (no_key, 41, "FatalAuthenticationError"),
+    (bad_key, 41, "FatalAuthenticationError"),
+    (bad_model, 42, "FatalInputError"),
+    (no_session, 42, "FatalInputError"),
+    (no_level, 44, "FatalSandboxError"),
+    (bad_settings, 52, "FatalConfigError"),
+    (bad_policy, 52, "FatalConfigError"),
+    (too_many_turns, 53, "FatalTurnLimitedError"),
+    (untrusted, 55, "FatalUntrustedWorkspaceError"),
+    (forbidden_yolo, 52, "FatalConfigError"),
+])
+def test_exit_codes(world, how, code, kind):
+    done = how(world)
+    error = error_of(done)
+    assert (done.code, error["code"], error["type"]) == (code, code, kind), done.err
+    assert set(error) == {"type", "message", "code"} and error["message"]
+
+
+def test_a_full_disk_is_fatal(world):
+    small = 'mount -t tmpfs -o size=64k none "$0" && cd "$0" && exec "$@"'
+    with world.fake([[call("write_file", {"file_path": "b.txt", "content": "b" * 200000})],
+                     [text("It goes on.")]]) as server:
+        process = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", small, str(world.root), *world.argv(server, [
+                "-p", "x", "-o", "json", "--yolo", "-s", "paths"])],
+            env=world.environment(server), cwd=world.top, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=60)
+    error = json.loads(process.stderr[process.stderr.index(b"{\n"):])["error"]
+    assert (process.returncode, error["code"], error["type"]) == (
+        54, 54, "FatalToolExecutionError"), process.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "stream-json"])
+def test_failures_in_the_other_formats(world, form):
+    done = world.run(server_says(400, "API key not valid."), "-p", "x", "-o", form)
+    assert done.code == 41
+    assert done.err.startswith("hasp: ") and done.err.count("\n") == 1
+    if form == "text":
+        assert done.out == b""
+        return
+    assert [event["type"] for event in done.events] == ["init", "message", "result"]
+    assert done.events[-1]["status"] == "error"
+    assert set(done.events[-1]["error"]) == {"type", "message"}
+
+
+def test_a_stream_that_fails_early_is_a_result(world):
+    (world.home / ".gemini" / "settings.json").write_text("{ nonsense")
+    done = world.command("-p", "x", "-o", "stream-json")
+    assert done.code == 52 and [event["type"] for event in done.events] == ["result"]
+
+
+def test_warnings_are_told_in_each_format(world):
+    world.settings(general={"vimMode": "yes please"})
+    done = world.run(HELLO, "-p", "x", "-o", "text")
+    assert done.text == "Hello.\n" and done.err.startswith("[WARNING] ")
+    done = world.run(HELLO, "-p", "x", "-o", "json")
+    assert len(done.json["warnings"]) == 1 and "vimMode" in done.json["warnings"][0]
+    done = world.run(HELLO, "-p", "x", "-o", "stream-json")
+    assert [event["type"] for event in done.events] == ["init", "error", "message", "message",
+                                                        "result"]
+    assert done.events[1]["severity"] == "warning" and "vimMode" in done.events[1]["message"]
+
+
+# ---- sessions ------------------------------------------------------------------------------------
+
+def test_sessions_are_listed_resumed_and_deleted(world):
+    assert world.command("--list-sessions").text == "0 sessions of this project.\n"
+    ids = []
+    for word in ("first", "second"):
+        done = world.run(HELLO, "-p", word, "-o", "json")
+        ids.append(done.json["session_id"])
+        assert str(uuid.UUID(ids[-1])) == ids[-1]
+    listed = world.command("--list-sessions").text.splitlines()
+    assert listed[0] == "2 sessions of this project:" and len(listed) == 3
+    assert re.fullmatch(r"  1\. first \(.*\) \[%s\]" % ids[0], listed[1])
+    for which, word, i in [("latest", "second", 1), ("1", "first", 0), (ids[1], "second", 1),
+                           (ids[0][:8], "first", 0)]:
+        done = world.run(HELLO, "-p", "again", "-o", "json", "--resume", which)
+        assert done.json["session_id"] == ids[i]
+        assert word in done.said() and prompt_of(done) == "again"
+    assert len(world.sessions()) == 2
+    done = world.command("--delete-session", "1")
+    assert done.code == 0 and len(world.sessions()) == 1
+    assert ids[1] in world.command("--list-sessions").text
+    for which in ("7", "latst", ids[0]):
+        done = world.command("--delete-session", which)
+        assert done.code == 42 and done.err.startswith("hasp: ")
+    assert len(world.sessions()) == 1
+
+
+def test_resume_takes_the_latest_without_a_word(world):
+    world.run(HELLO, "-p", "first")
+    done = world.run(HELLO, "-r", "-p", "again")
+    assert "first" in done.said() and prompt_of(done) == "again"
+    done = world.run(HELLO, "--resume", "-o", "json", "-p", "and again")
+    assert [c["role"] for c in done.sent[0]["contents"]].count("model") == 2
+
+
+def test_a_session_of_another_folder_is_not_there(world):
+    world.run(HELLO, "-p", "first")
+    other = world.top / "other"
+    other.mkdir()
+    done = world.command("-r", "-p", "x", cwd=other, env={"GEMINI_API_KEY": "k"})
+    assert done.code == 42
+
+
+def test_a_session_with_a_name(world):
+    done = world.run(HELLO, "--session-id", "ticket-12_b", "-p", "first", "-o", "json")
+    assert done.json["session_id"] == "ticket-12_b"
+    done = world.run(HELLO, "-r", "ticket-12_b", "-p", "again", "-o", "json")
+    assert done.json["session_id"] == "ticket-12_b" and "first" in done.said()
+
+
+def test_a_session_from_a_file(world):
+    world.run(HELLO, "-p", "the very first")
+    (file,) = world.sessions()
+    before = file.read_bytes()
+    done = world.run(HELLO, "--session-file", file, "-p", "again", "-o", "json")
+    assert "the very first" in done.said() and file.read_bytes() == before
+    assert len(world.sessions()) == 2
+    done = world.command("--session-file", world.top / "none", "-p", "x",
+                         env={"GEMINI_API_KEY": "k"})
+    assert done.code == 42
+
+
+def test_a_session_that_is_open_is_not_resumed(world):
+    world.run(HELLO, "-p", "first")
+    with world.fake([{"reply": [text("late")], "delay": 3}]) as server:
+        process = world.start(server, "-r", "-p", "x")
+        while not server.requests:
+            time.sleep(0.01)
+        done = world.command("-r", "-p", "y", server=server)
+        assert done.code == 42 and "open" in done.err
+        process.terminate()
+        process.communicate()
+
+
+def test_files_of_sessions_are_the_users_alone(world):
+    world.run(HELLO, "-p", "first")
+    (file,) = world.sessions()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_answers_are_recorded_and_replayed(world):
+    record = world.top / "answers.jsonl"
+    world.write("a.txt", "alpha\n")
+    script = [[call("read_file", {"file_path": "a.txt"})], [text("alpha it is.")]]
+    first = world.run(script, "-p", "look", "--record", record, "-o", "json")
+    done = world.command("-p", "look", "--model", "replay:%s" % record, "-o", "json")
+    assert done.json["response"] == first.json["response"] == "alpha it is."
+    assert done.json["stats"]["tools"]["totalCalls"] == 1
+
+
+def test_version_and_help(world):
+    assert world.command("--version").text.startswith("hasp ")
+    assert world.command("-v").text == world.command("-V").text
+    assert "--output-format" in world.command("--help").text

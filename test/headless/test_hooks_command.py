@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hasp hooks: what there is, what runs, and trusting those of a project."""
+import json
+
+import pytest
+from conftest import HASP
+from fake_gemini import text
+from terminal import Terminal
+
+HELLO = [[text("Hello.")]]
+
+
+def group(command, **more):
+    return dict({"hooks": [dict({"type": "command", "command": command}, **more)]})
+
+
+def listed(world, *args, **options):
+    done = world.command("hooks", "list", "--json", *args, **options)
+    assert done.code == 0, done.err
+    return done.json
+
+
+def test_all_are_listed_with_what_they_are(world):
+    world.settings(hooks={"BeforeTool": [dict(group("guard", name="g", timeout=500),
+                                              matcher="write_.*")],
+                          "AfterAgent": [group("after", name="off")]},
+                   hooksConfig={"disabled": ["off"]})
+    world.settings("project", hooks={"SessionStart": [group("touch started")]})
+    world.write(".gemini/hooks.toml",
+                '[[hooks.SessionEnd]]\nhooks = [ { type = "command", command = "touch end" } ]\n')
+    rows = {row["command"]: row for row in listed(world)}
+    assert rows["guard"] == {"event": "BeforeTool", "matcher": "write_.*", "source": "user",
+                             "name": "g", "command": "guard", "timeout": 500, "enabled": True,
+                             "trusted": True}
+    assert rows["after"]["enabled"] is False and rows["after"]["trusted"] is True
+    for command in ("touch started", "touch end"):
+        assert (rows[command]["source"], rows[command]["enabled"], rows[command]["trusted"]) == (
+            "project", False, False)
+    shown = world.command("hooks").text
+    assert shown == world.command("hooks", "list").text
+    assert "SessionStart        project  (not trusted)\n    command: touch started\n" in shown
+    assert "AfterAgent          user  (off)\n    name:    off\n    command: after\n" in shown
+    assert "BeforeTool          user\n    matcher: write_.*\n" in shown
+
+
+def test_none(world):
+    assert world.command("hooks").text == "There are no hooks.\n" and listed(world) == []
+
+
+def test_trust_is_for_exactly_these(world):
+    world.settings("project", hooks={"SessionStart": [group("touch one")]})
+    done = world.run(HELLO, "-p", "x")
+    assert "1 hook of this project is not trusted" in done.err
+    assert world.command("hooks", "trust").text == "Trusted: :touch one\n"
+    assert world.command("hooks", "trust").text == "Nothing of this project is left to trust.\n"
+    assert not (world.root / "one").exists(), "trusting runs nothing"
+    assert world.run(HELLO, "-p", "x").err == ""
+    assert (world.root / "one").exists()
+    world.settings("project", hooks={"SessionStart": [group("touch two"), group("touch one")]})
+    (world.root / "one").unlink()
+    assert "1 hook of this project" in world.run(HELLO, "-p", "x").err
+    assert (world.root / "one").exists() and not (world.root / "two").exists()
+    trusted = json.loads((world.home / ".gemini" / "trusted_hooks.json").read_text())
+    assert trusted == {str(world.root): [":touch one"]}
+
+
+def test_hooks_of_a_folder_that_is_not_trusted(world):
+    world.settings("project", hooks={"SessionStart": [group("touch one")]})
+    env = {"GEMINI_CLI_TRUST_WORKSPACE": None}
+    assert listed(world, env=env) == []
+    done = world.command("hooks", "trust", env=env)
+    assert (done.code, done.out) == (1, b"") and "hasp config trust" in done.err
+    assert not (world.home / ".gemini" / "trusted_hooks.json").exists()
+    assert len(listed(world, "--skip-trust", env=env)) == 1
+
+
+def test_another_folder(world):
+    other = world.top / "other"
+    (other / ".gemini").mkdir(parents=True)
+    (other / ".gemini" / "settings.json").write_text(
+        json.dumps({"hooks": {"SessionStart": [group("touch one")]}}))
+    assert len(listed(world, "--root", other)) == 1 and listed(world) == []
+
+
+@pytest.mark.parametrize("words", [["lst"], ["list", "more"], ["trust", "--nothing"]])
+def test_a_wrong_command_line(world, words):
+    done = world.command("hooks", *words)
+    assert (done.code, done.out) == (2, b"")
+
+
+def test_what_is_wrong_is_told(world):
+    world.settings(hooks={"BeforeTool": [{"matcher": "x"}], "NoSuchEvent": [group("x")]})
+    done = world.command("hooks")
+    assert done.code == 0 and done.err.count("[WARNING] ") >= 1
+
+
+def test_commands_do_not_act_on_a_terminal(world):
+    world.settings(hooks={"BeforeTool": [dict(group("echo \x1b[31m\u202e", name="\x1b]0;x\x07"),
+                                              matcher="\x9b2J")], "\x1bEvent": []})
+    with Terminal([HASP, "hooks"], world.root, world.env) as terminal:
+        code, out = terminal.finish()
+    shown = out.decode()
+    assert code == 0 and "echo" in shown
+    assert [one for one in "\x1b\x07\u202e\x9b" if one in shown] == []
