@@ -25,8 +25,8 @@ import figures
 import npm_peers
 
 TOP = Path(__file__).resolve().parents[2]
-HASP = str(TOP / "build" / "hasp")
-TOOLS = TOP / "build" / "test" / "bench"
+HASP = os.environ.get("HASP", str(TOP / "build" / "hasp"))
+TOOLS = Path(HASP).parent / "test" / "bench"
 PAGE = TOP / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 

@@ -14,6 +14,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "test" / "corpus"))
 
 import debian_series  # noqa: E402
+import demo_agent  # noqa: E402
 import scenes  # noqa: E402
 from hasp_tool import HASP, Hasp, ToolError  # noqa: E402
 from series_run import Count, SeriesRun, compare  # noqa: E402
@@ -135,18 +136,27 @@ def apply_all(names, durability):
     return good
 
 
+def play_agent(name):
+    sources = debian_series.fetch([name], cache_folder())
+    return demo_agent.play(sources[0])
+
+
 def main():
     parser = argparse.ArgumentParser(prog="script/demo", description=__doc__)
     parser.add_argument("--packages", help="Debian source packages, separated by commas")
     parser.add_argument("--quick", action="store_true", help="one small package")
     parser.add_argument("--scenes", action="store_true", help="only the readable part")
+    parser.add_argument("--agent", action="store_true", help="only the agent's job")
     parser.add_argument("--durability", choices=["full", "rename"], default="rename")
     options = parser.parse_args()
     names = options.packages.split(",") if options.packages else \
         QUICK if options.quick else PACKAGES
     try:
+        if options.agent:
+            return 0 if play_agent(names[0]) else 1
         good = options.scenes or apply_all(names, options.durability)
-        return 0 if scenes.play() and good else 1
+        good = scenes.play() and good
+        return 0 if (options.scenes or play_agent(names[0])) and good else 1
     except (debian_series.SeriesError, ToolError) as error:
         print("script/demo: %s" % error, file=sys.stderr)
         return 1

@@ -61,6 +61,8 @@ SETS = {
     "gemini": Set(("@google/gemini-cli@0.61.0",), "an agent"),
     "claude": Set(("@anthropic-ai/claude-code@2.1.328",),
                   "an agent; its script puts the program in place", scripts=True),
+    "opencode": Set(("opencode-ai@1.18.33",),
+                    "an agent; its script puts the program in place", scripts=True),
     "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
 }
 
@@ -81,6 +83,13 @@ SOURCES = {
         ("src/parser.c", "src/scanner.c", "src/tree_sitter/alloc.h", "src/tree_sitter/array.h",
          "src/tree_sitter/parser.h", "LICENSE"),
         "the grammar behind src/shell"),
+    # It starts `gemini --output-format stream-json`; what it needs is bundled in this one file.
+    "react-grab-gemini": Source(
+        "@react-grab/gemini@0.0.98",
+        "sha512-8svViLuY+rlkrxVUKUFm7DknCIPk52qhOfn6P83Gdw9MZZokeh+XqfRzERQ58zP5CvrqIwCsxvXwff2i5"
+        "Wr4Vw==",
+        ("dist/server.cjs", "package.json", "LICENSE"),
+        "a wrapper that was written for Gemini CLI drives hasp"),
 }
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All runs of both programs, once for all tests: runs.all_of(folder)[NAME][PROGRAM]."""
+from concurrent.futures import ThreadPoolExecutor
+
+from programs import Program  # also finds fake_gemini for the next
+
+import conversation
+from conversation import EDIT, READ, REFUSED, turn
+
+
+def whole(program):
+    return program.run(conversation.steps(), "-p", "Work.", "-o", "stream-json")
+
+
+def editing(program):
+    names = {"BeforeModel": "request", "AfterModel": "reply", "BeforeToolSelection": "narrow"}
+    program.settings(hooks={event: [{"hooks": [{
+        "type": "command", "name": name,
+        "command": "sh $GEMINI_PROJECT_DIR/tools/hook.sh " + name}]}]
+        for event, name in names.items()})
+    return program.run(conversation.editing(), "-p", conversation.MENTION, "-o", "json",
+                       "--approval-mode", "auto_edit", stdin=conversation.PIPED)
+
+
+def limited(program):
+    program.settings(model={"name": "gemini-2.5-pro", "maxSessionTurns": 1})
+    return program.run(turn("Never asked for.", READ), "-p", "Go on.")
+
+
+def refused(program):
+    return program.run(REFUSED, "-p", "Hello.", "-o", "json")
+
+
+def untrusted(program):
+    return program.run(turn("Read.", READ), "-p", "Hello.",
+                       env={"GEMINI_CLI_TRUST_WORKSPACE": "false"})
+
+
+def resumed(program):
+    """One session in one place: hasp begins it, Gemini CLI goes on, hasp ends it."""
+    if program.name == "gemini":
+        return None
+    first = program.run(turn("First answer.", READ), "-p", "First question.", "-o", "json")
+    second = program.run(turn("Second answer.", EDIT), "-p", "Second question.",
+                         "--resume", "latest", program="gemini")
+    third = program.run(turn("Third answer.", READ), "-p", "Third question.",
+                        "--resume", "latest")
+    return [first, second, third]
+
+
+ALL = [whole, editing, resumed, limited, refused, untrusted]
+
+
+def all_of(folder):
+    programs = {(run.__name__, name): Program(name, folder / run.__name__)
+                for run in ALL for name in ("gemini", "hasp")}
+    with ThreadPoolExecutor(2) as pool:  # a run of Gemini CLI takes some hundred megabytes
+        started = {(run.__name__, name): pool.submit(run, programs[run.__name__, name])
+                   for run in ALL for name in ("gemini", "hasp")}
+    return {run.__name__: {name: started[run.__name__, name].result()
+                           for name in ("gemini", "hasp")} for run in ALL}
