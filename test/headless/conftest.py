@@ -5,6 +5,7 @@ import ctypes
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +24,11 @@ from fake_server import FakeServer  # noqa: E402
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
 KEY = "test-key-5f2a99c1d07e"  # found wherever it should not be
 SANITIZED = "ASAN_OPTIONS" in os.environ
+
+# A shell's background job has SIGINT ignored, and so would all that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # What each provider needs: its fake, variables, the path beneath the server's address, a model.
 KINDS = {

@@ -17,8 +17,8 @@ def shell(line):
 
 # ---- secrets -------------------------------------------------------------------------------------
 
-LOOK = """env; cat /proc/self/environ; for p in /proc/[0-9]*; do cat $p/environ $p/cmdline; done;
-cat ~/.gemini/* ~/.gemini/.env; cat .env; set; true"""
+LOOK = """{ env; cat /proc/self/environ; for p in /proc/[0-9]*; do cat $p/environ $p/cmdline; done;
+cat ~/.gemini/* ~/.gemini/.env; cat .env; set; } 2>&1 | tr '\\0' '\\n'"""
 
 
 def files_with(folder, secret):
@@ -41,22 +41,23 @@ def test_keys_stay_in_their_request(world, kind):
                              "--record", record, server=server,
                              env={"MY_TOKEN": "hidden-" + KEY, "SSH_AUTH_SOCK": "/hidden"})
     assert done.code == 0 and server.violations == []
-    assert KEY not in done.err and KEY not in done.text
+    assert KEY not in done.err and KEY not in done.text and "PATH=" in done.text
     assert all(KEY not in request.raw.decode() for request in server.requests)
     assert files_with(world.top, KEY) == []
     assert "GEMINI_PROJECT_DIR" in hook.read_text()
 
 
-def test_keys_of_a_file_stay_there(world):
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_keys_of_a_file_stay_there(world, level):
     """As before, where the user keeps the key in a file."""
     (world.home / ".gemini" / ".env").write_text("GEMINI_API_KEY=%s\n" % KEY)
     with world.fake([[shell(LOOK), call("read_file", {"file_path":
                                                       str(world.home / ".gemini" / ".env")})],
                      [text("Done.")]]) as server:
-        done = world.command("-p", "x", "--yolo", "-o", "stream-json", server=server,
-                             env={"GEMINI_API_KEY": None})
+        done = world.command("-p", "x", "--yolo", "-o", "stream-json", "-s", level,
+                             server=server, env={"GEMINI_API_KEY": None})
     assert (done.code, server.violations) == (0, []), done.err
-    assert KEY not in done.text + done.err + json.dumps(done.sent)
+    assert "PATH=" in done.text and KEY not in done.text + done.err + json.dumps(done.sent)
     assert files_with(world.top, KEY) == [str(world.home / ".gemini" / ".env")]
 
 
