@@ -81,10 +81,14 @@ def compare(letters, pattern, path):
     return []
 
 
+# With sanitizers every fourth pattern: that they match alike is seen without.
+PART = 4 if "ASAN_OPTIONS" in os.environ else 1
+
+
 @pytest.mark.parametrize("letters", ["", "i", "s", "x"])
 def test_regular_expressions_match_where_ripgreps_do(files, letters):
     regexes = [regex for regex in REGEXES if letters != "i" or "\\p{Lu}" not in regex]
-    wrong = [note for regex in regexes for path in files for note in compare(letters, regex, path)]
+    wrong = [note for regex in regexes[::PART] for path in files for note in compare(letters, regex, path)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -92,7 +96,7 @@ def test_regular_expressions_match_where_ripgreps_do(files, letters):
 def test_literals_match_where_ripgreps_do(files, letters):
     texts = files[:-1] if letters == "lw" else files
     literals = [literal for literal in LITERALS if letters != "lw" or is_word(literal)]
-    wrong = [note for literal in literals for path in texts for note in compare(letters, literal, path)]
+    wrong = [note for literal in literals[::PART] for path in texts for note in compare(letters, literal, path)]
     assert not wrong, "\n".join(wrong)
 
 
