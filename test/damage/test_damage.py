@@ -17,7 +17,7 @@ import report
 from kinds import RECOVER, REFUSE
 
 # With sanitizers a sample: what it judges is the same.
-CASES = int(os.environ.get("DAMAGE_CASES", "30" if "ASAN_OPTIONS" in os.environ else "150"))
+CASES = int(os.environ.get("DAMAGE_CASES", "30" if "ASAN_OPTIONS" in os.environ else "100"))
 SEED = os.environ.get("DAMAGE_SEED", "1")
 
 

@@ -25,8 +25,9 @@ def programs():
         yield engine, git, gnu
 
 
-# With sanitizers a part of the corpus: what each diff makes is seen without them.
-PART = 5 if "ASAN_OPTIONS" in os.environ else 1
+# Of each so many one, unless HASP_TESTS=all; with sanitizers fewer: what a diff makes is
+# seen without them.
+PART = 1 if os.environ.get("HASP_TESTS") == "all" else 5 if "ASAN_OPTIONS" in os.environ else 2
 
 
 @pytest.fixture(scope="module")
