@@ -269,7 +269,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", help="names' beginnings, with commas")
     options = parser.parse_args()
-    rounds = 2 if options.quick else 7
+    rounds = 2 if options.quick else 5
     agents = contenders(options.only.split(",") if options.only else None)
     measure(agents, rounds)
     text = table(agents)
