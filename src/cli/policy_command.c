@@ -84,10 +84,8 @@ static bool read_arguments(const struct subject *subject, const char *text, json
 	}
 	if (!json_parse(span_str(text), ret, &inner))
 		return err_set(err, ERR_INVALID_ARGUMENT, "ARGS: %s", inner.message);
-	if (json_is_object(*ret))
-		return true;
-	json_decref(*ret);
-	return err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
+	return json_is_object(*ret) || /* else it is the caller's all the same */
+	       err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
 }
 
 static bool subject_read(const struct policy_command *command, struct subject *ret,
