@@ -90,7 +90,8 @@ static void put_tree(const struct facts_options *options, struct buf *out)
 
 	if (!options->provider->ops->walk(options->provider, &request, &walked, &ignored))
 		return;
-	qsort(walked.entries, walked.count, sizeof(*walked.entries), compare_paths);
+	if (walked.count)
+		qsort(walked.entries, walked.count, sizeof(*walked.entries), compare_paths);
 	depth = depth_that_fits(&walked);
 	buf_printf(out, "Files in it%s (ignored ones are left out; folders end with a slash):\n",
 	           walked.more ? ", some of them" : "");
