@@ -123,7 +123,7 @@ def run(agent, folder, rounds_home):
     with agent.server() as server:
         agent.prepare(server.url, rounds_home)
         environment = dict(npm_peers.environment(HOME=str(rounds_home)),
-                           **agent.environment(server.url, rounds_home))
+                           **agent.environment(server.url, rounds_home), PWD=str(work))
         started = time.monotonic()
         # A small program starts it: the memory of whoever forks counts for the child otherwise.
         running = subprocess.Popen([str(bench.TOOLS / "bench_spawn"), "/dev/null", str(work / "said"),
