@@ -8,8 +8,10 @@
 #include "agent/file_states.h"
 #include "agent/gate.h"
 #include "agent/record.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 #include "model/content.h"
 
@@ -83,11 +85,8 @@ static const char *touched_path(const json_t *result, const json_t *args)
 /* True once for each folder. */
 static bool new_folder(struct agent *agent, const char *path)
 {
-	_cleanup_free_ char *folder = order_path(agent->root, path);
-	char *slash = strrchr(folder, '/');
+	_cleanup_free_ char *whole = path_join(agent->root, path), *folder = path_folder(whole);
 
-	if (slash && slash != folder)
-		*slash = '\0';
 	if (json_object_get(agent->folders, folder) ||
 	    json_object_size(agent->folders) >= FOLDERS_MAX)
 		return false;
@@ -255,11 +254,11 @@ static void follow_tails(struct call *call)
 
 void call_run(struct call *call)
 {
-	uint64_t began = agent_now_ms();
+	uint64_t began = monotonic_ms();
 
 	call->result = tool_call(&call->session, call->name, call->args);
 	follow_tails(call);
-	finish(call, agent_now_ms() - began);
+	finish(call, monotonic_ms() - began);
 }
 
 void agent_call_refuse(struct call *call, enum err_code code, const char *sentence)

@@ -11,10 +11,10 @@
 
 #include "agent/checkpoint_private.h"
 #include "agent/gemini_names.h"
-#include "agent/order.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 
 /* Other processes' checkpoints of the same millisecond, file and tool. */
@@ -281,7 +281,7 @@ static void add_path(const struct checkpoints *checkpoints, const json_t *value,
 
 	if (!json_string_length(value) || json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
 		return;
-	path = order_path(home_project(checkpoints->options.home), json_string_value(value));
+	path = path_join(home_project(checkpoints->options.home), json_string_value(value));
 	if (json_object_get(seen, path))
 		return;
 	json_object_set_new(seen, path, json_true());

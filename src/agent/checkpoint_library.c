@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checkpoint_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "base/library.h"
 #include "base/mem.h"
 
 /* Structures of its interface change with this number, so no other will do. */
@@ -13,10 +12,7 @@
 
 #define ROW(member, name) { name, offsetof(struct git_library, member) }
 
-static const struct symbol {
-	const char *name;
-	size_t at; /* its place in struct git_library */
-} symbols[] = {
+static const struct library_symbol symbols[] = {
 	ROW(init, "git_libgit2_init"),
 	ROW(opts, "git_libgit2_opts"),
 	ROW(error_last, "git_error_last"),
@@ -47,23 +43,12 @@ static const struct symbol {
 	ROW(reference_free, "git_reference_free"),
 };
 
+static const struct library row = { { LIBRARY }, "Checkpoints need", "libgit2-" LIBGIT2_SOVERSION, symbols,
+	                            ARRAY_LEN(symbols) };
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct git_library loaded;
 static struct err load_error;
-
-static bool bind_symbols(void *handle)
-{
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *function = dlsym(handle, symbols[i].name);
-
-		/* ISO C has no cast from an object pointer to a function pointer; POSIX has. */
-		memcpy((char *)&loaded + symbols[i].at, &function, sizeof(function));
-		if (!function)
-			return err_set(&load_error, ERR_INTERNAL, "%s of this machine has no %s.",
-			               LIBRARY, symbols[i].name);
-	}
-	return true;
-}
 
 /* Neither ~/.gitconfig nor /etc/gitconfig: what they say of filters, hooks, line endings, templates or
  * programs must not have a part in what is kept. */
@@ -82,16 +67,8 @@ static bool close_configuration(void)
 
 static void load(void)
 {
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-
-	if (!handle)
-		err_set(&load_error, ERR_INTERNAL,
-		        "Checkpoints need " LIBRARY ", which is not on this machine (on Debian: apt "
-		        "install libgit2-" LIBGIT2_SOVERSION ").");
-	else if (bind_symbols(handle) && (loaded.init() < 0 || !close_configuration()))
+	if (library_load(&row, &loaded, &load_error) && (loaded.init() < 0 || !close_configuration()))
 		err_set(&load_error, ERR_INTERNAL, LIBRARY " could not be initialised.");
-	if (handle)
-		dlclose(handle); /* RTLD_NODELETE keeps it */
 }
 
 const struct git_library *git_library(struct err *err)

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/weight.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -37,19 +37,6 @@ static void plain_name(struct buf *out, const char *text)
 	}
 }
 
-static bool make_folder(const char *folder)
-{
-	_cleanup_free_ char *path = mem_strdup(folder);
-
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
-			return false;
-		*slash = '/';
-	}
-	return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 /* A file of that name is this result's: ids are unique in a session, and so is the folder. */
 static bool save(const char *path, struct span text)
 {
@@ -70,6 +57,7 @@ static char *save_output(const struct mask_options *options, const char *name, c
                          const char *suffix, struct span text)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
+	struct err ignored = ERR_INIT;
 
 	if (!options->folder)
 		return NULL;
@@ -78,7 +66,7 @@ static char *save_output(const struct mask_options *options, const char *name, c
 	buf_char(&path, '_');
 	plain_name(&path, call_id);
 	buf_str(&path, suffix);
-	if (path.overflowed || !make_folder(options->folder) || !save(path.data, text))
+	if (path.overflowed || !file_make_folders(options->folder, &ignored) || !save(path.data, text))
 		return NULL;
 	return buf_steal(&path);
 }

@@ -10,6 +10,7 @@
 #include "agent/imports.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"

@@ -4,52 +4,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "tool/alias.h"
 
 enum { PROBLEMS_MAX = 4096 };
-
-/* ---- paths ------------------------------------------------------------------------- */
-
-static void up(struct buf *out)
-{
-	while (out->len && out->data[out->len - 1] != '/')
-		out->len--;
-	if (out->len)
-		out->len--;
-	if (out->data)
-		out->data[out->len] = '\0';
-}
-
-static void add_parts(struct buf *out, struct span path)
-{
-	while (path.len) {
-		const char *slash = memchr(path.data, '/', path.len);
-		size_t len = slash ? (size_t)(slash - path.data) : path.len;
-		struct span part = span_head(path, len);
-
-		path = span_skip(path, slash ? len + 1 : len);
-		if (!part.len || span_eq(part, SPAN(".")))
-			continue;
-		if (span_eq(part, SPAN(".."))) {
-			up(out);
-			continue;
-		}
-		buf_char(out, '/');
-		buf_span(out, part);
-	}
-}
-
-char *order_path(const char *root, const char *path)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(4 * LIMIT_PATH_BYTES);
-
-	if (path[0] != '/')
-		add_parts(&out, span_str(root));
-	add_parts(&out, span_str(path));
-	return buf_steal(&out);
-}
 
 /* ---- what a call does -------------------------------------------------------------- */
 
@@ -73,7 +32,7 @@ static void add_path(struct order_call *call, size_t *cap, const char *root, con
 		return;
 	if (call->path_count == *cap)
 		call->paths = mem_grow(call->paths, cap, call->path_count + 1, sizeof(*call->paths));
-	call->paths[call->path_count++] = order_path(root, json_string_value(path));
+	call->paths[call->path_count++] = path_join(root, json_string_value(path));
 }
 
 /* A folder that is looked through, and files that a list names, are not one file: those touch all. */

@@ -50,7 +50,4 @@ void order_release(struct order_call *call);
 /* Whether every call before `index` that it has to wait for has ended. */
 bool order_may_begin(const struct order_call *calls, size_t index, const bool *ended);
 
-/* "a/../b" beneath "/w" is "/w/b"; for the caller. Links are not looked at. */
-char *order_path(const char *root, const char *path);
-
 #endif

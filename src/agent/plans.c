@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "worker/local.h"
 
@@ -31,22 +32,6 @@ static struct provider *base_of(struct provider *provider)
 
 /* ---- the folder's own worker ------------------------------------------------------------ */
 
-/* With all folders above it that are missing. */
-static bool make_folder(const char *folder, struct err *err)
-{
-	_cleanup_free_ char *path = mem_strdup(folder);
-
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0700) != 0 && errno != EEXIST)
-			return err_set_errno(err, errno, "Cannot make %s", path);
-		*slash = '/';
-	}
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return err_set_errno(err, errno, "Cannot make %s", path);
-	return true;
-}
-
 /* At the level of the workspace's. */
 static bool start(struct plans *plans, struct err *err)
 {
@@ -58,7 +43,7 @@ static bool start(struct plans *plans, struct err *err)
 		.durability = DURABILITY_RENAME,
 	};
 
-	if (!make_folder(plans->folder, err))
+	if (!file_make_folders(plans->folder, err))
 		return false;
 	if (info->level == SANDBOX_PATHS)
 		return provider_none(&options, &plans->own, err);

@@ -61,7 +61,5 @@ void agent_notice(struct agent *agent, const char *severity, const char *message
 void agent_append(struct agent *agent, json_t *message);
 /* Another conversation takes the place of the history; takes the reference, and records it. */
 void agent_replace(struct agent *agent, json_t *history);
-/* Milliseconds of a clock that never goes back. */
-uint64_t agent_now_ms(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 static const char preamble[] =
 	"You are hasp, an agent that works on software for its user, in a workspace, with tools. You do what "

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
@@ -47,16 +48,10 @@ void record_minute(char *out, size_t size)
 
 static json_t *timestamp(void)
 {
-	struct timespec now;
-	struct tm parts;
-	char text[40];
-	size_t len;
+	char now[CLOCK_TIMESTAMP_SIZE];
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
-	return json_string(text);
+	clock_timestamp(now);
+	return json_string(now);
 }
 
 static json_t *new_message(const char *type)

@@ -10,6 +10,7 @@
 #include "agent/source.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/discovered.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a session's file: its lines replayed, then the conversation that they make. */
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "agent/sessions.h"
-#include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -306,26 +302,14 @@ bool session_read_text(struct span text, struct session_read *ret, struct err *e
 
 bool session_read(const char *path, struct session_read *ret, struct err *err)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(SESSION_BYTES_MAX);
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
-	ssize_t got;
-	char *room;
+	_cleanup_file_text_ struct file_text text = { 0 };
 
 	*ret = (struct session_read){ 0 };
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
-	if (!S_ISREG(status.st_mode))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s is no file.", path);
-	room = buf_reserve(&text, (size_t)status.st_size);
-	if (!room)
-		return err_set(err, ERR_TOO_LARGE, "The session's file %s is larger than %zu bytes.",
-		               path, SESSION_BYTES_MAX);
-	got = fd_read_full(fd, room, (size_t)status.st_size);
-	if (got < 0)
-		return err_set_errno(err, errno, "Cannot read the session's file %s", path);
-	text.len += (size_t)got;
-	return session_read_text(buf_view(&text), ret, err);
+	if (!file_read(path, SESSION_BYTES_MAX, &text, err))
+		return false;
+	if (!text.data)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
+	return session_read_text(file_text_span(&text), ret, err);
 }
 
 void session_read_release(struct session_read *read)

@@ -14,15 +14,7 @@ struct source {
 };
 
 /* Appends the file's text, if it is a regular file of UTF-8 and at most LIMIT_MEMORY_FILE_BYTES.
- * `path` is absolute. FILE_NOT_FOUND, TOO_LARGE, NOT_TEXT, OUTSIDE_WORKSPACE, ... */
+ * `path` is absolute, as path_join (base/path.h) makes it. FILE_NOT_FOUND, TOO_LARGE, NOT_TEXT, OUTSIDE_WORKSPACE, ... */
 bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err);
-
-/* "FOLDER/NAME" without "." and ".." and doubled slashes, by text alone; an absolute NAME is itself.
- * The caller frees. */
-char *path_join(const char *folder, const char *name);
-/* Whether `path` is `root` or beneath it, by text; both as path_join makes them. */
-bool path_is_under(const char *path, const char *root);
-/* The folder of a path; "/" for what is in it. The caller frees. */
-char *path_folder(const char *path);
 
 #endif

@@ -145,14 +145,6 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode)
 
 /* ---- what its parts share ---------------------------------------------------------- */
 
-uint64_t agent_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void agent_notice(struct agent *agent, const char *severity, const char *message)
 {
 	json_auto_t *notice = json_object();

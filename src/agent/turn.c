@@ -5,6 +5,7 @@
 
 #include "agent/gate.h"
 #include "agent/hook_model.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -283,7 +284,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
                       struct model_reply *ret, struct err *err)
 {
 	const char *purpose = shaped->request.purpose;
-	uint64_t began = agent_now_ms();
+	uint64_t began = monotonic_ms();
 	bool ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
 
 	loop_check_text_end(agent->loop);
@@ -291,7 +292,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 		stats_reply(agent->stats, purpose, ret);
 	else if (err->code != ERR_CANCELLED)
 		stats_failure(agent->stats, purpose, model_id(agent->options.model), err,
-		              (double)(agent_now_ms() - began));
+		              (double)(monotonic_ms() - began));
 	return ok;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 
@@ -226,14 +227,6 @@ static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
 	return heard;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Takes the waiter out, unless an answer that was taken is still on its way. *ret: how it ended. */
 static bool settled(struct bus *bus, struct waiter *waiter, bool late, bool stopped,
                     enum bus_reply *ret)
@@ -258,7 +251,7 @@ static enum bus_reply wait_for(struct bus *bus, struct waiter *waiter, int64_t e
 	enum bus_reply reply;
 
 	for (;;) {
-		int64_t left = end ? end - now_ms() : -1;
+		int64_t left = end ? (int64_t)(end - monotonic_ms()) : -1;
 		bool late = end && left <= 0, stopped = cancelled(cancel);
 		struct pollfd fds[] = {
 			{ .fd = waiter->fd, .events = POLLIN },
@@ -289,7 +282,7 @@ enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, u
 	json_object_set_new(message, "correlationId", json_string(id));
 	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
 		return BUS_NOBODY;
-	reply = wait_for(bus, &waiter, timeout_ms ? now_ms() + timeout_ms : 0, cancel);
+	reply = wait_for(bus, &waiter, timeout_ms ? monotonic_ms() + timeout_ms : 0, cancel);
 	if (reply == BUS_ANSWERED)
 		*ret = waiter.answer;
 	return reply;

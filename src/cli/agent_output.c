@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -113,17 +114,11 @@ static void write_text(struct agent_output *output, struct span text)
 static json_t *new_event(const char *type)
 {
 	json_t *event = json_object();
-	struct timespec now;
-	struct tm parts;
-	char text[40];
-	size_t len;
+	char now[CLOCK_TIMESTAMP_SIZE];
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	clock_timestamp(now);
 	json_object_set_new(event, "type", json_string(type));
-	json_object_set_new(event, "timestamp", json_string(text));
+	json_object_set_new(event, "timestamp", json_string(now));
 	return event;
 }
 

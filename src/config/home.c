@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "config/file.h"
 #include "config/home_private.h"
 #include "config/projects.h"
 

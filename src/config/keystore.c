@@ -16,6 +16,7 @@
 
 #include <libsecret/secret.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -148,22 +149,14 @@ static int time_limit(void)
 	return (x11 && *x11) || (wayland && *wayland) ? WAIT_FOR_USER_MS : WAIT_MS;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 /* Reads until the child closes its end; false: time is up. */
 static bool read_answer(int fd, char *answer, size_t *len)
 {
-	int64_t end = now_ms() + time_limit();
+	int64_t end = monotonic_ms() + time_limit();
 
 	for (;;) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
-		int64_t left = end - now_ms();
+		int64_t left = end - monotonic_ms();
 		ssize_t got;
 
 		if (left <= 0)

@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/copy_tree.h"
-#include "config/file.h"
 #include "config/home_private.h"
+#include "config/lock.h"
 #include "data/json.h"
 
 #define MARKER ".project_root"

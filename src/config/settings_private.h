@@ -3,7 +3,7 @@
 #ifndef HASP_CONFIG_SETTINGS_PRIVATE_H
 #define HASP_CONFIG_SETTINGS_PRIVATE_H
 
-#include "config/file.h"
+#include "base/file.h"
 #include "config/settings.h"
 
 /* What one file says. */

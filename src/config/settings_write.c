@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/json_path.h"
+#include "config/lock.h"
 #include "config/schema.h"
 #include "config/settings_private.h"
 #include "config/variables_private.h"

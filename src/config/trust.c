@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/file.h"
+#include "config/lock.h"
 #include "data/jsonc.h"
 
 static const struct rule_word {

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/env_file.h"
-#include "config/file.h"
 #include "config/variables_private.h"
 #include "data/json.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "hooks/hook.h"
@@ -64,31 +65,19 @@ static void choose(const struct hooks *hooks, enum hook_event event, const char 
 				             chosen);
 }
 
-static json_t *timestamp(void)
-{
-	struct timespec now;
-	struct tm parts;
-	char text[40];
-	size_t len;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
-	return json_string(text);
-}
-
 static json_t *whole_input(struct hooks *hooks, enum hook_event event, const json_t *input)
 {
 	json_t *whole = json_object();
+	char now[CLOCK_TIMESTAMP_SIZE];
 
+	clock_timestamp(now);
 	json_object_set_new(whole, "session_id", json_text(span_str(hooks->session_id)));
 	pthread_mutex_lock(&hooks->lock);
 	json_object_set_new(whole, "transcript_path", json_text(span_str(hooks->transcript_path)));
 	pthread_mutex_unlock(&hooks->lock);
 	json_object_set_new(whole, "cwd", json_text(span_str(hooks->cwd ? hooks->cwd : "")));
 	json_object_set_new(whole, "hook_event_name", json_string(hook_event_name(event)));
-	json_object_set_new(whole, "timestamp", timestamp());
+	json_object_set_new(whole, "timestamp", json_string(now));
 	if (input)
 		json_object_update(whole, (json_t *)input);
 	return whole;

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "hooks/hook.h"
@@ -32,14 +33,6 @@ struct running {
 	bool ended;
 	int status;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static int input_file(struct span input)
 {
@@ -155,7 +148,7 @@ static void reap(struct running *running)
 static void wait_some(struct running *running, struct hook_process *process, uint64_t until,
                       const struct cancel *cancel)
 {
-	uint64_t now = now_ms();
+	uint64_t now = monotonic_ms();
 	int ms = now >= until ? 0 : until - now > 100 && running->pidfd < 0 ? 20 : (int)(until - now);
 	struct pollfd fds[4] = {
 		{ .fd = running->out, .events = POLLIN },
@@ -194,11 +187,11 @@ static bool group_is_gone(const struct running *running)
 
 static void stop(struct running *running, struct hook_process *process)
 {
-	uint64_t until = now_ms() + HOOK_GRACE_MS;
+	uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
 
 	signal_all(running, SIGTERM);
-	while ((!running->ended || !group_is_gone(running)) && now_ms() < until)
-		wait_some(running, process, now_ms() + 10 < until ? now_ms() + 10 : until, NULL);
+	while ((!running->ended || !group_is_gone(running)) && monotonic_ms() < until)
+		wait_some(running, process, monotonic_ms() + 10 < until ? monotonic_ms() + 10 : until, NULL);
 	signal_all(running, SIGKILL);
 	while (!running->ended) {
 		waitpid(running->pid, &running->status, 0);
@@ -209,12 +202,12 @@ static void stop(struct running *running, struct hook_process *process)
 static void attend(struct running *running, struct hook_process *process, unsigned timeout_ms,
                    const struct cancel *cancel)
 {
-	uint64_t until = now_ms() + timeout_ms;
+	uint64_t until = monotonic_ms() + timeout_ms;
 
 	while (!running->ended) {
 		if (cancelled(cancel))
 			process->cancelled = true;
-		else if (now_ms() >= until)
+		else if (monotonic_ms() >= until)
 			process->timed_out = true;
 		if (process->cancelled || process->timed_out) {
 			stop(running, process);
@@ -222,8 +215,8 @@ static void attend(struct running *running, struct hook_process *process, unsign
 		}
 		wait_some(running, process, until, cancel);
 	}
-	until = now_ms() + DRAIN_MS;
-	while ((running->out >= 0 || running->err >= 0) && now_ms() < until)
+	until = monotonic_ms() + DRAIN_MS;
+	while ((running->out >= 0 || running->err >= 0) && monotonic_ms() < until)
 		wait_some(running, process, until, NULL);
 }
 

@@ -4,14 +4,9 @@
  *     {"/the/project": ["name:command", ...], ...}
  *
  * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "hooks/hook.h"
@@ -21,25 +16,12 @@ enum { TRUST_BYTES_MAX = 4 << 20 };
 /* {} when there is none, or none that can be read. */
 static json_t *read_all(const struct hooks *hooks)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
-	_cleanup_fd_ int fd = -1;
+	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
-	struct stat status;
 	json_t *all = NULL;
-	char *room;
 
-	if (hooks->trust_file)
-		fd = open(hooks->trust_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    status.st_size > TRUST_BYTES_MAX)
-		return json_object();
-	room = buf_reserve(&text, (size_t)status.st_size);
-	if (room) {
-		ssize_t got = fd_read_full(fd, room, (size_t)status.st_size);
-
-		text.len += got > 0 ? (size_t)got : 0;
-	}
-	if (json_parse_depth(buf_view(&text), 8, &all, &ignored) && json_is_object(all))
+	if (hooks->trust_file && file_read(hooks->trust_file, TRUST_BYTES_MAX, &text, &ignored) &&
+	    json_parse_depth(file_text_span(&text), 8, &all, &ignored) && json_is_object(all))
 		return all;
 	json_decref(all);
 	return json_object();
@@ -106,20 +88,11 @@ static void add_missing(struct hook *hook, const char *key, void *data)
 static bool write_all(const char *path, const json_t *all, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
-	_cleanup_free_ char *temporary = mem_printf("%s.%d.tmp", path, (int)getpid());
-	_cleanup_fd_ int fd = -1;
 
 	if (!json_print(&text, all, 2) || !buf_char(&text, '\n'))
 		return err_set(err, ERR_TOO_LARGE, "%s would be longer than %d bytes.", path,
 		               TRUST_BYTES_MAX);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return err_set_errno(err, errno, "Cannot write %s", temporary);
-	if (fd_write_all(fd, text.data, text.len) && fsync(fd) == 0 && rename(temporary, path) == 0)
-		return true;
-	err_set_errno(err, errno, "Cannot write %s", path);
-	unlink(temporary);
-	return false;
+	return file_replace(path, buf_view(&text), 0600, err);
 }
 
 bool hooks_trust(struct hooks *hooks, struct err *err)

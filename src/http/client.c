@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "http/client_direct.h"
@@ -44,14 +45,6 @@ struct transfer {
 	bool headed;             /* `head` was called */
 	bool stopped, too_large, refused; /* by a callback; by max_bytes; by public_only */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 struct http_client *http_client_new(void)
 {
@@ -148,7 +141,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 	struct span line = span_of(bytes, size * count);
 	long status = 0;
 
-	transfer->active_ms = now_ms();
+	transfer->active_ms = monotonic_ms();
 	if (transfer->headed)
 		return line.len; /* trailers */
 	if (span_starts(line, SPAN("HTTP/"))) {
@@ -172,7 +165,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
 	size_t len = size * count;
 	size_t max = request->max_bytes ? request->max_bytes : (size_t)HTTP_MAX_BYTES;
 
-	transfer->active_ms = now_ms();
+	transfer->active_ms = monotonic_ms();
 	transfer->too_large = len > max - transfer->received;
 	if (transfer->too_large)
 		return 0;
@@ -302,7 +295,7 @@ static int time_left(struct transfer *transfer, struct err *err)
 {
 	const struct http_request *request = transfer->request;
 	uint64_t idle = request->idle_ms ? request->idle_ms : HTTP_IDLE_MS;
-	uint64_t now = now_ms(), left;
+	uint64_t now = monotonic_ms(), left;
 	curl_off_t uploaded = 0;
 
 	transfer->client->curl->easy_getinfo(transfer->client->easy, CURLINFO_SIZE_UPLOAD_T,
@@ -416,7 +409,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 	set_options(transfer, url);
 	set_method(client, method, body);
 	client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, headers);
-	transfer->active_ms = now_ms();
+	transfer->active_ms = monotonic_ms();
 	transfer->uploaded = 0;
 	ok = client->curl->multi_add_handle(client->multi, client->easy) == CURLM_OK ||
 	     err_set(err, ERR_INTERNAL, "libcurl takes no request.");
@@ -527,7 +520,7 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 		.data = data,
 		.head = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
 		.redirects_left = request->max_redirects,
-		.begun_ms = now_ms(),
+		.begun_ms = monotonic_ms(),
 	};
 	struct pipe_signal hold;
 	bool ok;

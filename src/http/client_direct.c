@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -35,14 +36,6 @@ struct exchange {
 	uint64_t begun_ms, active_ms;
 	bool kept;                /* the connection is one that was used before */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- what can be done here -------------------------------------------------------------------- */
 
@@ -140,7 +133,7 @@ static int time_left(const struct exchange *exchange, struct err *err)
 {
 	const struct http_request *request = exchange->request;
 	uint64_t idle = request->idle_ms ? request->idle_ms : HTTP_IDLE_MS;
-	uint64_t now = now_ms(), left;
+	uint64_t now = monotonic_ms(), left;
 
 	if (now - exchange->active_ms >= idle) {
 		err_set(err, ERR_NETWORK_ERROR, "%s sent nothing for %g seconds.", exchange->host,
@@ -292,7 +285,7 @@ static bool send_all(struct exchange *exchange, struct err *err)
 				return false;
 			continue;
 		}
-		exchange->active_ms = now_ms();
+		exchange->active_ms = monotonic_ms();
 		if (exchange->direct->stage == HTTP_NOT_SENT)
 			exchange->direct->stage = HTTP_SENT;
 		of_head = (size_t)sent < head.len ? (size_t)sent : head.len;
@@ -319,7 +312,7 @@ static bool receive_all(struct exchange *exchange, struct err *err)
 				return false;
 			continue;
 		}
-		exchange->active_ms = now_ms();
+		exchange->active_ms = monotonic_ms();
 		if (cancelled(exchange->request->cancel))
 			return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 		if (!answer_reader_feed(reader, span_of(bytes, (size_t)len), err))
@@ -349,7 +342,7 @@ bool direct_send(struct direct *direct, const struct http_request *request,
 		.direct = direct,
 		.request = request,
 		.head = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
-		.begun_ms = now_ms(),
+		.begun_ms = monotonic_ms(),
 	};
 	size_t max = request->max_bytes ? request->max_bytes : (size_t)HTTP_MAX_BYTES;
 	char authority[sizeof(direct->authority)];

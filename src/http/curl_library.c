@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/curl_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/mem.h"
-
-/* The first that is there: flavours with different TLS libraries behind the same functions. */
-static const char *const files[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
 
 #define ROW(member, name) { name, offsetof(struct curl_library, member) }
 
-static const struct symbol {
-	const char *name;
-	size_t at; /* its place in struct curl_library */
-} symbols[] = {
+static const struct library_symbol symbols[] = {
 	ROW(global_init, "curl_global_init"),
 	ROW(easy_init, "curl_easy_init"),
 	ROW(easy_cleanup, "curl_easy_cleanup"),
@@ -42,43 +36,23 @@ static const struct symbol {
 	ROW(version, "curl_version"),
 };
 
+/* Flavours with different TLS libraries behind the same functions. */
+static const struct library row = { { "libcurl.so.4", "libcurl-gnutls.so.4" },
+	                            "Requests to models need", "libcurl4", symbols,
+	                            ARRAY_LEN(symbols) };
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct curl_library loaded;
 static struct err load_error;
 
-static bool bind_symbols(void *handle, const char *file)
-{
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *function = dlsym(handle, symbols[i].name);
-
-		/* ISO C has no cast from an object pointer to a function pointer; POSIX has. */
-		memcpy((char *)&loaded + symbols[i].at, &function, sizeof(function));
-		if (!function)
-			return err_set(&load_error, ERR_INTERNAL, "%s of this machine has no %s.",
-			               file, symbols[i].name);
-	}
-	return true;
-}
-
 static void load(void)
 {
-	void *handle = NULL;
-	const char *file = files[0];
-
-	for (size_t i = 0; !handle && i < ARRAY_LEN(files); i++) {
-		file = files[i];
-		handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	}
-	if (!handle)
-		err_set(&load_error, ERR_INTERNAL,
-		        "Requests to models need libcurl.so.4, which is not on this machine (on "
-		        "Debian: apt install libcurl4).");
-	else if (bind_symbols(handle, file) && loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		err_set(&load_error, ERR_INTERNAL, "%s could not be initialised.", file);
-	if (load_error.code == ERR_NONE)
+	if (!library_load(&row, &loaded, &load_error))
+		return;
+	if (loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		err_set(&load_error, ERR_INTERNAL, "libcurl could not be initialised.");
+	else
 		loaded.openssl = strstr(loaded.version(), "OpenSSL/") != NULL;
-	if (handle)
-		dlclose(handle); /* RTLD_NODELETE keeps it */
 }
 
 const struct curl_library *curl_library(struct err *err)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/library.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "base/library.h"
 #include "base/mem.h"
 
-#define LIBRARY "libmicrohttpd.so.12"
-
-static const struct symbol {
-	const char *name;
-	size_t at; /* its place in struct http_library */
-} symbols[] = {
+static const struct library_symbol symbols[] = {
 	{ "MHD_start_daemon", offsetof(struct http_library, start_daemon) },
 	{ "MHD_stop_daemon", offsetof(struct http_library, stop_daemon) },
 	{ "MHD_get_daemon_info", offsetof(struct http_library, get_daemon_info) },
@@ -33,25 +27,10 @@ static const struct symbol {
 	{ "MHD_destroy_response", offsetof(struct http_library, destroy_response) },
 };
 
+static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs", "libmicrohttpd12", symbols,
+	                            ARRAY_LEN(symbols) };
+
 bool http_library_load(struct http_library *library, struct err *err)
 {
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-
-	if (!handle)
-		return err_set(err, ERR_INTERNAL,
-		               "HTTP needs " LIBRARY ", which is not on this machine (on Debian: "
-		               "apt install libmicrohttpd12).");
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *function = dlsym(handle, symbols[i].name);
-
-		/* ISO C has no cast from an object pointer to a function pointer; POSIX has. */
-		memcpy((char *)library + symbols[i].at, &function, sizeof(function));
-		if (!function) {
-			dlclose(handle);
-			return err_set(err, ERR_INTERNAL, "%s of this machine has no %s.", LIBRARY,
-			               symbols[i].name);
-		}
-	}
-	dlclose(handle); /* RTLD_NODELETE keeps it */
-	return true;
+	return library_load(&row, library, err);
 }

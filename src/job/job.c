@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "job/table.h"
 
@@ -17,14 +18,6 @@ const char *job_state_name(enum job_state state)
 	};
 
 	return (unsigned)state < ARRAY_LEN(names) ? names[state] : "unknown";
-}
-
-uint64_t job_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* ---- what the provider tells ---------------------------------------------------- */
@@ -238,7 +231,7 @@ static struct job_info info_of(const struct job *job)
 	return (struct job_info){ .id = job->id, .pid = job->pid, .state = job->state,
 		                  .command = mem_strdup(job->command),
 		                  .bytes = job->capture.bytes,
-		                  .age_ms = job_now_ms() - job->began_ms, .end = job->end };
+		                  .age_ms = monotonic_ms() - job->began_ms, .end = job->end };
 }
 
 struct job_info job_info(struct job *job)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 char *jobs_default_log_folder(void)
@@ -45,7 +46,7 @@ static struct job *job_new(struct jobs *jobs, const struct provider *provider,
 	job->jobs = jobs;
 	job->provider = provider;
 	job->command = mem_strdup(request->command ? request->command : "");
-	job->began_ms = job_now_ms();
+	job->began_ms = monotonic_ms();
 	job->output = request->output;
 	job->output_data = request->data;
 	job->background = request->background;

@@ -59,7 +59,6 @@ void job_drop_run(struct job *job);
 void job_texts_free(char **texts, size_t count);
 
 extern const struct run_events job_events;
-uint64_t job_now_ms(void);
 struct job_info job_info(struct job *job);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/descriptor.h"
@@ -410,23 +411,15 @@ void loop_stream_pause(struct loop_stream *stream, bool paused)
 	stream_watch(stream);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Waits until something of the backlog has been written; false when nothing was in time. */
 static bool linger(struct loop_stream *stream, unsigned linger_ms)
 {
 	struct pollfd ready = { .fd = stream->out->descriptor.fd, .events = POLLOUT };
 	size_t before = waiting(stream);
-	uint64_t now = now_ms();
+	uint64_t now = monotonic_ms();
 	uint64_t end = now + linger_ms;
 
-	for (; now < end && waiting(stream) == before; now = now_ms()) {
+	for (; now < end && waiting(stream) == before; now = monotonic_ms()) {
 		if (poll(&ready, 1, (int)(end - now)) < 0 && errno != EINTR)
 			return false;
 		flush_backlog(stream);

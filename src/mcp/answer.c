@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -108,14 +109,6 @@ void call_send(struct mcp_call *call, struct buf *line)
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Whole numbers as such: 50, not 50.0. */
 static json_t *number(double value)
 {
@@ -151,7 +144,7 @@ void mcp_call_progress(struct mcp_call *call, double progress, double total, con
 	last->any = true;
 	last->value = progress;
 	write_progress(call, progress, total, message);
-	now = now_ms();
+	now = monotonic_ms();
 	if (last->sent_ms && now - last->sent_ms < PROGRESS_INTERVAL_MS)
 		return;
 	last->sent_ms = now;

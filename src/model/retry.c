@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum {
@@ -18,14 +19,6 @@ enum {
 	/* With another model at hand nobody waits ten times. */
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
-
-static uint64_t monotonic_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void retry_init(struct retry *retry, const struct model_options *options, bool more_models)
 {

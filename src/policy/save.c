@@ -8,10 +8,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -99,56 +98,15 @@ static bool says_so(const json_t *table, const struct buf *rule)
 
 /* ---- the file --------------------------------------------------------------------------- */
 
+/* With room for one more rule. */
 static bool read_old(const struct saved *saved, struct buf *text, struct err *err)
 {
-	_cleanup_fd_ int fd = open(saved->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *room = buf_reserve(text, LIMIT_POLICY_BYTES);
-	ssize_t len;
+	_cleanup_file_text_ struct file_text old = { 0 };
 
-	if (fd < 0 && errno == ENOENT)
-		return true;
-	len = fd < 0 ? -1 : fd_read_full(fd, room, LIMIT_POLICY_BYTES);
-	if (len < 0)
-		return err_set_errno(err, errno, "%s cannot be read", saved->path);
-	if ((size_t)len == LIMIT_POLICY_BYTES)
-		return err_set(err, ERR_TOO_LARGE, "%s is too long for another rule.", saved->path);
-	text->len += (size_t)len;
-	return true;
-}
-
-static bool write_new(const struct saved *saved, const struct buf *text, struct err *err)
-{
-	unsigned long long number = 0;
-	_cleanup_free_ char *temp = NULL;
-	_cleanup_fd_ int fd = -1;
-
-	(void)!getrandom(&number, sizeof(number), 0);
-	temp = mem_printf("%s.%016llx.tmp", saved->path, number);
-	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return err_set_errno(err, errno, "%s cannot be written", saved->path);
-	if (!fd_write_all(fd, text->data, text->len) || fsync(fd) != 0 ||
-	    rename(temp, saved->path) != 0) {
-		err_set_errno(err, errno, "%s cannot be written", saved->path);
-		unlink(temp);
+	if (!file_read(saved->path, LIMIT_POLICY_BYTES - 1, &old, err))
 		return false;
-	}
+	buf_span(text, file_text_span(&old));
 	return true;
-}
-
-static bool make_folders(const char *folder, struct err *err)
-{
-	_cleanup_free_ char *path = mem_strdup(folder);
-
-	for (char *slash = strchr(path + 1, '/'); ; slash = strchr(slash + 1, '/')) {
-		if (slash)
-			*slash = '\0';
-		if (mkdir(path, 0700) != 0 && errno != EEXIST)
-			return err_set_errno(err, errno, "%s cannot be made", path);
-		if (!slash)
-			return true;
-		*slash = '/';
-	}
 }
 
 /* What cannot be read as TOML is kept under another name. */
@@ -183,14 +141,14 @@ static bool append_to_file(const struct saved *saved, struct err *err)
 	if (text.len && text.data[text.len - 1] != '\n')
 		buf_char(&text, '\n');
 	append_rule(&text, saved);
-	return write_new(saved, &text, err);
+	return file_replace(saved->path, buf_view(&text), 0600, err);
 }
 
 static bool append_locked(const struct saved *saved, struct err *err)
 {
 	_cleanup_fd_ int lock = -1;
 
-	if (!make_folders(saved->folder, err))
+	if (!file_make_folders(saved->folder, err))
 		return false;
 	lock = open(saved->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || flock(lock, LOCK_EX) != 0)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 struct removal {
@@ -21,14 +22,6 @@ struct removal {
 	unsigned long counter; /* of new names */
 	bool moved;            /* something came to the top since its reading began */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* A folder's descriptor, for reading; it is made readable and writable if it must be. Never a
  * symlink, never another file system. */
@@ -91,7 +84,7 @@ static void empty(struct removal *removal, int folder)
 	DIR *dir = list(folder);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)) != NULL && now_ms() < removal->end_ms) {
+	while (dir && (entry = readdir(dir)) != NULL && monotonic_ms() < removal->end_ms) {
 		if (is_dots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0)
 			continue;
 		if (errno == EISDIR || errno == EPERM)
@@ -115,7 +108,7 @@ static void remove_entry(struct removal *removal, const char *name)
 
 bool remove_folder(int above, const char *name, int folder, unsigned timeout_ms)
 {
-	struct removal removal = { .top = folder, .end_ms = now_ms() + timeout_ms };
+	struct removal removal = { .top = folder, .end_ms = monotonic_ms() + timeout_ms };
 	struct dirent *entry;
 	struct stat at;
 	DIR *dir;
@@ -126,12 +119,12 @@ bool remove_folder(int above, const char *name, int folder, unsigned timeout_ms)
 	do {
 		removal.moved = false;
 		dir = list(folder);
-		while (dir && (entry = readdir(dir)) != NULL && now_ms() < removal.end_ms) {
+		while (dir && (entry = readdir(dir)) != NULL && monotonic_ms() < removal.end_ms) {
 			if (!is_dots(entry->d_name))
 				remove_entry(&removal, entry->d_name);
 		}
 		if (dir)
 			closedir(dir);
-	} while (dir && removal.moved && now_ms() < removal.end_ms);
+	} while (dir && removal.moved && monotonic_ms() < removal.end_ms);
 	return unlinkat(above, name, AT_REMOVEDIR) == 0;
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/remove.h"
@@ -38,14 +39,6 @@ static bool is_ours(const char *name)
 	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(PREFIX) + 6;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void remove_if_stale(int above, const char *name)
 {
 	_cleanup_fd_ int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -59,12 +52,12 @@ static void remove_if_stale(int above, const char *name)
 
 static void remove_stale(int above)
 {
-	uint64_t end = now_ms() + STALE_MS;
+	uint64_t end = monotonic_ms() + STALE_MS;
 	int fd = openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	for (int i = 0; dir && i < STALE_ENTRIES && now_ms() < end && (entry = readdir(dir)); i++) {
+	for (int i = 0; dir && i < STALE_ENTRIES && monotonic_ms() < end && (entry = readdir(dir)); i++) {
 		if (is_ours(entry->d_name))
 			remove_if_stale(above, entry->d_name);
 	}

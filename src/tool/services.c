@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
@@ -76,14 +77,6 @@ void services_set_todos(struct tool_services *services, json_t *todos)
 	bus_publish(services->bus, BUS_TODOS, message);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static uint64_t last_request(const struct host *host)
 {
 	size_t last = (host->next + SERVICES_REQUESTS_PER_MINUTE - 1) % SERVICES_REQUESTS_PER_MINUTE;
@@ -113,7 +106,7 @@ bool services_count_request(struct tool_services *services, const char *host,
                             unsigned *ret_seconds)
 {
 	struct services_state *state = services->state;
-	uint64_t now = now_ms(), oldest;
+	uint64_t now = monotonic_ms(), oldest;
 	struct host *row;
 	bool may;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -269,7 +270,7 @@ static bool start(struct run_state *state, const struct worker *worker,
 	if (!confine_runner(state, err) || !run_streams_open(request, &state->streams, err))
 		return false;
 	state->input_gone = state->streams.input < 0;
-	state->began_ms = run_now_ms();
+	state->began_ms = monotonic_ms();
 	if (!start_child(state, request, folder, err))
 		return false;
 	run_streams_release_child(&state->streams);

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -73,14 +74,6 @@ struct watcher {
 	bool started, stopping;
 	int inotify, wake;      /* -1 before it is started */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
@@ -203,7 +196,7 @@ static void take_events(struct watcher *watcher)
 {
 	_Alignas(struct inotify_event) char bytes[EVENT_BYTES];
 	ssize_t got = read(watcher->inotify, bytes, sizeof(bytes));
-	int64_t now = now_ms();
+	int64_t now = monotonic_ms();
 
 	for (ssize_t at = 0; at < got;) {
 		const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
@@ -231,7 +224,7 @@ static void settle(struct watcher *watcher, struct watch *watch)
 	if (!arm(watcher, watch, &err)) {
 		watch->stamp = (struct stamp){ .exists = false };
 		if (watch->folder < 0)
-			mark(watch, now_ms() + RETRY_MS);
+			mark(watch, monotonic_ms() + RETRY_MS);
 	}
 	if (same_stamp(&before, &watch->stamp))
 		return;
@@ -254,7 +247,7 @@ static struct watch *find_due(struct watcher *watcher, int64_t now)
 /* Milliseconds until the next watch is due; -1: none is. */
 static int time_left(const struct watcher *watcher)
 {
-	int64_t now = now_ms(), left = -1;
+	int64_t now = monotonic_ms(), left = -1;
 
 	for (const struct watch *watch = watcher->watches; watch; watch = watch->next) {
 		int64_t own = watch->first_ms ? due_ms(watch) - now : -1;
@@ -280,7 +273,7 @@ static void *run(void *data)
 		poll(fds, ARRAY_LEN(fds), left);
 		pthread_mutex_lock(&watcher->lock);
 		take_events(watcher);
-		while (!watcher->stopping && (due = find_due(watcher, now_ms())))
+		while (!watcher->stopping && (due = find_due(watcher, monotonic_ms())))
 			settle(watcher, due);
 	}
 	pthread_mutex_unlock(&watcher->lock);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/limits.h"
@@ -44,14 +45,6 @@ struct loop {
 	struct denial limit;  /* the limit that was passed; told at the end. `count` 0: none */
 };
 
-uint64_t run_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* ---- telling ---------------------------------------------------------------- */
 
 void run_tell_denied(void *data, const struct denial *denial)
@@ -68,7 +61,7 @@ static void tell_end(struct loop *loop, void (*event)(void *data, const struct r
 	struct run_state *state = loop->state;
 	struct run_end *end = &loop->end;
 
-	end->wall_ms = run_now_ms() - state->began_ms;
+	end->wall_ms = monotonic_ms() - state->began_ms;
 	end->cpu_ms = state->tree.cpu_ms;
 	end->peak_memory_bytes = state->tree.peak_bytes;
 	pthread_mutex_lock(&state->telling);
@@ -79,7 +72,7 @@ static void tell_end(struct loop *loop, void (*event)(void *data, const struct r
 static void enter(struct loop *loop, enum phase phase)
 {
 	loop->phase = phase;
-	loop->phase_ms = run_now_ms();
+	loop->phase_ms = monotonic_ms();
 }
 
 /* ---- output ----------------------------------------------------------------- */
@@ -113,7 +106,7 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 		close_output(state, stream);
 	if (!len)
 		return false;
-	loop->output_ms = run_now_ms();
+	loop->output_ms = monotonic_ms();
 	run_teller_tell(&state->teller, stream, len);
 	return true;
 }
@@ -141,7 +134,7 @@ static void drain(struct loop *loop, bool to_the_end)
 	bool some;
 
 	run_teller_wait(&state->teller);
-	until = run_now_ms() + DRAIN_MS;
+	until = monotonic_ms() + DRAIN_MS;
 	do {
 		struct pollfd fds[2] = { { .fd = state->streams.output[0], .events = POLLIN },
 			                 { .fd = state->streams.output[1], .events = POLLIN } };
@@ -151,10 +144,10 @@ static void drain(struct loop *loop, bool to_the_end)
 		some |= read_output(loop, RUN_STDERR);
 		run_teller_wait(&state->teller);
 		if (some)
-			until = run_now_ms() + DRAIN_MS;
+			until = monotonic_ms() + DRAIN_MS;
 		else if (to_the_end && output_open(state))
 			poll(fds, 2, SWEEP_MS);
-	} while (some || (to_the_end && output_open(state) && run_now_ms() < until));
+	} while (some || (to_the_end && output_open(state) && monotonic_ms() < until));
 }
 
 /* ---- input ------------------------------------------------------------------ */
@@ -258,7 +251,7 @@ static void tell_limit(struct loop *loop)
 static void check_times(struct loop *loop)
 {
 	struct run_state *state = loop->state;
-	uint64_t now = run_now_ms();
+	uint64_t now = monotonic_ms();
 
 	if (loop->phase == STOPPING && now >= loop->phase_ms + STOP_MS)
 		kill_all(loop);
@@ -350,10 +343,10 @@ static void finish(struct loop *loop)
 static void main_ended(struct loop *loop)
 {
 	if (!loop->reaped_ms)
-		loop->reaped_ms = run_now_ms();
+		loop->reaped_ms = monotonic_ms();
 	if (!loop->state->leave_running)
 		kill_all(loop);
-	else if (run_now_ms() >= loop->reaped_ms + LINGER_MS)
+	else if (monotonic_ms() >= loop->reaped_ms + LINGER_MS)
 		leave(loop);
 }
 
@@ -362,7 +355,7 @@ static void look_at_processes(struct loop *loop)
 	struct run_state *state = loop->state;
 	bool left = run_tree_reap(&state->tree);
 
-	if (!left || (loop->phase == KILLING && run_now_ms() > loop->phase_ms + GIVE_UP_MS))
+	if (!left || (loop->phase == KILLING && monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
 		finish(loop);
 	else if (loop->phase == KILLING)
 		kill_all(loop);
@@ -385,7 +378,7 @@ static int lesser(int a, int b)
 static int wait_ms(const struct loop *loop)
 {
 	struct run_state *state = loop->state;
-	uint64_t now = run_now_ms();
+	uint64_t now = monotonic_ms();
 	int ms = 1000;
 
 	if (loop->phase == KILLING || (loop->phase == RUNNING && loop->reaped_ms))
@@ -426,7 +419,7 @@ static void turn(struct loop *loop)
 	pthread_mutex_unlock(&state->lock);
 	poll(fds, ARRAY_LEN(fds), wait_ms(loop));
 	if (busy) /* not the command is silent */
-		loop->output_ms = run_now_ms();
+		loop->output_ms = monotonic_ms();
 	if (fds[2].revents)
 		read_output(loop, RUN_STDOUT);
 	if (fds[3].revents)

@@ -41,8 +41,6 @@ struct run_state {
 	unsigned rows, columns;
 };
 
-uint64_t run_now_ms(void);
-
 /* run_loop.c: the thread, until `ended` was told. */
 void *run_loop(void *state);
 /* Tells output; the teller's function. */

@@ -15,6 +15,7 @@
 #include "agent/imports.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 static char root[] = "/tmp/hasp-imports-XXXXXX";
 

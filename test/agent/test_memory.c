@@ -18,6 +18,7 @@
 #include "agent/prompt.h"
 #include "agent/source.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "workerd/inprocess.h"
 
 static char base[] = "/tmp/hasp-memory-XXXXXX";

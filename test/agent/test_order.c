@@ -102,21 +102,6 @@ static void who_asks_for_it_waits_for_all_and_all_for_him(void **state)
 	             READ("b"));
 }
 
-static void paths_are_resolved_by_name(void **state)
-{
-	static const char *const cases[][2] = {
-		{ "a", "/w/a" },         { "a/../b", "/w/b" },       { "/x/./y/", "/x/y" },
-		{ "../../..", "" },      { "../../../etc", "/etc" }, { "", "/w" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		_cleanup_free_ char *path = order_path("/w", cases[i][0]);
-
-		assert_string_equal(path, cases[i][1]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,7 +111,6 @@ int main(void)
 		cmocka_unit_test(a_command_waits_for_edits_and_they_for_it),
 		cmocka_unit_test(many_changes_wait_for_each_of_their_files),
 		cmocka_unit_test(who_asks_for_it_waits_for_all_and_all_for_him),
-		cmocka_unit_test(paths_are_resolved_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

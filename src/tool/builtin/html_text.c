@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "tool/builtin/html_library.h"
@@ -255,25 +256,17 @@ static void on_end(void *data, const xmlChar *name)
 
 /* ---- the whole page -------------------------------------------------------------------- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static bool is_enough(const struct reading *reading, uint64_t begun_ms)
 {
 	return reading->out->text.overflowed || reading->depth > NESTING_MAX ||
-	       now_ms() - begun_ms > TIME_MS;
+	       monotonic_ms() - begun_ms > TIME_MS;
 }
 
 /* False: it was left before its end. */
 static bool feed(const struct html_library *library, htmlParserCtxtPtr parser,
                  const struct reading *reading, struct span html)
 {
-	uint64_t begun_ms = now_ms();
+	uint64_t begun_ms = monotonic_ms();
 
 	while (html.len) {
 		struct span chunk = span_head(html, CHUNK);

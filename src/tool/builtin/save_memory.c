@@ -7,12 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "tool/builtin/arguments.h"
@@ -161,68 +162,28 @@ static int lock_folder(const char *file, struct err *err)
 	return fd;
 }
 
-/* *ret_mode: of the file, or of a new one. */
-static bool read_file_text(const char *path, struct buf *out, mode_t *ret_mode, struct err *err)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	char *room;
-
-	*ret_mode = 0600;
-	if (fd < 0 && errno == ENOENT)
-		return true;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_set_errno(err, errno, "Cannot read %s", path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_NOT_A_FILE, "%s is no file.", path);
-	*ret_mode = st.st_mode & 07777;
-	room = (size_t)st.st_size <= LIMIT_MEMORY_FILE_BYTES ?
-	               buf_reserve(out, (size_t)st.st_size) :
-	               NULL;
-	if (!room)
-		return err_set(err, ERR_TOO_LARGE, "%s is larger than %zu bytes.", path,
-		               LIMIT_MEMORY_FILE_BYTES);
-	if (fd_read_full(fd, room, (size_t)st.st_size) != st.st_size)
-		return err_set_errno(err, errno ? errno : EIO, "Cannot read %s", path);
-	out->len += (size_t)st.st_size;
-	return true;
-}
-
-static bool replace_file(const char *path, const struct buf *text, mode_t mode, struct err *err)
-{
-	_cleanup_free_ char *temporary = mem_printf("%s.XXXXXX", path);
-	_cleanup_fd_ int fd = mkostemp(temporary, O_CLOEXEC);
-	bool ok = fd >= 0 && fchmod(fd, mode) == 0 && fd_write_all(fd, text->data, text->len) &&
-	          fsync(fd) == 0 && rename(temporary, path) == 0;
-	int why = errno;
-
-	if (!ok && fd >= 0)
-		unlink(temporary);
-	return ok || err_set_errno(err, why, "Cannot write %s", path);
-}
-
 /* *ret_known: it was there already. */
 static bool remember(const char *file, struct span fact, bool *ret_known, struct err *err)
 {
 	_cleanup_free_ char *path = real_file(file);
-	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_MEMORY_FILE_BYTES + 1);
+	_cleanup_file_text_ struct file_text old = { 0 };
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
 	_cleanup_fd_ int lock = lock_folder(path, err);
 	struct section section;
-	mode_t mode;
 
-	if (lock < 0 || err->code != ERR_NONE || !read_file_text(path, &old, &mode, err))
+	if (lock < 0 || err->code != ERR_NONE ||
+	    !file_read(path, LIMIT_MEMORY_FILE_BYTES, &old, err))
 		return false;
-	section = find_section(buf_view(&old), fact);
+	section = find_section(file_text_span(&old), fact);
 	*ret_known = section.known;
 	if (section.known)
 		return true;
-	put_item(buf_view(&old), &section, fact, &text);
+	put_item(file_text_span(&old), &section, fact, &text);
 	if (text.overflowed)
 		return err_set(err, ERR_TOO_LARGE,
 		               "%s is full: it may have %zu bytes. The user has to shorten it.", path,
 		               LIMIT_MEMORY_FILE_BYTES);
-	return replace_file(path, &text, mode, err);
+	return file_replace(path, buf_view(&text), old.data ? old.mode : 0600, err);
 }
 
 static json_t *done(const char *file, bool known)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/file.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,6 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-
-enum { LOCK_STALE_S = 10, LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 
 void file_text_release(struct file_text *text)
 {
@@ -68,7 +65,7 @@ bool file_make_folders(const char *folder, struct err *err)
 	return err_set_errno(err, errno, "Cannot make the folder %s", folder);
 }
 
-static bool make_parent(const char *path, struct err *err)
+bool file_make_parent(const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *folder = slash && slash > path ? mem_dup(path, (size_t)(slash - path))
@@ -95,7 +92,7 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 	_cleanup_free_ char *temporary = NULL;
 	struct timespec now;
 
-	if (!make_parent(path, err))
+	if (!file_make_parent(path, err))
 		return false;
 	if (!target)
 		target = mem_strdup(path);
@@ -111,46 +108,4 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 	err_set_errno(err, errno, "Cannot replace %s", target);
 	unlink(temporary);
 	return false;
-}
-
-/* The lock's folder, if nobody touched it for long: who made it is gone. */
-static void remove_stale(const char *lock)
-{
-	struct timespec now;
-	struct stat st;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (lstat(lock, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    now.tv_sec - st.st_mtim.tv_sec > LOCK_STALE_S)
-		rmdir(lock);
-}
-
-char *file_lock(const char *path, struct err *err)
-{
-	_cleanup_free_ char *target = realpath(path, NULL);
-	_cleanup_free_ char *lock = mem_printf("%s.lock", target ? target : path);
-
-	if (!make_parent(path, err))
-		return NULL;
-	for (int waited = 0; waited <= LOCK_WAIT_MS; waited += LOCK_STEP_MS) {
-		struct timespec step = { 0, LOCK_STEP_MS * 1000000L };
-
-		if (mkdir(lock, 0700) == 0)
-			return mem_steal(&lock);
-		if (errno != EEXIST) {
-			err_set_errno(err, errno, "Cannot lock %s", path);
-			return NULL;
-		}
-		remove_stale(lock);
-		nanosleep(&step, NULL);
-	}
-	err_set(err, ERR_OVERLOADED, "%s is locked by another program for too long.", path);
-	return NULL;
-}
-
-void file_unlock(char *lock)
-{
-	if (lock)
-		rmdir(lock);
-	free(lock);
 }

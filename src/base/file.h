@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to this folder: small files of settings, read within limits and replaced whole. */
-#ifndef HASP_CONFIG_FILE_H
-#define HASP_CONFIG_FILE_H
+/* Small files of hasp's own and of its users', read within limits and replaced whole: settings, rules,
+ * records.  Not here: files of the workspace (store/). */
+#ifndef HASP_BASE_FILE_H
+#define HASP_BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,17 +35,7 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 
 /* The folder and those above it, mode 0700. */
 bool file_make_folders(const char *folder, struct err *err);
-
-/* Gemini CLI's lock on a file: the folder FILE.lock, made by who holds it; one that nobody touched
- * for
- * ten seconds is left over and taken away.  Waits ten seconds for it, then OVERLOADED. The caller
- * hands the result to file_unlock. */
-char *file_lock(const char *path, struct err *err);
-void file_unlock(char *lock); /* NULL is fine; frees */
-static inline void file_cleanup_unlock(char **lock)
-{
-	file_unlock(*lock);
-}
-#define _cleanup_lock_ __attribute__((cleanup(file_cleanup_unlock)))
+/* The same of the folder that the file is in. */
+bool file_make_parent(const char *path, struct err *err);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+uint64_t monotonic_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void clock_timestamp(char out[static CLOCK_TIMESTAMP_SIZE])
+{
+	struct timespec now;
+	struct tm parts;
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	len = strftime(out, CLOCK_TIMESTAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(out + len, CLOCK_TIMESTAMP_SIZE - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
