@@ -58,7 +58,7 @@ struct agent_options {
 	void *context_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */
-	const char *policy_folder;     /* where "always and save" writes; NULL: not permitted */
+	const char *policy_folder;     /* where "always and save" writes, if the settings permit it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */
 	unsigned max_turns;            /* of this session; 0: no limit (model.maxSessionTurns -1) */
 	const struct cancel *cancel;

@@ -39,6 +39,7 @@ struct host {
 	char *root;
 	bool started;              /* SessionStart hooks have run */
 	bool resumed;
+	bool git;                  /* the workspace is a repository's root */
 };
 
 static void notice(struct host *host, const char *severity, const char *message)
@@ -227,11 +228,25 @@ static bool open_record(struct host *host, struct err *err)
 	return ok;
 }
 
+/* Asked of the worker, as all in the workspace: a folder is an error of its own. */
+static bool is_git(const struct host *host)
+{
+	struct read_request request = { .path = ".git", .max_lines = 1 };
+	struct read_result read;
+	struct err err = ERR_INIT;
+	bool is = host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
+	          err.code != ERR_FILE_NOT_FOUND;
+
+	read_result_release(&read);
+	return is;
+}
+
 static void load_memory(struct host *host)
 {
 	struct memory_options options = { .settings = host->options.settings,
 		                          .provider = host->options.provider,
-		                          .local = host->options.local };
+		                          .home = host->home, .local = host->options.local,
+		                          .git = host->git };
 	struct facts_options facts = { .settings = host->options.settings,
 		                       .provider = host->options.provider, .now = time(NULL) };
 	_cleanup_free_ char *text = NULL;
@@ -241,18 +256,6 @@ static void load_memory(struct host *host)
 	facts.memory = host->memory;
 	text = facts_text(&facts);
 	json_array_insert_new(host->history, 0, content_user_text(span_str(text)));
-}
-
-static bool is_git(const struct host *host)
-{
-	struct read_request request = { .path = ".git", .max_lines = 1 };
-	struct read_result read;
-	struct err err = ERR_INIT;
-	bool is = host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
-	          err.code == ERR_NOT_A_FILE;
-
-	read_result_release(&read);
-	return is;
 }
 
 static char *context_for(void *data, const char *path)
@@ -291,7 +294,7 @@ static bool open_agent(struct host *host, struct err *err)
 	struct prompt_options prompt = {
 		.settings = from->settings, .provider = from->provider, .tools = host->tools,
 		.memory = memory_global(host->memory), .mode = from->mode,
-		.interactive = from->interactive, .git = is_git(host),
+		.interactive = from->interactive, .git = host->git,
 		.confinement = from->confinement,
 		.plans_folder = services_plans_folder(host->services),
 	};
@@ -329,6 +332,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	}
 	open_tools(host);
 	open_hooks(host);
+	host->git = is_git(host);
 	load_memory(host);
 	open_checkpoints(host);
 	if (!open_agent(host, err)) {

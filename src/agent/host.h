@@ -8,8 +8,8 @@
  *     ok = host_prompt(host, SPAN("fix the build"), &outcome, &err);
  *     host_close(host, "exit");                               // SessionEnd hooks; nothing is left running
  *
- * In this order: model, policy, hooks, tools, the record, files of instructions, the system prompt, the
- * agent.  What is not needed is not made: a prompt that only talks starts no worker beyond that for files.
+ * In this order: the model, the history and the record, tools, hooks, files of instructions, checkpoints, the
+ * system prompt, the agent.  What is not needed is not made: a prompt that only talks starts no worker beyond that for files.
  */
 #ifndef HASP_AGENT_HOST_H
 #define HASP_AGENT_HOST_H
@@ -26,7 +26,7 @@ struct host_options {
 	struct provider *provider;     /* borrowed; its first root is the project */
 	bool local;                    /* the provider's files are this machine's */
 	struct policy *policy;         /* borrowed: all rules are in it */
-	const char *policy_folder;     /* where "always and save" writes; NULL: not permitted */
+	const char *policy_folder;     /* where "always and save" writes, if the settings permit it; or NULL */
 	const char *model;             /* --model; or NULL */
 	const char *record_file;       /* the model's answers are appended to it; or NULL */
 	const char *session_id;        /* NULL: a new one */

@@ -119,7 +119,7 @@ static json_t *file_names(const struct settings *settings)
 
 static void load_global(struct memory *memory)
 {
-	const struct home *home = settings_home(memory->options.settings);
+	const struct home *home = memory->options.home;
 	struct source source = { .root = home_gemini(home), .own_only = true };
 	struct sha256 none = { 0 };
 
@@ -170,27 +170,12 @@ static size_t folders_above(const struct memory *memory, char *ret[static FOLDER
 	return 0;
 }
 
-/* The root's own marker is looked for by its worker, as all in the workspace: a folder is an error of
- * its own. */
-static bool root_has_marker(const struct memory *memory)
-{
-	struct provider *provider = memory->options.provider;
-	struct read_request request = { .path = ".git", .max_lines = 1 };
-	struct read_result read;
-	struct err err = ERR_INIT;
-	bool found = provider->ops->read(provider, &request, &read, &err) ||
-	             err.code != ERR_FILE_NOT_FOUND;
-
-	read_result_release(&read);
-	return found;
-}
-
 static void load_project(struct memory *memory)
 {
 	struct source above = { .root = "/", .own_only = true };
 	struct source workspace = { .root = memory->root, .provider = memory->options.provider };
 	char *folders[FOLDERS_ABOVE_MAX];
-	size_t count = memory->options.local && !root_has_marker(memory) ?
+	size_t count = memory->options.local && !memory->options.git ?
 	                       folders_above(memory, folders) : 0;
 
 	while (count) {

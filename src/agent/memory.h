@@ -26,7 +26,9 @@ struct memory;
 struct memory_options {
 	const struct settings *settings;
 	struct provider *provider;
+	const struct home *home; /* with the project's folder (home_claim): its private memory is there */
 	bool local;         /* the provider's files are this machine's: folders above can be looked at */
+	bool git;           /* the workspace's root has a .git: nothing above it is of this project */
 };
 
 /* Never fails; what could not be read is in memory_notices. */

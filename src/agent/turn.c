@@ -64,6 +64,7 @@ struct listener {
 	struct agent *agent;
 	bool hold;         /* a hook sees the reply before anybody else does */
 	size_t told;       /* bytes of CONTENT of this reply */
+	_Atomic bool enough; /* it goes in circles: the rest need not come */
 };
 
 static void publish_piece(struct agent *agent, enum bus_topic topic, struct span text,
@@ -82,8 +83,11 @@ static void publish_piece(struct agent *agent, enum bus_topic topic, struct span
 
 static void on_text(struct listener *listener, const struct model_event *event)
 {
-	if (listener->agent->detect_loops)
+	if (listener->agent->detect_loops) {
 		loop_check_text(listener->agent->loop, event->text);
+		if (loop_check_hit(listener->agent->loop))
+			listener->enough = true;
+	}
 	if (listener->hold)
 		return;
 	listener->told += event->text.len;
@@ -285,7 +289,10 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 {
 	const char *purpose = shaped->request.purpose;
 	uint64_t began = monotonic_ms();
-	bool ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
+	bool ok;
+
+	shaped->request.enough = &listener->enough;
+	ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
 
 	loop_check_text_end(agent->loop);
 	if (ok)

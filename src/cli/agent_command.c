@@ -183,11 +183,10 @@ static bool open_host(struct headless *run, struct err *err)
 	const struct provider_info *info = run->provider->ops->info(run->provider);
 	_cleanup_free_ char *sentences = confinement_sentences_at(&run->confinement, info->level);
 	_cleanup_free_ char *policies = policy_save_folder(run->settings);
-	bool may_save = settings_bool(run->settings, "security.enablePermanentToolApproval", false);
 	struct host_options options = {
 		.settings = run->settings, .provider = run->provider,
 		.local = !run->confinement.worker, .policy = run->policy,
-		.policy_folder = may_save ? policies : NULL,
+		.policy_folder = policies,
 		.model = replayed ? replayed : invocation_value(invocation, FLAG_MODEL),
 		.record_file = invocation_value(invocation, FLAG_RECORD),
 		.session_id = invocation_value(invocation, FLAG_SESSION_ID),

@@ -136,10 +136,9 @@ static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
                       enum approval_mode mode, const char *told, struct err *err)
 {
 	_cleanup_free_ char *policies = policy_save_folder(agent->settings);
-	bool may_save = settings_bool(agent->settings, "security.enablePermanentToolApproval", false);
 	struct host_options from = {
 		.settings = agent->settings, .provider = agent->provider, .local = true,
-		.policy = agent->policy, .policy_folder = may_save ? policies : NULL,
+		.policy = agent->policy, .policy_folder = policies,
 		.model = options->model, .session_id = options->session_id,
 		.resume_file = agent->resume_file, .mode = mode,
 		.interactive = options->interactive, .confinement = told,

@@ -197,6 +197,18 @@ def test_a_model_that_goes_in_circles_is_told_once_and_then_stopped(world):
     assert len(told) == 1
 
 
+def test_a_reply_that_repeats_itself_is_not_heard_to_its_end(world):
+    """Each sentence comes by itself; the server would go on for twenty seconds."""
+    line = "And so it goes on, without any end that could be seen from here.\n"
+    run = world.run([{"reply": [text(line)] * 2000, "pace": 0.01}, [text("I stop.")]])
+    said = [part["text"] for content in run.history if content["role"] == "model"
+            for part in content["parts"] if "text" in part]
+    assert run.outcomes[0]["end"] == "answered" and run.outcomes[0]["text"] == "I stop."
+    assert 10 * len(line) <= len(said[0]) < 200 * len(line)
+    assert any("go in circles" in part.get("text", "") for content in run.history
+               for part in content["parts"])
+
+
 def test_a_model_that_says_nothing_is_an_error(world):
     run = world.run([[text(" \n")]] * 3)
     assert run.outcomes[0]["error"] == "model_error"

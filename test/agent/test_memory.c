@@ -43,6 +43,7 @@ static void make_folder(const char *folder, const char *name)
 
 struct opened {
 	struct settings *settings;
+	struct home *home;
 	struct provider *provider;
 	struct memory *memory;
 };
@@ -57,9 +58,11 @@ static struct opened open_all(const char *root, bool trusted)
 	struct err err = ERR_INIT;
 
 	if (!settings_load(&options, &opened.settings, &err) ||
-	    !provider_inprocess(&files, &opened.provider, &err))
+	    !provider_inprocess(&files, &opened.provider, &err) ||
+	    !home_open(root, &opened.home, &err) || !home_claim(opened.home, &err))
 		fail_msg("%s", err.message);
 	memory.settings = opened.settings;
+	memory.home = opened.home;
 	memory.provider = opened.provider;
 	opened.memory = memory_load(&memory);
 	return opened;
@@ -69,6 +72,7 @@ static void close_all(struct opened *opened)
 {
 	memory_free(opened->memory);
 	provider_free(opened->provider);
+	home_free(opened->home);
 	settings_free(opened->settings);
 }
 
@@ -93,6 +97,25 @@ static void which_files_count(void **state)
 	/* From the general to the particular. */
 	assert_true(memmem(text.data, text.len, "OF THE REPOSITORY", 17) <
 	            memmem(text.data, text.len, "OF THE PROJECT", 14));
+	close_all(&all);
+}
+
+static void the_projects_private_memory_is_the_users(void **state)
+{
+	struct opened all = open_all(project, false);
+	struct err err = ERR_INIT;
+	_cleanup_free_ char *folder = home_make(home_temp(all.home), "memory", &err);
+	_cleanup_free_ char *path = NULL;
+
+	(void)state;
+	assert_non_null(folder);
+	assert_false(says(memory_global(all.memory), "PRIVATE"));
+	write_in(folder, "MEMORY.md", "PRIVATE\n");
+	close_all(&all);
+	all = open_all(project, false);
+	assert_true(says(memory_global(all.memory), "PRIVATE"));
+	path = path_join(folder, "MEMORY.md");
+	assert_int_equal(unlink(path), 0);
 	close_all(&all);
 }
 
@@ -301,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_files_count),
+		cmocka_unit_test(the_projects_private_memory_is_the_users),
 		cmocka_unit_test(without_a_marker_nothing_above_is_read),
 		cmocka_unit_test(a_folder_that_is_not_trusted_says_nothing),
 		cmocka_unit_test(folders_speak_once_when_they_are_touched),
