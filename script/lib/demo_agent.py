@@ -132,13 +132,17 @@ def run_agent(tree, scratch, prompt, model, quiet):
     environment = dict(os.environ, GEMINI_CLI_HOME=str(scratch))
     command = [HASP, "-p", prompt, "--yolo", "--skip-trust", "-o", "stream-json",
                "--durability", "rename"] + (["--model", model] if model else [])
+    # A small program starts it: the memory of whoever forks counts for the child otherwise.
+    memory = Path(scratch) / "memory"
     started = time.monotonic()
-    running = subprocess.Popen(command, cwd=tree, env=environment, stdin=subprocess.DEVNULL,
+    running = subprocess.Popen(["/usr/bin/time", "-q", "-f", "%M", "-o", str(memory), *command],
+                               cwd=tree, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, text=True)
     events = [json.loads(line) if quiet else show(line) for line in running.stdout]
     _, status, usage = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)
-    return events, running.returncode, time.monotonic() - started, usage
+    return events, running.returncode, time.monotonic() - started, usage, \
+        int(memory.read_text()) / 1024
 
 
 def key_in_environment():
@@ -159,7 +163,7 @@ def play(source, count=PATCHES, quiet=False):
         prompt = PROMPT.format(name=source.name, strip=patches[0].strip,
                                patches="\n".join("- " + patch.name for patch in patches))
         model = MODELS.get(key) if key else "replay:%s" % recording(source, patches, scratch)
-        events, code, seconds, usage = run_agent(tree, scratch, prompt, model, quiet)
+        events, code, seconds, usage, megabytes = run_agent(tree, scratch, prompt, model, quiet)
         found = Count()
         compare(tree, other, found)
     result = events[-1] if events else {}
@@ -168,7 +172,7 @@ def play(source, count=PATCHES, quiet=False):
                if event["type"] == "tool_result" and event["status"] == "error"]
     print("%d calls of tools, %d of them corrected by the model; %.2f s, %.0f ms CPU, %.1f MB" % (
         len(calls), len(refused), seconds, 1000 * (usage.ru_utime + usage.ru_stime),
-        usage.ru_maxrss / 1024))
+        megabytes))
     good = code == 0 and result.get("status") == "success" and not found.mismatches
     print(paint("The tree is byte for byte what GNU patch makes: %d files." % found.compared
                 if good else "NOT the same: %d of %d files differ, exit code %d." % (

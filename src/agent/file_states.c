@@ -13,12 +13,16 @@ enum {
 	DIFFS_MAX = 8, /* then the content comes once more: a model loses count */
 };
 
+bool file_states_have(const struct tool *tool)
+{
+	return tool && !tool->server &&
+	       (tool->plans || !strcmp(tool->name, "read_file") ||
+	        !strcmp(tool->name, "read_many_files"));
+}
+
 bool file_states_in(const char *tool_name)
 {
-	const struct tool *tool = tool_name ? tool_find(tool_name) : NULL;
-
-	return tool && (tool->plans || !strcmp(tool->name, "read_file") ||
-	                !strcmp(tool->name, "read_many_files"));
+	return tool_name && file_states_have(tool_find(tool_name));
 }
 
 static bool is_state(const json_t *object)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/span.h"
+#include "tool/tool.h"
 
 enum { FILE_STATES_MAX = 5000 }; /* of one result: apply_changes has 4,096 at most */
 
@@ -25,7 +26,8 @@ struct file_state_place {
 	json_t *result; /* what it is a member of, with `diff` and `success`; or the object itself */
 };
 
-/* Whether results of the tool (a name or an alias) carry such states. */
+/* Whether results of the tool carry such states; by its name, or an alias. NULL: there is none. */
+bool file_states_have(const struct tool *tool);
 bool file_states_in(const char *tool_name);
 /* All of them, in a fixed order: those whose content was taken out keep their place. */
 size_t file_states_of(json_t *response, struct file_state_place *found, size_t max);

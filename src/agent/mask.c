@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/file_states.h"
 #include "agent/weight.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -72,13 +73,6 @@ static char *save_output(const struct mask_options *options, const char *name, c
 }
 
 /* ---- truncation -------------------------------------------------------------------- */
-
-static bool has_own_limits(const struct tool *tool)
-{
-	return tool && !tool->server &&
-	       (tool->plans || !strcmp(tool->name, "read_file") ||
-	        !strcmp(tool->name, "read_many_files"));
-}
 
 /* The end of a text, from a character on. */
 static struct span tail_of(struct span text, size_t bytes)
@@ -147,7 +141,8 @@ bool output_truncate(const struct mask_options *options, const struct tool *tool
 	json_t *list, *element;
 	size_t i;
 
-	if (!options->truncate_chars || has_own_limits(tool) || !json_is_object(result))
+	/* Files have limits of their own. */
+	if (!options->truncate_chars || file_states_have(tool) || !json_is_object(result))
 		return false;
 	truncate_members(&truncation, result);
 	json_object_foreach(result, member, list) /* blocks of text, as MCP servers send them */

@@ -20,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/judge.h"
 #include "sandbox/plan.h"
 #include "sandbox/probe.h"
 
@@ -169,6 +170,28 @@ static inline void in_child(struct fixture *f, bool nobody, int (*body)(struct f
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		fail_msg("as %s: step %d failed", nobody ? "nobody" : "root",
 		         WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* Of each test. */
+static inline int plan_setup(void **state)
+{
+	struct fixture *f = mem_alloc(1, sizeof(*f));
+
+	fixture_open(f);
+	*state = f;
+	return 0;
+}
+
+static inline int plan_teardown(void **state)
+{
+	fixture_close(*state);
+	free(*state);
+	return 0;
+}
+
+static inline bool may(const struct sandbox_plan *plan, const char *path, enum sandbox_access access)
+{
+	return plan_judge(plan, path, access, false, NULL);
 }
 
 #endif

@@ -6,22 +6,6 @@
 #include "sandbox/explain.h"
 #include "sandbox/status.h"
 
-static int setup(void **state)
-{
-	struct fixture *f = mem_alloc(1, sizeof(*f));
-
-	fixture_open(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* Writes down what is told as "/key/0/key=value" lines, and that it is well nested. */
 struct record {
 	struct buf text;
@@ -268,7 +252,7 @@ static void a_machine_is_told_with_what_would_change_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, plan_setup, plan_teardown)
 		TEST(a_plan_is_told_whole),
 		TEST(what_is_weaker_is_said),
 		TEST(hostile_paths_stay_in_their_lines),

@@ -26,13 +26,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	fixture_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* In a child: from here on it is confined. */
 static void confine(struct fixture *f, enum landlock_layer layer)
 {
@@ -471,7 +464,7 @@ static void what_became_a_symlink_is_not_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, plan_teardown)
 		TEST(only_the_root_can_be_written),
 		TEST(what_is_hidden_cannot_be_read),
 		TEST(what_is_denied_in_the_root_cannot_be_read),

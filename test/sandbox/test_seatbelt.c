@@ -7,22 +7,6 @@
 #include "sandbox/judge.h"
 #include "sandbox/seatbelt.h"
 
-static int setup(void **state)
-{
-	struct fixture *f = mem_alloc(1, sizeof(*f));
-
-	fixture_open(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_close(*state);
-	free(*state);
-	return 0;
-}
-
 static char *profile_of(const struct sandbox_plan *plan, const char *home)
 {
 	struct buf text = BUF_INIT(1 << 24);
@@ -221,7 +205,7 @@ static void the_network_is_off_or_on_and_sockets_stay_inside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, plan_setup, plan_teardown)
 		TEST(the_profile_decides_as_the_plan_does),
 		TEST(hostile_paths_cannot_leave_their_strings),
 		TEST(the_network_is_off_or_on_and_sockets_stay_inside),

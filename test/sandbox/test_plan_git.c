@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a plan says about git: repositories that git made, and files that somebody forged. */
+#include "plan_fixture.h"
+
+#include <sys/wait.h>
+
+static void git_stays_writable_but_for_what_it_runs(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $W; mkdir -p $W/.git/hooks; rm -rf $W/.git/info");
+	plan = plan_of(f);
+	assert_rule(plan, f->work, SANDBOX_WRITE, SANDBOX_REASON_ROOT);
+	/* Bound over itself, so that it cannot be renamed (row 98). */
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/config"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/hooks"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/.git/commondir"));
+	assert_absent(plan, in(f, "tree/.git/config.worktree"));
+	assert_absent(plan, in(f, "tree/.git/info/attributes"));
+	assert_true(may(plan, in(f, "tree/.git/index.lock"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "tree/.git/objects/ab"), SANDBOX_WRITE));
+	assert_false(may(plan, in(f, "tree/.git/hooks/pre-commit"), SANDBOX_WRITE));
+	/* Content that belongs to commits is not protected. */
+	assert_true(may(plan, in(f, "tree/.gitattributes"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "tree/.gitmodules"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "tree/.github/workflows/ci.yml"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+
+	/* A folder between .git and something protected keeps its name too. */
+	shell(f, "mkdir -p $W/.git/info; echo '* x' >$W/.git/info/attributes");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git/info/attributes"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/info"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+}
+
+static void hooks_in_the_tree_are_protected(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $W; mkdir -p $W/ci/hooks; git -C $W config core.hooksPath ci/hooks");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/ci/hooks"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/ci"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+	shell(f, "rm -r $W/ci");
+	plan = plan_of(f);
+	assert_absent(plan, in(f, "tree/ci/hooks"));
+	sandbox_plan_free(plan);
+	/* What would make the whole tree read-only is not taken at its word. */
+	shell(f, "git -C $W config core.hooksPath .");
+	plan = plan_of(f);
+	assert_rule(plan, f->work, SANDBOX_WRITE, SANDBOX_REASON_ROOT);
+	sandbox_plan_free(plan);
+}
+
+static void no_repository_can_be_made_of_a_root(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan = plan_of(f);
+
+	assert_absent(plan, in(f, "tree/.git"));
+	assert_absent(plan, in(f, "tree/HEAD"));
+	sandbox_plan_free(plan);
+
+	shell(f, "git init --bare $W");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/config"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/hooks"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/commondir"));
+	assert_absent(plan, in(f, "tree/.git"));
+	sandbox_plan_free(plan);
+}
+
+static void projects_one_level_down_are_protected_where_the_root_is_none(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $W/a; git init $W/b; mkdir $W/c");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/a/.git/config"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/b/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_not_absent(plan, in(f, "tree/c/.git"));
+	sandbox_plan_free(plan);
+	/* Inside a repository another one is something fetched, which can be removed again. */
+	shell(f, "git init $W");
+	plan = plan_of(f);
+	assert_no_rule(plan, in(f, "tree/a/.git/config"));
+	sandbox_plan_free(plan);
+}
+
+static void submodules_are_protected(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $O/lib; git -C $O/lib commit --allow-empty -m x; git init $W; "
+	         "git -C $W submodule add $O/lib deep/lib");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git/modules/deep/lib"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/modules/deep/lib/config"), SANDBOX_READ,
+	            SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/modules/deep"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/modules"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/deep/lib/.git"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/deep"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/.git/modules/deep/lib/commondir"));
+	sandbox_plan_free(plan);
+
+	shell(f, "for i in $(seq 140); do mkdir $W/.git/modules/$i; touch $W/.git/modules/$i/HEAD; "
+	         "done");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git/modules"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+}
+
+static void worktrees_checked_out_elsewhere_are_protected(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $W; git -C $W commit --allow-empty -m x; git -C $W worktree add $O/far; "
+	         "git -C $W worktree add $W/near");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git/worktrees/far/commondir"), SANDBOX_READ,
+	            SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/.git/worktrees/far/gitdir"), SANDBOX_READ,
+	            SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/.git/worktrees/far/config.worktree"));
+	assert_rule(plan, in(f, "tree/.git/worktrees"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	/* git worktree remove has to work. */
+	assert_no_rule(plan, in(f, "tree/.git/worktrees/near/commondir"));
+	sandbox_plan_free(plan);
+}
+
+static void a_worktree_may_write_to_the_repository_that_knows_it(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "rmdir $W; git init $O/main; git -C $O/main commit --allow-empty -m x; "
+	         "git -C $O/main worktree add $W");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_true(may(plan, in(f, "out/main/.git/objects/ab"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "out/main/.git/worktrees/tree/index.lock"), SANDBOX_WRITE));
+	assert_false(may(plan, in(f, "out/main/.git/config"), SANDBOX_WRITE));
+	assert_false(may(plan, in(f, "out/main/.git/hooks/pre-commit"), SANDBOX_WRITE));
+	assert_false(may(plan, in(f, "out/main/.git/worktrees/tree/commondir"), SANDBOX_WRITE));
+	assert_absent(plan, in(f, "out/main/.git/commondir"));
+	assert_absent(plan, in(f, "out/main/.git/worktrees/tree/config.worktree"));
+	assert_false(may(plan, in(f, "out/main/file"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+}
+
+static void a_forged_git_file_opens_nothing(void **state)
+{
+	static const char *const forgeries[] = {
+		/* A repository that has never heard of this folder. */
+		"echo gitdir: $O/main/.git >$W/.git",
+		/* One of its worktrees, which is checked out somewhere else. */
+		"echo gitdir: $O/main/.git/worktrees/far >$W/.git",
+		/* A git folder of the attacker's that calls another one its common folder. */
+		"mkdir $W/g; echo $W/.git >$W/g/gitdir; echo $O/main/.git >$W/g/commondir; "
+		"echo gitdir: $W/g >$W/.git",
+		/* The same a level down, named like a worktree. */
+		"mkdir -p $W/worktrees/g; echo $W/.git >$W/worktrees/g/gitdir; "
+		"echo $O/main/.git >$W/worktrees/g/commondir; echo gitdir: $W/worktrees/g >$W/.git",
+		/* A symlink. */
+		"ln -s $O/main/.git $W/.git",
+		/* What is no pointer. */
+		"mkfifo $W/.git", "ln -s /dev/zero $W/.git", "echo gitdir: >$W/.git",
+		"head -c 10000 /dev/zero >$W/.git",
+	};
+	struct fixture *f = *state;
+
+	shell(f, "git init $O/main; git -C $O/main commit --allow-empty -m x; "
+	         "git -C $O/main worktree add $O/far");
+	for (size_t i = 0; i < ARRAY_LEN(forgeries); i++) {
+		struct sandbox_plan *plan;
+
+		shell(f, "rm -rf $W; mkdir $W; %s", forgeries[i]);
+		plan = plan_of(f);
+		assert_false(may(plan, in(f, "out/main/.git/objects"), SANDBOX_WRITE));
+		assert_false(may(plan, in(f, "out/main/.git/config"), SANDBOX_WRITE));
+		assert_false(may(plan, in(f, "tree/.git"), SANDBOX_WRITE));
+		sandbox_plan_free(plan);
+	}
+}
+
+static void a_git_file_within_the_root_protects_what_it_points_to(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "rmdir $W; git init --separate-git-dir $O/g $W; mv $O/g $W/g; "
+	         "echo gitdir: g >$W/.git");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/g"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, in(f, "tree/g/config"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/g/commondir"));
+	sandbox_plan_free(plan);
+}
+
+/* What a plan assumes is looked at by whoever is confined by it. */
+static void what_is_assumed_holds_or_not(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *assumed, *read, *again;
+
+	shell(f, "git init $W; mkdir -p $W/ci/hooks; git -C $W worktree list");
+	f->options.assume = true;
+	assumed = plan_of(f);
+	assert_int_equal(assumed->pointer_count, 1);
+	assert_true(sandbox_plan_holds(assumed));
+	shell(f, "git -C $W config core.hooksPath ci/hooks");
+	assert_false(sandbox_plan_holds(assumed));
+	assert_no_rule(assumed, in(f, "tree/ci/hooks"));
+
+	f->options.assume = false;
+	read = plan_of(f);
+	assert_true(sandbox_plan_holds(read));
+	assert_rule(read, in(f, "tree/ci/hooks"), SANDBOX_READ, SANDBOX_REASON_GIT);
+
+	/* Assuming what was read comes to the same, without reading. */
+	f->options.assume = true;
+	f->options.known = read->pointers;
+	f->options.known_count = read->pointer_count;
+	again = plan_of(f);
+	assert_true(sandbox_plan_holds(again));
+	assert_rule(again, in(f, "tree/ci/hooks"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	shell(f, "git -C $W config --unset core.hooksPath");
+	assert_false(sandbox_plan_holds(again));
+	sandbox_plan_free(again);
+	sandbox_plan_free(read);
+	sandbox_plan_free(assumed);
+}
+
+/* Neither what is no regular file, nor what is too long, nor what never ends is waited for. */
+static void hostile_pointers_are_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	shell(f, "git init $W; cd $W/.git; rm config; mkfifo config");
+	sandbox_plan_free(plan_of(f));
+	shell(f, "cd $W/.git; rm config; ln -s /dev/zero config");
+	sandbox_plan_free(plan_of(f));
+	shell(f, "cd $W/.git; rm config; head -c 100000 /dev/zero > config");
+	sandbox_plan_free(plan_of(f));
+	shell(f, "cd $W/.git; (printf 'hooksPath = '; head -c 5000 /dev/zero | tr '\\0' a) > config");
+	sandbox_plan_free(plan_of(f));
+	shell(f, "cd $W/.git; printf 'hooksPath =\\nHOOKSPATH=\\thooks\\0more\\r\\n' > config");
+	f->options.assume = false;
+	{
+		struct sandbox_plan *plan = plan_of(f);
+
+		assert_int_equal(plan->pointer_count, 1);
+		assert_string_equal(plan->pointers[0].value, "hooks");
+		assert_true(sandbox_plan_holds(plan));
+		sandbox_plan_free(plan);
+	}
+	/* None of the processes that read is left. */
+	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, plan_setup, plan_teardown)
+		TEST(git_stays_writable_but_for_what_it_runs),
+		TEST(hooks_in_the_tree_are_protected),
+		TEST(no_repository_can_be_made_of_a_root),
+		TEST(projects_one_level_down_are_protected_where_the_root_is_none),
+		TEST(submodules_are_protected),
+		TEST(worktrees_checked_out_elsewhere_are_protected),
+		TEST(a_worktree_may_write_to_the_repository_that_knows_it),
+		TEST(a_forged_git_file_opens_nothing),
+		TEST(a_git_file_within_the_root_protects_what_it_points_to),
+		TEST(what_is_assumed_holds_or_not),
+		TEST(hostile_pointers_are_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
