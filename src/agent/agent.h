@@ -15,10 +15,15 @@
  * A sub-agent is another agent with its own options (its tools, model, limits, `name`): the seam is
  * `parent`, which only shares the bus's call ids and adds its statistics.
  *
- * Folder: agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c which waits
- * for which, call.c one of them; gate.c hooks and policy around it, confirm.c the question;
- * superseded.c, mask.c, compact.c what is sent; hook_model.c hooks on requests and replies;
- * loop_check.c; stats.c; display.c, error_type.c for people and wrappers.
+ * Folder, by subject:
+ *   a prompt's life   agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c
+ *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
+ *                     the question; hook_model.c hooks on requests and replies; state.c what these share
+ *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
+ *                     @files; superseded.c, mask.c, compact.c what leaves again; loop_check.c; weight.c
+ *   what is kept      record.c and sessions.c; checkpoint*.c states to return to; stats.c
+ *   what is shown     display.c, error_type.c for people and wrappers
+ *   what holds it     host.c puts it together: prepare.c, policy_load.c, hooks_load.c, services.c, plans.c
  */
 #ifndef HASP_AGENT_AGENT_H
 #define HASP_AGENT_AGENT_H

@@ -214,16 +214,13 @@ static const struct flag config_flags[] = {
 	  .help = "with show: where each value comes from" },
 	{ .id = FLAG_ALL, .name = "all", .letter = 'a',
 	  .help = "with show: also values that nobody set" },
-	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	JSON_FLAG,
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
 	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
 	  .help = "with set and unset: user (default) or project",
 	  .man = "Whose file set and unset write: user (the default) is ~/.gemini/settings.json, "
 		 "project is .gemini/settings.json of the project." },
-	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
-	  .help = "the project's folder (default: the current one)" },
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
-	  .help = "let the project's own settings count this time" },
+	PROJECT_FLAGS("settings"),
 	HELP_FLAG,
 };
 
@@ -253,12 +250,9 @@ static const struct flag policy_flags[] = {
 	  .help = "with check: the approval mode (default: as settings say)" },
 	{ .id = FLAG_HEADLESS, .name = "headless",
 	  .help = "with check: nobody can be asked" },
-	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	JSON_FLAG,
 	POLICY_FLAGS,
-	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
-	  .help = "the project's folder (default: the current one)" },
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
-	  .help = "let the project's own settings and policies count this time" },
+	PROJECT_FLAGS("settings and policies"),
 	HELP_FLAG,
 };
 
@@ -279,10 +273,7 @@ static const char *const hooks_choices[] = { "list", "trust", NULL };
 
 static const struct flag hooks_flags[] = {
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
-	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
-	  .help = "the project's folder (default: the current one)" },
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
-	  .help = "let the project's own hooks count this time" },
+	PROJECT_FLAGS("hooks"),
 	HELP_FLAG,
 };
 
@@ -303,7 +294,7 @@ static const struct flag checkpoint_flags[] = {
 	  .help = "with restore: also files that somebody else has changed",
 	  .man = "With restore: also files that somebody else has changed since get the content they "
 		 "had. What is replaced is kept, as always. Nothing is removed that no edit made." },
-	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" },
+	JSON_FLAG,
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
 	  .help = "a workspace folder; the first is the project (default: the current one)" },

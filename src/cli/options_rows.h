@@ -13,6 +13,17 @@ static const char *const level_choices[] __attribute__((unused)) = {
 #define HELP_FLAG \
 	{ .id = FLAG_HELP, .name = "help", .letter = 'h', .help = "show this help" }
 
+#define JSON_FLAG \
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON, also on a terminal" }
+
+/* Of the commands about a project's own files; `WHAT` of it an untrusted folder keeps to itself. */
+#define PROJECT_FLAGS(WHAT)                                                                      \
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r',                                        \
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },                                             \
+	  .help = "the project's folder (default: the current one)" },                           \
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",                                           \
+	  .help = "let the project's own " WHAT " count this time" }
+
 #define DURABILITY_FLAG                                                                          \
 	{ .id = FLAG_DURABILITY, .name = "durability",                                           \
 	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },                               \
@@ -21,7 +32,18 @@ static const char *const level_choices[] __attribute__((unused)) = {
 		 "are synced to the disk, the default) or rename (atomic, and left to the kernel " \
 		 "to write out)." }
 
-/* What the three commands that reach a workspace have in common. `WHO` is what is confined. */
+/* Paths that a sandbox opens or closes beside its level's own. */
+#define REACH_FLAGS                                                                              \
+	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
+	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
+	  .help = "commands may write this file or folder too" },                                \
+	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
+	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
+	  .help = "may be read although it is hidden by default" },                              \
+	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
+	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read at all" }
+
+/* What the commands that reach a workspace have in common. `WHO` is what is confined. */
 #define SANDBOX_FLAGS(WHO)                                                                       \
 	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
@@ -31,14 +53,7 @@ static const char *const level_choices[] __attribute__((unused)) = {
 		 "level, and an error where it cannot be had. \"hasp sandbox --status\" "        \
 		 "explains them. The environment variable HASP_SANDBOX is the default." },       \
 	{ .id = FLAG_NET, .name = "net", .help = "leave the network on" },                       \
-	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
-	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "commands may write this file or folder too" },                                \
-	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
-	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "may be read although it is hidden by default" },                              \
-	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
-	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read at all" }
+	REACH_FLAGS
 
 #define WORKER_FLAG                                                                              \
 	{ .id = FLAG_WORKER, .name = "worker", .value = { "COMMAND", COMPLETE_NOTHING, NULL },   \
