@@ -23,7 +23,7 @@ from typing import NamedTuple
 TOP = Path(__file__).resolve().parents[2]
 BUILDS = {
     "c": ("build", {}, []),
-    "san": ("build-san", {"CC": "clang"},
+    "san": ("build-san", {"CC": "clang", "CXX": "clang++"},
             # Reports need lines and nothing else: all of it takes minutes to link.
             ["-Db_sanitize=address,undefined", "-Db_lundef=false",
              "-Dc_args=-gline-tables-only", "-Dcpp_args=-gline-tables-only"]),
