@@ -28,6 +28,7 @@ static const struct {
 	{ ERR_TOO_LARGE, -1, "file_too_large" },
 	{ ERR_OUTSIDE_WORKSPACE, -1, "path_not_in_workspace" },
 	{ ERR_PERMISSION_DENIED, -1, "permission_denied" },
+	{ ERR_IGNORED, -1, "invalid_tool_params" },
 	{ ERR_DENIED_BY_POLICY, -1, "policy_violation" },
 	{ ERR_DENIED_BY_USER, -1, "policy_violation" },
 	{ ERR_DENIED_BY_SANDBOX, -1, "permission_denied" },

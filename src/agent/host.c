@@ -37,6 +37,7 @@ struct host {
 	struct agent *agent;
 	json_t *history;           /* what the agent begins with */
 	char *root;
+	const char **ignore_files; /* owned array of names that are the settings' */
 	bool started;              /* SessionStart hooks have run */
 	bool resumed;
 	bool git;                  /* the workspace is a repository's root */
@@ -164,6 +165,27 @@ static uint64_t highest_version(const json_t *value, unsigned depth)
 	return highest;
 }
 
+/* Gemini CLI lets the earlier of the user's ignore files decide, a walk the later. */
+static void open_ignores(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const json_t *names = settings_get(settings, "context.fileFiltering.customIgnoreFilePaths");
+	const size_t count = json_array_size(names);
+
+	if (count > 0)
+		host->ignore_files = mem_alloc(count, sizeof(*host->ignore_files));
+	for (size_t i = 0; i < count; i++)
+		host->ignore_files[i] = json_string_value(json_array_get(names, count - 1 - i));
+	host->session.ignores = (struct walk_rules){
+		.no_git_ignore = !settings_bool(settings,
+		                                "context.fileFiltering.respectGitIgnore", true),
+		.no_gemini_ignore = !settings_bool(
+			settings, "context.fileFiltering.respectGeminiIgnore", true),
+		.ignore_files = host->ignore_files,
+		.ignore_file_count = count,
+	};
+}
+
 static void open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
@@ -179,6 +201,7 @@ static void open_tools(struct host *host)
 	host->session.jobs = host->jobs;
 	host->session.tools = host->tools;
 	host->session.return_content = return_content(settings);
+	open_ignores(host);
 	session_raise_version(&host->session, highest_version(host->history, 0));
 	services_attach(host->services, &host->session);
 }
@@ -382,6 +405,7 @@ void host_close(struct host *host, const char *reason)
 	home_free(host->home);
 	json_decref(host->history);
 	free((char *)host->options.session_id);
+	free(host->ignore_files);
 	free(host->root);
 	free(host);
 }
@@ -439,16 +463,10 @@ bool host_prompt(struct host *host, struct span prompt, struct agent_outcome *ou
                  struct err *err)
 {
 	const struct settings *settings = host->options.settings;
-	struct mention_options options = {
-		.search = settings_bool(settings, "context.fileFiltering.enableRecursiveFileSearch",
-		                        true),
-		.respect_git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
-		                                    true),
-		.respect_gemini_ignore = settings_bool(
-			settings, "context.fileFiltering.respectGeminiIgnore", true),
-	};
+	const bool search = settings_bool(
+		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
 	json_auto_t *notices = json_array();
-	json_auto_t *content = mention_message(&host->session, prompt, &options, notices);
+	json_auto_t *content = mention_message(&host->session, prompt, search, notices);
 
 	notice_all(host, notices);
 	start(host, content);

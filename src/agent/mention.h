@@ -27,16 +27,11 @@ struct mention {
 size_t mentions_find(struct span prompt, struct mention **ret);
 void mentions_free(struct mention *mentions, size_t count);
 
-struct mention_options {
-	bool search;               /* context.fileFiltering.enableRecursiveFileSearch */
-	bool respect_git_ignore;   /* of what folders and globs bring */
-	bool respect_gemini_ignore;
-};
-
 /* The user's message (model/content.h): the prompt, then what it names: versioned, hashed file objects as
  * read_many_files gives them; images, audio and PDF as media. What cannot be read is a sentence in
- * `notices` (an array of strings) and in the message. A new reference. */
-json_t *mention_message(struct session *session, struct span prompt,
-                        const struct mention_options *options, json_t *notices);
+ * `notices` (an array of strings) and in the message; with `search`, a name that nothing has is looked
+ * for in all folders. A new reference. */
+json_t *mention_message(struct session *session, struct span prompt, bool search,
+                        json_t *notices);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct building {
 	struct session *session;
-	const struct mention_options *options;
+	bool search;
 	json_t *content;  /* the message */
 	json_t *notices;
 	bool begun;       /* the heading of the files is there */
@@ -75,10 +75,6 @@ static json_t *read_path(const struct building *building, const char *path)
 	json_auto_t *arguments = json_object();
 
 	json_object_set_new(arguments, "paths", json_pack("[o]", json_text(span_str(path))));
-	json_object_set_new(arguments, "respect_git_ignore",
-	                    json_boolean(building->options->respect_git_ignore));
-	json_object_set_new(arguments, "respect_gemini_ignore",
-	                    json_boolean(building->options->respect_gemini_ignore));
 	return tool_call(building->session, "read_many_files", arguments);
 }
 
@@ -128,7 +124,7 @@ static json_t *resolve(struct building *building, const struct mention *mention)
 	json_t *result = read_path(building, mention->path);
 	_cleanup_free_ char *found = NULL;
 
-	if (!is_missing(result) || !building->options->search)
+	if (!is_missing(result) || !building->search)
 		return result;
 	found = search_name(building, mention->path);
 	if (!found)
@@ -180,10 +176,10 @@ static bool is_repeated(const struct mention *mentions, size_t i)
 	return false;
 }
 
-json_t *mention_message(struct session *session, struct span prompt,
-                        const struct mention_options *options, json_t *notices)
+json_t *mention_message(struct session *session, struct span prompt, bool search,
+                        json_t *notices)
 {
-	struct building building = { .session = session, .options = options,
+	struct building building = { .session = session, .search = search,
 		                     .content = content_new("user"), .notices = notices };
 	struct mention *mentions;
 	size_t count = mentions_find(prompt, &mentions);

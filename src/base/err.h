@@ -71,6 +71,8 @@ enum err_class {
 	  "Only paths beneath the workspace roots can be reached.")                           \
 	X(PERMISSION_DENIED, "permission_denied", DENIED,                                     \
 	  "The operating system forbids it; the user has to change permissions.")             \
+	X(IGNORED, "ignored", DENIED,                                                         \
+	  "The user's ignore files keep it from you: work without it, or ask the user.")      \
 	X(DENIED_BY_POLICY, "denied_by_policy", DENIED, "A policy forbids it; do not retry.") \
 	X(DENIED_BY_USER, "denied_by_user", DENIED, "The user said no; do not retry.")        \
 	X(DENIED_BY_SANDBOX, "denied_by_sandbox", DENIED,                                     \

@@ -114,6 +114,9 @@ struct session {
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
+	/* Which ignore files count where the arguments do not say; of a file that is read by its
+	 * name, .geminiignore and the custom ones. Names borrowed. */
+	struct walk_rules ignores;
 	enum return_content return_content;
 	struct call_hooks hooks;
 };

@@ -25,6 +25,9 @@ static const struct wire_field read_fields[] = {
 	WIRE_FIELD(BOOL, struct read_request, bytes, 0),
 	WIRE_FIELD(BOOL, struct read_request, at_once, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct read_request, encoding, LIMIT_WIRE_WORD),
+	WIRE_FIELD(BOOL, struct read_request, gemini_ignore, 0),
+	WIRE_COUNTED(TEXTS, struct read_request, ignore_files, ignore_file_count,
+	             LIMIT_WIRE_PATH, NULL),
 };
 const struct wire_layout wire_layout_read = WIRE_LAYOUT("read", struct read_request, read_fields);
 

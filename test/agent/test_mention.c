@@ -77,8 +77,6 @@ static struct provider *open_root(void)
 /* All text of the message. */
 static char *message_of(const char *prompt, json_t *notices, size_t *ret_media)
 {
-	struct mention_options options = { .search = true, .respect_git_ignore = true,
-		                           .respect_gemini_ignore = true };
 	struct provider *provider = open_root();
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 	struct session session;
@@ -86,7 +84,7 @@ static char *message_of(const char *prompt, json_t *notices, size_t *ret_media)
 	size_t i;
 
 	session_init(&session, provider);
-	message = mention_message(&session, span_str(prompt), &options, notices);
+	message = mention_message(&session, span_str(prompt), true, notices);
 	content_text(message, &text);
 	*ret_media = 0;
 	json_array_foreach(json_object_get(message, "parts"), i, part)

@@ -20,7 +20,6 @@ THEIR_ARGUMENTS = {"file_path", "content", "old_string", "new_string", "allow_mu
 OTHERWISE = {
     "ask": (("error", "unhandled_exception"), ("error", "policy_violation")),
     "redirection": (("error", "unhandled_exception"), ("error", "policy_violation")),
-    "ignored": (("error", "invalid_tool_params"), ("success", None)),
     "outside": (("error", "invalid_tool_params"), ("error", "path_not_in_workspace")),
     "project's rule": (("success", None), ("error", "policy_violation")),
     "hook rewrites a part": (("error", "invalid_tool_params"), ("success", None)),
@@ -267,7 +266,7 @@ def test_a_prompt_with_a_file_and_standard_input(all_runs):
         folder = "" if program == "gemini" else str(all_runs["editing"][program].top) + "/project/"
         assert "Content from @%snotes/mentioned.txt:" % folder in "".join(texts)
         assert texts[-2] == "\n--- End of content ---"
-        assert ("PRIVATE-MARK" in json.dumps(parts)) == (program == "hasp")
+        assert "PRIVATE-MARK" not in json.dumps(parts)
 
 
 def test_nothing_of_a_folder_that_is_not_trusted_counts(all_runs):
@@ -374,6 +373,7 @@ def test_json_has_the_same_shape(all_runs):
     assert [set(one) for one in names] == [{"write_file", "grep_search"},
                                            {"write_file", "search_files"}]
     assert shape(names[0]["write_file"]) == shape(names[1]["write_file"])
+    assert ["private/key.txt" in warning for warning in here.pop("warnings")] == [True]
     assert shape(there) == shape(here)
     for key in ("totalCalls", "totalSuccess", "totalFail"):
         assert there["stats"]["tools"][key] == here["stats"]["tools"][key]
@@ -435,7 +435,8 @@ def test_the_page_has_these_differences():
                  "answers to the model", "contents of a file", "`tool_input` of",
                  "`tool_input` that", "`tool_response`", "`prompt_response`", "`AfterModel`",
                  "`allowedFunctionNames`", "environment of", "`TERM`", "`tool_id`", "`output`",
-                 "`byName`", "`tool_calls`", "`totalDecisions`", "an error of the API",
+                 "`byName`", "`tool_calls`", "`totalDecisions`", "`warnings`",
+                 "an error of the API",
                  "a folder that is not trusted", "standard error"):
         assert sum(word in row for row in rows) == 1, word
     version = npm_peers.SETS["gemini"].packages[0].rpartition("@")[2]

@@ -34,12 +34,12 @@ static inline bool argument_bool(const json_t *arguments, const char *name, bool
 	return json_is_boolean(value) ? json_is_true(value) : otherwise;
 }
 
-/* One of the two respect_... options: as given flat, else as Gemini CLI nests it, else true. */
-static inline bool argument_respects(const json_t *arguments, const char *name)
+/* One of the two respect_... options: as given flat, else as Gemini CLI nests it. */
+static inline bool argument_respects(const json_t *arguments, const char *name, bool otherwise)
 {
 	const json_t *nested = json_object_get(arguments, "file_filtering_options");
 
-	return argument_bool(arguments, name, argument_bool(nested, name, true));
+	return argument_bool(arguments, name, argument_bool(nested, name, otherwise));
 }
 
 /* The strings of an array, borrowed; the array of pointers is the caller's to free.

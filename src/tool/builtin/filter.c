@@ -5,21 +5,49 @@
 
 #include "tool/builtin/arguments.h"
 
-void filter_rules(const json_t *arguments, struct walk_rules *ret)
+/* Later names decide: the call's own are last. NULL without any. */
+static const char **ignore_files(const struct walk_rules *session, const json_t *arguments,
+                                 size_t *ret_count)
 {
-	const bool all = argument_bool(arguments, "no_ignore", false);
-	size_t count = 0;
+	size_t own_count;
+	_cleanup_free_ const char **own = argument_strings(arguments, "ignore_files", &own_count);
 	const char **names = NULL;
 
-	if (!all && json_array_size(json_object_get(arguments, "ignore_files")))
-		names = argument_strings(arguments, "ignore_files", &count);
+	*ret_count = session->ignore_file_count + own_count;
+	if (*ret_count > 0)
+		names = mem_alloc(*ret_count, sizeof(*names));
+	for (size_t i = 0; i < session->ignore_file_count; i++)
+		names[i] = session->ignore_files[i];
+	for (size_t i = 0; i < own_count; i++)
+		names[session->ignore_file_count + i] = own[i];
+	return names;
+}
+
+void filter_rules(const struct session *session, const json_t *arguments, struct walk_rules *ret)
+{
+	const struct walk_rules *usual = &session->ignores;
+	const bool hidden = argument_bool(arguments, "hidden", !usual->hidden_out);
+
+	if (argument_bool(arguments, "no_ignore", false)) {
+		*ret = (struct walk_rules){ .no_git_ignore = true, .no_gemini_ignore = true,
+			                    .hidden_out = !hidden };
+		return;
+	}
 	*ret = (struct walk_rules){
-		.no_git_ignore = all || !argument_respects(arguments, "respect_git_ignore"),
-		.no_gemini_ignore = all || !argument_respects(arguments, "respect_gemini_ignore"),
-		.hidden_out = !argument_bool(arguments, "hidden", true),
-		.ignore_files = names,
-		.ignore_file_count = count,
+		.no_git_ignore = !argument_respects(arguments, "respect_git_ignore",
+		                                    !usual->no_git_ignore),
+		.no_gemini_ignore = !argument_respects(arguments, "respect_gemini_ignore",
+		                                       !usual->no_gemini_ignore),
+		.hidden_out = !hidden,
 	};
+	ret->ignore_files = ignore_files(usual, arguments, &ret->ignore_file_count);
+}
+
+void filter_heed(struct read_request *request, const struct walk_rules *rules)
+{
+	request->gemini_ignore = !rules->no_gemini_ignore;
+	request->ignore_files = rules->ignore_files;
+	request->ignore_file_count = rules->ignore_file_count;
 }
 
 char *filter_prefix(struct provider *provider, const char *folder)

@@ -7,9 +7,13 @@
 #include "search/rules.h"
 #include "tool/tool.h"
 
-/* The rules that ARGUMENTS_FILTER asks for. ret->ignore_files is NULL or an array of borrowed
- * names, which the caller frees. */
-void filter_rules(const json_t *arguments, struct walk_rules *ret);
+/* The session's rules with what the arguments say: respect_git_ignore, respect_gemini_ignore, and
+ * of ARGUMENTS_FILTER also no_ignore, hidden and ignore_files, which decide over the session's own.
+ * ret->ignore_files is NULL or an array of borrowed names, which the caller frees. */
+void filter_rules(const struct session *session, const json_t *arguments, struct walk_rules *ret);
+
+/* Makes `request` heed what the rules say about a file that is named. Borrows from the rules. */
+void filter_heed(struct read_request *request, const struct walk_rules *rules);
 
 /* What stands before a path relative to `folder` (canonical, absolute) so that it names
  * the same file to every tool: "" in the first workspace root, "src/" beneath it, otherwise the

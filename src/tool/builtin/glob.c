@@ -325,7 +325,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	struct err err = ERR_INIT;
 	json_t *result;
 
-	filter_rules(arguments, &request.rules);
+	filter_rules(session, arguments, &request.rules);
 	result = find(session, arguments, &request, &patterns, &err);
 	free((void *)request.rules.ignore_files);
 	if (result)

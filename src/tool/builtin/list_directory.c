@@ -2,6 +2,7 @@
 /* list_directory: what one folder holds. */
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
+#include "tool/builtin/filter.h"
 
 static const char description[] =
 	"Lists what is directly in a folder: folders first, then by name, with the size of "
@@ -85,20 +86,18 @@ static json_t *listing(const struct walk_result *walk)
 
 static json_t *run(struct session *session, const json_t *arguments)
 {
-	const json_t *filter = json_object_get(arguments, "file_filtering_options");
 	size_t ignore_count;
 	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
 	struct walk_request request = {
 		.path = argument_str(arguments, "path"),
 		.exclude = ignore,
 		.exclude_count = ignore_count,
-		.rules.no_git_ignore = !argument_bool(filter, "respect_git_ignore", true),
-		.rules.no_gemini_ignore = !argument_bool(filter, "respect_gemini_ignore", true),
 	};
 	struct walk_result walk = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result;
 
+	filter_rules(session, arguments, &request.rules);
 	if (session->provider->ops->walk(session->provider, &request, &walk, &err)) {
 		result = listing(&walk);
 		walk_result_release(&walk);
@@ -106,6 +105,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		result = tool_failure(&err);
 		json_object_set_new(result, "path", json_cstr(request.path));
 	}
+	free((void *)request.rules.ignore_files);
 	return result;
 }
 

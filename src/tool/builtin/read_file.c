@@ -3,6 +3,7 @@
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/file_result.h"
+#include "tool/builtin/filter.h"
 
 static const char description[] =
 	"Reads one file: its content, a version number unique in this session (higher is later) "
@@ -18,7 +19,7 @@ static const char description[] =
 	"\n"
 	"On failure, by error.code: file_not_found: look with list_directory. invalid_argument: "
 	"the message says what, such as the number of lines. not_text, too_large: use another "
-	"program. outside_workspace, permission_denied, denied_*: do not retry.";
+	"program. ignored, outside_workspace, permission_denied, denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -65,6 +66,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	struct err err = ERR_INIT;
 	json_t *result;
 
+	filter_heed(&request, &session->ignores);
 	if (request.end_line && request.end_line < request.start_line) {
 		err_set(&err, ERR_INVALID_ARGUMENT, "end_line %zu is before start_line %zu.",
 		        request.end_line, request.start_line);

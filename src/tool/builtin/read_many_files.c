@@ -13,6 +13,7 @@
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/default_excludes.h"
 #include "tool/builtin/file_result.h"
+#include "tool/builtin/filter.h"
 
 enum {
 	TOTAL_BYTES_DEFAULT = 1 << 20,
@@ -152,7 +153,7 @@ static void add_file(struct many *many, const struct read_request *request,
 
 /* Reads one file into the result. False, with *err set and nothing added, when the caller has
  * to take the path for something else: it is a folder, or there is no such file. */
-static bool read_one(struct many *many, const char *path, bool media, struct err *err)
+static bool read_one(struct many *many, const char *path, bool media, bool named, struct err *err)
 {
 	struct provider *provider = many->session->provider;
 	struct read_request request = {
@@ -165,6 +166,8 @@ static bool read_one(struct many *many, const char *path, bool media, struct err
 	struct read_result read = { 0 };
 	bool other = false;
 
+	if (named)
+		filter_heed(&request, &many->walk.rules); /* a walk has heeded them itself */
 	if (many->room < ROOM_MIN) {
 		leave_out(many, path);
 		return true;
@@ -199,7 +202,7 @@ static void read_entry(struct many *many, const char *folder, const struct walk_
 	if (entry->kind != ENTRY_FILE ||
 	    json_object_get(many->seen, json_string_value(key)))
 		return;
-	if (!read_one(many, path, names_type(pattern, entry->path), &err))
+	if (!read_one(many, path, names_type(pattern, entry->path), false, &err))
 		add_error(many, path, &err, NULL, NULL);
 }
 
@@ -274,7 +277,7 @@ static bool read_item(struct many *many, const char *item)
 	size_t count = 0;
 	bool ok;
 
-	if (read_one(many, item, true, &err))
+	if (read_one(many, item, true, true, &err))
 		return false;
 	if (err.code == ERR_NOT_A_FILE) {
 		ok = read_folder(many, item, NULL, &count, &other);
@@ -359,8 +362,6 @@ static json_t *run(struct session *session, const json_t *arguments)
 			.exclude = excludes,
 			.exclude_count = exclude_count,
 			.recursive = argument_bool(arguments, "recursive", true),
-			.rules.no_git_ignore = !argument_respects(arguments, "respect_git_ignore"),
-			.rules.no_gemini_ignore = !argument_respects(arguments, "respect_gemini_ignore"),
 		},
 		.room = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT),
 	};
@@ -372,6 +373,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		        "Invalid Arguments: paths: needs at least one file, folder or glob.");
 		return tool_failure(&err);
 	}
+	filter_rules(session, arguments, &many.walk.rules);
 	many.files = json_array();
 	many.seen = json_object();
 	many.left_out = json_array();
@@ -382,6 +384,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	add_left_out(&many);
 	json_decref(many.seen);
 	json_decref(many.left_out);
+	free((void *)many.walk.rules.ignore_files);
 	return many.files;
 }
 

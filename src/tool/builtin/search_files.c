@@ -282,7 +282,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	request.include = include;
 	request.exclude = exclude;
 	request.types = types;
-	filter_rules(arguments, &request.rules);
+	filter_rules(session, arguments, &request.rules);
 	result = run_request(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
 	if (result)
