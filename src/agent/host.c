@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include "agent/checkpoint_session.h"
+#include "agent/command_env.h"
 #include "agent/facts.h"
 #include "agent/hooks_load.h"
 #include "agent/mention.h"
+#include "agent/outputs.h"
 #include "agent/prompt.h"
+#include "agent/retention.h"
 #include "agent/services.h"
 #include "agent/sessions.h"
 #include "base/limits.h"
@@ -32,11 +35,15 @@ struct host {
 	struct jobs *jobs;
 	struct home *home;         /* of the session's folders */
 	struct record *record;
+	struct outputs *outputs;   /* of tools, that were cut */
+	struct retention retention;
+	bool retains;              /* old sessions are deleted in the end */
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
 	struct agent *agent;
 	json_t *history;           /* what the agent begins with */
 	char *root;
+	struct command_env command_env;
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool started;              /* SessionStart hooks have run */
 	bool resumed;
@@ -186,6 +193,19 @@ static void open_ignores(struct host *host)
 	};
 }
 
+/* Variables of this machine do not go to another. */
+static void open_commands(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", -1);
+
+	command_env_init(&host->command_env, settings);
+	if (host->options.local && !host->command_env.usual)
+		host->session.environment = &host->command_env.options;
+	if (silent >= 0 && silent <= 86400)
+		host->session.inactivity_ms = (unsigned)(silent * 1000);
+}
+
 static void open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
@@ -202,6 +222,7 @@ static void open_tools(struct host *host)
 	host->session.tools = host->tools;
 	host->session.return_content = return_content(settings);
 	open_ignores(host);
+	open_commands(host);
 	session_raise_version(&host->session, highest_version(host->history, 0));
 	services_attach(host->services, &host->session);
 }
@@ -286,16 +307,27 @@ static char *context_for(void *data, const char *path)
 	return memory_found(((struct host *)data)->memory, path);
 }
 
-static char *output_folder(struct host *host)
+static void open_outputs(struct host *host)
 {
-	_cleanup_free_ char *outputs = NULL, *name = NULL;
-	struct err ignored = ERR_INIT;
+	struct provider *provider = host->options.provider;
+	struct outputs_options options = {
+		.home = host->home, .session_id = record_session_id(host->record),
+		.level = provider->ops->info(provider)->level,
+		.program = host->options.worker_program,
+	};
 
-	if (!home_claim(host->home, &ignored))
-		return NULL;
-	outputs = home_make(home_temp(host->home), "tool-outputs", &ignored);
-	name = mem_printf("session-%s", record_session_id(host->record));
-	return outputs ? mem_printf("%s/%s", outputs, name) : NULL;
+	host->outputs = outputs_open(&options);
+	host->session.own_files = outputs_reader;
+	host->session.own_files_data = host->outputs;
+}
+
+static void open_retention(struct host *host)
+{
+	const char *why;
+
+	host->retains = retention_read(host->options.settings, &host->retention, &why);
+	if (why)
+		notice(host, "warning", why);
 }
 
 static void open_checkpoints(struct host *host)
@@ -312,7 +344,7 @@ static void open_checkpoints(struct host *host)
 static bool open_agent(struct host *host, struct err *err)
 {
 	const struct host_options *from = &host->options;
-	_cleanup_free_ char *outputs = output_folder(host), *system = NULL;
+	_cleanup_free_ char *system = NULL;
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
 	struct prompt_options prompt = {
 		.settings = from->settings, .provider = from->provider, .tools = host->tools,
@@ -327,7 +359,7 @@ static bool open_agent(struct host *host, struct err *err)
 		.record = host->record, .session_id = record_session_id(host->record),
 		.history = host->history, .context_for = context_for, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
-		.policy_folder = from->policy_folder, .output_folder = outputs,
+		.policy_folder = from->policy_folder, .output_folder = outputs_folder(host->outputs),
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
@@ -357,6 +389,8 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	open_hooks(host);
 	host->git = is_git(host);
 	load_memory(host);
+	open_retention(host);
+	open_outputs(host);
 	open_checkpoints(host);
 	if (!open_agent(host, err)) {
 		host_close(host, NULL);
@@ -378,6 +412,14 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 		notice(host, "info", ret->system_message);
 }
 
+/* When the session is over: who waits for an answer does not wait for this. */
+static void delete_old_sessions(struct host *host)
+{
+	if (host->retains)
+		retention_apply(host->home, &host->retention, time(NULL),
+		                record_path(host->record));
+}
+
 void host_close(struct host *host, const char *reason)
 {
 	struct hook_outcome said;
@@ -393,8 +435,10 @@ void host_close(struct host *host, const char *reason)
 	jobs_free(host->jobs);
 	if (host->session.shared)
 		session_release(&host->session);
+	outputs_close(host->outputs);
 	tool_set_free(host->tools);
 	services_close(host->services);
+	delete_old_sessions(host);
 	record_close(host->record);
 	memory_free(host->memory);
 	hooks_free(host->hooks);
@@ -405,6 +449,7 @@ void host_close(struct host *host, const char *reason)
 	home_free(host->home);
 	json_decref(host->history);
 	free((char *)host->options.session_id);
+	command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
 	free(host);

@@ -25,6 +25,7 @@ struct host_options {
 	struct settings *settings;     /* borrowed */
 	struct provider *provider;     /* borrowed; its first root is the project */
 	bool local;                    /* the provider's files are this machine's */
+	const char *worker_program;    /* as worker_options.program; NULL: this program itself */
 	struct policy *policy;         /* borrowed: all rules are in it */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit it; or NULL */
 	const char *model;             /* --model; or NULL */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/command_env.h"
 #include "base/mem.h"
-#include "worker/environment.h"
 
 extern char **environ;
 
@@ -93,7 +93,8 @@ const char **prepare_roots(const struct settings *settings, const char *project,
 	return roots;
 }
 
-void prepare_level(const struct settings *settings, const char *word, struct worker_options *ret)
+static void set_level(const struct settings *settings, const char *word,
+                      struct worker_options *ret)
 {
 	if (!word)
 		word = settings_string(settings, "hasp.sandbox.level", NULL);
@@ -101,9 +102,33 @@ void prepare_level(const struct settings *settings, const char *word, struct wor
 		ret->level_given = sandbox_level_parse(word, &ret->level);
 }
 
-char **prepare_environment(void)
+const char **prepare_sandbox(const struct settings *settings, const char *word,
+                             struct worker_options *ret)
 {
-	struct environment_options options = { .level = SANDBOX_PATHS };
+	const json_t *more = settings_get(settings, "tools.sandboxAllowedPaths");
+	const char **write = mem_alloc(ret->write_count + json_array_size(more) + 1,
+	                               sizeof(*write));
+	size_t i;
+	json_t *path;
 
-	return environment_for_command((const char *const *)environ, &options);
+	set_level(settings, word, ret);
+	ret->network |= settings_bool(settings, "tools.sandboxNetworkAccess", false);
+	for (i = 0; i < ret->write_count; i++)
+		write[i] = ret->write[i];
+	json_array_foreach((json_t *)more, i, path)
+		if (json_string_length(path))
+			write[ret->write_count++] = json_string_value(path);
+	ret->write = write;
+	return write;
+}
+
+char **prepare_environment(const struct settings *settings)
+{
+	struct command_env own;
+	char **env;
+
+	command_env_init(&own, settings);
+	env = environment_for_command((const char *const *)environ, &own.options);
+	command_env_release(&own);
+	return env;
 }

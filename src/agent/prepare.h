@@ -6,7 +6,7 @@
  *     if (!prepare_mode_check(settings, mode, &err) ||
  *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
  *     roots = prepare_roots(settings, project, included, &count);
- *     prepare_level(settings, NULL, &worker_options);
+ *     prepare_sandbox(settings, NULL, &worker_options);
  *
  * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
  */
@@ -37,11 +37,14 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 const char **prepare_roots(const struct settings *settings, const char *project, json_t *included,
                            size_t *ret_count);
 
-/* The sandbox's level, unless one is given: `word`, or with NULL what the setting says. */
-void prepare_level(const struct settings *settings, const char *word, struct worker_options *ret);
+/* What the settings say of the sandbox, beside what `ret` has already: its level, unless one is given
+ * (`word`, or with NULL the setting); the network; paths to write, in an array that takes the place of
+ * ret->write.  The caller frees that; its strings are the settings'. */
+const char **prepare_sandbox(const struct settings *settings, const char *word,
+                             struct worker_options *ret);
 
-/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs. Freed with
- * environment_free. */
-char **prepare_environment(void);
+/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs, unless the
+ * settings say so (command_env.h). Freed with environment_free. */
+char **prepare_environment(const struct settings *settings);
 
 #endif

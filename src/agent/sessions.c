@@ -21,7 +21,7 @@
 
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000 };
 
-static bool is_session_name(const char *name)
+bool session_is_name(const char *name)
 {
 	struct span text = span_str(name);
 
@@ -111,7 +111,7 @@ json_t *sessions_list(struct home *home)
 	files = opendir(folder);
 	while (files && json_array_size(rows) < SESSIONS_MAX && (entry = readdir(files))) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
-		json_t *row = is_session_name(entry->d_name) ? describe(path) : NULL;
+		json_t *row = session_is_name(entry->d_name) ? describe(path) : NULL;
 
 		if (row)
 			json_array_append_new(rows, row);
@@ -191,30 +191,47 @@ static void remove_files(const char *folder)
 	rmdir(folder);
 }
 
-bool sessions_delete(struct home *home, const char *which, struct err *err)
+/* Its id, as long as it can be read; the caller frees. NULL without. */
+static char *id_of(const char *path)
 {
-	json_auto_t *rows = sessions_list(home);
-	const json_t *row = choose(rows, which, err);
-	const char *path = json_string_value(json_object_get(row, "file"));
-	const char *id = json_string_value(json_object_get(row, "id"));
-	_cleanup_free_ char *outputs = NULL;
-	_cleanup_fd_ int fd = -1;
+	struct session_read read;
+	struct err ignored = ERR_INIT;
+	char *id = NULL;
 
-	if (!row)
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (!session_read(path, &read, &ignored))
+		return NULL;
+	/* An id from a file is a name in a path only when it is made like one. */
+	if (record_id_is_valid(read.id))
+		id = mem_steal(&read.id);
+	session_read_release(&read);
+	return id;
+}
+
+bool session_remove(struct home *home, const char *path, struct err *err)
+{
+	_cleanup_free_ char *id = id_of(path), *outputs = NULL;
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return err_set(err, ERR_BUSY, "The session %s is open in another program.", id);
+		return err_set(err, ERR_BUSY, "The session %s is open in another program.",
+		               id ? id : path);
 	if (unlink(path) < 0)
 		return err_set_errno(err, errno, "Cannot delete the session's file %s", path);
-	/* An id from a file is a name in a path only when it is made like one. */
-	if (record_id_is_valid(id)) {
+	if (id) {
 		outputs = mem_printf("%s/tool-outputs/session-%s", home_temp(home), id);
 		remove_files(outputs);
 	}
 	return true;
+}
+
+bool sessions_delete(struct home *home, const char *which, struct err *err)
+{
+	json_auto_t *rows = sessions_list(home);
+	const json_t *row = choose(rows, which, err);
+
+	return row && session_remove(home, json_string_value(json_object_get(row, "file")), err);
 }
 
 /* "3 minutes ago". */

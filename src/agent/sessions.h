@@ -6,7 +6,7 @@
  *     session_read_release(&read);
  *
  * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is only read
- * or resumed is never deleted; lines that cannot be read are passed over.
+ * or resumed is never deleted; lines that cannot be read are passed over.  Old ones: retention.h.
  */
 #ifndef HASP_AGENT_SESSIONS_H
 #define HASP_AGENT_SESSIONS_H
@@ -42,6 +42,10 @@ json_t *sessions_list(struct home *home);
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
 /* Likewise; removes the file and its tool outputs. BUSY: it is open. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
+/* Whether a file of this name may be a session. */
+bool session_is_name(const char *name);
+/* Removes a session's file and its tool outputs. BUSY: it is open. */
+bool session_remove(struct home *home, const char *path, struct err *err);
 /* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them. */
 void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
 

@@ -26,12 +26,8 @@ static size_t setting_size(const struct settings *settings, const char *path, si
 
 static void read_settings(struct agent *agent)
 {
-	static const char masking[] = "contextManagement.tools.outputMasking.";
 	const struct settings *settings = agent->options.settings;
 	struct mask_options mask = MASK_OPTIONS_DEFAULT;
-	_cleanup_free_ char *protect = mem_printf("%sprotectionThresholdTokens", masking);
-	_cleanup_free_ char *least = mem_printf("%sminPrunableThresholdTokens", masking);
-	_cleanup_free_ char *latest = mem_printf("%sprotectLatestTurn", masking);
 
 	agent->trim_superseded = setting_bool(settings, "hasp.trimSuperseded", true);
 	agent->diff_after_edit = setting_bool(settings, "hasp.diffAfterEdit", true);
@@ -46,9 +42,15 @@ static void read_settings(struct agent *agent)
 	mask.folder = agent->options.output_folder;
 	mask.truncate_chars = setting_size(settings, "tools.truncateToolOutputThreshold",
 	                                   mask.truncate_chars);
-	mask.protect_tokens = setting_size(settings, protect, mask.protect_tokens);
-	mask.min_tokens = setting_size(settings, least, mask.min_tokens);
-	mask.protect_latest = setting_bool(settings, latest, mask.protect_latest);
+	mask.protect_tokens = setting_size(
+		settings, "contextManagement.tools.outputMasking.protectionThresholdTokens",
+		mask.protect_tokens);
+	mask.min_tokens = setting_size(
+		settings, "contextManagement.tools.outputMasking.minPrunableThresholdTokens",
+		mask.min_tokens);
+	mask.protect_latest = setting_bool(
+		settings, "contextManagement.tools.outputMasking.protectLatestTurn",
+		mask.protect_latest);
 	agent->mask = mask;
 }
 

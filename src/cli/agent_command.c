@@ -131,7 +131,7 @@ static bool open_provider(struct headless *run, struct err *err)
 {
 	struct worker_options *options = &run->confinement.options;
 	json_auto_t *included = json_array();
-	_cleanup_free_ const char **roots = NULL, **lists = NULL;
+	_cleanup_free_ const char **roots = NULL, **lists = NULL, **write = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
 	size_t count;
@@ -139,7 +139,7 @@ static bool open_provider(struct headless *run, struct err *err)
 	if (!confinement_read(run->invocation, &run->confinement, err))
 		return false;
 	/* --sandbox without a level asks for the strongest. */
-	prepare_level(run->settings, strongest ? "full" : NULL, options);
+	write = prepare_sandbox(run->settings, strongest ? "full" : NULL, options);
 	lists = flag_values(run->invocation, FLAG_INCLUDE, &count);
 	for (size_t i = 0; i < count; i++)
 		list_split(lists[i], included);
@@ -197,7 +197,7 @@ static bool open_host(struct headless *run, struct err *err)
 		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace : NULL,
 	};
 
-	run->environment = prepare_environment();
+	run->environment = prepare_environment(run->settings);
 	options.environment = run->environment;
 	return host_open(&options, &run->host, err);
 }

@@ -59,8 +59,10 @@ static const char rows[] =
 	SWITCH("tools.sandbox", NONE,
 	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
 	       "with command and image.")
-	STRINGS("tools.sandboxAllowedPaths", "[]", "Further paths that confined tools may write.")
-	BOOLEAN("tools.sandboxNetworkAccess", "false", "Leave the network on for confined commands.")
+	STRINGS("tools.sandboxAllowedPaths", "[]", "Further paths that confined tools may write.",
+	        NEVER)
+	BOOLEAN("tools.sandboxNetworkAccess", "false", "Leave the network on for confined commands.",
+	        NEVER)
 	BOOLEAN("tools.shell.enableInteractiveShell", "true", "Give commands a terminal of their own.")
 	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
 	       "What happens when a command in the background ends.")

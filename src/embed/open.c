@@ -102,21 +102,26 @@ static bool find_resumed(hasp_agent *agent, const char *which, struct err *err)
 	return ok;
 }
 
+static const char *program_of(const hasp_agent_options *options)
+{
+	return options->program ? options->program : "hasp";
+}
+
 /* *ret_told: sentences for the model about what is confined; the caller frees. */
 static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options, char **ret_told,
                            struct err *err)
 {
 	_cleanup_free_ char *journal = local_journal_folder();
-	_cleanup_free_ const char **roots = NULL;
+	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	json_auto_t *included = json_array();
 	struct worker_options worker = { .journal_folder = journal,
-		                         .program = options->program ? options->program : "hasp" };
+		                         .program = program_of(options) };
 
 	for (size_t i = 1; i < options->folder_count; i++)
 		json_array_append_new(included, json_text(span_str(options->folders[i])));
 	roots = prepare_roots(agent->settings, agent->project, included, &worker.root_count);
 	worker.roots = roots;
-	prepare_level(agent->settings, NULL, &worker);
+	write = prepare_sandbox(agent->settings, NULL, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))
 		return false;
 	*ret_told = local_sentences(&worker, agent->provider->ops->info(agent->provider)->level);
@@ -129,7 +134,8 @@ static void make_environment(hasp_agent *agent, const char *const *given)
 
 	while (given && given[count])
 		count++;
-	agent->environment = given ? texts_copy(given, count) : prepare_environment();
+	agent->environment = given ? texts_copy(given, count) :
+	                             prepare_environment(agent->settings);
 }
 
 static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
@@ -138,6 +144,7 @@ static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
 	_cleanup_free_ char *policies = policy_save_folder(agent->settings);
 	struct host_options from = {
 		.settings = agent->settings, .provider = agent->provider, .local = true,
+		.worker_program = program_of(options),
 		.policy = agent->policy, .policy_folder = policies,
 		.model = options->model, .session_id = options->session_id,
 		.resume_file = agent->resume_file, .mode = mode,

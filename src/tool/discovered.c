@@ -10,6 +10,7 @@
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/untrusted.h"
 #include "tool/builtin/whole_run.h"
+#include "worker/environment.h"
 
 enum {
 	STREAM_MAX = 10 << 20,       /* Gemini CLI's */
@@ -117,9 +118,11 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 	struct whole_run request = { .argv = argv, .max_bytes = STREAM_MAX, .timeout_ms = CALL_MS,
 		                     .cancel = session->hooks.cancel };
 	struct whole_run_result run = { 0 };
+	char **env = session_environment(session, false);
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
 
+	request.env = (const char *const *)env;
 	if (!script)
 		err_set(&err, ERR_DENIED_BY_POLICY,
 		        "The setting tools.callCommand is missing, so the tool cannot be run.");
@@ -130,6 +133,7 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 	if (err.code == ERR_NONE && whole_run(session->provider, &request, &run, &err))
 		result = result_of(&run);
 	whole_run_result_release(&run);
+	environment_free(env);
 	return result ? result : tool_failure(&err);
 }
 

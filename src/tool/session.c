@@ -7,6 +7,11 @@
 
 #include "base/mem.h"
 #include "tool/tool.h"
+#include "worker/environment.h"
+
+extern char **environ;
+
+enum { INACTIVITY_MS = 300 * 1000 };
 
 struct session_shared {
 	_Atomic uint64_t version;
@@ -20,7 +25,8 @@ void session_init(struct session *session, struct provider *provider)
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
 	shared->schemas = mem_alloc(builtin_count(), sizeof(*shared->schemas));
-	*session = (struct session){ .provider = provider, .shared = shared };
+	*session = (struct session){ .provider = provider, .shared = shared,
+		                     .inactivity_ms = INACTIVITY_MS };
 }
 
 void session_release(struct session *session)
@@ -51,6 +57,27 @@ void session_raise_version(struct session *session, uint64_t at_least)
 	while (now < at_least &&
 	       !atomic_compare_exchange_weak(&session->shared->version, &now, at_least))
 		;
+}
+
+struct provider *session_reader(const struct session *session, const char *path)
+{
+	struct provider *own = session->own_files && path ?
+	                               session->own_files(session->own_files_data, path) :
+	                               NULL;
+
+	return own ? own : session->provider;
+}
+
+char **session_environment(const struct session *session, bool pty)
+{
+	struct environment_options options;
+
+	if (!session->environment)
+		return NULL;
+	options = *session->environment;
+	options.pty = pty;
+	options.level = session->provider->ops->info(session->provider)->level;
+	return environment_for_command((const char *const *)environ, &options);
 }
 
 bool session_cancelled(const struct session *session)

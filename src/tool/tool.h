@@ -117,6 +117,14 @@ struct session {
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
 	 * name, .geminiignore and the custom ones. Names borrowed. */
 	struct walk_rules ignores;
+	/* Of commands: how long one may be silent, 0: for ever; and their environment, where it
+	 * is not what whoever runs them lets through of its own (NULL). Borrowed. */
+	unsigned inactivity_ms;
+	const struct environment_options *environment;
+	/* Who reads files of the session's own, such as outputs that were cut: NULL for a path that is none
+	 * of them. NULL: there are none. Borrowed. */
+	struct provider *(*own_files)(void *data, const char *path);
+	void *own_files_data;
 	enum return_content return_content;
 	struct call_hooks hooks;
 };
@@ -130,6 +138,10 @@ void session_raise_version(struct session *session, uint64_t at_least);
 
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
+/* Who reads this path: the workspace's provider, or that of the session's own files. */
+struct provider *session_reader(const struct session *session, const char *path);
+/* The environment of a command (run_request.env), freed with environment_free; NULL: its worker's. */
+char **session_environment(const struct session *session, bool pty);
 void session_progress(const struct session *session, size_t done, size_t total);
 
 /* Another name for a parameter.  "changes[].old_string" is that of a member of each

@@ -126,13 +126,29 @@ static bool is_set_later(const char *variable)
 	return false;
 }
 
-static struct list let_through(const char *const *from)
+static bool has_name(const char *const *list, struct span name)
+{
+	for (; list && *list; list++)
+		if (span_eq(span_of(*list, strcspn(*list, "=")), name))
+			return true;
+	return false;
+}
+
+static bool passes(const char *variable, const struct environment_options *options)
+{
+	struct span name = span_of(variable, strcspn(variable, "="));
+
+	return environment_allows(variable) && !has_name(options->more, name) &&
+	       !has_name(options->blocked, name);
+}
+
+static struct list let_through(const char *const *from, const struct environment_options *options)
 {
 	struct list list = { 0 };
 	bool path = false;
 
 	for (; *from; from++) {
-		if (!environment_allows(*from) || is_set_later(*from))
+		if (!passes(*from, options) || is_set_later(*from))
 			continue;
 		path |= strncmp(*from, "PATH=", 5) == 0;
 		list_add(&list, mem_strdup(*from));
@@ -143,9 +159,24 @@ static struct list let_through(const char *const *from)
 	return list;
 }
 
+static void add_more(struct list *list, const struct environment_options *options)
+{
+	for (const char *const *at = options->more; at && *at; at++)
+		if (!is_set_later(*at) &&
+		    !has_name(options->blocked, span_of(*at, strcspn(*at, "="))))
+			list_add(list, mem_strdup(*at));
+}
+
+static bool is_pager(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return len >= 5 && strcmp(name + len - 5, "PAGER") == 0;
+}
+
 char **environment_for_worker(const char *const *from)
 {
-	return let_through(from).items;
+	return let_through(from, &(struct environment_options){ 0 }).items;
 }
 
 static void add_git_settings(struct list *list)
@@ -159,10 +190,14 @@ static void add_git_settings(struct list *list)
 
 char **environment_for_command(const char *const *from, const struct environment_options *options)
 {
-	struct list list = let_through(from);
+	struct list list = let_through(from, options);
 
+	add_more(&list, options);
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-		list_add(&list, mem_printf("%s=%s", settings[i].name, settings[i].value));
+		list_add(&list, mem_printf("%s=%s", settings[i].name,
+		                           options->pager && is_pager(settings[i].name) ?
+		                                   options->pager :
+		                                   settings[i].value));
 	list_add(&list, mem_printf("TERM=%s", options->pty ? "xterm-256color" : "dumb"));
 	if (options->level != SANDBOX_PATHS) {
 		add_git_settings(&list);

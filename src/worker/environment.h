@@ -167,6 +167,11 @@ struct environment_options {
 	bool pty;                 /* TERM is xterm-256color, else dumb */
 	enum sandbox_level level; /* above paths: SANDBOX=hasp, as Gemini CLI says it, and
 	                           * HASP_LEVEL=full or landlock */
+	/* What the user decided; each borrowed, NULL without, the arrays NULL-terminated. */
+	const char *pager;        /* PAGER, GIT_PAGER and MANPAGER in place of cat */
+	const char *const *more;  /* NAME=VALUE that come through whatever the tables say, but not in
+	                           * place of what is set */
+	const char *const *blocked; /* names that do not come through; they decide over all else */
 };
 
 /* `from`: NULL-terminated NAME=VALUE. The result is the caller's, NULL-terminated. */

@@ -24,8 +24,11 @@ OTHERWISE = {
     "project's rule": (("success", None), ("error", "policy_violation")),
     "hook rewrites a part": (("error", "invalid_tool_params"), ("success", None)),
 }
+# Variables that the user's settings allow, in .env and outside, and what each of them is.
+ALLOWED = {"PROJECT_STAGE": "testing", "SERVICE_URL": "http://localhost:1/${PROJECT_STAGE}",
+           "COMPAT_FROM": "the outside"}
 # Variables that commands and hooks have there and not here.
-HELD_BACK = ["PROJECT_STAGE", "SERVICE_URL", "COMPAT_FROM", "DEPLOY_TOKEN", "GEMINI_API_KEY"]
+HELD_BACK = ["DEPLOY_TOKEN", "GEMINI_API_KEY"]
 # What the model is told of a call, by both.
 TOLD = {
     "denied by message": "generated/ is made by the build.",
@@ -181,7 +184,9 @@ def test_hooks_get_the_same_environment(whole):
                          whole[program]) for program in BOTH)
     assert [there[name] for name in names] == [here.get(name) for name in names]
     assert here["HOOK_LEVEL"] == "strict" and here["HOOK_FROM"] == "the outside"
-    # Here the list of what is let through counts; secrets are not in it, nor what .env has.
+    # Here the list of what is let through counts; secrets are not in it, nor what .env has, unless
+    # the settings allow it.
+    assert ALLOWED.items() <= there.items() and ALLOWED.items() <= here.items()
     assert set(HELD_BACK) <= set(there) and not set(HELD_BACK) & set(here)
 
 
@@ -217,8 +222,8 @@ def test_commands_get_the_same_environment(whole):
     there, here = (environment_of_command(whole[program]) for program in BOTH)
     names = ["GEMINI_CLI", "PAGER", "GIT_PAGER"]
     assert [there[name] for name in names] == [here[name] for name in names] == ["1", "cat", "cat"]
-    assert [there[name] for name in HELD_BACK] == [
-        "testing", "http://localhost:1/${PROJECT_STAGE}", "the outside", "not-for-programs-91", KEY]
+    assert ALLOWED.items() <= there.items() and ALLOWED.items() <= here.items()
+    assert [there[name] for name in HELD_BACK] == ["not-for-programs-91", KEY]
     assert {here[name] for name in HELD_BACK} == {"(unset)"}
     assert (there["TERM"], here["TERM"]) == ("xterm-256color", "dumb")
 

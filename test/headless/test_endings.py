@@ -221,7 +221,8 @@ def test_a_reader_that_goes_away_ends_commands(world):
 
 
 def test_a_reader_that_stands_still_does_not_keep_a_signal_waiting(world):
-    with world.fake([[text("x" * 50000) for _ in range(20)]]) as server:
+    pieces = ["".join("%d of %d\n" % (j, i) for j in range(5000)) for i in range(20)]
+    with world.fake([[text(piece) for piece in pieces]]) as server:
         process = world.start(server, "-p", "Talk.", "-o", "stream-json")
         wait_for(lambda: server.requests)
         time.sleep(0.5)  # the pipe is full by now

@@ -62,6 +62,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.at_once = session->hooks.not_at_once != NULL,
 		.encoding = argument_str(arguments, "encoding"),
 	};
+	struct provider *reader = session_reader(session, request.path);
 	struct read_result read = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result;
@@ -72,7 +73,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		        request.end_line, request.start_line);
 		return tool_failure(&err);
 	}
-	if (session->provider->ops->read(session->provider, &request, &read, &err)) {
+	if (reader->ops->read(reader, &request, &read, &err)) {
 		result = file_result(session, &request, &read);
 	} else {
 		if (read.not_at_once)

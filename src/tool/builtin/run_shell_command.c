@@ -9,12 +9,12 @@
 
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/command_result.h"
+#include "worker/environment.h"
 
 enum {
 	COMMAND_MAX = 128 << 10,        /* the kernel's longest argument, with its NUL */
 	POLL_MS = 20,                   /* how soon a cancelled call is noticed */
 	DELAY_MS = 200,
-	INACTIVITY_MS = 300 * 1000,
 	TIMEOUT_MS = 60 * 60 * 1000,
 	LAST_MS = 3000,                 /* for the end of what was cancelled */
 };
@@ -142,7 +142,8 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 	return (unsigned)argument_size(arguments, name, otherwise);
 }
 
-static void read_arguments(const json_t *arguments, struct wanted *wanted)
+static void read_arguments(const struct session *session, const json_t *arguments,
+                           struct wanted *wanted)
 {
 	struct run_request *request = &wanted->request;
 	bool background = argument_bool(arguments, "is_background", false);
@@ -159,7 +160,7 @@ static void read_arguments(const json_t *arguments, struct wanted *wanted)
 	request->no_input = !(background && argument_bool(arguments, "keep_input", false));
 	request->timeout_ms = milliseconds(arguments, "timeout_ms", background ? 0 : TIMEOUT_MS);
 	request->inactivity_ms =
-		milliseconds(arguments, "inactivity_ms", background ? 0 : INACTIVITY_MS);
+		milliseconds(arguments, "inactivity_ms", background ? 0 : session->inactivity_ms);
 	request->leave_running = true;
 	read_permissions(arguments, wanted);
 }
@@ -212,8 +213,9 @@ static void settle(struct job *job)
 		job_wait_all(job, LAST_MS);
 }
 
-static json_t *run_job(struct session *session, const struct wanted *wanted, struct err *err)
+static json_t *run_job(struct session *session, struct wanted *wanted, struct err *err)
 {
+	char **env = session_environment(session, wanted->request.pty);
 	const struct job_request request = { .run = &wanted->request,
 		                             .command = wanted->argv[2],
 		                             .background = wanted->background,
@@ -221,9 +223,12 @@ static json_t *run_job(struct session *session, const struct wanted *wanted, str
 		                             .data = session->hooks.data };
 	struct job *job;
 	json_t *result;
-	bool cancelled;
+	bool started, cancelled;
 
-	if (!job_start(session->jobs, session->provider, &request, &job, err))
+	wanted->request.env = (const char *const *)env;
+	started = job_start(session->jobs, session->provider, &request, &job, err);
+	environment_free(env);
+	if (!started)
 		return NULL;
 	cancelled = wanted->background && !wanted->delay_ms ?
 	            false : wait_for(session, job, wanted->background ? wanted->delay_ms : 0);
@@ -241,7 +246,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	json_t *result = NULL;
 
 	if (can_run(session, arguments, &err)) {
-		read_arguments(arguments, &wanted);
+		read_arguments(session, arguments, &wanted);
 		result = run_job(session, &wanted, &err);
 		wanted_release(&wanted);
 	}

@@ -92,6 +92,7 @@ bool whole_run(struct provider *provider, const struct whole_run *request,
 {
 	const struct run_request run_request = {
 		.argv = request->argv,
+		.env = request->env,
 		.no_input = !request->input.len,
 		.timeout_ms = request->timeout_ms,
 	};

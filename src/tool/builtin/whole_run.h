@@ -9,6 +9,7 @@
 
 struct whole_run {
 	const char *const *argv;      /* NULL-terminated */
+	const char *const *env;       /* as run_request.env: NULL: the worker's */
 	struct span input;            /* what it reads */
 	size_t max_bytes;             /* of each stream; a command that writes more is ended */
 	unsigned timeout_ms;
