@@ -32,6 +32,7 @@
 #include "config/settings.h"
 #include "hooks/hooks.h"
 #include "model/model.h"
+#include "model/parameters.h"
 #include "policy/policy.h"
 #include "tool/set.h"
 
@@ -42,6 +43,8 @@ struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
 	struct agent *parent;          /* of a sub-agent */
 	struct model *model;
+	const struct model_parameters *parameters; /* of each request, hooks may change them; NULL: the
+	                                            * model's own. Borrowed */
 	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to set */
 	struct bus *bus;               /* may be NULL: nobody watches, nobody can be asked */
 	struct policy *policy;

@@ -354,7 +354,8 @@ static bool open_agent(struct host *host, struct err *err)
 		.plans_folder = services_plans_folder(host->services),
 	};
 	struct agent_options options = {
-		.model = host->model, .session = &host->session, .bus = host->bus,
+		.model = host->model, .parameters = &host->choice.parameters,
+		.session = &host->session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->record, .session_id = record_session_id(host->record),
 		.history = host->history, .context_for = context_for, .context_data = host,

@@ -272,6 +272,8 @@ static void shape(struct agent *agent, struct shaped *shaped)
 		.purpose = agent->options.name ? agent->options.name : "main",
 		.cancel = agent->options.cancel,
 	} };
+	if (agent->options.parameters)
+		model_parameters_apply(agent->options.parameters, &shaped->request);
 }
 
 static void synthetic_reply(struct agent *agent, struct shaped *shaped, struct model_reply *ret)

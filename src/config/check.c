@@ -146,11 +146,21 @@ static void warn_moved(struct check *check)
 	}
 }
 
+static void warn_repeated(struct check *check)
+{
+	if (!check->scope->repeated_line)
+		return;
+	buf_str(&check->path, "");
+	warn(check, "line %u repeats a name; the last one counts.", check->scope->repeated_line);
+	buf_clear(&check->path);
+}
+
 void scope_check(struct scope *scope, enum settings_scope kind, json_t *warnings)
 {
 	struct check check = { .scope = scope, .kind = kind, .warnings = warnings,
 		               .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
 
+	warn_repeated(&check);
 	warn_moved(&check);
 	if (scope->value)
 		check_object(&check, scope->value);

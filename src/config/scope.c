@@ -18,7 +18,8 @@ bool scope_read(struct scope *scope, struct err *err)
 	scope->moved = json_object();
 	if (!scope->text.data)
 		return true;
-	if (!jsonc_parse(file_text_span(&scope->text), &scope->value, &why))
+	if (!jsonc_parse_repeating(file_text_span(&scope->text), &scope->value,
+	                           &scope->repeated_line, &why))
 		return err_set(err, why.code, "%s: %s", scope->path, why.message);
 	if (!json_is_object(scope->value))
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",

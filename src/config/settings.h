@@ -16,7 +16,8 @@
  * understood.
  * Unknown keys are kept and named once in settings_warnings.  A file that is not JSON is an error
  * with
- * line and column; nothing is guessed.
+ * line and column; nothing is guessed.  Of members with one name the last counts, as in Gemini CLI,
+ * and a warning says so.
  *
  * hasp's own are under "hasp".  To add one: a row in schema.c; docs/settings.md and the JSON Schema
  * follow from it.

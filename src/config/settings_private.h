@@ -12,6 +12,7 @@ struct scope {
 	struct file_text text; /* as it stands there */
 	json_t *value;         /* without what does not count; NULL: nothing */
 	json_t *moved;         /* new path -> old path in the text */
+	unsigned repeated_line; /* of the first member that repeats a name; 0: none does */
 };
 
 struct settings {

@@ -38,6 +38,10 @@ enum { JSON_READ_DEPTH_MAX = 2048 };
 bool json_parse(struct span text, json_t **ret, struct err *err);
 /* The same with at most `depth` levels of arrays and objects (up to JSON_READ_DEPTH_MAX). */
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err);
+/* The same, but of members with one name the last counts, as in JavaScript: *ret_line is the line of the
+ * first that repeats one, 0 without. */
+bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
+                          struct err *err);
 
 /* Appends the value: on one line when `indent` is 0, otherwise indented by that many
  * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it

@@ -23,6 +23,8 @@ struct reader {
 	const char *at, *end;
 	unsigned depth_left;
 	struct buf scratch; /* a string with escapes, without them */
+	bool may_repeat;      /* names; the last counts */
+	const char *repeated; /* the first that was there already; NULL: none */
 	/* The first error: what is wrong where. */
 	const char *problem;
 	const char *problem_at;
@@ -365,7 +367,11 @@ static bool read_member(struct reader *reader, json_t *object)
 		return false;
 	if (json_object_setn_new_nocheck(object, name.data ? name.data : "", name.len, value) != 0)
 		return no(reader, from, "there is no memory for it");
-	return json_object_size(object) > before || no(reader, from, "a duplicate name");
+	if (json_object_size(object) > before)
+		return true;
+	if (!reader->repeated)
+		reader->repeated = from;
+	return reader->may_repeat || no(reader, from, "a duplicate name");
 }
 
 static json_t *read_object(struct reader *reader)
@@ -450,11 +456,11 @@ static json_t *read_value(struct reader *reader)
 }
 
 /* Lines and characters count from 1. */
-static bool tell(const struct reader *reader, struct err *err)
+static size_t place_of(const struct reader *reader, const char *where, size_t *ret_column)
 {
 	size_t line = 1, column = 1;
 
-	for (const char *at = reader->text.data; at < reader->problem_at; at++) {
+	for (const char *at = reader->text.data; at < where; at++) {
 		if (*at == '\n') {
 			line++;
 			column = 1;
@@ -462,15 +468,27 @@ static bool tell(const struct reader *reader, struct err *err)
 			column++;
 		}
 	}
+	*ret_column = column;
+	return line;
+}
+
+static bool tell(const struct reader *reader, struct err *err)
+{
+	size_t column, line = place_of(reader, reader->problem_at, &column);
+
 	return err_set(err, ERR_INVALID_ARGUMENT, "Not valid JSON: line %zu, column %zu: %s.", line,
 	               column, reader->problem);
 }
 
-bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
+/* `ret_line` NULL: no name may repeat. */
+static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
+                  struct err *err)
 {
 	const char *from = text.data ? text.data : "";
 	struct reader reader = { .text = span_of(from, text.len), .at = from,
-		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1) };
+		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1),
+		.may_repeat = ret_line != NULL };
+	size_t column;
 	json_t *value;
 
 	skip_space(&reader);
@@ -485,8 +503,22 @@ bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err
 		wrong(&reader, reader.at, "there is no memory for it");
 	if (reader.problem)
 		return tell(&reader, err);
+	if (ret_line)
+		*ret_line = reader.repeated ?
+		                    (unsigned)place_of(&reader, reader.repeated, &column) : 0;
 	*ret = value;
 	return true;
+}
+
+bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
+{
+	return parse(text, depth, ret, NULL, err);
+}
+
+bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
+                          struct err *err)
+{
+	return parse(text, depth, ret, ret_line, err);
 }
 
 bool json_parse(struct span text, json_t **ret, struct err *err)

@@ -132,7 +132,8 @@ static bool is_blank(struct span text)
 	return span_trim(text).len == 0;
 }
 
-bool jsonc_parse(struct span text, json_t **ret, struct err *err)
+/* `ret_line` NULL: no name may repeat. */
+static bool parse(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 8);
 	size_t open;
@@ -143,9 +144,23 @@ bool jsonc_parse(struct span text, json_t **ret, struct err *err)
 		               jsonc_line_at(text, open));
 	if (plain.overflowed)
 		return err_set(err, ERR_TOO_LARGE, "There is no memory for the text.");
+	if (ret_line)
+		*ret_line = 0;
 	if (is_blank(buf_view(&plain))) {
 		*ret = json_object();
 		return true;
 	}
-	return json_parse_depth(buf_view(&plain), JSONC_DEPTH_MAX, ret, err);
+	return ret_line ?
+	               json_parse_repeating(buf_view(&plain), JSONC_DEPTH_MAX, ret, ret_line, err) :
+	               json_parse_depth(buf_view(&plain), JSONC_DEPTH_MAX, ret, err);
+}
+
+bool jsonc_parse(struct span text, json_t **ret, struct err *err)
+{
+	return parse(text, ret, NULL, err);
+}
+
+bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
+{
+	return parse(text, ret, ret_line, err);
 }

@@ -19,6 +19,8 @@ enum { JSONC_DEPTH_MAX = 100 };
 /* INVALID_ARGUMENT with line and column (of the text, in characters). A text without a value is an
  * empty object. */
 bool jsonc_parse(struct span text, json_t **ret, struct err *err);
+/* The same where names may repeat (json_parse_repeating). */
+bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, struct err *err);
 /* The line (from 1) on which the member at the dotted path begins; 0: there is none. The text is
  * one
  * that jsonc_parse took. */

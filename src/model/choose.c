@@ -279,6 +279,7 @@ static bool choose_one(const struct settings *settings, const char *words,
                        struct model_choice *choice, struct err *err)
 {
 	size_t len = provider_length(words);
+	const char *asked = len ? words + len + 1 : words;
 	bool ok;
 
 	choice->store = mem_alloc(1, sizeof(*choice->store));
@@ -289,6 +290,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 		choice->options.provider = "replay";
 		choice->options.name = file;
 		choice->options.replay_file = file;
+		choice->parameters = (struct model_parameters)MODEL_PARAMETERS_INIT;
 		return true;
 	}
 	/* An alias with the provider before it is one all the same. */
@@ -296,7 +298,10 @@ static bool choose_one(const struct settings *settings, const char *words,
 		words = google_alias(settings, words + 7), len = 0;
 	ok = len ? choose_named(settings, words, len, choice, err) :
 	           choose_google(settings, words, choice, err);
-	if (!ok)
+	if (ok)
+		model_parameters_read(settings, asked,
+		                      choice->options.name, NULL, &choice->parameters);
+	else
 		model_choice_release(choice);
 	return ok;
 }

@@ -21,9 +21,11 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "model/parameters.h"
 
 struct model_choice {
 	struct model_options options; /* points into this choice */
+	struct model_parameters parameters; /* what the settings say of how it is asked */
 	struct choice_store *store;   /* private, owned */
 };
 

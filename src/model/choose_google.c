@@ -21,20 +21,12 @@ static const struct alias {
 /* Aliases that extend each other, at most. */
 enum { ALIAS_STEPS = 16 };
 
-static const json_t *custom_alias(const struct settings *settings, const char *name)
-{
-	const json_t *own = settings_get(settings, "modelConfigs.customAliases");
-	const json_t *alias = json_object_get(own, name);
-
-	return alias ? alias : json_object_get(settings_get(settings, "modelConfigs.aliases"), name);
-}
-
 const char *google_alias(const struct settings *settings, const char *name)
 {
 	const char *given = name, *next = name;
 
 	for (unsigned i = 0; next && i < ALIAS_STEPS; i++) {
-		const json_t *alias = custom_alias(settings, next);
+		const json_t *alias = model_alias(settings, next);
 		const char *model = json_string_value(
 			json_object_get(json_object_get(alias, "modelConfig"), "model"));
 

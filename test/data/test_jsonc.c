@@ -69,6 +69,26 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 	}
 }
 
+static void the_last_of_a_name_counts_where_names_may_repeat(void **state)
+{
+	static const char text[] = "{ // one\n\"a\": 1, \"b\": {\"c\": 1,\n\"c\": 2},\n\"a\": 3}";
+	_cleanup_buf_ struct buf out = BUF_INIT(1000);
+	struct err err = ERR_INIT;
+	unsigned line = 77;
+	json_t *value;
+
+	(void)state;
+	assert_true(jsonc_parse_repeating(span_str(text), &value, &line, &err));
+	assert_true(json_print(&out, value, 0));
+	assert_string_equal(out.data, "{\"a\":3,\"b\":{\"c\":2}}");
+	assert_int_equal(line, 3);
+	json_decref(value);
+	assert_true(jsonc_parse_repeating(SPAN("{\"a\": 1}"), &value, &line, &err));
+	assert_int_equal(line, 0);
+	json_decref(value);
+	assert_false(jsonc_parse_repeating(SPAN("{\"a\": 1,, \"a\": 2}"), &value, &line, &err));
+}
+
 static void depth_is_bounded(void **state)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
@@ -192,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comments_and_trailing_commas_are_read),
 		cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+		cmocka_unit_test(the_last_of_a_name_counts_where_names_may_repeat),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(lines_of_members_are_found),
 		cmocka_unit_test(changes_leave_all_else_as_it_was),
