@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "worker/environment.h"
 
 static int usage_error(const struct invocation *invocation, const char *message)
 {
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int code;
 
+	environment_conceal();
 	output_setup();
 	raise_descriptor_limit();
 	if (!invocation_parse(argc, argv, &invocation, &err))

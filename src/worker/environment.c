@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/span.h"
 
+extern char **environ;
+
 struct row {
 	const char *name;
 	const char *reason;
@@ -101,6 +103,19 @@ bool environment_is_secret(const char *variable)
 	struct span name = span_of(variable, strcspn(variable, "="));
 
 	return sounds_secret(name) || (variable[name.len] && is_secret(variable + name.len + 1));
+}
+
+void environment_conceal(void)
+{
+	for (char **at = environ; at && *at; at++) {
+		const size_t name = strcspn(*at, "=");
+		char *shown = *at;
+
+		if (!shown[name] || !environment_is_secret(shown))
+			continue;
+		*at = mem_strdup(shown);
+		explicit_bzero(shown + name + 1, strlen(shown + name + 1));
+	}
 }
 
 struct list {

@@ -185,5 +185,9 @@ void environment_free(char **env); /* NULL is fine */
 bool environment_allows(const char *variable);
 /* Whether it looks like a secret, by a word of its name or by its value; more do than are. */
 bool environment_is_secret(const char *variable);
+/* Takes what looks like a secret out of the memory that the kernel shows others as this process's
+ * environment (/proc/PID/environ, ps); getenv goes on to find it.  To be called once, before there are
+ * threads. */
+void environment_conceal(void);
 
 #endif

@@ -4,10 +4,13 @@ import json
 import os
 import stat
 import subprocess
+import uuid
 
+import fake_gemini
 import pytest
 from conftest import HASP, KEY, KINDS
 from fake_gemini import call, text
+from fake_server import FakeServer
 from terminal import Terminal
 
 
@@ -45,6 +48,20 @@ def test_keys_stay_in_their_request(world, kind):
     assert all(KEY not in request.raw.decode() for request in server.requests)
     assert files_with(world.top, KEY) == []
     assert "GEMINI_PROJECT_DIR" in hook.read_text()
+
+
+def test_keys_are_not_seen_from_outside(world):
+    """Where commands see the machine's processes, hasp's own environment does not tell."""
+    key = "AIza-" + uuid.uuid4().hex  # no other test's process has it
+    steps = [{"reply": [shell("tr '\\0' '\\n' </proc/$PPID/environ; cat /proc/[0-9]*/environ 2>&1 | "
+                              "tr '\\0' '\\n'")]}, {"reply": [text("Done.")]}]
+    with FakeServer(fake_gemini.Provider(key=key), steps) as server:
+        server.kind = "gemini"
+        done = world.command("-p", "x", "--yolo", "-o", "stream-json", "-s", "paths", server=server,
+                             env={"GEMINI_API_KEY": key})
+    assert (done.code, server.violations) == (0, []), done.err
+    assert "GEMINI_API_KEY=" in done.text and "PATH=" in done.text
+    assert key not in done.text + done.err + json.dumps(done.sent)
 
 
 @pytest.mark.parametrize("level", ["full", "landlock"])
