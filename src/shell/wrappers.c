@@ -20,6 +20,11 @@
 	"verbose list show? help version"
 #define ARCH_ROW(arch) { arch, ARCH_LETTERS, ARCH_LONGS, REST_COMMAND, 0, 0 }
 
+#define LOADER_LONGS                                                                         \
+	"list list-tunables list-diagnostics verify inhibit-cache inhibit-rpath: "           \
+	"library-path: glibc-hwcaps-prepend: glibc-hwcaps-mask: audit: preload: argv0: help version"
+#define LOADER_ROW(loader) { loader, "", LOADER_LONGS, REST_COMMAND, 0, 0 }
+
 static const struct wrapper wrappers[] = {
 	{ "env", "i0u:C:S:vP:L:U:",
 	  "ignore-environment null unset: chdir: split-string: debug argv0: block-signal? "
@@ -87,6 +92,15 @@ static const struct wrapper wrappers[] = {
 	  "all-tasks batch deadline fifo idle other pid rr max verbose sched-runtime: "
 	  "sched-period: sched-deadline: reset-on-fork help version",
 	  REST_COMMAND, 1, TRAIT_NUMBER },
+	{ "choom", "n:p:hV", "adjust: pid: help version", REST_COMMAND, 0, 0 },
+	{ "ssh-agent", "Dda:E:kO:P:st:cTuU", "", REST_COMMAND, 0, 0 },
+	{ "faketime", "fmp:", "exclude-monotonic date-prog: pid: help version", REST_COMMAND, 1, 0 },
+	{ "gosu", "", "help version", REST_COMMAND, 1, TRAIT_OWN_SHELL },
+	{ "su-exec", "", "", REST_COMMAND, 1, 0 },
+	{ "setuidgid", "s", "", REST_COMMAND, 1, 0 },
+	{ "daemonize", "ac:e:E:l:o:p:u:v", "", REST_COMMAND, 0, 0 },
+	LOADER_ROW("ld.so"), LOADER_ROW("ld-linux-x86-64.so.2"), LOADER_ROW("ld-linux.so.2"),
+	LOADER_ROW("ld-linux-aarch64.so.1"),
 	{ "numactl", "aN:C:m:i:p:P:w:lsHbcno:",
 	  "all cpunodebind: physcpubind: membind: interleave: preferred: preferred-many: "
 	  "weighted-interleave: localalloc show hardware balancing version help",
