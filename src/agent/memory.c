@@ -20,6 +20,7 @@ enum { FOLDERS_ABOVE_MAX = 64 };
 struct memory {
 	struct memory_options options;
 	char *root;           /* the workspace's first */
+	size_t root_count;    /* of the workspace's folders, those whose files count */
 	bool trusted;
 	json_t *names;        /* of files, in their order */
 	json_t *files, *notices;
@@ -170,6 +171,25 @@ static size_t folders_above(const struct memory *memory, char *ret[static FOLDER
 	return 0;
 }
 
+static const char *root_at(const struct memory *memory, size_t i)
+{
+	struct provider *provider = memory->options.provider;
+
+	return provider->ops->root(provider, i);
+}
+
+/* The workspace's folders whose files count. */
+static size_t count_roots(const struct memory *memory)
+{
+	size_t count = 1;
+
+	if (settings_bool(memory->options.settings, "context.loadMemoryFromIncludeDirectories",
+	                  false))
+		while (root_at(memory, count))
+			count++;
+	return count;
+}
+
 static void load_project(struct memory *memory)
 {
 	struct source above = { .root = "/", .own_only = true };
@@ -184,6 +204,12 @@ static void load_project(struct memory *memory)
 		add_folder(memory, &above, folder, &memory->project);
 	}
 	add_folder(memory, &workspace, memory->root, &memory->project);
+	for (size_t i = 1; i < memory->root_count; i++) {
+		struct source further = { .root = root_at(memory, i),
+			                  .provider = memory->options.provider };
+
+		add_folder(memory, &further, further.root, &memory->project);
+	}
 }
 
 struct memory *memory_load(const struct memory_options *options)
@@ -199,6 +225,7 @@ struct memory *memory_load(const struct memory_options *options)
 		.global = BUF_INIT(LIMIT_MEMORY_BYTES), .project = BUF_INIT(LIMIT_MEMORY_BYTES),
 	};
 	pthread_mutex_init(&memory->lock, NULL);
+	memory->root_count = count_roots(memory);
 	load_global(memory);
 	if (memory->trusted)
 		load_project(memory);
@@ -244,9 +271,9 @@ const json_t *memory_notices(const struct memory *memory)
 static void add_found(struct memory *memory, const struct source *source, const char *folder,
                       struct buf *out)
 {
-	if (!path_is_under(folder, memory->root) || json_object_get(memory->folders, folder))
+	if (!path_is_under(folder, source->root) || json_object_get(memory->folders, folder))
 		return;
-	if (strcmp(folder, memory->root) != 0) {
+	if (strcmp(folder, source->root) != 0) {
 		_cleanup_free_ char *above = path_folder(folder);
 
 		add_found(memory, source, above, out);
@@ -256,14 +283,18 @@ static void add_found(struct memory *memory, const struct source *source, const 
 
 char *memory_found(struct memory *memory, const char *path)
 {
-	struct source workspace = { .root = memory->root, .provider = memory->options.provider };
 	_cleanup_free_ char *whole = path_join(memory->root, path), *folder = path_folder(whole);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
 
 	if (!memory->trusted || strlen(whole) > LIMIT_PATH_BYTES)
 		return NULL;
 	pthread_mutex_lock(&memory->lock);
-	add_found(memory, &workspace, folder, &out);
+	for (size_t i = 0; i < memory->root_count; i++) {
+		struct source workspace = { .root = root_at(memory, i),
+			                    .provider = memory->options.provider };
+
+		add_found(memory, &workspace, folder, &out);
+	}
 	pthread_mutex_unlock(&memory->lock);
 	if (!out.len)
 		return NULL;

@@ -10,6 +10,7 @@
  * The project's are those of the workspace's root and of the folders above it up to the one with a
  * boundary marker (context.memoryBoundaryMarkers, .git); without a marker nothing above is read, and files
  * there count only if they are the user's or root's.  In a folder that is not trusted none of them count.
+ * Those of the workspace's further folders count with context.loadMemoryFromIncludeDirectories.
  * Files of the workspace are read through the provider.  Of two equal files in one folder (a link, a copy)
  * the first counts.
  */

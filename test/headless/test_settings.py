@@ -119,6 +119,21 @@ def test_an_output_that_was_cut_can_be_read(world):
     assert [one["error"]["code"] for one in (above, beside)] == ["outside_workspace"] * 2
 
 
+@pytest.mark.parametrize("load", [False, True])
+def test_instructions_of_further_folders(world, load):
+    more = world.top / "more"
+    (more / "sub").mkdir(parents=True)
+    (more / "GEMINI.md").write_text("There: QUINCE.\n")
+    (more / "sub" / "GEMINI.md").write_text("Deeper: MEDLAR.\n")
+    (more / "sub" / "a.txt").write_text("alpha\n")
+    world.write("GEMINI.md", "Here: PEAR.\n")
+    world.settings(context={"loadMemoryFromIncludeDirectories": load})
+    done = world.run([[call("read_file", {"file_path": str(more / "sub" / "a.txt")})],
+                      [text("Done.")]], "-p", "x", "--include-directories", more)
+    assert "PEAR" in done.said(0) and ("QUINCE" in done.said(0)) == load
+    assert "MEDLAR" not in done.said(0) and ("MEDLAR" in done.said(1)) == load
+
+
 # ---- the model -----------------------------------------------------------------------------------
 
 def test_parameters_of_an_alias(world):
