@@ -21,9 +21,11 @@
  *                     the question; hook_model.c hooks on requests and replies; state.c what these share
  *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
  *                     @files; superseded.c, mask.c, compact.c what leaves again; loop_check.c; weight.c
- *   what is kept      record.c and sessions.c; checkpoint*.c states to return to; stats.c
+ *   what is kept      record.c and sessions.c, retention.c how long; outputs.c what was too long;
+ *                     checkpoint*.c states to return to; stats.c
  *   what is shown     display.c, error_type.c for people and wrappers
- *   what holds it     host.c puts it together: prepare.c, policy_load.c, hooks_load.c, services.c, plans.c
+ *   what holds it     host.c puts it together: prepare.c, command_env.c, policy_load.c, hooks_load.c,
+ *                     services.c, plans.c
  */
 #ifndef HASP_AGENT_AGENT_H
 #define HASP_AGENT_AGENT_H
