@@ -12,6 +12,7 @@
 
 enum {
 	SNIFF_BYTES = 4096,
+	PIECE_LEAST = 256, /* bytes that tell something by themselves */
 	ODD_PERCENT = 20, /* bytes that are no text's, of those that were looked at */
 };
 
@@ -133,21 +134,29 @@ static void keep_raw(struct capture *capture, struct span bytes)
 
 static bool is_odd(unsigned char c)
 {
-	return c == 0x7F || (c < 0x20 && !strchr("\a\b\t\n\v\f\r\033", c));
+	return !c || c == 0x7F || (c < 0x20 && !strchr("\a\b\t\n\v\f\r\033", c));
+}
+
+static size_t count_odd(struct span bytes)
+{
+	size_t odd = 0;
+
+	for (size_t i = 0; i < bytes.len;) {
+		uint32_t c;
+		size_t len = utf8_decode(span_skip(bytes, i), &c);
+
+		odd += !len || is_odd((unsigned char)bytes.data[i]);
+		i += len ? len : 1;
+	}
+	return odd;
 }
 
 static void sniff(struct capture *capture, struct span bytes)
 {
 	struct span some = span_head(bytes, SNIFF_BYTES - capture->sniffed);
 
-	for (size_t i = 0; i < some.len;) {
-		uint32_t c;
-		size_t len = utf8_decode(span_skip(some, i), &c);
-
-		capture->has_nul |= !some.data[i];
-		capture->odd += !len || is_odd((unsigned char)some.data[i]);
-		i += len ? len : 1;
-	}
+	capture->has_nul |= some.len > 0 && memchr(some.data, '\0', some.len);
+	capture->odd += count_odd(some);
 	capture->sniffed += some.len;
 	/* One odd byte among a few is not enough, except NUL, which no text has. */
 	capture->binary = capture->has_nul ||
@@ -156,6 +165,28 @@ static void sniff(struct capture *capture, struct span bytes)
 	if (capture->sniffed == SNIFF_BYTES && capture->binary) {
 		plain_free(capture->plain);
 		capture->plain = NULL;
+	}
+}
+
+/* What comes after the first bytes, in pieces, until one is no text: then the text has ended. */
+static void feed_text(struct capture *capture, struct span bytes)
+{
+	uint64_t at = capture->bytes - bytes.len;
+
+	while (capture->plain && bytes.len) {
+		struct span piece = span_head(bytes, SNIFF_BYTES);
+
+		if (at >= SNIFF_BYTES && piece.len >= PIECE_LEAST &&
+		    count_odd(piece) * 100 > piece.len * ODD_PERCENT) {
+			capture->text_bytes = at;
+			plain_end(capture->plain);
+			plain_free(capture->plain);
+			capture->plain = NULL;
+			return;
+		}
+		plain_feed(capture->plain, piece);
+		bytes = span_skip(bytes, piece.len);
+		at += piece.len;
 	}
 }
 
@@ -175,8 +206,7 @@ void capture_feed(struct capture *capture, struct span bytes)
 	keep_raw(capture, bytes);
 	if (capture->sniffed < SNIFF_BYTES)
 		sniff(capture, bytes);
-	if (capture->plain)
-		plain_feed(capture->plain, bytes);
+	feed_text(capture, bytes);
 }
 
 void capture_end(struct capture *capture)
@@ -233,7 +263,8 @@ void capture_text(const struct capture *capture, struct capture_text *ret)
 
 bool capture_leaves_out(const struct capture *capture)
 {
-	return capture->ends.bytes > capture->ends.head.len + capture->ends.tail_max;
+	return capture->text_bytes ||
+	       capture->ends.bytes > capture->ends.head.len + capture->ends.tail_max;
 }
 
 void capture_text_release(struct capture_text *text)

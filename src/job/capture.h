@@ -7,7 +7,8 @@
  *     capture_text(&capture, &text);          // at any time
  *     capture_release(&capture);
  *
- * Text is what a terminal would show (plain.h); the log has the bytes as they came.  Output
+ * Text is what a terminal would show (plain.h); the log has the bytes as they came.  An output that
+ * does not begin as text is binary; one that becomes something else is text up to there.  Output
  * shorter than its two ends is kept in memory alone.  Not thread-safe.
  */
 #ifndef HASP_JOB_CAPTURE_H
@@ -43,6 +44,7 @@ struct capture {
 	uint64_t bytes;       /* of the output */
 	size_t sniffed, odd;  /* of the first bytes: how many, and how many are not text's */
 	bool has_nul, binary;
+	uint64_t text_bytes;  /* not 0: after so many bytes the rest is no text, and not in the ends */
 	int log;              /* owned; -1: none, or not any more */
 	char *log_path;       /* owned; NULL: none */
 	uint64_t logged;      /* bytes in it */

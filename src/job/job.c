@@ -276,6 +276,7 @@ void job_report(struct job *job, struct job_report *ret)
 	pthread_mutex_lock(&job->lock);
 	ret->info = info_of(job);
 	ret->binary = capture->binary;
+	ret->text_bytes = capture->text_bytes;
 	if (!capture->binary)
 		capture_text(capture, &ret->text);
 	ret->log_path = mem_strdup(capture->log_path);

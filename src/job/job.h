@@ -110,6 +110,7 @@ struct job_report {
 	struct job_info info;
 	struct capture_text text; /* of both streams; empty when it is binary */
 	bool binary;
+	uint64_t text_bytes; /* not 0: what comes after so many bytes is no text, and not in it */
 	char *log_path;           /* owned; NULL: all of it is in `text`, or can be read by job_last */
 	int log_errno;            /* why the log is not whole; 0: it is */
 	struct denial *denials;   /* owned */

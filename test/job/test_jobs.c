@@ -346,6 +346,26 @@ static void test_binary_output_is_known(void **state)
 	jobs_free(jobs);
 }
 
+static void test_output_that_becomes_binary_is_text_up_to_there(void **state)
+{
+	struct session_of_jobs *own = *state;
+	struct jobs *jobs = new_jobs(own);
+	struct job *job = run_to_end(own, jobs, "seq 1 2000; sleep 0.2; head -c 100000 /bin/bash; "
+	                                        "echo; seq 1 2000");
+	struct job_report report;
+
+	job_report(job, &report);
+	assert_false(report.binary);
+	/* Of what is read at once, some of a piece may be both. */
+	assert_in_range(report.text_bytes, 8000, 20000);
+	assert_non_null(strstr(report.text.head.data, "\n1500\n"));
+	assert_null(strstr(report.text.head.data, "ELF"));
+	assert_int_equal(report.text.tail.len, 0);
+	job_report_release(&report);
+	job_release(job);
+	jobs_free(jobs);
+}
+
 static void test_storms_of_escapes_leave_the_text(void **state)
 {
 	struct session_of_jobs *own = *state;
@@ -592,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_logs_of_killed_sessions_are_removed_and_others_not),
 		cmocka_unit_test(test_a_log_that_became_a_link_is_not_read),
 		cmocka_unit_test(test_binary_output_is_known),
+		cmocka_unit_test(test_output_that_becomes_binary_is_text_up_to_there),
 		cmocka_unit_test(test_storms_of_escapes_leave_the_text),
 		cmocka_unit_test(test_a_background_job_is_listed_read_and_killed),
 		cmocka_unit_test(test_what_a_command_leaves_behind_is_a_background_job),

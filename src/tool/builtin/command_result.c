@@ -161,6 +161,8 @@ static void output_json(json_t *result, const struct job_report *report)
 	json_object_set_new(result, "output", json_text(buf_view(&out)));
 	if (text->left_out_bytes)
 		json_object_set_new(result, "truncated", json_true());
+	if (report->text_bytes)
+		json_object_set_new(result, "binary", json_true());
 }
 
 static void log_json(json_t *result, const struct job_report *report)
@@ -218,7 +220,10 @@ static void say_output(struct buf *out, const struct job_report *report)
 	if (report->binary)
 		buf_printf(out, " Its output is not text (%" PRIu64 " bytes) and is not shown: "
 		                "write it to a file.", report->info.bytes);
-	else if (report->text.left_out_bytes)
+	else if (report->text_bytes)
+		buf_printf(out, " From byte %" PRIu64 " of %" PRIu64 " on its output is not text, and "
+		                "is not shown.", report->text_bytes, report->info.bytes);
+	if (!report->binary && report->text.left_out_bytes)
 		buf_printf(out, " The output is too long to be shown whole: "
 		                "read_background_output with pid %u and an offset shows any part.",
 		           report->info.id);

@@ -83,7 +83,7 @@ static const char result_schema[] = SCHEMA(
 		"Output and errors, as a terminal would show them, without colours."},
 	"truncated": {"type": "boolean", "const": true},
 	"binary": {"type": "boolean", "const": true, "description":
-		"The output is not text and not here."}, )
+		"The output, or what comes after what is here of it, is not text."}, )
 	RESULT_COMMAND_STATE SCHEMA(,
 	"log_path": {"type": "string", "description": "Where the user finds all of the output."},
 	"log_cut": {"type": "string", "description": "Why the log is not whole."}, )
