@@ -24,6 +24,7 @@ void output_setup(void)
 			(void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 	}
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 bool output_is_terminal(void)

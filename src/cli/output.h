@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Makes descriptors 0 to 2 exist and SIGPIPE an error code, once, at start: a file opened
+/* Makes descriptors 0 to 2 exist and SIGPIPE and SIGXFSZ error codes, once, at start: a file opened
  * later must not become standard output. */
 void output_setup(void);
 

@@ -84,5 +84,6 @@ int worker_serve(const struct worker_serve_options *options)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files: EFBIG */
 	return serve_connection(&connection) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
