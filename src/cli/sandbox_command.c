@@ -185,7 +185,8 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 
 	if (!attend(provider, &request, how, &attended, &err))
 		return could_not_start(&err);
-	failed = report(invocation, info, &attended);
+	/* It may have been started at a weaker level than was believed in. */
+	failed = report(invocation, provider->ops->info(provider), &attended);
 	code = attended_exit_code(&attended);
 	*ret_interrupted = code == 128 + SIGINT &&
 	                   (attended.interrupted || how == ATTEND_TERMINAL);

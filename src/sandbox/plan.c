@@ -27,12 +27,14 @@ struct sandbox_limits sandbox_limits_default(void)
 
 static bool cannot(const struct sandbox_probe *probe, enum sandbox_level level, struct err *err)
 {
-	const char *why = level == SANDBOX_FULL ? probe->why_not_full : probe->why_not_landlock;
+	const bool full = level == SANDBOX_FULL;
+	const char *why = full ? probe->why_not_full : probe->why_not_landlock;
+	const char *remedy = full ? probe->remedy : probe->remedy_landlock;
 
 	return err_set(err, ERR_DENIED_BY_SANDBOX,
 	               "the sandbox level %s cannot be had here: %s%s%s", sandbox_level_name(level),
 	               why[0] ? why : "the kernel refuses it",
-	               probe->remedy[0] ? "; to change that: " : "", probe->remedy);
+	               remedy[0] ? "; to change that: " : "", remedy);
 }
 
 static bool choose_level(const struct sandbox_options *options, const struct sandbox_probe *probe,

@@ -214,7 +214,8 @@ static void find_out_quickly(void)
 	probe->seccomp_notify = has_action(SECCOMP_RET_USER_NOTIF) && !reasons_no_ptrace();
 	choose_best(probe);
 	/* Not what would be worth a mistake: then it is found out by trying. */
-	if (simulation.any || probe->best != SANDBOX_FULL || reasons_doubt())
+	if (simulation.any || probe->best != SANDBOX_FULL || !probe->landlock_abi ||
+	    reasons_doubt())
 		*probe = *sandbox_probe();
 }
 

@@ -34,7 +34,8 @@ const char *trial_step_name(enum trial_step step);
 /* Fill in why and remedy. */
 void reasons_not_full(const struct trial *trial, struct sandbox_probe *probe);
 void reasons_not_landlock(int landlock_errno, struct sandbox_probe *probe);
-/* Something that can be known at once speaks against namespaces. */
+/* Something that can be known at once speaks against namespaces, or makes them doubtful: a filter
+ * that this process did not ask for, as containers have. */
 bool reasons_doubt(void);
 /* kernel.yama.ptrace_scope forbids looking into other processes. */
 bool reasons_no_ptrace(void);

@@ -224,7 +224,8 @@ bool reasons_doubt(void)
 {
 	const struct trial none = { .step = TRIAL_DONE };
 
-	return namespaces_are_off(&none) || clone_is_off(&none) || apparmor_restricts(&none);
+	return namespaces_are_off(&none) || clone_is_off(&none) || apparmor_restricts(&none) ||
+	       is_confined(&none);
 }
 
 bool reasons_no_ptrace(void)

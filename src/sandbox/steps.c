@@ -327,7 +327,7 @@ static void add_all(struct maker *maker)
 		add_devices(maker);
 		add_rules(maker, &next, "/proc");
 		if (plan->own_processes)
-			steps_proc(maker->steps, &maker->puts);
+			steps_proc(maker->steps, &maker->puts, !plan->landlock_abi);
 	}
 	if (own_temp(plan)) {
 		add_rules(maker, &next, "/tmp");

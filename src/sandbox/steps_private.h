@@ -14,7 +14,7 @@ bool steps_beneath(const char *path, const char *folder);
 
 /* The command's own /dev; returns its slot, into which mount points can still be made. */
 int steps_devices(struct steps *steps, struct steps *puts, const struct sandbox_limits *limits);
-/* The command's own /proc, where the kernel allows it. */
-void steps_proc(struct steps *steps, struct steps *puts);
+/* The command's own /proc, where the kernel allows it; `needed`: without it nothing is started. */
+void steps_proc(struct steps *steps, struct steps *puts, bool needed);
 
 #endif

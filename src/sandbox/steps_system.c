@@ -76,13 +76,14 @@ int steps_devices(struct steps *steps, struct steps *puts, const struct sandbox_
 	return dev;
 }
 
-void steps_proc(struct steps *steps, struct steps *puts)
+void steps_proc(struct steps *steps, struct steps *puts, bool needed)
 {
 	/* Read-only: much of /proc/sys asks only who one is, and root outside is root inside. */
 	int slot = make(steps, "/proc", "proc", "", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 	                MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
 
-	/* A container that hides parts of its /proc does not get another. */
-	steps->steps[steps->count - 1].optional = true;
+	/* A container that hides parts of its /proc does not get another: then Landlock alone keeps
+	 * commands from looking into the machine's processes. */
+	steps->steps[steps->count - 1].optional = !needed;
 	put(puts, slot, "/proc");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers of this machine: this program again, inside a plan (sandbox/spawn.h). */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ struct local {
 	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
 	size_t known_count;
 	bool network_refused;           /* it cannot be had or entered: each command has its own */
+	bool said;                      /* a level was: of the first worker, or of the first plan */
+	enum sandbox_level said_level;
+	struct provider_info weaker;    /* its reason is owned; what `told` leads to */
+	/* NULL, or what is true since a command ran at a weaker level than was said. */
+	_Atomic(const struct provider_info *) told;
 };
 
 /* ---- plans ----------------------------------------------------------------- */
@@ -156,54 +162,136 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 	       client_open(&process, &hello, &options, ret, ret_welcome, err);
 }
 
-/* Whether the next weaker level may be tried: this one turned out not to be had. */
-static bool may_weaken(const struct sandbox_plan *plan, const struct err *err)
+/* ---- weaker levels --------------------------------------------------------- */
+
+/* One worker that is to be started, from the first try to the last. */
+struct attempt {
+	struct sandbox_options options;
+	bool level_given;   /* by the user: no other will do */
+	bool probed;        /* the full probe was asked, and plans are made of what it says */
+	struct err refused; /* of level full, when landlock is tried instead of it; or none */
+};
+
+/* Whether to try again after a level that was believed in was refused: first with what the full
+ * probe says, which later plans know too; if that sees nothing wrong, at landlock in place of full.
+ * Never at paths: that would be no confinement at all. */
+static bool weaken(struct attempt *attempt, enum sandbox_level tried, const struct err *why)
 {
-	return err->code == ERR_DENIED_BY_SANDBOX && plan->level != SANDBOX_PATHS;
+	if (attempt->level_given || why->code != ERR_DENIED_BY_SANDBOX || tried == SANDBOX_PATHS)
+		return false;
+	if (!attempt->probed) {
+		sandbox_probe();
+		attempt->probed = true;
+		return true;
+	}
+	if (tried != SANDBOX_FULL)
+		return false;
+	attempt->options.level_given = true;
+	attempt->options.level = SANDBOX_LANDLOCK;
+	attempt->refused = *why;
+	return true;
 }
 
-/* A level that was believed in could not be had: what the full probe says instead, which later
- * plans know too; or, if it sees nothing wrong, the next weaker level. */
-static void weaken(struct sandbox_options *options, const struct sandbox_plan *plan)
+/* The last word on an attempt. */
+static bool give_up(const struct attempt *attempt, const struct err *why, struct err *err)
 {
-	if (sandbox_probe()->best < plan->level)
-		return;
-	options->level_given = true;
-	options->level = plan->level - 1;
+	*err = *why;
+	if (why->code == ERR_DENIED_BY_SANDBOX && !attempt->level_given)
+		err_set(err, why->code, "%s With --sandbox paths hasp works unconfined.",
+		        why->message);
+	return false;
+}
+
+/* No worker is started without confinement where confinement was promised. */
+static bool may_start(struct local *local, const struct attempt *attempt,
+                      const struct sandbox_plan *plan, struct err *err)
+{
+	enum sandbox_level said;
+
+	pthread_mutex_lock(&local->lock);
+	said = local->said ? local->said_level : SANDBOX_PATHS;
+	pthread_mutex_unlock(&local->lock);
+	if (plan->level != SANDBOX_PATHS || said == SANDBOX_PATHS || attempt->level_given)
+		return true;
+	return err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "It would not be confined at all, and the level was to be %s: %s. With "
+	               "--sandbox paths hasp works unconfined.", sandbox_level_name(said),
+	               plan->weaker_because ? plan->weaker_because : "the kernel refuses it");
+}
+
+/* What the plan of the attempt is; one that landlock was given for says why. */
+static bool attempt_plan(struct local *local, const struct attempt *attempt,
+                         struct sandbox_plan **ret, struct err *err)
+{
+	struct sandbox_plan *plan;
+
+	if (!make_plan(local, &attempt->options, &plan, err)) {
+		if (attempt->refused.code != ERR_NONE)
+			give_up(attempt, &attempt->refused, err);
+		return false;
+	}
+	if (attempt->refused.code != ERR_NONE) {
+		free(plan->weaker_because);
+		plan->weaker_because = mem_strdup(attempt->refused.message);
+	}
+	if (!may_start(local, attempt, plan, err)) {
+		sandbox_plan_free(plan);
+		return false;
+	}
+	*ret = plan;
+	return true;
+}
+
+/* The first level is what info says.  A weaker one, which can only be landlock, takes its place. */
+static void note_level(struct local *local, const struct sandbox_plan *plan)
+{
+	pthread_mutex_lock(&local->lock);
+	if (!local->said) {
+		local->said = true;
+		local->said_level = plan->level;
+	} else if (plan->level < local->said_level && !atomic_load(&local->told)) {
+		local->weaker = (struct provider_info){ "local", plan->level,
+			                                mem_strdup(plan->weaker_because) };
+		atomic_store(&local->told, &local->weaker);
+	}
+	pthread_mutex_unlock(&local->lock);
+}
+
+static const struct provider_info *local_weaker(void *data)
+{
+	return atomic_load(&((struct local *)data)->told);
 }
 
 /* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are made
  * on what git's files were last seen to say; if the worker finds that they say something else, they
  * are read (sandbox/plan_read.c) and another is started.  The plan is the caller's. */
-static bool start_worker(struct local *local, struct sandbox_options options,
+static bool start_worker(struct local *local, const struct sandbox_options *options,
                          const char *const *env, struct client **ret,
                          struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
                          struct err *err)
 {
-	const bool level_given = options.level_given;
+	struct attempt attempt = { .options = *options, .level_given = options->level_given,
+		                   .refused = ERR_INIT };
 
 	for (;;) {
 		struct sandbox_plan *plan;
 		struct err why = ERR_INIT;
-		bool ok;
+		enum sandbox_level tried;
 
-		if (!make_plan(local, &options, &plan, err))
+		if (!attempt_plan(local, &attempt, &plan, err))
 			return false;
-		ok = start_in(local, plan, env, ret, ret_welcome, &why);
-		if (ok) {
+		if (start_in(local, plan, env, ret, ret_welcome, &why)) {
+			note_level(local, plan);
 			*ret_plan = plan;
 			return true;
 		}
-		if (options.assume && why.code == ERR_STATE_MISMATCH) {
-			options.assume = false;
-		} else if (!level_given && may_weaken(plan, &why)) {
-			weaken(&options, plan);
-		} else {
-			sandbox_plan_free(plan);
-			*err = why;
-			return false;
-		}
+		tried = plan->level;
 		sandbox_plan_free(plan);
+		if (attempt.options.assume && why.code == ERR_STATE_MISMATCH) {
+			attempt.options.assume = false;
+		} else if (!weaken(&attempt, tried, &why)) {
+			return give_up(&attempt, &why, err);
+		}
 	}
 }
 
@@ -214,8 +302,9 @@ static bool local_open(void *data, struct client **ret, struct wire_welcome *ret
 	struct sandbox_plan *plan;
 	/* It is where git's global ignore file is looked for. */
 	char **env = environment_for_worker((const char *const *)environ);
-	bool ok = start_worker(local, plan_options(local, SANDBOX_USE_FILES),
-	                       (const char *const *)env, ret, ret_welcome, &plan, err);
+	const struct sandbox_options options = plan_options(local, SANDBOX_USE_FILES);
+	bool ok = start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan,
+	                       err);
 
 	environment_free(env);
 	if (ok)
@@ -265,7 +354,7 @@ static bool run_in_worker(struct local *local, const struct sandbox_options *opt
 	struct wire_welcome welcome = { 0 };
 	struct client_run_options alone = { 0 };
 	struct client *client = NULL;
-	bool ok = start_worker(local, *options, (const char *const *)env, &client, &welcome,
+	bool ok = start_worker(local, options, (const char *const *)env, &client, &welcome,
 	                       &alone.plan, err) &&
 	          client_run(client, request, events, data, &alone, ret, err);
 
@@ -315,13 +404,16 @@ static void local_release(void *data)
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
 	worker_options_release(&local->options);
+	free((char *)local->weaker.weaker_because);
 	pthread_mutex_destroy(&local->lock);
 	free(local);
 }
 
 static const struct remote_kind kinds[] = {
-	{ .name = "local", .open = local_open, .run = local_run, .release = local_release },
-	{ .name = "none", .open = local_open, .run = local_run, .release = local_release },
+	{ .name = "local", .open = local_open, .run = local_run,
+	  .weaker = local_weaker, .release = local_release },
+	{ .name = "none", .open = local_open, .run = local_run,
+	  .weaker = local_weaker, .release = local_release },
 };
 
 /* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
@@ -384,6 +476,7 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 			local_release(local);
 			return false;
 		}
+		note_level(local, plan);
 		remote.later = true;
 		remote.roots = (const char *const *)plan->roots;
 		remote.root_count = plan->root_count;

@@ -10,6 +10,12 @@
  * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
  * worker: versions and settings are the session's, hashes the caller's.  A call whose
  * request->cancel becomes true returns CANCELLED at once.
+ *
+ * Without a given level a worker is started at the strongest that the machine is believed to allow
+ * (sandbox/probe.h).  If the kernel then refuses that, the next weaker level is tried, and what
+ * info says becomes as weak, with the kernel's word as the reason.  Level paths is had only where
+ * the machine allows nothing else and that was said from the beginning: no command runs unconfined
+ * in a session that called itself confined, it is refused (DENIED_BY_SANDBOX).
  */
 #ifndef HASP_WORKER_LOCAL_H
 #define HASP_WORKER_LOCAL_H

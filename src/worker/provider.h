@@ -27,7 +27,8 @@ struct watch;
 /* Who answers, and how it is confined. */
 struct provider_info {
 	const char *kind;           /* "in-process", "local", "none", "command" */
-	enum sandbox_level level;   /* of file operations and, unless they ask for more, commands */
+	enum sandbox_level level;   /* of file operations and commands: the weakest at which one of
+	                             * them was done so far */
 	const char *weaker_because; /* NULL, or why the level is not full: one sentence */
 };
 
@@ -64,7 +65,8 @@ struct provider_ops {
 	bool (*run)(struct provider *provider, const struct run_request *request,
 	            const struct run_events *events, void *data, struct run **ret,
 	            struct err *err);
-	/* Borrowed; a worker that is not started yet is started. Never NULL. */
+	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
+	 * was started, the level may be weaker (worker/local.h). */
 	const struct provider_info *(*info)(struct provider *provider);
 	/* Canonical path of workspace root `i`; NULL past the last. Borrowed. */
 	const char *(*root)(struct provider *provider, size_t i);

@@ -256,7 +256,11 @@ static bool remote_run(struct provider *provider, const struct run_request *requ
 
 static const struct provider_info *remote_info(struct provider *provider)
 {
-	return &((struct remote *)provider)->info;
+	struct remote *remote = (struct remote *)provider;
+	const struct provider_info *weaker =
+		remote->kind->weaker ? remote->kind->weaker(remote->data) : NULL;
+
+	return weaker ? weaker : &remote->info;
 }
 
 static const char *remote_root(struct provider *provider, size_t i)

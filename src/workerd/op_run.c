@@ -36,6 +36,14 @@ static char *temp_variable(const struct sandbox_plan *plan)
 	return temp ? mem_printf("TMPDIR=%s", temp) : NULL;
 }
 
+/* HASP_LEVEL as it is: whoever made the environment knew what was believed in. */
+static char *true_entry(const char *entry, enum sandbox_level level)
+{
+	if (level != SANDBOX_PATHS && is_variable(entry, "HASP_LEVEL"))
+		return mem_printf("HASP_LEVEL=%s", sandbox_level_name(level));
+	return mem_strdup(entry);
+}
+
 /* As asked for, or the default; with TMPDIR and, for a tree that needs it, its mark. */
 static char **make_environment(const struct run_state *state, const struct run_request *request)
 {
@@ -53,7 +61,7 @@ static char **make_environment(const struct run_state *state, const struct run_r
 	env = mem_alloc(count + 3, sizeof(*env));
 	for (size_t i = 0; i < count; i++)
 		if (!temp || !is_variable(from[i], "TMPDIR"))
-			env[kept++] = mem_strdup(from[i]);
+			env[kept++] = true_entry(from[i], level);
 	if (temp)
 		env[kept++] = temp;
 	if (state->tree.kind == RUN_TREE_SHARED)
