@@ -43,7 +43,7 @@ enum wrapper_trait {
 };
 
 struct wrapper {
-	char name[20];
+	char name[24];
 	char letters[72];    /* as getopt's: : takes a value, ? may have one attached */
 	const char *longs;   /* names with a blank between; : and ? as above */
 	enum wrapper_rest rest;

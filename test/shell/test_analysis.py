@@ -119,6 +119,7 @@ WRAPPED = [
     ("su-exec nobody:nogroup rm x", [["rm", "x"]], []),
     ("daemonize -p pid rm x", [["rm", "x"]], []),
     ("/lib64/ld-linux-x86-64.so.2 --preload a.so /bin/rm x", [["/bin/rm", "x"]], []),
+    ("/lib/ld-linux-aarch64.so.1 /bin/rm x", [["/bin/rm", "x"]], []),
     ("strace -f -o o -e trace=file rm", [["rm"]], []),
     ("flock -n f rm", [["rm"]], []),
     ("flock f -c 'rm; b'", [["rm"], ["b"]], []),
