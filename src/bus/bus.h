@@ -73,7 +73,9 @@ enum bus_topic {
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message}
- * NOTICE                     severity "info"|"warning"|"error", message
+ * NOTICE                     severity "info"|"warning"|"error", message; of a reply that is asked for
+ *                            again: delayMs? (int), forget? (int): so many of the last bytes of CONTENT
+ *                            do not count any more
  * MODEL                      model, reason?: another model answers from now on
  * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
  * TODOS                      todos [{description, status}]

@@ -109,6 +109,40 @@ static void write_text(struct agent_output *output, struct span text)
 	write_out(output, buf_view(&safe));
 }
 
+/* --- text that may be taken back --------------------------------------------------------------- */
+
+/* A reply that breaks midway is asked for again. What can take no text back, a file or a pipe, gets that of a
+ * reply when it is whole; on a terminal it is shown as it comes. */
+static void put_answer(struct agent_output *output, struct span text)
+{
+	if (output->terminal)
+		write_text(output, text);
+	else
+		buf_span(&output->held, text);
+}
+
+static void put_held(struct agent_output *output)
+{
+	write_text(output, buf_view(&output->held));
+	buf_clear(&output->held);
+}
+
+/* A person at a terminal has read it already. */
+static void mark_broken(struct agent_output *output)
+{
+	if (output->midline)
+		write_text(output, SPAN("\n"));
+	write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
+}
+
+/* What was told of the reply that is coming does not count any more. */
+static void take_back(struct agent_output *output)
+{
+	if (output->terminal && output->format == AGENT_TEXT)
+		mark_broken(output);
+	buf_clear(&output->held);
+}
+
 /* --- stream-json ---------------------------------------------------------------------------- */
 
 static json_t *new_event(const char *type)
@@ -182,7 +216,11 @@ static void on_stream(struct agent_output *output, enum bus_topic topic, const j
 
 	switch (topic) {
 	case BUS_CONTENT:
+		output->pieces++;
 		stream_message(output, "assistant", json_incref(text), true);
+		break;
+	case BUS_TURN_END:
+		output->pieces = 0;
 		break;
 	case BUS_TOOL_CALL:
 		stream_call(output, message);
@@ -231,7 +269,9 @@ static void show_result(const json_t *message)
 static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)
 {
 	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
-		write_text(output, json_span(json_object_get(message, "text")));
+		put_answer(output, json_span(json_object_get(message, "text")));
+	if (topic == BUS_TURN_END)
+		put_held(output);
 	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
 		write_text(output, SPAN("\n"));
 	if (topic == BUS_TOOL_CALL && output->progress)
@@ -240,77 +280,19 @@ static void on_text(struct agent_output *output, enum bus_topic topic, const jso
 		show_result(message);
 }
 
-/* --- all ------------------------------------------------------------------------------------ */
+/* --- notices -------------------------------------------------------------------------------- */
 
-static void on_message(void *data, enum bus_topic topic, const json_t *message)
-{
-	struct agent_output *output = data;
-	const char *severity = json_string_value(json_object_get(message, "severity"));
-	const char *text = json_string_value(json_object_get(message, "message"));
-
-	if (topic == BUS_NOTICE && text) {
-		agent_output_notice(output, severity ? severity : "info", text);
-		return;
-	}
-	pthread_mutex_lock(&output->lock);
-	if (output->format == AGENT_STREAM_JSON)
-		on_stream(output, topic, message);
-	on_text(output, topic, message);
-	pthread_mutex_unlock(&output->lock);
-}
-
-void agent_output_open(struct agent_output *output, enum agent_format format,
-                       struct cancel *cancel)
-{
-	*output = (struct agent_output){
-		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
-		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
-	};
-	pthread_mutex_init(&output->lock, NULL);
-}
-
-void agent_output_listen(struct agent_output *output, struct bus *bus)
-{
-	output->bus = bus;
-	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
-}
-
-static void stream_notice(struct agent_output *output, const char *severity, json_t *message)
+/* `forget`: so many of the latest assistant messages do not count any more. */
+static void stream_notice(struct agent_output *output, const char *severity, json_t *message,
+                          unsigned forget)
 {
 	json_t *event = new_event("error");
 
 	json_object_set_new(event, "severity", json_string(severity));
 	json_object_set(event, "message", message);
+	if (forget)
+		json_object_set_new(event, "forget", json_integer(forget));
 	put_event(output, event);
-}
-
-/* What was said before there was a session comes after its first event. */
-static void stream_early_notices(struct agent_output *output)
-{
-	size_t i;
-	json_t *message;
-
-	output->begun = true;
-	json_array_foreach(output->warnings, i, message)
-		stream_notice(output, "warning", message);
-}
-
-void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
-                        struct span prompt)
-{
-	json_t *event;
-
-	output->session_id = mem_strdup(session_id);
-	if (output->format != AGENT_STREAM_JSON)
-		return;
-	event = new_event("init");
-	json_object_set_new(event, "session_id", json_string(session_id));
-	json_object_set_new(event, "model", json_text(span_str(model)));
-	pthread_mutex_lock(&output->lock);
-	put_event(output, event);
-	stream_early_notices(output);
-	stream_message(output, "user", json_text(prompt), false);
-	pthread_mutex_unlock(&output->lock);
 }
 
 static bool is_word(const char *text, const char *word)
@@ -331,11 +313,11 @@ static void complain(const char *severity, const char *message)
 	output_stderr(buf_view(&line));
 }
 
-void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
+static void tell_notice(struct agent_output *output, const char *severity, const char *message,
+                        unsigned forget)
 {
 	bool info = is_word(severity, "info");
 
-	pthread_mutex_lock(&output->lock);
 	if (!info || output->progress)
 		complain(severity, message);
 	if (!info && !output->ended) {
@@ -343,8 +325,90 @@ void agent_output_notice(struct agent_output *output, const char *severity, cons
 
 		json_array_append_new(output->warnings, text);
 		if (output->begun)
-			stream_notice(output, severity, text);
+			stream_notice(output, severity, text, forget);
 	}
+}
+
+void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
+{
+	pthread_mutex_lock(&output->lock);
+	tell_notice(output, severity, message, 0);
+	pthread_mutex_unlock(&output->lock);
+}
+
+static void on_notice(struct agent_output *output, const json_t *message)
+{
+	const char *severity = json_string_value(json_object_get(message, "severity"));
+	const char *text = json_string_value(json_object_get(message, "message"));
+	bool forget = json_object_get(message, "forget");
+
+	if (forget)
+		take_back(output);
+	if (text)
+		tell_notice(output, severity ? severity : "info", text,
+		            forget ? output->pieces : 0);
+	if (forget)
+		output->pieces = 0;
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void on_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct agent_output *output = data;
+
+	pthread_mutex_lock(&output->lock);
+	if (topic == BUS_NOTICE)
+		on_notice(output, message);
+	if (output->format == AGENT_STREAM_JSON)
+		on_stream(output, topic, message);
+	on_text(output, topic, message);
+	pthread_mutex_unlock(&output->lock);
+}
+
+void agent_output_open(struct agent_output *output, enum agent_format format,
+                       struct cancel *cancel)
+{
+	*output = (struct agent_output){
+		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
+		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
+		.held = BUF_INIT(LIMIT_RESULT_BYTES),
+	};
+	pthread_mutex_init(&output->lock, NULL);
+}
+
+void agent_output_listen(struct agent_output *output, struct bus *bus)
+{
+	output->bus = bus;
+	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
+}
+
+/* What was said before there was a session comes after its first event. */
+static void stream_early_notices(struct agent_output *output)
+{
+	size_t i;
+	json_t *message;
+
+	output->begun = true;
+	json_array_foreach(output->warnings, i, message)
+		stream_notice(output, "warning", message, 0);
+}
+
+void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
+                        struct span prompt)
+{
+	json_t *event;
+
+	output->session_id = mem_strdup(session_id);
+	if (output->format != AGENT_STREAM_JSON)
+		return;
+	event = new_event("init");
+	json_object_set_new(event, "session_id", json_string(session_id));
+	json_object_set_new(event, "model", json_text(span_str(model)));
+	pthread_mutex_lock(&output->lock);
+	put_event(output, event);
+	stream_early_notices(output);
+	stream_message(output, "user", json_text(prompt), false);
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -407,6 +471,14 @@ static void end_stream(struct agent_output *output, const struct agent_ending *e
 	put_event(output, event);
 }
 
+/* What has come of a reply that will not be whole, and that nothing replaces, is told all the same. */
+static void end_text(struct agent_output *output)
+{
+	put_held(output);
+	if (output->midline)
+		write_text(output, SPAN("\n"));
+}
+
 /* The bus goes with the host, before the output. */
 static void stop_listening(struct agent_output *output)
 {
@@ -423,17 +495,18 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 		end_json(output, ending);
 	else if (output->format == AGENT_STREAM_JSON)
 		end_stream(output, ending);
-	else if (output->midline)
-		write_text(output, SPAN("\n"));
+	else
+		end_text(output);
 	if (ending->type && output->format != AGENT_JSON && !output->closed)
 		output_complain(ending->message);
+	output->ended = true;
 	pthread_mutex_unlock(&output->lock);
 }
 
 void agent_output_close(struct agent_output *output)
 {
 	stop_listening(output);
-	buf_release(&output->text);
+	buf_release(&output->held);
 	json_decref(output->warnings);
 	free(output->session_id);
 	pthread_mutex_destroy(&output->lock);

@@ -35,7 +35,8 @@ struct agent_output {
 	pthread_mutex_t lock;
 	unsigned subscription;
 	char *session_id;
-	struct buf text;            /* of the reply that is coming */
+	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
+	unsigned pieces;            /* stream-json: messages of the reply that is coming */
 	json_t *warnings;           /* of -o json */
 	bool midline;               /* the answer has no line end yet */
 };

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the three formats print when things do not go straight: a reply that breaks midway, a model in the
+place of another, an output that cannot be written."""
+import sys
+
+import pytest
+from conftest import HASP, KINDS
+from fake_gemini import call, text
+from terminal import Terminal
+
+# So many bytes of a body say "Half a", and nothing more.
+CUTS = {"gemini": 300, "openai": 600, "openai-responses": 1300, "anthropic": 780}
+SHOWN = "[This reply broke off; what follows replaces it.]"
+
+
+def broken(kind="gemini"):
+    return [{"reply": [text("Half a"), text(" reply")], "break_after": CUTS[kind], "pace": 0.2},
+            {"reply": [text("Whole.")]}]
+
+
+def unbroken(events):
+    """The answer as a reader of stream-json puts it together."""
+    pieces = []
+    for event in events:
+        if event["type"] == "message" and event["role"] == "assistant":
+            pieces.append(event["content"])
+        elif event.get("forget"):
+            del pieces[-event["forget"]:]
+    return "".join(pieces)
+
+
+# ---- a reply that breaks midway ------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_broken_reply_leaves_nothing_in_text(world, kind):
+    done = world.run(broken(kind), "-p", "x", kind=kind)
+    assert (done.code, done.text) == (0, "Whole.\n")
+    assert done.err.startswith("[WARNING] ")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_broken_reply_is_followed_by_what_to_forget_in_stream_json(world, kind):
+    done = world.run([[text("I look. "), call("list_directory", {"dir_path": "."})], *broken(kind)],
+                     "-p", "x", "-o", "stream-json", kind=kind)
+    said = [event["content"] for event in done.of_type("message") if event["role"] == "assistant"]
+    assert "".join(said) == "I look. Half aWhole.", "the pieces are told as they come"
+    (told,) = done.of_type("error")
+    assert told["severity"] == "warning"
+    assert unbroken(done.events) == "I look. Whole."
+
+
+def test_a_retry_before_anything_came_takes_nothing_back(world):
+    done = world.run([{"status": 503, "headers": {"retry-after": "0"}}, [text("Whole.")]], "-p", "x",
+                     "-o", "stream-json")
+    (told,) = done.of_type("error")
+    assert "forget" not in told and unbroken(done.events) == "Whole."
+
+
+def test_a_broken_reply_is_marked_on_a_terminal(world):
+    with world.fake(broken()) as server:
+        with Terminal([HASP, "-p", "x"], world.root, dict(world.environment(server)),
+                      columns=200) as terminal:
+            terminal.wait_for(b"Half a")
+            assert SHOWN.encode() not in terminal.output, "it is shown as it comes"
+            code, out = terminal.finish()
+    lines = out.decode().split("\r\n")
+    assert code == 0 and lines[0] == "Half a" and lines[1] == SHOWN
+    assert lines[2].startswith("[WARNING] ") and lines[3] == "Whole."
+
+
+def test_what_came_of_an_answer_that_is_never_whole_is_told(world):
+    world.settings(general={"maxAttempts": 1})
+    for form in ("text", "stream-json"):
+        done = world.run(broken()[:1], "-p", "x", "-o", form)
+        assert done.code == 1 and done.err.startswith("hasp: ")
+        assert done.text.startswith("Half a\n") if form == "text" else (
+            unbroken(done.events).startswith("Half a"))
+
+
+def test_text_of_each_turn_comes_when_it_is_whole(world):
+    """Not all of it at the end: what a turn says is there while its commands run."""
+    world.write("wait.sh", "while [ ! -e go ]; do sleep 0.02; done\n")
+    with world.fake([[text("I look. "), call("run_shell_command", {"command": "sh wait.sh"})],
+                     [text("Done.")]]) as server:
+        process = world.start(server, "-p", "x", "--yolo")
+        assert process.stdout.read(9) == b"I look. \n"
+        world.write("go", "")
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, b"Done.\n", b"")
