@@ -19,11 +19,12 @@ struct row {
 static const struct row never[] = { ENVIRONMENT_NEVER(ROW) };
 static const struct row allowed[] = { ENVIRONMENT_TABLE(ROW) };
 
-static const char *const secrets[] = {
 #define WORD(word) word,
-	ENVIRONMENT_SECRETS(WORD)
+static const char *const secrets[] = { ENVIRONMENT_SECRETS(WORD) };
+static const char *const secret_edges[] = { ENVIRONMENT_SECRET_EDGES(WORD) };
+static const char *const secret_ends[] = { ENVIRONMENT_SECRET_ENDS(WORD) };
+static const char *const harmless[] = { ENVIRONMENT_HARMLESS(WORD) };
 #undef WORD
-};
 
 static const struct setting {
 	const char *name, *value;
@@ -41,8 +42,9 @@ static const struct setting git_settings[] = {
 
 /* How tokens of known services, and keys, begin. */
 static const char *const token_heads[] = {
-	"-----BEGIN", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "AIza", "AKIA", "ya29.",
-	"sk-", "xoxb-", "xoxp-", "npm_", "eyJhbGci",
+	"-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AIza", "AKIA",
+	"ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "xoxa-", "xoxb-", "xoxp-",
+	"xoxr-", "npm_", "eyJhbGci",
 };
 
 static const char *find_row(const struct row *rows, size_t count, struct span name)
@@ -57,12 +59,77 @@ static const char *find_row(const struct row *rows, size_t count, struct span na
 	return NULL;
 }
 
-static bool sounds_secret(struct span name)
+/* Whether a text stands at an offset of a word, in any case. */
+static bool is_at(struct span word, size_t at, const char *text)
+{
+	return at + strlen(text) <= word.len && strncasecmp(word.data + at, text, strlen(text)) == 0;
+}
+
+static bool is_harmless(struct span word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
+		if (strlen(harmless[i]) == word.len && is_at(word, 0, harmless[i]))
+			return true;
+	return false;
+}
+
+static bool ends_with_one(struct span word, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(texts[i]) <= word.len &&
+		    is_at(word, word.len - strlen(texts[i]), texts[i]))
+			return true;
+	return false;
+}
+
+static bool word_sounds_secret(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
-		for (size_t at = 0; at + strlen(secrets[i]) <= name.len; at++)
-			if (strncasecmp(name.data + at, secrets[i], strlen(secrets[i])) == 0)
+		for (size_t at = 0; at < word.len; at++)
+			if (is_at(word, at, secrets[i]))
 				return true;
+	for (size_t i = 0; i < ARRAY_LEN(secret_edges); i++)
+		if (is_at(word, 0, secret_edges[i]))
+			return true;
+	return ends_with_one(word, secret_edges, ARRAY_LEN(secret_edges)) ||
+	       ends_with_one(word, secret_ends, ARRAY_LEN(secret_ends));
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The next word of a name; empty behind the last. */
+static struct span next_word(struct span *rest)
+{
+	struct span word = { 0 };
+
+	while (rest->len && !is_letter(*rest->data) && !is_digit(*rest->data))
+		*rest = span_skip(*rest, 1);
+	while (word.len < rest->len &&
+	       (is_letter(rest->data[word.len]) || is_digit(rest->data[word.len])))
+		word.len++;
+	word = span_head(*rest, word.len);
+	*rest = span_skip(*rest, word.len);
+	return word;
+}
+
+static bool sounds_secret(struct span name)
+{
+	if (span_eq(name, SPAN("PWD"))) /* the working folder */
+		return false;
+	for (struct span word = next_word(&name); word.len; word = next_word(&name)) {
+		while (word.len && is_digit(word.data[word.len - 1]))
+			word.len--;
+		if (!is_harmless(word) && word_sounds_secret(word))
+			return true;
+	}
 	return false;
 }
 

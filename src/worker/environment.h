@@ -8,7 +8,7 @@
  *
  * An allow-list: what is not in the table is left out.  A variable that a row with a `*` lets
  * through is left out all the same when its name looks like that of a secret
- * (ENVIRONMENT_SECRETS); any is, when its value looks like one: a URL with a password, a private
+ * (ENVIRONMENT_SECRETS and what follows it); any is, when its value looks like one: a URL with a password, a private
  * key, a token that begins as those of a known service do.
  *
  * To add a variable: a row in ENVIRONMENT_TABLE, with the reason; docs/shell.md names the groups.
@@ -158,10 +158,21 @@
 	X("gc.autoDetach", "false", "nothing is left running behind a commit")             \
 	X("maintenance.autoDetach", "false", "nothing is left running behind a commit")
 
-/* Anywhere in the name, in any case, of a variable that a `*` let through. */
+/* What the name of a secret has in it, in any case.  Words are what is between characters that are
+ * neither letters nor digits, without digits at their end: API_KEY2 has API and KEY.
+ * ENVIRONMENT_SECRETS: anywhere in a word (APIKEY, authToken); ENVIRONMENT_SECRET_EDGES: where a word begins or
+ * ends (DB_PASS, SSHPASS, PASSFILE); ENVIRONMENT_SECRET_ENDS: where it ends (GITHUB_PAT, MYSQL_PWD,
+ * but neither PKG_CONFIG_PATH nor PWD itself).  ENVIRONMENT_HARMLESS: words that mean none of it; what
+ * else is in the name still counts. */
 #define ENVIRONMENT_SECRETS(X)                                                             \
 	X("KEY") X("TOKEN") X("SECRET") X("PASSWORD") X("PASSWD") X("PASSPHRASE")          \
-	X("CREDENTIAL") X("AUTH") X("COOKIE") X("PRIVATE") X("LOGIN") X("_PASS") X("_PAT")
+	X("CREDENTIAL") X("AUTH") X("COOKIE") X("PRIVATE") X("LOGIN") X("WEBHOOK")
+#define ENVIRONMENT_SECRET_EDGES(X) X("PASS") X("CREDS")
+#define ENVIRONMENT_SECRET_ENDS(X) X("PAT") X("PATS") X("PWD")
+#define ENVIRONMENT_HARMLESS(X)                                                            \
+	X("AUTHOR") X("AUTHORS") X("BYPASS") X("COMPASS") X("COMPAT") X("HOTKEY")          \
+	X("HOTKEYS") X("KEYBOARD") X("KEYMAP") X("KEYWORD") X("KEYWORDS") X("OLDPWD")      \
+	X("PASSED") X("PASSIVE") X("PASSTHROUGH") X("TOKENIZER") X("TOKENIZERS")
 
 struct environment_options {
 	bool pty;                 /* TERM is xterm-256color, else dumb */
