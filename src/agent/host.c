@@ -252,6 +252,18 @@ static bool read_history(struct host *host, struct err *err)
 	return true;
 }
 
+/* Two sessions with one id: the older could not be found any more. */
+static bool check_new_id(const struct host *host, struct err *err)
+{
+	const char *id = host->options.session_id;
+
+	if (!id || host->options.resume_file || host->options.import_file ||
+	    !sessions_have(host->home, id))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "There is a session \"%.80s\" already: resume it, or give another id.", id);
+}
+
 static bool open_record(struct host *host, struct err *err)
 {
 	struct record_options options = {
@@ -265,6 +277,8 @@ static bool open_record(struct host *host, struct err *err)
 	if (!home_open(host->root, &host->home, err))
 		return false;
 	options.home = host->home;
+	if (!check_new_id(host, err))
+		return false;
 	ok = record_open(&options, &host->record, err);
 	/* A history from elsewhere is the new file's beginning. */
 	if (ok && host->options.import_file && json_array_size(host->history))

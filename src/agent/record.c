@@ -41,13 +41,19 @@ static void tell(struct record *record, const struct err *err)
 		record->trouble(record->data, err);
 }
 
-/* The name is Gemini CLI's: minutes of the start, and the beginning of the id. */
-static char *file_name(const char *session_id)
+/* The name is Gemini CLI's: minutes of the start, and the beginning of the id; all of the id where another
+ * file has that name. */
+static char *free_path(const char *chats, const char *session_id)
 {
 	char minute[32];
+	char *path;
 
 	record_minute(minute, sizeof(minute));
-	return mem_printf("session-%s-%.8s.jsonl", minute, session_id);
+	path = mem_printf("%s/session-%s-%.8s.jsonl", chats, minute, session_id);
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return path;
+	free(path);
+	return mem_printf("%s/session-%s-%s.jsonl", chats, minute, session_id);
 }
 
 static bool lock_file(struct record *record, struct err *err)
@@ -86,7 +92,7 @@ static bool open_resumed(struct record *record, const char *path, struct err *er
 /* Where a new session's file will be; hooks are told before it is there. */
 static bool choose_path(struct record *record, struct err *err)
 {
-	_cleanup_free_ char *chats = NULL, *name = file_name(record->session_id);
+	_cleanup_free_ char *chats = NULL;
 
 	if (record->path)
 		return true;
@@ -94,16 +100,24 @@ static bool choose_path(struct record *record, struct err *err)
 		return false;
 	chats = home_make(home_temp(record->home), "chats", err);
 	if (chats)
-		record->path = mem_printf("%s/%s", chats, name);
+		record->path = free_path(chats, record->session_id);
 	return chats != NULL;
 }
 
+/* Never another session's: one that began in the same minute and whose id begins alike has its own. */
 static bool create(struct record *record, struct err *err)
 {
+	const int flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+
 	if (!choose_path(record, err))
 		return false;
-	record->fd = open(record->path,
-	                  O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	record->fd = open(record->path, flags, 0600);
+	if (record->fd < 0 && errno == EEXIST) {
+		free(mem_steal(&record->path));
+		if (!choose_path(record, err))
+			return false;
+		record->fd = open(record->path, flags, 0600);
+	}
 	if (record->fd < 0)
 		return err_set_errno(err, errno, "Cannot make the session's file %s", record->path);
 	return lock_file(record, err);

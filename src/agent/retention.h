@@ -2,8 +2,9 @@
 /* Old sessions are deleted (general.sessionRetention, as in Gemini CLI): at a session's end, never by
  * reading, listing or resuming.
  *
- * A session is as old as its file's last change.  maxAge and maxCount say which ones go; none goes that
- * is younger than minRetention, is open somewhere, or is not named like a session.
+ * A session is as old as the last change of its file, or of the newest if there are several.  maxAge and
+ * maxCount say which ones go, with all their files; none goes that is younger than minRetention, is open
+ * somewhere, or is not named like a session.
  */
 #ifndef HASP_AGENT_RETENTION_H
 #define HASP_AGENT_RETENTION_H

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a session's file: its lines replayed, then the conversation that they make. */
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/sessions.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,6 +16,8 @@
 
 /* A month of work is a few megabytes; this is held in memory. */
 #define SESSION_BYTES_MAX ((size_t)512 << 20)
+/* The first line has a session's id and its folders. */
+enum { FIRST_LINE_BYTES = 16384 };
 
 struct replay {
 	struct session_read *read;
@@ -204,11 +209,23 @@ static bool is_slash_command(const json_t *messages, size_t i)
 	return *text == '\0' || *text == ' ';
 }
 
+/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first question,
+ * and each program tells its own. */
+static bool is_surroundings(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+
+	if (json_is_array(value))
+		value = json_object_get(json_array_get(value, 0), "text");
+	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
+	       !is_type(json_array_get(messages, i + 1), "gemini");
+}
+
 static void add_user(struct session_read *read, size_t i)
 {
 	json_t *content;
 
-	if (is_slash_command(read->messages, i))
+	if (is_slash_command(read->messages, i) || is_surroundings(read->messages, i))
 		return;
 	content = content_new("user");
 	add_parts(content, json_object_get(json_array_get(read->messages, i), "content"));
@@ -310,6 +327,36 @@ bool session_read(const char *path, struct session_read *ret, struct err *err)
 	if (!text.data)
 		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
 	return session_read_text(file_text_span(&text), ret, err);
+}
+
+/* Of the text's first line, if that is whole. */
+static char *id_of_line(struct span text)
+{
+	const char *end = memchr(text.data, '\n', text.len);
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	const char *id;
+
+	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
+		return NULL;
+	id = json_string_value(json_object_get(value, "sessionId"));
+	return id ? mem_strdup(id) : NULL;
+}
+
+char *session_read_id(const char *path)
+{
+	char head[FIRST_LINE_BYTES];
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t got = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	char *id = got > 0 ? id_of_line(span_of(head, (size_t)got)) : NULL;
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+
+	if (id || !session_read(path, &read, &ignored))
+		return id;
+	id = mem_steal(&read.id);
+	session_read_release(&read);
+	return id;
 }
 
 void session_read_release(struct session_read *read)

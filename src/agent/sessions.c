@@ -19,7 +19,7 @@
 #include "data/json.h"
 #include "model/content.h"
 
-enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000 };
+enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8 };
 
 bool session_is_name(const char *name)
 {
@@ -29,43 +29,151 @@ bool session_is_name(const char *name)
 	       (span_ends(text, SPAN(".jsonl")) || span_ends(text, SPAN(".json")));
 }
 
-/* What the user said first, on one line. */
+/* What the user said first; not what hooks put before or behind it. */
+static struct span first_words(const struct session_read *read)
+{
+	const json_t *parts = json_object_get(json_array_get(read->contents, 0), "parts");
+	struct span text = span_of("", 0);
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(parts, i, part) {
+		text = json_span(json_object_get(part, "text"));
+		if (text.len && !span_starts(text, SPAN("<hook_context>")))
+			break;
+	}
+	return text;
+}
+
+/* On one line. */
 static json_t *title_of(const struct session_read *read)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(64 << 20);
-	const char *summary = json_string_value(json_object_get(read->metadata, "summary"));
-	struct span head;
+	const struct span summary = json_span(json_object_get(read->metadata, "summary"));
+	struct span head = utf8_head(summary.len ? summary : first_words(read), TITLE_BYTES);
+	_cleanup_buf_ struct buf text = BUF_INIT(TITLE_BYTES + 1);
 
-	if (summary && *summary)
-		buf_str(&text, summary);
-	else
-		content_text(json_array_get(read->contents, 0), &text);
+	buf_append(&text, head.data, head.len);
 	for (size_t i = 0; i < text.len; i++)
 		if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f)
 			text.data[i] = ' ';
-	head = utf8_head(buf_view(&text), TITLE_BYTES);
-	return json_text(head);
+	return json_text(buf_view(&text));
 }
 
-static json_t *describe(const char *path)
+static const char *later(const char *left, const char *right)
 {
+	return right && (!left || strcmp(left, right) < 0) ? right : left;
+}
+
+/* The last moment that the file tells of; NULL: of none. Not every program keeps `lastUpdated`. */
+static const char *last_moment(const struct session_read *read)
+{
+	const char *last = json_string_value(json_object_get(read->metadata, "lastUpdated"));
+	size_t i;
+	json_t *message;
+
+	json_array_foreach(read->messages, i, message)
+		last = later(last, json_string_value(json_object_get(message, "timestamp")));
+	return last;
+}
+
+static void add_conversation(json_t *row, const struct session_read *read)
+{
+	json_object_set_new(row, "title", title_of(read));
+	json_object_set(row, "startTime", json_object_get(read->metadata, "startTime"));
+	json_object_set_new(row, "messages",
+	                    json_integer((json_int_t)json_array_size(read->messages)));
+}
+
+/* Without a title where there is nothing to go on with: Gemini CLI leaves such a file, under the
+ * session's id, when it resumes one in another minute than that of its beginning. */
+static json_t *describe(int folder, const char *folder_path, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", folder_path, name);
 	struct session_read read;
 	struct err ignored = ERR_INIT;
+	struct stat status;
+	const char *last;
 	json_t *row = NULL;
 
-	if (!session_read(path, &read, &ignored))
+	if (fstatat(folder, name, &status, 0) < 0 || !session_read(path, &read, &ignored))
 		return NULL;
-	if (json_array_size(read.contents)) {
+	if (record_id_is_valid(read.id)) {
 		row = json_object();
-		json_object_set_new(row, "id", json_text(span_str(read.id)));
+		last = last_moment(&read);
+		json_object_set_new(row, "id", json_string(read.id));
 		json_object_set_new(row, "file", json_text(span_str(path)));
-		json_object_set_new(row, "title", title_of(&read));
-		json_object_set(row, "startTime", json_object_get(read.metadata, "startTime"));
-		json_object_set_new(row, "messages",
-		                    json_integer((json_int_t)json_array_size(read.messages)));
+		json_object_set_new(row, "lastUpdated", json_text(span_str(last ? last : "")));
+		json_object_set_new(row, "modified",
+		                    json_integer((json_int_t)status.st_mtim.tv_sec * 1000000000 +
+		                                 status.st_mtim.tv_nsec));
+		if (json_array_size(read.contents))
+			add_conversation(row, &read);
 	}
 	session_read_release(&read);
 	return row;
+}
+
+/* One row a file, in no order. */
+static json_t *read_all(struct home *home)
+{
+	json_t *rows = json_array();
+	_cleanup_free_ char *folder = NULL;
+	struct dirent *entry;
+	DIR *files;
+
+	if (!home_find(home))
+		return rows;
+	folder = mem_printf("%s/chats", home_temp(home));
+	files = opendir(folder);
+	while (files && json_array_size(rows) < SESSIONS_MAX && (entry = readdir(files))) {
+		json_t *row = session_is_name(entry->d_name) ?
+		                      describe(dirfd(files), folder, entry->d_name) : NULL;
+
+		if (row)
+			json_array_append_new(rows, row);
+	}
+	if (files)
+		closedir(files);
+	return rows;
+}
+
+static const char *id_of(const json_t *row)
+{
+	return json_string_value(json_object_get(row, "id"));
+}
+
+static const char *file_of(const json_t *row)
+{
+	return json_string_value(json_object_get(row, "file"));
+}
+
+/* Whether of two files of one session this is the one that was changed last. */
+static bool is_newer(const json_t *row, const json_t *other)
+{
+	const int order = strcmp(json_string_value(json_object_get(row, "lastUpdated")),
+	                         json_string_value(json_object_get(other, "lastUpdated")));
+	const json_int_t here = json_integer_value(json_object_get(row, "modified"));
+	const json_int_t there = json_integer_value(json_object_get(other, "modified"));
+
+	if (order || here != there)
+		return order ? order > 0 : here > there;
+	return strcmp(file_of(row), file_of(other)) > 0;
+}
+
+/* Of each session the file that it goes on in. */
+static json_t *one_each(const json_t *rows)
+{
+	json_t *best = json_object();
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) {
+		const json_t *known = json_object_get(best, id_of(row));
+
+		if (json_object_get(row, "title") && (!known || is_newer(row, known)))
+			json_object_set(best, id_of(row), row);
+	}
+	return best;
 }
 
 static const char *start_of(const json_t *row)
@@ -80,18 +188,21 @@ static int compare_rows(const void *a, const void *b)
 	const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
 	int order = strcmp(start_of(left), start_of(right));
 
-	return order ? order : strcmp(json_string_value(json_object_get(left, "file")),
-	                              json_string_value(json_object_get(right, "file")));
+	return order ? order : strcmp(file_of(left), file_of(right));
 }
 
-static json_t *sorted(const json_t *rows)
+/* Of read_all's rows. */
+static json_t *list_of(const json_t *rows)
 {
-	size_t count = json_array_size(rows);
-	_cleanup_free_ json_t **list = mem_alloc(count + 1, sizeof(*list));
+	json_auto_t *best = one_each(rows);
+	size_t count = 0;
+	_cleanup_free_ json_t **list = mem_alloc(json_object_size(best) + 1, sizeof(*list));
 	json_t *all = json_array();
+	const char *id;
+	json_t *row;
 
-	for (size_t i = 0; i < count; i++)
-		list[i] = json_array_get(rows, i);
+	json_object_foreach(best, id, row)
+		list[count++] = row;
 	qsort(list, count, sizeof(json_t *), compare_rows);
 	for (size_t i = 0; i < count; i++)
 		json_array_append(all, list[i]);
@@ -100,25 +211,9 @@ static json_t *sorted(const json_t *rows)
 
 json_t *sessions_list(struct home *home)
 {
-	json_auto_t *rows = json_array();
-	_cleanup_free_ char *folder = NULL;
-	struct dirent *entry;
-	DIR *files;
+	json_auto_t *rows = read_all(home);
 
-	if (!home_find(home))
-		return json_array();
-	folder = mem_printf("%s/chats", home_temp(home));
-	files = opendir(folder);
-	while (files && json_array_size(rows) < SESSIONS_MAX && (entry = readdir(files))) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
-		json_t *row = session_is_name(entry->d_name) ? describe(path) : NULL;
-
-		if (row)
-			json_array_append_new(rows, row);
-	}
-	if (files)
-		closedir(files);
-	return sorted(rows);
+	return list_of(rows);
 }
 
 static bool starts_with(const char *text, const char *beginning)
@@ -129,53 +224,108 @@ static bool starts_with(const char *text, const char *beginning)
 /* The number that the text is, from 1; 0: it is none. */
 static size_t number_of(const char *text)
 {
-	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 6)
+	if (*text < '1' || *text > '9' || strspn(text, "0123456789") != strlen(text) ||
+	    strlen(text) > 6)
 		return 0;
 	return (size_t)strtoul(text, NULL, 10);
 }
 
-/* The row that `which` names; NULL with *err. */
-static const json_t *choose(const json_t *rows, const char *which, struct err *err)
+static const json_t *by_id(const json_t *list, const char *id)
 {
-	struct span shown = utf8_head(span_str(which), 80);
-	size_t number = number_of(which);
-	const json_t *found = NULL;
 	size_t i;
 	json_t *row;
 
-	if (strcmp(which, "latest") == 0 && json_array_size(rows))
-		return json_array_get(rows, json_array_size(rows) - 1);
-	if (number && number <= json_array_size(rows))
-		return json_array_get(rows, number - 1);
-	json_array_foreach(rows, i, row) {
-		const char *id = json_string_value(json_object_get(row, "id"));
-
-		if (strcmp(id, which) == 0)
+	json_array_foreach(list, i, row)
+		if (strcmp(id_of(row), id) == 0)
 			return row;
-		if (strlen(which) < 8 || !starts_with(id, which))
-			continue;
-		if (found) {
-			err_set(err, ERR_INVALID_ARGUMENT, "Several sessions begin with \"%.*s\".",
-			        (int)shown.len, shown.data);
-			return NULL;
+	return NULL;
+}
+
+/* How many ids begin so, and the last of them. */
+static size_t by_beginning(const json_t *list, const char *beginning, const json_t **ret)
+{
+	size_t i, count = 0;
+	json_t *row;
+
+	json_array_foreach(list, i, row)
+		if (starts_with(id_of(row), beginning)) {
+			*ret = row;
+			count++;
 		}
-		found = row;
-	}
-	if (!found)
+	return count;
+}
+
+/* The row that `which` names; NULL with *err. A whole id comes first: it may look like a number. */
+static const json_t *choose(const json_t *list, const char *which, struct err *err)
+{
+	const struct span shown = utf8_head(span_str(which), 80);
+	const size_t number = number_of(which);
+	const json_t *found = by_id(list, which);
+	size_t count;
+
+	if (found)
+		return found;
+	if (strcmp(which, "latest") == 0 && json_array_size(list))
+		return json_array_get(list, json_array_size(list) - 1);
+	if (number && number <= json_array_size(list))
+		return json_array_get(list, number - 1);
+	count = strlen(which) < ID_BEGINNING_MIN ? 0 : by_beginning(list, which, &found);
+	if (count == 1)
+		return found;
+	if (count)
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "The ids of %zu sessions begin with \"%.*s\"; give more of the one you mean.",
+		        count, (int)shown.len, shown.data);
+	else
 		err_set(err, ERR_INVALID_ARGUMENT,
 		        "There is no session \"%.*s\"; --list-sessions shows the %zu of this project.",
-		        (int)shown.len, shown.data, json_array_size(rows));
-	return found;
+		        (int)shown.len, shown.data, json_array_size(list));
+	return NULL;
 }
 
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err)
 {
-	json_auto_t *rows = sessions_list(home);
-	const json_t *row = choose(rows, which, err);
+	json_auto_t *list = sessions_list(home);
+	const json_t *row = choose(list, which, err);
 
 	if (row)
-		*ret_path = mem_strdup(json_string_value(json_object_get(row, "file")));
+		*ret_path = mem_strdup(file_of(row));
 	return row != NULL;
+}
+
+static bool is_session(const char *path, const char *id)
+{
+	_cleanup_free_ char *own = session_read_id(path);
+	struct session_read read;
+	struct err ignored = ERR_INIT;
+	bool is;
+
+	if (!own || strcmp(own, id) != 0 || !session_read(path, &read, &ignored))
+		return false;
+	is = json_array_size(read.contents) > 0;
+	session_read_release(&read);
+	return is;
+}
+
+bool sessions_have(struct home *home, const char *id)
+{
+	_cleanup_free_ char *folder = NULL;
+	struct dirent *entry;
+	bool have = false;
+	DIR *files;
+
+	if (!home_find(home))
+		return false;
+	folder = mem_printf("%s/chats", home_temp(home));
+	files = opendir(folder);
+	while (files && !have && (entry = readdir(files))) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
+
+		have = session_is_name(entry->d_name) && is_session(path, id);
+	}
+	if (files)
+		closedir(files);
+	return have;
 }
 
 /* Removes a folder that holds files and nothing else. */
@@ -191,47 +341,79 @@ static void remove_files(const char *folder)
 	rmdir(folder);
 }
 
-/* Its id, as long as it can be read; the caller frees. NULL without. */
-static char *id_of(const char *path)
+bool session_is_named_for(const char *path, const char *id)
 {
-	struct session_read read;
-	struct err ignored = ERR_INIT;
-	char *id = NULL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	_cleanup_free_ char *brief = mem_printf("-%.8s", id), *whole = mem_printf("-%s", id);
+	const char *dot = strrchr(name, '.');
+	const struct span stem = span_of(name, dot ? (size_t)(dot - name) : strlen(name));
 
-	if (!session_read(path, &read, &ignored))
-		return NULL;
-	/* An id from a file is a name in a path only when it is made like one. */
-	if (record_id_is_valid(read.id))
-		id = mem_steal(&read.id);
-	session_read_release(&read);
-	return id;
+	return session_is_name(name) &&
+	       (span_ends(stem, span_str(brief)) || span_ends(stem, span_str(whole)));
 }
 
-bool session_remove(struct home *home, const char *path, struct err *err)
+/* Locked, as by a program that has the session open; -1. */
+static int lock_file(const char *path, const char *id, struct err *err)
 {
-	_cleanup_free_ char *id = id_of(path), *outputs = NULL;
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (fd < 0)
-		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return err_set(err, ERR_BUSY, "The session %s is open in another program.",
-		               id ? id : path);
-	if (unlink(path) < 0)
-		return err_set_errno(err, errno, "Cannot delete the session's file %s", path);
-	if (id) {
-		outputs = mem_printf("%s/tool-outputs/session-%s", home_temp(home), id);
-		remove_files(outputs);
+	if (fd < 0) {
+		err_set_errno(err, errno, "Cannot open the session's file %s", path);
+		return -1;
 	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err_set(err, ERR_BUSY, "The session %s is open in another program.", id ? id : path);
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+static bool unlink_all(const char *const *paths, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (unlink(paths[i]) < 0 && errno != ENOENT)
+			return err_set_errno(err, errno, "Cannot delete the session's file %s",
+			                     paths[i]);
 	return true;
 }
 
+bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
+                    struct err *err)
+{
+	_cleanup_free_ int *fds = mem_alloc(count + 1, sizeof(*fds));
+	_cleanup_free_ char *outputs = NULL;
+	size_t locked = 0;
+	bool ok;
+
+	while (locked < count && (fds[locked] = lock_file(paths[locked], id, err)) >= 0)
+		locked++;
+	ok = locked == count && unlink_all(paths, count, err);
+	for (size_t i = 0; i < locked; i++)
+		close(fds[i]);
+	/* An id from a file is a name in a path only when it is made like one. */
+	if (ok && id && record_id_is_valid(id)) {
+		outputs = mem_printf("%s/tool-outputs/session-%s", home_temp(home), id);
+		remove_files(outputs);
+	}
+	return ok;
+}
+
+/* The listed file, and the others of its session: those that say so by what is in them and by name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
-	json_auto_t *rows = sessions_list(home);
-	const json_t *row = choose(rows, which, err);
+	json_auto_t *rows = read_all(home), *list = list_of(rows);
+	const json_t *chosen = choose(list, which, err);
+	_cleanup_free_ const char **paths = mem_alloc(json_array_size(rows) + 1, sizeof(*paths));
+	size_t i, count = 0;
+	json_t *row;
 
-	return row && session_remove(home, json_string_value(json_object_get(row, "file")), err);
+	if (!chosen)
+		return false;
+	json_array_foreach(rows, i, row)
+		if (row == chosen || (strcmp(id_of(row), id_of(chosen)) == 0 &&
+		                      session_is_named_for(file_of(row), id_of(row))))
+			paths[count++] = file_of(row);
+	return session_remove(home, id_of(chosen), paths, count, err);
 }
 
 /* "3 minutes ago". */
@@ -270,6 +452,6 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
 		buf_printf(out, "  %zu. %s (", i + 1,
 		           json_string_value(json_object_get(row, "title")));
 		put_age(now_seconds - seconds_of(start_of(row)), out);
-		buf_printf(out, ") [%s]\n", json_string_value(json_object_get(row, "id")));
+		buf_printf(out, ") [%s]\n", id_of(row));
 	}
 }

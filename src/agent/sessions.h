@@ -6,7 +6,8 @@
  *     session_read_release(&read);
  *
  * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is only read
- * or resumed is never deleted; lines that cannot be read are passed over.  Old ones: retention.h.
+ * or resumed is never deleted, nor an older file written; lines that cannot be read are passed over.  Old
+ * ones: retention.h.
  */
 #ifndef HASP_AGENT_SESSIONS_H
 #define HASP_AGENT_SESSIONS_H
@@ -33,20 +34,31 @@ bool session_read(const char *path, struct session_read *ret, struct err *err);
 /* The same of the file's text, for tests. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 void session_read_release(struct session_read *read);
+/* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is a session. */
+char *session_read_id(const char *path);
 
-/* Sessions with something to resume, oldest first: [{id, file, title, startTime, lastUpdated, messages}]; a
- * new reference. A project without a folder has none. */
+/* Sessions with something to resume, in the order in which they began: [{id, file, title, startTime,
+ * lastUpdated, messages}]; a new reference. A project without a folder has none.  Of several files with one
+ * id the one that was changed last is the session's; a file in which nobody said anything (Gemini CLI leaves
+ * them) counts for none. */
 json_t *sessions_list(struct home *home);
-/* "latest", a number of the list (from 1), an id or the beginning of one (at least 8 characters, only one
- * session's). *ret is the caller's. INVALID_ARGUMENT: there is none, or several. */
+/* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an id (at least
+ * 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there is none, or several. */
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
-/* Likewise; removes the file and its tool outputs. BUSY: it is open. */
+/* Likewise; removes the session's files and its tool outputs: the listed file, and others that have the same
+ * id both in them and in their names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
-/* Whether a file of this name may be a session. */
+/* Whether the list has a session with exactly this id. */
+bool sessions_have(struct home *home, const char *id);
+/* Whether a file of this name may be a session; whether it is the name of one with this id. */
 bool session_is_name(const char *name);
-/* Removes a session's file and its tool outputs. BUSY: it is open. */
-bool session_remove(struct home *home, const char *path, struct err *err);
-/* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them. */
+bool session_is_named_for(const char *path, const char *id);
+/* Removes files of one session and its tool outputs (`id` NULL: it has none). BUSY: one of the files is open;
+ * then all stay. */
+bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
+                    struct err *err);
+/* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each, the titles
+ * foreign text. */
 void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
 
 #endif

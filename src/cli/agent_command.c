@@ -378,7 +378,7 @@ static int list_or_delete(const struct invocation *invocation)
 	}
 	home_free(home);
 	if (ok)
-		ok = agent_output_lines(buf_view(&out), &err);
+		ok = agent_output_list(buf_view(&out), &err);
 	if (!ok)
 		output_complain(err.message);
 	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;

@@ -66,5 +66,7 @@ void agent_output_close(struct agent_output *output);
 
 /* Lines with foreign text in them to standard output: as they are, or made safe for a terminal. */
 bool agent_output_lines(struct span text, struct err *err);
+/* Likewise lines that are for eyes alone: made safe wherever they go, for a pager too. */
+bool agent_output_list(struct span text, struct err *err);
 
 #endif

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: where the prompt comes from, what excludes what, exit codes, what the formats print
-when it fails, and sessions."""
+when it fails."""
 import json
 import os
-import re
 import subprocess
 import time
-import uuid
 
 import pytest
 from fake_gemini import call, text
@@ -262,86 +260,6 @@ def test_warnings_are_told_in_each_format(world):
     assert [event["type"] for event in done.events] == ["init", "error", "message", "message",
                                                         "result"]
     assert done.events[1]["severity"] == "warning" and "vimMode" in done.events[1]["message"]
-
-
-# ---- sessions ------------------------------------------------------------------------------------
-
-def test_sessions_are_listed_resumed_and_deleted(world):
-    assert world.command("--list-sessions").text == "0 sessions of this project.\n"
-    ids = []
-    for word in ("first", "second"):
-        done = world.run(HELLO, "-p", word, "-o", "json")
-        ids.append(done.json["session_id"])
-        assert str(uuid.UUID(ids[-1])) == ids[-1]
-    listed = world.command("--list-sessions").text.splitlines()
-    assert listed[0] == "2 sessions of this project:" and len(listed) == 3
-    assert re.fullmatch(r"  1\. first \(.*\) \[%s\]" % ids[0], listed[1])
-    for which, word, i in [("latest", "second", 1), ("1", "first", 0), (ids[1], "second", 1),
-                           (ids[0][:8], "first", 0)]:
-        done = world.run(HELLO, "-p", "again", "-o", "json", "--resume", which)
-        assert done.json["session_id"] == ids[i]
-        assert word in done.said() and prompt_of(done) == "again"
-    assert len(world.sessions()) == 2
-    done = world.command("--delete-session", "1")
-    assert done.code == 0 and len(world.sessions()) == 1
-    assert ids[1] in world.command("--list-sessions").text
-    for which in ("7", "latst", ids[0]):
-        done = world.command("--delete-session", which)
-        assert done.code == 42 and done.err.startswith("hasp: ")
-    assert len(world.sessions()) == 1
-
-
-def test_resume_takes_the_latest_without_a_word(world):
-    world.run(HELLO, "-p", "first")
-    done = world.run(HELLO, "-r", "-p", "again")
-    assert "first" in done.said() and prompt_of(done) == "again"
-    done = world.run(HELLO, "--resume", "-o", "json", "-p", "and again")
-    assert [c["role"] for c in done.sent[0]["contents"]].count("model") == 2
-
-
-def test_a_session_of_another_folder_is_not_there(world):
-    world.run(HELLO, "-p", "first")
-    other = world.top / "other"
-    other.mkdir()
-    done = world.command("-r", "-p", "x", cwd=other, env={"GEMINI_API_KEY": "k"})
-    assert done.code == 42
-
-
-def test_a_session_with_a_name(world):
-    done = world.run(HELLO, "--session-id", "ticket-12_b", "-p", "first", "-o", "json")
-    assert done.json["session_id"] == "ticket-12_b"
-    done = world.run(HELLO, "-r", "ticket-12_b", "-p", "again", "-o", "json")
-    assert done.json["session_id"] == "ticket-12_b" and "first" in done.said()
-
-
-def test_a_session_from_a_file(world):
-    world.run(HELLO, "-p", "the very first")
-    (file,) = world.sessions()
-    before = file.read_bytes()
-    done = world.run(HELLO, "--session-file", file, "-p", "again", "-o", "json")
-    assert "the very first" in done.said() and file.read_bytes() == before
-    assert len(world.sessions()) == 2
-    done = world.command("--session-file", world.top / "none", "-p", "x",
-                         env={"GEMINI_API_KEY": "k"})
-    assert done.code == 42
-
-
-def test_a_session_that_is_open_is_not_resumed(world):
-    world.run(HELLO, "-p", "first")
-    with world.fake([{"reply": [text("late")], "delay": 3}]) as server:
-        process = world.start(server, "-r", "-p", "x")
-        while not server.requests:
-            time.sleep(0.01)
-        done = world.command("-r", "-p", "y", server=server)
-        assert done.code == 42 and "open" in done.err
-        process.terminate()
-        process.communicate()
-
-
-def test_files_of_sessions_are_the_users_alone(world):
-    world.run(HELLO, "-p", "first")
-    (file,) = world.sessions()
-    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_answers_are_recorded_and_replayed(world):
