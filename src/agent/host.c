@@ -87,6 +87,7 @@ static bool open_model(struct host *host, struct err *err)
 
 	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
 		return false;
+	notice_all(host, host->choice.warnings);
 	options->record_file = host->options.record_file;
 	options->trace = host->options.trace;
 	options->trace_data = host->options.data;

@@ -285,16 +285,23 @@ static void on_text(struct agent_output *output, enum bus_topic topic, const jso
 
 /* --- notices -------------------------------------------------------------------------------- */
 
-/* `forget`: so many of the latest assistant messages do not count any more. */
+/* What a program that reads stream-json can act on besides the sentence. */
+struct told {
+	unsigned forget;     /* so many of the latest assistant messages do not count any more */
+	const char *model;   /* this one answers from now on; or NULL */
+};
+
 static void stream_notice(struct agent_output *output, const char *severity, json_t *message,
-                          unsigned forget)
+                          struct told told)
 {
 	json_t *event = new_event("error");
 
 	json_object_set_new(event, "severity", json_string(severity));
 	json_object_set(event, "message", message);
-	if (forget)
-		json_object_set_new(event, "forget", json_integer(forget));
+	if (told.forget)
+		json_object_set_new(event, "forget", json_integer(told.forget));
+	if (told.model)
+		json_object_set_new(event, "model", json_text(span_str(told.model)));
 	put_event(output, event);
 }
 
@@ -317,7 +324,7 @@ static void complain(const char *severity, const char *message)
 }
 
 static void tell_notice(struct agent_output *output, const char *severity, const char *message,
-                        unsigned forget)
+                        struct told told)
 {
 	bool info = is_word(severity, "info");
 
@@ -328,14 +335,14 @@ static void tell_notice(struct agent_output *output, const char *severity, const
 
 		json_array_append_new(output->warnings, text);
 		if (output->begun)
-			stream_notice(output, severity, text, forget);
+			stream_notice(output, severity, text, told);
 	}
 }
 
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
 {
 	pthread_mutex_lock(&output->lock);
-	tell_notice(output, severity, message, 0);
+	tell_notice(output, severity, message, (struct told){ 0 });
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -349,9 +356,18 @@ static void on_notice(struct agent_output *output, const json_t *message)
 		take_back(output);
 	if (text)
 		tell_notice(output, severity ? severity : "info", text,
-		            forget ? output->pieces : 0);
+		            (struct told){ .forget = forget ? output->pieces : 0 });
 	if (forget)
 		output->pieces = 0;
+}
+
+static void on_model(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "model"));
+	const char *model = id ? model_plain_id(id) : "Another model";
+	_cleanup_free_ char *text = mem_printf("%s answers from now on.", model);
+
+	tell_notice(output, "warning", text, (struct told){ .model = model });
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -363,6 +379,8 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 	pthread_mutex_lock(&output->lock);
 	if (topic == BUS_NOTICE)
 		on_notice(output, message);
+	if (topic == BUS_MODEL)
+		on_model(output, message);
 	if (output->format == AGENT_STREAM_JSON)
 		on_stream(output, topic, message);
 	on_text(output, topic, message);
@@ -394,7 +412,7 @@ static void stream_early_notices(struct agent_output *output)
 
 	output->begun = true;
 	json_array_foreach(output->warnings, i, message)
-		stream_notice(output, "warning", message, 0);
+		stream_notice(output, "warning", message, (struct told){ 0 });
 }
 
 void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,

@@ -41,6 +41,7 @@ void model_choice_release(struct model_choice *choice)
 	}
 	free(store->strings);
 	free(store);
+	json_decref(choice->warnings);
 	*choice = (struct model_choice){ 0 };
 }
 
@@ -306,27 +307,46 @@ static bool choose_one(const struct settings *settings, const char *words,
 	return ok;
 }
 
-/* hasp.fallbacks, and for auto alone the smaller model; those that cannot be had are left out. */
-static void add_fallbacks(const struct settings *settings, const char *words,
-                          struct choice_store *store)
+static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
-	json_t *by_itself = json_pack("[s]", "flash");
+	_cleanup_free_ char *sentence =
+		mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why);
+
+	if (!choice->warnings)
+		choice->warnings = json_array();
+	json_array_append_new(choice->warnings, json_text(span_str(sentence)));
+}
+
+static bool add_fallback(const struct settings *settings, const char *name, size_t at,
+                         struct model_choice *choice)
+{
+	struct choice_store *store = choice->store;
+	struct err err = ERR_INIT;
+
+	if (at >= CHOICE_FALLBACKS)
+		err_set(&err, ERR_INVALID_ARGUMENT, "There may be %d of them.", CHOICE_FALLBACKS);
+	else if (choose_one(settings, name, &store->fallbacks[at], &err)) {
+		store->fallbacks[at].options.fallbacks = NULL;
+		store->list[at] = &store->fallbacks[at].options;
+		return true;
+	}
+	warn_of_fallback(choice, name, err.message);
+	return false;
+}
+
+/* hasp.fallbacks, and for auto alone the smaller model, which can be had where auto can. */
+static void add_fallbacks(const struct settings *settings, const char *words,
+                          struct model_choice *choice)
+{
+	json_auto_t *by_itself = json_pack("[s]", "flash");
 	const json_t *names = settings_get(settings, "hasp.fallbacks"), *name;
 	size_t count = 0, i;
 
 	if (!json_array_size(names) && strcmp(words, "auto") == 0)
 		names = by_itself;
-	json_array_foreach(names, i, name) {
-		struct err ignored = ERR_INIT;
-
-		if (count < CHOICE_FALLBACKS && json_is_string(name) &&
-		    choose_one(settings, json_string_value(name), &store->fallbacks[count], &ignored)) {
-			store->fallbacks[count].options.fallbacks = NULL;
-			store->list[count] = &store->fallbacks[count].options;
-			count++;
-		}
-	}
-	json_decref(by_itself);
+	json_array_foreach(names, i, name)
+		if (json_is_string(name))
+			count += add_fallback(settings, json_string_value(name), count, choice);
 }
 
 bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
@@ -342,7 +362,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 		words = "auto";
 	if (!choose_one(settings, words, &choice, err))
 		return false;
-	add_fallbacks(settings, words, choice.store);
+	add_fallbacks(settings, words, &choice);
 	*ret = choice;
 	return true;
 }

@@ -17,6 +17,7 @@ struct model {
 	struct endpoint *endpoints; /* owned; the fallbacks come after the first */
 	size_t count;
 	size_t current;             /* the one that answers now */
+	struct err first;           /* why the first one does not, if it does not */
 };
 
 /* Empty answers until the request itself is changed: a model that said nothing twice says nothing
@@ -106,6 +107,7 @@ struct asking {
 	void *data;
 	struct retry retry;
 	unsigned requests, empties;
+	unsigned asked;               /* of the requests, those to the current model */
 };
 
 static void tell(const struct asking *asking, const struct model_event *event)
@@ -143,6 +145,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 		request.contents = longer = nudged(request.contents);
 	reply_sink_init(&sink, asking->event, asking->data);
 	asking->requests++;
+	asking->asked++;
 	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
 	if (ok) {
 		*ret = (struct model_reply){
@@ -164,11 +167,24 @@ static void go_to_fallback(struct asking *asking, const struct err *why)
 
 	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(why->message),
 	                                    .attempt = asking->requests + 1 });
+	if (!model->current)
+		model->first = *why;
 	model->current++;
+	asking->asked = 0;
 	tell(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
 	                                    .text = span_str(current(model)->id),
 	                                    .subject = span_str(why->message) });
 	retry_init(&asking->retry, &current(model)->options, model->current + 1 < model->count);
+}
+
+/* A sentence about the last model that was asked says little to who chose the first. */
+static void name_first_cause(const struct model *model, struct err *err)
+{
+	const struct err last = *err;
+
+	if (model->current)
+		err_set(err, last.code, "%s The first model failed with: %s", last.message,
+		        model->first.message);
 }
 
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
@@ -188,10 +204,11 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 	if (step == RETRY_NEVER) {
 		if (err->code == ERR_OVERLOADED && attempt->delay_s > RETRY_LONGEST_S)
 			said.code = ERR_QUOTA_EXCEEDED;
-		if (asking->requests > 1)
+		if (asking->asked > 1)
 			err_set(&said, said.code, "%s (asked %u times)", err->message,
-			        asking->requests);
+			        asking->asked);
 		*err = said;
+		name_first_cause(asking->model, err);
 		return false;
 	}
 	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(err->message),
@@ -204,6 +221,8 @@ bool model_stream(struct model *model, const struct model_request *request,
                   struct model_reply *ret, struct err *err)
 {
 	json_t *contents = content_repair(request->contents);
+	/* Also of what a fallback answers. */
+	const char *record_file = model->endpoints[0].options.record_file;
 	struct asking asking = { .model = model, .request = *request, .event = event, .data = data };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
@@ -216,8 +235,7 @@ bool model_stream(struct model *model, const struct model_request *request,
 		goes_on = !ok && prepare_next(&asking, &attempt, &failed);
 	} while (goes_on);
 	json_decref(contents);
-	if (ok && current(model)->options.record_file &&
-	    !record_reply(current(model)->options.record_file, ret, &failed)) {
+	if (ok && record_file && !record_reply(record_file, ret, &failed)) {
 		model_reply_release(ret);
 		ok = false;
 	}

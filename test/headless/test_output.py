@@ -3,8 +3,10 @@
 place of another, an output that cannot be written."""
 import sys
 
+import json
+
 import pytest
-from conftest import HASP, KINDS
+from conftest import HASP, KEY, KINDS
 from fake_gemini import call, text
 from terminal import Terminal
 
@@ -87,3 +89,51 @@ def test_text_of_each_turn_comes_when_it_is_whole(world):
         world.write("go", "")
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, b"Done.\n", b"")
+
+
+# ---- a model in the place of another -------------------------------------------------------------
+
+QUOTA = {"status": 429, "error": "No more today.",
+         "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                      "reason": "QUOTA_EXHAUSTED"}]}
+OTHER = "openai/gpt-4.1"
+
+
+def with_fallback(world, first, second, *args, fallbacks=(OTHER,)):
+    """A run with Gemini's server, and OpenAI's for the fallback."""
+    world.settings(hasp={"fallbacks": list(fallbacks)})
+    with world.fake(first) as server, world.fake(second, "openai") as other:
+        base = KINDS["openai"][3]
+        done = world.command("-p", "x", "-m", "pro", *args, server=server,
+                             env={"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": other.url + base})
+        assert server.violations == other.violations == [] and not server.script + other.script
+    return done
+
+
+def test_a_fallback_that_answers_is_told(world):
+    record = world.top / "record.jsonl"
+    done = with_fallback(world, [QUOTA], [[text("Hello.")]], "--record", record)
+    assert (done.code, done.text) == (0, "Hello.\n")
+    assert "No more today." in done.err and "[WARNING] %s answers from now on." % OTHER in done.err
+    assert OTHER in record.read_text()
+    done = with_fallback(world, [QUOTA], [[text("Hello.")]], "-o", "json")
+    assert "%s answers from now on." % OTHER in done.json["warnings"]
+    done = with_fallback(world, [QUOTA], [[text("Hello.")]], "-o", "stream-json")
+    assert [event["model"] for event in done.of_type("error") if "model" in event] == [OTHER]
+
+
+def test_when_all_models_fail_the_first_cause_is_named(world):
+    done = with_fallback(world, [QUOTA], [{"status": 401, "error": "A bad key."}], "-o", "json")
+    message = json.loads(done.err[done.err.index("{\n"):])["error"]["message"]
+    assert done.code == 41
+    assert message.startswith(OTHER) and "asked 2 times" not in message
+    assert message.index("A bad key.") < message.index("first model") < message.index("No more today.")
+
+
+@pytest.mark.parametrize("name,why", [("groq/fast", "GROQ_API_KEY"), ("nowhere/m", "no provider")])
+def test_a_fallback_that_cannot_be_used_is_warned_about(world, name, why):
+    done = with_fallback(world, [[text("Hello.")]], [], "-o", "json", fallbacks=[name])
+    (warning,) = done.json["warnings"]
+    assert name in warning and why in warning and "hasp.fallbacks" in warning
+    done = with_fallback(world, [QUOTA], [[text("Hello.")]], fallbacks=[name, OTHER])
+    assert done.text == "Hello.\n", "those behind it count"
