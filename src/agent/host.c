@@ -520,14 +520,14 @@ static void start(struct host *host, json_t *content)
 	hook_outcome_release(&said);
 }
 
-bool host_prompt(struct host *host, struct span prompt, struct agent_outcome *outcome,
-                 struct err *err)
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err)
 {
 	const struct settings *settings = host->options.settings;
 	const bool search = settings_bool(
 		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
 	json_auto_t *notices = json_array();
-	json_auto_t *content = mention_message(&host->session, prompt, search, notices);
+	json_auto_t *content = mention_message(&host->session, piped, prompt, search, notices);
 
 	notice_all(host, notices);
 	start(host, content);

@@ -5,7 +5,7 @@
  *     struct host *host;
  *     if (!host_open(&options, &host, &err)) ...              // connects to nothing yet
  *     bus_subscribe(host_bus(host), BUS_CONTENT, show, ui);
- *     ok = host_prompt(host, SPAN("fix the build"), &outcome, &err);
+ *     ok = host_prompt(host, SPAN(""), SPAN("fix the build"), &outcome, &err);
  *     host_close(host, "exit");                               // SessionEnd hooks; nothing is left running
  *
  * In this order: the model, the history and the record, tools, hooks, files of instructions, checkpoints, the
@@ -60,9 +60,9 @@ const char *host_session_id(const struct host *host);
 const char *host_record_path(const struct host *host);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
 
-/* Sends one prompt: @paths in it are read (mention.h), SessionStart hooks run before the first. As
- * agent_prompt. */
-bool host_prompt(struct host *host, struct span prompt, struct agent_outcome *outcome,
-                 struct err *err);
+/* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in which are
+ * read (mention.h). SessionStart hooks run before the first. As agent_prompt. */
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err);
 
 #endif

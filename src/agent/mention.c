@@ -55,18 +55,19 @@ static size_t read_quoted(struct span text, struct buf *path)
 	return 0;
 }
 
-static bool read_mention(struct span prompt, size_t at, struct mention *ret)
+/* Reads what stands at an @; the length of it, with the @. Without a path there is ret->path NULL: nothing, or
+ * more than a path can be. That is passed over as one: it would be read again from each @ in it. */
+static size_t read_mention(struct span prompt, size_t at, struct mention *ret)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
 	struct span rest = span_of(prompt.data + at + 1, prompt.len - at - 1);
 	bool quoted = rest.len && rest.data[0] == '"';
 	size_t len = quoted ? read_quoted(rest, &path) : read_plain(rest, &path);
 
-	if (!len || !path.len || path.overflowed)
-		return false;
-	*ret = (struct mention){ .offset = at, .length = len + 1,
-		                 .path = mem_dup(path.data, path.len), .quoted = quoted };
-	return true;
+	*ret = (struct mention){ .offset = at, .length = len + 1, .quoted = quoted };
+	if (len && path.len && !path.overflowed)
+		ret->path = mem_dup(path.data, path.len);
+	return ret->length;
 }
 
 size_t mentions_find(struct span prompt, struct mention **ret)
@@ -80,12 +81,13 @@ size_t mentions_find(struct span prompt, struct mention **ret)
 			i++;
 			continue;
 		}
-		if (prompt.data[i] != '@' || !may_precede(prompt, i) ||
-		    !read_mention(prompt, i, &one))
+		if (prompt.data[i] != '@' || !may_precede(prompt, i))
+			continue;
+		i += read_mention(prompt, i, &one) - 1;
+		if (!one.path)
 			continue;
 		*ret = mem_grow(*ret, &cap, count + 1, sizeof(**ret));
 		(*ret)[count++] = one;
-		i += one.length - 1;
 	}
 	return count;
 }

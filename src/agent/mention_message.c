@@ -156,10 +156,11 @@ static void add_mention(struct building *building, const struct mention *mention
 }
 
 /* \@ was written for @. */
-static void add_prompt(struct building *building, struct span prompt)
+static void add_prompt(struct building *building, struct span piped, struct span prompt)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(prompt.len + 1);
+	_cleanup_buf_ struct buf text = BUF_INIT(piped.len + prompt.len + 1);
 
+	buf_append(&text, piped.data, piped.len);
 	for (size_t i = 0; i < prompt.len; i++) {
 		if (prompt.data[i] == '\\' && i + 1 < prompt.len && prompt.data[i + 1] == '@')
 			continue;
@@ -176,7 +177,7 @@ static bool is_repeated(const struct mention *mentions, size_t i)
 	return false;
 }
 
-json_t *mention_message(struct session *session, struct span prompt, bool search,
+json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
                         json_t *notices)
 {
 	struct building building = { .session = session, .search = search,
@@ -184,7 +185,7 @@ json_t *mention_message(struct session *session, struct span prompt, bool search
 	struct mention *mentions;
 	size_t count = mentions_find(prompt, &mentions);
 
-	add_prompt(&building, prompt);
+	add_prompt(&building, piped, prompt);
 	for (size_t i = 0; i < count; i++)
 		if (!is_repeated(mentions, i))
 			add_mention(&building, &mentions[i]);

@@ -220,7 +220,7 @@ static struct agent_ending ending_of(const struct agent_outcome *outcome, bool o
 	};
 }
 
-static int run_prompt(struct headless *run, struct span prompt)
+static int run_prompt(struct headless *run, const struct agent_input *input)
 {
 	struct agent_outcome outcome = { 0 };
 	struct err err = ERR_INIT;
@@ -231,9 +231,9 @@ static int run_prompt(struct headless *run, struct span prompt)
 
 	agent_output_listen(&run->output, host_bus(run->host));
 	agent_output_begin(&run->output, host_session_id(run->host),
-	                   model_plain_id(host_model(run->host)), prompt);
+	                   model_plain_id(host_model(run->host)), buf_view(&input->text));
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	ok = host_prompt(run->host, prompt, &outcome, &err);
+	ok = host_prompt(run->host, agent_input_piped(input), agent_input_said(input), &outcome, &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	stats = agent_stats(host_agent(run->host));
 	stream_stats = agent_stream_stats(
@@ -321,7 +321,7 @@ static enum agent_format format_of(const struct invocation *invocation)
 	return strcmp(word, "json") == 0 ? AGENT_JSON : AGENT_STREAM_JSON;
 }
 
-static int run_agent(const struct invocation *invocation, struct span prompt)
+static int run_agent(const struct invocation *invocation, const struct agent_input *input)
 {
 	/* The handlers of signals outlive this function. */
 	static struct cancel cancel;
@@ -337,7 +337,7 @@ static int run_agent(const struct invocation *invocation, struct span prompt)
 	agent_signals_install(&cancel);
 	agent_output_open(&run.output, format_of(invocation), &cancel);
 	if (prepare(&run, &ending, &err)) {
-		code = run_prompt(&run, prompt);
+		code = run_prompt(&run, input);
 	} else {
 		agent_output_end(&run.output, &ending);
 		code = ending.code;
@@ -423,8 +423,9 @@ static int refuse(const struct invocation *invocation, enum agent_exit code, con
 
 int command_run_root(const struct invocation *invocation)
 {
-	_cleanup_buf_ struct buf prompt = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20));
+	struct agent_input input = AGENT_INPUT_INIT;
 	struct err err = ERR_INIT;
+	int code;
 
 	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
 		return show_version_or_page(invocation);
@@ -433,13 +434,16 @@ int command_run_root(const struct invocation *invocation)
 		return list_or_delete(invocation);
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
-	if (!agent_input_read(invocation, &prompt, &err))
-		return refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
-		                                                            AGENT_EXIT_INPUT, &err);
-	if (!prompt.len) {
+	if (!agent_input_read(invocation, &input, &err)) {
+		code = refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
+		                                                             AGENT_EXIT_INPUT, &err);
+	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "There is no prompt: give one with -p, as words, or on standard input.");
-		return refuse(invocation, AGENT_EXIT_INPUT, &err);
+		code = refuse(invocation, AGENT_EXIT_INPUT, &err);
+	} else {
+		code = run_agent(invocation, &input);
 	}
-	return run_agent(invocation, buf_view(&prompt));
+	buf_release(&input.text);
+	return code;
 }

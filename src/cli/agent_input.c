@@ -50,16 +50,17 @@ static void put_words(const struct invocation *invocation, struct buf *out)
 		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
 }
 
-static bool is_blank(const struct buf *text)
+static bool is_blank(struct span text)
 {
-	for (size_t i = 0; i < text->len; i++)
-		if (!strchr(" \t\r\n", text->data[i]) || !text->data[i])
+	for (size_t i = 0; i < text.len; i++)
+		if (!strchr(" \t\r\n", text.data[i]) || !text.data[i])
 			return false;
 	return true;
 }
 
-bool agent_input_read(const struct invocation *invocation, struct buf *out, struct err *err)
+bool agent_input_read(const struct invocation *invocation, struct agent_input *ret, struct err *err)
 {
+	struct buf *out = &ret->text;
 	bool prompt = invocation_has(invocation, FLAG_PROMPT);
 
 	if (prompt && invocation->positional_count)
@@ -67,12 +68,15 @@ bool agent_input_read(const struct invocation *invocation, struct buf *out, stru
 		               "The prompt is given twice: by --prompt and by words.");
 	if (has_input() && !read_input(out, err))
 		return false;
-	if (is_blank(out))
+	if (is_blank(buf_view(out)))
 		buf_clear(out);
 	else if (prompt || invocation->positional_count)
 		buf_str(out, "\n\n");
+	ret->piped_len = out->len;
 	put_words(invocation, out);
-	if (is_blank(out))
+	if (is_blank(agent_input_said(ret)))
+		ret->piped_len = 0;
+	if (is_blank(buf_view(out)))
 		buf_clear(out);
 	return true;
 }

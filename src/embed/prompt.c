@@ -79,7 +79,7 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 	if (!begin(agent, error))
 		return false;
 	quiet_begin(&quiet);
-	ok = host_prompt(agent->host, span_str(text), &outcome, &err);
+	ok = host_prompt(agent->host, SPAN(""), span_str(text), &outcome, &err);
 	quiet_end(&quiet);
 	end(agent);
 	if (ret_answer && outcome.text) {

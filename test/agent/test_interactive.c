@@ -185,7 +185,7 @@ static void work(struct bench *bench)
 	struct agent_outcome outcome;
 	struct err err = ERR_INIT;
 
-	if (!host_prompt(bench->host, SPAN("Do it."), &outcome, &err))
+	if (!host_prompt(bench->host, SPAN(""), SPAN("Do it."), &outcome, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(outcome.text, "Done.");
 	agent_outcome_release(&outcome);
@@ -314,7 +314,7 @@ static void what_was_looked_up_is_replayed(void **state)
 	write_replay(bench, calls, ARRAY_LEN(calls));
 	open_host(bench, NULL);
 	/* "Done." answers the search; nothing is left for the agent. */
-	assert_false(host_prompt(bench->host, SPAN("Do it."), &outcome, &err));
+	assert_false(host_prompt(bench->host, SPAN(""), SPAN("Do it."), &outcome, &err));
 	assert_int_equal(err.code, ERR_MODEL_ERROR);
 	agent_outcome_release(&outcome);
 	assert_non_null(strstr(json_string_value(json_object_get(result(bench, 0), "text")), "Done."));

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "agent/mention.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
@@ -44,6 +46,8 @@ static void what_is_a_mention(void **state)
 		{ "@a @a", "a|a|" },
 		{ "wer ist @\xc3\xa4.txt?", "\xc3\xa4.txt|" },
 		{ "@a\\", "a\\|" },
+		{ "@\"not closed @b", "b|" },
+		{ "@\"not closed\n@b @\"c\"", "b|c|" },
 	};
 
 	(void)state;
@@ -60,6 +64,43 @@ static void what_is_a_mention(void **state)
 		assert_string_equal(paths.data, rows[i].paths);
 		mentions_free(mentions, count);
 	}
+}
+
+/* A few megabytes that begin a mention everywhere, and one that counts behind them. */
+static void a_long_prompt_is_read_once(void **state)
+{
+	static const char *const pieces[] = { "@", "@/", "@\"", "@\"\\\"", "@\"a ", "\\@\"", "@x@\"\n", "\"@" };
+	enum { BYTES = 4 << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		_cleanup_buf_ struct buf prompt = BUF_INIT(BYTES + 64);
+		const uint64_t from = monotonic_ms();
+		struct mention *mentions;
+		size_t count;
+
+		while (prompt.len < BYTES)
+			buf_str(&prompt, pieces[i]);
+		count = mentions_find(buf_view(&prompt), &mentions);
+		assert_true(count <= LIMIT_MENTIONS);
+		assert_true(monotonic_ms() - from < 5000);
+		mentions_free(mentions, count);
+	}
+}
+
+static void more_than_a_path_can_be_is_passed_over(void **state)
+{
+	_cleanup_buf_ struct buf prompt = BUF_INIT(1 << 20);
+	struct mention *mentions;
+
+	(void)state;
+	while (prompt.len <= LIMIT_PATH_BYTES)
+		buf_str(&prompt, "@some/path");
+	buf_str(&prompt, " and @a.txt");
+	assert_int_equal(mentions_find(buf_view(&prompt), &mentions), 1);
+	assert_string_equal(mentions[0].path, "a.txt");
+	assert_int_equal(mentions[0].offset + mentions[0].length, prompt.len);
+	mentions_free(mentions, 1);
 }
 
 static struct provider *open_root(void)
@@ -84,7 +125,7 @@ static char *message_of(const char *prompt, json_t *notices, size_t *ret_media)
 	size_t i;
 
 	session_init(&session, provider);
-	message = mention_message(&session, span_str(prompt), true, notices);
+	message = mention_message(&session, SPAN("piped: @sub/b.c \\@x\n"), span_str(prompt), true, notices);
 	content_text(message, &text);
 	*ret_media = 0;
 	json_array_foreach(json_object_get(message, "parts"), i, part)
@@ -103,7 +144,8 @@ static void files_come_versioned_and_hashed(void **state)
 	_cleanup_free_ char *text = message_of("what is @a.txt and \\@b, @a.txt?", notices, &media);
 
 	(void)state;
-	assert_non_null(strstr(text, "what is @a.txt and @b, @a.txt?"));
+	assert_non_null(strstr(text, "piped: @sub/b.c \\@x\nwhat is @a.txt and @b, @a.txt?"));
+	assert_null(strstr(text, "in the folder"));
 	assert_non_null(strstr(text, "--- Content from referenced files ---"));
 	assert_non_null(strstr(text, "\"version\":1,\"sha256\":\""));
 	assert_null(strstr(text, "\"version\":2"));
@@ -184,6 +226,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_a_mention),
+		cmocka_unit_test(a_long_prompt_is_read_once),
+		cmocka_unit_test(more_than_a_path_can_be_is_passed_over),
 		cmocka_unit_test(files_come_versioned_and_hashed),
 		cmocka_unit_test(folders_globs_names_and_media),
 		cmocka_unit_test(nothing_outside_is_read),

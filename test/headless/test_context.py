@@ -73,6 +73,19 @@ def test_a_mention_does_not_leave_the_project(world, prompt):
     assert "CANARY" not in said and "root:x:0" not in said
 
 
+@pytest.mark.parametrize("args,files", [
+    (["-p", "why? @a.txt"], ["ALPHA"]), (["what", "is this?"], []), (["-p", ""], ["BETA"]), ([], ["BETA"])])
+def test_what_is_piped_in_beside_a_prompt_names_no_files(world, args, files):
+    """A log, a diff: others wrote it. Alone it is the prompt."""
+    world.write("a.txt", "ALPHA\n")
+    world.write("b.txt", "BETA\n")
+    done = world.run(HELLO, *args, stdin=b"error in @b.txt at \\@line 3")
+    said = json.dumps(done.sent[0]["contents"][-1])
+    assert [word for word in ("ALPHA", "BETA") if word in said] == files and done.err == ""
+    kept = "\\\\@line" if files != ["BETA"] else "@line"
+    assert "error in @b.txt at %s 3" % kept in said
+
+
 def test_an_address_is_no_mention(world):
     done = world.run(HELLO, "-p", "write to me@example.org, @nobody")
     assert done.err == "" and "me@example.org, @nobody" in done.said(0)
