@@ -60,11 +60,17 @@ struct agent_options {
 	void *before_edit_data;
 	const char *session_id;
 	struct span system;            /* the system prompt, copied */
+	/* What the model is told before the conversation (facts.h), a message: it is the history's first,
+	 * whatever becomes of the rest, and is not recorded. NULL: nothing. Borrowed. */
+	const json_t *context;
 	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
 	/* Asked once for each folder that calls touch, with the path of a file or folder in it: what is
 	 * found just in time (memory.h) is appended to the result. The caller frees what it returns; NULL:
 	 * nothing. On a call's thread, one at a time. May be NULL. */
 	char *(*context_for)(void *data, const char *path);
+	/* The history was replaced: of what context_for found, the texts in `kept` (an array) are still in
+	 * it. It is asked about every folder once more. May be NULL. */
+	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */

@@ -170,8 +170,7 @@ static json_t *build_answer(struct call *call)
 	if (call->context)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
-		json_object_set_new(response, "newly_discovered_project_context",
-		                    json_text(span_str(found)));
+		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
 	part = part_response(call->id, call->name, response);
 	if (json_array_size(media))
 		json_object_set(json_object_get(part, "functionResponse"), "parts", media);

@@ -44,10 +44,15 @@ static const char summary_system[] =
 
 /* ---- how large --------------------------------------------------------------------- */
 
-static uint64_t estimate(struct agent *agent, const json_t *history)
+/* Of what is sent besides the history. */
+static uint64_t estimate_rest(struct agent *agent)
 {
-	return content_estimate_tokens(history) +
-	       (strlen(agent->system) + json_weight(turn_tools(agent))) / TOKEN_BYTES;
+	return (strlen(agent->system) + json_weight(turn_tools(agent))) / TOKEN_BYTES;
+}
+
+static uint64_t estimate(struct agent *agent)
+{
+	return content_estimate_tokens(agent->history) + estimate_rest(agent);
 }
 
 static uint64_t counted(const struct agent *agent)
@@ -78,7 +83,7 @@ static uint64_t next_due(const struct agent *agent)
 
 uint64_t compact_tokens(struct agent *agent)
 {
-	uint64_t known = counted(agent), all = estimate(agent, agent->history);
+	uint64_t known = counted(agent), all = estimate(agent);
 
 	return known < all ? known : all;
 }
@@ -209,7 +214,8 @@ static char *ask_for_summary(struct agent *agent, const json_t *head, uint64_t t
 }
 
 /* Of a record that was too large itself, half is tried, once. */
-static char *summarise(struct agent *agent, size_t first, uint64_t before, struct err *err)
+static char *summarise(struct agent *agent, const json_t *conversation, size_t first,
+                       uint64_t before, struct err *err)
 {
 	uint64_t limit = model_context_tokens(agent->options.model) * 6 / 10;
 	uint64_t room = before * 7 / 10 < limit ? before * 7 / 10 : limit;
@@ -217,7 +223,7 @@ static char *summarise(struct agent *agent, size_t first, uint64_t before, struc
 	char *snapshot;
 
 	for (size_t i = 0; i < first; i++)
-		json_array_append(head, json_array_get(agent->history, i));
+		json_array_append(head, json_array_get(conversation, i));
 	snapshot = ask_for_summary(agent, head, room, err);
 	if (snapshot || err->code != ERR_CONTEXT_TOO_LARGE)
 		return snapshot;
@@ -234,17 +240,27 @@ static void tell(struct agent *agent, uint64_t before, uint64_t after, const cha
 	bus_publish(agent->options.bus, BUS_COMPRESSED, message);
 }
 
-/* Takes a new history if it is smaller than `most`. */
-static bool take(struct agent *agent, json_t *history, uint64_t most, uint64_t before,
+/* What takes the place of the history. */
+struct shorter {
+	json_t *context;      /* owned; or NULL, as the agent's */
+	json_t *conversation; /* owned */
+};
+
+/* Takes it, if it is smaller than `most`; releases it. */
+static bool take(struct agent *agent, struct shorter *shorter, uint64_t most, uint64_t before,
                  const char *how)
 {
-	uint64_t after = estimate(agent, history);
+	uint64_t after = content_estimate_tokens(shorter->context) +
+	                 content_estimate_tokens(shorter->conversation) + estimate_rest(agent);
 
 	if (after >= most) {
-		json_decref(history);
+		json_decref(shorter->context);
+		json_decref(shorter->conversation);
 		return false;
 	}
-	agent_replace(agent, history);
+	json_decref(agent->context);
+	agent->context = shorter->context;
+	agent_replace(agent, shorter->conversation);
 	agent->compacted_to = after;
 	tell(agent, before, after, how);
 	return true;
@@ -252,19 +268,23 @@ static bool take(struct agent *agent, json_t *history, uint64_t most, uint64_t b
 
 static bool by_summary(struct agent *agent, uint64_t before, struct err *err)
 {
-	size_t first = compact_tail(agent->history, share_kept);
+	json_auto_t *conversation = agent_conversation(agent);
+	size_t first = compact_tail(conversation, share_kept);
 	_cleanup_free_ char *snapshot = NULL, *text = NULL;
-	uint64_t now = estimate(agent, agent->history);
+	uint64_t now = estimate(agent);
+	struct shorter shorter;
 
 	if (!first)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE,
 		               "There is nothing in the conversation that a summary could replace.");
-	snapshot = summarise(agent, first, now, err);
+	snapshot = summarise(agent, conversation, first, now, err);
 	if (!snapshot)
 		return false;
 	text = mem_printf("What was said and done so far was compressed. This is the state of the "
 	                  "work; go on from here.\n\n%s", snapshot);
-	if (take(agent, begun_with(text, agent->history, first), now, before, "summary"))
+	shorter = (struct shorter){ json_incref(agent->context),
+		                    begun_with(text, conversation, first) };
+	if (take(agent, &shorter, now, before, "summary"))
 		return true;
 	return err_set(err, ERR_CONTEXT_TOO_LARGE, "A summary was not shorter than the conversation.");
 }
@@ -314,16 +334,19 @@ static json_t *cut_strings(json_t *value, size_t most)
 }
 
 /* Results and prompts, but not what the model said: that has to come back untouched. */
-static json_t *cut_users(json_t *history, size_t most)
+static void cut_users(struct shorter *shorter, size_t most)
 {
-	json_t *all = json_array(), *message;
+	json_t *all = json_array(), *message, *context = NULL;
 	size_t i;
 
-	json_array_foreach(history, i, message)
+	json_array_foreach(shorter->conversation, i, message)
 		json_array_append_new(all, content_is_user(message) ? cut_strings(message, most) :
 		                                                      json_incref(message));
-	json_decref(history);
-	return all;
+	if (shorter->context)
+		context = cut_strings(shorter->context, most);
+	json_decref(shorter->conversation);
+	json_decref(shorter->context);
+	*shorter = (struct shorter){ context, all };
 }
 
 /* Less and less, until it fits; the last that is smaller than what there was counts. */
@@ -334,22 +357,24 @@ static bool by_leaving_out(struct agent *agent, uint64_t goal, uint64_t before, 
 		size_t longest; /* bytes of a text; 0: any */
 	} steps[] = { { 0.3, 0 },    { 0.15, 0 },   { 0.05, 0 },   { 0, 0 },
 		      { 0, 20000 },  { 0, 4000 },   { 0, 500 } };
-	_cleanup_free_ char *text = beginning(agent->history);
-	uint64_t now = estimate(agent, agent->history);
+	json_auto_t *conversation = agent_conversation(agent);
+	_cleanup_free_ char *text = beginning(conversation);
+	uint64_t now = estimate(agent);
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-		size_t first = compact_tail(agent->history, steps[i].share);
+		size_t first = compact_tail(conversation, steps[i].share);
 		bool last = i + 1 == ARRAY_LEN(steps);
 		uint64_t most = last || goal >= now ? now : goal + 1;
-		json_t *history;
+		struct shorter shorter;
 
 		if (!first && !steps[i].longest)
 			continue;
-		history = first ? begun_with(text, agent->history, first) :
-		                  json_copy(agent->history);
+		shorter = (struct shorter){ json_incref(agent->context),
+			                    first ? begun_with(text, conversation, first) :
+			                            json_incref(conversation) };
 		if (steps[i].longest)
-			history = cut_users(history, steps[i].longest);
-		if (take(agent, history, most, before, "truncation"))
+			cut_users(&shorter, steps[i].longest);
+		if (take(agent, &shorter, most, before, "truncation"))
 			return true;
 	}
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,

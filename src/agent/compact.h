@@ -8,7 +8,8 @@
  * After a summary that failed, later compactions only leave out.
  *
  * What is kept begins at a prompt of the user if there is one in it, else at a message of the model: no
- * result loses its call.
+ * result loses its call.  The context that stands before the conversation (agent.h) stays, whole but in the
+ * last of these steps; what was found just in time and went with its result is found once more.
  */
 #ifndef HASP_AGENT_COMPACT_H
 #define HASP_AGENT_COMPACT_H

@@ -2,7 +2,8 @@
 /* The first message of a conversation: where and when it takes place, and what the project's files of
  * instructions say.
  *
- * It stands before the history and is made anew for each session, resumed ones too; it is not recorded.
+ * It stands before the history, also after a compaction, and is made anew for each session, resumed ones too;
+ * it is not recorded.
  */
 #ifndef HASP_AGENT_FACTS_H
 #define HASP_AGENT_FACTS_H

@@ -41,6 +41,7 @@ struct host {
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
 	struct agent *agent;
+	json_t *context;           /* what the model is told first, anew in each session */
 	json_t *history;           /* what the agent begins with */
 	char *root;
 	struct command_env command_env;
@@ -314,12 +315,17 @@ static void load_memory(struct host *host)
 	notice_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;
 	text = facts_text(&facts);
-	json_array_insert_new(host->history, 0, content_user_text(span_str(text)));
+	host->context = content_user_text(span_str(text));
 }
 
 static char *context_for(void *data, const char *path)
 {
 	return memory_found(((struct host *)data)->memory, path);
+}
+
+static void context_lost(void *data, const json_t *kept)
+{
+	memory_forget(((struct host *)data)->memory, kept);
 }
 
 static void open_outputs(struct host *host)
@@ -373,7 +379,8 @@ static bool open_agent(struct host *host, struct err *err)
 		.session = &host->session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->record, .session_id = record_session_id(host->record),
-		.history = host->history, .context_for = context_for, .context_data = host,
+		.context = host->context, .history = host->history,
+		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder = outputs_folder(host->outputs),
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
@@ -463,6 +470,7 @@ void host_close(struct host *host, const char *reason)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);
 	home_free(host->home);
+	json_decref(host->context);
 	json_decref(host->history);
 	free((char *)host->options.session_id);
 	command_env_release(&host->command_env);

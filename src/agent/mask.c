@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/file_states.h"
+#include "agent/private.h"
 #include "agent/weight.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -172,7 +173,8 @@ static void keep_small(json_t *kept, const char *name, json_t *value)
 {
 	struct span text = json_span(value);
 
-	if (json_weight(value) <= MEMBER_MAX)
+	/* Instructions hold on, whatever becomes of the result that they came with. */
+	if (json_weight(value) <= MEMBER_MAX || !strcmp(name, FOUND_CONTEXT))
 		json_object_set(kept, name, value);
 	else if (text.len)
 		json_object_set_new(kept, name, json_text(utf8_head(text, MEMBER_HEAD)));

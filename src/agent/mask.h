@@ -10,7 +10,8 @@
  *
  * Masking: the newest protect_tokens of results stay as they are; of older ones, when at least min_tokens
  * can be gained at once, all large ones are replaced by their small members and the name of a file
- * with the whole.  So what was sent before changes rarely.  A result in a message of the last turn stays.
+ * with the whole.  So what was sent before changes rarely.  A result in a message of the last turn stays, and
+ * so do instructions that were found just in time (memory.h).
  *
  * Files are made in options.folder, with mode 0600, and never follow or replace what has their name.  No
  * folder, or a full disk: truncation goes without the file and says so, masking is not done.

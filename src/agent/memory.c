@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "data/json.h"
 
+#define BLOCK_END "--- End of Context from: %s ---\n"
+
 enum { FOLDERS_ABOVE_MAX = 64 };
 
 struct memory {
@@ -24,7 +26,8 @@ struct memory {
 	bool trusted;
 	json_t *names;        /* of files, in their order */
 	json_t *files, *notices;
-	json_t *folders;      /* those that were looked into: path: true */
+	json_t *folders;      /* those that were looked into: path: whether memory_load did it */
+	bool loaded;
 	struct buf global, project;
 	pthread_mutex_t lock; /* of memory_found */
 };
@@ -43,6 +46,17 @@ static void note(struct memory *memory, const char *path, const struct err *err)
 	say(memory, path, err->message);
 }
 
+static void add_name(json_t *names, const char *path)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name)
+		if (strcmp(json_string_value(name), path) == 0)
+			return;
+	json_array_append_new(names, json_text(span_str(path)));
+}
+
 static void add_block(struct memory *memory, const struct source *source, const char *path,
                       struct span text, struct buf *out)
 {
@@ -52,9 +66,9 @@ static void add_block(struct memory *memory, const struct source *source, const 
 	imports_resolve(source, path, text, out);
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_char(out, '\n');
-	buf_printf(out, "--- End of Context from: %s ---\n", path);
+	buf_printf(out, BLOCK_END, path);
 	if (!out->overflowed) {
-		json_array_append_new(memory->files, json_text(span_str(path)));
+		add_name(memory->files, path);
 		return;
 	}
 	out->len = before;
@@ -90,7 +104,7 @@ static void add_folder(struct memory *memory, const struct source *source, const
 
 	if (json_object_get(memory->folders, folder))
 		return;
-	json_object_set_new(memory->folders, folder, json_true());
+	json_object_set_new(memory->folders, folder, json_boolean(!memory->loaded));
 	json_array_foreach(memory->names, i, name) {
 		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
 
@@ -229,6 +243,7 @@ struct memory *memory_load(const struct memory_options *options)
 	load_global(memory);
 	if (memory->trusted)
 		load_project(memory);
+	memory->loaded = true;
 	return memory;
 }
 
@@ -300,4 +315,34 @@ char *memory_found(struct memory *memory, const char *path)
 		return NULL;
 	buf_char(&out, 0);
 	return buf_steal(&out);
+}
+
+/* Whether a text has a block of a file of this folder, to its end. */
+static bool is_in(const struct memory *memory, const char *folder, const json_t *texts)
+{
+	size_t i, k;
+	json_t *name, *text;
+
+	json_array_foreach(memory->names, i, name) {
+		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
+		_cleanup_free_ char *end = mem_printf(BLOCK_END, path);
+
+		json_array_foreach((json_t *)texts, k, text)
+			if (json_is_string(text) && strstr(json_string_value(text), end))
+				return true;
+	}
+	return false;
+}
+
+void memory_forget(struct memory *memory, const json_t *kept)
+{
+	const char *folder;
+	json_t *loaded;
+	void *next;
+
+	pthread_mutex_lock(&memory->lock);
+	json_object_foreach_safe(memory->folders, next, folder, loaded)
+		if (json_is_false(loaded) && !is_in(memory, folder, kept))
+			json_object_del(memory->folders, folder);
+	pthread_mutex_unlock(&memory->lock);
 }

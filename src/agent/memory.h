@@ -5,6 +5,7 @@
  *     memory_global(memory)      // ~/.gemini and the project's private memory: for the system prompt
  *     memory_project(memory)     // the project's: for the first message
  *     found = memory_found(memory, "src/deep/file.c");   // of the folders on the way, once each
+ *     memory_forget(memory, kept);                       // but again when it has left the conversation
  *     memory_free(memory);
  *
  * The project's are those of the workspace's root and of the folders above it up to the one with a
@@ -46,5 +47,7 @@ const json_t *memory_notices(const struct memory *memory);
 /* What the folders from the root down to that of `path` (absolute or beneath the root) have to say that was
  * not said before; NULL: nothing. The caller frees. From any thread. */
 char *memory_found(struct memory *memory, const char *path);
+/* What memory_found said and is in none of the texts in `kept` (an array) counts as not said. From any thread. */
+void memory_forget(struct memory *memory, const json_t *kept);
 
 #endif

@@ -12,11 +12,15 @@
 #include "agent/stats.h"
 #include "agent/superseded.h"
 
+/* The member of a tool's response that has what was found just in time. */
+#define FOUND_CONTEXT "newly_discovered_project_context"
+
 struct agent {
 	struct agent_options options; /* strings are owned, the rest is borrowed */
 	char *system;                 /* owned */
 	char *root;                   /* owned; the workspace folder, for names of files in calls */
 	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
+	json_t *context;              /* owned; the history's first message; or NULL: there is none */
 	json_t *history;              /* owned */
 	struct stats *stats;          /* owned, unless `parent` has it */
 	_Atomic int mode;             /* enum approval_mode */
@@ -59,7 +63,9 @@ bool agent_has_hooks(const struct agent *agent, enum hook_event event, const cha
 void agent_notice(struct agent *agent, const char *severity, const char *message);
 /* Appends; takes the reference. */
 void agent_append(struct agent *agent, json_t *message);
-/* Another conversation takes the place of the history; takes the reference, and records it. */
-void agent_replace(struct agent *agent, json_t *history);
+/* The history without the context before it; a new reference. */
+json_t *agent_conversation(const struct agent *agent);
+/* Another conversation takes its place; takes the reference, and records it. */
+void agent_replace(struct agent *agent, json_t *conversation);
 
 #endif

@@ -8,6 +8,7 @@
 #include "agent/record.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/content.h"
 
 /* ---- settings ---------------------------------------------------------------------- */
 
@@ -64,6 +65,17 @@ static char *workspace_root(const struct session *session)
 	return mem_strdup(root ? root : "/");
 }
 
+static json_t *with_context(const struct agent *agent, const json_t *conversation)
+{
+	json_t *all = json_array();
+
+	if (agent->context)
+		json_array_append(all, agent->context);
+	if (conversation)
+		json_array_extend(all, (json_t *)conversation);
+	return all;
+}
+
 struct agent *agent_new(const struct agent_options *options)
 {
 	struct agent *agent = mem_alloc(1, sizeof(*agent));
@@ -77,7 +89,8 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->system = options->system.len ? mem_dup(options->system.data, options->system.len) :
 	                                      mem_strdup("");
 	agent->root = workspace_root(options->session);
-	agent->history = options->history ? json_copy(options->history) : json_array();
+	agent->context = json_incref((json_t *)options->context);
+	agent->history = with_context(agent, options->history);
 	agent->stats = options->parent ? options->parent->stats : stats_new();
 	atomic_init(&agent->mode, (int)options->mode);
 	atomic_init(&agent->stop, false);
@@ -100,6 +113,7 @@ void agent_free(struct agent *agent)
 	loop_check_free(agent->loop);
 	if (!agent->options.parent)
 		stats_free(agent->stats);
+	json_decref(agent->context);
 	json_decref(agent->history);
 	json_decref(agent->declared);
 	json_decref(agent->ids);
@@ -166,15 +180,55 @@ void agent_append(struct agent *agent, json_t *message)
 	json_array_append_new(agent->history, message);
 }
 
-void agent_replace(struct agent *agent, json_t *history)
+json_t *agent_conversation(const struct agent *agent)
+{
+	json_t *conversation = json_copy(agent->history);
+
+	if (agent->context)
+		json_array_remove(conversation, 0);
+	return conversation;
+}
+
+/* What was found just in time and is in the history. */
+static json_t *context_in(const json_t *history)
+{
+	json_t *texts = json_array(), *message, *part;
+	size_t i, k;
+
+	json_array_foreach((json_t *)history, i, message)
+		json_array_foreach(json_object_get(message, "parts"), k, part) {
+			const json_t *response =
+				json_object_get(part_get_response(part), "response");
+			json_t *found = json_object_get(response, FOUND_CONTEXT);
+
+			if (found)
+				json_array_append(texts, found);
+		}
+	return texts;
+}
+
+static void forget_context(struct agent *agent)
+{
+	json_auto_t *kept = context_in(agent->history);
+
+	pthread_mutex_lock(&agent->lock);
+	json_object_clear(agent->folders);
+	if (agent->options.context_lost)
+		agent->options.context_lost(agent->options.context_data, kept);
+	pthread_mutex_unlock(&agent->lock);
+}
+
+void agent_replace(struct agent *agent, json_t *conversation)
 {
 	json_decref(agent->history);
-	agent->history = history;
+	agent->history = with_context(agent, conversation);
 	agent->counted_messages = 0;
 	superseded_free(agent->superseded);
 	agent->superseded = superseded_new();
+	forget_context(agent);
 	if (agent->options.record)
-		record_replace(agent->options.record, history);
+		record_replace(agent->options.record, conversation);
+	json_decref(conversation);
 }
 
 /* ---- hooks ------------------------------------------------------------------------- */

@@ -11,7 +11,8 @@
  *    "policy": [FILE...], "hooks": {...}, "settings": {...},
  *    "answers": [{"outcome", "newContent", "message"}...],    to questions, in order
  *    "save_folder", "output_folder", "max_turns", "return_content": "diff",
- *    "context": true,                     "found in FOLDER" for each new folder
+ *    "context": true,                     "found for PATH" for each new folder
+ *    "first": TEXT,                       what stands before the history
  *    "cancel_on": TOPIC,                  cancelled when that is first published
  *    "compress": true, "record": true}
  *
@@ -221,6 +222,12 @@ static char *context_for(void *data, const char *path)
 	return mem_printf("found for %s", path);
 }
 
+static void context_lost(void *data, const json_t *kept)
+{
+	(void)data;
+	put(json_pack("{s:O}", "kept", kept));
+}
+
 static void before_edit(void *data, const char *call_id, const struct tool *tool,
                         const json_t *arguments)
 {
@@ -236,6 +243,8 @@ static void before_edit(void *data, const char *call_id, const struct tool *tool
 static void open_agent(struct probe *probe)
 {
 	enum approval_mode mode = MODE_DEFAULT;
+	json_auto_t *first = text(probe, "first") ?
+	                             content_user_text(span_str(text(probe, "first"))) : NULL;
 	struct agent_options options;
 
 	if (text(probe, "mode"))
@@ -252,8 +261,10 @@ static void open_agent(struct probe *probe)
 		.before_edit_data = probe,
 		.session_id = "probe",
 		.system = span_str(text(probe, "system")),
+		.context = first,
 		.history = member(probe, "history"),
 		.context_for = json_is_true(member(probe, "context")) ? context_for : NULL,
+		.context_lost = context_lost,
 		.mode = mode,
 		.interactive = json_is_true(member(probe, "interactive")),
 		.policy_folder = text(probe, "save_folder"),

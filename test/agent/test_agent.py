@@ -504,6 +504,46 @@ def test_without_a_summary_the_oldest_is_left_out(world):
     assert run.outcomes[0]["text"] == "Done."
 
 
+FIRST = "<session_context>It is Monday: PEAR.</session_context>"
+
+
+@pytest.mark.parametrize("answer", [[text(SNAPSHOT)], {"status": 400, "error": "No."}])
+def test_what_the_model_is_told_first_outlives_every_compaction(world, answer):
+    run = world.run([answer, [text("Done.")]], first=FIRST, record=True,
+                    history=long_history(20, 4000), model={"context_tokens": 20000})
+    assert len(run.told("compressed")) == 1
+    assert run.history[0]["parts"] == [{"text": FIRST}]
+    sent = run.server.requests[-1].body["contents"]
+    assert sent[0]["parts"][0]["text"] == FIRST and json.dumps(sent).count("PEAR") == 1
+    assert "PEAR" not in Path(run.end["record"]).read_text()
+
+
+def test_what_is_told_first_is_cut_when_nothing_else_helps(world):
+    run = world.run([TOO_LARGE, [text("Done.")]],
+                    first="PEAR" + "x" * 90000)
+    assert len(run.history[0]["parts"][0]["text"]) < 50000
+    assert run.history[0]["parts"][0]["text"].startswith("PEAR")
+    assert run.outcomes[0]["text"] == "Done."
+
+
+def test_a_compaction_tells_what_is_left_of_found_context(world):
+    history = long_history(8, 4000)
+    for i in (2, 16):
+        history[i]["parts"][0]["functionResponse"]["response"][
+            "newly_discovered_project_context"] = "found %d" % i
+    run = world.run([[text(SNAPSHOT)]], prompts=[], compress=True, history=history)
+    assert [line["kept"] for line in run.lines if "kept" in line] == [["found 16"]]
+
+
+def test_found_context_stays_in_a_masked_result(world):
+    history = long_history(12, 40000)
+    history[2]["parts"][0]["functionResponse"]["response"][
+        "newly_discovered_project_context"] = "found " * 200
+    run = world.run([[text("Done.")]], history=history, output_folder=str(world.path / "outputs"))
+    assert "masked" in run.results()[0]
+    assert run.results()[0]["newly_discovered_project_context"] == "found " * 200
+
+
 TOO_LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number "
                                      "of tokens allowed (1048576)."}
 

@@ -159,6 +159,25 @@ static void folders_speak_once_when_they_are_touched(void **state)
 	close_all(&all);
 }
 
+static void what_was_forgotten_is_said_again(void **state)
+{
+	struct opened all = open_all(project, true);
+	_cleanup_free_ char *first = memory_found(all.memory, "sub/deeper/x.c"), *again = NULL;
+	json_auto_t *kept = json_pack("[s]", first), *cut = json_pack("[o]", json_null());
+	size_t files = json_array_size(memory_files(all.memory));
+
+	(void)state;
+	json_array_append_new(cut, json_stringn(first, strlen(first) - 10));
+	memory_forget(all.memory, kept);
+	assert_null(memory_found(all.memory, "sub/deeper/x.c"));
+	memory_forget(all.memory, cut);
+	again = memory_found(all.memory, "sub/deeper/x.c");
+	assert_non_null(again);
+	assert_non_null(strstr(first, again)); /* of the folder whose end is missing */
+	assert_int_equal(json_array_size(memory_files(all.memory)), files);
+	close_all(&all);
+}
+
 static void what_is_too_large_or_another_users_is_named(void **state)
 {
 	_cleanup_free_ char *large = path_join(base, "large"), *path = NULL;
@@ -328,6 +347,7 @@ int main(void)
 		cmocka_unit_test(without_a_marker_nothing_above_is_read),
 		cmocka_unit_test(a_folder_that_is_not_trusted_says_nothing),
 		cmocka_unit_test(folders_speak_once_when_they_are_touched),
+		cmocka_unit_test(what_was_forgotten_is_said_again),
 		cmocka_unit_test(what_is_too_large_or_another_users_is_named),
 		cmocka_unit_test(the_first_message_escapes_names),
 		cmocka_unit_test(the_prompt_has_its_sections),

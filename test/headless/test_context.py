@@ -33,6 +33,20 @@ def test_instructions_are_found_just_in_time(world):
     assert done.said(1).count("QUINCE") == done.said(2).count("QUINCE") == 1
 
 
+def test_instructions_are_found_again_when_a_compaction_dropped_them(world):
+    world.write("GEMINI.md", "Here: PEAR.\n")
+    world.write("sub/GEMINI.md", "There: QUINCE.\n")
+    for name in ("sub/a.txt", "b.txt", "c.txt"):
+        world.write(name, "a line of %s\n" % name * 200)
+    read = [[call("read_file", {"file_path": name})] for name in ("sub/a.txt", "b.txt", "c.txt")]
+    large = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number "
+                                     "of tokens allowed (1048576)."}
+    short = [text("<state_snapshot><goal>Files were read, three of them.</goal></state_snapshot>")]
+    done = world.run([*read, large, short, read[0], [text("Done.")]], "-p", "Read.")
+    assert [done.said(i).count("QUINCE") for i in (1, 2, 5, 6)] == [1, 1, 0, 1]
+    assert all(done.said(i).count("PEAR") == 1 for i in (0, 5, 6))
+
+
 def test_an_import_does_not_leave_the_project(world):
     (world.top / "secret.txt").write_text("CANARY\n")
     world.write("GEMINI.md", "@../secret.txt\n@%s\n" % (world.top / "secret.txt"))
