@@ -22,11 +22,13 @@
 #include "job/job.h"
 #include "model/choose.h"
 #include "model/content.h"
+#include "model/record.h"
 
 struct host {
 	struct host_options options;
 	struct bus *bus;
 	struct model_choice choice;
+	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
 	struct hooks *hooks;
 	struct tool_set *tools;
@@ -89,7 +91,11 @@ static bool open_model(struct host *host, struct err *err)
 	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
 		return false;
 	notice_all(host, host->choice.warnings);
-	options->record_file = host->options.record_file;
+	/* Before anything is asked: what cannot be recorded is not to be paid for. */
+	if (host->options.record_file &&
+	    !recording_open(host->options.record_file, record_trouble, host, &host->recording, err))
+		return false;
+	options->recording = host->recording;
 	options->trace = host->options.trace;
 	options->trace_data = host->options.data;
 	return model_open(options, &host->model, err);
@@ -466,6 +472,7 @@ void host_close(struct host *host, const char *reason)
 	memory_free(host->memory);
 	hooks_free(host->hooks);
 	model_free(host->model);
+	recording_close(host->recording);
 	if (host->choice.store)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);

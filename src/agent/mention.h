@@ -30,10 +30,10 @@ struct mention {
 size_t mentions_find(struct span prompt, struct mention **ret);
 void mentions_free(struct mention *mentions, size_t count);
 
-/* The user's message (model/content.h): `piped` as it is, the prompt, then what that names: versioned, hashed file objects as
- * read_many_files gives them; images, audio and PDF as media. What cannot be read is a sentence in
- * `notices` (an array of strings) and in the message; with `search`, a name that nothing has is looked
- * for in all folders. A new reference. */
+/* The user's message (model/content.h): `piped` as it is, the prompt, then what that names: versioned, hashed
+ * file objects as read_many_files gives them; images, audio and PDF as media. What cannot be read is a
+ * sentence in `notices` (an array of strings) and in the message; with `search`, a name that nothing has is
+ * looked for in all folders. A new reference. */
 json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
                         json_t *notices);
 

@@ -84,7 +84,6 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->headers = (const char *const *)copy_list(options->headers);
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
-	ret->record_file = mem_strdup(options->record_file);
 }
 
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err)
@@ -136,7 +135,6 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->base_url);
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
-	free((char *)options->record_file);
 	free(endpoint->id);
 	free(endpoint->host);
 	*endpoint = (struct endpoint){ 0 };

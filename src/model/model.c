@@ -221,8 +221,6 @@ bool model_stream(struct model *model, const struct model_request *request,
                   struct model_reply *ret, struct err *err)
 {
 	json_t *contents = content_repair(request->contents);
-	/* Also of what a fallback answers. */
-	const char *record_file = model->endpoints[0].options.record_file;
 	struct asking asking = { .model = model, .request = *request, .event = event, .data = data };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
@@ -235,11 +233,9 @@ bool model_stream(struct model *model, const struct model_request *request,
 		goes_on = !ok && prepare_next(&asking, &attempt, &failed);
 	} while (goes_on);
 	json_decref(contents);
-	if (ok && record_file && !record_reply(record_file, ret, &failed)) {
-		model_reply_release(ret);
-		ok = false;
-	}
-	if (!ok)
+	if (ok)
+		recording_add(model->endpoints[0].options.recording, ret);
+	else
 		*err = failed;
 	return ok;
 }

@@ -31,6 +31,7 @@
 #include "base/span.h"
 
 struct model;
+struct recording;
 
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
@@ -47,7 +48,8 @@ struct model_options {
 	const char *const *headers; /* further ones, "Name: value", NULL-terminated; may replace */
 	const char *proxy;     /* NULL: from the environment */
 	const char *replay_file;    /* replay: recorded answers (replay.h) */
-	const char *record_file;    /* NULL, or answers are appended to it, as replay reads them */
+	struct recording *recording; /* NULL, or answers are added to it (record.h); borrowed. A
+	                              * fallback's answers go to the first model's */
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
 	bool no_network_retries;    /* connection trouble is told at once */

@@ -3,10 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "data/json.h"
+
+struct recording {
+	pthread_mutex_t lock;
+	char *file;  /* owned */
+	int fd;      /* owned */
+	bool failed; /* and told: nothing is written any more */
+	void (*trouble)(void *data, const struct err *err);
+	void *data;
+};
 
 static const char *const reasons[] = {
 	[MODEL_FINISH_STOP] = "STOP",         [MODEL_FINISH_TOOLS] = "STOP",
@@ -41,20 +54,66 @@ json_t *record_line(const struct model_reply *reply)
 	                 usage_of(&reply->usage), "hasp", own);
 }
 
-bool record_reply(const char *file, const struct model_reply *reply, struct err *err)
+bool recording_open(const char *file, void (*trouble)(void *data, const struct err *err), void *data,
+                    struct recording **ret, struct err *err)
 {
 	_cleanup_fd_ int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	_cleanup_buf_ struct buf text = BUF_INIT(4 * LIMIT_MODEL_REPLY_BYTES);
-	json_t *line;
-	bool ok;
 
 	if (fd < 0)
-		return err_set_errno(err, errno, "Cannot open %s to record the answer", file);
-	line = record_line(reply);
-	ok = json_print(&text, line, 0) && buf_char(&text, '\n');
-	json_decref(line);
-	if (!ok)
-		return err_set(err, ERR_INTERNAL, "The answer is too large to be recorded.");
-	return fd_write_all(fd, text.data, text.len) ||
-	       err_set_errno(err, errno, "Cannot record the answer in %s", file);
+		return err_set_errno(err, errno, "Cannot open %s to record the answers", file);
+	*ret = mem_alloc(1, sizeof(**ret));
+	**ret = (struct recording){ .file = mem_strdup(file), .fd = fd_steal(&fd),
+		                    .trouble = trouble, .data = data };
+	pthread_mutex_init(&(*ret)->lock, NULL);
+	return true;
+}
+
+void recording_close(struct recording *recording)
+{
+	if (!recording)
+		return;
+	close(recording->fd);
+	free(recording->file);
+	pthread_mutex_destroy(&recording->lock);
+	free(recording);
+}
+
+/* Nothing of half a line stays where the file can be cut; elsewhere it is ended. */
+static bool write_line(const struct recording *recording, struct span line, struct err *err)
+{
+	const off_t size = lseek(recording->fd, 0, SEEK_END);
+
+	if (fd_write_all(recording->fd, line.data, line.len))
+		return true;
+	err_set_errno(err, errno, "Answers are no longer recorded in %s", recording->file);
+	if (size < 0 || ftruncate(recording->fd, size) < 0)
+		fd_write_all(recording->fd, "\n", 1);
+	return false;
+}
+
+static bool write_reply(const struct recording *recording, const struct model_reply *reply,
+                        struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4 * LIMIT_MODEL_REPLY_BYTES);
+	json_auto_t *line = record_line(reply);
+
+	if (json_print(&text, line, 0) && buf_char(&text, '\n'))
+		return write_line(recording, buf_view(&text), err);
+	return err_set(err, ERR_TOO_LARGE,
+	               "Answers are no longer recorded in %s: one is too large.", recording->file);
+}
+
+void recording_add(struct recording *recording, const struct model_reply *reply)
+{
+	struct err err = ERR_INIT;
+
+	if (!recording)
+		return;
+	pthread_mutex_lock(&recording->lock);
+	if (!recording->failed && !write_reply(recording, reply, &err)) {
+		recording->failed = true;
+		if (recording->trouble)
+			recording->trouble(recording->data, &err);
+	}
+	pthread_mutex_unlock(&recording->lock);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to this folder: answers of any provider, written so that replay.c (and gemini-cli
- * --fake-responses) can give them again.
+/* Answers of any provider, written so that replay.c (and gemini-cli --fake-responses) can give them again.
+ *
+ *     if (!recording_open(file, tell, data, &recording, &err)) ...     // before anything is asked
+ *     options.recording = recording;                                    // of one model or several
+ *     recording_close(recording);                                       // after them
  *
  * One line of JSON for each answer, in Gemini CLI's form:
  *
@@ -19,10 +22,17 @@
 
 #include "model/model.h"
 
-/* Appends the answer to the file, which is made (mode 0600) if it is not there.  The line is
- * written at once. IO_ERROR, DISK_FULL, PERMISSION_DENIED, ...: it could not be written. */
-bool record_reply(const char *file, const struct model_reply *reply, struct err *err);
+struct recording;
 
+/* The file is appended to, and made (mode 0600) if it is not there. `trouble` (may be NULL) is told, once, when
+ * an answer could not be written; none is from then on: a recording with a gap would replay another
+ * conversation.  From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND, NOT_A_FILE, IO_ERROR, ... */
+bool recording_open(const char *file, void (*trouble)(void *data, const struct err *err), void *data,
+                    struct recording **ret, struct err *err);
+void recording_close(struct recording *recording); /* NULL is fine */
+
+/* Private to this folder.  The line is written at once, whole or not at all. */
+void recording_add(struct recording *recording, const struct model_reply *reply);
 /* The line as a value. */
 json_t *record_line(const struct model_reply *reply);
 

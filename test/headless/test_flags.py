@@ -272,6 +272,25 @@ def test_answers_are_recorded_and_replayed(world):
     assert done.json["stats"]["tools"]["totalCalls"] == 1
 
 
+@pytest.mark.parametrize("where", ["no/such/answers", "", "locked/answers"])
+def test_a_recording_that_cannot_be_opened_ends_the_run_before_anything_is_asked(world, where):
+    (world.top / "locked").write_text("a file where a folder would have to be\n")
+    world.settings(hooks={"SessionStart": [{"hooks": [{"type": "command", "command":
+                                                       "touch %s/started" % world.top}]}]})
+    done = world.run([], "-p", "x", "--record", world.top / where, "-o", "json")
+    error = error_of(done)
+    assert done.code in (1, 42) and "record" in error["message"], error
+    assert str(world.top / where).rstrip("/") in error["message"]
+    assert not (world.top / "started").exists() and not list(world.home.glob(".gemini/tmp/*/chats/*"))
+
+
+def test_a_recording_that_cannot_be_written_is_told_once_and_the_run_goes_on(world):
+    script = [[call("list_directory", {"dir_path": "."})], [text("Done.")]]
+    done = world.run(script, "-p", "x", "--record", "/dev/full")
+    assert (done.code, done.text) == (0, "Done.\n")
+    assert done.err.count("no longer recorded in /dev/full") == 1
+
+
 def test_version_and_help(world):
     assert world.command("--version").text.startswith("hasp ")
     assert world.command("-v").text == world.command("-V").text

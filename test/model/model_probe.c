@@ -24,6 +24,7 @@
  *   {"reply": {"content", "finish", "finish_text", "usage", "grounding", "model", "attempts", "ms"}}
  *   {"tokens": N, "exact": true}
  *   {"error": CODE, "message": "..."}
+ *   {"trouble": CODE, "message": "..."}               (of recording)
  *
  * --quiet: no events and no traces.
  */
@@ -39,6 +40,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/choose.h"
+#include "model/record.h"
 
 static bool quiet;
 
@@ -151,7 +153,6 @@ static void read_options(const json_t *from, struct job_options *ret)
 		.vertex = json_is_true(json_object_get(from, "vertex")),
 		.proxy = word(from, "proxy"),
 		.replay_file = word(from, "replay_file"),
-		.record_file = word(from, "record_file"),
 		.max_attempts = number(from, "max_attempts"),
 		.first_delay_ms = number(from, "first_delay_ms"),
 		.context_tokens = number(from, "context_tokens"),
@@ -301,6 +302,25 @@ static void choose(struct model **model, const json_t *job, struct cancel *cance
 		run(*model, job, cancel);
 }
 
+static void on_trouble(void *data, const struct err *err)
+{
+	(void)data;
+	put(json_pack("{s:s,s:s}", "trouble", err_name(err->code), "message", err->message));
+}
+
+/* Until the next. */
+static bool record(const char *file, struct model_options *options, struct err *err)
+{
+	static struct recording *recording;
+
+	recording_close(recording);
+	recording = NULL;
+	if (file && !recording_open(file, on_trouble, NULL, &recording, err))
+		return false;
+	options->recording = recording;
+	return true;
+}
+
 static void take_job(struct model **model, const json_t *job, struct cancel *cancel)
 {
 	const json_t *options = json_object_get(job, "options");
@@ -318,7 +338,8 @@ static void take_job(struct model **model, const json_t *job, struct cancel *can
 	}
 	if (options) {
 		read_options(options, &read);
-		if (!model_open(&read.options, model, &err)) {
+		if (!record(word(options, "record_file"), &read.options, &err) ||
+		    !model_open(&read.options, model, &err)) {
 			put_error(&err);
 			free(read.fallbacks);
 			return;
@@ -338,6 +359,7 @@ int main(int argc, char **argv)
 	size_t cap = 0;
 	ssize_t len;
 
+	signal(SIGXFSZ, SIG_IGN); /* as hasp does: it is an error of write */
 	quiet = argc > 1 && strcmp(argv[1], "--quiet") == 0;
 	if (!cancel_init(&cancel, &err))
 		return 1;

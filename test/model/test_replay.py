@@ -2,6 +2,7 @@
 """Recordings: Gemini CLI's are replayed, and so is what hasp records of any provider."""
 import json
 import os
+import resource
 import stat
 
 import fake_anthropic
@@ -9,7 +10,7 @@ import fake_openai
 import pytest
 from fake_server import FakeServer
 from jobs import ends_well  # noqa: F401
-from jobs import READ, Talk, last, options, run, texts, user
+from jobs import READ, Talk, options, run, start, texts, user
 
 HELLO = {"contents": [user({"text": "x"})]}
 
@@ -129,18 +130,28 @@ def test_what_is_recorded_comes_again_with_all_that_the_provider_wants_back(
         assert server.violations == []
 
 
-def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
-    with FakeServer(fake_openai.Provider(flavour="own"), [{"reply": [{"text": "a"}]}]) as server:
-        answer = last(run({"options": options(provider="openai", name="m",
-                                              base_url=server.url + "/v1",
-                                              record_file=str(tmp_path / "no" / "file")),
-                           "request": HELLO}))
-    assert answer["error"] == "file_not_found"
+def test_a_full_disk_is_told_once_and_the_answers_come():
+    with FakeServer(fake_openai.Provider(flavour="own"),
+                    [{"reply": [{"text": "a"}]}, {"reply": [{"text": "b"}]}]) as server:
+        opened = options(provider="openai", name="m", base_url=server.url + "/v1",
+                         record_file="/dev/full")
+        lines = run({"options": opened, "request": HELLO}, {"request": HELLO})
+    assert sum("reply" in line for line in lines) == 2
+    assert [line["trouble"] for line in lines if "trouble" in line] == ["disk_full"]
 
 
-def test_a_full_disk_is_told():
-    with FakeServer(fake_openai.Provider(flavour="own"), [{"reply": [{"text": "a"}]}]) as server:
-        answer = last(run({"options": options(provider="openai", name="m",
-                                              base_url=server.url + "/v1",
-                                              record_file="/dev/full"), "request": HELLO}))
-    assert answer["error"] == "disk_full"
+def test_what_did_not_fit_leaves_a_recording_that_can_be_replayed(tmp_path):
+    """Whole answers up to there; none behind a gap, though there is room again."""
+    file, small = tmp_path / "recording", {"reply": [{"text": "a"}]}
+    with FakeServer(fake_openai.Provider(flavour="own"),
+                    [small, {"reply": [{"text": "b" * 9000}]}, small]) as server:
+        opened = options(provider="openai", name="m", base_url=server.url + "/v1",
+                         record_file=str(file))
+        probe = start().pid
+        limit = resource.prlimit(probe, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        lines = run({"options": opened, "request": HELLO}, {"request": HELLO})
+        resource.prlimit(probe, resource.RLIMIT_FSIZE, limit)
+        lines += run({"request": HELLO})
+    assert sum("reply" in line for line in lines) == 3
+    assert len([line for line in lines if "trouble" in line]) == 1
+    assert [one["reply"]["content"]["parts"][0]["text"] for one in replay(file, HELLO)] == ["a"]
