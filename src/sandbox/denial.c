@@ -66,43 +66,98 @@ static void put_escaped(struct buf *out, const char *text)
 	}
 }
 
+static void put_flag(struct buf *out, const char *flag, const char *path)
+{
+	buf_printf(out, "%s ", flag);
+	put_escaped(out, path);
+}
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+/* What no --write can name (plan.c). */
+static bool is_never_writable(const char *path)
+{
+	return strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 || is_within(path, "/proc") ||
+	       is_within(path, "/sys");
+}
+
+static void put_write(struct buf *out, const char *path)
+{
+	if (path[0] == '/' && !is_never_writable(path))
+		put_flag(out, "--write", path);
+}
+
 /* The folder to write to: that of the path, because the path itself need not exist. */
 static void put_folder(struct buf *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	_cleanup_free_ char *folder = mem_dup(path, slash > path ? (size_t)(slash - path) : 1);
+	_cleanup_free_ char *folder =
+		mem_dup(path, slash && slash > path ? (size_t)(slash - path) : 1);
 
-	buf_str(out, "--write ");
-	put_escaped(out, folder);
+	put_write(out, folder);
 }
 
-static bool is_unix(const char *what)
+/* A rule above the path, or at it, is lifted by its own path; if what the path has beneath it is
+ * protected, there may be more of that. */
+static void put_rule(struct buf *out, const struct denial *denial, const char *rule)
 {
-	return strncmp(what, "unix:/", 6) == 0;
+	if (is_within(denial->what, rule))
+		put_write(out, rule);
 }
 
 static void put_place(const struct denial *denial, struct buf *out)
 {
 	const char *path = denial->rule[0] ? denial->rule : denial->what;
 
+	if (strlen(denial->what) + 1 == sizeof(denial->what) ||
+	    strlen(denial->rule) + 1 == sizeof(denial->rule))
+		return; /* they may have been cut */
 	switch (denial->reason) {
 	case SANDBOX_REASON_DEFAULT:
-		if (denial->kind != DENIAL_READ && denial->what[0] == '/')
+		if (denial->kind == DENIAL_METADATA) /* it is there */
+			put_write(out, denial->what);
+		else if (denial->kind == DENIAL_WRITE)
 			put_folder(out, denial->what);
 		break;
 	case SANDBOX_REASON_CREDENTIALS:
-		if (denial->kind == DENIAL_READ) {
-			buf_str(out, "--read ");
-			put_escaped(out, path);
-		}
+		if (denial->kind == DENIAL_READ)
+			put_flag(out, "--read", path);
 		break;
 	case SANDBOX_REASON_OPTION:
-		buf_str(out, denial->kind == DENIAL_READ ? "no --deny of " : "--write ");
-		put_escaped(out, path);
+	case SANDBOX_REASON_GIT:
+	case SANDBOX_REASON_SETTINGS:
+		if (denial->kind != DENIAL_READ)
+			put_rule(out, denial, path);
+		break;
+	case SANDBOX_REASON_DENY:
+		put_flag(out, "no --deny of", path);
 		break;
 	default: /* nothing does */
 		break;
 	}
+}
+
+/* A socket that was connected to is there; one that is bound is made in its folder. */
+static void put_socket(const struct denial *denial, struct buf *out)
+{
+	const char *path = denial->what + strlen("unix:");
+
+	if (denial->reason == SANDBOX_REASON_DENY)
+		put_flag(out, "no --deny of", denial->rule);
+	else if (denial->kind == DENIAL_CONNECT)
+		put_write(out, path);
+	else
+		put_folder(out, path);
+}
+
+static bool is_unix(const char *what)
+{
+	return strncmp(what, "unix:/", 6) == 0;
 }
 
 void denial_remedy(const struct denial *denial, struct buf *out)
@@ -111,7 +166,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 	case DENIAL_CONNECT:
 	case DENIAL_LISTEN:
 		if (is_unix(denial->what))
-			put_folder(out, denial->what + 5);
+			put_socket(denial, out);
 		else if (denial->reason == SANDBOX_REASON_NETWORK)
 			buf_str(out, "--net");
 		break;

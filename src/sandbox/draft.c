@@ -226,7 +226,7 @@ static bool is_lifted(const struct draft *draft, const struct sandbox_absent *ab
 {
 	for (size_t i = 0; i < draft->lifted_count; i++)
 		if (spot_within(absent->path, draft->lifted[i]))
-			return absent->reason != SANDBOX_REASON_OPTION;
+			return absent->reason != SANDBOX_REASON_DENY;
 	return false;
 }
 

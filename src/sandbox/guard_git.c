@@ -12,6 +12,7 @@
 #include "sandbox/guard_config.h"
 #include "sandbox/guard_internal.h"
 #include "sandbox/judge.h"
+#include "sandbox/spot.h"
 
 /* A git folder that is looked at. */
 struct look {
@@ -290,6 +291,22 @@ static bool is_known(const struct look *look, const struct part *part, const str
 	return old && old->kind == part->kind && guard_same(&old->st, &part->st);
 }
 
+/* Named by the user, or in a folder of the git folder that is.  Who names the git folder itself,
+ * or one above it, has not named what is protected in it. */
+static bool is_given(const struct look *look, const struct part *part)
+{
+	const struct sandbox_plan *plan = look->guard->plan;
+	_cleanup_free_ char *own = full_path(look->place->root, look->place->path);
+	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(own, "/") == 0 ? "" : own, part->name);
+
+	for (size_t i = 0; i < plan->given_count; i++) {
+		if (strcmp(plan->given[i], own) != 0 && spot_within(plan->given[i], own) &&
+		    spot_within(path, plan->given[i]))
+			return true;
+	}
+	return false;
+}
+
 static void check_folder(struct guard *guard, struct guard_place *place, int folder)
 {
 	const struct look look = { guard, place, folder };
@@ -302,7 +319,7 @@ static void check_folder(struct guard *guard, struct guard_place *place, int fol
 		const struct part *part = &now.list[i];
 		const struct part *old = find_part(&place->parts, part->name); /* none if !was_git */
 
-		if (!is_known(&look, part, old))
+		if (!is_known(&look, part, old) && !is_given(&look, part))
 			checks[part->kind](&look, part, old);
 	}
 	git_release_parts(&now);

@@ -12,6 +12,7 @@ static const struct {
 	[SANDBOX_REASON_DEFAULT] = { "default", "outside the writable paths" },
 	[SANDBOX_REASON_ROOT] = { "root", "a workspace root" },
 	[SANDBOX_REASON_OPTION] = { "option", "asked for by the user" },
+	[SANDBOX_REASON_DENY] = { "deny", "denied by the user" },
 	[SANDBOX_REASON_TEMP] = { "temp", "the session's temporary files" },
 	[SANDBOX_REASON_JOURNAL] = { "journal", "hasp's own journal" },
 	[SANDBOX_REASON_DEVICE] = { "device", "a harmless device" },

@@ -116,7 +116,8 @@ static bool add_root(struct draft *draft, struct sandbox_plan *plan, const char 
 
 /* A path to be written to that is not there: fine if it is a name that would be kept from coming
  * into being. */
-static bool lift_missing(struct draft *draft, const char *path, struct err *err)
+static bool lift_missing(struct draft *draft, struct sandbox_plan *plan, const char *path,
+                         struct err *err)
 {
 	_cleanup_spot_ struct spot here = { 0 }, place = { 0 };
 
@@ -128,11 +129,12 @@ static bool lift_missing(struct draft *draft, const char *path, struct err *err)
 		               "the path to be writable, %s, does not exist", path);
 	draft->lifted = mem_grow(draft->lifted, &draft->lifted_cap, draft->lifted_count + 1,
 	                         sizeof(*draft->lifted));
+	plan->given[plan->given_count++] = mem_strdup(place.path);
 	draft->lifted[draft->lifted_count++] = mem_steal(&place.path);
 	return true;
 }
 
-static bool add_write(struct draft *draft, const struct sandbox_plan *plan, const char *path,
+static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char *path,
                       struct err *err)
 {
 	_cleanup_spot_ struct spot place = { 0 };
@@ -141,10 +143,11 @@ static bool add_write(struct draft *draft, const struct sandbox_plan *plan, cons
 		if (!may_be_writable(plan, place.path, err))
 			return false;
 		draft_writable(draft, &place, SANDBOX_REASON_OPTION, DRAFT_OPTION);
+		plan->given[plan->given_count++] = mem_steal(&place.path);
 		return true;
 	}
 	if (errno == ENOENT)
-		return lift_missing(draft, path, err);
+		return lift_missing(draft, plan, path, err);
 	return err_set_errno(err, errno, "the path to be writable, %s, cannot be used", path);
 }
 
@@ -180,10 +183,10 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 			return err_set(err, ERR_INVALID_ARGUMENT,
 			               "%s is a workspace root and denied", place.path);
 	if (place.kind == SPOT_MISSING)
-		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_OPTION, "denied");
+		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_DENY, "denied");
 	else
 		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
-		           SANDBOX_REASON_OPTION, DRAFT_DENY, NULL);
+		           SANDBOX_REASON_DENY, DRAFT_DENY, NULL);
 	return true;
 }
 
@@ -221,6 +224,7 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	for (size_t i = 0; i < options->root_count; i++)
 		if (!add_root(draft, plan, options->roots[i], err))
 			return false;
+	plan->given = mem_alloc(options->write_count + 1, sizeof(*plan->given));
 	for (size_t i = 0; i < options->write_count; i++)
 		if (!add_write(draft, plan, options->write[i], err))
 			return false;
@@ -356,6 +360,9 @@ void sandbox_plan_free(struct sandbox_plan *plan)
 		free(plan->absent[i].path);
 	for (size_t i = 0; i < plan->root_count; i++)
 		free(plan->roots[i]);
+	for (size_t i = 0; i < plan->given_count; i++)
+		free(plan->given[i]);
+	free(plan->given);
 	sandbox_pointers_free(plan->pointers, plan->pointer_count);
 	free(plan->rules);
 	free(plan->absent);

@@ -62,7 +62,8 @@ enum sandbox_access {
 enum sandbox_reason {
 	SANDBOX_REASON_DEFAULT,     /* nothing outside the writable paths may be written */
 	SANDBOX_REASON_ROOT,        /* a workspace root */
-	SANDBOX_REASON_OPTION,      /* --write, --read, --deny; permission of the user */
+	SANDBOX_REASON_OPTION,      /* --write, --read; permission of the user */
+	SANDBOX_REASON_DENY,        /* --deny: nothing lifts it */
 	SANDBOX_REASON_TEMP,        /* the session's folder for temporary files */
 	SANDBOX_REASON_JOURNAL,     /* hasp's own journal (files only) */
 	SANDBOX_REASON_DEVICE,      /* /dev/null and the like */
@@ -168,6 +169,9 @@ struct sandbox_plan {
 	size_t absent_count;
 	char **roots;               /* owned; canonical; the first is where relative paths begin */
 	size_t root_count;
+	char **given;               /* owned; canonical; what --write and permissions name, there or
+	                             * not: the guard leaves alone what is protected there else */
+	size_t given_count;
 	char *temp;                 /* owned; NULL or canonical. At full it is seen as /tmp too */
 	struct sandbox_limits limits;
 	char *weaker_because;       /* owned; why the level is not full, one sentence; or NULL */

@@ -334,7 +334,9 @@ static int open_target(const struct call *call, const struct sockaddr_un *un, so
 		return fd_steal(&fd);
 	snprintf(what, sizeof(what), "unix:%s", named.path);
 	if (!is_asked_by_libc(named.path))
-		record_connect(call, SANDBOX_REASON_SOCKETS, what, denial.rule);
+		record_connect(call, denial.reason == SANDBOX_REASON_DENY ? denial.reason :
+		                                                            SANDBOX_REASON_SOCKETS,
+		               what, denial.rule);
 	errno = EACCES;
 	return -1;
 }

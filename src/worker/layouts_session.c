@@ -70,6 +70,7 @@ static const struct wire_field plan_fields[] = {
 	WIRE_COUNTED(ARRAY, struct sandbox_plan, pointers, pointer_count, LIMIT_WIRE_TEXTS,
 	             &layout_pointer),
 	WIRE_COUNTED(TEXTS, struct sandbox_plan, roots, root_count, LIMIT_WIRE_TEXTS, NULL),
+	WIRE_COUNTED(TEXTS, struct sandbox_plan, given, given_count, LIMIT_WIRE_TEXTS, NULL),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_plan, temp, LIMIT_WIRE_PATH),
 	WIRE_NESTED(STRUCT, struct sandbox_plan, limits, wire_layout_limits),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_plan, weaker_because, LIMIT_WIRE_SENTENCE),

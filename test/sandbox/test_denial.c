@@ -24,12 +24,24 @@ static void sentences_and_remedies(void **state)
 		  "To allow: --write /etc", "--write /etc" },
 		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
 		    .what = "/x", .count = 3 },
-		  "write /x: outside the writable paths (rule: default, level full), 3 times. "
-		  "To allow: --write /", "--write /" },
+		  "write /x: outside the writable paths (rule: default, level full), 3 times.", "" },
+		{ { .kind = DENIAL_METADATA, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
+		    .what = "/x" },
+		  "change the mode, owner, times or attributes of /x: outside the writable paths "
+		  "(rule: default, level full). To allow: --write /x", "--write /x" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DENY, .level = SANDBOX_FULL,
+		    .what = "/w/a/b", .rule = "/w/a" },
+		  "write /w/a/b: denied by the user, /w/a (rule: deny, level full). "
+		  "To allow: no --deny of /w/a", "no --deny of /w/a" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_GIT, .level = SANDBOX_FULL,
+		    .what = "/w/.git", .rule = "/w/.git/config" },
+		  "write /w/.git: version control runs it or is steered by it, /w/.git/config "
+		  "(rule: git, level full).", "" },
 		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_GIT, .level = SANDBOX_LANDLOCK,
 		    .what = "/w/.git/hooks/x", .rule = "/w/.git/hooks" },
 		  "write /w/.git/hooks/x: version control runs it or is steered by it, /w/.git/hooks "
-		  "(rule: git, level landlock).", "" },
+		  "(rule: git, level landlock). To allow: --write /w/.git/hooks",
+		  "--write /w/.git/hooks" },
 		{ { .kind = DENIAL_READ, .reason = SANDBOX_REASON_CREDENTIALS, .level = SANDBOX_FULL,
 		    .what = "/h/.ssh/id", .rule = "/h/.ssh" },
 		  "read /h/.ssh/id: keys, tokens or passwords, /h/.ssh (rule: credentials, level full). "
@@ -41,7 +53,11 @@ static void sentences_and_remedies(void **state)
 		{ { .kind = DENIAL_CONNECT, .reason = SANDBOX_REASON_SOCKETS, .level = SANDBOX_FULL,
 		    .what = "unix:/run/docker.sock" },
 		  "connect to unix:/run/docker.sock: sockets of daemons (rule: sockets, level full). "
-		  "To allow: --write /run", "--write /run" },
+		  "To allow: --write /run/docker.sock", "--write /run/docker.sock" },
+		{ { .kind = DENIAL_LISTEN, .reason = SANDBOX_REASON_SOCKETS, .level = SANDBOX_FULL,
+		    .what = "unix:/run/my/s" },
+		  "listen on unix:/run/my/s: sockets of daemons (rule: sockets, level full). "
+		  "To allow: --write /run/my", "--write /run/my" },
 		{ { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL, .level = SANDBOX_FULL,
 		    .what = "mount" },
 		  "call mount: a system call that no command needs (rule: kernel, level full).", "" },

@@ -110,11 +110,11 @@ static void what_is_denied_wins(void **state)
 	f->options.read_count = 2;
 	plan = plan_of(f);
 	/* Row 19: a slash at the end means nothing. */
-	assert_rule(plan, in(f, "tree/secret"), SANDBOX_HIDDEN, SANDBOX_REASON_OPTION);
-	assert_rule(plan, f->out, SANDBOX_HIDDEN, SANDBOX_REASON_OPTION);
+	assert_rule(plan, in(f, "tree/secret"), SANDBOX_HIDDEN, SANDBOX_REASON_DENY);
+	assert_rule(plan, f->out, SANDBOX_HIDDEN, SANDBOX_REASON_DENY);
 	assert_false(may(plan, in(f, "tree/secret/in/x"), SANDBOX_READ));
 	assert_false(may(plan, in(f, "out/x"), SANDBOX_READ));
-	assert_rule(plan, in(f, "tree/t"), SANDBOX_HIDDEN, SANDBOX_REASON_OPTION);
+	assert_rule(plan, in(f, "tree/t"), SANDBOX_HIDDEN, SANDBOX_REASON_DENY);
 	/* The longest path decides: what is opened beneath it is open. */
 	assert_rule(plan, in(f, "out/open"), SANDBOX_WRITE, SANDBOX_REASON_OPTION);
 	assert_rule(plan, in(f, "out/readable"), SANDBOX_READ, SANDBOX_REASON_OPTION);
@@ -141,9 +141,9 @@ static void a_folder_above_something_hidden_keeps_its_name(void **state)
 	f->options.deny = deny;
 	f->options.deny_count = 1;
 	plan = plan_of(f);
-	assert_rule(plan, in(f, "tree/a"), SANDBOX_WRITE, SANDBOX_REASON_OPTION);
-	assert_rule(plan, in(f, "tree/a/b"), SANDBOX_WRITE, SANDBOX_REASON_OPTION);
-	assert_rule(plan, in(f, "tree/a/b/key"), SANDBOX_HIDDEN, SANDBOX_REASON_OPTION);
+	assert_rule(plan, in(f, "tree/a"), SANDBOX_WRITE, SANDBOX_REASON_DENY);
+	assert_rule(plan, in(f, "tree/a/b"), SANDBOX_WRITE, SANDBOX_REASON_DENY);
+	assert_rule(plan, in(f, "tree/a/b/key"), SANDBOX_HIDDEN, SANDBOX_REASON_DENY);
 	sandbox_plan_free(plan);
 }
 

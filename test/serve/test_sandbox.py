@@ -124,7 +124,7 @@ def test_a_denied_file_is_the_same_record_everywhere(ws):
         result = client.call(name, **arguments)
         error = result.get("files", [result])[0]["error"]
         assert error["denial"].items() >= {"kind": "read", "what": path, "rule": path,
-                                           "reason": "option", "level": "full"}.items()
+                                           "reason": "deny", "level": "full"}.items()
         while True:
             note = client.note("notifications/message")
             if note["logger"] == "sandbox":

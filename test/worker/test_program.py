@@ -90,7 +90,7 @@ def test_each_file_tool_hands_over_the_denial(place, name, arguments):
         denial = part["error"]["denial"]
         assert denial.pop("message") and denial.pop("how_to_allow")
         assert denial == {"kind": "read", "what": str(hidden / "deep" / "file"),
-                          "rule": str(hidden), "reason": "option", "level": "full"}
+                          "rule": str(hidden), "reason": "deny", "level": "full"}
     assert not (place / "ws" / "fine").exists()
 
 

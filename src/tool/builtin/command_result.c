@@ -67,8 +67,15 @@ void command_state_json(json_t *result, const struct job_info *info)
 
 /* ---- denials -------------------------------------------------------------------- */
 
+/* What is obeyed later, outside of the sandbox, is not what a model should ask for: the user may
+ * give it all the same. */
+static bool is_obeyed(enum sandbox_reason reason)
+{
+	return reason == SANDBOX_REASON_GIT || reason == SANDBOX_REASON_SETTINGS;
+}
+
 /* The flag that would allow it, for the user, and before it what a model can ask for. */
-static void ask_json(json_t *object)
+static void ask_json(json_t *object, enum sandbox_reason reason)
 {
 	static const struct {
 		const char *flag, *begin, *end;
@@ -83,12 +90,14 @@ static void ask_json(json_t *object)
 	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
 		struct span head = span_str(asks[i].flag);
 
-		if (!span_starts(flag, head))
+		if (!span_starts(flag, head) || is_obeyed(reason))
 			continue;
 		buf_printf(&text, "additional_permissions %s", asks[i].begin);
 		buf_span(&text, span_skip(flag, head.len));
 		buf_printf(&text, "%s; for all commands, the user starts hasp with ", asks[i].end);
 	}
+	if (flag.len && is_obeyed(reason))
+		buf_str(&text, "the user starts hasp with ");
 	buf_span(&text, flag);
 	if (text.len)
 		json_object_set_new(object, "how_to_allow", json_text(buf_view(&text)));
@@ -98,7 +107,7 @@ static json_t *command_denial(const struct denial *denial)
 {
 	json_t *object = denial_json(denial);
 
-	ask_json(object);
+	ask_json(object, denial->reason);
 	return object;
 }
 
