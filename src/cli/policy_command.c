@@ -67,23 +67,34 @@ static void split_server(const struct settings *settings, struct subject *subjec
 	subject->server_tool = mem_strdup(rest + len + 1);
 }
 
+/* An object's first member or its end follows its brace; behind a shell's stands something else. */
+static bool begins_object(const char *text)
+{
+	if (text[0] != '{')
+		return false;
+	text += 1 + strspn(text + 1, " \t\r\n");
+	return text[0] == '"' || text[0] == '}';
+}
+
 /* ARGS is an object; of run_shell_command also the command line itself. */
 static bool read_arguments(const struct subject *subject, const char *text, json_t **ret,
                            struct err *err)
 {
 	struct err inner = ERR_INIT;
+	bool shell = subject->tool && strcmp(subject->tool->name, "run_shell_command") == 0;
 
 	if (!text) {
 		*ret = json_object();
 		return true;
 	}
-	if (text[0] != '{' && subject->tool &&
-	    strcmp(subject->tool->name, "run_shell_command") == 0) {
+	if (shell && !begins_object(text)) {
 		*ret = json_pack("{s:s}", "command", text);
 		return *ret || err_set(err, ERR_INVALID_ARGUMENT, "The command is not UTF-8.");
 	}
 	if (!json_parse(span_str(text), ret, &inner))
-		return err_set(err, ERR_INVALID_ARGUMENT, "ARGS: %s", inner.message);
+		return err_set(err, ERR_INVALID_ARGUMENT, "ARGS: %s%s", inner.message,
+		               shell ? " A command that begins so is given as "
+		                       "{\"command\": \"...\"}." : "");
 	return json_is_object(*ret) || /* else it is the caller's all the same */
 	       err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
 }

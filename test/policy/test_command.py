@@ -63,6 +63,20 @@ def test_tools_go_by_all_their_names(place):
             "search_files", "deny", "settings: tools.exclude")
 
 
+
+@pytest.mark.parametrize("command", ["{ ls; }", "{ls,-l}", "{\n ls\n}"])
+def test_a_command_may_begin_with_a_brace(place, command):
+    given = place.check("run_shell_command", json.dumps({"command": command}))
+    assert place.check("run_shell_command", command) == given
+
+
+def test_arguments_that_are_no_json_say_how_a_command_is_given(place):
+    done = place.run("check", "run_shell_command", '{"ls": ')
+    assert done.returncode == 2 and b'{"command": "..."}' in done.stderr
+    done = place.run("check", "read_file", "{ ls; }")
+    assert done.returncode == 2 and b"JSON" in done.stderr and b"command" not in done.stderr
+
+
 def test_nobody_can_be_asked(place):
     assert place.check("write_file", '{"path": "a", "content": ""}')["decision"] == "ask_user"
     answer = place.check("write_file", '{"path": "a", "content": ""}', "--headless")
