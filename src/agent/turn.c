@@ -98,10 +98,14 @@ static void on_text(struct listener *listener, const struct model_event *event)
 static void on_restart(struct listener *listener, const struct model_event *event)
 {
 	json_auto_t *message = json_object();
+	_cleanup_free_ char *text = event->delay_ms ?
+		mem_printf("%.*s Asked again in %.1f s.", (int)event->text.len, event->text.data,
+		           event->delay_ms / 1000.0) :
+		mem_printf("%.*s", (int)event->text.len, event->text.data);
 
 	loop_check_text_end(listener->agent->loop);
 	json_object_set_new(message, "severity", json_string("warning"));
-	json_object_set_new(message, "message", json_text(event->text));
+	json_object_set_new(message, "message", json_text(span_str(text)));
 	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
 	if (listener->told)
 		json_object_set_new(message, "forget", json_size(listener->told));

@@ -40,7 +40,7 @@ bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *p
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0 || !read_all(fd, &text)) {
-		load_problem(&loader, NULL, "file_read", "%s cannot be read: %s.", path,
+		load_problem(&loader, NULL, "file_read", "it cannot be read: %s.",
 		             strerror(errno));
 		return false;
 	}
