@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/prepare.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/command_env.h"
 #include "base/mem.h"
+#include "data/json.h"
 
 extern char **environ;
 
@@ -45,6 +49,12 @@ enum approval_mode prepare_mode(const struct settings *settings, const char *wor
 	return approval_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
 }
 
+/* As --approval-mode and the settings spell it; policies have another word. */
+static const char *flag_word(enum approval_mode mode)
+{
+	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
+}
+
 bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err)
 {
 	if (mode == MODE_YOLO && settings_bool(settings, "security.disableYoloMode", false))
@@ -54,7 +64,7 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 		return err_set(err, ERR_PERMISSION_DENIED,
 		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
 		               "--skip-trust this once.",
-		               approval_mode_name(mode));
+		               flag_word(mode));
 	return true;
 }
 
@@ -69,26 +79,70 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 	json_array_foreach(problems, i, problem) {
 		_cleanup_free_ char *text = policy_problem_text(problem);
 
-		notice(data, "warning", text);
+		/* What ends the run is told once, as its end. */
+		if (ok || strcmp(text, err->message) != 0)
+			notice(data, "warning", text);
 	}
 	return ok;
 }
 
-const char **prepare_roots(const struct settings *settings, const char *project, json_t *included,
-                           size_t *ret_count)
+static char *expand_home(const char *path)
 {
-	const json_t *more = settings_get(settings, "context.includeDirectories");
+	const char *home = getenv("HOME");
+	bool named = path[0] == '~' && (!path[1] || path[1] == '/');
+
+	return named && home ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
+}
+
+/* NULL: `path` is a folder. */
+static const char *why_no_folder(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return errno == ENOENT ? "does not exist" : "cannot be looked at";
+	return S_ISDIR(status.st_mode) ? NULL : "is not a folder";
+}
+
+static void add_folder(const char *given, const char *named_by, const struct prepare_folders *to)
+{
+	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_home(given);
+	const char *why = to->remote ? NULL : why_no_folder(path);
+	_cleanup_free_ char *warning = NULL;
+
+	if (!why) {
+		json_array_append_new(to->list, json_text(span_str(path)));
+		return;
+	}
+	warning = mem_printf("%s (%s) %s and is left out of the workspace.", path, named_by, why);
+	if (to->notice)
+		to->notice(to->data, "warning", warning);
+}
+
+void prepare_add_folders(const json_t *folders, const char *named_by,
+                         const struct prepare_folders *to)
+{
+	size_t i;
+	json_t *folder;
+
+	json_array_foreach((json_t *)folders, i, folder)
+		if (json_string_length(folder))
+			add_folder(json_string_value(folder), named_by, to);
+}
+
+const char **prepare_roots(const struct settings *settings, const char *project,
+                           const struct prepare_folders *included, size_t *ret_count)
+{
 	const char **roots;
 	size_t i;
 	json_t *folder;
 
-	json_array_foreach(more, i, folder)
-		if (json_string_length(folder))
-			json_array_append(included, folder);
-	roots = mem_alloc(json_array_size(included) + 1, sizeof(*roots));
+	prepare_add_folders(settings_get(settings, "context.includeDirectories"),
+	                    "context.includeDirectories", included);
+	roots = mem_alloc(json_array_size(included->list) + 1, sizeof(*roots));
 	roots[0] = project;
 	*ret_count = 1;
-	json_array_foreach(included, i, folder)
+	json_array_foreach(included->list, i, folder)
 		roots[(*ret_count)++] = json_string_value(folder);
 	return roots;
 }

@@ -5,7 +5,7 @@
  *     mode = prepare_mode(settings, word);
  *     if (!prepare_mode_check(settings, mode, &err) ||
  *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
- *     roots = prepare_roots(settings, project, included, &count);
+ *     roots = prepare_roots(settings, project, &included, &count);
  *     prepare_sandbox(settings, NULL, &worker_options);
  *
  * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
@@ -31,11 +31,23 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
                     struct policy **ret, struct err *err);
 
-/* The workspace's folders: the project, those in `included` (texts), and those of the setting
+/* Where to look for further folders of the workspace, and who is told of those that are not there. */
+struct prepare_folders {
+	json_t *list;      /* texts; those that are found are added to it */
+	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
+	prepare_notice *notice;
+	void *data;
+};
+
+/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with a warning, as
+ * Gemini CLI does; `named_by` says in it who wanted it. */
+void prepare_add_folders(const json_t *folders, const char *named_by,
+                         const struct prepare_folders *to);
+/* The workspace's folders: the project, those in included->list, and those of the setting
  * context.includeDirectories, which are added to it.  The caller frees the array; its strings are
- * `project` and those of `included`. */
-const char **prepare_roots(const struct settings *settings, const char *project, json_t *included,
-                           size_t *ret_count);
+ * `project` and those of the list. */
+const char **prepare_roots(const struct settings *settings, const char *project,
+                           const struct prepare_folders *included, size_t *ret_count);
 
 /* What the settings say of the sandbox, beside what `ret` has already: its level, unless one is given
  * (`word`, or with NULL the setting); the network; paths to write, in an array that takes the place of

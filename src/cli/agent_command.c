@@ -11,12 +11,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/agent_exit.h"
+#include "cli/agent_flags.h"
 #include "cli/agent_input.h"
 #include "cli/agent_output.h"
 #include "cli/agent_signals.h"
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/lists.h"
 #include "cli/manpage.h"
 #include "cli/output.h"
 #include "cli/provider.h"
@@ -61,16 +61,10 @@ static struct agent_ending fail(enum agent_exit code, const struct err *err)
 /* --allowed-tools, as tools.allowed. */
 static void add_allowed(const struct invocation *invocation, json_t *overrides)
 {
-	size_t count;
-	const char **lists = flag_values(invocation, FLAG_ALLOWED_TOOLS, &count);
-	json_t *allowed = json_array();
+	json_auto_t *allowed = agent_flags_list(invocation, FLAG_ALLOWED_TOOLS);
 
-	for (size_t i = 0; i < count; i++)
-		list_split(lists[i], allowed);
 	if (json_array_size(allowed))
 		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
-	json_decref(allowed);
-	free(lists);
 }
 
 static bool open_settings(struct headless *run, struct err *err)
@@ -90,16 +84,12 @@ static bool open_settings(struct headless *run, struct err *err)
 	return settings_load(&options, &run->settings, err);
 }
 
-static bool choose_mode(struct headless *run, struct err *err)
+static void choose_mode(struct headless *run)
 {
 	const char *word = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
 	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
 
-	if (yolo && word)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "--yolo and --approval-mode say the same thing; give one of them.");
 	run->mode = prepare_mode(run->settings, word ? word : yolo ? "yolo" : NULL);
-	return true;
 }
 
 /* What a mode may not be: in a folder that is not trusted, or where the settings forbid it. */
@@ -112,15 +102,24 @@ static bool check_mode(const struct headless *run, struct agent_ending *ending, 
 	return false;
 }
 
+/* The texts of a list; NULL: there are none. The caller frees the array. */
+static const char **texts_of(const json_t *list)
+{
+	size_t count = json_array_size(list);
+	const char **texts = count ? mem_alloc(count + 1, sizeof(*texts)) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		texts[i] = json_string_value(json_array_get(list, i));
+	return texts;
+}
+
 static bool open_policy(struct headless *run, struct err *err)
 {
-	size_t count, admin_count;
-	_cleanup_free_ const char **files = flag_values(run->invocation, FLAG_POLICY, &count);
-	_cleanup_free_ const char **admin = flag_values(run->invocation, FLAG_ADMIN_POLICY,
-	                                                &admin_count);
+	json_auto_t *named = agent_flags_list(run->invocation, FLAG_POLICY);
+	json_auto_t *admin_named = agent_flags_list(run->invocation, FLAG_ADMIN_POLICY);
+	_cleanup_free_ const char **files = texts_of(named), **admin = texts_of(admin_named);
 	struct policy_sources sources = { .settings = run->settings,
-		                          .files = count ? files : NULL,
-		                          .admin_files = admin_count ? admin : NULL };
+		                          .files = files, .admin_files = admin };
 
 	return prepare_policy(&sources, tell, &run->output, &run->policy, err);
 }
@@ -130,35 +129,25 @@ static bool open_policy(struct headless *run, struct err *err)
 static bool open_provider(struct headless *run, struct err *err)
 {
 	struct worker_options *options = &run->confinement.options;
-	json_auto_t *included = json_array();
-	_cleanup_free_ const char **roots = NULL, **lists = NULL, **write = NULL;
+	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
+	json_auto_t *list = json_array();
+	struct prepare_folders included = { .list = list, .notice = tell, .data = &run->output };
+	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
-	size_t count;
 
 	if (!confinement_read(run->invocation, &run->confinement, err))
 		return false;
 	/* --sandbox without a level asks for the strongest. */
 	write = prepare_sandbox(run->settings, strongest ? "full" : NULL, options);
-	lists = flag_values(run->invocation, FLAG_INCLUDE, &count);
-	for (size_t i = 0; i < count; i++)
-		list_split(lists[i], included);
-	roots = prepare_roots(run->settings, run->root, included, &options->root_count);
+	included.remote = run->confinement.worker;
+	prepare_add_folders(named, "--include-directories", &included);
+	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
 	options->roots = roots;
 	return confinement_open(&run->confinement, &run->provider, err);
 }
 
 /* --- the session ---------------------------------------------------------------------------- */
-
-static bool check_session_flags(const struct invocation *invocation, struct err *err)
-{
-	int given = invocation_has(invocation, FLAG_RESUME) +
-	            invocation_has(invocation, FLAG_SESSION_ID) +
-	            invocation_has(invocation, FLAG_SESSION_FILE);
-
-	return given < 2 || err_set(err, ERR_INVALID_ARGUMENT,
-	                            "--resume, --session-id and --session-file exclude each other.");
-}
 
 static bool find_resumed(struct headless *run, struct err *err)
 {
@@ -261,21 +250,25 @@ static bool check_output(const struct headless *run)
 	return false;
 }
 
+static void warn_of_raw_output(struct headless *run)
+{
+	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
+	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
+		tell(&run->output, "warning",
+		     "--raw-output: what the model says may act on this terminal. "
+		     "--accept-raw-output-risk leaves out this warning.");
+}
+
 /* Opens all that a run needs; false with how it ends instead. */
 static bool prepare(struct headless *run, struct agent_ending *ending, struct err *err)
 {
-	if (!check_session_flags(run->invocation, err)) {
-		*ending = fail(AGENT_EXIT_GENERAL, err);
-		return false;
-	}
 	if (!open_settings(run, err)) {
 		*ending = fail(AGENT_EXIT_CONFIG, err);
 		return false;
 	}
-	if (!choose_mode(run, err)) {
-		*ending = fail(AGENT_EXIT_GENERAL, err);
-		return false;
-	}
+	run->output.format = agent_flags_format(run->invocation, run->settings);
+	warn_of_raw_output(run);
+	choose_mode(run);
 	prepare_warnings(run->settings, tell, &run->output);
 	if (!check_mode(run, ending, err))
 		return false;
@@ -312,15 +305,6 @@ static void finish(struct headless *run)
 	free(run->root);
 }
 
-static enum agent_format format_of(const struct invocation *invocation)
-{
-	const char *word = invocation_value(invocation, FLAG_OUTPUT_FORMAT);
-
-	if (!word || strcmp(word, "text") == 0)
-		return AGENT_TEXT;
-	return strcmp(word, "json") == 0 ? AGENT_JSON : AGENT_STREAM_JSON;
-}
-
 static int run_agent(const struct invocation *invocation, const struct agent_input *input)
 {
 	/* The handlers of signals outlive this function. */
@@ -335,7 +319,8 @@ static int run_agent(const struct invocation *invocation, const struct agent_inp
 		return AGENT_EXIT_GENERAL;
 	}
 	agent_signals_install(&cancel);
-	agent_output_open(&run.output, format_of(invocation), &cancel);
+	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
+	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
 	if (prepare(&run, &ending, &err)) {
 		code = run_prompt(&run, input);
 	} else {
@@ -384,6 +369,16 @@ static int list_or_delete(const struct invocation *invocation)
 	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;
 }
 
+static int list_extensions(void)
+{
+	struct err err = ERR_INIT;
+
+	if (output_text(SPAN("hasp has no extensions.\n"), &err))
+		return AGENT_EXIT_OK;
+	output_complain(err.message);
+	return AGENT_EXIT_GENERAL;
+}
+
 static int show_version_or_page(const struct invocation *invocation)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -415,7 +410,7 @@ static int refuse(const struct invocation *invocation, enum agent_exit code, con
 	struct agent_ending ending = fail(code, err);
 	struct agent_output output;
 
-	agent_output_open(&output, format_of(invocation), NULL);
+	agent_output_open(&output, agent_flags_format(invocation, NULL), NULL);
 	agent_output_end(&output, &ending);
 	agent_output_close(&output);
 	return code;
@@ -425,6 +420,7 @@ int command_run_root(const struct invocation *invocation)
 {
 	struct agent_input input = AGENT_INPUT_INIT;
 	struct err err = ERR_INIT;
+	enum agent_exit why;
 	int code;
 
 	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
@@ -432,6 +428,10 @@ int command_run_root(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_LIST_SESSIONS) ||
 	    invocation_has(invocation, FLAG_DELETE_SESSION))
 		return list_or_delete(invocation);
+	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
+		return list_extensions();
+	if (!agent_flags_check(invocation, &why, &err))
+		return refuse(invocation, why, &err);
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {

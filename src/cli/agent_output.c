@@ -104,7 +104,7 @@ static void write_text(struct agent_output *output, struct span text)
 
 	if (text.len)
 		output->midline = text.data[text.len - 1] != '\n';
-	if (!output->terminal) {
+	if (!output->terminal || output->raw) {
 		write_out(output, text);
 		return;
 	}
@@ -518,7 +518,8 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 		end_stream(output, ending);
 	else
 		end_text(output);
-	if (ending->type && output->format != AGENT_JSON && !output->closed)
+	/* An output that failed cancelled the run: the caller says why. */
+	if (ending->type && output->format != AGENT_JSON && !output->closed && !output->failed)
 		output_complain(ending->message);
 	output->ended = true;
 	pthread_mutex_unlock(&output->lock);

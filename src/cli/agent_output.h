@@ -23,10 +23,11 @@
 enum agent_format { AGENT_TEXT, AGENT_JSON, AGENT_STREAM_JSON };
 
 struct agent_output {
-	enum agent_format format;
+	enum agent_format format;   /* may be changed until there is something to print */
 	struct bus *bus;
 	struct cancel *cancel;      /* set when nobody reads any more */
 	bool terminal;              /* standard output is one: text is made safe for it */
+	bool raw;                   /* it is not; for the caller to set */
 	bool progress;              /* standard error is a terminal: what happens is told there */
 	_Atomic bool closed;        /* nobody reads standard output */
 	_Atomic int failed;         /* errno: standard output cannot be written */

@@ -80,6 +80,15 @@ enum flag_id {
 	FLAG_RECORD,
 	FLAG_REPLAY,
 	FLAG_FORCE,
+	FLAG_RAW_OUTPUT,
+	FLAG_ACCEPT_RAW_OUTPUT,
+	FLAG_SCREEN_READER,
+	FLAG_EXTENSIONS,
+	FLAG_LIST_EXTENSIONS,
+	FLAG_MCP_NAMES,
+	FLAG_INTERACTIVE,
+	FLAG_ACP,
+	FLAG_WORKTREE,
 };
 
 /* What a shell offers when the value is being typed. */
@@ -110,6 +119,9 @@ struct flag {
 	/* The value may be missing: then the flag is a switch. The next word is taken for it only if it is
 	 * one of the choices, or, without choices, does not begin with '-'. */
 	bool optional;
+	/* As Gemini CLI's switches: --name=false, --name false and --no-name take it back, and "true" may be
+	 * given to it. Of a flag with a value these are values like others. */
+	bool boolean;
 	bool repeatable;
 	bool hidden;
 	const char *help; /* one line, no full stop */

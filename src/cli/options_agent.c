@@ -7,6 +7,9 @@
 static const char *const format_choices[] = { "text", "json", "stream-json", NULL };
 static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
 	                                    "yolo",    "plan",      NULL };
+/* true and false are Gemini CLI's. */
+static const char *const sandbox_choices[] = { "auto", "full", "landlock", "paths",
+	                                       "none", "true", "false",    NULL };
 
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
@@ -32,7 +35,7 @@ static const struct flag flags[] = {
 	  .man = "What runs unasked: default is reading; auto_edit edits too; yolo everything; plan "
 		 "is reading and writing plans. Where nobody can be asked, what would have to be "
 		 "asked about is refused." },
-	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .help = "--approval-mode yolo" },
+	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true, .help = "--approval-mode yolo" },
 	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "tools that run unasked, as \"run_shell_command(git status)\"" },
@@ -44,7 +47,7 @@ static const struct flag flags[] = {
 	  .help = "the id of the new session (letters, digits, - and _)" },
 	{ .id = FLAG_SESSION_FILE, .name = "session-file", .value = { "FILE", COMPLETE_FILE, NULL },
 	  .help = "begin with the conversation of this session's file" },
-	{ .id = FLAG_LIST_SESSIONS, .name = "list-sessions", .help = "list this project's sessions" },
+	{ .id = FLAG_LIST_SESSIONS, .name = "list-sessions", .boolean = true, .help = "list this project's sessions" },
 	{ .id = FLAG_DELETE_SESSION, .name = "delete-session",
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL },
 	  .help = "delete a session: a number or an id" },
@@ -52,17 +55,17 @@ static const struct flag flags[] = {
 	  .value = { "DIRS", COMPLETE_FOLDER, NULL },
 	  .help = "further workspace folders (with commas, or repeated)" },
 	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',
-	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices }, .optional = true,
+	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true, .boolean = true,
 	  .help = "how tools are confined: auto (default), full, landlock or paths",
 	  .man = "How tools are confined: auto (the default) is the strongest level that this "
-		 "machine allows; full (also without LEVEL), landlock or paths (also called none) is "
-		 "exactly that level, and an error where it cannot be had. HASP_SANDBOX and the "
+		 "machine allows; full (also true, or without LEVEL), landlock or paths (also called none "
+		 "or false) is exactly that level, and an error where it cannot be had. HASP_SANDBOX and the "
 		 "setting hasp.sandbox.level are the defaults." },
 	{ .id = FLAG_NET, .name = "net", .help = "leave the network on for commands" },
 	REACH_FLAGS,
 	WORKER_FLAG,
 	DURABILITY_FLAG,
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,
 	  .help = "let the project's own settings, hooks and policies count this time" },
 	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },
 	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },
@@ -71,7 +74,32 @@ static const struct flag flags[] = {
 	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--record" },
 	{ .id = FLAG_REPLAY, .name = "fake-responses", .hidden = true,
 	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
-	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd',
+	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
+	{ .id = FLAG_RAW_OUTPUT, .name = "raw-output", .boolean = true,
+	  .help = "let what the model says act on the terminal",
+	  .man = "Text of the model goes to a terminal as it is, with all that acts there. To a "
+		 "file or a pipe it always does." },
+	{ .id = FLAG_ACCEPT_RAW_OUTPUT, .name = "accept-raw-output-risk", .boolean = true,
+	  .hidden = true, .help = "no warning about --raw-output" },
+	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true, .hidden = true,
+	  .help = "of no effect: nothing is drawn" },
+	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
+	  .help = "of no effect: the agent connects to no MCP server" },
+	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e', .hidden = true,
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
+	  .help = "none: there are no extensions" },
+	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l', .hidden = true,
+	  .boolean = true, .help = "say that there are no extensions" },
+	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i', .hidden = true,
+	  .value = { "TEXT", COMPLETE_NOTHING, NULL }, .help = "not there yet" },
+	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "not there" },
+	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
+	  .help = "--acp" },
+	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
+	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
+	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true,
 	  .help = "tell each request to the model on standard error" },
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },

@@ -108,11 +108,36 @@ static bool value_allowed(const struct value *value, const char *what, const cha
 	return err_set(err, ERR_INVALID_ARGUMENT, "%s is %s, not \"%s\".", what, all.data, given);
 }
 
+static void remove_flag(struct invocation *invocation, enum flag_id id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < invocation->flag_count; i++)
+		if (invocation->flags[i].id != id)
+			invocation->flags[kept++] = invocation->flags[i];
+	invocation->flag_count = kept;
+}
+
+/* A switch that "false" may be said of. */
+static bool add_boolean(struct invocation *ret, const struct flag *flag, const char *given,
+                        struct err *err)
+{
+	if (given && strcmp(given, "true") != 0 && strcmp(given, "false") != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, "--%s is true or false, not \"%s\".",
+		               flag->name, given);
+	remove_flag(ret, flag->id);
+	if (!given || strcmp(given, "true") == 0)
+		ret->flags[ret->flag_count++] = (struct flag_value){ flag->id, NULL };
+	return true;
+}
+
 static bool add_flag(struct invocation *ret, const struct flag *flag, const char *given,
                      struct err *err)
 {
 	_cleanup_free_ char *what = mem_printf("--%s", flag->name);
 
+	if (flag->boolean && !flag->value.name)
+		return add_boolean(ret, flag, given, err);
 	/* A switch counts once: "-jjjj" must not outgrow the array. */
 	if (!flag->value.name && invocation_has(ret, flag->id))
 		return true;
@@ -139,6 +164,8 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 
 	if (!word)
 		return false;
+	if (!flag->value.name)
+		return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
 	return flag->value.choices ? is_choice(&flag->value, word) : word[0] != '-';
 }
 
@@ -146,9 +173,9 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 static bool take_value(struct cursor *cursor, const struct flag *flag, const char *attached,
                        const char **ret_value, struct err *err)
 {
-	if (flag->optional && !attached && !next_is_value(cursor, flag))
+	if ((flag->optional || flag->boolean) && !attached && !next_is_value(cursor, flag))
 		return true;
-	if (!flag->value.name) {
+	if (!flag->value.name && !flag->boolean) {
 		if (attached)
 			return err_set(err, ERR_INVALID_ARGUMENT, "--%s takes no value.",
 			               flag->name);
@@ -161,13 +188,25 @@ static bool take_value(struct cursor *cursor, const struct flag *flag, const cha
 	return true;
 }
 
+/* "--no-NAME" of a flag that can be taken back. */
+static const struct flag *find_negated(const struct command *command, const char *name)
+{
+	for (size_t i = 0; strncmp(name, "no-", 3) == 0 && i < command->flag_count; i++)
+		if (command->flags[i].boolean && strcmp(command->flags[i].name, name + 3) == 0)
+			return &command->flags[i];
+	return NULL;
+}
+
 static bool parse_long(struct cursor *cursor, const char *word, struct invocation *ret,
                        struct err *err)
 {
 	size_t len = strcspn(word, "=");
 	const char *attached = word[len] == '=' ? word + len + 1 : NULL;
 	_cleanup_free_ char *name = mem_dup(word, len);
+	const struct flag *negated = attached ? NULL : find_negated(ret->command, name);
 
+	if (negated)
+		return add_flag(ret, negated, "false", err);
 	for (size_t i = 0; i < ret->command->flag_count; i++) {
 		const struct flag *flag = &ret->command->flags[i];
 		const char *value = NULL;
@@ -200,7 +239,8 @@ static bool parse_short(struct cursor *cursor, const char *letters, struct invoc
 		if (!flag)
 			return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag -%s.",
 			               letters + i);
-		if (flag->value.name && !(flag->optional && letters[i + 1])) {
+		if ((flag->value.name || flag->boolean) &&
+		    !((flag->optional || flag->boolean) && letters[i + 1])) {
 			const char *attached = letters[i + 1] ? letters + i + 1 : NULL;
 
 			return take_value(cursor, flag, attached, &value, err) &&
@@ -221,6 +261,18 @@ static bool may_name_command(const struct invocation *ret)
 	return !ret->positional_count;
 }
 
+/* Names of Gemini CLI's commands begin no prompt there, so they do not here. */
+static bool is_command_of_gemini_cli(const char *word)
+{
+	static const char *const names[] = { "mcp",    "extensions", "extension", "skills",
+		                             "skill",  "gemma" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], word) == 0)
+			return true;
+	return false;
+}
+
 /* The name of a command, or a word of a prompt. A single word that is nearly a command's name is more
  * likely a slip than a prompt. */
 static bool parse_word_of_root(const char *word, struct invocation *ret, struct err *err)
@@ -231,6 +283,10 @@ static bool parse_word_of_root(const char *word, struct invocation *ret, struct 
 		ret->command = named;
 		return true;
 	}
+	if (may_name_command(ret) && is_command_of_gemini_cli(word))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Gemini CLI has a command \"%s\", hasp has none. For a prompt that "
+		               "begins so: hasp -- %s ...", word, word);
 	if (may_name_command(ret) && !strpbrk(word, " \t\n") && is_near_command(word))
 		return command_unknown(word, err);
 	ret->positionals[ret->positional_count++] = word;

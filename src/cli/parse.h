@@ -9,7 +9,8 @@
  * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where the words
  * are a prompt: the first word is a command's name only where nothing stands before it.  A flag is --name,
  * --name=VALUE, --name VALUE, -x, -xVALUE or -x VALUE; "--" ends the flags and
- * "-" is a positional.  Flags are not abbreviated, so that a new one never
+ * "-" is a positional.  A switch of Gemini CLI's (`boolean`) is also --name=true, --name false, --no-name; the last
+ * one given counts.  Flags are not abbreviated, so that a new one never
  * changes what a script means.  Of a command that passes words on (`passes_on`) the first
  * positional ends the flags too: what follows is another program's.
  */

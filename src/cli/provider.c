@@ -27,6 +27,11 @@ static bool read_level(const struct invocation *invocation, struct worker_option
 	const char *flag = invocation_value(invocation, FLAG_SANDBOX);
 	const char *level = flag ? flag : getenv("HASP_SANDBOX");
 
+	/* What Gemini CLI's flag takes; HASP_SANDBOX does not. */
+	if (flag && strcmp(flag, "true") == 0)
+		level = "full";
+	else if (flag && strcmp(flag, "false") == 0)
+		level = "none";
 	if (!level || !*level || strcmp(level, "auto") == 0)
 		return true;
 	ret->level_given = sandbox_level_parse(level, &ret->level);

@@ -147,7 +147,7 @@ static const char rows[] =
 	BOOLEAN("general.topicUpdateNarration", "true",
 	        "Ask the model to tell its progress by topics.")
 	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.")
-	CHOICE("output.format", "\"text\"", "text|json",
+	CHOICE("output.format", "\"text\"", "text|json|stream-json",
 	       "How the result of a run without a terminal is printed, unless --output-format says "
 	       "otherwise.")
 

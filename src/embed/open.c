@@ -113,13 +113,15 @@ static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options,
 {
 	_cleanup_free_ char *journal = local_journal_folder();
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
-	json_auto_t *included = json_array();
+	json_auto_t *list = json_array();
+	const struct prepare_folders included = { .list = list, .notice = tell,
+		                                  .data = agent };
 	struct worker_options worker = { .journal_folder = journal,
 		                         .program = program_of(options) };
 
 	for (size_t i = 1; i < options->folder_count; i++)
-		json_array_append_new(included, json_text(span_str(options->folders[i])));
-	roots = prepare_roots(agent->settings, agent->project, included, &worker.root_count);
+		json_array_append_new(list, json_text(span_str(options->folders[i])));
+	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
 	worker.roots = roots;
 	write = prepare_sandbox(agent->settings, NULL, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))

@@ -140,6 +140,77 @@ def test_folders_can_be_added(world):
         assert done.results()[0]["content"] == "beta\n"
 
 
+def test_folders_that_are_not_there_are_left_out(world):
+    (world.home / "b.txt").write_text("beta\n")
+    world.write("file", "")
+    world.settings(context={"includeDirectories": ["/nowhere", "~"]})
+    done = world.run([[call("read_file", {"file_path": str(world.home / "b.txt")})],
+                      [text("Done.")]], "-p", "x", "-o", "json", "--include-directories",
+                     "../missing,file")
+    assert done.code == 0 and done.results()[0]["content"] == "beta\n"
+    told = done.json["warnings"]
+    assert [warning.split(" (")[0] for warning in told] == ["../missing", "file", "/nowhere"]
+    assert "does not exist" in told[0] and "not a folder" in told[1]
+    assert "--include-directories" in told[0] and "context.includeDirectories" in told[2]
+
+
+# ---- Gemini CLI's flags --------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args", [
+    ["--screen-reader"], ["--screen-reader=false"], ["--no-screen-reader"], ["-e", "none"],
+    ["--extensions=none"], ["--allowed-mcp-server-names", "a,b"], ["--raw-output"],
+    ["--accept-raw-output-risk"], ["--debug=false"], ["--skip-trust", "true"], ["--yolo=false"],
+    ["--yolo", "--no-yolo", "--approval-mode", "plan"], ["--sandbox=auto"], ["-y", "false"]])
+def test_flags_that_change_nothing_are_taken(world, args):
+    done = world.run(HELLO, *args, "-p", "ask")
+    assert (done.code, done.text, done.err) == (0, "Hello.\n", "")
+    assert prompt_of(done) == "ask"
+
+
+@pytest.mark.parametrize("args,word", [
+    (["-i", "x"], "interactive"), (["--prompt-interactive", "x"], "interactive"),
+    (["--acp"], "Agent Client Protocol"), (["--experimental-acp"], "Agent Client Protocol"),
+    (["-w"], "git worktree add"), (["--worktree", "name", "-p", "x"], "git worktree add"),
+    (["-e", "one,two", "-p", "x"], "one")])
+def test_flags_for_what_there_is_not_say_so(world, args, word):
+    done = world.command(*args, "-o", "json", env={"GEMINI_API_KEY": "k"})
+    assert done.code == error_of(done)["code"] == 42 and word in error_of(done)["message"]
+    assert not world.sessions()
+
+
+def test_extensions_are_listed(world):
+    for flag in ("-l", "--list-extensions"):
+        done = world.command(flag)
+        assert (done.code, done.text, done.err) == (0, "hasp has no extensions.\n", "")
+
+
+@pytest.mark.parametrize("args,level", [
+    (["--sandbox=false"], "paths"), (["--sandbox", "false"], "paths"), (["--no-sandbox"], "paths"),
+    (["--sandbox=true"], "full"), (["-s", "true"], "full")])
+def test_a_sandbox_can_be_true_or_false(world, args, level):
+    done = world.run([[call("run_shell_command", {"command": "echo $HASP_LEVEL"})],
+                      [text("Done.")]], *args, "-p", "x", "--yolo")
+    assert ("not confined" in done.err) == (level == "paths")
+    assert done.results()[0]["output"].strip() == ("full" if level == "full" else "")
+
+
+@pytest.mark.parametrize("word", ["mcp", "extensions", "skills", "gemma"])
+def test_commands_of_gemini_cli_are_no_prompt(world, word):
+    done = world.command(word, "list", env={"GEMINI_API_KEY": "k"})
+    assert (done.code, done.out) == (2, b"") and "hasp -- %s" % word in done.err
+
+
+def test_policies_are_named_with_commas(world):
+    for name in ("a", "b"):
+        (world.top / name).write_text('[[rule]]\ntoolName = "%s"\ndecision = "deny"\npriority = 9\n'
+                                      % {"a": "list_directory", "b": "read_file"}[name])
+    world.write("x.txt", "x")
+    done = world.run([[call("list_directory", {"dir_path": "."})],
+                      [call("read_file", {"file_path": "x.txt"})], [text("Done.")]], "-p", "x",
+                     "--policy", "%s,%s" % (world.top / "a", world.top / "b"), "-o", "stream-json")
+    assert [event["status"] for event in done.of_type("tool_result")] == ["error", "error"]
+
+
 # ---- exit codes ----------------------------------------------------------------------------------
 
 def server_says(status, error):
@@ -196,6 +267,17 @@ def untrusted(world):
 def forbidden_yolo(world):
     world.settings(security={"disableYoloMode": True})
     return world.command("-p", "x", "-o", "json", "--yolo", env={"GEMINI_API_KEY": "k"})
+
+
+def test_an_error_is_told_once(world):
+    done = world.command("-p", "x", "--policy", "/nowhere", env={"GEMINI_API_KEY": "k"})
+    assert done.err == "hasp: /nowhere: it cannot be read: No such file or directory.\n"
+
+
+def test_a_mode_is_called_as_its_flag_is(world):
+    done = world.command("-p", "x", "--approval-mode", "auto_edit",
+                         env={"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": None})
+    assert done.code == 55 and done.err.startswith("hasp: auto_edit is for trusted folders.")
 
 
 @pytest.mark.parametrize("how,code,kind", [

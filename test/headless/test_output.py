@@ -137,3 +137,36 @@ def test_a_fallback_that_cannot_be_used_is_warned_about(world, name, why):
     assert name in warning and why in warning and "hasp.fallbacks" in warning
     done = with_fallback(world, [QUOTA], [[text("Hello.")]], fallbacks=[name, OTHER])
     assert done.text == "Hello.\n", "those behind it count"
+
+
+# ---- the format ----------------------------------------------------------------------------------
+
+def test_the_setting_chooses_the_format_and_the_flag_wins(world):
+    world.settings(output={"format": "json"})
+    assert world.run([[text("Hello.")]], "-p", "x").json["response"] == "Hello."
+    assert world.run([[text("Hello.")]], "-p", "x", "-o", "text").text == "Hello.\n"
+    done = world.run([{"status": 400, "error": "API key not valid."}], "-p", "x")
+    assert done.out == b"" and json.loads(done.err)["error"]["code"] == done.code == 41
+    world.settings(output={"format": "stream-json"})
+    assert world.run([[text("Hello.")]], "-p", "x").events[-1]["type"] == "result"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_an_output_that_cannot_be_written_is_named(world, form):
+    with open("/dev/full", "wb") as full, world.fake([[text("Hello.")]]) as server:
+        process = world.start(server, "-p", "x", "-o", form, stdout=full)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert err.decode() == "hasp: Cannot write standard output: No space left on device\n"
+
+
+def test_raw_output_acts_on_the_terminal(world):
+    def shown(*args):
+        with world.fake([[text("a\x1b[1mb")]]) as server:
+            with Terminal([HASP, "-p", "x", *args], world.root, dict(world.environment(server)),
+                          columns=200) as terminal:
+                return terminal.finish()[1].decode()
+
+    assert "\x1b[1m" not in shown()
+    assert "a\x1b[1mb" in shown("--raw-output") and "[WARNING] --raw-output" in shown("--raw-output")
+    assert "WARNING" not in shown("--raw-output", "--accept-raw-output-risk")
