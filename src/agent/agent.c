@@ -4,6 +4,7 @@
 
 #include "agent/calls.h"
 #include "agent/compact.h"
+#include "agent/first_prompt.h"
 #include "agent/private.h"
 #include "agent/record.h"
 #include "agent/turn.h"
@@ -249,6 +250,14 @@ static void run_calls(struct errand *run, const json_t *content)
 	free(done.fatal);
 }
 
+/* What comes is another conversation. */
+static void clear(struct agent *agent)
+{
+	agent_replace(agent, json_array());
+	free(agent->first_prompt);
+	agent->first_prompt = NULL;
+}
+
 /* A hook may send the agent on with a reason of its own. */
 static void after_agent(struct errand *run, bool active)
 {
@@ -265,7 +274,7 @@ static void after_agent(struct errand *run, bool active)
 	if (!agent_fire(agent, HOOK_AFTER_AGENT, NULL, input, &outcome))
 		return;
 	if (outcome.clear_context)
-		agent_replace(agent, json_array());
+		clear(agent);
 	if (outcome.stop)
 		end(run, AGENT_HOOK_STOPPED, outcome.reason);
 	else if (outcome.denied) {
@@ -403,6 +412,8 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 		if (agent->options.record)
 			record_user(agent->options.record, run.prompt);
 		agent_append(agent, json_incref(run.prompt));
+		if (!agent->first_prompt)
+			agent->first_prompt = first_prompt_in(content);
 		run_turns(&run);
 	}
 	outcome->turns = run.turns;

@@ -20,7 +20,8 @@
  *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
  *                     the question; hook_model.c hooks on requests and replies; state.c what these share
  *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
- *                     @files; superseded.c, mask.c, compact.c what leaves again; loop_check.c; weight.c
+ *                     @files; superseded.c, mask.c, compact.c what leaves again, first_prompt.c what of it
+ *                     stays, cut.c the note in its place; loop_check.c; weight.c
  *   what is kept      record.c and sessions.c, retention.c how long; outputs.c what was too long;
  *                     checkpoint*.c states to return to; stats.c
  *   what is shown     display.c, error_type.c for people and wrappers
@@ -64,6 +65,7 @@ struct agent_options {
 	 * whatever becomes of the rest, and is not recorded. NULL: nothing. Borrowed. */
 	const json_t *context;
 	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
+	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the history has it */
 	/* Asked once for each folder that calls touch, with the path of a file or folder in it: what is
 	 * found just in time (memory.h) is appended to the result. The caller frees what it returns; NULL:
 	 * nothing. On a call's thread, one at a time. May be NULL. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "agent/cut.h"
 #include "agent/transcript.h"
 #include "agent/turn.h"
 #include "agent/weight.h"
@@ -16,8 +17,11 @@ enum {
 	TOKEN_BYTES = 4,
 	SUMMARY_MIN = 40,          /* bytes; less says nothing */
 	SUMMARY_TOKENS = 8192,     /* of the model's answer */
-	PROMPT_KEPT = 4000,        /* bytes of the first prompt, when there is no summary */
 };
+
+/* What a conversation begins with that lost its oldest part: this, and the state in a part of its own. */
+static const char note_left_out[] =
+	"The earlier part of this conversation was left out, because it became too long.";
 
 static const double share_kept = 0.3;
 
@@ -145,12 +149,28 @@ static void append_tail(json_t *to, const json_t *history, size_t first)
 		json_array_append(to, json_array_get(history, i));
 }
 
-/* A new history: what the user says first, and what is kept. */
-static json_t *begun_with(const char *text, const json_t *history, size_t first)
+/* What stands in place of what was left out. */
+static json_t *beginning(const struct agent *agent, const char *state)
+{
+	const char *prompt = agent->first_prompt;
+	_cleanup_free_ char *note = mem_printf(
+		"%s%s%s%s", note_left_out,
+		prompt ? " It began with this prompt of the user:\n\n<first_prompt>\n" : "",
+		prompt ? prompt : "", prompt ? "\n</first_prompt>" : "");
+	json_t *message = content_user_text(span_str(note));
+
+	if (state)
+		content_add(message, part_text(span_str(state)));
+	return message;
+}
+
+/* A new conversation: what is known of the part before `first`, and the rest. */
+static json_t *begun_with(const struct agent *agent, const char *state, const json_t *history,
+                          size_t first)
 {
 	json_t *all = json_array(), *answer;
 
-	json_array_append_new(all, content_user_text(span_str(text)));
+	json_array_append_new(all, beginning(agent, state));
 	if (content_is_user(json_array_get(history, first))) {
 		answer = content_new("model");
 		content_add(answer, part_text(SPAN("Understood. I go on from there.")));
@@ -280,10 +300,9 @@ static bool by_summary(struct agent *agent, uint64_t before, struct err *err)
 	snapshot = summarise(agent, conversation, first, now, err);
 	if (!snapshot)
 		return false;
-	text = mem_printf("What was said and done so far was compressed. This is the state of the "
-	                  "work; go on from here.\n\n%s", snapshot);
+	text = mem_printf("This is the state of the work; go on from here.\n\n%s", snapshot);
 	shorter = (struct shorter){ json_incref(agent->context),
-		                    begun_with(text, conversation, first) };
+		                    begun_with(agent, text, conversation, first) };
 	if (take(agent, &shorter, now, before, "summary"))
 		return true;
 	return err_set(err, ERR_CONTEXT_TOO_LARGE, "A summary was not shorter than the conversation.");
@@ -291,22 +310,36 @@ static bool by_summary(struct agent *agent, uint64_t before, struct err *err)
 
 /* ---- without one ------------------------------------------------------------------- */
 
-static char *beginning(const json_t *history)
+/* Of a conversation that was summarised before; NULL: it was not. The caller frees. */
+static char *earlier_state(const json_t *conversation)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	struct span head;
-	size_t i;
-	json_t *message;
+	const json_t *parts = json_object_get(json_array_get(conversation, 0), "parts");
+	struct span note = part_get_text(json_array_get(parts, 0));
+	struct span state = part_get_text(json_array_get(parts, 1));
+	const char *snapshot;
 
-	json_array_foreach((json_t *)history, i, message)
-		if (is_prompt(message)) {
-			content_text(message, &text);
-			break;
-		}
-	head = utf8_head(buf_view(&text), PROMPT_KEPT);
-	return mem_printf("(The earlier part of this conversation was left out, because it became too "
-	                  "long. It began with this.)\n\n%.*s", (int)head.len,
-	                  head.data ? head.data : "");
+	if (!span_starts(note, span_str(note_left_out)) || !state.len)
+		return NULL;
+	snapshot = memmem(state.data, state.len, "<state_snapshot>", 16);
+	if (!snapshot)
+		return NULL;
+	return mem_printf("This was the state of the work when it was last summed up; what came after "
+	                  "that is left out up to here.\n\n%.*s",
+	                  (int)(state.data + state.len - snapshot), snapshot);
+}
+
+static json_t *cut_string(json_t *value, size_t most)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(most + 2 * LIMIT_PATH_BYTES);
+	struct cut cut;
+
+	if (json_string_length(value) <= most)
+		return json_incref(value);
+	cut = cut_of(json_span(value));
+	if (!cut_is_longer(&cut, most))
+		return json_incref(value);
+	cut_write(&cut, most, 0, span_of("", 0), &text);
+	return json_text(buf_view(&text));
 }
 
 /* Long texts in results are cut. */
@@ -316,13 +349,8 @@ static json_t *cut_strings(json_t *value, size_t most)
 	json_t *member, *copy;
 	size_t i;
 
-	if (json_is_string(value) && json_string_length(value) > most) {
-		_cleanup_buf_ struct buf text = BUF_INIT(most + 64);
-
-		buf_span(&text, utf8_head(json_span(value), most));
-		buf_str(&text, "\n[... cut ...]");
-		return json_text(buf_view(&text));
-	}
+	if (json_is_string(value))
+		return cut_string(value, most);
 	if (!json_is_object(value) && !json_is_array(value))
 		return json_incref(value);
 	copy = json_copy(value);
@@ -358,7 +386,7 @@ static bool by_leaving_out(struct agent *agent, uint64_t goal, uint64_t before, 
 	} steps[] = { { 0.3, 0 },    { 0.15, 0 },   { 0.05, 0 },   { 0, 0 },
 		      { 0, 20000 },  { 0, 4000 },   { 0, 500 } };
 	json_auto_t *conversation = agent_conversation(agent);
-	_cleanup_free_ char *text = beginning(conversation);
+	_cleanup_free_ char *text = earlier_state(conversation);
 	uint64_t now = estimate(agent);
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
@@ -370,7 +398,8 @@ static bool by_leaving_out(struct agent *agent, uint64_t goal, uint64_t before, 
 		if (!first && !steps[i].longest)
 			continue;
 		shorter = (struct shorter){ json_incref(agent->context),
-			                    first ? begun_with(text, conversation, first) :
+			                    first ? begun_with(agent, text, conversation,
+			                                       first) :
 			                            json_incref(conversation) };
 		if (steps[i].longest)
 			cut_users(&shorter, steps[i].longest);

@@ -45,6 +45,7 @@ struct host {
 	struct agent *agent;
 	json_t *context;           /* what the model is told first, anew in each session */
 	json_t *history;           /* what the agent begins with */
+	char *first_prompt;        /* of it; owned; NULL: none */
 	char *root;
 	struct command_env command_env;
 	const char **ignore_files; /* owned array of names that are the settings' */
@@ -249,6 +250,7 @@ static bool read_history(struct host *host, struct err *err)
 		return false;
 	host->resumed = true;
 	json_array_extend(host->history, read.contents);
+	host->first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
 	if (host->options.resume_file && !host->options.session_id)
 		host->options.session_id = mem_steal(&read.id);
@@ -289,8 +291,11 @@ static bool open_record(struct host *host, struct err *err)
 		return false;
 	ok = record_open(&options, &host->record, err);
 	/* A history from elsewhere is the new file's beginning. */
-	if (ok && host->options.import_file && json_array_size(host->history))
+	if (ok && host->options.import_file && json_array_size(host->history)) {
+		if (host->first_prompt)
+			record_first_prompt(host->record, host->first_prompt);
 		record_replace(host->record, host->history);
+	}
 	return ok;
 }
 
@@ -386,6 +391,7 @@ static bool open_agent(struct host *host, struct err *err)
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->record, .session_id = record_session_id(host->record),
 		.context = host->context, .history = host->history,
+		.first_prompt = host->first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder = outputs_folder(host->outputs),
@@ -479,6 +485,7 @@ void host_close(struct host *host, const char *reason)
 	home_free(host->home);
 	json_decref(host->context);
 	json_decref(host->history);
+	free(host->first_prompt);
 	free((char *)host->options.session_id);
 	command_env_release(&host->command_env);
 	free(host->ignore_files);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/cut.h"
 #include "agent/file_states.h"
 #include "agent/private.h"
 #include "agent/weight.h"
@@ -75,29 +76,19 @@ static char *save_output(const struct mask_options *options, const char *name, c
 
 /* ---- truncation -------------------------------------------------------------------- */
 
-/* The end of a text, from a character on. */
-static struct span tail_of(struct span text, size_t bytes)
-{
-	struct span tail = span_skip(text, text.len - bytes);
-
-	while (tail.len && ((unsigned char)tail.data[0] & 0xc0) == 0x80)
-		tail = span_skip(tail, 1);
-	return tail;
-}
-
-static json_t *shortened(const struct mask_options *options, struct span text, const char *path)
+static json_t *shortened(const struct mask_options *options, const struct cut *cut,
+                         const char *path)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(options->truncate_chars + 2 * LIMIT_PATH_BYTES);
-	struct span head = utf8_head(text, options->truncate_chars / 5);
-	struct span tail = tail_of(text, options->truncate_chars - options->truncate_chars / 5);
+	size_t head = options->truncate_chars / 5;
+	_cleanup_free_ char *place = NULL;
 
-	buf_span(&out, head);
-	buf_printf(&out, "\n[... %zu bytes left out; ", text.len - head.len - tail.len);
 	if (path)
-		buf_printf(&out, "the whole output is in %s ...]\n", path);
+		place = mem_printf("%s %s", cut->gone ? "what the tool gave of them is in" :
+		                                        "the whole output is in", path);
 	else
-		buf_str(&out, "they are not kept ...]\n");
-	buf_span(&out, tail);
+		place = mem_strdup("they are not kept");
+	cut_write(cut, head, options->truncate_chars - head, span_str(place), &out);
 	return json_text(buf_view(&out));
 }
 
@@ -107,28 +98,33 @@ struct truncation {
 	unsigned cut;
 };
 
-/* The text in its short form, or NULL when it stays. */
-static json_t *short_form(struct truncation *truncation, const json_t *value)
+/* The text in its short form, or NULL when it stays. `truncated`: its tool has left out something. */
+static json_t *short_form(struct truncation *truncation, const json_t *value, bool truncated)
 {
 	struct span text = json_span(value);
 	_cleanup_free_ char *path = NULL, *suffix = NULL;
+	struct cut cut;
 
 	if (text.len <= truncation->options->truncate_chars)
+		return NULL;
+	cut = truncated ? cut_of(text) : cut_whole(text);
+	if (!cut_is_longer(&cut, truncation->options->truncate_chars))
 		return NULL;
 	suffix = truncation->cut ? mem_printf("_%u.txt", truncation->cut) : mem_strdup(".txt");
 	path = save_output(truncation->options, truncation->name, truncation->call_id, suffix, text);
 	truncation->cut++;
-	return shortened(truncation->options, text, path);
+	return shortened(truncation->options, &cut, path);
 }
 
 static void truncate_members(struct truncation *truncation, json_t *object)
 {
+	const bool truncated = json_is_true(json_object_get(object, "truncated"));
 	const char *name;
 	json_t *value, *shorter;
 	void *next;
 
 	json_object_foreach_safe(object, next, name, value) {
-		shorter = short_form(truncation, value);
+		shorter = short_form(truncation, value, truncated);
 		if (shorter)
 			json_object_set_new(object, name, shorter);
 	}

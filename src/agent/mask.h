@@ -5,8 +5,9 @@
  *     mask_outputs(&options, history);                      // old results, before a request
  *
  * Truncation: a text of a result longer than truncate_chars keeps the first fifth and the last four
- * fifths of that; the whole is in a file.  Contents of files are left alone: their tools have limits of
- * their own, and a way to read on.
+ * fifths of that; the whole is in a file.  What its tool has cut already is not cut for the length of the
+ * note alone, and has one note when it is (cut.h).  Contents of files are left alone: their tools have
+ * limits of their own, and a way to read on.
  *
  * Masking: the newest protect_tokens of results stay as they are; of older ones, when at least min_tokens
  * can be gained at once, all large ones are replaced by their small members and the name of a file

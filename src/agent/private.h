@@ -22,6 +22,7 @@ struct agent {
 	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
 	json_t *context;              /* owned; the history's first message; or NULL: there is none */
 	json_t *history;              /* owned */
+	char *first_prompt;           /* owned; of the conversation; NULL: there was none yet */
 	struct stats *stats;          /* owned, unless `parent` has it */
 	_Atomic int mode;             /* enum approval_mode */
 

@@ -309,6 +309,18 @@ void record_replace(struct record *record, const json_t *contents)
 	pthread_mutex_unlock(&record->lock);
 }
 
+void record_first_prompt(struct record *record, const char *text)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	line = json_pack("{s:{s:{s:o}}}", "$set", "hasp", "firstPrompt", json_text(span_str(text)));
+	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
 void record_summary(struct record *record, const char *summary)
 {
 	json_auto_t *line = NULL;

@@ -57,6 +57,8 @@ void record_notice(struct record *record, const char *type /* info, warning, err
                    const char *text);
 /* All calls of the last model message have ended. */
 void record_calls_end(struct record *record);
+/* Of a session whose first messages are not in this file. */
+void record_first_prompt(struct record *record, const char *text);
 /* The whole history was replaced (compression): a checkpoint line ($set.messages). */
 void record_replace(struct record *record, const json_t *contents);
 void record_summary(struct record *record, const char *summary);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/first_prompt.h"
 #include "agent/sessions.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -65,6 +66,86 @@ static void put_message(struct replay *replay, json_t *message)
 		                                 1));
 }
 
+static bool is_type(const json_t *message, const char *type)
+{
+	const char *own = json_string_value(json_object_get(message, "type"));
+
+	return own && strcmp(own, type) == 0;
+}
+
+/* A message's content may be text, one part or a list of parts. */
+static void add_parts(json_t *content, const json_t *value)
+{
+	size_t i;
+	json_t *part;
+
+	if (json_is_string(value) && json_string_length(value))
+		content_add(content, part_text(json_span(value)));
+	else if (json_is_object(value))
+		content_add(content, json_incref((json_t *)value));
+	json_array_foreach(value, i, part) {
+		if (json_is_object(part))
+			content_add(content, json_incref(part));
+		else if (json_is_string(part))
+			content_add(content, part_text(json_span(part)));
+	}
+}
+
+/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no answer. */
+static bool is_slash_command(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+	const char *text = json_string_value(value);
+
+	if (json_is_array(value) && json_array_size(value) == 1)
+		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
+	if (!text || (*text != '/' && *text != '?') || is_type(json_array_get(messages, i + 1), "gemini"))
+		return false;
+	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
+		;
+	return *text == '\0' || *text == ' ';
+}
+
+/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first question,
+ * and each program tells its own. */
+static bool is_surroundings(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+
+	if (json_is_array(value))
+		value = json_object_get(json_array_get(value, 0), "text");
+	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
+	       !is_type(json_array_get(messages, i + 1), "gemini");
+}
+
+/* NULL: it is none of the user's. A new reference. */
+static json_t *user_content(const json_t *messages, size_t i)
+{
+	json_t *content;
+
+	if (!is_type(json_array_get(messages, i), "user") || is_slash_command(messages, i) ||
+	    is_surroundings(messages, i))
+		return NULL;
+	content = content_new("user");
+	add_parts(content, json_object_get(json_array_get(messages, i), "content"));
+	return content;
+}
+
+/* Known once it is found: what replaces the messages may have another beginning. */
+static void find_first_prompt(struct session_read *read)
+{
+	const json_t *said = json_object_get(json_object_get(read->metadata, "hasp"), "firstPrompt");
+
+	if (!read->first_prompt && json_is_string(said))
+		read->first_prompt = first_prompt_of_text(json_span(said));
+	for (size_t i = 0; !read->first_prompt && i < json_array_size(read->messages); i++) {
+		json_auto_t *content = user_content(read->messages, i);
+
+		if (content)
+			read->first_prompt = first_prompt_in(content);
+	}
+}
+
 static void set_metadata(struct replay *replay, const json_t *values)
 {
 	const json_t *messages = json_object_get(values, "messages");
@@ -73,6 +154,7 @@ static void set_metadata(struct replay *replay, const json_t *values)
 	json_object_del(replay->read->metadata, "messages");
 	if (!json_is_array(messages))
 		return;
+	find_first_prompt(replay->read);
 	json_decref(replay->read->messages);
 	replay->read->messages = json_copy((json_t *)messages);
 	index_messages(replay);
@@ -85,6 +167,10 @@ static void rewind_to(struct replay *replay, const json_t *id)
 
 	if (!message_by_id(replay, id, &i))
 		i = 0;
+	if (i == 0) { /* the session begins anew */
+		free(replay->read->first_prompt);
+		replay->read->first_prompt = NULL;
+	}
 	while (json_array_size(replay->read->messages) > i)
 		json_array_remove(replay->read->messages,
 		                  json_array_size(replay->read->messages) - 1);
@@ -169,67 +255,12 @@ static bool replay_legacy(struct replay *replay, struct span text)
 	return is_legacy;
 }
 
-static bool is_type(const json_t *message, const char *type)
-{
-	const char *own = json_string_value(json_object_get(message, "type"));
-
-	return own && strcmp(own, type) == 0;
-}
-
-/* A message's content may be text, one part or a list of parts. */
-static void add_parts(json_t *content, const json_t *value)
-{
-	size_t i;
-	json_t *part;
-
-	if (json_is_string(value) && json_string_length(value))
-		content_add(content, part_text(json_span(value)));
-	else if (json_is_object(value))
-		content_add(content, json_incref((json_t *)value));
-	json_array_foreach(value, i, part) {
-		if (json_is_object(part))
-			content_add(content, json_incref(part));
-		else if (json_is_string(part))
-			content_add(content, part_text(json_span(part)));
-	}
-}
-
-/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no answer. */
-static bool is_slash_command(const json_t *messages, size_t i)
-{
-	const json_t *value = json_object_get(json_array_get(messages, i), "content");
-	const char *text = json_string_value(value);
-
-	if (json_is_array(value) && json_array_size(value) == 1)
-		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
-	if (!text || (*text != '/' && *text != '?') || is_type(json_array_get(messages, i + 1), "gemini"))
-		return false;
-	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
-		;
-	return *text == '\0' || *text == ' ';
-}
-
-/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first question,
- * and each program tells its own. */
-static bool is_surroundings(const json_t *messages, size_t i)
-{
-	const json_t *value = json_object_get(json_array_get(messages, i), "content");
-
-	if (json_is_array(value))
-		value = json_object_get(json_array_get(value, 0), "text");
-	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
-	       !is_type(json_array_get(messages, i + 1), "gemini");
-}
-
 static void add_user(struct session_read *read, size_t i)
 {
-	json_t *content;
+	json_t *content = user_content(read->messages, i);
 
-	if (is_slash_command(read->messages, i) || is_surroundings(read->messages, i))
-		return;
-	content = content_new("user");
-	add_parts(content, json_object_get(json_array_get(read->messages, i), "content"));
-	json_array_append_new(read->contents, content);
+	if (content)
+		json_array_append_new(read->contents, content);
 }
 
 static json_t *model_content(const json_t *message)
@@ -313,6 +344,7 @@ bool session_read_text(struct span text, struct session_read *ret, struct err *e
 		return err_set(err, ERR_INVALID_ARGUMENT, "This is not the file of a session.");
 	}
 	ret->id = mem_strdup(id);
+	find_first_prompt(ret);
 	make_contents(ret);
 	return true;
 }
@@ -365,5 +397,6 @@ void session_read_release(struct session_read *read)
 	json_decref(read->messages);
 	json_decref(read->contents);
 	json_decref(read->metadata);
+	free(read->first_prompt);
 	*read = (struct session_read){ 0 };
 }

@@ -29,27 +29,12 @@ bool session_is_name(const char *name)
 	       (span_ends(text, SPAN(".jsonl")) || span_ends(text, SPAN(".json")));
 }
 
-/* What the user said first; not what hooks put before or behind it. */
-static struct span first_words(const struct session_read *read)
-{
-	const json_t *parts = json_object_get(json_array_get(read->contents, 0), "parts");
-	struct span text = span_of("", 0);
-	size_t i;
-	json_t *part;
-
-	json_array_foreach(parts, i, part) {
-		text = json_span(json_object_get(part, "text"));
-		if (text.len && !span_starts(text, SPAN("<hook_context>")))
-			break;
-	}
-	return text;
-}
-
 /* On one line. */
 static json_t *title_of(const struct session_read *read)
 {
 	const struct span summary = json_span(json_object_get(read->metadata, "summary"));
-	struct span head = utf8_head(summary.len ? summary : first_words(read), TITLE_BYTES);
+	struct span head = utf8_head(summary.len ? summary : span_str(read->first_prompt),
+	                             TITLE_BYTES);
 	_cleanup_buf_ struct buf text = BUF_INIT(TITLE_BYTES + 1);
 
 	buf_append(&text, head.data, head.len);

@@ -25,6 +25,8 @@ struct session_read {
 	json_t *messages;  /* as recorded: user, gemini, info, ...; owned */
 	json_t *contents;  /* the conversation (model/content.h); owned */
 	json_t *metadata;  /* of the file; owned */
+	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a compression
+	                     * has replaced it; NULL: nothing. Owned */
 	size_t bad_lines;
 	bool legacy;       /* one JSON object: cannot be appended to */
 };

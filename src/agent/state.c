@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/calls.h"
+#include "agent/first_prompt.h"
 #include "agent/private.h"
 #include "agent/record.h"
 #include "base/mem.h"
@@ -91,6 +92,8 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->root = workspace_root(options->session);
 	agent->context = json_incref((json_t *)options->context);
 	agent->history = with_context(agent, options->history);
+	agent->first_prompt = options->first_prompt ? mem_strdup(options->first_prompt) :
+	                                              first_prompt_of(options->history);
 	agent->stats = options->parent ? options->parent->stats : stats_new();
 	atomic_init(&agent->mode, (int)options->mode);
 	atomic_init(&agent->stop, false);
@@ -115,6 +118,7 @@ void agent_free(struct agent *agent)
 		stats_free(agent->stats);
 	json_decref(agent->context);
 	json_decref(agent->history);
+	free(agent->first_prompt);
 	json_decref(agent->declared);
 	json_decref(agent->ids);
 	json_decref(agent->folders);

@@ -468,6 +468,8 @@ def test_hooks_around_the_model(world):
 
 # ---- what is sent --------------------------------------------------------------------------------
 
+TOO_LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number "
+                                     "of tokens allowed (1048576)."}
 SNAPSHOT = "<state_snapshot><goal>To do it, all of it, as was said.</goal></state_snapshot>"
 
 
@@ -489,7 +491,8 @@ def test_a_long_conversation_is_summarised(world):
     assert [m["how"] for m in run.told("compressed")] == ["summary"]
     told = run.told("compressed")[0]
     assert 0 < told["after"] < told["before"]
-    assert "<state_snapshot>" in run.history[0]["parts"][0]["text"]
+    note, state = (part["text"] for part in run.history[0]["parts"])
+    assert "Do all of it." in note and SNAPSHOT in state
     assert run.outcomes[0]["text"] == "Done."
     assert run.history[-2]["parts"][0]["text"] == "Do it."
     assert "tools" not in run.server.requests[0].body
@@ -544,8 +547,60 @@ def test_found_context_stays_in_a_masked_result(world):
     assert run.results()[0]["newly_discovered_project_context"] == "found " * 200
 
 
-TOO_LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number "
-                                     "of tokens allowed (1048576)."}
+def texts(message):
+    return " ".join(part.get("text", "") for part in message["parts"])
+
+
+def answers(count):
+    return [[call("run_shell_command", {"command": "head -c 9000 /dev/zero | tr '\\0' %d" % i})]
+            for i in range(count)]
+
+
+NO = {"status": 400, "error": "No."}
+
+
+@pytest.mark.parametrize("first, second", [([text(SNAPSHOT)], [text(SNAPSHOT)]), (NO, None),
+                                           ([text(SNAPSHOT)], NO)])
+def test_a_second_compaction_keeps_the_first_prompt_and_nests_nothing(world, first, second):
+    """Also when the second is of a resumed session."""
+    steps = [*answers(3), TOO_LARGE, first, [text("So far.")], *answers(3), TOO_LARGE,
+             *([second] if second else []), [text("Done.")]]
+    run = world.run(steps, prompts=["Sort the BOOKS.", "Go on."], **YOLO)
+    assert len(run.told("compressed")) == 2 and run.outcomes[1]["text"] == "Done."
+    said = texts(run.history[0])
+    assert said.count("Sort the BOOKS.") == said.count("was left out") == 1
+    assert said.count("<state_snapshot>") == (0 if first is NO else 1)
+
+
+def test_the_first_prompt_is_another_one_when_a_hook_cleared_the_conversation(world):
+    clear = hook("AfterAgent", say(hookSpecificOutput={"hookEventName": "AfterAgent",
+                                                       "clearContext": True}))
+    run = world.run([[text("Cleared.")], *answers(3), TOO_LARGE, [text(SNAPSHOT)], [text("Done.")]],
+                    prompts=["Sort the BOOKS.", "Count the PEARS."], hooks=clear,
+                    compress=False, first=FIRST, **YOLO)
+    asked = json.dumps(run.server.requests[-1].body)
+    assert "PEARS" in asked and "BOOKS" not in asked and FIRST in asked
+
+
+def test_an_output_that_is_cut_twice_has_one_note(world):
+    """By the tool, for the settings' threshold, and because it is still too much for the model."""
+    line = "seq 1 20000; exit 0"
+    run = world.run([[call("run_shell_command", {"command": line})], [text("Done.")]],
+                    output_folder=str(world.path / "o"), **YOLO)
+    output = run.results()[0]["output"]
+    assert output.count("left out") == 1 and len(output) > 40000
+    assert not (world.path / "o").exists()
+    run = world.run([[call("run_shell_command", {"command": line})], TOO_LARGE, NO,
+                     [text("Done.")]], output_folder=str(world.path / "o"),
+                    settings={"tools": {"truncateToolOutputThreshold": 30000}}, **YOLO)
+    output = run.results()[0]["output"]
+    assert output.count("left out") == output.count("[...") == 1
+    assert output.startswith("1\n2\n") and len(output) < 20200
+    (kept,) = (world.path / "o").iterdir()
+    assert "what the tool gave of them is in %s ...]" % kept in output
+    gone = int(output.split("[... ")[1].split(" bytes")[0])
+    shown = sum(len(part) for part in (output.split("\n[...")[0], output.split("...]\n")[1]))
+    assert abs(gone + shown - len("".join("%d\n" % i for i in range(1, 20001)))) < 3
 
 
 def test_too_large_is_made_smaller_once_and_sent_again(world):

@@ -8,7 +8,7 @@ import time
 import uuid
 
 import pytest
-from fake_gemini import text
+from fake_gemini import call, text
 
 HELLO = [[text("Hello.")]]
 
@@ -94,6 +94,36 @@ def test_files_of_sessions_are_the_users_alone(world):
     world.run(HELLO, "-p", "first")
     (file,) = world.sessions()
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+# ---- what is compressed --------------------------------------------------------------------------
+
+LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number of "
+                                 "tokens allowed (1048576)."}
+SHORT = [text("<state_snapshot><goal>Books are sorted, as was said.</goal></state_snapshot>")]
+
+
+WORK = [[call("run_shell_command", {"command": "head -c 9000 /dev/zero | tr '\\0' %d" % i})]
+        for i in range(3)]
+
+
+def titles(world):
+    return [line.split(" (")[0].split(". ", 1)[1]
+            for line in world.command("--list-sessions").text.splitlines()[1:]]
+
+
+@pytest.mark.parametrize("again", ["--resume", "--session-file"])
+def test_a_compressed_session_has_its_first_prompt_as_its_title(world, again):
+    """Also when it goes on and is compressed again, in its file or in another."""
+    with world.fake([*WORK, LARGE, SHORT, [text("Sorted.")]] * 2) as server:
+        world.command("--yolo", "-p", "Sort the BOOKS.", server=server)
+        assert titles(world) == ["Sort the BOOKS."]
+        (file,) = world.sessions()
+        which = "latest" if again == "--resume" else file
+        world.command("--yolo", again, which, "-p", "Go on.", server=server)
+        assert not server.script and not server.violations
+    assert titles(world) == ["Sort the BOOKS."] * (1 if again == "--resume" else 2)
+    assert json.dumps(server.requests[-1].body).count("Sort the BOOKS.") == 1
 
 
 # ---- files as Gemini CLI leaves them --------------------------------------------------------------
