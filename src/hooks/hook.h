@@ -3,8 +3,9 @@
  *
  *   list.c     the groups of an event and what matches        settings.c, toml.c  reading them
  *   trust.c    which hooks of a project the user has seen     fire.c    running an event's hooks
- *   process.c  one command, with its end for certain          text.c    its variables
+ *   process.c  one command, with its end for certain          keeper.c  the process above it
  *   answer.c   what a hook said                               merge.c   what several said together
+ *   text.c     a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
 #define HASP_HOOKS_HOOK_H
@@ -85,10 +86,19 @@ struct hook_process {
 	bool timed_out, cancelled;
 };
 /* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When it
- * returns, after a timeout or cancel, no process of its group or below it runs any more. */
+ * returns, after a timeout or cancel, no process that came from it runs any more. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);
+
+struct hook_start {
+	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
+	char *const *environment;
+	const int *files;          /* three: standard input, output, error */
+};
+/* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's process group too;
+ * or the errno of what failed, and nothing runs. */
+int hook_keeper_start(const struct hook_start *start, pid_t *ret);
 
 /* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes, replaced by
  * quoted text, so that a path with blanks stays one word. */

@@ -13,8 +13,8 @@
  *     hooks_free(hooks);                                                 // kills what still runs
  *
  * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers and rules
- * of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout kills the whole
- * process group, and a project's hooks run only after the user trusted exactly these (hooks_trust).
+ * of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout kills all that the
+ * hook started, and a project's hooks run only after the user trusted exactly these (hooks_trust).
  * From any thread; a hook never blocks longer than its timeout.
  */
 #ifndef HASP_HOOKS_HOOKS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One hook's process: input from a file in memory, output read with bounds, an end for certain.
  *
- * It gets a process group of its own.  A timeout or cancel ends the group and everything beneath the
- * hook: SIGTERM, a second's grace, SIGKILL.  A hook that ends and leaves something running in the
- * background is not waited for beyond what it had written. */
+ * It gets a process group of its own, and a keeper (keeper.c) above it.  A timeout or cancel ends everything
+ * beneath the keeper, also what left the group or detached itself: SIGTERM, a second's grace, SIGKILL.  A
+ * hook that ends and leaves something running in the background is not waited for beyond what it had
+ * written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 enum { DRAIN_MS = 50 };
 
 struct running {
-	pid_t pid;
+	pid_t pid; /* the keeper's, and of its group */
 	int pidfd, out, err;
 	bool ended;
 	int status;
@@ -46,33 +46,6 @@ static int input_file(struct span input)
 	return -1;
 }
 
-static int spawn_at(const struct hooks *hooks, const char *const *argv, char *const *env,
-                    const int files[static 3], pid_t *ret)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t how;
-	sigset_t all, none;
-	int failed;
-
-	posix_spawn_file_actions_init(&actions);
-	for (int i = 0; i < 3; i++)
-		posix_spawn_file_actions_adddup2(&actions, files[i], i);
-	if (hooks->cwd)
-		posix_spawn_file_actions_addchdir_np(&actions, hooks->cwd);
-	posix_spawnattr_init(&how);
-	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawnattr_setsigdefault(&how, &all);
-	posix_spawnattr_setsigmask(&how, &none);
-	posix_spawnattr_setpgroup(&how, 0);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-	                                       POSIX_SPAWN_SETPGROUP);
-	failed = posix_spawnp(ret, argv[0], &actions, &how, (char *const *)argv, env);
-	posix_spawnattr_destroy(&how);
-	posix_spawn_file_actions_destroy(&actions);
-	return failed;
-}
-
 static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
                        const int files[static 3], pid_t *ret)
 {
@@ -81,11 +54,9 @@ static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
 	int failed;
 
 	hook_command_text(hooks, hook->command, &command);
-	failed = spawn_at(hooks, (const char *[]){ "bash", "-c", command.data, NULL }, env, files,
-	                  ret);
-	if (failed == ENOENT)
-		failed = spawn_at(hooks, (const char *[]){ "sh", "-c", command.data, NULL }, env,
-		                  files, ret);
+	failed = hook_keeper_start(&(struct hook_start){ .command = command.data, .cwd = hooks->cwd,
+	                                                 .environment = env, .files = files },
+	                           ret);
 	for (size_t i = 0; env[i]; i++)
 		free(env[i]);
 	free(env);
@@ -167,36 +138,46 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 		reap(running);
 }
 
-/* Sends the signal to the group and to what left it. */
-static void signal_all(const struct running *running, int number)
+/* Sends SIGTERM to all beneath the keeper; false when nothing of it is alive. */
+static bool terminate(const struct running *running)
 {
 	struct descendant *below;
-	size_t count = descendants_list(running->pid, &below);
+	size_t count = descendants_list(running->pid, &below), alive = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!below[i].ended)
-			kill(below[i].pid, number);
+		alive += !below[i].ended && kill(below[i].pid, SIGTERM) == 0;
 	free(below);
-	kill(-running->pid, number);
+	return alive;
 }
 
-static bool group_is_gone(const struct running *running)
+static bool any_alive(const struct running *running)
 {
-	return kill(-running->pid, 0) < 0 && errno == ESRCH;
+	struct descendant *below;
+	size_t count = descendants_list(running->pid, &below), alive = 0;
+
+	for (size_t i = 0; i < count; i++)
+		alive += !below[i].ended;
+	free(below);
+	return alive;
 }
 
+/* The keeper is stopped first: it stays when the shell is gone, and what the shell leaves comes to it. */
 static void stop(struct running *running, struct hook_process *process)
 {
-	uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
+	const uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
+	bool alive;
 
-	signal_all(running, SIGTERM);
-	while ((!running->ended || !group_is_gone(running)) && monotonic_ms() < until)
+	kill(running->pid, SIGSTOP);
+	alive = terminate(running);
+	while (alive && monotonic_ms() < until) {
 		wait_some(running, process, monotonic_ms() + 10 < until ? monotonic_ms() + 10 : until, NULL);
-	signal_all(running, SIGKILL);
-	while (!running->ended) {
-		waitpid(running->pid, &running->status, 0);
-		running->ended = true;
+		alive = any_alive(running);
 	}
+	descendants_kill(running->pid);
+	/* Where /proc tells nothing, at least the group. */
+	kill(-running->pid, SIGKILL);
+	while (!running->ended && (waitpid(running->pid, &running->status, 0) >= 0 || errno != EINTR))
+		running->ended = true;
 }
 
 static void attend(struct running *running, struct hook_process *process, unsigned timeout_ms,

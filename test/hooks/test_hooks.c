@@ -241,6 +241,118 @@ static void a_timeout_really_kills(void **state)
 	hooks_free(hooks);
 }
 
+/* "NAME PID" lines that a hook wrote; each of these processes has to be gone, or at least dead. */
+static size_t count_alive(const char *file)
+{
+	FILE *lines = fopen(file, "r");
+	char name[64], path[64], state;
+	size_t alive = 0;
+	int pid;
+
+	assert_non_null(lines);
+	while (fscanf(lines, "%63s %d", name, &pid) == 2) {
+		FILE *stat;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		stat = fopen(path, "r");
+		if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1 && state != 'Z' && state != 'X')
+			alive++;
+		if (stat)
+			fclose(stat);
+	}
+	fclose(lines);
+	return alive;
+}
+
+/* A daemon as they are made: a second fork, its own session, no descriptor left, no signal heard; and one
+ * that forks on and on, so that no number of it is known for long. */
+static const char daemons[] =
+	"import os, signal, sys, time\n"
+	"def note(name): open('daemons', 'a').write('%s %d\\n' % (name, os.getpid()))\n"
+	"def daemon(name, hops):\n"
+	"    if os.fork(): return\n"
+	"    os.setsid()\n"
+	"    if os.fork(): os._exit(0)\n"
+	"    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+	"    os.chdir('.'); os.closerange(0, 64)\n"
+	"    note(name)\n"
+	"    while hops:\n"
+	"        time.sleep(.002)\n"
+	"        if os.fork(): os._exit(0)\n"
+	"        note(name)\n"
+	"    time.sleep(60)\n"
+	"daemon('quiet', False); daemon('hopping', True); note('hook')\n"
+	"open('ready', 'w').close()\n"
+	"time.sleep(60)\n";
+
+static void wait_for(const char *file)
+{
+	for (int i = 0; i < 2000 && access(file, F_OK) != 0; i++)
+		usleep(5000);
+	assert_int_equal(access(file, F_OK), 0);
+}
+
+static void a_daemon_ends_with_its_hook(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
+	FILE *script;
+
+	(void)state;
+	assert_int_equal(chdir(folder), 0);
+	script = fopen("daemons.py", "w");
+	fputs(daemons, script);
+	fclose(script);
+	/* The shell ends by SIGTERM at once, and its child with it: the others are orphans then. */
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"timeout\":3000,\"command\":"
+	    "\"python3 daemons.py; exit 0\"}]}]}");
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_non_null(strstr(last_notice, "longer than 3000 ms"));
+	wait_for("ready");
+	assert_int_equal(count_alive("daemons"), 0);
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+	assert_int_equal(chdir("/"), 0);
+}
+
+/* It was not over time: what it left is its own matter. */
+static void a_daemon_of_a_hook_that_ended_goes_on(void **state)
+{
+	_cleanup_free_ char *file = mem_printf("%s/left", folder);
+	struct hook_outcome said = fire_one(
+		"BeforeTool", HOOK_BEFORE_TOOL,
+		"setsid sleep 79.25 >/dev/null 2>&1 & echo left $! > left; exit 0", "{}");
+
+	(void)state;
+	hook_outcome_release(&said);
+	assert_int_equal(count_alive(file), 1);
+	assert_int_equal(system("pkill -f '[s]leep 79.25$' >/dev/null"), 0);
+}
+
+static void a_hook_that_cannot_be_run_says_why(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	_cleanup_free_ char *gone = mem_printf("%s/gone", folder);
+	struct hooks_options options = {
+		.project = folder, .cwd = gone, .session_id = "s-1", .transcript_path = "",
+		.environment = (char *[]){ NULL }, .trust_file = "/nowhere", .enabled = true,
+		.notice = remember,
+	};
+	struct hook_outcome said;
+
+	(void)state;
+	hooks_free(hooks);
+	hooks = hooks_new(&options);
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"exit 2\"}]}]}");
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
+	assert_false(said.denied);
+	assert_non_null(strstr(last_notice, "cannot be run: No such file or directory"));
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
 static void *cancel_soon(void *data)
 {
 	usleep(100000);
@@ -463,6 +575,9 @@ int main(void)
 		cmocka_unit_test(matchers),
 		cmocka_unit_test(wrong_entries_are_named_and_left_out),
 		cmocka_unit_test(a_timeout_really_kills),
+		cmocka_unit_test(a_daemon_ends_with_its_hook),
+		cmocka_unit_test(a_daemon_of_a_hook_that_ended_goes_on),
+		cmocka_unit_test(a_hook_that_cannot_be_run_says_why),
 		cmocka_unit_test(a_cancel_ends_it),
 		cmocka_unit_test(what_is_left_in_the_background_is_not_waited_for),
 		cmocka_unit_test(long_output_is_bounded),
