@@ -49,12 +49,12 @@ struct errand {
 /* The prompt ends so. `reason` may be NULL. */
 static void end(struct errand *run, enum agent_end how, const char *reason)
 {
+	char *own = mem_strdup(reason); /* it may be the outcome's */
+
 	run->over = true;
 	run->outcome->end = how;
-	if (reason) {
-		free(run->outcome->reason);
-		run->outcome->reason = mem_strdup(reason);
-	}
+	free(run->outcome->reason);
+	run->outcome->reason = own;
 }
 
 static void fail(struct errand *run, enum agent_end how)

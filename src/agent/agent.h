@@ -99,8 +99,8 @@ const char *agent_end_name(enum agent_end end);
 struct agent_outcome {
 	enum agent_end end;
 	char *text;        /* what the model said last; owned; "" without */
-	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut: for people; owned;
-	                    * NULL without */
+	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut (which was a notice,
+	                    * too): for people; owned; NULL without */
 	unsigned turns;
 };
 void agent_outcome_release(struct agent_outcome *outcome);

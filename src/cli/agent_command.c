@@ -231,7 +231,8 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	ending = ending_of(&outcome, ok, &err);
 	ending.stats = stats;
 	ending.stream_stats = stream_stats;
-	if (outcome.reason && !ending.type)
+	/* Of an answer it was a notice already. */
+	if (outcome.reason && !ending.type && outcome.end != AGENT_ANSWERED)
 		tell(&run->output, "warning", outcome.reason);
 	agent_output_end(&run->output, &ending);
 	agent_outcome_release(&outcome);

@@ -220,6 +220,14 @@ def test_an_answer_that_was_cut_says_so(world):
     assert run.outcomes[0]["end"] == "answered" and "cut" in run.outcomes[0]["reason"]
 
 
+def test_an_answer_after_one_that_was_cut_is_whole(world):
+    again = hook("AfterAgent", "test -e once || { touch once; echo '%s'; }" %
+                 json.dumps({"decision": "deny", "reason": "Say all of it."}))
+    run = world.run([{"reply": [text("It is")], "finish": "MAX_TOKENS"}, [text("It is red.")]],
+                    hooks=again)
+    assert run.outcomes[0]["text"] == "It is red." and run.outcomes[0]["reason"] is None
+
+
 def test_a_refusal_of_the_provider_is_an_error(world):
     run = world.run([{"reply": [text("I")], "finish": "SAFETY"}])
     assert run.outcomes[0]["end"] == "failed" and run.outcomes[0]["error"] == "model_error"

@@ -141,6 +141,17 @@ def test_progress_is_not_in_the_answer(world):
     assert (world.top / "out").read_text() == "First. \nLa\x1b]0;gone\x07st.\n"
 
 
+def test_an_answer_that_was_cut_is_told_once(world):
+    cut = {"reply": [text("It is")], "finish": "MAX_TOKENS"}
+    done = world.run([cut], "-p", "x")
+    assert (done.text, done.err.count("The answer is cut")) == ("It is\n", 1)
+    done = world.run([cut], "-p", "x", "-o", "json")
+    assert [w for w in done.json["warnings"] if "The answer is cut" in w] == done.json["warnings"]
+    assert len(done.json["warnings"]) == 1
+    done = world.run([cut], "-p", "x", "-o", "stream-json")
+    assert done.out.count(b"The answer is cut") == 1
+
+
 def test_debugging_tells_requests_and_no_keys(world):
     done = world.run(HELLO, "-p", "x", "--debug")
     assert done.text == "Hello.\n" and "is asked at 127.0.0.1" in done.err
