@@ -60,6 +60,10 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 	if (mode == MODE_YOLO && settings_bool(settings, "security.disableYoloMode", false))
 		return err_set(err, ERR_DENIED_BY_POLICY,
 		               "The settings forbid yolo (security.disableYoloMode).");
+	if (mode == MODE_PLAN && !settings_bool(settings, "general.plan.enabled", true))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The settings turn the mode plan off (general.plan.enabled). Choose "
+		               "another mode, or set that to true.");
 	if (mode > MODE_DEFAULT && !settings_trusted(settings))
 		return err_set(err, ERR_PERMISSION_DENIED,
 		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "

@@ -133,7 +133,7 @@ static const char rows[] =
 	BOOLEAN("general.checkpointing.enabled", "false", "Keep the state of files before each edit.")
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
 	       "What needs confirmation, unless --approval-mode says otherwise.")
-	BOOLEAN("general.plan.enabled", "true", "Offer the mode plan.")
+	BOOLEAN("general.plan.enabled", "true", "Whether there is the mode plan.")
 	STRING("general.plan.directory", NONE, "Where plans are written.")
 	BOOLEAN("general.plan.modelRouting", "true", "Use another model for planning than for the work.")
 	BOOLEAN("general.retryFetchErrors", "true", "Try again when a connection fails.")

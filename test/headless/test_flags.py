@@ -269,6 +269,17 @@ def forbidden_yolo(world):
     return world.command("-p", "x", "-o", "json", "--yolo", env={"GEMINI_API_KEY": "k"})
 
 
+def no_plan_mode(world):
+    world.settings(general={"plan": {"enabled": False}})
+    return world.command("-p", "x", "-o", "json", "--approval-mode", "plan",
+                         env={"GEMINI_API_KEY": "k"})
+
+
+def no_plan_mode_by_settings(world):
+    world.settings(general={"plan": {"enabled": False}, "defaultApprovalMode": "plan"})
+    return world.command("-p", "x", "-o", "json", env={"GEMINI_API_KEY": "k"})
+
+
 def test_an_error_is_told_once(world):
     done = world.command("-p", "x", "--policy", "/nowhere", env={"GEMINI_API_KEY": "k"})
     assert done.err == "hasp: /nowhere: it cannot be read: No such file or directory.\n"
@@ -291,6 +302,8 @@ def test_a_mode_is_called_as_its_flag_is(world):
     (too_many_turns, 53, "FatalTurnLimitedError"),
     (untrusted, 55, "FatalUntrustedWorkspaceError"),
     (forbidden_yolo, 52, "FatalConfigError"),
+    (no_plan_mode, 52, "FatalConfigError"),
+    (no_plan_mode_by_settings, 52, "FatalConfigError"),
 ])
 def test_exit_codes(world, how, code, kind):
     done = how(world)

@@ -61,6 +61,15 @@ def test_the_mode_of_the_settings(world):
     assert attempt(world, WRITE)["success"] is True
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_plan_mode_can_be_turned_off(world, enabled):
+    world.settings(general={"plan": {"enabled": enabled}})
+    done = world.run([[call("enter_plan_mode", {"reason": "large"})], [text("Done.")]], "-p", "x")
+    offered = [tool["name"] for tool in done.sent[0]["tools"][0]["functionDeclarations"]]
+    (result,) = done.results()
+    assert ("enter_plan_mode" in offered) == ("plans_folder" in result) == enabled, result
+
+
 @pytest.mark.parametrize("flag,allowed", [
     (["--allowed-tools", "run_shell_command"], True),
     (["--allowed-tools", "run_shell_command(touch),run_shell_command(echo)"], True),
