@@ -138,8 +138,11 @@ static bool open_provider(struct headless *run, struct err *err)
 
 	if (!confinement_read(run->invocation, &run->confinement, err))
 		return false;
-	/* --sandbox without a level asks for the strongest. */
-	write = prepare_sandbox(run->settings, strongest ? "full" : NULL, options);
+	/* --sandbox without a level asks for the strongest; where one was chosen, "auto" too, the
+	 * settings are not asked. */
+	write = prepare_sandbox(run->settings, strongest ? "full" :
+	                                       run->confinement.level_chosen ? "auto" : NULL,
+	                        options);
 	included.remote = run->confinement.worker;
 	prepare_add_folders(named, "--include-directories", &included);
 	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);

@@ -148,7 +148,8 @@ static bool open_provider(struct checkpoint_command *command, struct err *err)
 	struct worker_options *options = &confinement.options;
 	_cleanup_free_ const char **roots = NULL;
 
-	if (!confinement_read(command->invocation, &confinement, err))
+	if (!confinement_read(command->invocation, &confinement, err) ||
+	    !confinement_settle(&confinement, err))
 		return false;
 	roots = flag_values(command->invocation, FLAG_ROOT, &options->root_count);
 	options->roots = roots;

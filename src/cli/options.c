@@ -177,7 +177,7 @@ static const struct positional sandbox_positionals[] = {
 static const char *const sandbox_synopsis[] = {
 	"[--write PATH]... [--net] [OPTION]... [--] CMD [ARG]...",
 	"--explain [OPTION]...",
-	"--status [--json]",
+	"--status [--sandbox LEVEL] [--json]",
 	NULL,
 };
 

@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/words.h"
+#include "config/settings.h"
 #include "sandbox/probe.h"
 #include "worker/local_defaults.h"
+
+#define LEVEL_SETTING "hasp.sandbox.level"
 
 const char **flag_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count)
 {
@@ -21,23 +24,88 @@ const char **flag_values(const struct invocation *invocation, enum flag_id id, s
 	return values;
 }
 
-static bool read_level(const struct invocation *invocation, struct worker_options *ret,
+/* What a word asks for; `name` is where it stands. */
+static bool take_level(const char *name, const char *word, struct confinement *ret,
+                       struct err *err)
+{
+	struct worker_options *options = &ret->options;
+
+	if (!word || !*word)
+		return true;
+	ret->level_chosen = true;
+	if (strcmp(word, "auto") == 0)
+		return true;
+	options->level_given = sandbox_level_parse(word, &options->level);
+	return options->level_given ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
+}
+
+static bool read_level(const struct invocation *invocation, struct confinement *ret,
                        struct err *err)
 {
 	const char *flag = invocation_value(invocation, FLAG_SANDBOX);
-	const char *level = flag ? flag : getenv("HASP_SANDBOX");
 
 	/* What Gemini CLI's flag takes; HASP_SANDBOX does not. */
 	if (flag && strcmp(flag, "true") == 0)
-		level = "full";
+		flag = "full";
 	else if (flag && strcmp(flag, "false") == 0)
-		level = "none";
-	if (!level || !*level || strcmp(level, "auto") == 0)
+		flag = "none";
+	return take_level("HASP_SANDBOX", flag ? flag : getenv("HASP_SANDBOX"), ret, err);
+}
+
+/* A value that is none does not count: that is said. */
+static void warn_of_level(const struct settings *settings)
+{
+	const json_t *sentence;
+	size_t i;
+
+	json_array_foreach(settings_warnings(settings), i, sentence)
+		if (strstr(json_string_value(sentence), LEVEL_SETTING))
+			output_complain(json_string_value(sentence));
+}
+
+bool confinement_settle(struct confinement *confinement, struct err *err)
+{
+	struct settings *settings;
+	bool ok;
+
+	/* Over there, it is that machine's to say. */
+	if (confinement->level_chosen || confinement->worker)
 		return true;
-	ret->level_given = sandbox_level_parse(level, &ret->level);
-	return ret->level_given ||
-	       err_set(err, ERR_INVALID_ARGUMENT,
-	               "HASP_SANDBOX is auto, full, landlock, paths or none, not \"%s\".", level);
+	if (!settings_load_own(&settings, err))
+		return false;
+	ok = !settings || take_level(LEVEL_SETTING, settings_string(settings, LEVEL_SETTING, NULL),
+	                             confinement, err);
+	if (settings)
+		warn_of_level(settings);
+	settings_free(settings);
+	return ok;
+}
+
+/* "$UNSET" as a path is a mistake, and as a relative path it would be the current folder. */
+static bool check_paths(const struct invocation *invocation, struct err *err)
+{
+	static const struct {
+		enum flag_id id;
+		const char *name;
+	} flags[] = {
+		{ FLAG_ROOT, "--root" },
+		{ FLAG_WRITE, "--write" },
+		{ FLAG_READ, "--read" },
+		{ FLAG_DENY, "--deny" },
+	};
+
+	for (size_t i = 0; i < invocation->flag_count; i++) {
+		const struct flag_value *given = &invocation->flags[i];
+
+		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
+			if (given->id == flags[k].id && given->value && !*given->value)
+				return err_set(err, ERR_INVALID_ARGUMENT,
+				               "%s takes a path, and what was given is empty.",
+				               flags[k].name);
+	}
+	return true;
 }
 
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
@@ -49,7 +117,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	struct worker_options *options = &confinement.options;
 	struct err why = ERR_INIT;
 
-	if (!read_level(invocation, options, err))
+	if (!check_paths(invocation, err) || !read_level(invocation, &confinement, err))
 		return false;
 	if (worker && !words_split(worker, &confinement.worker, &why))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--worker: %s", why.message);

@@ -24,11 +24,15 @@ struct confinement {
 	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
 	const char **write, **read, **deny; /* owned arrays; `options` points to them */
 	char *journal;                 /* owned; likewise */
+	bool level_chosen;             /* by a flag or HASP_SANDBOX; "auto" too */
 };
 
 /* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
+/* Where they leave the level open, the setting hasp.sandbox.level of the user or the system: for
+ * commands that have read no settings, and need no project's. INVALID_ARGUMENT: a file is wrong. */
+bool confinement_settle(struct confinement *confinement, struct err *err);
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err);
 void confinement_release(struct confinement *confinement);

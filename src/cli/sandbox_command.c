@@ -69,6 +69,10 @@ static bool check_flags(const struct invocation *invocation, struct err *err)
 			               modes[i].name);
 		first = modes[i].name;
 	}
+	if (invocation_has(invocation, FLAG_STATUS) && invocation->positional_count)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--status is about this machine and takes no command; \"%s\" would "
+		               "not be run.", invocation->positionals[0]);
 	if (!first && !invocation->positional_count)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Name a command: hasp sandbox -- CMD [ARG]...");
@@ -220,14 +224,15 @@ int command_run_sandbox(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	_cleanup_free_ const char **roots = NULL;
 
-	if (!check_flags(invocation, &err) || !confinement_read(invocation, &confinement, &err))
+	if (!check_flags(invocation, &err) || !confinement_read(invocation, &confinement, &err) ||
+	    !confinement_settle(&confinement, &err))
 		return complain(&err, CLI_USAGE);
 	roots = flag_values(invocation, FLAG_ROOT, &confinement.options.root_count);
 	if (!confinement.options.root_count)
 		roots[confinement.options.root_count++] = ".";
 	confinement.options.roots = roots;
 	if (invocation_has(invocation, FLAG_STATUS))
-		return sandbox_show_status(invocation);
+		return sandbox_show_status(invocation, &confinement);
 	if (invocation_has(invocation, FLAG_EXPLAIN) || invocation_has(invocation, FLAG_SEATBELT))
 		return sandbox_show_plan(invocation, &confinement);
 	return run_command(invocation, &confinement);

@@ -210,17 +210,25 @@ int sandbox_show_plan(const struct invocation *invocation, const struct confinem
 
 /* ---- the machine ------------------------------------------------------------------ */
 
-int sandbox_show_status(const struct invocation *invocation)
+int sandbox_show_status(const struct invocation *invocation, const struct confinement *confinement)
 {
+	const struct sandbox_options options = { .level_given = confinement->options.level_given,
+		                                 .level = confinement->options.level };
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	enum sandbox_level level;
+	struct err err = ERR_INIT;
 	struct told told;
 
+	if (!sandbox_level_choose(&options, sandbox_probe(), &level, &err)) {
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
 	if (invocation_has(invocation, FLAG_JSON)) {
 		const struct teller teller = json_teller(&told);
 
-		status_tell(sandbox_probe(), &teller);
+		status_tell(sandbox_probe(), level, &teller);
 		return print_document(told.open[0]);
 	}
-	status_text(sandbox_probe(), &text);
+	status_text(sandbox_probe(), level, &text);
 	return print_text(&text);
 }

@@ -7,7 +7,7 @@
 
 /* --explain and --seatbelt: the plan that a command would get. */
 int sandbox_show_plan(const struct invocation *invocation, const struct confinement *confinement);
-/* --status: what this machine can do, and why not more. */
-int sandbox_show_status(const struct invocation *invocation);
+/* --status: what this machine can do, and why not more; of the level that is asked for, if one is. */
+int sandbox_show_status(const struct invocation *invocation, const struct confinement *confinement);
 
 #endif

@@ -213,6 +213,7 @@ static bool start(struct service *service, struct err *err)
 {
 	if (!check_flags(service->invocation, err) ||
 	    !confinement_read(service->invocation, &service->confinement, err) ||
+	    !confinement_settle(&service->confinement, err) ||
 	    !loop_new(&service->loop, err))
 		return false;
 	service->pool = pool_new(0, THREADS_MAX);

@@ -111,7 +111,8 @@ static bool open_provider(const struct invocation *invocation, struct provider *
 	struct worker_options *options = &confinement.options;
 	_cleanup_free_ const char **roots = NULL;
 
-	if (!confinement_read(invocation, &confinement, err))
+	if (!confinement_read(invocation, &confinement, err) ||
+	    !confinement_settle(&confinement, err))
 		return false;
 	roots = flag_values(invocation, FLAG_ROOT, &options->root_count);
 	options->roots = roots;

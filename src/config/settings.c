@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "config/json_path.h"
@@ -24,6 +25,9 @@ const char *settings_scope_name(enum settings_scope scope)
 
 	return (unsigned)scope < SCOPE_COUNT ? names[scope] : "";
 }
+
+/* Files that count before anything is known of the project. */
+static const enum settings_scope own_scopes[] = { SCOPE_SYSTEM_DEFAULTS, SCOPE_USER, SCOPE_SYSTEM };
 
 /* --- Loading ------------------------------------------------------------------------------- */
 
@@ -103,11 +107,8 @@ static void open_variables(struct settings *settings, const struct settings_opti
 
 static bool read_scopes(struct settings *settings, struct err *err)
 {
-	static const enum settings_scope before_trust[] = { SCOPE_SYSTEM_DEFAULTS, SCOPE_USER,
-		                                            SCOPE_SYSTEM };
-
-	for (size_t i = 0; i < ARRAY_LEN(before_trust); i++)
-		if (!scope_read(&settings->scopes[before_trust[i]], err))
+	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
+		if (!scope_read(&settings->scopes[own_scopes[i]], err))
 			return false;
 	return true;
 }
@@ -164,6 +165,42 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 	}
 	*ret = settings;
 	return true;
+}
+
+/* Making the defaults costs more than all the rest: not for nothing. */
+static bool has_own_file(const char *project)
+{
+	struct settings settings = { 0 };
+	struct err none = ERR_INIT;
+	bool any = false;
+
+	if (!home_open(project, &settings.home, &none))
+		return false;
+	find_files(&settings);
+	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
+		any = any || access(settings.scopes[own_scopes[i]].path, F_OK) == 0;
+	for (int i = 0; i < SCOPE_COUNT; i++)
+		scope_release(&settings.scopes[i]);
+	home_free(settings.home);
+	return any;
+}
+
+/* The home folder is no project that has settings of its own (find_files). */
+bool settings_load_own(struct settings **ret, struct err *err)
+{
+	struct err none = ERR_INIT;
+	struct home *home;
+	_cleanup_free_ char *folder = NULL;
+
+	*ret = NULL;
+	if (!home_open("/", &home, &none))
+		return true;
+	folder = realpath(home_user(home), NULL);
+	if (!folder)
+		folder = mem_strdup(home_user(home));
+	home_free(home);
+	return !has_own_file(folder) ||
+	       settings_load(&(struct settings_options){ .project = folder }, ret, err);
 }
 
 void settings_free(struct settings *settings)

@@ -57,6 +57,9 @@ struct settings_options {
 /* Reads all files; also opens variables and trust. INVALID_ARGUMENT: a file that is wrong, with its
  * path and place. */
 bool settings_load(const struct settings_options *options, struct settings **ret, struct err *err);
+/* Those of the user and the system alone: nothing of any project is opened. For what a project
+ * must not decide. *ret is NULL if there is no such file. */
+bool settings_load_own(struct settings **ret, struct err *err);
 void settings_free(struct settings *settings);
 
 /* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default. Borrowed.

@@ -149,10 +149,10 @@ void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_pro
 	explain_plan(plan, probe, &teller);
 }
 
-void status_text(const struct sandbox_probe *probe, struct buf *out)
+void status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out)
 {
 	struct layout layout = { .out = out };
 	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
 
-	status_tell(probe, &teller);
+	status_tell(probe, level, &teller);
 }

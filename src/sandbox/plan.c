@@ -37,16 +37,25 @@ static bool cannot(const struct sandbox_probe *probe, enum sandbox_level level, 
 	               remedy[0] ? "; to change that: " : "", remedy);
 }
 
+bool sandbox_level_choose(const struct sandbox_options *options, const struct sandbox_probe *probe,
+                          enum sandbox_level *ret, struct err *err)
+{
+	bool landlock = probe->landlock_abi > 0 && probe->seccomp && !probe->why_not_landlock[0];
+	enum sandbox_level level = options->level_given ? options->level : probe->best;
+
+	if (level == SANDBOX_FULL && probe->best != SANDBOX_FULL)
+		return cannot(probe, SANDBOX_FULL, err);
+	if (level == SANDBOX_LANDLOCK && !landlock)
+		return cannot(probe, SANDBOX_LANDLOCK, err);
+	*ret = level;
+	return true;
+}
+
 static bool choose_level(const struct sandbox_options *options, const struct sandbox_probe *probe,
                          struct sandbox_plan *plan, struct err *err)
 {
-	bool landlock = probe->landlock_abi > 0 && probe->seccomp && !probe->why_not_landlock[0];
-
-	plan->level = options->level_given ? options->level : probe->best;
-	if (plan->level == SANDBOX_FULL && probe->best != SANDBOX_FULL)
-		return cannot(probe, SANDBOX_FULL, err);
-	if (plan->level == SANDBOX_LANDLOCK && !landlock)
-		return cannot(probe, SANDBOX_LANDLOCK, err);
+	if (!sandbox_level_choose(options, probe, &plan->level, err))
+		return false;
 	if (plan->level == SANDBOX_FULL)
 		return true;
 	if (options->level_given && probe->best > plan->level)

@@ -189,6 +189,9 @@ struct sandbox_plan {
 bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,
                        struct sandbox_plan **ret, struct err *err);
 void sandbox_plan_free(struct sandbox_plan *plan); /* NULL is fine */
+/* The level that a plan of these options has on this machine.  DENIED_BY_SANDBOX, as above. */
+bool sandbox_level_choose(const struct sandbox_options *options, const struct sandbox_probe *probe,
+                          enum sandbox_level *ret, struct err *err);
 /* Whether git's files say what plan->pointers has: opens them. For a process that is confined. */
 bool sandbox_plan_holds(const struct sandbox_plan *plan);
 void sandbox_pointers_free(struct sandbox_pointer *pointers, size_t count); /* NULL is fine */

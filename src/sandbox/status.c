@@ -80,18 +80,19 @@ static void tell_facts(const struct sandbox_probe *probe, const struct teller *t
 	teller->end(teller->data);
 }
 
-void status_tell(const struct sandbox_probe *probe, const struct teller *teller)
+void status_tell(const struct sandbox_probe *probe, enum sandbox_level level,
+                 const struct teller *teller)
 {
-	teller->text(teller->data, "level", sandbox_level_name(probe->best));
+	teller->text(teller->data, "level", sandbox_level_name(level));
 	teller->text(teller->data, "kernel", probe->kernel);
 	tell_levels(probe, teller);
 	teller->begin(teller->data, "enforced", true);
 	for (size_t i = 0; i < ARRAY_LEN(enforced); i++)
-		if (enforced[i].levels & 1u << probe->best)
+		if (enforced[i].levels & 1u << level)
 			teller->text(teller->data, NULL, enforced[i].sentence);
 	teller->end(teller->data);
 	teller->begin(teller->data, "weaker", true);
-	explain_weaker(probe->best, probe, tell_sentence, (void *)teller);
+	explain_weaker(level, probe, tell_sentence, (void *)teller);
 	teller->end(teller->data);
 	tell_facts(probe, teller);
 }

@@ -2,7 +2,7 @@
 /* What this machine allows, told: behind `hasp sandbox --status`.
  *
  * The tree (explain.h; keys that do not apply are left out):
- *   level                       the strongest that can be had
+ *   level                       in force: the strongest that can be had, or the one asked for
  *   kernel
  *   levels[] { level available why remedy }     remedy: a command that would change it
  *   enforced[]                  what that level does, in sentences
@@ -15,7 +15,8 @@
 
 #include "sandbox/explain.h"
 
-void status_tell(const struct sandbox_probe *probe, const struct teller *teller);
-void status_text(const struct sandbox_probe *probe, struct buf *out);
+void status_tell(const struct sandbox_probe *probe, enum sandbox_level level,
+                 const struct teller *teller);
+void status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out);
 
 #endif

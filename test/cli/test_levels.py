@@ -85,3 +85,96 @@ def test_a_level_that_cannot_be_had_is_told_with_its_own_remedy(ws):
                env={"HASP_SANDBOX_SIMULATE": "no-landlock"})
     assert done.code == 125 and "Landlock is not switched on" in done.message
     assert "lsm=landlock" in done.message
+
+
+# ---- the level that was asked for ------------------------------------------------------------
+
+
+COMMANDS = [["tool", "list_directory", '{"path": "."}'], ["sandbox", "--json", "--", "true"],
+            ["sandbox", "--status", "--json"], ["sandbox", "--explain", "--json"]]
+
+
+def level_of(ws, command, *flags, **options):
+    done = ws.run(*command[:1], *flags, *command[1:], **options)
+    document = json.loads(done.out or done.message.splitlines()[-1])
+    return document.get("sandbox") or document["level"]
+
+
+def user_settings(ws, level):
+    path = ws.home / ".gemini" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"hasp": {"sandbox": {"level": level}}}))
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+def test_the_users_setting_holds_unless_something_else_is_said(ws, command):
+    assert level_of(ws, command) == "full"
+    user_settings(ws, "landlock")
+    assert level_of(ws, command) == "landlock"
+    assert level_of(ws, command, "--sandbox", "full") == "full"
+    assert level_of(ws, command, "--sandbox", "auto") == "full"
+    assert level_of(ws, command, env={"HASP_SANDBOX": "auto"}) == "full"
+    assert level_of(ws, command, env={"HASP_SANDBOX": "paths"}) == "paths"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+def test_a_projects_setting_never_counts(ws, command):
+    ws.write(".gemini/settings.json", json.dumps({"hasp": {"sandbox": {"level": "paths"}}}))
+    ws.write(".env", "GEMINI_CLI_SYSTEM_SETTINGS_PATH=.gemini/settings.json\n")
+    trusted = ws.home / ".gemini" / "trustedFolders.json"
+    trusted.parent.mkdir()
+    trusted.write_text(json.dumps({str(ws.folder): "TRUST_FOLDER"}))
+    assert level_of(ws, command) == "full"
+    user_settings(ws, "landlock")
+    assert level_of(ws, command) == "landlock"
+
+
+@pytest.mark.parametrize("command", COMMANDS[:3], ids=["tool", "sandbox", "status"])
+def test_a_setting_that_cannot_be_had_or_read_is_an_error(ws, command):
+    path = user_settings(ws, "full")
+    done = ws.run(*command, env={"HASP_SANDBOX_SIMULATE": "no-userns"})
+    assert done.code in (2, 125) and done.out == b"" and "full cannot be had" in done.message
+    path.write_text("{")
+    done = ws.run(*command)
+    assert done.code == 2 and done.out == b"" and "settings.json" in done.message
+
+
+def test_the_status_is_of_the_level_asked_for(ws):
+    for env, flags in ({"HASP_SANDBOX": "landlock"}, []), ({}, ["--sandbox", "landlock"]):
+        text = ws.run("sandbox", "--status", *flags, env=env).out.decode()
+        assert text.startswith("level        landlock\n") and "put back if a command" in text
+    done = ws.run("sandbox", "--status", "--sandbox", "full",
+                  env={"HASP_SANDBOX_SIMULATE": "no-userns"})
+    assert done.code == 2 and done.out == b"" and "full cannot be had" in done.message
+
+
+def test_the_status_takes_no_command(ws):
+    done = ws.run("sandbox", "--status", "touch", "made")
+    assert done.code == 2 and done.out == b"" and "takes no command" in done.message
+    assert not (ws.folder / "made").exists()
+
+
+@pytest.mark.parametrize("flag", ["--write", "--read", "--deny", "--root"])
+def test_an_empty_path_is_a_mistake(ws, flag):
+    for command in ["sandbox", flag, "", "--", "true"], ["tool", flag, "", "glob", "{}"]:
+        done = ws.run(*command)
+        assert done.code == 2 and done.out == b""
+        assert "%s takes a path" % flag in done.message
+
+
+def test_a_server_keeps_to_the_users_setting(ws):
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}}
+    for level, words in ("landlock", "level landlock"), ("paths", "level paths"):
+        user_settings(ws, level)
+        done = ws.run("serve", "mcp", stdin=json.dumps(hello).encode() + b"\n")
+        assert words in json.loads(done.out.splitlines()[0])["result"]["instructions"]
+
+
+def test_a_setting_that_is_no_level_is_told_and_does_not_count(ws):
+    user_settings(ws, "ful")
+    done = ws.run("sandbox", "--json", "--", "true")
+    assert done.code == 0 and "hasp.sandbox.level" in done.message.splitlines()[0]
+    assert json.loads(done.message.splitlines()[-1])["sandbox"] == "full"
