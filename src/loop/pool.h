@@ -7,7 +7,7 @@
  *
  * Threads are started when there is work and none is idle, and end after a while without
  * any.  At most `threads` jobs compute at a time; a job that waits for something else
- * (an answer of a client) says so with pool_wait_begin, and another thread may then run
+ * (an answer of a client, a command) says so with pool_wait_begin, and another thread may then run
  * in its place, up to `threads_max` in all.  So a thousand jobs can be under way while
  * some wait, without a thousand threads.
  */

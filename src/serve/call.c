@@ -107,6 +107,17 @@ static void report(void *data, size_t done, size_t total)
 	mcp_call_progress(work->call, (double)done, (double)total, NULL);
 }
 
+/* Calls that only wait hold up no others, however few processors there are. */
+static void give_way(void *data, bool begins)
+{
+	struct pool *pool = ((struct work *)data)->offered->serve->options.pool;
+
+	if (begins)
+		pool_wait_begin(pool);
+	else
+		pool_wait_end(pool);
+}
+
 static json_t *run(struct work *work, bool at_once)
 {
 	struct session session = *conversation_session(work->conversation);
@@ -118,6 +129,7 @@ static json_t *run(struct work *work, bool at_once)
 		.confirm = tool->kind == TOOL_KIND_EXECUTE ||
 		                   is_asked_about(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report,
+		.wait = at_once ? NULL : give_way,
 		.cancel = mcp_call_cancel_flag(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
 		.data = work,

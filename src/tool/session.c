@@ -91,6 +91,12 @@ void session_progress(const struct session *session, size_t done, size_t total)
 		session->hooks.progress(session->hooks.data, done, total);
 }
 
+void session_wait(const struct session *session, bool begins)
+{
+	if (session->hooks.wait)
+		session->hooks.wait(session->hooks.data, begins);
+}
+
 static bool registry_index(const struct tool *tool, size_t *ret)
 {
 	for (size_t i = 0; i < builtin_count(); i++)

@@ -92,6 +92,9 @@ struct call_hooks {
 	void (*progress)(void *data, size_t done, size_t total);
 	/* What a command writes, as it comes, on a provider's thread; raw. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
+	/* Around a time in which the call computes nothing and waits: for a command, for a moment to pass.
+	 * Another call may take its place on a processor meanwhile. */
+	void (*wait)(void *data, bool begins);
 	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
 	/* The caller cannot wait: a tool that would have to (only readers look) sets it to true,
 	 * and its result means nothing. */
@@ -143,6 +146,7 @@ struct provider *session_reader(const struct session *session, const char *path)
 /* The environment of a command (run_request.env), freed with environment_free; NULL: its worker's. */
 char **session_environment(const struct session *session, bool pty);
 void session_progress(const struct session *session, size_t done, size_t total);
+void session_wait(const struct session *session, bool begins); /* in pairs, not nested */
 
 /* Another name for a parameter.  "changes[].old_string" is that of a member of each
  * element of the array `changes`; its `name` is the member's alone. */

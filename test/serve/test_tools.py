@@ -2,13 +2,14 @@
 """tools/list and tools/call: what is declared is what is answered."""
 import base64
 import json
+import os
 import struct
 import zlib
 
 import jsonschema
 import pytest
 
-from conftest import HASP, Refused
+from conftest import HASP, Client, Refused
 
 DIFF = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
 
@@ -236,3 +237,29 @@ def test_serve_wants_to_know_what(ws):
     ws.command = lambda *flags: [HASP, "serve", *flags]
     code, _, err = ws.run()
     assert code == 2 and "hasp serve mcp" in err
+
+
+WAITS = [("run_shell_command", {"command": "while [ ! -e go ]; do sleep 0.02; done; echo went"}),
+         ("read_background_output", {"delay_ms": 60000})]
+QUICK = [("read_file", {"file_path": "a.txt"}), ("search_files", {"pattern": "one"}),
+         ("list_directory", {"dir_path": "."}), ("run_shell_command", {"command": "echo quick"}),
+         ("write_file", {"file_path": "go", "content": ""})]
+
+
+@pytest.mark.parametrize("name,arguments", WAITS)
+@pytest.mark.parametrize("processors", [1, None])
+def test_calls_do_not_wait_for_those_that_wait(ws, processors, name, arguments):
+    """However few processors there are, and however many commands run."""
+    ws.write("a.txt", "one\n")
+    own = sorted(os.sched_getaffinity(0))[:processors]
+    client = Client(["taskset", "-c", ",".join(map(str, own)), *ws.command()], ws.folder, ws.env)
+    ws.clients.append(client)
+    if name == "read_background_output":
+        arguments = dict(arguments, pid=client.call(*WAITS[0][:1], **WAITS[0][1],
+                                                    is_background=True, delay_ms=0)["pid"])
+    slow = [client.start("tools/call", {"name": name, "arguments": arguments}) for _ in range(5)]
+    for quick, given in QUICK:
+        assert client.call(quick, **given).get("success", True)
+        assert quick == "write_file" or not client.order or not set(client.order) & set(slow)
+    for number in slow:
+        assert "went" in client.wait(number)["structuredContent"]["output"]

@@ -48,7 +48,9 @@ static json_t *run(struct session *session, const json_t *arguments)
 	before = job_wait_all(job, 0);
 	job_background(job); /* its output can still be read */
 	job_kill(job);
+	session_wait(session, true);
 	job_wait_all(job, WAIT_MS);
+	session_wait(session, false);
 	job_state(job, &info);
 	result = json_object();
 	json_object_set_new(result, "success", json_true());

@@ -52,9 +52,15 @@ static const struct tool_alias parameter_aliases[] = {
 
 static void wait_first(const struct session *session, struct job *job, size_t ms)
 {
-	for (size_t waited = 0; waited < ms && !session_cancelled(session); waited += POLL_MS)
-		if (job_wait_all(job, POLL_MS))
-			return;
+	bool over = false;
+
+	if (!ms)
+		return;
+	session_wait(session, true);
+	for (size_t waited = 0; !over && waited < ms && !session_cancelled(session);
+	     waited += POLL_MS)
+		over = job_wait_all(job, POLL_MS);
+	session_wait(session, false);
 }
 
 static bool read_part(struct job *job, const json_t *arguments, struct capture_part *part,

@@ -226,13 +226,16 @@ static json_t *run_job(struct session *session, struct wanted *wanted, struct er
 	bool started, cancelled;
 
 	wanted->request.env = (const char *const *)env;
+	session_wait(session, true);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
+	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
+	            wait_for(session, job, wanted->background ? wanted->delay_ms : 0);
+	if (started)
+		settle(job);
+	session_wait(session, false);
 	environment_free(env);
 	if (!started)
 		return NULL;
-	cancelled = wanted->background && !wanted->delay_ms ?
-	            false : wait_for(session, job, wanted->background ? wanted->delay_ms : 0);
-	settle(job);
 	job_quiet(job); /* whoever is told is there for this call alone */
 	result = command_result(session, job, cancelled);
 	job_release(job);
