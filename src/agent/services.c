@@ -224,7 +224,7 @@ const char *services_plans_folder(const struct services *services)
 	return services->plans_folder;
 }
 
-/* Only where the project's settings may run programs. */
+/* In a folder that is not trusted too: its own settings are none there, those that are left are the user's. */
 static void discover(struct services *services, struct tool_set *set)
 {
 	const struct settings *settings = services->options.settings;
@@ -234,7 +234,7 @@ static void discover(struct services *services, struct tool_set *set)
 	size_t count, i;
 	json_t *problem;
 
-	if (!discovery || !*discovery || !settings_trusted(settings))
+	if (!discovery || !*discovery)
 		return;
 	if (!discovered_add(set, services->options.provider, discovery,
 	                    settings_string(settings, "tools.callCommand", NULL),

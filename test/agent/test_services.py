@@ -219,6 +219,21 @@ def test_tools_of_the_project_run_in_its_sandbox(world):
         assert not (world.home / "there").exists()
 
 
+def test_the_users_own_tools_are_there_in_any_folder(world):
+    world.settings(tools={"discoveryCommand": "echo '[{\"name\": \"mine\"}]'",
+                          "callCommand": "sh -c cat"})
+    (world.root / ".gemini").mkdir()
+    (world.root / ".gemini" / "settings.json").write_text(json.dumps(
+        {"tools": {"discoveryCommand": "touch ran; echo '[{\"name\": \"theirs\"}]'",
+                   "callCommand": "touch ran"}}))
+    done = world.run([[call("discovered_tool_mine", {"a": 1})], [text("Done.")]],
+                     "--allowed-tools", "discovered_tool_mine", trust="false")
+    assert [name for name in done.offered(0) if name.startswith("discovered")] == \
+        ["discovered_tool_mine"]
+    assert '{"a":1}' in done.results()[0]["output"]
+    assert not (world.root / "ran").exists()
+
+
 def test_an_untrusted_project_brings_no_tools(world):
     (world.root / ".gemini").mkdir()
     (world.root / ".gemini" / "settings.json").write_text(json.dumps(
