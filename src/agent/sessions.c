@@ -18,8 +18,9 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "sandbox/remove.h"
 
-enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8 };
+enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
 bool session_is_name(const char *name)
 {
@@ -313,17 +314,36 @@ bool sessions_have(struct home *home, const char *id)
 	return have;
 }
 
-/* Removes a folder that holds files and nothing else. */
-static void remove_files(const char *folder)
+/* Beneath a folder, never behind a link. */
+static int open_folder(int above, const char *name)
 {
-	DIR *files = opendir(folder);
-	struct dirent *entry;
+	return openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
-	while (files && (entry = readdir(files)))
-		unlinkat(dirfd(files), entry->d_name, 0);
-	if (files)
-		closedir(files);
-	rmdir(folder);
+static void remove_in(int above, const char *name)
+{
+	_cleanup_fd_ int folder = open_folder(above, name);
+
+	if (folder >= 0)
+		remove_folder(above, name, folder, REMOVAL_MS);
+}
+
+/* What a session keeps beside its file: outputs that were too long, plans, Gemini CLI's tasks. The id is one
+ * that record_id_is_valid finds good. It may be the name of another folder here: only what is known to be the
+ * session's goes. */
+static void remove_belongings(const struct home *home, const char *id)
+{
+	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
+	_cleanup_fd_ int temp = open(home_temp(home), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int outputs = open_folder(temp, "tool-outputs"), own = open_folder(temp, id);
+
+	if (outputs >= 0)
+		remove_in(outputs, outputs_name);
+	if (own < 0)
+		return;
+	remove_in(own, "plans");
+	remove_in(own, "tracker");
+	unlinkat(temp, id, AT_REMOVEDIR);
 }
 
 bool session_is_named_for(const char *path, const char *id)
@@ -366,7 +386,6 @@ bool session_remove(struct home *home, const char *id, const char *const *paths,
                     struct err *err)
 {
 	_cleanup_free_ int *fds = mem_alloc(count + 1, sizeof(*fds));
-	_cleanup_free_ char *outputs = NULL;
 	size_t locked = 0;
 	bool ok;
 
@@ -376,10 +395,8 @@ bool session_remove(struct home *home, const char *id, const char *const *paths,
 	for (size_t i = 0; i < locked; i++)
 		close(fds[i]);
 	/* An id from a file is a name in a path only when it is made like one. */
-	if (ok && id && record_id_is_valid(id)) {
-		outputs = mem_printf("%s/tool-outputs/session-%s", home_temp(home), id);
-		remove_files(outputs);
-	}
+	if (ok && id && record_id_is_valid(id))
+		remove_belongings(home, id);
 	return ok;
 }
 

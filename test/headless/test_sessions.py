@@ -96,6 +96,47 @@ def test_files_of_sessions_are_the_users_alone(world):
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+# ---- what goes with a session ---------------------------------------------------------------------
+
+def planned(world, session):
+    """A session that wrote a plan; where it is."""
+    world.run(HELLO, "-p", "x", "--session-id", "to-have-a-folder-%s" % session)
+    (chats,) = world.home.glob(".gemini/tmp/*/chats")
+    plan = chats.parent / session / "plans" / "all.md"
+    world.run([[call("write_file", {"file_path": str(plan), "content": "# All of it\n"})],
+               [text("Planned.")]], "-p", "x", "--approval-mode", "plan", "--session-id", session)
+    assert plan.read_text() == "# All of it\n"
+    return plan
+
+
+def test_plans_go_with_their_session(world):
+    plans = [planned(world, name) for name in ("session-one", "session-two")]
+    outside = world.top / "outside"
+    outside.mkdir()
+    (outside / "kept.txt").write_text("kept\n")
+    (plans[0].parent / "link").symlink_to(outside)
+    (plans[0].parent / "deep" / "er").mkdir(parents=True)
+    (plans[0].parent / "deep" / "er" / "b.md").write_text("b\n")
+    assert world.command("--delete-session", "session-one").code == 0
+    assert not plans[0].parent.parent.exists() and plans[1].exists()
+    assert (outside / "kept.txt").exists()
+
+
+def test_plans_go_when_their_session_is_too_old(world):
+    plan = planned(world, "11111111-of-old")
+    for path in world.sessions():
+        os.utime(path, (1, 1))
+    world.run(HELLO, "-p", "x")
+    assert len(world.sessions()) == 1 and not plan.parent.parent.exists()
+
+
+def test_a_session_with_the_name_of_another_folder_takes_its_own(world):
+    plan = planned(world, "memory")
+    (plan.parents[1] / "MEMORY.md").write_text("The user likes tabs.\n")
+    assert world.command("--delete-session", "memory").code == 0
+    assert [path.name for path in plan.parents[1].iterdir()] == ["MEMORY.md"]
+
+
 # ---- what is compressed --------------------------------------------------------------------------
 
 LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number of "
