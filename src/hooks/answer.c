@@ -12,9 +12,11 @@ enum { DEPTH_MAX = 64 };
 
 static struct span trimmed(struct span text)
 {
-	while (text.len && strchr(" \t\r\n", text.data[0]) && text.data[0])
+	static const char blanks[] = " \t\r\n\v\f";
+
+	while (text.len && text.data[0] && strchr(blanks, text.data[0]))
 		text = span_of(text.data + 1, text.len - 1);
-	while (text.len && text.data[text.len - 1] && strchr(" \t\r\n", text.data[text.len - 1]))
+	while (text.len && text.data[text.len - 1] && strchr(blanks, text.data[text.len - 1]))
 		text.len--;
 	return text;
 }
@@ -96,11 +98,14 @@ static void read_object(const json_t *said, int exit_code, struct hook_outcome *
 		ret->reason = mem_strdup("A hook refused it without a reason.");
 }
 
+/* The words are Gemini CLI's: "Warning: " is what tells exit code 1 from 0. */
 static void read_text(struct span text, int exit_code, struct hook_outcome *ret)
 {
 	if (exit_code == 0 || exit_code == 1) {
-		ret->allowed = false;
-		ret->system_message = text.len ? text_copy(text) : NULL;
+		_cleanup_free_ char *copy = text.len ? text_copy(text) : NULL;
+
+		if (copy)
+			ret->system_message = mem_printf("%s%s", exit_code ? "Warning: " : "", copy);
 		return;
 	}
 	ret->denied = true;
@@ -108,28 +113,23 @@ static void read_text(struct span text, int exit_code, struct hook_outcome *ret)
 	                         mem_printf("A hook ended with exit code %d.", exit_code);
 }
 
-/* The object that the text is, or that the JSON string in it is. */
-static json_t *as_object(struct span text)
+/* The value that the text is, or that the JSON string in it is; NULL: it is no JSON. */
+static json_t *as_value(struct span text)
 {
 	struct err ignored = ERR_INIT;
 	json_t *value = NULL, *inner = NULL;
 
-	if (!text.len || (text.data[0] != '{' && text.data[0] != '"') ||
-	    !json_parse_depth(text, DEPTH_MAX, &value, &ignored))
+	if (!text.len || !json_parse_depth(text, DEPTH_MAX, &value, &ignored))
 		return NULL;
-	if (json_is_string(value)) {
-		if (!json_parse_depth(json_span(value), DEPTH_MAX, &inner, &ignored))
-			inner = NULL;
-		json_decref(value);
-		value = inner;
-	}
-	if (json_is_object(value))
+	if (!json_is_string(value))
 		return value;
+	if (!json_parse_depth(json_span(value), DEPTH_MAX, &inner, &ignored))
+		inner = NULL;
 	json_decref(value);
-	return NULL;
+	return inner;
 }
 
-void hook_answer_read(const struct hook_process *process, struct hook_outcome *ret)
+bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret)
 {
 	struct span text = trimmed(buf_view(&process->out));
 	json_auto_t *said = NULL;
@@ -137,11 +137,12 @@ void hook_answer_read(const struct hook_process *process, struct hook_outcome *r
 	*ret = (struct hook_outcome){ 0 };
 	if (!text.len)
 		text = trimmed(buf_view(&process->err));
-	said = as_object(text);
-	if (said)
+	said = as_value(text);
+	if (json_is_object(said))
 		read_object(said, process->exit_code, ret);
-	else
+	else if (!said || process->exit_code > 1)
 		read_text(text, process->exit_code, ret);
+	return !said && text.len;
 }
 
 /* What a function's new arguments are, depends on the event. */

@@ -88,7 +88,8 @@ static const char *name_for_people(const struct hook *hook)
 	return *hook->name ? hook->name : hook->command;
 }
 
-static void tell(const struct one_run *run, const struct hook_process *process)
+/* `said`: its text is the outcome's message already. */
+static void tell(const struct one_run *run, const struct hook_process *process, bool said)
 {
 	const char *event = hook_event_name(run->event);
 	const char *name = name_for_people(run->hook);
@@ -97,7 +98,7 @@ static void tell(const struct one_run *run, const struct hook_process *process)
 		hooks_notice(run->hooks, "warning",
 		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.", name,
 		             event, run->hook->timeout_ms);
-	else if (process->exit_code == 1)
+	else if (process->exit_code == 1 && !said)
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
 		             event, process->err.len ? process->err.data : "(exit code 1)");
 }
@@ -105,6 +106,7 @@ static void tell(const struct one_run *run, const struct hook_process *process)
 static void run_command(struct one_run *run)
 {
 	struct hook_process process;
+	bool said = false;
 	int why;
 
 	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, &process, &why)) {
@@ -115,9 +117,9 @@ static void run_command(struct one_run *run)
 	}
 	buf_char(&process.err, 0);
 	process.err.len -= process.err.len > 0;
-	tell(run, &process);
 	if (!process.timed_out && !process.cancelled)
-		hook_answer_read(&process, &run->outcome);
+		said = hook_answer_read(&process, &run->outcome);
+	tell(run, &process, said);
 	hook_process_release(&process);
 }
 

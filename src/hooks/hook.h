@@ -106,8 +106,8 @@ void hook_command_text(const struct hooks *hooks, const char *command, struct bu
 /* The environment of a hook; the caller frees the array and each string. */
 char **hook_environment(const struct hooks *hooks, const struct hook *hook);
 
-/* What one hook said: an outcome of one. */
-void hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
+/* What one hook said: an outcome of one. True: it was text, and that is its message or its reason. */
+bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
 /* Adds what one hook said; `one` is emptied. */

@@ -86,7 +86,17 @@ static void exit_codes(void **state)
 		{ "exit 0", false, NULL, NULL },
 		{ "echo fine", false, NULL, "fine" },
 		{ "exit 1", false, NULL, NULL },
-		{ "echo careful >&2; exit 1", false, NULL, "careful" },
+		{ "echo careful >&2; exit 1", false, NULL, "Warning: careful" },
+		{ "printf ' \\t\\v\\n of  this \\f\\n'; echo not this >&2; exit 1", false, NULL,
+		  "Warning: of  this" },
+		{ "printf ' \\n'; echo careful >&2", false, NULL, "careful" },
+		{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'; exit 1", true, "r", NULL },
+		/* JSON that is no object says nothing, and forbids what the exit code forbids. */
+		{ "echo null", false, NULL, NULL },
+		{ "echo '[1]'; exit 1", false, NULL, NULL },
+		{ "echo '\"7\"'", false, NULL, NULL },
+		{ "echo '[1]'; exit 2", true, "[1]", NULL },
+		{ "echo '\"words\"'; exit 2", true, "\"words\"", NULL },
 		{ "echo no way >&2; exit 2", true, "no way", NULL },
 		{ "exit 2", true, "A hook ended with exit code 2.", NULL },
 		{ "exit 7", true, "A hook ended with exit code 7.", NULL },
@@ -110,6 +120,32 @@ static void exit_codes(void **state)
 			fail_msg("%s: denied is %d", rows[i].command, said.denied);
 		if (rows[i].reason)
 			assert_string_equal(said.reason, rows[i].reason);
+		if (rows[i].message)
+			assert_string_equal(said.system_message, rows[i].message);
+		else
+			assert_null(said.system_message);
+		hook_outcome_release(&said);
+	}
+}
+
+static void exit_code_1_is_told_once(void **state)
+{
+	static const struct {
+		const char *command, *notice, *message;
+	} rows[] = {
+		{ "exit 1", "warns: (exit code 1)", NULL },
+		{ "echo careful; exit 1", NULL, "Warning: careful" },
+		{ "echo careful >&2; exit 1", NULL, "Warning: careful" },
+		{ "echo '{}'; echo careful >&2; exit 1", "warns: careful", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct hook_outcome said = fire_one("AfterTool", HOOK_AFTER_TOOL, rows[i].command, "{}");
+
+		assert_int_equal(rows[i].notice != NULL, *last_notice != '\0');
+		if (rows[i].notice)
+			assert_non_null(strstr(last_notice, rows[i].notice));
 		if (rows[i].message)
 			assert_string_equal(said.system_message, rows[i].message);
 		else
@@ -570,6 +606,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exit_codes),
+		cmocka_unit_test(exit_code_1_is_told_once),
 		cmocka_unit_test(what_a_hook_is_told),
 		cmocka_unit_test(variables_outside_of_quotes_stay_one_word),
 		cmocka_unit_test(matchers),
