@@ -7,7 +7,10 @@ static void add_settings(struct hooks *hooks, enum hook_source source,
                          const struct settings *settings, enum settings_scope scope,
                          json_t *problems)
 {
-	hooks_add(hooks, source, settings_of_scope(settings, scope, "hooks"), problems);
+	const char *file = settings_file(settings, scope);
+
+	hooks_add(hooks, source, settings_of_scope(settings, scope, "hooks"),
+	          file ? file : "settings.json", problems);
 }
 
 static void add_file(struct hooks *hooks, enum hook_source source, const char *folder,

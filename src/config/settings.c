@@ -77,13 +77,16 @@ static void decide_trust(struct settings *settings, bool skip)
 {
 	const char *variable = getenv("GEMINI_CLI_TRUST_WORKSPACE");
 	bool off = !early_bool(settings, "security.folderTrust.enabled", true);
+	struct err err = ERR_INIT;
 	enum trust trust;
 
 	if (skip || (off && (!variable || strcmp(variable, "false") != 0))) {
 		settings->trusted = true;
 		return;
 	}
-	trust = trust_of(settings->home, home_project(settings->home));
+	trust = trust_of(settings->home, home_project(settings->home), &err);
+	if (err.code != ERR_NONE)
+		json_array_append_new(settings->warnings, json_text(span_str(err.message)));
 	settings->trusted = trust == TRUST_YES;
 	settings->trust_unknown = trust == TRUST_UNKNOWN;
 }
@@ -260,6 +263,11 @@ const json_t *settings_of_scope(const struct settings *settings, enum settings_s
 {
 	return (unsigned)scope < SCOPE_COUNT ? json_path_get(settings->scopes[scope].value, path)
 	                                     : NULL;
+}
+
+const char *settings_file(const struct settings *settings, enum settings_scope scope)
+{
+	return (unsigned)scope < SCOPE_COUNT ? settings->scopes[scope].path : NULL;
 }
 
 struct settings_origin settings_origin_of(const struct settings *settings, const char *path)

@@ -76,6 +76,9 @@ double settings_number(const struct settings *settings, const char *path, double
 const json_t *settings_of_scope(const struct settings *settings, enum settings_scope scope,
                                 const char *path);
 
+/* The file of a scope, whether it is there or not; NULL: it has none. Borrowed. */
+const char *settings_file(const struct settings *settings, enum settings_scope scope);
+
 struct settings_origin {
 	enum settings_scope scope;
 	const char *file; /* borrowed; NULL: built in, or a flag */

@@ -49,13 +49,17 @@ static char *canonical(const char *path)
 static json_t *read_rules(const char *path, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err why = ERR_INIT;
 	json_t *rules = NULL;
 	const char *folder;
 	json_t *word;
 
-	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err) ||
-	    !jsonc_parse(file_text_span(&text), &rules, err))
+	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
 		return NULL;
+	if (!jsonc_parse(file_text_span(&text), &rules, &why)) {
+		err_set(err, why.code, "%s: %s", path, why.message);
+		return NULL;
+	}
 	json_object_foreach(rules, folder, word) {
 		if (word_of(json_string_value(word)))
 			continue;
@@ -116,12 +120,12 @@ static enum trust decide(const json_t *rules, const char *folder)
 	return trust;
 }
 
-enum trust trust_of(const struct home *home, const char *folder)
+enum trust trust_of(const struct home *home, const char *folder, struct err *err)
 {
 	const char *given = getenv("GEMINI_CLI_TRUST_WORKSPACE");
 	_cleanup_free_ char *path = rules_path(home);
 	_cleanup_free_ char *real = canonical(folder);
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	enum trust trust;
 	json_t *rules;
 
@@ -129,9 +133,11 @@ enum trust trust_of(const struct home *home, const char *folder)
 		return TRUST_YES;
 	if (given && strcmp(given, "false") == 0)
 		return TRUST_NO;
-	rules = read_rules(path, &err);
-	if (!rules)
+	rules = read_rules(path, &why);
+	if (!rules) {
+		err_set(err, why.code, "%s No folder is trusted by that file.", why.message);
 		return TRUST_UNKNOWN;
+	}
 	trust = decide(rules, real);
 	json_decref(rules);
 	return trust;

@@ -16,7 +16,8 @@
 
 enum trust { TRUST_UNKNOWN, TRUST_YES, TRUST_NO };
 
-enum trust trust_of(const struct home *home, const char *folder);
+/* UNKNOWN with *err, which names the file: it is wrong, and trusts nothing. */
+enum trust trust_of(const struct home *home, const char *folder, struct err *err);
 /* "TRUST_FOLDER", "TRUST_PARENT" or "DO_NOT_TRUST" for the folder: atomic, under a lock, mode 0600.
  * */
 bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err);

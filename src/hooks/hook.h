@@ -66,9 +66,12 @@ char *hook_key(const struct hook *hook);
 /* Whether it would run when its event is fired. */
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);
 bool hook_group_matches(const struct hook_group *group, const char *matched);
-struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher);
+/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
+struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
+                                   struct err *err);
 struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum hook_source source);
-void hooks_problem(json_t *problems, const char *source, const char *format, ...)
+/* `where`: the file; the message begins with it. */
+void hooks_problem(json_t *problems, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool hook_event_parse(const char *name, enum hook_event *ret);
 bool hook_event_is_of_tools(enum hook_event event);
@@ -76,8 +79,8 @@ const char *hook_source_name(enum hook_source source);
 void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Marks the project's hooks that trust_file lists. */
-void hooks_read_trust(struct hooks *hooks);
+/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a problem. */
+void hooks_read_trust(struct hooks *hooks, json_t *problems);
 
 /* How a command ended. */
 struct hook_process {

@@ -2,8 +2,8 @@
 /* Hooks: programs and functions that are told of events and may change what happens.
  *
  *     struct hooks *hooks = hooks_new(&options);
- *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, &problems);     // Gemini CLI's settings form
- *     hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, &problems);       // hooks.toml (document 3)
+ *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, path, problems); // Gemini CLI's settings form
+ *     hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, problems);        // hooks.toml (document 3)
  *     hooks_add_function(hooks, HOOK_BEFORE_TOOL, "write_.*", function, data);
  *     if (hooks_any(hooks, HOOK_BEFORE_TOOL, name)) {
  *             hooks_fire(hooks, HOOK_BEFORE_TOOL, name, input, cancel, &outcome);
@@ -77,10 +77,11 @@ struct hooks *hooks_new(const struct hooks_options *options);
 void hooks_free(struct hooks *hooks);
 void hooks_set_transcript(struct hooks *hooks, const char *path);
 
-/* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}. What is wrong is
- * appended to `problems` ({source, message}) and left out. */
+/* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from the file
+ * `where`. What is wrong is appended to `problems` ({source, message}: the file, and a sentence that begins
+ * with it) and left out; a matcher that is no regular expression counts as the text it is. */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
-               json_t *problems);
+               const char *where, json_t *problems);
 /* False: the file is there and is not TOML (appended to `problems` too). */
 bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
                     json_t *problems);
@@ -99,8 +100,8 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
                         hook_function *function, void *data);
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the source,
- * ..., or the names of a tool, with a blank between them: one that matches is enough; NULL: nothing to
- * match. */
+ * ..., or the names of a tool, with a blank between them: one that matches is enough; NULL: an event
+ * without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
 struct hook_outcome {
@@ -127,7 +128,8 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 
 /* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they are kept
- * in trust_file, Gemini CLI's format. A changed command is a new one. */
+ * in trust_file, Gemini CLI's format. A changed command is a new one. INVALID_ARGUMENT: trust_file is not of
+ * that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
 bool hooks_trust(struct hooks *hooks, struct err *err);
 /* [{event, matcher, source, name, command, timeout, enabled, trusted}]; a new reference. */

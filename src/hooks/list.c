@@ -131,8 +131,9 @@ void hooks_set_transcript(struct hooks *hooks, const char *path)
 	pthread_mutex_unlock(&hooks->lock);
 }
 
-void hooks_problem(json_t *problems, const char *source, const char *format, ...)
+void hooks_problem(json_t *problems, const char *where, const char *format, ...)
 {
+	_cleanup_free_ char *sentence = NULL;
 	char message[512];
 	json_t *problem;
 	va_list args;
@@ -142,9 +143,10 @@ void hooks_problem(json_t *problems, const char *source, const char *format, ...
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
+	sentence = mem_printf("%s: %s", where, message);
 	problem = json_object();
-	json_object_set_new(problem, "source", json_text(span_str(source)));
-	json_object_set_new(problem, "message", json_text(span_str(message)));
+	json_object_set_new(problem, "source", json_text(span_str(where)));
+	json_object_set_new(problem, "message", json_text(span_str(sentence)));
 	json_array_append_new(problems, problem);
 }
 
@@ -166,19 +168,23 @@ char *hook_key(const struct hook *hook)
 	return mem_printf("%s:%s", hook->name, hook->command ? hook->command : "");
 }
 
-struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher)
+struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
+                                   struct err *err)
 {
+	const struct span text = span_trim(span_str(matcher ? matcher : ""));
+	const bool all = !text.len || span_eq(text, SPAN("*"));
 	struct err ignored = ERR_INIT;
 	struct hook_group *group;
-	bool all = !matcher || !*matcher || strcmp(matcher, "*") == 0;
 
 	hooks->groups = mem_grow(hooks->groups, &hooks->cap, hooks->count + 1,
 	                         sizeof(*hooks->groups));
 	group = &hooks->groups[hooks->count++];
-	*group = (struct hook_group){ .event = event, .matcher = mem_strdup(all ? "" : matcher) };
+	*group = (struct hook_group){
+		.event = event, .matcher = all ? mem_strdup("") : mem_dup(text.data, text.len),
+	};
 	/* One that cannot be compiled is compared as text, as Gemini CLI does. */
 	if (!all && hook_event_is_of_tools(event) &&
-	    !js_regex_compile(span_str(matcher), &group->regex, &ignored))
+	    !js_regex_compile(text, &group->regex, err ? err : &ignored))
 		group->regex = NULL;
 	return group;
 }
@@ -210,7 +216,7 @@ struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum 
 void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *matcher,
                         hook_function *function, void *data)
 {
-	struct hook_group *group = hooks_add_group(hooks, event, matcher);
+	struct hook_group *group = hooks_add_group(hooks, event, matcher, NULL);
 	struct hook *hook = hook_group_add(hooks, group, HOOK_SOURCE_RUNTIME);
 
 	hook->name = mem_strdup("");
@@ -237,9 +243,9 @@ static bool word_matches(const struct hook_group *group, struct span word)
 
 bool hook_group_matches(const struct hook_group *group, const char *matched)
 {
-	if (!*group->matcher)
+	if (!*group->matcher || !matched)
 		return true;
-	while (matched && *matched) {
+	while (*matched) {
 		size_t len = strcspn(matched, " ");
 
 		if (word_matches(group, span_of(matched, len)))

@@ -43,27 +43,33 @@ static const char *text_of(const json_t *object, const char *key)
 	return text && strlen(text) == json_string_length(json_object_get(object, key)) ? text : NULL;
 }
 
-static void read_hook(struct hooks *hooks, struct hook_group *group, enum hook_source source,
-                      const json_t *entry, json_t *problems)
+/* Where entries come from, and where what is wrong with them goes. */
+struct reading {
+	struct hooks *hooks;
+	enum hook_source source;
+	const char *where;
+	json_t *problems;
+};
+
+static void read_hook(const struct reading *reading, struct hook_group *group, const json_t *entry)
 {
 	const char *type = text_of(entry, "type");
 	const char *command = text_of(entry, "command");
-	const char *where = hook_source_name(source);
 	const char *event = hook_event_name(group->event);
 	struct hook *hook;
 
 	if (!type || strcmp(type, "command") != 0 || !command || !*command) {
-		hooks_problem(problems, where,
-		              "A hook of %s is left out: it needs \"type\": \"command\" and a \"command\".",
+		hooks_problem(reading->problems, reading->where,
+		              "a hook of %s is left out: it needs \"type\": \"command\" and a \"command\".",
 		              event);
 		return;
 	}
-	if (hooks->hook_count >= HOOKS_MAX) {
-		hooks_problem(problems, where, "A hook of %s is left out: there are more than %d.",
-		              event, HOOKS_MAX);
+	if (reading->hooks->hook_count >= HOOKS_MAX) {
+		hooks_problem(reading->problems, reading->where,
+		              "a hook of %s is left out: there are more than %d.", event, HOOKS_MAX);
 		return;
 	}
-	hook = hook_group_add(hooks, group, source);
+	hook = hook_group_add(reading->hooks, group, reading->source);
 	hook->name = mem_strdup(text_of(entry, "name") ? text_of(entry, "name") : "");
 	hook->command = mem_strdup(command);
 	if (text_of(entry, "description"))
@@ -73,25 +79,30 @@ static void read_hook(struct hooks *hooks, struct hook_group *group, enum hook_s
 		hook->env = read_env(json_object_get(entry, "env"));
 }
 
-static void read_group(struct hooks *hooks, enum hook_event event, enum hook_source source,
-                       const json_t *entry, json_t *problems)
+static void read_group(const struct reading *reading, enum hook_event event, const json_t *entry)
 {
 	const json_t *list = json_object_get(entry, "hooks");
+	const char *matcher = text_of(entry, "matcher");
 	struct hook_group *group;
+	struct err err = ERR_INIT;
 	size_t i;
 	json_t *hook;
 
 	if (!json_is_array(list)) {
-		hooks_problem(problems, hook_source_name(source),
-		              "An entry of %s is left out: hooks stand in its \"hooks\": [...], beside "
+		hooks_problem(reading->problems, reading->where,
+		              "an entry of %s is left out: hooks stand in its \"hooks\": [...], beside "
 		              "\"matcher\".",
 		              hook_event_name(event));
 		return;
 	}
-	group = hooks_add_group(hooks, event, text_of(entry, "matcher"));
+	group = hooks_add_group(reading->hooks, event, matcher, &err);
+	if (err.code != ERR_NONE)
+		hooks_problem(reading->problems, reading->where,
+		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s", matcher,
+		              hook_event_name(event), err.message);
 	group->sequential = json_is_true(json_object_get(entry, "sequential"));
 	json_array_foreach(list, i, hook)
-		read_hook(hooks, group, source, hook, problems);
+		read_hook(reading, group, hook);
 }
 
 /* Settings keep their own switches among the events. */
@@ -101,8 +112,10 @@ static bool is_switch(const char *name)
 	       strcmp(name, "notifications") == 0;
 }
 
-void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config, json_t *problems)
+void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
+               const char *where, json_t *problems)
 {
+	const struct reading reading = { hooks, source, where, problems };
 	const char *name;
 	json_t *entries, *entry;
 	enum hook_event event;
@@ -112,14 +125,14 @@ void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *confi
 		if (is_switch(name))
 			continue;
 		if (!hook_event_parse(name, &event) || !json_is_array(entries)) {
-			hooks_problem(problems, hook_source_name(source),
+			hooks_problem(problems, where,
 			              "\"%.80s\" is left out: it is no event with a list of hooks.",
 			              name);
 			continue;
 		}
 		json_array_foreach(entries, i, entry)
-			read_group(hooks, event, source, entry, problems);
+			read_group(&reading, event, entry);
 	}
-	if (source == HOOK_SOURCE_PROJECT)
-		hooks_read_trust(hooks);
+	if (source == HOOK_SOURCE_PROJECT && json_object_size(config))
+		hooks_read_trust(hooks, problems);
 }

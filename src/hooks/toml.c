@@ -47,6 +47,6 @@ bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *pa
 	}
 	table = json_object_get(root, "hooks");
 	config = as_settings(table ? table : root);
-	hooks_add(hooks, source, config, problems);
+	hooks_add(hooks, source, config, path, problems);
 	return true;
 }

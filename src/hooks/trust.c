@@ -11,20 +11,25 @@
 #include "data/json.h"
 #include "hooks/hook.h"
 
-enum { TRUST_BYTES_MAX = 4 << 20 };
+enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8 };
 
-/* {} when there is none, or none that can be read. */
-static json_t *read_all(const struct hooks *hooks)
+/* {} when there is none; NULL: it cannot be read. *err does not name the file. */
+static json_t *read_all(const struct hooks *hooks, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err ignored = ERR_INIT;
 	json_t *all = NULL;
 
-	if (hooks->trust_file && file_read(hooks->trust_file, TRUST_BYTES_MAX, &text, &ignored) &&
-	    json_parse_depth(file_text_span(&text), 8, &all, &ignored) && json_is_object(all))
+	if (hooks->trust_file && !file_read(hooks->trust_file, TRUST_BYTES_MAX, &text, err))
+		return NULL;
+	if (!text.data)
+		return json_object();
+	if (!json_parse_depth(file_text_span(&text), DEPTH_MAX, &all, err))
+		return NULL;
+	if (json_is_object(all))
 		return all;
 	json_decref(all);
-	return json_object();
+	err_set(err, ERR_INVALID_ARGUMENT, "It holds no object.");
+	return NULL;
 }
 
 static bool lists(const json_t *keys, const char *key)
@@ -56,10 +61,26 @@ static void mark(struct hook *hook, const char *key, void *data)
 	hook->trusted = lists(data, key);
 }
 
-void hooks_read_trust(struct hooks *hooks)
+static bool is_told(const json_t *problems, const char *where)
 {
-	json_auto_t *all = read_all(hooks);
+	size_t i;
+	json_t *problem;
 
+	json_array_foreach(problems, i, problem)
+		if (strcmp(json_string_value(json_object_get(problem, "source")), where) == 0)
+			return true;
+	return false;
+}
+
+void hooks_read_trust(struct hooks *hooks, json_t *problems)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *all = read_all(hooks, &err);
+
+	if (!all && !is_told(problems, hooks->trust_file))
+		hooks_problem(problems, hooks->trust_file,
+		              "it cannot be read, and no hook of the project counts as trusted. %s",
+		              err.message);
 	each_of_project(hooks, mark, json_object_get(all, hooks->project ? hooks->project : ""));
 }
 
@@ -97,12 +118,18 @@ static bool write_all(const char *path, const json_t *all, struct err *err)
 
 bool hooks_trust(struct hooks *hooks, struct err *err)
 {
-	json_auto_t *all = read_all(hooks);
-	json_t *keys = json_object_get(all, hooks->project ? hooks->project : "");
+	struct err why = ERR_INIT;
+	json_auto_t *all = NULL;
+	json_t *keys;
 
 	if (!hooks->trust_file || !hooks->project)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "There is no home folder to remember trusted hooks in.");
+	all = read_all(hooks, &why);
+	if (!all)
+		return err_set(err, why.code, "%s: it cannot be read, and so not be added to. %s",
+		               hooks->trust_file, why.message);
+	keys = json_object_get(all, hooks->project);
 	if (!json_is_array(keys)) {
 		keys = json_array();
 		json_object_set_new(all, hooks->project, keys);

@@ -63,12 +63,31 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static bool complain(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems, const char *what)
+{
+	struct loader loader = {
+		.policy = policy, .tier = tier, .file = path, .problems = problems,
+	};
+
+	load_problem(&loader, NULL, "file_read", "it %s.", what);
+	return false;
+}
+
+static bool complain_errno(struct policy *policy, enum policy_tier tier, const char *path,
+                           json_t *problems)
+{
+	_cleanup_free_ char *what = mem_printf("cannot be read: %s", strerror(errno));
+
+	return complain(policy, tier, path, problems, what);
+}
+
 static bool add_entries(struct policy *policy, enum policy_tier tier, const char *folder,
                         json_t *problems)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(folder, &entries, is_policy, by_name);
-	bool well = true;
+	bool well = count >= 0 || complain_errno(policy, tier, folder, problems);
 
 	for (int i = 0; i < count; i++) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
@@ -77,18 +96,7 @@ static bool add_entries(struct policy *policy, enum policy_tier tier, const char
 		free(entries[i]);
 	}
 	free(entries);
-	return well && count >= 0;
-}
-
-static bool complain(struct policy *policy, enum policy_tier tier, const char *path,
-                     json_t *problems, const char *what)
-{
-	struct loader loader = {
-		.policy = policy, .tier = tier, .file = path, .problems = problems,
-	};
-
-	load_problem(&loader, NULL, "file_read", "%s %s.", path, what);
-	return false;
+	return well;
 }
 
 bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
@@ -97,7 +105,7 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 	struct stat info;
 
 	if (stat(path, &info) != 0)
-		return errno == ENOENT || complain(policy, tier, path, problems, strerror(errno));
+		return errno == ENOENT || complain_errno(policy, tier, path, problems);
 	if (!S_ISDIR(info.st_mode))
 		return policy_add_file(policy, tier, path, problems);
 	return add_entries(policy, tier, path, problems);

@@ -261,13 +261,15 @@ bool discovered_add_text(struct tool_set *set, struct span text, const char *cal
 {
 	struct adding adding = { .set = set, .call = call && *call ? call : NULL,
 		                 .problems = problems };
+	struct err why = ERR_INIT;
 	json_auto_t *all = NULL;
 	json_t *entry;
 	size_t i;
 
 	*ret_count = 0;
-	if (!json_parse_depth(text, NESTING_MAX, &all, err))
-		return false;
+	if (!json_parse_depth(text, NESTING_MAX, &all, &why))
+		return err_set(err, why.code, "What the command of tools.discoveryCommand printed: %s",
+		               why.message);
 	if (!json_is_array(all))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The command of tools.discoveryCommand printed no JSON array.");

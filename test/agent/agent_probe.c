@@ -199,7 +199,7 @@ static void open_hooks(struct probe *probe)
 	if (!member(probe, "hooks"))
 		return;
 	probe->hooks = hooks_new(&options);
-	hooks_add(probe->hooks, HOOK_SOURCE_USER, member(probe, "hooks"), problems);
+	hooks_add(probe->hooks, HOOK_SOURCE_USER, member(probe, "hooks"), "hooks", problems);
 	if (json_array_size(problems))
 		put(json_pack("{s:O}", "problems", problems));
 }

@@ -48,6 +48,7 @@ static int home(char **argv, struct err *err)
 static int trust(char **argv, struct err *err)
 {
 	static const char *const words[] = { "unknown", "yes", "no" };
+	struct err ignored = ERR_INIT;
 	struct home *home;
 
 	if (!home_open(".", &home, err))
@@ -55,7 +56,7 @@ static int trust(char **argv, struct err *err)
 	if (argv[3] && !trust_set(home, argv[2], argv[3], err))
 		fail(err);
 	else
-		say(json_string(words[trust_of(home, argv[2])]));
+		say(json_string(words[trust_of(home, argv[2], &ignored)]));
 	home_free(home);
 	return 0;
 }

@@ -191,7 +191,8 @@ def test_a_file_that_is_wrong_trusts_nothing(home, text):
     home.gemini.mkdir(parents=True)
     (home.gemini / "trustedFolders.json").write_text(text)
     assert home.probe("trust", home.project("a")) == "unknown"
-    assert "error" in home.probe("trust", home.folder / "a", "TRUST_FOLDER")
+    answer = home.probe("trust", home.folder / "a", "TRUST_FOLDER")
+    assert str(home.gemini / "trustedFolders.json") in answer["error"]
     assert (home.gemini / "trustedFolders.json").read_text() == text
 
 

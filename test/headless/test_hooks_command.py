@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp hooks: what there is, what runs, and trusting those of a project."""
 import json
+import re
 
 import pytest
 from conftest import HASP
@@ -102,3 +103,70 @@ def test_commands_do_not_act_on_a_terminal(world):
     shown = out.decode()
     assert code == 0 and "echo" in shown
     assert [one for one in "\x1b\x07\u202e\x9b" if one in shown] == []
+
+
+# ---- what is wrong names its file -----------------------------------------------------------------
+
+def test_what_is_wrong_with_hooks_names_the_file_once(world):
+    world.settings(hooks={"BeforeTool": [dict(group("true"), matcher="write_(file"), {}]})
+    world.settings("project", hooks={"Sometimes": []})
+    world.write(".gemini/hooks.toml", "hooks = [\n")
+    (world.home / ".gemini" / "hooks.toml").write_text(
+        '[[hooks.AfterTool]]\nmatcher = "["\nhooks = [ { type = "command" } ]\n')
+    users, projects = world.home / ".gemini", world.root / ".gemini"
+    wrong = [(users / "settings.json", r'"write_\(file" of BeforeTool'),
+             (users / "settings.json", "an entry of BeforeTool"),
+             (projects / "settings.json", '"Sometimes" is left out'),
+             (projects / "hooks.toml", "TOML"),
+             (users / "hooks.toml", r'"\[" of AfterTool'), (users / "hooks.toml", "a hook of AfterTool")]
+    for done in (world.command("hooks", "list"), world.run(HELLO, "-p", "x")):
+        assert done.code == 0
+        lines = done.err.splitlines()
+        assert len(lines) == len(wrong), done.err
+        for file, words in wrong:
+            found = [line for line in lines if re.match(
+                r"\[WARNING\] %s: .*%s" % (re.escape(str(file)), words), line)]
+            assert len(found) == 1, (words, done.err)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "\0"])
+def test_a_file_of_trusted_hooks_that_is_wrong_is_named_and_kept(world, text):
+    file = world.home / ".gemini" / "trusted_hooks.json"
+    file.write_text(text)
+    world.settings("project", hooks={"SessionStart": [group("touch one")]})
+    world.write(".gemini/hooks.toml",
+                '[[hooks.SessionEnd]]\nhooks = [ { type = "command", command = "touch two" } ]\n')
+    done = world.run(HELLO, "-p", "x")
+    assert done.err.count(str(file)) == 1 and not (world.root / "one").exists()
+    done = world.command("hooks", "trust")
+    assert done.code == 1 and str(file) in done.err and file.read_text() == text
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"/": "MAYBE"}'])
+def test_a_file_of_trusted_folders_that_is_wrong_is_named(world, text):
+    file = world.home / ".gemini" / "trustedFolders.json"
+    file.write_text(text)
+    for env in ({"GEMINI_CLI_TRUST_WORKSPACE": None}, {"GEMINI_CLI_TRUST_WORKSPACE": "true"}):
+        done = world.run(HELLO, "-p", "x", env=env)
+        told = env["GEMINI_CLI_TRUST_WORKSPACE"] is None
+        assert done.err.count(str(file)) == told and done.code == 0
+    done = world.command("config", "trust")
+    assert done.code == 1 and str(file) in done.err and file.read_text() == text
+
+
+def test_policies_that_are_wrong_are_named(world):
+    policies = world.home / ".gemini" / "policies"
+    policies.mkdir()
+    (policies / "a.toml").write_text("[[rule]\n")
+    done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
+    assert done.code == 52 and str(policies / "a.toml") + ":" in done.err
+    done = world.command("-p", "x", "--policy", policies / "a.toml" / "b", env={"GEMINI_API_KEY": "k"})
+    assert done.code == 52 and done.err.count(str(policies / "a.toml" / "b")) == 1
+
+
+def test_output_of_the_discovery_command_that_is_wrong_names_the_command(world):
+    for printed, words in (("{", "tools.discoveryCommand"), ("{}", "tools.discoveryCommand"),
+                           ('[{"name": "a b"}]', '"a b"')):
+        world.settings(tools={"discoveryCommand": "echo '%s'" % printed})
+        done = world.run(HELLO, "-p", "x")
+        assert done.code == 0 and words in done.err, done.err
