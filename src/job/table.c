@@ -148,19 +148,20 @@ static void table_add(struct jobs *jobs, struct job *job)
 
 static bool may_start(struct jobs *jobs, struct err *err)
 {
-	size_t running = 0;
+	size_t running;
+	bool may;
 
 	pthread_mutex_lock(&jobs->lock);
+	running = jobs->starting;
 	for (size_t i = 0; i < jobs->count; i++)
 		running += !has_ended(jobs->table[i]);
-	if (running + jobs->starting < LIMIT_JOBS_RUNNING) {
-		jobs->starting++;
-		running = 0;
-	}
+	may = running < LIMIT_JOBS_RUNNING;
+	jobs->starting += may;
 	pthread_mutex_unlock(&jobs->lock);
-	return !running || err_set(err, ERR_TOO_LARGE,
-	                           "%zu commands of this session run already; end one first.",
-	                           running);
+	return may || err_set(err, ERR_TOO_LARGE,
+	                      "%zu commands of this session run already, and no more may at a "
+	                      "time. Wait until one has ended, or end one of them.",
+	                      running);
 }
 
 bool job_start(struct jobs *jobs, struct provider *provider, const struct job_request *request,

@@ -49,6 +49,7 @@ struct client_run {
 	void *data;
 	struct client_run_options options;
 	uint64_t id;
+	int64_t began_ms;        /* of client_now_ms */
 	pthread_t thread;
 	struct waiter waiter;
 	/* Under the client's lock. */

@@ -183,7 +183,8 @@ static bool tell(struct client_run *run, const struct run_event *event)
 /* What is told when the worker cannot. */
 static void tell_lost(struct client_run *run, bool killed)
 {
-	struct run_end end = { .why = killed ? RUN_CANCELLED : RUN_LOST, .exit_code = -1 };
+	struct run_end end = { .why = killed ? RUN_CANCELLED : RUN_LOST, .exit_code = -1,
+		               .wall_ms = (uint64_t)(client_now_ms() - run->began_ms) };
 	struct denial denial;
 
 	if (!killed && run->options.plan &&
@@ -418,7 +419,8 @@ static struct client_run *run_new(struct client *client, const struct run_events
 	struct client_run *run = mem_alloc(1, sizeof(*run));
 
 	*run = (struct client_run){ .run = { .ops = &ops }, .client = client_ref(client),
-		                    .events = *events, .data = data };
+		                    .events = *events, .data = data,
+		                    .began_ms = client_now_ms() };
 	run->last = &run->first;
 	run->options = *options;
 	client_waiter_init(&run->waiter);

@@ -280,3 +280,16 @@ def test_many_runs_leave_nothing_but_sessions(world):
              not is_session(str(path))}
     assert max(sizes.values(), default=0) < 4096, sizes
     assert all(KEY not in record.read_text() for record in records)
+
+
+def test_a_command_whose_worker_dies_is_told_with_its_time(world):
+    """Neither nothing nor the session's."""
+    steps = [[call("run_shell_command", {"command": "sleep 1"})],
+             [call("run_shell_command", {"command": "sleep 0.6; kill -9 $PPID; sleep 20"})],
+             [text("Done.")]]
+    start = time.monotonic()
+    done = world.run(steps, "-p", "x", "--yolo", "-s", "paths")
+    milliseconds = (time.monotonic() - start) * 1000
+    result = done.results()[-1]
+    assert result["success"] is False and "died after" in result["message"]
+    assert 600 <= result["duration_ms"] < milliseconds - 1000

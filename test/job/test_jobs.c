@@ -553,6 +553,44 @@ static void test_so_many_at_once_and_no_more(void **state)
 	}
 	assert_false(job_start(jobs, own->provider, &request, &job, &err));
 	assert_int_equal(err.code, ERR_TOO_LARGE);
+	assert_ptr_equal(strstr(err.message, "64 commands"), err.message);
+	jobs_free(jobs);
+}
+
+/* Starts commands until none may any more; counts them. */
+static void *start_many(void *data)
+{
+	const char *const argv[] = { "sleep", "901.6", NULL };
+	const struct run_request run = { .argv = argv, .no_input = true };
+	const struct job_request request = { .run = &run, .command = "sleep", .background = true };
+	struct session_of_jobs *own = ((void **)data)[0];
+	struct jobs *jobs = ((void **)data)[1];
+	_Atomic size_t *started = ((void **)data)[2];
+	struct err err = ERR_INIT;
+	struct job *job;
+
+	while (job_start(jobs, own->provider, &request, &job, &err)) {
+		++*started;
+		job_release(job);
+	}
+	/* Those that are being started count too, in the sentence as in the limit. */
+	assert_ptr_equal(strstr(err.message, "64 commands"), err.message);
+	return NULL;
+}
+
+static void test_the_limit_is_kept_and_named_while_others_start(void **state)
+{
+	struct session_of_jobs *own = *state;
+	struct jobs *jobs = new_jobs(own);
+	_Atomic size_t started = 0;
+	void *shared[] = { own, jobs, (void *)&started };
+	pthread_t threads[8];
+
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, start_many, shared), 0);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(started, LIMIT_JOBS_RUNNING);
 	jobs_free(jobs);
 }
 
@@ -621,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_the_sessions_end_kills_all),
 		cmocka_unit_test(test_a_providers_end_kills_its_jobs_and_keeps_their_output),
 		cmocka_unit_test(test_so_many_at_once_and_no_more),
+		cmocka_unit_test(test_the_limit_is_kept_and_named_while_others_start),
 		cmocka_unit_test(test_threads_share_the_table),
 	};
 
