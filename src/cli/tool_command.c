@@ -149,6 +149,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 
 	session_init(&session, provider);
 	session.jobs = jobs;
+	session.one_call = true;
 	if (live && tool->kind == TOOL_KIND_EXECUTE) {
 		session.hooks.output = live_output;
 		session.hooks.data = live;

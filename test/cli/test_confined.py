@@ -165,9 +165,24 @@ def test_people_see_the_output_as_it_comes(ws):
     assert process.wait(20) == 0 and b"second" in rest
 
 
-def test_what_it_started_in_the_background_ends_with_it(ws):
-    ws.tool("run_shell_command", {"command": "while :; do echo >> ticks; sleep 0.02; done",
-                                  "is_background": True, "delay_ms": 200})
+def test_what_it_started_ends_with_it_and_is_told(ws):
+    result = ws.tool("run_shell_command", {
+        "command": "(while :; do echo >> ticks; sleep 0.02; done) & sleep 0.2"}).json
     size = (ws.folder / "ticks").stat().st_size
     subprocess.run(["sleep", "0.3"], check=True)
     assert (ws.folder / "ticks").stat().st_size == size
+    assert result["state"] == "left_running"
+    assert "ended: the session ends with this call" in result["message"]
+    assert "kill_background_process" not in result["message"]
+
+
+def test_nothing_can_be_put_in_the_background(ws):
+    result = ws.tool("run_shell_command", {"command": "touch begun", "is_background": True}).json
+    assert result["error"]["code"] == "invalid_argument" and "is_background" in result["message"]
+    assert not (ws.folder / "begun").exists()
+
+
+def test_output_that_is_cut_is_not_promised_from_a_session_that_is_over(ws):
+    result = ws.tool("run_shell_command", {"command": "seq 1 100000"}).json
+    assert result["truncated"] and "log_path" not in result
+    assert "read_background_output" not in result["message"]

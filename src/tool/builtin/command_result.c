@@ -174,8 +174,12 @@ static void output_json(json_t *result, const struct job_report *report)
 		json_object_set_new(result, "binary", json_true());
 }
 
-static void log_json(json_t *result, const struct job_report *report)
+/* A log goes with its session. */
+static void log_json(json_t *result, const struct session *session,
+                     const struct job_report *report)
 {
+	if (session->one_call)
+		return;
 	if (report->log_path)
 		json_object_set_new(result, "log_path", json_cstr(report->log_path));
 	if (report->log_errno && report->log_path)
@@ -210,7 +214,20 @@ static void say_end(struct buf *out, const struct job_info *info)
 	buf_char(out, '.');
 }
 
-static void say_state(struct buf *out, const struct job_info *info)
+static void say_left(struct buf *out, const struct session *session, const struct job_info *info)
+{
+	const unsigned left = info->end.left_running;
+
+	if (session->one_call)
+		buf_printf(out, " %u of its processes still ran and %s ended: the session ends "
+		                "with this call.", left, left == 1 ? "is" : "are");
+	else
+		buf_printf(out, " %u of its processes go%s on in the background: "
+		                "kill_background_process with pid %u ends that.",
+		           left, left == 1 ? "es" : "", info->id);
+}
+
+static void say_state(struct buf *out, const struct session *session, const struct job_info *info)
 {
 	if (info->state == JOB_RUNNING)
 		buf_printf(out, "The command runs in the background as pid %u: "
@@ -219,12 +236,21 @@ static void say_state(struct buf *out, const struct job_info *info)
 	else
 		say_end(out, info);
 	if (info->state == JOB_LEFT)
-		buf_printf(out, " %u of its processes go%s on in the background: "
-		                "kill_background_process with pid %u ends that.",
-		           info->end.left_running, info->end.left_running == 1 ? "es" : "", info->id);
+		say_left(out, session, info);
 }
 
-static void say_output(struct buf *out, const struct job_report *report)
+static void say_where_the_rest_is(struct buf *out, const struct session *session, unsigned id)
+{
+	buf_str(out, " The output is too long to be shown whole: ");
+	if (session->one_call)
+		buf_str(out, "let the command write it to a file.");
+	else
+		buf_printf(out, "read_background_output with pid %u and an offset shows any part.",
+		           id);
+}
+
+static void say_output(struct buf *out, const struct session *session,
+                       const struct job_report *report)
 {
 	if (report->binary)
 		buf_printf(out, " Its output is not text (%" PRIu64 " bytes) and is not shown: "
@@ -233,9 +259,7 @@ static void say_output(struct buf *out, const struct job_report *report)
 		buf_printf(out, " From byte %" PRIu64 " of %" PRIu64 " on its output is not text, and "
 		                "is not shown.", report->text_bytes, report->info.bytes);
 	if (!report->binary && report->text.left_out_bytes)
-		buf_printf(out, " The output is too long to be shown whole: "
-		                "read_background_output with pid %u and an offset shows any part.",
-		           report->info.id);
+		say_where_the_rest_is(out, session, report->info.id);
 	if (report->log_errno && report->info.bytes)
 		buf_printf(out, " The output was not kept whole: %s.", strerror(report->log_errno));
 	if (report->denial_count)
@@ -270,14 +294,14 @@ json_t *command_result(const struct session *session, struct job *job, bool canc
 	json_t *result = json_object(), *error;
 
 	job_report(job, &report);
-	say_state(&message, &report.info);
-	say_output(&message, &report);
+	say_state(&message, session, &report.info);
+	say_output(&message, session, &report);
 	error = error_of(&report.info, message.data, cancelled);
 	json_object_set_new(result, "success", json_boolean(!error));
 	json_object_set_new(result, "message", json_text(buf_view(&message)));
 	output_json(result, &report);
 	command_state_json(result, &report.info);
-	log_json(result, &report);
+	log_json(result, session, &report);
 	denials_json(result, &report);
 	hidden_json(result, &report);
 	if (provider->ops->info)

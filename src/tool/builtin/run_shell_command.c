@@ -172,6 +172,11 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 		               "Commands cannot be run in this session.");
 	if (!argument_str(arguments, "command"))
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no command to run.");
+	if (session->one_call && argument_bool(arguments, "is_background", false))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "is_background: this session ends with its one call, and the command "
+		               "would end with it. Leave out is_background, or call from a session "
+		               "that goes on (hasp serve mcp, the agent).");
 	if (argument_span(arguments, "command").len >= COMMAND_MAX)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The command is longer than 128 KiB; write it to a file first, and "
