@@ -107,7 +107,7 @@ typedef struct hasp_agent_options {
 	const char *model;             /* as --model: "pro", "openai/gpt-5", "replay:FILE"; NULL: as
 	                                * the settings say */
 	const char *approval_mode;     /* "default", "autoEdit", "yolo", "plan"; NULL: the setting */
-	const char *session_id;        /* of a new session; NULL: made up */
+	const char *session_id;        /* of a new session, which no other has; NULL: made up */
 	const char *resume;            /* instead: the session that goes on: "latest", a number of
 	                                * `hasp --list-sessions`, an id */
 	const char *settings;          /* a JSON object that overrides settings, or NULL: for example

@@ -70,6 +70,14 @@ static void add_conversation(json_t *row, const struct session_read *read)
 	                    json_integer((json_int_t)json_array_size(read->messages)));
 }
 
+/* What one of Gemini CLI's agents said is no session of its own. */
+static bool is_of_agent(const struct session_read *read)
+{
+	const char *kind = json_string_value(json_object_get(read->metadata, "kind"));
+
+	return kind && strcmp(kind, "subagent") == 0;
+}
+
 /* Without a title where there is nothing to go on with: Gemini CLI leaves such a file, under the
  * session's id, when it resumes one in another minute than that of its beginning. */
 static json_t *describe(int folder, const char *folder_path, const char *name)
@@ -92,7 +100,7 @@ static json_t *describe(int folder, const char *folder_path, const char *name)
 		json_object_set_new(row, "modified",
 		                    json_integer((json_int_t)status.st_mtim.tv_sec * 1000000000 +
 		                                 status.st_mtim.tv_nsec));
-		if (json_array_size(read.contents))
+		if (json_array_size(read.contents) && !is_of_agent(&read))
 			add_conversation(row, &read);
 	}
 	session_read_release(&read);
@@ -336,9 +344,13 @@ static void remove_belongings(const struct home *home, const char *id)
 	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
 	_cleanup_fd_ int temp = open(home_temp(home), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int outputs = open_folder(temp, "tool-outputs"), own = open_folder(temp, id);
+	_cleanup_fd_ int chats = open_folder(temp, "chats");
 
 	if (outputs >= 0)
 		remove_in(outputs, outputs_name);
+	/* Where Gemini CLI keeps what its agents said in the session. */
+	if (chats >= 0)
+		remove_in(chats, id);
 	if (own < 0)
 		return;
 	remove_in(own, "plans");

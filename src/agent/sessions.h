@@ -47,16 +47,17 @@ json_t *sessions_list(struct home *home);
 /* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an id (at least
  * 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there is none, or several. */
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
-/* Likewise; removes the session's files, its tool outputs and its plans: the listed file, and others that have the same
- * id both in them and in their names. BUSY: one of them is open; then all stay. */
+/* Likewise; removes the session's files, its tool outputs, its plans and what Gemini CLI's agents said in it: the
+ * listed file, and others that have the same id both in them and in their names. BUSY: one of them is open; then
+ * all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
 /* Whether a file of this name may be a session; whether it is the name of one with this id. */
 bool session_is_name(const char *name);
 bool session_is_named_for(const char *path, const char *id);
-/* Removes files of one session, its tool outputs and plans (`id` NULL: it has none). BUSY: one of the files is open;
- * then all stay. */
+/* Removes files of one session and what belongs to it, as above (`id` NULL: it has none). BUSY: one of the files
+ * is open; then all stay. */
 bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
                     struct err *err);
 /* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each, the titles

@@ -297,6 +297,18 @@ def test_deleting_a_session_takes_all_its_files_and_no_others(world, chats):
     assert [line.split(" question")[0] for line in listed(world)] == ["  1. Copy", "  2. Other"]
 
 
+def test_what_agents_said_is_no_session_and_goes_with_its_own(world, chats):
+    chats("session-2026-11-22T17-47-11744ff3.jsonl", whole(47, "First"), 1000)
+    below = chats.folder / ID
+    below.mkdir()
+    for path in (below / "agent-1.jsonl", chats.folder / "session-2026-11-22T17-48-agent-1.jsonl"):
+        path.write_text("".join(json.dumps(line) + "\n" for line in [
+            {**metadata(48, "agent-1"), "kind": "subagent"}, *turn(48, "Agent")]))
+    assert [line.split(" question")[0] for line in listed(world)] == ["  1. First"]
+    assert world.command("--delete-session", ID).code == 0
+    assert not below.exists() and len(world.sessions()) == 1
+
+
 def test_no_file_goes_while_one_of_the_session_is_open(world, chats):
     real = chats("session-2026-11-22T17-47-11744ff3.jsonl", whole(47, "First"), 1000)
     left = chats("session-2026-11-22T17-48-11744ff3.jsonl", stub(48), 2000)
