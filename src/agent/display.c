@@ -120,6 +120,17 @@ static void say_changes(struct buf *out, const json_t *result)
 		add_line(out, json_span(json_object_get(change, "diff")));
 }
 
+static void say_denials(struct buf *out, const json_t *result)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(result, "denials"), i, denial) {
+		add_line(out, SPAN("denied: "));
+		buf_span(out, json_span(json_object_get(denial, "message")));
+	}
+}
+
 static void say_result(struct buf *out, const struct tool *tool, const json_t *result)
 {
 	static const char *const parts[] = { "message", "output", "diff", "text" };
@@ -135,6 +146,7 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 			add_line(out, text);
 	}
 	say_changes(out, result);
+	say_denials(out, result);
 	if (!out->len && tool && tool->kind == TOOL_KIND_READ &&
 	    json_object_get(result, "file_path"))
 		say_file(out, result);
@@ -145,8 +157,11 @@ char *display_result(const struct tool *tool, const json_t *result)
 	_cleanup_buf_ struct buf out = BUF_INIT(DISPLAY_MAX * 4);
 	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	if (tool_result_failed(result))
-		return mem_strdup(error_message_of(result));
+	if (tool_result_failed(result)) {
+		buf_str(&out, error_message_of(result));
+		say_denials(&out, result);
+		return buf_steal(&out);
+	}
 	say_result(&out, tool, result);
 	if (out.len)
 		return buf_steal(&out);

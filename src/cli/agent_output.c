@@ -210,6 +210,7 @@ static void stream_result(struct agent_output *output, const json_t *message)
 	copy_member(event, "output", message, "display");
 	if (!ok)
 		copy_member(event, "error", message, "error");
+	copy_member(event, "denials", json_object_get(message, "result"), "denials");
 	put_event(output, event);
 }
 
@@ -252,21 +253,31 @@ static void show_call(const json_t *message)
 	output_stderr(buf_view(&line));
 }
 
+static void show_part(const char *label, const char *text)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	buf_printf(&line, "  %s", label);
+	buf_str(&line, *text ? ": " : "");
+	render_safe(&line, utf8_head(span_str(text), 500));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+/* That a call failed, and why; and what the sandbox denied to a command, which may end well all the same. */
 static void show_result(const json_t *message)
 {
+	const json_t *denials = json_object_get(json_object_get(message, "result"), "denials");
 	const char *status = json_string_value(json_object_get(message, "status"));
 	const char *why = json_string_value(
 		json_object_get(json_object_get(message, "error"), "message"));
-	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+	size_t i;
+	json_t *denial;
 
-	if (!status || strcmp(status, "success") == 0)
-		return;
-	buf_str(&line, "  ");
-	render_safe(&line, span_str(status));
-	buf_str(&line, why ? ": " : "");
-	render_safe(&line, utf8_head(span_str(why ? why : ""), 500));
-	buf_char(&line, '\n');
-	output_stderr(buf_view(&line));
+	if (status && strcmp(status, "success") != 0)
+		show_part(status, why ? why : "");
+	json_array_foreach((json_t *)denials, i, denial)
+		show_part("denied", json_string_value(json_object_get(denial, "message")));
 }
 
 static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)

@@ -170,3 +170,32 @@ def test_raw_output_acts_on_the_terminal(world):
     assert "\x1b[1m" not in shown()
     assert "a\x1b[1mb" in shown("--raw-output") and "[WARNING] --raw-output" in shown("--raw-output")
     assert "WARNING" not in shown("--raw-output", "--accept-raw-output-risk")
+
+
+# ---- denials -------------------------------------------------------------------------------------
+
+DENIED = [[call("run_shell_command", {"command": "echo x > /usr/outside; true"})], [text("Done.")]]
+
+
+def test_what_the_sandbox_denied_is_in_stream_json(world):
+    done = world.run(DENIED, "-p", "x", "--yolo", "-o", "stream-json")
+    (result,) = done.of_type("tool_result")
+    (denial,) = result["denials"]
+    assert result["status"] == "success" and denial["what"] == "/usr/outside"
+    assert "denied: %s" % denial["message"] in result["output"].splitlines()
+
+
+def test_a_command_that_is_denied_nothing_has_no_denials(world):
+    done = world.run([[call("run_shell_command", {"command": "true"})], [text("Done.")]], "-p", "x",
+                     "--yolo", "-o", "stream-json")
+    (result,) = done.of_type("tool_result")
+    assert "denials" not in result and "denied" not in result["output"]
+
+
+def test_what_the_sandbox_denied_is_told_on_a_terminal(world):
+    with world.fake([{"reply": step} for step in DENIED]) as server:
+        with Terminal([HASP, "-p", "x", "--yolo"], world.root, dict(world.environment(server)),
+                      columns=200) as terminal:
+            _, out = terminal.finish()
+    (line,) = [line for line in out.decode().split("\r\n") if line.startswith("  denied: ")]
+    assert "/usr/outside" in line
