@@ -20,6 +20,7 @@
 enum {
 	INPUT_BYTES = 16 << 10,
 	AGAIN_MS = 20, /* how often input that the command is too slow for is offered again */
+	END_OF_INPUT = 4, /* what the key ^D sends */
 	EXIT_TIMED_OUT = 124,
 	EXIT_LOST = 125,
 };
@@ -33,6 +34,7 @@ struct attention {
 	bool input_open;
 	char input[INPUT_BYTES]; /* what was read and not taken yet */
 	size_t input_len;
+	size_t early;    /* so many bytes to be read were typed before the terminal was raw */
 	bool raw;        /* the terminal is ours to restore */
 	struct termios terminal;
 	bool interrupted;
@@ -165,6 +167,7 @@ static void window_size(struct run_request *request)
 static void terminal_raw(struct attention *attention)
 {
 	struct termios raw;
+	int early;
 
 	if (attention->how != ATTEND_TERMINAL ||
 	    tcgetattr(STDIN_FILENO, &attention->terminal) != 0)
@@ -172,6 +175,20 @@ static void terminal_raw(struct attention *attention)
 	raw = attention->terminal;
 	cfmakeraw(&raw);
 	attention->raw = tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+	if (attention->raw && ioctl(STDIN_FILENO, FIONREAD, &early) == 0 && early > 0)
+		attention->early = (size_t)early;
+}
+
+/* Before a terminal is raw its driver makes of the key for the end of the input a mark in what is
+ * to be read; afterwards that reads as a NUL.  The command's terminal gets the key. */
+static void restore_keys(struct attention *attention, size_t len)
+{
+	const size_t early = len < attention->early ? len : attention->early;
+
+	for (size_t i = 0; i < early; i++)
+		if (!attention->input[i])
+			attention->input[i] = END_OF_INPUT;
+	attention->early -= early;
 }
 
 static void terminal_restore(struct attention *attention)
@@ -251,6 +268,7 @@ static void take_input(struct attention *attention)
 	ssize_t got = read(STDIN_FILENO, attention->input, sizeof(attention->input));
 
 	if (got > 0) {
+		restore_keys(attention, (size_t)got);
 		attention->input_len = (size_t)got;
 		pass_input(attention);
 	} else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {

@@ -75,6 +75,7 @@ class Terminal:
         end = time.monotonic() + SECONDS
         while self._read(5):
             assert time.monotonic() < end
-        if self.status is None:
-            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        while not self._ended():
+            assert time.monotonic() < end, "it goes on; there is %r" % self.output
+            time.sleep(0.01)
         return self.status, self.output

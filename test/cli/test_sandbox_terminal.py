@@ -6,6 +6,7 @@ import struct
 import termios
 import time
 
+import pytest
 from conftest import HASP
 from terminal import Terminal
 
@@ -58,6 +59,17 @@ def test_the_end_of_input_key(ws):
         t.wait_for(b"ready")
         t.type("\x04")
         assert b"over" in t.finish()[1]
+
+
+@pytest.mark.parametrize("typed,shown", [("\x04", b""), ("one\n\x04", b"one\r\none\r\n"),
+                                         ("one\x04\x04", b"oneone")])
+def test_what_is_typed_before_hasp_is_there_counts(ws, typed, shown):
+    """Also ^D, which the terminal takes for itself then."""
+    script = "sleep 0.4; exec '%s' sandbox cat" % HASP
+    with Terminal(["sh", "-c", script], ws.folder, ws.env) as t:
+        t.type(typed)
+        code, output = t.finish()
+    assert code == 0 and output.endswith(shown) and b"^@" not in output
 
 
 def test_an_interactive_shell_has_job_control(ws):
