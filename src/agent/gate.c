@@ -7,6 +7,7 @@
 #include "agent/display.h"
 #include "agent/error_type.h"
 #include "agent/gemini_names.h"
+#include "agent/off_tools.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -157,8 +158,7 @@ static json_t *gate_before(void *data, const struct tool *tool, json_t **argumen
 
 /* ---- the rules --------------------------------------------------------------------- */
 
-static struct policy_call policy_call(struct agent *agent, const struct tool *tool,
-                                      const json_t *arguments, const json_t *theirs)
+struct policy_call gate_subject(const struct tool *tool)
 {
 	return (struct policy_call){
 		.tool = tool->name,
@@ -166,14 +166,23 @@ static struct policy_call policy_call(struct agent *agent, const struct tool *to
 		.server = tool->server,
 		.server_tool = tool->server_tool,
 		.kind = tool_kind_name(tool->kind),
-		.arguments = arguments,
-		.other_arguments = theirs,
 		.annotations = tool->annotations,
-		.subagent = agent->options.name,
-		.mode = agent_mode(agent),
-		.interactive = agent->options.interactive,
-		.trusted = agent->trusted,
+		.mode = MODE_DEFAULT,
 	};
+}
+
+static struct policy_call policy_call(struct agent *agent, const struct tool *tool,
+                                      const json_t *arguments, const json_t *theirs)
+{
+	struct policy_call call = gate_subject(tool);
+
+	call.arguments = arguments;
+	call.other_arguments = theirs;
+	call.subagent = agent->options.name;
+	call.mode = agent_mode(agent);
+	call.interactive = agent->options.interactive;
+	call.trusted = agent->trusted;
+	return call;
 }
 
 bool gate_hides(struct agent *agent, const struct tool *tool)
@@ -183,6 +192,22 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 	if (tool->hidden && tool->hidden(agent->options.session))
 		return true;
 	return agent->options.policy && policy_hides(agent->options.policy, &call);
+}
+
+/* By its name in the last request: a hook may have made the choice smaller. */
+static bool was_offered(void *data, const struct tool *tool)
+{
+	const struct call *call = data;
+	size_t i;
+	json_t *declaration;
+
+	json_array_foreach(call->agent->offered, i, declaration) {
+		const char *name = json_string_value(json_object_get(declaration, "name"));
+
+		if (name && strcmp(name, tool->name) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void tell_rejection(struct call *call, const struct tool *tool)
@@ -214,20 +239,36 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	return decisions[call->verdict.decision];
 }
 
+/* NULL: none, or the settings forbid it. */
+static const char *mode_that_allows(struct agent *agent, const struct tool *tool)
+{
+	const struct policy_call subject = policy_call(agent, tool, NULL, NULL);
+	const enum approval_mode mode = off_tools_mode(agent->options.policy, &subject);
+
+	if (mode == MODE_COUNT ||
+	    (agent->options.settings && off_tools_forbidden(agent->options.settings, mode)))
+		return NULL;
+	return off_tools_mode_word(mode);
+}
+
 /* A default rule that says no because nobody is there: what somebody could have said beforehand. */
 static void deny(struct call *call, const struct tool *tool, struct err *err)
 {
 	struct span rule = span_str(call->verdict.rule);
-	const char *mode = tool->kind == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
+	const char *mode;
 
 	if (call->agent->options.interactive || !span_starts(rule, SPAN("default:")) ||
 	    agent_mode(call->agent) == MODE_PLAN)
 		err_set(err, ERR_DENIED_BY_POLICY, "%s", call->verdict.message);
-	else
+	else {
+		mode = mode_that_allows(call->agent, tool);
 		err_set(err, ERR_DENIED_BY_POLICY,
 		        "%s Nobody can be asked here; the user can allow it beforehand: by a policy "
-		        "rule, with --allowed-tools %s, or with --approval-mode %s.",
-		        call->verdict.message, tool->name, mode);
+		        "rule, %swith --allowed-tools %s%s%s%s.",
+		        call->verdict.message, mode ? "" : "or ", tool->name,
+		        mode ? ", or with --approval-mode " : "", mode ? mode : "",
+		        mode && !call->agent->trusted ? ", which is for trusted folders" : "");
+	}
 }
 
 static enum call_decision decide(void *data, const struct tool *tool, const json_t *arguments,
@@ -340,6 +381,7 @@ void gate_attach(struct call *call)
 		.decide = decide,
 		.confirm = agent_confirm_ask,
 		.after = gate_after,
+		.offered = was_offered,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.cancel = cancel ? &cancel->set : NULL,
 		.data = call,

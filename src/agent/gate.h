@@ -19,6 +19,8 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 /* The question was answered with yes, or there is none: the edit is about to be made. */
 void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments);
 
+/* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
+struct policy_call gate_subject(const struct tool *tool);
 /* "update_file replace edit": all names of a tool, for matchers; for the caller. */
 char *gate_names(const struct tool *tool);
 /* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be

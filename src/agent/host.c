@@ -11,6 +11,7 @@
 #include "agent/facts.h"
 #include "agent/hooks_load.h"
 #include "agent/mention.h"
+#include "agent/off_tools.h"
 #include "agent/outputs.h"
 #include "agent/prompt.h"
 #include "agent/retention.h"
@@ -376,7 +377,10 @@ static void open_checkpoints(struct host *host)
 static bool open_agent(struct host *host, struct err *err)
 {
 	const struct host_options *from = &host->options;
-	_cleanup_free_ char *system = NULL;
+	const struct off_tools off = { .policy = from->policy, .session = &host->session,
+		                       .settings = from->settings, .mode = from->mode,
+		                       .interactive = from->interactive };
+	_cleanup_free_ char *system = NULL, *off_text = off_tools_text(&off);
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
 	struct prompt_options prompt = {
 		.settings = from->settings, .provider = from->provider, .tools = host->tools,
@@ -384,6 +388,7 @@ static bool open_agent(struct host *host, struct err *err)
 		.interactive = from->interactive, .git = host->git,
 		.confinement = from->confinement,
 		.plans_folder = services_plans_folder(host->services),
+		.off_tools = off_text,
 	};
 	struct agent_options options = {
 		.model = host->model, .parameters = &host->choice.parameters,

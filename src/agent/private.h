@@ -36,6 +36,7 @@ struct agent {
 	bool loop_told;                /* of this prompt */
 	json_t *declared;              /* owned; the tools, as told to the model, in `declared_mode` */
 	enum approval_mode declared_mode;
+	json_t *offered;               /* owned; the tools of the last request; NULL: none yet, or none */
 	unsigned turns;                /* of the session */
 	/* What the provider counted last, for how many messages. */
 	uint64_t counted_tokens;

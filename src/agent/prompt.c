@@ -131,7 +131,8 @@ static void put_sections(struct making *making)
 		buf_printf(making->out, "The folder for plans is %s.\n", options->plans_folder);
 	put_section(making, "OPERATION", true, operation);
 	if (!options->interactive && !is_left_out(making, "OPERATION"))
-		buf_str(making->out, headless);
+		buf_printf(making->out, "%s%s", headless,
+		           options->off_tools ? options->off_tools : "");
 	put_sandbox(making);
 	put_section(making, "GIT", options->git, git);
 }

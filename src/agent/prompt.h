@@ -25,6 +25,7 @@ struct prompt_options {
 	bool git;                  /* the workspace is in a git repository */
 	const char *confinement;   /* sentences about the sandbox; or NULL */
 	const char *plans_folder;  /* in plan mode; or NULL */
+	const char *off_tools;     /* off_tools_text; or NULL */
 };
 
 /* *ret is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot be read. */

@@ -120,6 +120,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->history);
 	free(agent->first_prompt);
 	json_decref(agent->declared);
+	json_decref(agent->offered);
 	json_decref(agent->ids);
 	json_decref(agent->folders);
 	pthread_mutex_destroy(&agent->lock);

@@ -338,6 +338,8 @@ enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_
 
 	shape(agent, &shaped);
 	before_selection(agent, &shaped);
+	json_decref(agent->offered);
+	agent->offered = json_incref((json_t *)shaped.request.tools);
 	if (before_model(agent, &shaped, ret_reason))
 		end = reply_of(agent, &shaped, ret, ret_reason, err);
 	shaped_release(&shaped);

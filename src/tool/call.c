@@ -16,16 +16,21 @@ enum { PROBLEMS_MAX = 16 << 10 };
 
 static json_t *unknown_tool(const struct session *session, const char *name)
 {
-	size_t count = tool_set_count(session->tools);
-	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
+	const struct call_hooks *hooks = &session->hooks;
+	size_t all = tool_set_count(session->tools), count = 0;
+	_cleanup_free_ const char **names = mem_alloc(all + 1, sizeof(*names));
 	_cleanup_buf_ struct buf list = BUF_INIT(PROBLEMS_MAX);
 	struct span shown = utf8_head(span_str(name), 80);
 	struct err err = ERR_INIT;
 	const char *near;
 
-	for (size_t i = 0; i < count; i++) {
-		names[i] = tool_set_at(session->tools, i)->name;
-		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	for (size_t i = 0; i < all; i++) {
+		const struct tool *tool = tool_set_at(session->tools, i);
+
+		if (hooks->offered && !hooks->offered(hooks->data, tool))
+			continue;
+		buf_printf(&list, "%s%s", count ? ", " : "", tool->name);
+		names[count++] = tool->name;
 	}
 	near = nearest_name(name, names, count);
 	err_set(&err, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\"%s%s. The tools are: %s.",

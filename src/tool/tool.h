@@ -86,6 +86,9 @@ struct call_hooks {
 	 * whenever that says ASK. NULL: all is allowed, but no call that wants more than the session
 	 * has (tool_wants_more); with `decide`: nobody can be asked, so the answer is no. */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
+	/* Whether the tool was offered to who calls: the answer to a name that is no tool's lists only
+	 * those. NULL: all were. */
+	bool (*offered)(void *data, const struct tool *tool);
 	/* Sees the result of a call that ran, and may replace it. */
 	void (*after)(void *data, const struct tool *tool, const json_t *arguments, json_t **result);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */

@@ -56,6 +56,68 @@ def test_modes(world, mode, reads, writes, runs):
     assert (world.root / "made").exists() == runs
 
 
+EDITORS = {"safe_patch", "write_file", "update_file", "apply_changes"}
+OTHERS = {"run_shell_command", "write_background_input", "save_memory"}
+
+
+def told_of_off(done):
+    """Tools that the system prompt says are off: name: the mode that would allow it."""
+    lines = [line for line in done.sent[0]["systemInstruction"]["parts"][0]["text"].splitlines()
+             if "These tools are off" in line]
+    if not lines:
+        return {}
+    (line,) = lines
+    groups = line.split("calls: ")[1].split(". --allowed-tools NAME")[0].split("; ")
+    return {name: mode for group in groups for names, _, mode in [group.partition(" (")]
+            for name in names.split(", ")}
+
+
+def by_mode(names, mode):
+    return dict.fromkeys(names, "--approval-mode %s would allow them)" % mode)
+
+
+@pytest.mark.parametrize("args,off", [
+    ([], {**by_mode(EDITORS | {"web_fetch"}, "auto_edit"), **by_mode(OTHERS, "yolo")}),
+    (["--approval-mode", "auto_edit"], by_mode(OTHERS, "yolo")),
+    (["--yolo"], {}),
+    (["--approval-mode", "plan"], {}),
+    (["--allowed-tools", "run_shell_command,write_file", "--approval-mode", "auto_edit"],
+     by_mode({"save_memory", "write_background_input"}, "yolo")),
+])
+def test_tools_that_are_off_are_not_offered_but_named(world, args, off):
+    done = world.run([[call("nonesuch", {})], [text("Done.")]], "-p", "x", *args)
+    offered = [tool["name"] for tool in done.sent[0]["tools"][0]["functionDeclarations"]]
+    assert told_of_off(done) == off and not set(off) & set(offered)
+    (unknown,) = done.results()
+    assert unknown["error"]["code"] == "unknown_tool"
+    assert unknown["message"].split("The tools are: ")[1] == ", ".join(offered) + "."
+
+
+def test_a_mode_that_is_forbidden_is_not_said_to_help(world):
+    world.settings(security={"disableYoloMode": True})
+    off = told_of_off(world.run([[text("Done.")]], "-p", "x"))
+    assert off == {**by_mode(EDITORS | {"web_fetch"}, "auto_edit"), **dict.fromkeys(OTHERS, "")}
+    message = refused(attempt(world, SHELL))
+    assert "or with --allowed-tools run_shell_command." in message and "yolo" not in message
+
+
+def test_in_a_folder_that_is_not_trusted_trust_comes_first(world):
+    done = world.run([[WRITE], [text("Done.")]], "-p", "x",
+                     env={"GEMINI_CLI_TRUST_WORKSPACE": None})
+    assert set(told_of_off(done)) == EDITORS | OTHERS | {"web_fetch"}
+    assert "hasp config trust" in done.said(0)
+    assert "--approval-mode auto_edit, which is for trusted folders" in refused(done.results()[0])
+
+
+def test_the_tools_of_an_answer_are_those_that_a_hook_left(world):
+    hook(world, "BeforeToolSelection", say(hookSpecificOutput={
+        "hookEventName": "BeforeToolSelection",
+        "toolConfig": {"mode": "ANY", "allowedFunctionNames": ["read_file", "glob"]}}))
+    (unknown,) = world.run([[call("read_fil", {})], [text("Done.")]], "-p", "x", "--yolo").results()
+    assert "did you mean read_file" in unknown["message"]
+    assert unknown["message"].endswith("The tools are: read_file, glob.")
+
+
 def test_the_mode_of_the_settings(world):
     world.settings(general={"defaultApprovalMode": "auto_edit"})
     assert attempt(world, WRITE)["success"] is True
