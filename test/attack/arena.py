@@ -100,7 +100,8 @@ class Canary:
     def __init__(self, arena):
         self.process = subprocess.Popen(
             [*arena.as_user(), arena.probe, "canary", arena.held], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, "CANARY_API_TOKEN": SECRET})
         self.address, self.shm, self.fd = self.process.stdout.readline().split()
         self.pid = self.process.pid
         self.before = self.state()

@@ -133,7 +133,10 @@ def hidden():
     yield row("cloud keys", "A9 21", "cat ~/.aws/credentials")
     yield row("hasp's tokens", "E 75", "cat ~/.gemini/oauth_creds.json")
     yield row("secrets in the environment of others", "E 73",
-              "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep API_TOKEN")
+              "tr '\\0' '\\n' < /proc/$C/environ | grep API_TOKEN")
+    yield row("secrets in hasp's environment", "E 73",
+              "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep ^TEST_API_TOKEN",
+              paths="hasp blanks what it was given there")
 
 
 def settings():
