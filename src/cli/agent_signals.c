@@ -36,3 +36,17 @@ int agent_signal(void)
 {
 	return first_signal;
 }
+
+void agent_signal_die(void)
+{
+	const int number = first_signal;
+	sigset_t set;
+
+	if (!number)
+		return;
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}

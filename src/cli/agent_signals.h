@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals of a headless run: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in order; a second
+/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in order; a second
  * one ends the program at once. */
 #ifndef HASP_CLI_AGENT_SIGNALS_H
 #define HASP_CLI_AGENT_SIGNALS_H
@@ -10,5 +10,8 @@
 void agent_signals_install(struct cancel *cancel);
 /* The signal that came first; 0: none. */
 int agent_signal(void);
+/* Ends the program by that signal, when all is put in order: who started it sees by which. Returns if
+ * none came. */
+void agent_signal_die(void);
 
 #endif

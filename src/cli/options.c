@@ -326,7 +326,10 @@ static const struct command commands[] = {
 			"if it begins with {. Arguments given with --arg are merged over it.\n\n"
 			"The result is one JSON document on standard output. On a terminal the "
 			"result is shown for people instead: the diff, where each hunk went, and "
-			"on failure what is needed to try again.",
+			"on failure what is needed to try again.\n\n"
+			"SIGINT, SIGTERM and SIGHUP cancel the call: a command ends with all that it "
+			"started, what it must not leave behind is put right, and hasp ends by that "
+			"signal. A second one ends hasp at once.",
 		.flags = tool_flags,
 		.flag_count = ARRAY_LEN(tool_flags),
 		.positionals = tool_positionals,

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/agent_signals.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/live.h"
@@ -140,7 +142,8 @@ static bool show_result(const struct invocation *invocation, const json_t *resul
 /* The call, with what a command needs: a place for it among jobs, which end with it, and for people
  * its output as it comes. */
 static json_t *run_tool(const struct invocation *invocation, const struct tool *tool,
-                        struct provider *provider, const json_t *arguments, struct live *live)
+                        struct provider *provider, const json_t *arguments, struct live *live,
+                        const struct cancel *cancel)
 {
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 	struct jobs *jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
@@ -149,6 +152,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 
 	session_init(&session, provider);
 	session.jobs = jobs;
+	session.hooks.cancel = &cancel->set;
 	session.one_call = true;
 	if (live && tool->kind == TOOL_KIND_EXECUTE) {
 		session.hooks.output = live_output;
@@ -160,8 +164,11 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	return result;
 }
 
+/* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there is of
+ * a result told. */
 static int call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
 {
+	static struct cancel cancel;
 	bool for_people = !invocation_has(invocation, FLAG_JSON) &&
 	                  (invocation_has(invocation, FLAG_PRETTY) || output_is_terminal());
 	struct provider *provider = NULL;
@@ -170,13 +177,16 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	json_t *result;
 	bool failed, shown;
 
+	if (!cancel_init(&cancel, &err))
+		return complain(&err, CLI_FAILED);
+	agent_signals_install(&cancel);
 	if (!open_provider(invocation, &provider, &err))
 		return complain(&err, CLI_USAGE);
 	confinement_warn(provider);
 	if (for_people)
 		view_prepare(tool, arguments);
 	live_init(&live);
-	result = run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL);
+	result = run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL, &cancel);
 	live_release(&live);
 	failed = tool_result_failed(result);
 	if (json_is_object(result) && !for_people)
@@ -212,5 +222,6 @@ int command_run_tool(const struct invocation *invocation)
 		return complain(&err, CLI_USAGE);
 	code = call(invocation, tool, arguments);
 	json_decref(arguments);
+	agent_signal_die();
 	return code;
 }

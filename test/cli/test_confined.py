@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp tool: what it does is done by a confined worker, and each result says so."""
+import json
 import os
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 from conftest import HASP
@@ -186,3 +189,28 @@ def test_output_that_is_cut_is_not_promised_from_a_session_that_is_over(ws):
     result = ws.tool("run_shell_command", {"command": "seq 1 100000"}).json
     assert result["truncated"] and "log_path" not in result
     assert "read_background_output" not in result["message"]
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
+def test_a_signal_ends_the_command_and_puts_things_in_order(ws, tmp_path, level, name):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    mark = "sleep 6%d.%d" % (os.getpid(), time.monotonic_ns() % 10**6)
+    script = ("mkdir -p new/.git/hooks new/.git/objects new/.git/refs; "
+              "echo 'ref: refs/heads/x' > new/.git/HEAD; echo x > new/.git/hooks/pre-commit; "
+              "setsid %s & touch ready; %s" % (mark, mark))
+    process = subprocess.Popen([HASP, "tool", "run_shell_command", "--sandbox", level,
+                                json.dumps({"command": script})], cwd=ws.folder,
+                               env={**ws.env, "TMPDIR": str(temporary)}, stdout=subprocess.PIPE)
+    end = time.monotonic() + 20
+    while not (ws.folder / "ready").exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(getattr(signal, "SIG" + name))
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == -getattr(signal, "SIG" + name)
+    assert json.loads(out)["error"]["code"] == "cancelled"
+    assert subprocess.run(["pgrep", "-f", mark], stdout=subprocess.DEVNULL).returncode == 1
+    assert os.listdir(ws.folder / "new/.git/hooks") == ["pre-commit.hasp-taken"]
+    assert list(temporary.iterdir()) == []
