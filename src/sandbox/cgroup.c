@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making, joining, ending and removing groups.
  *
- * A group is called hasp-PID-N after the process that made it, so that one whose maker is gone can be
- * told.  Removing a group that has processes is refused by the kernel, so a mistake there
+ * A group is called hasp-PID-START-N after the process that made it and the time when that began, so
+ * that one whose maker is gone can be told, also when another process has its number by now.  Removing a group that has processes is refused by the kernel, so a mistake there
  * costs nothing.
  */
 #include "sandbox/cgroup.h"
@@ -55,21 +55,48 @@ static bool write_number(const char *folder, const char *name, unsigned long lon
 	return write_text(folder, name, text);
 }
 
+/* When a process began, in the ticks of /proc/PID/stat (proc_pid_stat(5)); 0: it is not known. */
+static unsigned long long start_of(int pid)
+{
+	_cleanup_free_ char *path = mem_printf("/proc/%d/stat", pid);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[1024] = "";
+	const char *at = NULL;
+	unsigned long long start = 0;
+
+	/* The second field is a name in brackets, which may have any in it; this is the 22nd. */
+	if (fd >= 0 && fd_read_full(fd, text, sizeof(text) - 1) > 0)
+		at = strrchr(text, ')');
+	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+	                      "%*d %*d %llu", &start) != 1)
+		return 0;
+	return start;
+}
+
+/* Whether the name is that of a group whose maker is gone. */
+static bool is_stale(const char *name)
+{
+	unsigned long long start = 0, now;
+	int pid = 0, end = 0;
+
+	if (sscanf(name, GROUP_PREFIX "%d-%llu-%*u%n", &pid, &start, &end) != 2 || pid <= 0 ||
+	    end == 0 || name[end])
+		return false;
+	if (kill(pid, 0) != 0 && errno == ESRCH)
+		return true;
+	now = start_of(pid);
+	return start && now && start != now;
+}
+
 /* Removes the groups in `folder` whose makers are gone. */
 static void remove_stale(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)) != NULL) {
-		int pid, end = 0;
-
-		if (sscanf(entry->d_name, GROUP_PREFIX "%d-%*u%n", &pid, &end) != 1 || pid <= 0 ||
-		    end == 0 || entry->d_name[end])
-			continue;
-		if (kill(pid, 0) != 0 && errno == ESRCH)
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (is_stale(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-	}
 	if (dir)
 		closedir(dir);
 }
@@ -81,8 +108,8 @@ static char *make_in(const char *above)
 	char *folder;
 
 	remove_stale(above);
-	folder = mem_printf("%s/" GROUP_PREFIX "%d-%u", above, (int)getpid(),
-	                    atomic_fetch_add(&counter, 1));
+	folder = mem_printf("%s/" GROUP_PREFIX "%d-%llu-%u", above, (int)getpid(),
+	                    start_of(getpid()), atomic_fetch_add(&counter, 1));
 	if (mkdir(folder, 0755) == 0)
 		return folder;
 	free(folder);

@@ -293,10 +293,25 @@ static void a_group_comes_and_goes_with_its_command(void **state)
 	assert_int_equal(count_groups("pids") + count_groups("memory") + count_groups(NULL), 0);
 }
 
+/* Independent of the code: the 20th word behind the name in brackets. */
+static unsigned long long start_of(pid_t pid)
+{
+	_cleanup_free_ char *command = mem_printf("sed 's/.*) //' /proc/%d/stat | cut -d' ' -f20",
+	                                          (int)pid);
+	FILE *file = popen(command, "r");
+	unsigned long long start = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llu", &start), 1);
+	pclose(file);
+	return start;
+}
+
 static void groups_of_the_dead_are_removed(void **state)
 {
 	const struct sandbox_limits limits = { .processes = 4 };
-	_cleanup_free_ char *place = cgroup_place("pids"), *stale = NULL, *alive = NULL;
+	_cleanup_free_ char *place = cgroup_place("pids"), *stale = NULL, *alive = NULL, *reused = NULL;
+	const unsigned long long start = start_of(getppid());
 	pid_t pid = fork();
 
 	(void)state;
@@ -308,12 +323,16 @@ static void groups_of_the_dead_are_removed(void **state)
 		assert_int_equal(count_groups("pids"), 0);
 		return;
 	}
-	stale = mem_printf("%s/hasp-%d-0", place, (int)pid);
-	alive = mem_printf("%s/hasp-%d-0", place, (int)getppid());
+	stale = mem_printf("%s/hasp-%d-7-0", place, (int)pid);
+	alive = mem_printf("%s/hasp-%d-%llu-0", place, (int)getppid(), start);
+	/* Of one that had the number before. */
+	reused = mem_printf("%s/hasp-%d-%llu-0", place, (int)getppid(), start - 1);
 	assert_int_equal(mkdir(stale, 0755), 0);
 	assert_int_equal(mkdir(alive, 0755), 0);
+	assert_int_equal(mkdir(reused, 0755), 0);
 	cgroup_free(cgroup_make(&limits));
 	assert_int_equal(access(stale, F_OK), -1);
+	assert_int_equal(access(reused, F_OK), -1);
 	assert_int_equal(access(alive, F_OK), 0);
 	assert_int_equal(rmdir(alive), 0);
 }
