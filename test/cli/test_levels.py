@@ -178,3 +178,13 @@ def test_a_setting_that_is_no_level_is_told_and_does_not_count(ws):
     done = ws.run("sandbox", "--json", "--", "true")
     assert done.code == 0 and "hasp.sandbox.level" in done.message.splitlines()[0]
     assert json.loads(done.message.splitlines()[-1])["sandbox"] == "full"
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_hasp_inside_makes_no_noise_about_control_groups(ws, level):
+    """It finds out what it can have; an attempt of another program there is told."""
+    script = "'%s' sandbox true; mkdir /sys/fs/cgroup/mine" % HASP
+    report = json.loads(ws.run("sandbox", "--sandbox", level, "--json", "--", "sh", "-c",
+                               script).message.splitlines()[-1])
+    told = [denial["what"] for denial in report["denials"] if denial["kind"] == "write"]
+    assert told == ["/sys/fs/cgroup/mine"]
