@@ -80,7 +80,7 @@ def test_a_session_from_a_file(world):
 
 def test_a_session_that_is_open_is_not_resumed(world):
     world.run(HELLO, "-p", "first")
-    with world.fake([{"reply": [text("late")], "delay": 3}]) as server:
+    with world.fake([{"reply": [text("late")], "delay": 60}]) as server:
         process = world.start(server, "-r", "-p", "x")
         while not server.requests:
             time.sleep(0.01)
