@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """However a run ends, nothing of it stays behind, no file is torn and no session is lost."""
+import hashlib
 import json
 import os
 import signal
@@ -42,7 +43,7 @@ class Counter:
             call("update_file", {
                 "file_path": "value.py", "old_content": "value = %d" % state,
                 "new_content": "value = %d" % (state + 1),
-                "base_content_sha256": self.world.write("value.py", STATES[state])}),
+                "base_content_sha256": hashlib.sha256(STATES[state].encode()).hexdigest()}),
             call("run_shell_command", {"command": "sleep 0.02; cat value.py | head -1"})]}
 
 
