@@ -87,6 +87,14 @@ def test_outside_of_the_workspace(ws, outside, level):
 
 
 @LEVELS
+def test_a_path_that_a_shell_would_take_apart(ws, outside, level):
+    folder = outside / "it's; here $HOME"
+    folder.mkdir()
+    found = obeyed(ws, level, "mkdir %s/new" % shlex.quote(str(folder)))
+    assert found == "--write '%s'" % str(folder).replace("'", "'\\''")
+
+
+@LEVELS
 @pytest.mark.parametrize("path", ["/hasp-test-new", "/dev/hasp-test-new", "/proc/hasp-test/new"])
 def test_what_no_flag_can_name_has_no_hint(ws, level, path):
     found, code = hints(ws, level, "--", "sh", "-c", "mkdir %s" % path)

