@@ -294,4 +294,5 @@ def test_a_command_whose_worker_dies_is_told_with_its_time(world):
     milliseconds = (time.monotonic() - start) * 1000
     result = done.results()[-1]
     assert result["success"] is False and "died after" in result["message"]
+    assert "running it again" in result["error"]["advice"]
     assert 600 <= result["duration_ms"] < milliseconds - 1000

@@ -269,8 +269,20 @@ static void say_output(struct buf *out, const struct session *session,
 
 /* ---- the whole ------------------------------------------------------------------ */
 
+/* Where more time or less work at once would not help. NULL: that is the advice. */
+static const char *advice(const struct job_info *info, bool cancelled)
+{
+	if (cancelled)
+		return "The command was cancelled; what it had done by then is done.";
+	if (info->end.why == RUN_LOST)
+		return "The next command gets a new process. What this one had done by then is done: "
+		       "look at that before running it again.";
+	return NULL;
+}
+
 static json_t *error_of(const struct job_info *info, const char *message, bool cancelled)
 {
+	const char *own = advice(info, cancelled);
 	struct err err = ERR_INIT;
 	json_t *failure, *error;
 
@@ -279,9 +291,8 @@ static json_t *error_of(const struct job_info *info, const char *message, bool c
 	err_set(&err, cancelled ? ERR_CANCELLED : ERR_COMMAND_STOPPED, "%s", message);
 	failure = tool_failure(&err);
 	error = json_incref(json_object_get(failure, "error"));
-	if (cancelled)
-		json_object_set_new(error, "advice", json_string(
-			"The command was cancelled; what it had done by then is done."));
+	if (own)
+		json_object_set_new(error, "advice", json_string(own));
 	json_decref(failure);
 	return error;
 }
