@@ -18,7 +18,8 @@
  * Folder, by subject:
  *   a prompt's life   agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c
  *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
- *                     the question; off_tools.c what is not offered; hook_model.c hooks on requests and replies; state.c what these share
+ *                     the question; off_tools.c what is not offered; hook_model.c hooks on requests and
+ *                     replies; state.c what these share
  *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
  *                     @files; superseded.c, mask.c, compact.c what leaves again, first_prompt.c what of it
  *                     stays, cut.c the note in its place; loop_check.c; weight.c

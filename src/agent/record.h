@@ -14,7 +14,8 @@
  *
  * A line is one write of whole JSON and its end; a half line at the end of a file that is opened again is
  * completed with a line end before anything is added.  Two programs never write one file: it is locked
- * (flock) while it is open, and a new session's is one that was not there.  Nothing here deletes anything: sessions.h does, when asked to.
+ * (flock) while it is open, and a new session's is one that was not there.  Nothing here deletes anything:
+ * sessions.h does, when asked to.
  */
 #ifndef HASP_AGENT_RECORD_H
 #define HASP_AGENT_RECORD_H

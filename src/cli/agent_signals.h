@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in order; a second
- * one ends the program at once. */
+/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in
+ * order; a second one ends the program at once. */
 #ifndef HASP_CLI_AGENT_SIGNALS_H
 #define HASP_CLI_AGENT_SIGNALS_H
 

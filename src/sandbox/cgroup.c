@@ -2,8 +2,8 @@
 /* Making, joining, ending and removing groups.
  *
  * A group is called hasp-PID-START-N after the process that made it and the time when that began, so
- * that one whose maker is gone can be told, also when another process has its number by now.  Removing a group that has processes is refused by the kernel, so a mistake there
- * costs nothing.
+ * that one whose maker is gone can be told, also when another process has its number by now.  Removing
+ * a group that has processes is refused by the kernel, so a mistake there costs nothing.
  */
 #include "sandbox/cgroup.h"
 
