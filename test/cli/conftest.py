@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,6 +12,11 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
+
+# A shell's background job has SIGINT ignored, nohup's SIGHUP: so would all that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Done:
