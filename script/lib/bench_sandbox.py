@@ -7,6 +7,7 @@ operations, a build and git inside, beside outside.  Runs are interleaved; figur
 """
 
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -90,6 +91,7 @@ def io_table(folder, rounds, files, megabytes):
     for number in range(rounds + 1):
         turn = number % len(ways)  # nobody is always the first
         for name, before in ways[turn:] + ways[:turn]:
+            os.sync()  # nobody waits for what another wrote
             times = timed_lines([*before, str(local), str(folder), str(files), str(megabytes)],
                                 folder)
             for what, took in times.items():
