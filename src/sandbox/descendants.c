@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads /proc/PID/stat of all processes: pid (name) state parent ..., proc_pid_stat(5). */
+/* Reads /proc/PID/stat of all processes: pid (name) state parent group ..., proc_pid_stat(5). */
 #include "sandbox/descendants.h"
 
 #include <dirent.h>
@@ -14,11 +14,11 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
-enum { STAT_BYTES = 512, KILL_ROUNDS = 200, ROUND_MS = 1 };
+enum { STAT_BYTES = 512, KILL_ROUNDS = 2000, ROUND_MS = 1 };
 
 struct seen {
-	pid_t pid, parent;
-	bool ended, ours;
+	pid_t pid, parent, group;
+	bool ended, stopped, ours;
 };
 
 struct all {
@@ -32,7 +32,7 @@ static bool read_stat(int proc, const char *name, struct seen *ret)
 	_cleanup_fd_ int fd = -1;
 	ssize_t len;
 	const char *end;
-	int parent;
+	int parent, group;
 
 	snprintf(path, sizeof(path), "%s/stat", name);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
@@ -42,10 +42,10 @@ static bool read_stat(int proc, const char *name, struct seen *ret)
 	text[len] = '\0';
 	/* The name is the process's own choice and may hold anything, ")" too. */
 	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
 		return false;
-	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10), .parent = parent,
-	                      .ended = state == 'Z' || state == 'X' };
+	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10), .parent = parent, .group = group,
+	                      .ended = state == 'Z' || state == 'X', .stopped = state == 'T' };
 	return true;
 }
 
@@ -128,30 +128,62 @@ pid_t descendants_self(void)
 	return (pid_t)strtol(text, NULL, 10);
 }
 
-/* One round; false when nothing alive was found. */
-static bool kill_round(pid_t ancestor)
-{
-	struct descendant *list;
-	size_t count = descendants_list(ancestor, &list);
-	bool alive = false;
+/* What one look found beneath an ancestor. */
+struct look {
+	bool quiet;   /* nothing runs there, and the ancestor itself has stopped */
+	size_t ended; /* zombies, which nobody reaps while the ancestor is stopped */
+};
 
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].ended)
+/* A signal to a group reaches what one of its members forks meanwhile as well: a process that forks
+ * and exits faster than /proc is read is caught by the group that its zombies are still in. */
+static void kill_one(const struct seen *it, pid_t spared_group)
+{
+	if (!it->ended)
+		kill(it->pid, SIGKILL);
+	if (it->group > 1 && it->group != spared_group && it->group != getpgrp())
+		kill(-it->group, SIGKILL);
+}
+
+static struct look kill_round(pid_t ancestor)
+{
+	struct all all = read_all();
+	struct look look = { .quiet = true };
+	pid_t spared_group = 0;
+
+	mark(&all, ancestor);
+	for (size_t i = 0; i < all.count; i++)
+		if (all.items[i].pid == ancestor) {
+			spared_group = all.items[i].group;
+			look.quiet = all.items[i].stopped || all.items[i].ended;
+		}
+	for (size_t i = 0; i < all.count; i++) {
+		if (!all.items[i].ours)
 			continue;
-		alive = true;
-		kill(list[i].pid, SIGKILL);
+		look.ended += all.items[i].ended;
+		look.quiet = look.quiet && all.items[i].ended;
+		kill_one(&all.items[i], spared_group);
 	}
-	free(list);
-	return alive;
+	free(all.items);
+	return look;
 }
 
 void descendants_kill(pid_t ancestor)
 {
-	const struct timespec nap = { .tv_nsec = ROUND_MS * 1000000L };
+	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
+	struct look before = { 0 };
 
-	/* Stopped it starts nothing more, and orphans come to it as before. */
+	/* Stopped it starts nothing more, orphans come to it as before, and their zombies stay. */
 	kill(ancestor, SIGSTOP);
-	for (int i = 0; i < KILL_ROUNDS && kill_round(ancestor); i++)
-		nanosleep(&nap, NULL);
+	/* One look misses what was forked behind its back by something that then exited; that leaves a
+	 * zombie more, at the latest in the next look.  So nothing is left when two looks in a row
+	 * find nothing alive and the same number of zombies. */
+	for (int i = 0; i < KILL_ROUNDS; i++) {
+		struct look now = kill_round(ancestor);
+
+		if (now.quiet && before.quiet && now.ended == before.ended)
+			break;
+		before = now;
+		nanosleep(&pause, NULL);
+	}
 	kill(ancestor, SIGKILL);
 }

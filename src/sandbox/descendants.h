@@ -20,8 +20,11 @@ size_t descendants_list(pid_t ancestor, struct descendant **ret);
  * namespace; 0 without /proc. */
 pid_t descendants_self(void);
 
-/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it:
- * it is stopped first, and killed when nothing is left beneath it. */
+/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it,
+ * and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it. The
+ * process groups of descendants are killed whole, but for the ancestor's and the caller's own. What
+ * starts a new group at every fork, faster than /proc is read, can escape: only a PID namespace or
+ * a control group ends that for certain. */
 void descendants_kill(pid_t ancestor);
 
 #endif

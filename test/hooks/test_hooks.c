@@ -333,19 +333,19 @@ static size_t count_alive(const char *file)
 static const char daemons[] =
 	"import os, signal, sys, time\n"
 	"def note(name): open('daemons', 'a').write('%s %d\\n' % (name, os.getpid()))\n"
-	"def daemon(name, hops):\n"
+	"def daemon(name, pause):\n"
 	"    if os.fork(): return\n"
 	"    os.setsid()\n"
 	"    if os.fork(): os._exit(0)\n"
 	"    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 	"    os.chdir('.'); os.closerange(0, 64)\n"
 	"    note(name)\n"
-	"    while hops:\n"
-	"        time.sleep(.002)\n"
+	"    while pause is not None:\n"
+	"        time.sleep(pause)\n"
 	"        if os.fork(): os._exit(0)\n"
 	"        note(name)\n"
 	"    time.sleep(60)\n"
-	"daemon('quiet', False); daemon('hopping', True); note('hook')\n"
+	"daemon('quiet', None); daemon('hopping', .002); daemon('racing', 0); note('hook')\n"
 	"open('ready', 'w').close()\n"
 	"time.sleep(60)\n";
 
