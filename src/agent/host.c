@@ -86,6 +86,23 @@ static void record_trouble(void *data, const struct err *err)
 	notice(data, "error", err->message);
 }
 
+static bool open_recording(struct host *host, struct err *err)
+{
+	struct provider *provider = host->options.provider;
+	_cleanup_free_ const char **roots = NULL;
+	size_t count = 0, cap = 0;
+	const char *root;
+
+	do {
+		root = provider->ops->root(provider, count);
+		if (count >= cap)
+			roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+		roots[count++] = root;
+	} while (root);
+	return recording_open(host->options.record_file, roots, record_trouble, host,
+	                      &host->recording, err);
+}
+
 static bool open_model(struct host *host, struct err *err)
 {
 	struct model_options *options = &host->choice.options;
@@ -94,8 +111,7 @@ static bool open_model(struct host *host, struct err *err)
 		return false;
 	notice_all(host, host->choice.warnings);
 	/* Before anything is asked: what cannot be recorded is not to be paid for. */
-	if (host->options.record_file &&
-	    !recording_open(host->options.record_file, record_trouble, host, &host->recording, err))
+	if (host->options.record_file && !open_recording(host, err))
 		return false;
 	options->recording = host->recording;
 	options->trace = host->options.trace;

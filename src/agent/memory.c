@@ -206,12 +206,15 @@ static size_t count_roots(const struct memory *memory)
 
 static void load_project(struct memory *memory)
 {
-	struct source above = { .root = "/", .own_only = true };
+	struct source above = { .own_only = true };
 	struct source workspace = { .root = memory->root, .provider = memory->options.provider };
+	_cleanup_free_ char *top = NULL;
 	char *folders[FOLDERS_ABOVE_MAX];
 	size_t count = memory->options.local && !memory->options.git ?
 	                       folders_above(memory, folders) : 0;
 
+	/* The uppermost holds all of them: neither a link nor an import leads out of it. */
+	above.root = count ? top = mem_strdup(folders[count - 1]) : NULL;
 	while (count) {
 		_cleanup_free_ char *folder = folders[--count];
 

@@ -60,7 +60,7 @@ static void add_project(struct loading *loading)
 
 	/* The home folder's are the user's own. */
 	if (settings_trusted(settings) && strcmp(folder, users) != 0)
-		add_folder(loading, POLICY_WORKSPACE, folder);
+		policy_add_project(loading->policy, home_project(home), loading->problems);
 }
 
 static void add_user(struct loading *loading)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/prompt.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/source.h"
-#include "base/fd.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -218,13 +215,12 @@ static bool put_replacement(struct making *making, const char *path, struct err 
 static bool write_out(const struct making *making, const char *path, struct err *err)
 {
 	_cleanup_free_ char *whole = expand_home(making->options->settings, path);
-	_cleanup_fd_ int fd = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	const char *project = home_project(settings_home(making->options->settings));
+	const char *roots[] = { project, NULL };
+	_cleanup_door_ struct door door = DOOR_INIT;
 
-	if (fd < 0 && errno == EEXIST)
-		return true;
-	if (fd < 0 || !fd_write_all(fd, making->out->data, making->out->len))
-		return err_set_errno(err, errno, "Cannot write the system prompt to %s", whole);
-	return true;
+	return door_open(whole, roots, &door, err) &&
+	       door_create(&door, buf_view(making->out), NULL, err);
 }
 
 bool prompt_make(const struct prompt_options *options, char **ret, struct err *err)

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -33,10 +32,8 @@ static bool read_through_provider(const struct source *source, const char *path,
 }
 
 /* Beneath the root for the kernel too, whatever links there are. */
-static int open_beneath(const struct source *source, const char *path)
+static int open_source(const struct source *source, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		                .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
 	_cleanup_fd_ int root = open(source->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *rest = path + strlen(source->root);
 
@@ -44,7 +41,7 @@ static int open_beneath(const struct source *source, const char *path)
 		return -1;
 	while (*rest == '/')
 		rest++;
-	return (int)syscall(SYS_openat2, root, rest, &how, sizeof(how));
+	return beneath_open_linked(root, rest, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 static bool check_file(const struct source *source, int fd, const char *path, size_t *ret_size,
@@ -68,12 +65,15 @@ static bool check_file(const struct source *source, int fd, const char *path, si
 static bool read_directly(const struct source *source, const char *path, struct buf *out,
                           struct err *err)
 {
-	_cleanup_fd_ int fd = open_beneath(source, path);
+	_cleanup_fd_ int fd = open_source(source, path);
 	struct span text;
 	ssize_t got;
 	size_t size = 0;
 	char *room;
 
+	if (fd < 0 && errno == EXDEV)
+		return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s leads outside of %s.", path,
+		               source->root);
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot open %s", path);
 	if (!check_file(source, fd, path, &size, err))

@@ -21,18 +21,14 @@ void file_text_release(struct file_text *text)
 	text->len = 0;
 }
 
-/* A pipe must not block, nor a terminal become ours, before fstat tells. */
-bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err)
+bool file_read_open(int fd, const char *path, size_t max, struct file_text *ret, struct err *err)
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	_cleanup_free_ char *data = NULL;
 	struct stat st;
 	ssize_t got;
 
 	*ret = (struct file_text){ NULL, 0, 0 };
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return true;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return err_set_errno(err, errno, "Cannot read %s", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", path);
@@ -45,6 +41,18 @@ bool file_read(const char *path, size_t max, struct file_text *ret, struct err *
 	data[got] = '\0';
 	*ret = (struct file_text){ mem_steal(&data), (size_t)got, st.st_mode & 07777 };
 	return true;
+}
+
+/* A pipe must not block, nor a terminal become ours, before fstat tells. */
+bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	*ret = (struct file_text){ NULL, 0, 0 };
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ||
+		       err_set_errno(err, errno, "Cannot read %s", path);
+	return file_read_open(fd, path, max, ret, err);
 }
 
 bool file_make_folders(const char *folder, struct err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small files of hasp's own and of its users', read within limits and replaced whole: settings, rules,
- * records.  Not here: files of the workspace (store/). */
+ * records.  They stand where no command may write, and so a user's links are followed.
+ * Not here: files that a project or a command may have written (door.h), files that tools edit (store/). */
 #ifndef HASP_BASE_FILE_H
 #define HASP_BASE_FILE_H
 
@@ -28,6 +29,9 @@ static inline struct span file_text_span(const struct file_text *text)
 /* Reads a regular file of at most `max` bytes; a missing one (also because a folder on the way is
  * missing) is no error. NOT_A_FILE: a pipe, a device, a folder. TOO_LARGE. */
 bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err);
+
+/* The same of a descriptor, opened with O_NONBLOCK; `path` is for messages. Left open. */
+bool file_read_open(int fd, const char *path, size_t max, struct file_text *ret, struct err *err);
 
 /* Replaces the file, or the file that a symbolic link at `path` leads to, atomically and durably.
  * Folders on the way are made with mode 0700. */

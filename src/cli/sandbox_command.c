@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp sandbox`: any command, confined; or the confinement, explained. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/attend.h"
@@ -107,24 +105,21 @@ static char *folder_inside(struct provider *provider)
 
 /* ---- the end ------------------------------------------------------------------ */
 
-static bool write_report(const char *path, const json_t *report, struct err *err)
+static bool write_report(struct door *door, const json_t *report, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	json_print(&text, report, 0);
 	buf_char(&text, '\n');
-	if (fd < 0 || !fd_write_all(fd, text.data, text.len))
-		return err_set_errno(err, errno, "%s cannot be written", path);
-	return true;
+	return door_write(door, buf_view(&text), err);
 }
 
-/* Tells how it ended; 0, or an exit code that the report's failure takes. */
-static int report(const struct invocation *invocation, const struct provider_info *info,
-                  const struct attended *attended)
+/* Prints how it ended; 0, or an exit code that the report's failure takes. `door`: NULL without
+ * --report. */
+static int report(const struct invocation *invocation, struct door *door,
+                  const struct provider_info *info, const struct attended *attended)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-	const char *path = invocation_value(invocation, FLAG_REPORT);
 	json_auto_t *document = sandbox_report_json(info, attended);
 	struct err err = ERR_INIT;
 
@@ -135,7 +130,7 @@ static int report(const struct invocation *invocation, const struct provider_inf
 		sandbox_report_lines(attended, &text);
 	}
 	output_stderr(buf_view(&text));
-	if (path && !write_report(path, document, &err))
+	if (door && !write_report(door, document, &err))
 		return complain(&err, EXIT_NOT_RUN);
 	return CLI_OK;
 }
@@ -164,8 +159,8 @@ static int could_not_start(const struct err *err)
 }
 
 /* *ret_interrupted: the command was ended by an interrupt that was meant for hasp too. */
-static int run_in(struct provider *provider, const struct invocation *invocation, bool elsewhere,
-                  bool *ret_interrupted)
+static int run_in(struct provider *provider, const struct invocation *invocation,
+                  struct door *door, bool elsewhere, bool *ret_interrupted)
 {
 	const struct provider_info *info = provider->ops->info(provider);
 	enum attend_how how = choose_how(invocation, elsewhere);
@@ -190,7 +185,7 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	if (!attend(provider, &request, how, &attended, &err))
 		return could_not_start(&err);
 	/* It may have been started at a weaker level than was believed in. */
-	failed = report(invocation, provider->ops->info(provider), &attended);
+	failed = report(invocation, door, provider->ops->info(provider), &attended);
 	code = attended_exit_code(&attended);
 	*ret_interrupted = code == 128 + SIGINT &&
 	                   (attended.interrupted || how == ATTEND_TERMINAL);
@@ -198,20 +193,40 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	return failed ? failed : code;
 }
 
+/* Whatever the command may write is a root for the report's path. */
+static bool open_report(const char *path, const struct worker_options *options,
+                        struct door *ret, struct err *err)
+{
+	size_t count = options->root_count + options->write_count, n = 0;
+	_cleanup_free_ const char **roots = mem_alloc(count + 1, sizeof(*roots));
+
+	for (size_t i = 0; i < options->root_count; i++)
+		roots[n++] = options->roots[i];
+	for (size_t i = 0; i < options->write_count; i++)
+		roots[n++] = options->write[i];
+	return door_open(path, roots, ret, err);
+}
+
 static int run_command(const struct invocation *invocation, struct confinement *confinement)
 {
+	const char *path = invocation_value(invocation, FLAG_REPORT);
 	struct provider *provider = NULL;
+	_cleanup_door_ struct door door = DOOR_INIT;
 	struct err err = ERR_INIT;
 	bool interrupted = false;
 	int code;
 
+	/* Before the command runs, which could put a link there. */
+	if (path && !open_report(path, &confinement->options, &door, &err))
+		return complain(&err, EXIT_NOT_RUN);
 	attend_signals();
 	confinement->options.commands_only = true;
 	if (!confinement_open(confinement, &provider, &err))
 		return complain(&err, EXIT_NOT_RUN);
 	if (!invocation_has(invocation, FLAG_JSON))
 		confinement_warn(provider);
-	code = run_in(provider, invocation, confinement->worker != NULL, &interrupted);
+	code = run_in(provider, invocation, path ? &door : NULL, confinement->worker != NULL,
+	              &interrupted);
 	provider_free(provider);
 	if (interrupted)
 		die_interrupted();

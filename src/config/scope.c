@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/migrate.h"
@@ -13,7 +14,9 @@ bool scope_read(struct scope *scope, struct err *err)
 {
 	struct err why = ERR_INIT;
 
-	if (!file_read(scope->path, LIMIT_SETTINGS_BYTES, &scope->text, err))
+	if (scope->project ? !door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES,
+	                                &scope->text, err)
+	                   : !file_read(scope->path, LIMIT_SETTINGS_BYTES, &scope->text, err))
 		return false;
 	scope->moved = json_object();
 	if (!scope->text.data)

@@ -56,8 +56,10 @@ static void find_files(struct settings *settings)
 	scopes[SCOPE_SYSTEM_DEFAULTS].path = defaults;
 	scopes[SCOPE_USER].path = mem_printf("%s/settings.json", home_gemini(settings->home));
 	settings->project_is_home = strcmp(user ? user : home_user(settings->home), project) == 0;
-	if (!settings->project_is_home)
+	if (!settings->project_is_home) {
 		scopes[SCOPE_WORKSPACE].path = mem_printf("%s/.gemini/settings.json", project);
+		scopes[SCOPE_WORKSPACE].project = project;
+	}
 }
 
 /* Like settings_bool, while there is nothing merged yet: of these the highest scope that says it.

@@ -2,6 +2,7 @@
 /* Changing one value of a file. */
 #include <string.h>
 
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/json_path.h"
@@ -96,12 +97,29 @@ static bool change(const struct scope *now, const char *path, const json_t *valu
 	return jsonc_set(buf_view(&text), path, value, out, err);
 }
 
-/* The file may have changed since it was loaded: what counts is what it says now. */
-static bool write_file(const char *file, const char *path, const json_t *value, struct err *err)
+/* A project's is not even locked through a link that leads out of it. */
+static bool may_lock(const struct scope *scope, struct err *err)
 {
-	_cleanup_lock_ char *lock = file_lock(file, err);
+	_cleanup_file_text_ struct file_text text = { 0 };
+
+	return !scope->project ||
+	       door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES, &text, err);
+}
+
+static bool replace(const struct scope *scope, struct span text, mode_t mode, struct err *err)
+{
+	return scope->project ? door_replace(scope->project, scope->path, text, mode, err) :
+	                        file_replace(scope->path, text, mode, err);
+}
+
+/* The file may have changed since it was loaded: what counts is what it says now. */
+static bool write_file(const struct scope *scope, const char *path, const json_t *value,
+                       struct err *err)
+{
+	const char *file = scope->path;
+	_cleanup_lock_ char *lock = may_lock(scope, err) ? file_lock(file, err) : NULL;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
-	struct scope now = { .path = mem_strdup(file) };
+	struct scope now = { .path = mem_strdup(file), .project = scope->project };
 	struct err why = ERR_INIT;
 	bool ok = false;
 
@@ -110,8 +128,8 @@ static bool write_file(const char *file, const char *path, const json_t *value, 
 		if (!ok)
 			err_set(err, why.code, "%s: %s", file, why.message);
 		else if (value || now.text.data)
-			ok = file_replace(file, buf_view(&out), now.text.data ? now.text.mode : 0600,
-			                  err);
+			ok = replace(scope, buf_view(&out), now.text.data ? now.text.mode : 0600,
+			             err);
 	}
 	scope_release(&now);
 	return ok;
@@ -120,7 +138,8 @@ static bool write_file(const char *file, const char *path, const json_t *value, 
 /* The scope as it is now, in force at once. */
 static bool reload(struct settings *settings, enum settings_scope scope, struct err *err)
 {
-	struct scope fresh = { .path = mem_strdup(settings->scopes[scope].path) };
+	struct scope fresh = { .path = mem_strdup(settings->scopes[scope].path),
+		               .project = settings->scopes[scope].project };
 	json_t *value, *warnings;
 
 	if (!scope_read(&fresh, err)) {
@@ -144,7 +163,7 @@ bool settings_write(struct settings *settings, enum settings_scope scope, const 
                     const json_t *value, struct err *err)
 {
 	if (!check_scope(settings, scope, path, value, err) || !check_value(path, value, err) ||
-	    !write_file(settings->scopes[scope].path, path, value, err))
+	    !write_file(&settings->scopes[scope], path, value, err))
 		return false;
 	/* An untrusted project's settings are written, but do not count. */
 	if (scope == SCOPE_WORKSPACE && !settings->trusted)

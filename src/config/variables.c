@@ -3,9 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "config/env_file.h"
 #include "config/variables_private.h"
 #include "data/json.h"
@@ -157,6 +158,18 @@ static void take(void *data, struct span name, const char *value)
 		keep_harmless(item->value);
 }
 
+/* A project's is anybody's: it is in the folder where it was found, whatever link stands there. */
+static bool read_file(const struct taking *taking, const char *path, struct file_text *ret,
+                      struct err *err)
+{
+	_cleanup_free_ char *folder = path_folder(path);
+	_cleanup_free_ char *above = taking->gemini ? path_folder(folder) : NULL;
+
+	if (!taking->project)
+		return file_read(path, LIMIT_ENV_FILE_BYTES, ret, err);
+	return door_read(above ? above : folder, path, LIMIT_ENV_FILE_BYTES, ret, err);
+}
+
 struct variables *variables_open(const struct variables_options *options)
 {
 	struct variables *variables = mem_alloc(1, sizeof(*variables));
@@ -167,11 +180,11 @@ struct variables *variables_open(const struct variables_options *options)
 
 	if (!path)
 		return variables;
-	if (!file_read(path, LIMIT_ENV_FILE_BYTES, &text, &err)) {
+	taking.gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
+	if (!read_file(&taking, path, &text, &err)) {
 		json_array_append_new(options->warnings, json_cstr(err.message));
 		return variables;
 	}
-	taking.gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
 	if (text.data)
 		env_file_parse(file_text_span(&text), take, &taking);
 	variables->file = mem_steal(&path);

@@ -5,7 +5,7 @@
  *     sequential = true             matcher = "write_.*"
  *     hooks = [ { type = "command", command = "..." } ]
  */
-#include "base/file.h"
+#include "base/door.h"
 #include "data/toml.h"
 #include "hooks/hook.h"
 
@@ -35,7 +35,9 @@ bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *pa
 	struct err err = ERR_INIT;
 	const json_t *table;
 
-	if (!file_read(path, FILE_BYTES_MAX, &text, &err)) {
+	if (source == HOOK_SOURCE_PROJECT ?
+	            !door_read(hooks->project, path, FILE_BYTES_MAX, &text, &err) :
+	            !file_read(path, FILE_BYTES_MAX, &text, &err)) {
 		hooks_problem(problems, path, "%s", err.message);
 		return true;
 	}

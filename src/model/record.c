@@ -2,11 +2,11 @@
 #include "model/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -54,13 +54,17 @@ json_t *record_line(const struct model_reply *reply)
 	                 usage_of(&reply->usage), "hasp", own);
 }
 
-bool recording_open(const char *file, void (*trouble)(void *data, const struct err *err), void *data,
+bool recording_open(const char *file, const char *const *roots,
+                    void (*trouble)(void *data, const struct err *err), void *data,
                     struct recording **ret, struct err *err)
 {
-	_cleanup_fd_ int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	_cleanup_door_ struct door door = DOOR_INIT;
+	struct err why = ERR_INIT;
+	_cleanup_fd_ int fd = door_open(file, roots, &door, &why) ?
+	                              door_append(&door, 0600, &why) : -1;
 
 	if (fd < 0)
-		return err_set_errno(err, errno, "Cannot open %s to record the answers", file);
+		return err_set(err, why.code, "The answers cannot be recorded: %s", why.message);
 	*ret = mem_alloc(1, sizeof(**ret));
 	**ret = (struct recording){ .file = mem_strdup(file), .fd = fd_steal(&fd),
 		                    .trouble = trouble, .data = data };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of any provider, written so that replay.c (and gemini-cli --fake-responses) can give them again.
  *
- *     if (!recording_open(file, tell, data, &recording, &err)) ...     // before anything is asked
+ *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...     // before anything is asked
  *     options.recording = recording;                                    // of one model or several
  *     recording_close(recording);                                       // after them
  *
@@ -26,8 +26,10 @@ struct recording;
 
 /* The file is appended to, and made (mode 0600) if it is not there. `trouble` (may be NULL) is told, once, when
  * an answer could not be written; none is from then on: a recording with a gap would replay another
- * conversation.  From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND, NOT_A_FILE, IO_ERROR, ... */
-bool recording_open(const char *file, void (*trouble)(void *data, const struct err *err), void *data,
+ * conversation.  `roots`: the workspace's, as in door_open (base/door.h): no link there is followed out of them.
+ * From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND, NOT_A_FILE, IO_ERROR, ... */
+bool recording_open(const char *file, const char *const *roots,
+                    void (*trouble)(void *data, const struct err *err), void *data,
                     struct recording **ret, struct err *err);
 void recording_close(struct recording *recording); /* NULL is fine */
 

@@ -161,7 +161,7 @@ bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_troubl
 
 static bool read_file(struct replay *replay, struct err *err)
 {
-	_cleanup_fd_ int fd = open(replay->file, O_RDONLY | O_CLOEXEC);
+	_cleanup_fd_ int fd = open(replay->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot open the recording %s", replay->file);

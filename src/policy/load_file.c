@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -93,6 +94,33 @@ static bool add_entries(struct policy *policy, enum policy_tier tier, const char
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
 
 		well = policy_add_file(policy, tier, path, problems) && well;
+		free(entries[i]);
+	}
+	free(entries);
+	return well;
+}
+
+bool policy_add_project(struct policy *policy, const char *project, json_t *problems)
+{
+	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", project);
+	_cleanup_fd_ int fd = door_folder(project, folder);
+	struct dirent **entries = NULL;
+	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, by_name);
+	bool well = count >= 0 || errno == ENOENT ||
+	            (errno == EXDEV ? complain(policy, POLICY_WORKSPACE, folder, problems,
+	                                       "is not used: it leads outside of the project") :
+	                              complain_errno(policy, POLICY_WORKSPACE, folder, problems));
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+		_cleanup_file_text_ struct file_text text = { 0 };
+		struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE,
+			                 .file = path, .problems = problems };
+		struct err err = ERR_INIT;
+
+		if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err))
+			load_problem(&loader, NULL, "file_read", "%s", err.message);
+		well = text.data && load_text(&loader, file_text_span(&text)) && well;
 		free(entries[i]);
 	}
 	free(entries);

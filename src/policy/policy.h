@@ -64,6 +64,9 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 /* No such folder: true, nothing added. ADMIN: not owned by root or writable by others: refused. */
 bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
                        json_t *problems);
+/* Those of PROJECT/.gemini/policies, in tier WORKSPACE. Anybody may have written them: no link out of the
+ * project is followed (base/door.h). */
+bool policy_add_project(struct policy *policy, const char *project, json_t *problems);
 /* What settings and flags mean as rules; any may be NULL: tools {core, allowed, exclude,
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
 void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,

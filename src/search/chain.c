@@ -4,11 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
+#include "base/beneath.h"
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -34,22 +33,18 @@ struct chain {
 int chain_open(int folder, const char *path, int flags)
 {
 	const int extra = flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY;
-	struct open_how how = {
-		.flags = (unsigned)(flags | extra | O_CLOEXEC | O_NOFOLLOW),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
 	long long deadline_us = 0;
 	long nap_us = NAP_FIRST_US;
-	long fd;
+	int fd;
 
-	while ((fd = syscall(SYS_openat2, folder, path, &how, sizeof(how))) < 0 &&
+	while ((fd = beneath_open(folder, path, flags | extra)) < 0 &&
 	       (errno == EAGAIN || errno == EINTR)) {
 		if (!deadline_us)
 			deadline_us = nap_deadline(OPEN_WAIT_MS);
 		if (!nap_until(deadline_us, &nap_us))
 			return -1;
 	}
-	return (int)fd;
+	return fd;
 }
 
 /* The rules of a file; NULL when it is not there, or not to be honoured. */

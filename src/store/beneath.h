@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening beneath a folder, without ever following a link (openat2).
- *
- * Internal to store/.  The kernel refuses "..", absolute paths, symlinks and magic
- * links with EXDEV or ELOOP; EAGAIN, which it answers when a rename races with the
- * walk, is tried again a bounded number of times.
- */
+/* What a workspace is made of, for the files of store/ that resolve paths in it.  Internal to store/. */
 #ifndef HASP_STORE_BENEATH_H
 #define HASP_STORE_BENEATH_H
 
+#include "base/beneath.h"
 #include "store/workspace.h"
-
-/* Opens `path`, relative to `folder`, with O_CLOEXEC and O_NOFOLLOW added; -1 with errno set. */
-int beneath_open(int folder, const char *path, int flags);
 
 struct workspace_root {
 	char *path;  /* owned; canonical, absolute, without a slash at the end ("/" is "") */

@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -19,28 +17,6 @@
 #include "store/beneath.h"
 #include "store/folder_cache.h"
 #include "store/nap.h"
-
-/* A rename somewhere in the system makes openat2 answer EAGAIN when it has to
- * re-check a ".."; our paths have none, so a few are already generous. */
-enum { AGAIN_MAX = 64 };
-
-int beneath_open(int folder, const char *path, int flags)
-{
-	struct open_how how = {
-		.flags = (unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = -1;
-
-	if (flags & O_CREAT)
-		how.mode = 0666;
-	for (int i = 0; i < AGAIN_MAX; i++) {
-		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return (int)fd;
-}
 
 /* The absolute form of a path as text: "." and empty components removed, ".." kept. */
 static char *absolute_text(const char *path)

@@ -315,7 +315,7 @@ static bool record(const char *file, struct model_options *options, struct err *
 
 	recording_close(recording);
 	recording = NULL;
-	if (file && !recording_open(file, on_trouble, NULL, &recording, err))
+	if (file && !recording_open(file, NULL, on_trouble, NULL, &recording, err))
 		return false;
 	options->recording = recording;
 	return true;

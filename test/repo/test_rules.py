@@ -31,6 +31,13 @@ BROKEN = [
     ("a layer upside down", {"LAYERS": "base: diff\ndiff: base\ntool:\n"}, "not below it"),
     ("a banned call", {"src/base/b.c": C + "void f(char *s) { strcpy(s, \"x\"); }\n"},
      "src/base/b.c:2: strcpy is banned"),
+    ("a file opened beside the door", {"src/agent/a.c": C + "int f(const char *path)\n{\n"
+                                       "\treturn open(path, 0);\n}\n"},
+     "src/agent/a.c:4: open opens or changes files by a path"),
+    ("a write that follows links", {"src/hooks/h.c": C + "\tif (!file_replace(path, text, 0600, err))\n"},
+     "src/hooks/h.c:2: file_replace opens"),
+    ("a row of the door that nobody needs", {"src/agent/mask.c": C},
+     "src/agent/mask.c:1: has a row in OWN_PATHS and needs none"),
     ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),
     ("a path that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/gone.h`\n"},
      "names src/base/gone.h"),

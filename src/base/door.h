@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door: how hasp's own process reads and writes files in places that untrusted code may have
+ * written: a project's folder, a root of the workspace, a folder that somebody checked out.
+ *
+ * What holds, whatever a command put there before, meanwhile or between two calls:
+ *
+ *   - A path is opened beneath its root by the kernel (beneath.h). A link in it may lead to another
+ *     place beneath the root (a relative one), never outside.
+ *   - Only regular files are read and written: a FIFO does not make hasp wait, a device is not read.
+ *   - The size is known to be within the limit before anything is read.
+ *   - What is written never goes through a link, nor into a file that has another name elsewhere: the
+ *     file's folder is opened first, before untrusted code runs, and the name in it is replaced by a
+ *     new file. Where the folder does not let that happen, the file itself is opened first.
+ *
+ *     struct door door = DOOR_INIT;
+ *     if (!door_open("r.json", roots, &door, &err)) ...     // before the command runs
+ *     ...
+ *     if (!door_write(&door, text, &err)) ...               // after it
+ *     door_close(&door);
+ *
+ * Not here: places of the user's own that no command may write (file.h); files of the workspace that
+ * tools edit (store/). script/check-layers holds the list of who may open files otherwise, and why.
+ */
+#ifndef HASP_BASE_DOOR_H
+#define HASP_BASE_DOOR_H
+
+#include "base/file.h"
+
+/* Reads `path`, which is beneath `root` as text (both as path_join makes them), like file_read: a
+ * missing file is no error. OUTSIDE_WORKSPACE: a link leads out of the root. */
+bool door_read(const char *root, const char *path, size_t max, struct file_text *ret,
+               struct err *err);
+
+/* The descriptor of the folder `path`, beneath `root`; -1 with errno set. */
+int door_folder(const char *root, const char *path);
+
+/* A file that is going to be written. */
+struct door {
+	int folder;   /* owned; the folder that it is in */
+	int file;     /* owned; -1: it is replaced by its name */
+	char *name;   /* owned; in the folder. NULL: the file is no named one (/dev/stdout) */
+	char *path;   /* owned; as it was given, for messages */
+	bool exists;  /* it did, when the door was opened */
+	mode_t mode;  /* its permissions then; 0: those of a new file, 0666 less the umask */
+};
+
+#define DOOR_INIT { .folder = -1, .file = -1 }
+void door_close(struct door *door);
+#define _cleanup_door_ __attribute__((cleanup(door_close)))
+
+/* Finds where `path` leads, as the user wrote it. Beneath one of `roots` (NULL-terminated; NULL: none)
+ * or the current folder, folders on the way may not lead outside of it; elsewhere the user's links
+ * count. The last component may be no link anywhere. /dev/stdout, /dev/stderr, /dev/fd/N and character
+ * devices right in /dev are what they are. Nothing is created or changed.
+ * FILE_NOT_FOUND (a folder), OUTSIDE_WORKSPACE, NOT_A_FILE, PERMISSION_DENIED. */
+bool door_open(const char *path, const char *const *roots, struct door *ret, struct err *err);
+
+/* Replaces the file's content, atomically where its folder may be written. */
+bool door_write(struct door *door, struct span text, struct err *err);
+
+/* Makes the file with that content. *ret_made (may be NULL) is false when it was there already:
+ * then nothing is done. */
+bool door_create(struct door *door, struct span text, bool *ret_made, struct err *err);
+
+/* A descriptor that appends; the file is made, with `mode`, if it is missing. The caller closes it.
+ * -1 with *err set; NOT_A_FILE also for a file with several names (hard links). */
+int door_append(struct door *door, mode_t mode, struct err *err);
+
+/* Replaces `path`, beneath `root`; folders on the way are made, with mode 0700. A link with that name
+ * is refused, not followed. Atomic and durable like file_replace. */
+bool door_replace(const char *root, const char *path, struct span text, mode_t mode,
+                  struct err *err);
+
+#endif
