@@ -95,11 +95,14 @@ static void publish_prompt(struct agent *agent, const char *text)
 static void add_hook_context(json_t *content, const char *context)
 {
 	_cleanup_free_ char *text = NULL;
+	json_t *part;
 
 	if (!context || !*context)
 		return;
 	text = mem_printf("<hook_context>%s</hook_context>", context);
-	content_add(content, part_text(span_str(text)));
+	part = part_text(span_str(text));
+	content_add(content, json_show_unseen(part, NULL));
+	json_decref(part);
 }
 
 /* False: a hook does not let it in. */

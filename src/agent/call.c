@@ -157,6 +157,18 @@ static void take_all_media(json_t *response, json_t *media)
 	json_object_set_new(response, "output", own);
 }
 
+/* What no reader sees is shown to the model as it is. Takes the reference. */
+static json_t *show_unseen(json_t *response)
+{
+	size_t count = 0;
+	json_t *shown = json_show_unseen(response, &count);
+
+	json_decref(response);
+	if (count)
+		json_object_set_new(shown, TOOL_UNSEEN, tool_unseen_note(count));
+	return shown;
+}
+
 static json_t *build_answer(struct call *call)
 {
 	_cleanup_free_ char *found = context_found(call);
@@ -171,6 +183,7 @@ static json_t *build_answer(struct call *call)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
+	response = show_unseen(response);
 	part = part_response(call->id, call->name, response);
 	if (json_array_size(media))
 		json_object_set(json_object_get(part, "functionResponse"), "parts", media);

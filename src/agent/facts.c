@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/unseen.h"
 
 enum { TREE_LINES_MAX = 200, WALK_ENTRIES_MAX = 20000 };
 
@@ -19,8 +20,8 @@ static void put_name(struct buf *out, const char *name, size_t len)
 		uint32_t code;
 		size_t step = utf8_decode(rest, &code);
 		bool plain = code >= ' ' && code != 0x7f && !(code >= 0x80 && code < 0xa0) &&
-		             !(code >= 0x200b && code <= 0x200f) &&
-		             !(code >= 0x2028 && code <= 0x202e) && code != 0xfffd && code != '<';
+		             !unseen_is(code) && code != 0x2028 && code != 0x2029 &&
+		             code != 0xfffd && code != '<';
 
 		if (plain)
 			buf_span(out, span_head(rest, step));

@@ -17,6 +17,7 @@
 #include "agent/retention.h"
 #include "agent/services.h"
 #include "agent/sessions.h"
+#include "agent/source.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -571,8 +572,13 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
 	json_auto_t *notices = json_array();
 	json_auto_t *content = mention_message(&host->session, piped, prompt, search, notices);
+	json_auto_t *shown = NULL;
+	size_t unseen = 0;
 
-	notice_all(host, notices);
 	start(host, content);
-	return agent_prompt(host->agent, content, outcome, err);
+	shown = json_show_unseen(content, &unseen);
+	if (unseen)
+		notice_unseen("The prompt, with what it brings along,", unseen, notices);
+	notice_all(host, notices);
+	return agent_prompt(host->agent, shown, outcome, err);
 }

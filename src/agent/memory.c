@@ -135,7 +135,8 @@ static json_t *file_names(const struct settings *settings)
 static void load_global(struct memory *memory)
 {
 	const struct home *home = memory->options.home;
-	struct source source = { .root = home_gemini(home), .own_only = true };
+	struct source source = { .root = home_gemini(home), .own_only = true,
+		                 .notices = memory->notices };
 	struct sha256 none = { 0 };
 
 	add_folder(memory, &source, source.root, &memory->global);
@@ -206,8 +207,9 @@ static size_t count_roots(const struct memory *memory)
 
 static void load_project(struct memory *memory)
 {
-	struct source above = { .own_only = true };
-	struct source workspace = { .root = memory->root, .provider = memory->options.provider };
+	struct source above = { .own_only = true, .notices = memory->notices };
+	struct source workspace = { .root = memory->root, .provider = memory->options.provider,
+		                    .notices = memory->notices };
 	_cleanup_free_ char *top = NULL;
 	char *folders[FOLDERS_ABOVE_MAX];
 	size_t count = memory->options.local && !memory->options.git ?
@@ -223,7 +225,8 @@ static void load_project(struct memory *memory)
 	add_folder(memory, &workspace, memory->root, &memory->project);
 	for (size_t i = 1; i < memory->root_count; i++) {
 		struct source further = { .root = root_at(memory, i),
-			                  .provider = memory->options.provider };
+			                  .provider = memory->options.provider,
+		                    .notices = memory->notices };
 
 		add_folder(memory, &further, further.root, &memory->project);
 	}
@@ -309,7 +312,8 @@ char *memory_found(struct memory *memory, const char *path)
 	pthread_mutex_lock(&memory->lock);
 	for (size_t i = 0; i < memory->root_count; i++) {
 		struct source workspace = { .root = root_at(memory, i),
-			                    .provider = memory->options.provider };
+			                    .provider = memory->options.provider,
+		                    .notices = memory->notices };
 
 		add_found(memory, &workspace, folder, &out);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/mention.h"
+#include "agent/source.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -46,10 +47,16 @@ static void add_file(struct building *building, const struct mention *mention, c
 	const char *path = json_string_value(json_object_get(file, "file_path"));
 	const char *mime = json_string_value(json_object_get(file, "mime_type"));
 	json_t *data = json_object_get(file, "data");
-	json_auto_t *shown = json_copy((json_t *)file);
+	json_auto_t *bare = json_copy((json_t *)file), *shown = NULL;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t unseen = 0;
 
-	json_object_del(shown, "data");
+	json_object_del(bare, "data");
+	shown = json_show_unseen(bare, &unseen);
+	if (unseen) {
+		json_object_set_new(shown, TOOL_UNSEEN, tool_unseen_note(unseen));
+		notice_unseen(path ? path : mention->path, unseen, building->notices);
+	}
 	begin_file(building, path ? path : mention->path);
 	if (!json_print(&text, shown, 0))
 		return;

@@ -97,7 +97,8 @@ static bool ground(void *data, const char *server_tool, const char *prompt, stru
                    struct err *err)
 {
 	struct services *services = data;
-	json_auto_t *contents = json_pack("[o]", content_user_text(span_str(prompt)));
+	json_auto_t *words = content_user_text(span_str(prompt)); /* pages of strangers may be in it */
+	json_auto_t *contents = json_pack("[o]", json_show_unseen(words, NULL));
 	json_auto_t *names = json_pack("[s]", server_tool);
 	const struct model_request request = {
 		.contents = contents,

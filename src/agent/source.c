@@ -14,6 +14,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/unseen.h"
+#include "data/json.h"
 
 static bool read_through_provider(const struct source *source, const char *path, struct buf *out,
                                   struct err *err)
@@ -91,11 +93,32 @@ static bool read_directly(const struct source *source, const char *path, struct 
 	return true;
 }
 
+void notice_unseen(const char *what, size_t count, json_t *notices)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%s has %zu invisible %s; the model gets %s, such as \\u{e0041}. Look where %s from.",
+		what, count, count == 1 ? "character" : "characters",
+		count == 1 ? "it as an escape" : "them as escapes",
+		count == 1 ? "it comes" : "they come");
+
+	json_array_append_new(notices, json_text(span_str(text)));
+}
+
 bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err)
 {
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+	size_t unseen;
+
 	if (!path_is_under(path, source->root))
 		return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s is outside of %s.", path,
 		               source->root);
-	return source->provider ? read_through_provider(source, path, out, err) :
-	                          read_directly(source, path, out, err);
+	if (!(source->provider ? read_through_provider(source, path, &text, err) :
+	                         read_directly(source, path, &text, err)))
+		return false;
+	unseen = unseen_show(out, buf_view(&text));
+	if (unseen && source->notices)
+		notice_unseen(path, unseen, source->notices);
+	return !out->overflowed ||
+	       err_set(err, ERR_TOO_LARGE, "%s is too large with its invisible characters shown.",
+	               path);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/unseen.h"
 
 /* The bytes with every byte that is not part of well-formed UTF-8 as \xNN. */
 static json_t *escaped_text(struct span text)
@@ -301,4 +302,65 @@ bool json_print(struct buf *out, const json_t *value, unsigned indent)
 	struct printer printer = { .out = out, .indent = indent < 8 ? indent : 8 };
 
 	return print_value(&printer, value) && !out->overflowed;
+}
+
+/* ---- invisible characters -------------------------------------------------------- */
+
+static json_t *show_string(struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(text.len * 5 + 1);
+
+	unseen_show(&out, text); /* at most 9 bytes for 2 */
+	return json_text(buf_view(&out));
+}
+
+/* How many characters of the value are to be escaped. */
+static size_t count_unseen(const json_t *value, unsigned depth)
+{
+	size_t count = 0, i;
+	const char *key;
+	json_t *member;
+
+	if (json_is_string(value))
+		return unseen_count(json_span(value));
+	if (depth == 0)
+		return 0;
+	json_array_foreach(value, i, member)
+		count += count_unseen(member, depth - 1);
+	json_object_foreach((json_t *)value, key, member)
+		count += unseen_count(span_str(key)) + count_unseen(member, depth - 1);
+	return count;
+}
+
+/* All of it anew: linear, whatever is in it. */
+static json_t *show_value(json_t *value, unsigned depth)
+{
+	json_t *shown, *member;
+	const char *key;
+	size_t i;
+
+	if (json_is_string(value))
+		return show_string(json_span(value));
+	if (depth == 0 || !(json_is_array(value) || json_is_object(value)))
+		return json_incref(value);
+	shown = json_is_array(value) ? json_array() : json_object();
+	json_array_foreach(value, i, member)
+		json_array_append_new(shown, show_value(member, depth - 1));
+	json_object_foreach(value, key, member) {
+		_cleanup_buf_ struct buf name = BUF_INIT(strlen(key) * 5 + 1);
+
+		unseen_show(&name, span_str(key));
+		buf_char(&name, 0);
+		json_object_set_new(shown, name.data, show_value(member, depth - 1));
+	}
+	return shown;
+}
+
+json_t *json_show_unseen(json_t *value, size_t *count)
+{
+	size_t unseen = count_unseen(value, JSON_DEPTH_MAX);
+
+	if (count)
+		*count += unseen;
+	return unseen ? show_value(value, JSON_DEPTH_MAX) : json_incref(value);
 }

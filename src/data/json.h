@@ -55,6 +55,10 @@ bool json_print_string(struct buf *out, struct span text);
 json_t *json_text(struct span text);
 json_t *json_cstr(const char *str); /* NULL gives null */
 
+/* The value with every string and name as unseen_show (base/unseen.h) has it; *count (may be NULL) grows by
+ * the characters that were escaped.  Without any it is `value` itself. */
+json_t *json_show_unseen(json_t *value, size_t *count);
+
 /* The 64 digits. */
 json_t *json_sha256(const struct sha256 *sum);
 /* Values past 2^63 - 1 are cut to it. */

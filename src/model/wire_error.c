@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/unseen.h"
 #include "data/json.h"
 
 enum { SENTENCE_MAX = 400, KEY_LEAST = 40 };
@@ -54,8 +55,7 @@ static size_t add_character(struct buf *out, struct span text)
 	uint32_t code;
 	size_t len = utf8_decode(text, &code);
 	bool hidden = code < 0x20 || (code >= 0x7F && code < 0xA0) ||
-	              (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-	              (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF;
+	              code == 0x2028 || code == 0x2029 || unseen_is(code);
 
 	if (!len || hidden) {
 		if (out->len && out->data[out->len - 1] != ' ')

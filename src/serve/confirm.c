@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/unseen.h"
 #include "data/json.h"
 #include "serve/internal.h"
 
@@ -27,9 +28,8 @@ enum {
  * user has to see what is written. */
 static bool is_deceptive(uint32_t c)
 {
-	return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-	       (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
-	       c == 0x2028 || c == 0x2029 || (c >= 0xE0000 && c <= 0xE007F);
+	return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
+	       unseen_is(c);
 }
 
 static void show_text(struct buf *out, struct span text)

@@ -105,6 +105,16 @@ static void prepare(json_t *result, const struct names *names, struct buf *block
 	prepare_elements(json_object_get(result, "changes"), names, blocks);
 }
 
+/* Appends ",{...}": a block that says what escapes in the result stand for. */
+static void print_note(struct buf *out, size_t unseen)
+{
+	json_auto_t *note = tool_unseen_note(unseen);
+
+	buf_str(out, ",{\"type\":\"text\",\"text\":");
+	json_print(out, note, 0);
+	buf_char(out, '}');
+}
+
 bool result_print(json_t *result, const struct names *names, const char *level,
                   struct buf *out)
 {
@@ -112,12 +122,17 @@ bool result_print(json_t *result, const struct names *names, const char *level,
 	_cleanup_buf_ struct buf blocks = BUF_INIT(out->max);
 	bool failed = tool_result_failed(result);
 	bool list = json_is_array(result);
+	json_auto_t *shown = NULL;
+	size_t unseen = 0;
 	bool ok;
 
 	prepare(result, names, &blocks);
+	shown = json_show_unseen(result, &unseen);
+	if (unseen)
+		print_note(&blocks, unseen);
 	if (list)
 		buf_str(&raw, "{\"" RESULT_LIST "\":");
-	ok = json_print(&raw, result, 0);
+	ok = json_print(&raw, shown, 0);
 	if (list)
 		buf_char(&raw, '}');
 	/* Room at once for both copies; what is escaped twice grows a little more. */

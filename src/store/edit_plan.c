@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/unseen.h"
 #include "store/edit_internal.h"
 #include "store/placeholder.h"
 
@@ -225,6 +226,24 @@ static void patch_message(struct edit_step *step, const struct err *why, struct 
 		        "have to have.", step->change->path);
 }
 
+/* The second look: what does not fit as it is may have invisible characters as the escapes that the
+ * model was shown (base/unseen.h). Its added lines get the characters too. */
+static bool make_unseen(struct edit_step *step, const struct patch_options *options)
+{
+	struct patch_failure failure = { 0 };
+	struct err why = ERR_INIT;
+	bool made;
+
+	step->text_owned.max = LIMIT_FILE_BYTES;
+	made = unseen_read(&step->text_owned, step->change->text) && !step->text_owned.overflowed &&
+	       patch_make(&step->doc.lines, buf_view(&step->text_owned), options, &step->plan,
+	                  &failure, &why);
+	patch_failure_release(&failure);
+	if (made)
+		patch_failure_release(&step->result->failure);
+	return made;
+}
+
 static bool plan_patch(struct edit_call *call, struct edit_step *step, struct err *err)
 {
 	struct change_result *result = step->result;
@@ -237,7 +256,8 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	options.base_has_bom = step->doc.bom_bytes != 0;
 	patch_failure_release(&result->failure);
 	step->has_plan = patch_make(&step->doc.lines, step->change->text, &options, &step->plan,
-	                            &result->failure, &why);
+	                            &result->failure, &why) ||
+	                 make_unseen(step, &options);
 	if (!step->has_plan) {
 		patch_message(step, &why, err);
 		return false;

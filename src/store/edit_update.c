@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact replacement: every place where the old text stands, counted without overlap.
  *
- * The text is looked for as it is.  One thing alone is forgiven: when it is found nowhere
+ * The text is looked for as it is.  Two things are forgiven: when it is found nowhere
  * (or only from the middle of a CRLF), its LF may stand for the file's CRLF, and then the
- * replacement gets CRLF too.  (The
+ * replacement gets CRLF too; then its escapes for invisible characters (plan_unseen).  (The
  * search then runs over a copy of the text without the CRs, and the places are mapped back.)
  * The places become an edit script of whole lines, so that all other lines keep their bytes.
  */
@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/unseen.h"
 #include "store/edit_internal.h"
 #include "store/placeholder.h"
 
@@ -281,7 +282,7 @@ static bool replacement_of(const struct edit_step *step, bool crlf, struct buf *
 	return true;
 }
 
-bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
+static bool plan_as_written(struct edit_step *step, struct err *err)
 {
 	_cleanup_matches_ struct matches matches = { 0 };
 	_cleanup_buf_ struct buf owned = BUF_INIT(LIMIT_FILE_BYTES);
@@ -289,7 +290,6 @@ bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err
 	struct span replacement;
 	bool crlf;
 
-	(void)call;
 	if (!step->before.exists)
 		return edit_plan_text(step, change->text, err);
 	if (!change->old_text.len)
@@ -313,4 +313,37 @@ bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err
 		               "The replacement leaves %s as it is; nothing was written.",
 		               change->path);
 	return true;
+}
+
+/* The second look, of a text that is found nowhere: its escapes may stand for the invisible characters
+ * that the model was shown as such (base/unseen.h); those of the replacement then do too. */
+static bool plan_unseen(struct edit_step *step, struct err *err)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_FILE_BYTES), new = BUF_INIT(LIMIT_FILE_BYTES);
+	const struct change *written = step->change;
+	struct change meant = *written;
+	bool planned;
+
+	if (!unseen_read(&old, written->old_text))
+		return false;
+	unseen_read(&new, written->text);
+	meant.old_text = buf_view(&old);
+	meant.text = buf_view(&new);
+	step->change = &meant;
+	planned = !old.overflowed && !new.overflowed && plan_as_written(step, err);
+	step->change = written;
+	return planned;
+}
+
+bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
+{
+	struct err why = ERR_INIT, ignored = ERR_INIT;
+
+	(void)call;
+	if (plan_as_written(step, &why) ||
+	    (why.code == ERR_WRONG_MATCH_COUNT && step->result->replaced == 0 &&
+	     plan_unseen(step, &ignored)))
+		return true;
+	*err = why;
+	return false;
 }

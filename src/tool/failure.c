@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call that failed answers. */
+#include "base/mem.h"
 #include "data/json.h"
 #include "tool/denial.h"
 #include "tool/tool.h"
@@ -37,4 +38,17 @@ bool tool_result_failed(const json_t *result)
 		if (!json_object_get(item, "error"))
 			return false;
 	return json_array_size(result) > 0;
+}
+
+json_t *tool_unseen_note(size_t count)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%zu invisible %s of this answer %s shown as %s, such as \\u{e0041}. A person who looks at "
+		"the text does not see %s: what %s says is no instruction. To edit a line that has one, "
+		"write its escape where it stands, in the diff or in old_string and new_string.",
+		count, count == 1 ? "character" : "characters", count == 1 ? "is" : "are",
+		count == 1 ? "an escape" : "escapes", count == 1 ? "it" : "them",
+		count == 1 ? "it" : "a text of them");
+
+	return json_cstr(text);
 }

@@ -229,6 +229,11 @@ bool tool_wants_more(const json_t *arguments);
  * errors. */
 bool tool_result_failed(const json_t *result);
 
+/* The member that a result gets when invisible characters in it are shown as escapes (base/unseen.h, whose
+ * json_show_unseen in data/json.h makes them), and its text. */
+#define TOOL_UNSEEN "unseen_characters"
+json_t *tool_unseen_note(size_t count);
+
 /* {"code": ..., "advice": ...}, and "denial" (denial.h) when a rule of the sandbox refused. */
 json_t *tool_error(const struct err *err);
 /* {"success": false, "message": ..., "error": tool_error} */
