@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/settings.md from what `hasp config schema` says and from where the sources ask for a
-setting.
+"""Writes the tables of docs/settings.md from what `hasp config schema` and `hasp config authority` say, and from
+where the sources ask for a setting.
 
     python3 script/lib/settings_table.py           rewrites the tables
     python3 script/lib/settings_table.py --check   exits 1 if they would change
@@ -17,14 +17,19 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs" / "settings.md"
-BEGIN, END = "<!-- settings: begin -->\n", "<!-- settings: end -->"
+MARKS = {name: ("<!-- %s: begin -->\n" % name, "<!-- %s: end -->" % name)
+         for name in ("settings", "variables", "files")}
 GROUPS = ["hasp", "model", "context", "tools", "mcp", "security", "hooks", "general", "output",
           "advanced"]  # in this order; then the others
 MERGED = {"concat": "Files are joined.", "union": "Files are united.",
           "shallow": "Members of the same name are replaced.",
           "intersect": "What all files name counts."}
-PROJECT = {"never": "Not from a project.", "only true": "From a project only true.",
-           "only false": "From a project only false."}
+PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when allowed",
+           "plain": "a plain name; else when allowed", "inside": "paths inside it; else when allowed",
+           "text names": "names of Markdown and text files; else when allowed", "never": "no",
+           "only true": "only `true`", "only false": "only `false`", "remote": "no",
+           "any": "yes; an untrusted one too, of letters, digits and `-_./`",
+           "process": "no; the user's `.env` neither"}
 
 
 # Groups are handed over as objects: policy/settings.c, hooks/.
@@ -47,13 +52,37 @@ def leaves(schema, path=()):
         yield ".".join((*path, "*")), schema["additionalProperties"]
 
 
+def joined(expression, macros):
+    """The text of 'MACRO "literal"' and the like; None: not known."""
+    parts = re.findall(r'"([^"]*)"|(\w+)', expression)
+    texts = [macros.get(word) if word else literal for literal, word in parts]
+    return None if None in texts else "".join(texts)
+
+
+def readers():
+    """(whether it is the argument of a settings_... call, text, file) of each string in the sources, macros put in."""
+    for source in sorted((TOP / "src").rglob("*.c")):
+        if source.parent.name == "config" and source.name != "settings.c":
+            continue
+        text = source.read_text(encoding="utf-8")
+        macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
+        for match in re.finditer(r'(\bsettings_(?:get|string|bool|integer|number|of_scope)\([^;"]*?,\s*)?'
+                                 r'((?:\b[A-Z_]+\s*)?"[\w.]+"|\b[A-Z_]+\b)', text):
+            path = joined(match[2], macros)
+            if path:
+                yield bool(match[1]), path, source.relative_to(TOP)
+
+
 def asked_for():
     """What the sources ask for: the paths that they spell out, and members of groups that they take whole."""
-    spelled = set(WHOLE)
-    for source in sorted((TOP / "src").rglob("*.c")):
-        if source.parent.name != "config" or source.name == "settings.c":
-            spelled.update(re.findall(r'"([\w.]+)"', source.read_text(encoding="utf-8")))
-    return spelled
+    return {*WHOLE, *(path for _, path, _ in readers())}
+
+
+def unknown(paths):
+    """Complaints about what is asked for and is no setting, nor a group of some."""
+    known = {*paths, *(path.rsplit(".", i)[0] for path in paths for i in range(1, 4))}
+    return sorted("%s asks for the setting %s, which has no row" % (file, path)
+                  for call, path, file in readers() if call and path not in known)
 
 
 def values(leaf):
@@ -68,10 +97,10 @@ def values(leaf):
 def row(path, leaf, used):
     default = f"`{json.dumps(leaf['default'])}`" if "default" in leaf else ""
     extra = leaf["x-hasp"]
-    words = [leaf["description"], MERGED.get(extra["merge"]),
-             None if path.startswith("admin.") else PROJECT.get(extra["project"])]
+    words = [leaf["description"], MERGED.get(extra["merge"])]
     text = " ".join(word for word in words if word).replace("|", "\\|")
-    return f"| `{path}` | {values(leaf)} | {default} | {text} |{' yes' if used else ''} |"
+    project = PROJECT[extra["project"]]
+    return f"| `{path}` | {values(leaf)} | {default} | {text} | {project} |{' yes' if used else ''} |"
 
 
 def order(path):
@@ -79,25 +108,46 @@ def order(path):
     return GROUPS.index(group) if group in GROUPS else len(GROUPS)
 
 
-def render():
-    run = subprocess.run([program(), "config", "schema"], check=True, capture_output=True)
-    schema = json.loads(run.stdout)
+def said(*words):
+    run = subprocess.run([program(), "config", *words], check=True, capture_output=True)
+    return json.loads(run.stdout)
+
+
+def render_settings():
+    schema = said("schema")
     spelled = asked_for()
-    lines = ["| key | values | default | what it says | used |", "|---|---|---|---|---|"]
+    lines = ["| key | values | default | what it says | from a project | used |", "|---|---|---|---|---|---|"]
     for path, leaf in sorted(leaves(schema), key=lambda pair: order(pair[0])):
         used = path in spelled or f"{path.split('.')[0]}.*" in spelled
         lines.append(row(path, leaf, used))
     return "\n".join(lines) + "\n"
 
 
+def render_authority(kind):
+    rows = [row for row in said("authority", "--json") if row["kind"] == kind]
+    lines = [f"| {kind} | what it decides | from a project |", "|---|---|---|"]
+    for row in rows:
+        text = row["help"] + (f" Flag `{row['flag']}`." if row["flag"] else "")
+        lines.append(f"| `{row['name']}` | {text} | {PROJECT[row['project']]} |")
+    return "\n".join(lines) + "\n"
+
+
 def updated(page):
-    before, _, rest = page.partition(BEGIN)
-    return before + BEGIN + render() + END + rest.partition(END)[2]
+    for name, (begin, end) in MARKS.items():
+        before, _, rest = page.partition(begin)
+        table = render_settings() if name == "settings" else render_authority(name[:-1])
+        page = before + begin + table + end + rest.partition(end)[2]
+    return page
 
 
 def main():
     page = PAGE.read_text(encoding="utf-8")
     new = updated(page)
+    complaints = unknown([path for path, _ in leaves(said("schema"))])
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    if complaints:
+        return 1
     if "--check" in sys.argv:
         if new != page:
             print("docs/settings.md is stale: run script/lib/settings_table.py", file=sys.stderr)

@@ -7,9 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/door.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
 
 #define ADMIN_FOLDER "/etc/gemini-cli/policies"
+/* In the project; what the user allows goes by this name. */
+#define PROJECT_FOLDER ".gemini/policies"
+
+enum { PROJECT_FILES_MAX = 1000 };
 
 struct loading {
 	const struct policy_sources *sources;
@@ -51,16 +59,73 @@ static bool add_all_named(struct loading *loading, enum policy_tier tier,
 	return json_array_size(paths) > 0;
 }
 
+/* Puts the text of one of the project's policies in; false: it cannot be read. */
+static bool put_text(const char *project, const char *folder, const char *name, json_t *texts)
+{
+	_cleanup_free_ char *path = path_join(folder, name);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &ignored))
+		return false;
+	json_object_set_new(texts, name, json_text(file_text_span(&text)));
+	return true;
+}
+
+/* All texts by their names; false: one cannot be read, or there are too many. */
+static bool read_texts(const char *project, json_t *texts)
+{
+	_cleanup_free_ char *folder = path_join(project, PROJECT_FOLDER);
+	int fd = door_folder(project, folder);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool readable = true;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && readable && (entry = readdir(dir)))
+		if (span_ends(span_str(entry->d_name), SPAN(".toml")))
+			readable = json_object_size(texts) < PROJECT_FILES_MAX &&
+			           put_text(project, folder, entry->d_name, texts);
+	if (dir)
+		closedir(dir);
+	return readable;
+}
+
+bool policy_project_allowed(const struct settings *settings)
+{
+	json_auto_t *texts = json_object();
+
+	if (!settings_trusted(settings) ||
+	    !read_texts(home_project(settings_home(settings)), texts))
+		return false;
+	return !json_object_size(texts) || settings_project_may(settings, PROJECT_FOLDER, texts);
+}
+
+static void warn_of_dropped(struct loading *loading, const char *folder)
+{
+	json_array_append_new(
+		loading->problems,
+		json_pack("{s:s, s:i, s:s, s:s}", "file", folder, "line", 0, "kind",
+	                  "tool_name_warning", "message",
+	                  "Rules of a project that allow do not count until you allow them: "
+	                  "hasp config allow " PROJECT_FOLDER));
+}
+
 static void add_project(struct loading *loading)
 {
 	const struct settings *settings = loading->sources->settings;
 	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", home_project(home));
+	_cleanup_free_ char *folder = path_join(home_project(home), PROJECT_FOLDER);
 	_cleanup_free_ char *users = policy_save_folder(settings);
 
 	/* The home folder's are the user's own. */
-	if (settings_trusted(settings) && strcmp(folder, users) != 0)
-		policy_add_project(loading->policy, home_project(home), loading->problems);
+	if (!settings_trusted(settings) || strcmp(folder, users) == 0)
+		return;
+	policy_add_project(loading->policy, home_project(home), loading->problems);
+	if (!policy_project_allowed(settings) &&
+	    policy_drop_allowing(loading->policy, POLICY_WORKSPACE) > 0)
+		warn_of_dropped(loading, folder);
 }
 
 static void add_user(struct loading *loading)

@@ -6,7 +6,8 @@
  *     if (!policy_load(&sources, problems, &policy, &err)) ...      // also tell the problems
  *     policy_free(policy);
  *
- * From low to high: the defaults; .gemini/policies/ of the project, if its folder is trusted;
+ * From low to high: the defaults; .gemini/policies/ of the project, if its folder is trusted, those
+ * that allow only after "hasp config allow .gemini/policies";
  * the user's, which is ~/.gemini/policies/ unless flags or the setting policyPaths name others,
  * and what settings say (tools.*, mcp.*, mcpServers.*.trust); the administrator's, which is
  * /etc/gemini-cli/policies/, and only if there is none there what flags or adminPolicyPaths
@@ -32,6 +33,10 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *policy_problem_text(const json_t *problem);
+
+/* Whether the user allowed the project's .gemini/policies, as the files are now: without that, its rules
+ * that allow do not count (config/authority.h).  What is not allowed is in settings_withheld. */
+bool policy_project_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */
 char *policy_save_folder(const struct settings *settings);

@@ -9,9 +9,14 @@
 
 #include "agent/command_env.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
+#include "sandbox/probe.h"
 
 extern char **environ;
+
+#define LEVEL "hasp.sandbox.level"
+#define NETWORK "tools.sandboxNetworkAccess"
 
 /* Whether trust would change anything: most folders have nothing, and that is not worth a word. */
 static bool has_something_of_its_own(const struct home *home)
@@ -134,15 +139,33 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 			add_folder(json_string_value(folder), named_by, to);
 }
 
+/* Relative folders of settings are the project's, which need not be where this process is: what they
+ * lead to was looked at from there (config/authority.h). */
+static json_t *from_project(const json_t *folders, const char *project, bool remote)
+{
+	json_t *list = json_array(), *folder;
+	size_t i;
+
+	json_array_foreach((json_t *)folders, i, folder) {
+		const char *text = json_string_value(folder);
+		_cleanup_free_ char *path = remote || text[0] == '~' || !text[0] ?
+			mem_strdup(text) : path_join(project, text);
+
+		json_array_append_new(list, json_text(span_str(path)));
+	}
+	return list;
+}
+
 const char **prepare_roots(const struct settings *settings, const char *project,
                            const struct prepare_folders *included, size_t *ret_count)
 {
+	json_auto_t *named = from_project(settings_get(settings, "context.includeDirectories"), project,
+	                                  included->remote);
 	const char **roots;
 	size_t i;
 	json_t *folder;
 
-	prepare_add_folders(settings_get(settings, "context.includeDirectories"),
-	                    "context.includeDirectories", included);
+	prepare_add_folders(named, "context.includeDirectories", included);
 	roots = mem_alloc(json_array_size(included->list) + 1, sizeof(*roots));
 	roots[0] = project;
 	*ret_count = 1;
@@ -151,17 +174,109 @@ const char **prepare_roots(const struct settings *settings, const char *project,
 	return roots;
 }
 
-static void set_level(const struct settings *settings, const char *word,
-                      struct worker_options *ret)
+/* A level that the settings require. */
+struct requirement {
+	bool any;
+	enum sandbox_level level;
+	struct settings_origin origin;
+};
+
+static struct requirement required_level(const struct settings *settings)
 {
-	if (!word)
-		word = settings_string(settings, "hasp.sandbox.level", NULL);
-	if (!ret->level_given && word && strcmp(word, "auto") != 0)
-		ret->level_given = sandbox_level_parse(word, &ret->level);
+	struct requirement required = { .any = false };
+	const char *word = settings ? settings_string(settings, LEVEL, NULL) : NULL;
+
+	if (!word || strcmp(word, "auto") == 0)
+		return required;
+	required.any = sandbox_level_parse(word, &required.level);
+	required.origin = settings_origin_of(settings, LEVEL);
+	return required;
 }
 
-const char **prepare_sandbox(const struct settings *settings, const char *word,
-                             struct worker_options *ret)
+static bool refuse_lower(const struct requirement *required, const char *name, const char *word,
+                         bool administrators, struct err *err)
+{
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "%s asks for the sandbox level %.32s, but the %s requires %s (" LEVEL
+	               " in %s, line %u). %s",
+	               name, word, administrators ? "administrator" : "user",
+	               sandbox_level_name(required->level),
+	               required->origin.file ? required->origin.file : "the settings",
+	               required->origin.line,
+	               administrators ? "Only that file can lower it." :
+	                                "Unset the variable, or give --sandbox for this run.");
+}
+
+/* "auto" with a requirement: the strongest level, if that is not weaker. */
+static void take_auto(const struct requirement *required, struct worker_options *ret)
+{
+	const struct sandbox_probe *probe = required->any ? sandbox_probe() : NULL;
+
+	ret->level_given = required->any;
+	if (required->any)
+		ret->level = probe->best > required->level ? probe->best : required->level;
+}
+
+static bool take_word(const struct requirement *required, const struct prepare_level *given,
+                      prepare_notice *notice, void *data, struct worker_options *ret,
+                      struct err *err)
+{
+	const char *name = given->flag ? "--sandbox" : "HASP_SANDBOX";
+	const char *word = given->flag ? given->flag : given->variable;
+	bool administrators = required->origin.scope == SCOPE_SYSTEM;
+	_cleanup_free_ char *sentence = NULL;
+
+	if (strcmp(word, "auto") == 0) {
+		take_auto(required, ret);
+		return true;
+	}
+	ret->level_given = sandbox_level_parse(word, &ret->level);
+	if (!ret->level_given)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
+	if (!required->any || ret->level >= required->level)
+		return true;
+	if (!given->flag || administrators)
+		return refuse_lower(required, name, word, administrators, err);
+	sentence = mem_printf("--sandbox %s lowers the level %s that " LEVEL " requires (%s, line %u).",
+	                      word, sandbox_level_name(required->level),
+	                      required->origin.file ? required->origin.file : "the settings",
+	                      required->origin.line);
+	if (notice)
+		notice(data, "warning", sentence);
+	return true;
+}
+
+/* What the administrator forbids, a flag does not give. */
+static bool check_network(const struct settings *settings, const struct worker_options *options,
+                          struct err *err)
+{
+	if (!settings || !options->network ||
+	    !json_is_false(settings_of_scope(settings, SCOPE_SYSTEM, NETWORK)))
+		return true;
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "--net asks for the network, but the administrator forbids it (" NETWORK
+	               " in %s).",
+	               settings_file(settings, SCOPE_SYSTEM));
+}
+
+bool prepare_level(const struct settings *settings, const struct prepare_level *given,
+                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err)
+{
+	const struct requirement required = required_level(settings);
+	bool said = given->flag || (given->variable && *given->variable);
+
+	if (!check_network(settings, ret, err))
+		return false;
+	if (said)
+		return take_word(&required, given, notice, data, ret, err);
+	ret->level_given = required.any;
+	if (required.any)
+		ret->level = required.level;
+	return true;
+}
+
+const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret)
 {
 	const json_t *more = settings_get(settings, "tools.sandboxAllowedPaths");
 	const char **write = mem_alloc(ret->write_count + json_array_size(more) + 1,
@@ -169,8 +284,7 @@ const char **prepare_sandbox(const struct settings *settings, const char *word,
 	size_t i;
 	json_t *path;
 
-	set_level(settings, word, ret);
-	ret->network |= settings_bool(settings, "tools.sandboxNetworkAccess", false);
+	ret->network |= settings_bool(settings, NETWORK, false);
 	for (i = 0; i < ret->write_count; i++)
 		write[i] = ret->write[i];
 	json_array_foreach((json_t *)more, i, path)

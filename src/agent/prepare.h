@@ -6,7 +6,8 @@
  *     if (!prepare_mode_check(settings, mode, &err) ||
  *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
  *     roots = prepare_roots(settings, project, &included, &count);
- *     prepare_sandbox(settings, NULL, &worker_options);
+ *     prepare_level(settings, &given, notice, data, &worker_options, &err);
+ *     prepare_sandbox(settings, &worker_options);
  *
  * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
  */
@@ -49,11 +50,22 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 const char **prepare_roots(const struct settings *settings, const char *project,
                            const struct prepare_folders *included, size_t *ret_count);
 
-/* What the settings say of the sandbox, beside what `ret` has already: its level, unless one is given
- * (`word`, or with NULL the setting); the network; paths to write, in an array that takes the place of
- * ret->write.  The caller frees that; its strings are the settings'. */
-const char **prepare_sandbox(const struct settings *settings, const char *word,
-                             struct worker_options *ret);
+/* How strongly the user wants it confined; "auto": as strongly as the machine allows. */
+struct prepare_level {
+	const char *flag;     /* --sandbox; NULL: not given */
+	const char *variable; /* HASP_SANDBOX; NULL or "": not set */
+};
+
+/* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a variable
+ * never lowers it, a flag only the user's own (and `notice` says so), nothing the administrator's.
+ * `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no level.  DENIED_BY_POLICY: it
+ * would be lowered; or the administrator forbids the network and ret->network asks for it. */
+bool prepare_level(const struct settings *settings, const struct prepare_level *given,
+                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
+
+/* What the settings say of the sandbox, beside what `ret` has already: the network; paths to write, in
+ * an array that takes the place of ret->write.  The caller frees that; its strings are the settings'. */
+const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs, unless the
  * settings say so (command_env.h). Freed with environment_free. */

@@ -138,12 +138,12 @@ static bool open_provider(struct headless *run, struct err *err)
 
 	if (!confinement_read(run->invocation, &run->confinement, err))
 		return false;
-	/* --sandbox without a level asks for the strongest; where one was chosen, "auto" too, the
-	 * settings are not asked. */
-	write = prepare_sandbox(run->settings, strongest ? "full" :
-	                                       run->confinement.level_chosen ? "auto" : NULL,
-	                        options);
+	if (strongest)
+		run->confinement.level.flag = "full";
 	included.remote = run->confinement.worker;
+	if (!confinement_settle_with(&run->confinement, run->settings, tell, &run->output, err))
+		return false;
+	write = prepare_sandbox(run->settings, options);
 	prepare_add_folders(named, "--include-directories", &included);
 	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
 	options->roots = roots;

@@ -4,12 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/mask.h"
 #include "cli/output.h"
 #include "cli/render.h"
+#include "config/allow.h"
+#include "config/authority.h"
 #include "config/settings.h"
 #include "data/json.h"
 
@@ -154,6 +157,17 @@ static enum settings_scope chosen_scope(const struct config_call *call)
 	return scope && strcmp(scope, "project") == 0 ? SCOPE_WORKSPACE : SCOPE_USER;
 }
 
+static const json_t *find_withheld(const struct config_call *call)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)settings_withheld(call->settings), i, one)
+		if (strcmp(json_string_value(json_object_get(one, "name")), call->key) == 0)
+			return one;
+	return NULL;
+}
+
 static void complain_if_overridden(const struct config_call *call, enum settings_scope scope)
 {
 	struct settings_origin origin = settings_origin_of(call->settings, call->key);
@@ -161,6 +175,9 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 
 	if (scope == SCOPE_WORKSPACE && !settings_trusted(call->settings))
 		output_complain("It is written, but does not count: this folder is not trusted.");
+	else if (scope == SCOPE_WORKSPACE && find_withheld(call))
+		output_complain("It is written, but does not count until you allow it: "
+		                "\"hasp config allow\".");
 	if (origin.scope <= scope || !origin.file)
 		return;
 	sentence = mem_printf("It is written, but %s says something else and counts more.",
@@ -192,6 +209,142 @@ static int set(struct config_call *call)
 static int unset(struct config_call *call)
 {
 	return write_value(call, NULL);
+}
+
+/* --- allow, disallow, authority ------------------------------------------------------------ */
+
+/* Why there is nothing to allow. */
+static int refuse_to_allow(const struct config_call *call)
+{
+	struct authority_row row;
+	struct err err = ERR_INIT;
+	bool known = false;
+
+	for (size_t i = 0; !known && authority_at(i, &row); i++)
+		known = strcmp(row.name, call->key) == 0;
+	if (!settings_trusted(call->settings))
+		err_set(&err, ERR_PERMISSION_DENIED,
+		        "This folder is not trusted, so nothing of it can be allowed. "
+		        "\"hasp config trust\" changes that.");
+	else if (json_object_get(settings_allowed(call->settings), call->key))
+		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
+	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
+	                   row.project == AUTHORITY_REMOTE))
+		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is set by %s: it cannot be allowed.",
+		        call->key, authority_sentence(row.project));
+	else
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "This project says nothing of \"%s\" that has to be allowed.", call->key);
+	return complain(&err, CLI_FAILED);
+}
+
+/* The value is shown, and that value alone is allowed. */
+static int allow(struct config_call *call)
+{
+	const struct home *home = settings_home(call->settings);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *masked = NULL;
+	struct err err = ERR_INIT;
+	const json_t *one;
+
+	/* The project's policies are read by whoever runs tools. */
+	policy_project_allowed(call->settings);
+	one = find_withheld(call);
+	if (!one)
+		return refuse_to_allow(call);
+	if (!allow_set(home, call->key, json_object_get(one, "value"), &err))
+		return complain(&err, CLI_FAILED);
+	masked = mask_secrets(call->key, json_object_get(one, "value"), call->variables);
+	buf_str(&out, "Allowed in ");
+	render_safe(&out, span_str(home_project(home)));
+	buf_str(&out, ": ");
+	render_safe(&out, span_str(call->key));
+	buf_str(&out, " = ");
+	put_value(&out, masked);
+	buf_str(&out, "\nAnother value has to be allowed again.\n");
+	return output_text(buf_view(&out), &err) ? CLI_OK : complain(&err, CLI_FAILED);
+}
+
+static int disallow(struct config_call *call)
+{
+	struct err err = ERR_INIT;
+
+	if (!settings_allowed(call->settings) ||
+	    !json_object_get(settings_allowed(call->settings), call->key)) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is not allowed here.", call->key);
+		return complain(&err, CLI_FAILED);
+	}
+	return allow_set(settings_home(call->settings), call->key, NULL, &err)
+	               ? CLI_OK
+	               : complain(&err, CLI_FAILED);
+}
+
+/* What the project says of the row: "allowed", "not allowed", or NULL. */
+static const char *standing(const struct config_call *call, const char *name)
+{
+	struct config_call of = { .settings = call->settings, .key = name };
+
+	if (find_withheld(&of))
+		return "not allowed";
+	return json_object_get(settings_allowed(call->settings), name) ? "allowed" : NULL;
+}
+
+static json_t *authority_json(const struct config_call *call, const struct authority_row *row)
+{
+	json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "kind",
+	                         authority_kind_name(row->kind), "name", row->name, "project",
+	                         authority_word(row->project), "flag", json_cstr(row->flag), "help",
+	                         json_cstr(row->help), "here", json_cstr(standing(call, row->name)));
+	struct settings_origin origin;
+
+	if (row->kind != AUTHORITY_SETTING)
+		return item;
+	origin = settings_origin_of(call->settings, row->name);
+	json_object_set_new(item, "scope", json_string(settings_scope_name(origin.scope)));
+	json_object_set_new(item, "file", json_cstr(origin.file));
+	json_object_set_new(item, "line", json_integer(origin.line));
+	return item;
+}
+
+static void put_authority(struct buf *out, const struct config_call *call,
+                          const struct authority_row *row)
+{
+	const char *here = standing(call, row->name);
+
+	buf_printf(out, "%s: ", row->name);
+	if (row->kind == AUTHORITY_SETTING)
+		buf_printf(out, "set by %s; ",
+		           settings_scope_name(settings_origin_of(call->settings, row->name).scope));
+	buf_printf(out, "by a project: %s", authority_sentence(row->project));
+	if (row->flag)
+		buf_printf(out, "; flag %s", row->flag);
+	if (here)
+		buf_printf(out, " [%s here]", here);
+	buf_char(out, '\n');
+}
+
+/* Everything that hasp obeys, and who may set it. */
+static int show_authority(struct config_call *call)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	bool as_json = invocation_has(call->invocation, FLAG_JSON);
+	json_auto_t *all = json_array();
+	struct err err = ERR_INIT;
+	struct authority_row row;
+	bool ok;
+
+	policy_project_allowed(call->settings);
+	for (size_t i = 0; authority_at(i, &row); i++) {
+		if (call->key && strcmp(call->key, row.name) != 0)
+			continue;
+		if (as_json)
+			json_array_append_new(all, authority_json(call, &row));
+		else
+			put_authority(&out, call, &row);
+	}
+	ok = as_json ? output_json(all, /* indent= */ true, &err)
+	             : output_text(buf_view(&out), &err);
+	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
 /* --- schema, trust ------------------------------------------------------------------------- */
@@ -249,6 +402,9 @@ static const struct action {
 	{ "get", get, 1, 1, true, " KEY" },
 	{ "set", set, 2, 2, true, " KEY VALUE" },
 	{ "unset", unset, 1, 1, true, " KEY" },
+	{ "allow", allow, 1, 1, true, " NAME" },
+	{ "disallow", disallow, 1, 1, true, " NAME" },
+	{ "authority", show_authority, 0, 1, true, " [NAME]" },
 	{ "schema", schema, 0, 0, false, "" },
 	{ "trust", trust, 0, 1, false, " [FOLDER]" },
 	{ "distrust", distrust, 0, 1, false, " [FOLDER]" },

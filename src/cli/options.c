@@ -205,8 +205,9 @@ static const struct flag worker_flags[] = {
 	HELP_FLAG,
 };
 
-static const char *const config_choices[] = { "show",   "get",   "set",      "unset",
-	                                      "schema", "trust", "distrust", NULL };
+static const char *const config_choices[] = { "show",  "get",       "set",    "unset",
+	                                      "allow", "disallow",  "authority", "schema",
+	                                      "trust", "distrust",  NULL };
 static const char *const scope_choices[] = { "user", "project", NULL };
 
 static const struct flag config_flags[] = {
@@ -226,8 +227,10 @@ static const struct flag config_flags[] = {
 
 static const struct positional config_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, config_choices },
-	  "show, get, set, unset, schema, trust or distrust" },
-	{ { "KEY", COMPLETE_SETTING, NULL }, "a setting, as tools.shell.pager; for trust: the folder" },
+	  "show, get, set, unset, allow, disallow, authority, schema, trust or distrust" },
+	{ { "KEY", COMPLETE_SETTING, NULL },
+	  "a setting, as tools.shell.pager; for allow, disallow and authority a variable too; for "
+	  "trust: the folder" },
 	{ { "VALUE", COMPLETE_NOTHING, NULL }, "its new value: a string as it stands, else JSON" },
 };
 
@@ -235,6 +238,8 @@ static const char *const config_synopsis[] = {
 	"[show] [--origin] [--all] [--json]",
 	"get KEY [--json]",
 	"set KEY VALUE | unset KEY [--scope user|project]",
+	"allow NAME | disallow NAME",
+	"authority [NAME] [--json]",
 	"trust [FOLDER] | distrust [FOLDER]",
 	"schema",
 	NULL,
@@ -383,7 +388,13 @@ static const struct command commands[] = {
 			"shown as ***.\n\n"
 			"set and unset change one value of a file and leave all else, comments too, as "
 			"it is. trust lets a folder's own settings, hooks, commands and servers count; "
-			"distrust forbids it. schema prints a JSON Schema of the settings.",
+			"distrust forbids it. schema prints a JSON Schema of the settings.\n\n"
+			"A project, also a trusted one, cannot decide where keys and files go, what is "
+			"read and written outside of it, how it is confined, or what runs unasked. allow "
+			"lets this project's settings.json or .env set NAME to the value that it has "
+			"now, and prints that value; after a change it has to be allowed again. disallow "
+			"takes that back. authority lists everything that hasp obeys (settings, "
+			"variables, files), and who may set it.",
 		.flags = config_flags,
 		.flag_count = ARRAY_LEN(config_flags),
 		.positionals = config_positionals,

@@ -24,23 +24,6 @@ const char **flag_values(const struct invocation *invocation, enum flag_id id, s
 	return values;
 }
 
-/* What a word asks for; `name` is where it stands. */
-static bool take_level(const char *name, const char *word, struct confinement *ret,
-                       struct err *err)
-{
-	struct worker_options *options = &ret->options;
-
-	if (!word || !*word)
-		return true;
-	ret->level_chosen = true;
-	if (strcmp(word, "auto") == 0)
-		return true;
-	options->level_given = sandbox_level_parse(word, &options->level);
-	return options->level_given ||
-	       err_set(err, ERR_INVALID_ARGUMENT,
-	               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
-}
-
 static bool read_level(const struct invocation *invocation, struct confinement *ret,
                        struct err *err)
 {
@@ -51,7 +34,9 @@ static bool read_level(const struct invocation *invocation, struct confinement *
 		flag = "full";
 	else if (flag && strcmp(flag, "false") == 0)
 		flag = "none";
-	return take_level("HASP_SANDBOX", flag ? flag : getenv("HASP_SANDBOX"), ret, err);
+	ret->level = (struct prepare_level){ .flag = flag, .variable = getenv("HASP_SANDBOX") };
+	/* Before any file is read: the words alone. */
+	return prepare_level(NULL, &ret->level, NULL, NULL, &ret->options, err);
 }
 
 /* A value that is none does not count: that is said. */
@@ -65,18 +50,31 @@ static void warn_of_level(const struct settings *settings)
 			output_complain(json_string_value(sentence));
 }
 
+static void complain(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	(void)severity;
+	output_complain(message);
+}
+
+bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
+                             prepare_notice *notice, void *data, struct err *err)
+{
+	/* Over there, it is that machine's to say. */
+	return confinement->worker || prepare_level(settings, &confinement->level, notice, data,
+	                                            &confinement->options, err);
+}
+
 bool confinement_settle(struct confinement *confinement, struct err *err)
 {
 	struct settings *settings;
 	bool ok;
 
-	/* Over there, it is that machine's to say. */
-	if (confinement->level_chosen || confinement->worker)
+	if (confinement->worker)
 		return true;
 	if (!settings_load_own(&settings, err))
 		return false;
-	ok = !settings || take_level(LEVEL_SETTING, settings_string(settings, LEVEL_SETTING, NULL),
-	                             confinement, err);
+	ok = confinement_settle_with(confinement, settings, complain, NULL, err);
 	if (settings)
 		warn_of_level(settings);
 	settings_free(settings);

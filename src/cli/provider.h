@@ -12,6 +12,7 @@
 #ifndef HASP_CLI_PROVIDER_H
 #define HASP_CLI_PROVIDER_H
 
+#include "agent/prepare.h"
 #include "cli/parse.h"
 #include "worker/local.h"
 
@@ -24,15 +25,18 @@ struct confinement {
 	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
 	const char **write, **read, **deny; /* owned arrays; `options` points to them */
 	char *journal;                 /* owned; likewise */
-	bool level_chosen;             /* by a flag or HASP_SANDBOX; "auto" too */
+	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
 };
 
 /* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
-/* Where they leave the level open, the setting hasp.sandbox.level of the user or the system: for
+/* The level, out of these and of what the user or the administrator require (prepare_level): for
  * commands that have read no settings, and need no project's. INVALID_ARGUMENT: a file is wrong. */
 bool confinement_settle(struct confinement *confinement, struct err *err);
+/* The same for a command that has read settings. */
+bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
+                             prepare_notice *notice, void *data, struct err *err);
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err);
 void confinement_release(struct confinement *confinement);

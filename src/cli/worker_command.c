@@ -40,7 +40,8 @@ int command_run_worker(const struct invocation *invocation)
 	stay_small();
 	if (invocation_has(invocation, FLAG_CONFINED))
 		return serve(NULL, true);
-	if (!confinement_read(invocation, &confinement, &err)) {
+	if (!confinement_read(invocation, &confinement, &err) ||
+	    !confinement_settle(&confinement, &err)) {
 		output_complain(err.message);
 		return CLI_USAGE;
 	}

@@ -4,11 +4,13 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/allow.h"
 #include "config/schema.h"
 #include "config/settings_private.h"
 #include "data/json.h"
 
 struct check {
+	struct settings *settings;
 	const struct scope *scope;
 	enum settings_scope kind;
 	json_t *warnings;
@@ -60,35 +62,69 @@ static void warn_type(struct check *check, const struct setting *row)
 	warn(check, "\"%.200s\" has to be %s; it does not count.", check->path.data, phrase.data);
 }
 
-/* Whether a project may say this. */
-static bool permitted(const struct check *check, const struct setting *row, const json_t *value)
+/* --- What a project may say ----------------------------------------------------------------- */
+
+/* Of a value that does not count by itself.  Whether the user allowed it. */
+static bool ask_for(struct check *check, enum authority authority, const json_t *value)
 {
-	if (check->kind != SCOPE_WORKSPACE || row->workspace == WORKSPACE_MAY)
+	const char *path = check->path.data;
+
+	if (!authority_can_be_allowed(authority)) {
+		warn(check, "\"%.200s\" is not for a project to say; it does not count.", path);
+		return false;
+	}
+	if (allow_has(check->settings->allowed, path, value))
 		return true;
-	return (row->workspace == WORKSPACE_ONLY_TRUE && json_is_true(value)) ||
-	       (row->workspace == WORKSPACE_ONLY_FALSE && json_is_false(value));
+	json_array_append_new(check->settings->withheld,
+	                      json_pack("{s:s, s:O, s:s, s:i}", "name", path, "value", value,
+	                                "file", check->scope->path, "line",
+	                                (int)scope_line(check->scope, path)));
+	warn(check, "\"%.200s\" of a project does not count until you allow it: "
+	     "hasp config allow %.200s", path, path);
+	return false;
 }
 
-static bool row_counts(struct check *check, const struct setting *row, const json_t *value)
+/* Whether *value, or what is left of it, counts. */
+static bool project_may(struct check *check, const struct setting *row, json_t **value)
 {
-	if (!schema_accepts(row, value)) {
+	const char *project = home_project(check->settings->home);
+	json_t *part = NULL, *rest = NULL;
+	bool allowed;
+
+	switch (authority_permits(row->project, project, *value, &part, &rest)) {
+	case PERMITTED_ALL:
+		return true;
+	case PERMITTED_NOT:
+		return ask_for(check, row->project, *value);
+	default:
+		allowed = ask_for(check, row->project, rest);
+		json_decref(rest);
+		if (allowed || !json_array_size(part)) {
+			json_decref(part);
+			return allowed;
+		}
+		*value = part;
+		return true;
+	}
+}
+
+static bool row_counts(struct check *check, const struct setting *row, json_t **value)
+{
+	if (!schema_accepts(row, *value)) {
 		warn_type(check, row);
 		return false;
 	}
-	if (row->never) {
-		warn(check, "\"%.200s\" is for remote administration; in a file it does not count.",
-		     check->path.data);
-		return false;
-	}
-	if (permitted(check, row, value))
-		return true;
-	warn(check, "\"%.200s\" is not for a project to say; it does not count.", check->path.data);
+	if (row->project != AUTHORITY_REMOTE)
+		return check->kind != SCOPE_WORKSPACE || project_may(check, row, value);
+	warn(check, "\"%.200s\" is for remote administration; in a file it does not count.",
+	     check->path.data);
 	return false;
 }
 
 static void check_object(struct check *check, json_t *object);
 
-static bool counts(struct check *check, json_t *value, bool odd_name)
+/* *value: replaced by a new reference where only a part of it counts. */
+static bool counts(struct check *check, json_t **value, bool odd_name)
 {
 	const char *path = check->path.data;
 	const struct setting *row = odd_name ? NULL : schema_exact(path);
@@ -101,8 +137,8 @@ static bool counts(struct check *check, json_t *value, bool odd_name)
 		warn_unknown(check);
 		return true;
 	}
-	if (json_is_object(value)) {
-		check_object(check, value);
+	if (json_is_object(*value)) {
+		check_object(check, *value);
 		return true;
 	}
 	warn(check, "\"%.200s\" has to be an object; it does not count.", path);
@@ -118,15 +154,18 @@ static void check_object(struct check *check, json_t *object)
 	void *next;
 
 	json_object_foreach_safe(object, next, name, value) {
+		json_t *left = value;
 		bool keep;
 
 		if (len)
 			buf_char(&check->path, '.');
 		buf_str(&check->path, name);
 		keep = !check->path.overflowed &&
-		       counts(check, value, strchr(name, '.') != NULL || !*name);
+		       counts(check, &left, strchr(name, '.') != NULL || !*name);
 		if (!keep)
 			json_object_del(object, name);
+		else if (left != value)
+			json_object_set_new(object, name, left);
 		check->path.len = len;
 		check->path.overflowed = false;
 		if (check->path.data)
@@ -155,10 +194,11 @@ static void warn_repeated(struct check *check)
 	buf_clear(&check->path);
 }
 
-void scope_check(struct scope *scope, enum settings_scope kind, json_t *warnings)
+void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
+                 json_t *warnings)
 {
-	struct check check = { .scope = scope, .kind = kind, .warnings = warnings,
-		               .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
+	struct check check = { .settings = settings, .scope = scope, .kind = kind,
+		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
 
 	warn_repeated(&check);
 	warn_moved(&check);

@@ -52,19 +52,48 @@ static bool read_braces(struct span rest, struct reference *ret)
 	return true;
 }
 
-static void put(const struct variables *variables, const struct reference *reference,
+/* One value's expansion: `left` is how much longer all strings together may become. */
+struct expansion {
+	const struct variables *variables;
+	size_t left;
+	bool own;
+	json_t *warnings;
+};
+
+static void warn_of_projects(const struct expansion *expansion, const char *name)
+{
+	_cleanup_free_ char *sentence = mem_printf(
+		"%s, which alone sets $%.64s, is a project's: it is not put into settings of others "
+		"until you allow it: hasp config allow %.64s",
+		variables_file(expansion->variables), name, name);
+	json_auto_t *text = json_text(span_str(sentence));
+	json_t *known;
+	size_t i;
+
+	json_array_foreach(expansion->warnings, i, known)
+		if (json_equal(known, text))
+			return;
+	if (expansion->warnings && i < LIMIT_SETTINGS_WARNINGS)
+		json_array_append(expansion->warnings, text);
+}
+
+static void put(const struct expansion *expansion, const struct reference *reference,
                 struct buf *out)
 {
 	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
-	const char *value = variables_get(variables, name);
+	const char *value = variables_get(expansion->variables, name);
 
+	if (value && expansion->own && variables_is_projects(expansion->variables, name)) {
+		warn_of_projects(expansion, name);
+		value = NULL;
+	}
 	if (value)
 		buf_str(out, value);
 	else
 		buf_span(out, reference->has_fallback ? reference->fallback : reference->whole);
 }
 
-void variables_expand(const struct variables *variables, struct span text, struct buf *out)
+static void expand_text(const struct expansion *expansion, struct span text, struct buf *out)
 {
 	const char *last_brace = text.len ? memrchr(text.data, '}', text.len) : NULL;
 
@@ -80,7 +109,7 @@ void variables_expand(const struct variables *variables, struct span text, struc
 		                     : last_brace && text.data < last_brace
 			                     ? read_braces(text, &reference)
 			                     : false)) {
-			put(variables, &reference, out);
+			put(expansion, &reference, out);
 			text = span_skip(text, reference.whole.len);
 		} else {
 			buf_char(out, '$');
@@ -89,11 +118,13 @@ void variables_expand(const struct variables *variables, struct span text, struc
 	}
 }
 
-/* One value's expansion: `left` is how much longer all strings together may become. */
-struct expansion {
-	const struct variables *variables;
-	size_t left;
-};
+
+void variables_expand(const struct variables *variables, struct span text, struct buf *out)
+{
+	const struct expansion expansion = { .variables = variables };
+
+	expand_text(&expansion, text, out);
+}
 
 static json_t *expand(struct expansion *expansion, const json_t *value);
 
@@ -104,7 +135,7 @@ static json_t *expand_string(struct expansion *expansion, const json_t *value)
 
 	if (!text.len || !memchr(text.data, '$', text.len))
 		return json_incref((json_t *)value);
-	variables_expand(expansion->variables, text, &out);
+	expand_text(expansion, text, &out);
 	if (out.overflowed)
 		return json_incref((json_t *)value);
 	expansion->left -= out.len;
@@ -140,9 +171,10 @@ static json_t *expand(struct expansion *expansion, const json_t *value)
 	return result;
 }
 
-json_t *variables_expand_json(const struct variables *variables, const json_t *value)
+json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
+                              json_t *warnings)
 {
-	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES };
+	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, warnings };
 
 	return expand(&expansion, value);
 }

@@ -47,23 +47,28 @@ static void set_flag(struct setting *row, char flag)
 	static const struct {
 		char flag;
 		enum setting_merge merge;
-		enum setting_workspace workspace;
+		enum authority project;
 	} flags[] = {
 		{ 'c', MERGE_CONCAT, 0 },
 		{ 'u', MERGE_UNION, 0 },
 		{ 's', MERGE_SHALLOW, 0 },
 		{ 'i', MERGE_INTERSECT, 0 },
-		{ 'n', 0, WORKSPACE_NEVER },
-		{ 't', 0, WORKSPACE_ONLY_TRUE },
-		{ 'f', 0, WORKSPACE_ONLY_FALSE },
+		{ 'n', 0, AUTHORITY_NEVER },
+		{ 't', 0, AUTHORITY_ONLY_TRUE },
+		{ 'f', 0, AUTHORITY_ONLY_FALSE },
+		{ 'a', 0, AUTHORITY_ASK },
+		{ 'p', 0, AUTHORITY_PLAIN },
+		{ 'm', 0, AUTHORITY_TEXT_NAMES },
+		{ 'd', 0, AUTHORITY_INSIDE },
+		{ 'k', 0, AUTHORITY_CONTENT },
+		{ 'r', 0, AUTHORITY_REMOTE },
 	};
 
-	row->never |= flag == 'r';
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
 		if (flags[i].flag != flag)
 			continue;
 		row->merge |= flags[i].merge;
-		row->workspace |= flags[i].workspace;
+		row->project |= flags[i].project;
 	}
 }
 

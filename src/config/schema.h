@@ -5,7 +5,7 @@
  *
  * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_hasp.c), where its path
  * sorts
- * beside its relatives; then run script/lib/settings_table.py.
+ * beside its relatives, with what a project may say of it (authority.h); then run script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
 #define HASP_CONFIG_SCHEMA_H
@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/span.h"
+#include "config/authority.h"
 
 enum setting_type {
 	SETTING_BOOLEAN,
@@ -40,17 +41,6 @@ enum setting_merge {
 	MERGE_INTERSECT, /* what all files that have it name; without regard to case and outer blanks */
 };
 
-/* What a project may say.  Its folder is trusted by then, so this is about what a colleague's
- * commit
- * could take away from the user: address and key of a model, the sandbox, the user's own
- * prohibitions. */
-enum setting_workspace {
-	WORKSPACE_MAY,
-	WORKSPACE_NEVER,
-	WORKSPACE_ONLY_TRUE,  /* stricter only */
-	WORKSPACE_ONLY_FALSE,
-};
-
 struct setting {
 	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row of its own */
 	enum setting_type type;
@@ -58,8 +48,7 @@ struct setting {
 	const char *help;     /* finished sentences */
 	const char *choices;  /* of a CHOICE: "a|b|c"; else NULL */
 	enum setting_merge merge;
-	enum setting_workspace workspace;
-	bool never;           /* no file sets it: only a remote administration could */
+	enum authority project; /* what a project may say */
 };
 
 /* As the rows are written down (schema_rows.h). */

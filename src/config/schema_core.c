@@ -3,18 +3,18 @@
 #include "config/schema_rows.h"
 
 #define HOOK(EVENT, WHEN) \
-	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT)
+	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT CONTENT)
 
 static const char rows[] =
 	STRING("$schema", NONE, "The address of a JSON Schema for this file, for editors.")
-	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW)
+	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW ASK)
 	STRINGS("policyPaths", "[]", "Further policy files or folders, in place of the user's.",
-	        UNION NEVER)
+	        UNION ASK)
 	STRINGS("adminPolicyPaths", "[]", "Further policy files or folders of an administrator.",
 	        UNION NEVER)
 	BOOLEAN("useWriteTodos", "true", "Offer the tool write_todos.")
 
-	STRING("model.name", NONE, "The model, or an alias of one.")
+	STRING("model.name", NONE, "The model, or an alias of one.", PLAIN)
 	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.")
 	OBJECT("model.summarizeToolOutput", NONE,
 	       "Tools whose output is summarised, each with a tokenBudget.")
@@ -34,14 +34,16 @@ static const char rows[] =
 	       "Which model a tier of the classifier stands for, and when.")
 	OBJECT("modelConfigs.modelChains", "{}", "Models to fall back to, in order.")
 
-	STRING_OR_STRINGS("context.fileName", NONE, "The name of context files, or several.")
+	STRING_OR_STRINGS("context.fileName", NONE, "The name of context files, or several.",
+	        TEXT_NAMES)
 	CHOICE("context.importFormat", NONE, "tree|flat", "How imports of context files are put in.")
 	BOOLEAN("context.includeDirectoryTree", "true",
 	        "Tell the model the folder's tree in its first message.")
 	INTEGER("context.discoveryMaxDirs", "200", "Most folders that are searched for context files.")
 	STRINGS("context.memoryBoundaryMarkers", "[\".git\"]",
-	        "Names that mark the folder at which the upward search for context files ends.")
-	STRINGS("context.includeDirectories", "[]", "Further folders of the workspace.", CONCAT)
+	        "Names that mark the folder at which the upward search for context files ends.",
+	        ASK)
+	STRINGS("context.includeDirectories", "[]", "Further folders of the workspace.", CONCAT INSIDE)
 	BOOLEAN("context.loadMemoryFromIncludeDirectories", "false",
 	        "Read context files of the further folders too.")
 	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Leave out what git ignores.")
@@ -54,37 +56,38 @@ static const char rows[] =
 	BOOLEAN("context.fileFiltering.enableFuzzySearch", "true",
 	        "Suggest names for @ that are like what was typed.")
 	STRINGS("context.fileFiltering.customIgnoreFilePaths", "[]",
-	        "Further ignore files; they count before the others.", UNION)
+	        "Further ignore files; they count before the others.", UNION INSIDE)
 
 	SWITCH("tools.sandbox", NONE,
 	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
-	       "with command and image.")
+	       "with command and image.", ASK)
 	STRINGS("tools.sandboxAllowedPaths", "[]", "Further paths that confined tools may write.",
-	        NEVER)
+	        ASK)
 	BOOLEAN("tools.sandboxNetworkAccess", "false", "Leave the network on for confined commands.",
-	        NEVER)
+	        ASK)
 	BOOLEAN("tools.shell.enableInteractiveShell", "true", "Give commands a terminal of their own.")
 	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
 	       "What happens when a command in the background ends.")
-	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.")
+	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.", ASK)
 	BOOLEAN("tools.shell.showColor", "true", "Let commands print in colour.")
 	NUMBER("tools.shell.inactivityTimeout", "300",
 	       "Seconds without output after which a command is ended.")
 	BOOLEAN("tools.shell.enableShellOutputEfficiency", "true",
 	        "Advise the model to keep the output of commands short.")
-	STRINGS("tools.core", NONE, "The only built-in tools to offer.")
-	STRINGS("tools.allowed", NONE, "Tools that need no confirmation.")
-	STRINGS("tools.confirmationRequired", NONE, "Tools that always need confirmation.")
+	STRINGS("tools.core", NONE, "The only built-in tools to offer.", ASK)
+	STRINGS("tools.allowed", NONE, "Tools that need no confirmation.", ASK)
+	STRINGS("tools.confirmationRequired", NONE, "Tools that always need confirmation.", UNION)
 	STRINGS("tools.exclude", NONE, "Tools that are not offered.", UNION)
-	STRING("tools.discoveryCommand", NONE, "A command that prints declarations of further tools.")
-	STRING("tools.callCommand", NONE, "The command that calls a discovered tool.")
+	STRING("tools.discoveryCommand", NONE, "A command that prints declarations of further tools.",
+	        ASK)
+	STRING("tools.callCommand", NONE, "The command that calls a discovered tool.", ASK)
 	BOOLEAN("tools.useRipgrep", "true", "Search with ripgrep.")
 	INTEGER("tools.truncateToolOutputThreshold", "40000",
 	        "Characters above which a tool's output is cut, and kept whole in a file.")
 	BOOLEAN("tools.disableLLMCorrection", "true", "Do not ask a model to repair failed edits.")
 
-	STRING("mcp.serverCommand", NONE, "A command that starts an MCP server.")
-	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT)
+	STRING("mcp.serverCommand", NONE, "A command that starts an MCP server.", ASK)
+	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT ASK)
 	STRINGS("mcp.excluded", NONE, "MCP servers that do not count.", UNION)
 
 	BOOLEAN("security.toolSandboxing", "false", "Confine each tool by itself.", ONLY_TRUE)
@@ -105,17 +108,17 @@ static const char rows[] =
 	BOOLEAN("security.environmentVariableRedaction.enabled", "false",
 	        "Keep variables that may be secrets from commands.", ONLY_TRUE)
 	STRINGS("security.environmentVariableRedaction.allowed", "[]",
-	        "Variables that commands always get.", UNION NEVER)
+	        "Variables that commands always get.", UNION ASK)
 	STRINGS("security.environmentVariableRedaction.blocked", "[]",
 	        "Variables that commands never get.", UNION)
-	STRING("security.auth.selectedType", NONE, "How to sign in at the model's provider.")
+	STRING("security.auth.selectedType", NONE, "How to sign in at the model's provider.", ASK)
 	STRING("security.auth.enforcedType", NONE, "The only way to sign in that is allowed.", NEVER)
-	BOOLEAN("security.auth.useExternal", NONE, "Signing in is somebody else's work.")
+	BOOLEAN("security.auth.useExternal", NONE, "Signing in is somebody else's work.", ASK)
 	BOOLEAN("security.enableConseca", "false",
 	        "Let a model check calls against a policy made for the prompt.", ONLY_TRUE)
 
-	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.")
-	STRINGS("hooksConfig.disabled", "[]", "Names of hooks, or commands, that do not run.", UNION)
+	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.", ASK)
+	STRINGS("hooksConfig.disabled", "[]", "Names of hooks, or commands, that do not run.", UNION ASK)
 	BOOLEAN("hooksConfig.notifications", "true", "Show that hooks run.")
 	HOOK("BeforeTool", "before a call of a tool")
 	HOOK("AfterTool", "after a call of a tool")
@@ -130,23 +133,25 @@ static const char rows[] =
 	HOOK("BeforeToolSelection", "before the model may choose a tool")
 	HOOK("*", "at an event of another name")
 
-	BOOLEAN("general.checkpointing.enabled", "false", "Keep the state of files before each edit.")
+	BOOLEAN("general.checkpointing.enabled", "false", "Keep the state of files before each edit.",
+	        ONLY_TRUE)
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
-	       "What needs confirmation, unless --approval-mode says otherwise.")
+	       "What needs confirmation, unless --approval-mode says otherwise.", ASK)
 	BOOLEAN("general.plan.enabled", "true", "Whether there is the mode plan.")
-	STRING("general.plan.directory", NONE, "Where plans are written.")
+	STRING("general.plan.directory", NONE, "Where plans are written.", INSIDE)
 	BOOLEAN("general.plan.modelRouting", "true", "Use another model for planning than for the work.")
 	BOOLEAN("general.retryFetchErrors", "true", "Try again when a connection fails.")
 	INTEGER("general.maxAttempts", "10", "Most attempts for one request to the model.")
-	BOOLEAN("general.sessionRetention.enabled", "true", "Delete old sessions.")
+	BOOLEAN("general.sessionRetention.enabled", "true", "Delete old sessions.", ASK)
 	STRING("general.sessionRetention.maxAge", "\"30d\"",
-	       "Sessions older than this are deleted: 24h, 7d, 4w, 2m.")
-	INTEGER("general.sessionRetention.maxCount", NONE, "Most sessions that are kept.")
+	       "Sessions older than this are deleted: 24h, 7d, 4w, 2m.", ASK)
+	INTEGER("general.sessionRetention.maxCount", NONE, "Most sessions that are kept.", ASK)
 	STRING("general.sessionRetention.minRetention", "\"1d\"",
-	       "Sessions younger than this are never deleted.")
+	       "Sessions younger than this are never deleted.", ASK)
 	BOOLEAN("general.topicUpdateNarration", "true",
 	        "Ask the model to tell its progress by topics.")
-	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.")
+	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.",
+	        ONLY_FALSE)
 	CHOICE("output.format", "\"text\"", "text|json|stream-json",
 	       "How the result of a run without a terminal is printed, unless --output-format says "
 	       "otherwise.")
@@ -177,6 +182,6 @@ static const char rows[] =
 	STRINGS("advanced.excludedEnvVars", "[\"DEBUG\",\"DEBUG_MODE\"]",
 	        "Variables that a project's .env file does not set.", UNION)
 	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.")
-	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.");
+	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.", ASK);
 
 const struct setting_group schema_core = { rows, sizeof(rows) - 1 };

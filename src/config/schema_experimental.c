@@ -5,19 +5,20 @@
 
 
 static const char rows[] =
-	OBJECT("agents.overrides", "{}", "Settings of single agents by name.")
+	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK)
 	CHOICE("agents.browser.sessionMode", "\"persistent\"", "persistent|isolated|existing",
 	       "How long the browser's state lives.")
 	BOOLEAN("agents.browser.headless", "false", "Run the browser without a window.")
-	STRING("agents.browser.profilePath", NONE, "The folder of the browser's profile.")
+	STRING("agents.browser.profilePath", NONE, "The folder of the browser's profile.", ASK)
 	STRING("agents.browser.visualModel", NONE, "The model that looks at screenshots.")
 	STRINGS("agents.browser.allowedDomains", "[\"github.com\",\"*.google.com\",\"localhost\"]",
-	        "The domains that the browser may visit.")
+	        "The domains that the browser may visit.", ASK)
 	BOOLEAN("agents.browser.disableUserInput", "true",
-	        "Keep the user's input from the browser while it works.")
+	        "Keep the user's input from the browser while it works.", ONLY_TRUE)
 	INTEGER("agents.browser.maxActionsPerTask", "100", "Most calls of one of its tasks.")
-	BOOLEAN("agents.browser.confirmSensitiveActions", "false", "Ask before delicate actions.")
-	BOOLEAN("agents.browser.blockFileUploads", "false", "Upload no files.")
+	BOOLEAN("agents.browser.confirmSensitiveActions", "false", "Ask before delicate actions.",
+	        ONLY_TRUE)
+	BOOLEAN("agents.browser.blockFileUploads", "false", "Upload no files.", ONLY_TRUE)
 
 	STRINGS("extensions.disabled", "[]", "Extensions that do not count.", UNION)
 	STRINGS("extensions.workspacesWithMigrationNudge", "[]",
@@ -52,19 +53,20 @@ static const char rows[] =
 	BOOLEAN("experimental.useOSC52Copy", "false", "Copy through the terminal.")
 	BOOLEAN("experimental.taskTracker", "false", "Offer tools that track tasks.")
 	BOOLEAN("experimental.modelSteering", "false", "Take hints while the model works.")
-	BOOLEAN("experimental.directWebFetch", "false", "Fetch pages without a model in between.")
+	BOOLEAN("experimental.directWebFetch", "false", "Fetch pages without a model in between.",
+	        ASK)
 	BOOLEAN("experimental.dynamicModelConfiguration", "false",
 	        "Let modelConfigs decide about models.")
 	BOOLEAN("experimental.gemmaModelRouter.enabled", "false", "Choose models with a local model.")
-	BOOLEAN("experimental.gemmaModelRouter.autoStartServer", "false", "Start its server.")
+	BOOLEAN("experimental.gemmaModelRouter.autoStartServer", "false", "Start its server.", ASK)
 	STRING("experimental.gemmaModelRouter.binaryPath", "\"\"", "The server's program.",
 	       NEVER)
 	STRING("experimental.gemmaModelRouter.classifier.host", "\"http://localhost:9379\"",
-	       "The server's address.")
+	       "The server's address.", ASK)
 	STRING("experimental.gemmaModelRouter.classifier.model", "\"gemma3-1b-gpu-custom\"",
 	       "The local model.")
 	BOOLEAN("experimental.stressTestProfile", "false", "Compress very early, for tests.")
-	BOOLEAN("experimental.autoMemory", "false", "Learn from past sessions.")
+	BOOLEAN("experimental.autoMemory", "false", "Learn from past sessions.", ASK)
 	BOOLEAN("experimental.generalistProfile", "false", "Context settings for any work.")
 	BOOLEAN("experimental.powerUserProfile", "false", "Those for long work.")
 	BOOLEAN("experimental.contextManagement", "false", "Let contextManagement count.")

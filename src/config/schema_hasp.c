@@ -15,13 +15,13 @@ static const char rows[] =
 	STRINGS("hasp.fallbacks", "[]",
 	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
 	        "stays overloaded. See docs/models.md.",
-	        NEVER)
+	        ASK)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)
 	OBJECT("hasp.providers", "{}",
 	       "Providers of models by name, for --model NAME/MODEL. See docs/models.md.",
-	       NEVER)
+	       ASK)
 	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
 	       "What the answer to an edit carries of the file's new state.")
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",

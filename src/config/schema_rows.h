@@ -16,7 +16,8 @@
 /* The default of a setting that has none. */
 #define NONE ""
 
-/* What may stand behind a row's help, one or more beside each other: see schema.h. */
+/* What may stand behind a row's help, one or more beside each other: how files are merged (schema.h),
+ * and what a project may say (authority.h; without one, a trusted project says what it likes). */
 #define CONCAT "c"
 #define UNION "u"
 #define SHALLOW "s"
@@ -25,6 +26,11 @@
 #define ONLY_TRUE "t"
 #define ONLY_FALSE "f"
 #define REMOTE "r"
+#define ASK "a"
+#define PLAIN "p"
+#define TEXT_NAMES "m"
+#define INSIDE "d"
+#define CONTENT "k"
 
 #define BOOLEAN(PATH, DEFAULT, HELP, ...) ROW("b", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
 #define INTEGER(PATH, DEFAULT, HELP, ...) ROW("i", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)

@@ -7,7 +7,7 @@
 	"vim|neovim|emacs|hx|emacsclient|micro"
 
 static const char rows[] =
-	CHOICE("general.preferredEditor", NONE, EDITORS, "The editor in which to open files.")
+	CHOICE("general.preferredEditor", NONE, EDITORS, "The editor in which to open files.", ASK)
 	BOOLEAN("general.openEditorInNewWindow", "false", "Open it in a window of its own.")
 	BOOLEAN("general.vimMode", "false", "Edit prompts with the keys of vim.")
 	BOOLEAN("general.devtools", "false", "Open the inspector at start.")
@@ -16,7 +16,7 @@ static const char rows[] =
 	BOOLEAN("general.enableNotifications", "false",
 	        "Notify through the terminal when something is asked or done.")
 	CHOICE("general.notificationMethod", "\"auto\"", "auto|osc9|osc777|bell", "How to notify.")
-	BOOLEAN("general.debugKeystrokeLogging", "false", "Log keys for debugging.")
+	BOOLEAN("general.debugKeystrokeLogging", "false", "Log keys for debugging.", ONLY_FALSE)
 
 	STRING("ui.theme", NONE, "The theme of colours.")
 	BOOLEAN("ui.autoThemeSwitching", "true",
@@ -63,10 +63,10 @@ static const char rows[] =
 	        "Deprecated: ui.loadingPhrases says it.")
 	BOOLEAN("ui.accessibility.screenReader", "false", "Print plain text for screen readers.")
 
-	BOOLEAN("ide.enabled", "false", "Talk to the editor.")
+	BOOLEAN("ide.enabled", "false", "Talk to the editor.", ASK)
 	BOOLEAN("ide.hasSeenNudge", "false", "The hint about it was shown.")
 	BOOLEAN("privacy.usageStatisticsEnabled", "true",
-	        "Gemini CLI's statistics about its use; hasp sends none.")
+	        "Gemini CLI's statistics about its use; hasp sends none.", ONLY_FALSE)
 	BOOLEAN("telemetry.enabled", NONE, "Emit telemetry.", ONLY_FALSE)
 	STRING("telemetry.target", NONE, "Where it goes.", NEVER)
 	STRING("telemetry.otlpEndpoint", NONE, "The address of the collector.",

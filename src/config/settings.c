@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "config/allow.h"
 #include "config/json_path.h"
 #include "config/merge.h"
 #include "config/schema.h"
@@ -103,6 +104,8 @@ static void open_variables(struct settings *settings, const struct settings_opti
 		.ignore_env_files = options->ignore_env_files ||
 		                    json_is_true(json_path_get(merged, "advanced.ignoreLocalEnv")),
 		.excluded = json_path_get(merged, "advanced.excludedEnvVars"),
+		.allowed = settings->allowed,
+		.withheld = settings->withheld,
 		.warnings = settings->warnings,
 	};
 
@@ -118,15 +121,36 @@ static bool read_scopes(struct settings *settings, struct err *err)
 	return true;
 }
 
+/* What a project's .env says is for the project's own settings: in the user's it would decide where
+ * those lead. */
+json_t *settings_expand(struct settings *settings, enum settings_scope scope, const json_t *value)
+{
+	return variables_expand_json(settings->variables, value, scope != SCOPE_WORKSPACE,
+	                             settings->warnings);
+}
+
 static void put_in_variables(struct settings *settings)
 {
 	for (int i = SCOPE_SYSTEM_DEFAULTS; i < SCOPE_OVERRIDE; i++) {
 		json_t *value = settings->scopes[i].value;
 
 		if (value)
-			settings->scopes[i].value = variables_expand_json(settings->variables, value);
+			settings->scopes[i].value =
+				settings_expand(settings, (enum settings_scope)i, value);
 		json_decref(value);
 	}
+}
+
+/* Of a folder that is not trusted nothing that could be allowed counts. */
+static void read_allowed(struct settings *settings)
+{
+	struct err err = ERR_INIT;
+
+	if (!settings->trusted)
+		return;
+	settings->allowed = allow_read(settings->home, &err);
+	if (!settings->allowed)
+		json_array_append_new(settings->warnings, json_text(span_str(err.message)));
 }
 
 json_t *settings_merge(const struct settings *settings)
@@ -148,13 +172,15 @@ static bool load(struct settings *settings, const struct settings_options *optio
 	if (!read_scopes(settings, err))
 		return false;
 	decide_trust(settings, options->skip_trust);
+	read_allowed(settings);
 	if (settings->trusted && settings->scopes[SCOPE_WORKSPACE].path &&
 	    !scope_read(&settings->scopes[SCOPE_WORKSPACE], err))
 		return false;
 	open_variables(settings, options);
 	put_in_variables(settings);
 	for (int i = SCOPE_SYSTEM_DEFAULTS; i <= SCOPE_OVERRIDE; i++)
-		scope_check(&settings->scopes[i], (enum settings_scope)i, settings->warnings);
+		scope_check(settings, &settings->scopes[i], (enum settings_scope)i,
+		            settings->warnings);
 	settings->merged = settings_merge(settings);
 	return true;
 }
@@ -164,6 +190,7 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 	struct settings *settings = mem_alloc(1, sizeof(*settings));
 
 	settings->warnings = json_array();
+	settings->withheld = json_array();
 	if (!home_open(options->project, &settings->home, err) || !load(settings, options, err)) {
 		settings_free(settings);
 		return false;
@@ -218,6 +245,8 @@ void settings_free(struct settings *settings)
 	home_free(settings->home);
 	json_decref(settings->merged);
 	json_decref(settings->warnings);
+	json_decref(settings->allowed);
+	json_decref(settings->withheld);
 	free(settings);
 }
 
@@ -287,6 +316,26 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 const json_t *settings_warnings(const struct settings *settings)
 {
 	return settings->warnings;
+}
+
+const json_t *settings_withheld(const struct settings *settings)
+{
+	return settings->withheld;
+}
+
+const json_t *settings_allowed(const struct settings *settings)
+{
+	return settings->allowed;
+}
+
+bool settings_project_may(const struct settings *settings, const char *name, const json_t *value)
+{
+	if (allow_has(settings->allowed, name, value))
+		return true;
+	json_array_append_new(settings->withheld,
+	                      json_pack("{s:s, s:O, s:n, s:i}", "name", name, "value", value,
+	                                "file", "line", 0));
+	return false;
 }
 
 const struct home *settings_home(const struct settings *settings)

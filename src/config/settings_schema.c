@@ -12,13 +12,6 @@ static const char *const merge_words[] = {
 	[MERGE_SHALLOW] = "shallow", [MERGE_INTERSECT] = "intersect",
 };
 
-static const char *const workspace_words[] = {
-	[WORKSPACE_MAY] = "any",
-	[WORKSPACE_NEVER] = "never",
-	[WORKSPACE_ONLY_TRUE] = "only true",
-	[WORKSPACE_ONLY_FALSE] = "only false",
-};
-
 /* What "type", and "items" of an array, are; a CHOICE has an enum besides. */
 static const char *const type_texts[SETTING_TYPE_COUNT] = {
 	[SETTING_BOOLEAN] = "{\"type\":\"boolean\"}",
@@ -65,7 +58,7 @@ static json_t *leaf(const struct setting *row)
 		json_object_set_new(schema, "default", parsed(row->fallback));
 	json_object_set_new(schema, "x-hasp",
 	                    json_pack("{s:s, s:s}", "merge", merge_words[row->merge], "project",
-	                              row->never ? "never" : workspace_words[row->workspace]));
+	                              authority_word(row->project)));
 	return schema;
 }
 

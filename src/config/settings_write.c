@@ -30,9 +30,10 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
                         const char *path, const json_t *value, struct err *err)
 {
 	const struct setting *row = schema_find(path);
-	bool may = !row || row->workspace == WORKSPACE_MAY ||
-	           (row->workspace == WORKSPACE_ONLY_TRUE && json_is_true(value)) ||
-	           (row->workspace == WORKSPACE_ONLY_FALSE && json_is_false(value));
+	enum authority project = row ? row->project : AUTHORITY_TRUSTED;
+	bool may = project == AUTHORITY_ONLY_TRUE  ? json_is_true(value)
+	           : project == AUTHORITY_ONLY_FALSE ? json_is_false(value)
+	                                             : project != AUTHORITY_NEVER;
 
 	if (scope != SCOPE_USER && scope != SCOPE_WORKSPACE)
 		return err_set(err, ERR_INVALID_ARGUMENT, "The %s settings are not written by hasp.",
@@ -40,7 +41,7 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 	if (!settings->scopes[scope].path)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The home folder has no settings of its own beside the user's.");
-	if (row && row->never && value)
+	if (project == AUTHORITY_REMOTE && value)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "\"%s\" is for remote administration; in a file it does not count.",
 		               path);
@@ -147,10 +148,10 @@ static bool reload(struct settings *settings, enum settings_scope scope, struct 
 		return false;
 	}
 	value = fresh.value;
-	fresh.value = value ? variables_expand_json(settings->variables, value) : NULL;
+	fresh.value = value ? settings_expand(settings, scope, value) : NULL;
 	json_decref(value);
 	warnings = json_array(); /* they were told when it was loaded */
-	scope_check(&fresh, scope, warnings);
+	scope_check(settings, &fresh, scope, warnings);
 	json_decref(warnings);
 	scope_release(&settings->scopes[scope]);
 	settings->scopes[scope] = fresh;

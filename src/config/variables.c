@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,29 +9,22 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "config/allow.h"
 #include "config/env_file.h"
+#include "config/settings_private.h"
 #include "config/variables_private.h"
 #include "data/json.h"
 
 struct variable {
 	char *name, *value;
+	bool projects; /* not for settings of others */
+	bool behind;   /* of the user's file, behind a project's */
 };
 
 struct variables {
 	struct variable *items; /* of the .env file, each name once */
 	size_t count, cap;
 	char *file; /* NULL: there is none */
-};
-
-/* What is taken of a file that anybody could have written, and of which only harmless characters.
- * */
-static const char *const untrusted_names[] = {
-	"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
-};
-
-/* They start a program: never from a project. */
-static const char *const never_from_project[] = {
-	"GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "GEMINI_CLI_IDE_SERVER_STDIO_ARGS",
 };
 
 /* --- Which file ---------------------------------------------------------------------------- */
@@ -83,35 +78,125 @@ static char *find_file(const struct variables_options *options, bool *ret_projec
 struct taking {
 	struct variables *variables;
 	const struct variables_options *options;
+	const char *path;
+	struct span text;
 	bool project; /* the file is not the user's own */
 	bool gemini;  /* it is one of .gemini */
+	bool behind;  /* it is the user's, behind a project's: only what steers hasp counts */
 };
-
-static bool among(const char *const *names, size_t count, struct span name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (span_eq(span_str(names[i]), name))
-			return true;
-	return false;
-}
 
 static bool is_excluded(const struct taking *taking, struct span name)
 {
 	const json_t *item;
 	size_t i;
 
-	if (!taking->project)
-		return false;
-	if (among(never_from_project, ARRAY_LEN(never_from_project), name))
-		return true;
-	if (!taking->options->trusted)
-		return !among(untrusted_names, ARRAY_LEN(untrusted_names), name);
 	if (taking->gemini)
 		return false;
 	json_array_foreach(taking->options->excluded, i, item)
 		if (span_eq(json_span(item), name))
 			return true;
 	return false;
+}
+
+static unsigned line_of(const struct taking *taking, struct span name)
+{
+	unsigned line = 1;
+
+	for (const char *at = taking->text.data; at < name.data; at++)
+		line += *at == '\n';
+	return line;
+}
+
+__attribute__((format(printf, 3, 4))) static void warn(const struct taking *taking,
+                                                       struct span name, const char *format, ...)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
+	char text[512];
+	va_list args;
+
+	if (json_array_size(taking->options->warnings) >= LIMIT_SETTINGS_WARNINGS)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	buf_printf(&sentence, "%s, line %u: \"%.*s\" %s", taking->path, line_of(taking, name),
+	           (int)(name.len < 128 ? name.len : 128), name.data, text);
+	json_array_append_new(taking->options->warnings, json_text(buf_view(&sentence)));
+}
+
+/* The last of several lines for one name is the one that would count. */
+static void withhold(const struct taking *taking, struct span name, json_t *value)
+{
+	json_t *one = json_pack("{s:o, s:O, s:s, s:i}", "name", json_text(name), "value", value,
+	                        "file", taking->path, "line", (int)line_of(taking, name)), *other;
+	size_t i;
+
+	if (!taking->options->withheld || json_array_size(taking->options->withheld) >=
+	                                          LIMIT_ENV_FILE_VARIABLES) {
+		json_decref(one);
+		return;
+	}
+	json_array_foreach(taking->options->withheld, i, other)
+		if (json_equal(json_object_get(other, "name"), json_object_get(one, "name"))) {
+			json_array_set_new(taking->options->withheld, i, one);
+			return;
+		}
+	json_array_append_new(taking->options->withheld, one);
+}
+
+static bool is_allowed(const struct taking *taking, const char *name, const char *value)
+{
+	json_auto_t *text = json_text(span_str(value));
+
+	return allow_has(taking->options->allowed, name, text);
+}
+
+/* A variable that hasp obeys, of a trusted project's file. */
+static bool project_may(const struct taking *taking, const struct authority_row *row,
+                        struct span name, const char *key, const char *value)
+{
+	json_auto_t *text = json_text(span_str(value));
+	json_t *part, *rest;
+
+	if (authority_permits(row->project, home_project(taking->options->home), text, &part,
+	                      &rest) == PERMITTED_ALL)
+		return true;
+	if (!authority_can_be_allowed(row->project)) {
+		if (!row->others)
+			warn(taking, name, "is not for a project to say; it does not count.");
+		return false;
+	}
+	if (is_allowed(taking, key, value))
+		return true;
+	withhold(taking, name, text);
+	warn(taking, name, "of a project does not count until you allow it: hasp config allow %.128s",
+	     key);
+	return false;
+}
+
+/* *ret_projects: its value is not for settings of others. */
+static bool takes(const struct taking *taking, struct span name, const char *key,
+                  const char *value, bool *ret_projects)
+{
+	const struct authority_row *row = authority_variable(name);
+
+	*ret_projects = false;
+	if (!taking->project)
+		return !taking->behind || (row && !row->others && row->project != AUTHORITY_ANY &&
+		                           row->project != AUTHORITY_TRUSTED);
+	if (!taking->options->trusted)
+		return row && row->project == AUTHORITY_ANY;
+	if (is_excluded(taking, name))
+		return false;
+	if (row)
+		return project_may(taking, row, name, key, value);
+	*ret_projects = !is_allowed(taking, key, value);
+	if (*ret_projects) {
+		json_auto_t *text = json_text(span_str(value));
+
+		withhold(taking, name, text);
+	}
+	return true;
 }
 
 static void keep_harmless(char *value)
@@ -139,10 +224,13 @@ static void take(void *data, struct span name, const char *value)
 	struct variables *variables = taking->variables;
 	_cleanup_free_ char *key = mem_dup(name.data, name.len);
 	struct variable *item;
+	bool projects;
 
-	if (is_excluded(taking, name) || getenv(key))
+	if (getenv(key) || !takes(taking, name, key, value, &projects))
 		return;
 	item = find(variables, key);
+	if (item && taking->behind && !item->behind)
+		return;
 	if (!item && variables->count == LIMIT_ENV_FILE_VARIABLES)
 		return;
 	if (!item) {
@@ -153,41 +241,56 @@ static void take(void *data, struct span name, const char *value)
 		*item = (struct variable){ .name = mem_steal(&key) };
 	}
 	free(item->value);
+	item->projects = projects;
+	item->behind = taking->behind;
 	item->value = mem_strdup(value);
 	if (taking->project && !taking->options->trusted)
 		keep_harmless(item->value);
 }
 
 /* A project's is anybody's: it is in the folder where it was found, whatever link stands there. */
-static bool read_file(const struct taking *taking, const char *path, struct file_text *ret,
-                      struct err *err)
+static bool read_text(const struct taking *taking, struct file_text *ret, struct err *err)
 {
-	_cleanup_free_ char *folder = path_folder(path);
+	_cleanup_free_ char *folder = path_folder(taking->path);
 	_cleanup_free_ char *above = taking->gemini ? path_folder(folder) : NULL;
 
 	if (!taking->project)
-		return file_read(path, LIMIT_ENV_FILE_BYTES, ret, err);
-	return door_read(above ? above : folder, path, LIMIT_ENV_FILE_BYTES, ret, err);
+		return file_read(taking->path, LIMIT_ENV_FILE_BYTES, ret, err);
+	return door_read(above ? above : folder, taking->path, LIMIT_ENV_FILE_BYTES, ret, err);
+}
+
+static bool read_file(struct taking *taking, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+
+	taking->path = path;
+	taking->gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
+	if (!read_text(taking, &text, &err)) {
+		json_array_append_new(taking->options->warnings, json_cstr(err.message));
+		return false;
+	}
+	taking->text = file_text_span(&text);
+	if (text.data)
+		env_file_parse(taking->text, take, taking);
+	return true;
 }
 
 struct variables *variables_open(const struct variables_options *options)
 {
 	struct variables *variables = mem_alloc(1, sizeof(*variables));
 	struct taking taking = { .variables = variables, .options = options };
-	_cleanup_free_ char *path = find_file(options, &taking.project);
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err err = ERR_INIT;
+	_cleanup_free_ char *path = find_file(options, &taking.project), *users = NULL;
 
 	if (!path)
 		return variables;
-	taking.gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
-	if (!read_file(&taking, path, &text, &err)) {
-		json_array_append_new(options->warnings, json_cstr(err.message));
-		return variables;
-	}
-	if (text.data)
-		env_file_parse(file_text_span(&text), take, &taking);
-	variables->file = mem_steal(&path);
+	users = taking.project ? file_in(options, home_user(options->home)) : NULL;
+	if (read_file(&taking, path))
+		variables->file = mem_steal(&path);
+	taking.project = false;
+	taking.behind = true;
+	if (users)
+		read_file(&taking, users);
 	return variables;
 }
 
@@ -212,6 +315,13 @@ const char *variables_get(const struct variables *variables, const char *name)
 	const struct variable *item = value ? NULL : find(variables, name);
 
 	return item ? item->value : value;
+}
+
+bool variables_is_projects(const struct variables *variables, const char *name)
+{
+	const struct variable *item = getenv(name) ? NULL : find(variables, name);
+
+	return item && item->projects;
 }
 
 const char *variables_file(const struct variables *variables)

@@ -123,7 +123,10 @@ static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options,
 		json_array_append_new(list, json_text(span_str(options->folders[i])));
 	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
 	worker.roots = roots;
-	write = prepare_sandbox(agent->settings, NULL, &worker);
+	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,
+	                   &worker, err))
+		return false;
+	write = prepare_sandbox(agent->settings, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))
 		return false;
 	*ret_told = local_sentences(&worker, agent->provider->ops->info(agent->provider)->level);

@@ -208,3 +208,23 @@ void policy_forget_always(struct policy *policy)
 {
 	policy->no_always = true;
 }
+
+size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
+{
+	size_t kept = 0, dropped;
+
+	pthread_rwlock_wrlock(&policy->lock);
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		struct rule *rule = policy->rules[i];
+		bool of_tier = rule->priority >= (double)tier && rule->priority < (double)tier + 1;
+
+		if (of_tier && rule->decision == POLICY_ALLOW)
+			rule_free(rule);
+		else
+			policy->rules[kept++] = rule;
+	}
+	dropped = policy->rule_count - kept;
+	policy->rule_count = kept;
+	pthread_rwlock_unlock(&policy->lock);
+	return dropped;
+}

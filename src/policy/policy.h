@@ -76,6 +76,8 @@ void policy_add_plans(struct policy *policy, const char *project, const char *fo
 /* Rules that somebody chose with "always", saved ones too, do not count
  * (security.disableAlwaysAllow). Before the first decision. */
 void policy_forget_always(struct policy *policy);
+/* Takes away a tier's rules that allow, and returns how many there were: those that deny or ask stay. */
+size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 
 /* One call to be decided on. All borrowed. */
 struct policy_call {

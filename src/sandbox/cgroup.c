@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/cgroup_place.h"
+#include "sandbox/probe.h"
 
 #define GROUP_PREFIX "hasp-"
 
@@ -185,7 +186,7 @@ static char *make_version_1(const char *controller, const struct sandbox_limits 
 
 struct cgroup *cgroup_make(const struct sandbox_limits *limits)
 {
-	const char *simulate = getenv("HASP_SANDBOX_SIMULATE");
+	const char *simulate = sandbox_simulation();
 	struct cgroup group = { 0 }, *made;
 
 	if ((!limits->memory_bytes && !limits->processes) ||

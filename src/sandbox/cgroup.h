@@ -27,7 +27,7 @@
 struct cgroup;
 
 /* NULL when the limits have neither memory nor processes, or no group can be had;
- * HASP_SANDBOX_SIMULATE=no-cgroup says so too. */
+ * a test's simulation (probe.h) says so too. */
 struct cgroup *cgroup_make(const struct sandbox_limits *limits);
 /* Descriptors through which a child gets in; -1: none. */
 struct cgroup_door {

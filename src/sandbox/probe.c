@@ -56,7 +56,7 @@ static void simulate_word(struct simulation *simulation, struct span word)
 static struct simulation simulation_read(void)
 {
 	struct simulation simulation = { 0 };
-	struct span rest = span_str(getenv("HASP_SANDBOX_SIMULATE"));
+	struct span rest = span_str(sandbox_simulation());
 
 	while (rest.len) {
 		const char *comma = memchr(rest.data, ',', rest.len);

@@ -34,13 +34,16 @@ struct sandbox_probe {
 	char why_not_landlock[256], remedy_landlock[256];
 };
 
-/* The result is kept for the process. Never NULL; from any thread. HASP_SANDBOX_SIMULATE in
- * the environment (for tests: "no-userns", "no-landlock", "no-seccomp", "no-notify", "no-proc",
- * "landlock-abi=N", "no-cgroup", joined by commas) can only take away. */
+/* The result is kept for the process. Never NULL; from any thread. */
 const struct sandbox_probe *sandbox_probe(void);
 
 /* What can be known without a child (some 10 us): where nothing speaks against it, namespaces are
  * believed in.  The full result where that is known already, or something speaks against it. */
 const struct sandbox_probe *sandbox_probe_quick(void);
+
+/* What a test takes away: "no-userns", "no-landlock", "no-seccomp", "no-notify", "no-proc",
+ * "landlock-abi=N", "no-cgroup", joined by commas.  NULL in programs that are installed; in those of
+ * test/simulate/ it is the variable HASP_SANDBOX_SIMULATE. */
+const char *sandbox_simulation(void);
 
 #endif

@@ -13,6 +13,14 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
 
+# The same program, which alone obeys HASP_SANDBOX_SIMULATE (test/simulate/).
+SIMULATE = str(Path(HASP).parent / "test" / "simulate" / "hasp-simulate")
+
+
+def program(env):
+    """The hasp that this environment is for."""
+    return SIMULATE if "HASP_SANDBOX_SIMULATE" in (env or {}) else HASP
+
 # A shell's background job has SIGINT ignored, nohup's SIGHUP: so would all that is started here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -58,7 +66,7 @@ class Workspace:
         return hashlib.sha256(self.read(name)).hexdigest()
 
     def run(self, *args, stdin=b"", env=None, cwd=None, **options):
-        done = subprocess.run([HASP, *args], input=stdin, capture_output=True, check=False,
+        done = subprocess.run([program(env), *args], input=stdin, capture_output=True, check=False,
                               cwd=cwd or self.folder, env={**self.env, **(env or {})},
                               timeout=60, **options)
         return Done(done.returncode, done.stdout, done.stderr)

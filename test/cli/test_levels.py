@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HASP, Done
+from conftest import HASP, Done, program
 
 REFUSED = [sys.executable, str(Path(__file__).with_name("refused.py"))]
 COMMAND = 'echo "level $HASP_LEVEL"; echo text > "$0"'
@@ -20,7 +20,7 @@ def without_namespaces(kind):
 
 
 def run(ws, prefix, *args, env=None):
-    done = subprocess.run([*prefix, HASP, *args], cwd=ws.folder, env={**ws.env, **(env or {})},
+    done = subprocess.run([*prefix, program(env), *args], cwd=ws.folder, env={**ws.env, **(env or {})},
                           capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -115,7 +115,68 @@ def test_the_users_setting_holds_unless_something_else_is_said(ws, command):
     assert level_of(ws, command, "--sandbox", "full") == "full"
     assert level_of(ws, command, "--sandbox", "auto") == "full"
     assert level_of(ws, command, env={"HASP_SANDBOX": "auto"}) == "full"
-    assert level_of(ws, command, env={"HASP_SANDBOX": "paths"}) == "paths"
+    assert level_of(ws, command, env={"HASP_SANDBOX": "full"}) == "full"
+
+
+def requires(ws, scope, level):
+    """Settings that require a level; what has to be in the environment besides."""
+    if scope == "user":
+        user_settings(ws, level)
+        return {}
+    path = ws.home / "system.json"
+    path.write_text(json.dumps({"hasp": {"sandbox": {"level": level}}}))
+    return {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)}
+
+
+@pytest.mark.parametrize("scope", ["user", "administrator"])
+@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+def test_a_variable_never_lowers_what_is_required(ws, command, scope):
+    system = requires(ws, scope, "full")
+    for level in "paths", "none", "landlock":
+        done = ws.run(*command, env={"HASP_SANDBOX": level, **system})
+        assert done.code in (1, 2, 125) and done.out == b"", level
+        assert "HASP_SANDBOX asks for the sandbox level %s" % level in done.message
+        assert "hasp.sandbox.level" in done.message and scope in done.message
+    assert level_of(ws, command, env={"HASP_SANDBOX": "auto", **system}) == "full"
+    requires(ws, scope, "landlock")
+    assert level_of(ws, command, env={"HASP_SANDBOX": "full", **system}) == "full"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+def test_a_flag_lowers_the_users_own_requirement_and_says_so(ws, command):
+    requires(ws, "user", "full")
+    done = ws.run(*command[:1], "--sandbox", "landlock", *command[1:])
+    assert done.code == 0
+    assert "--sandbox landlock lowers the level full that hasp.sandbox.level requires" in done.message
+    assert "settings.json, line 1" in done.message
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+def test_nobody_lowers_the_administrators_requirement(ws, command):
+    system = requires(ws, "administrator", "full")
+    user_settings(ws, "paths")
+    assert level_of(ws, command, env=system) == "full"
+    for level in "landlock", "paths", "none":
+        done = ws.run(*command[:1], "--sandbox", level, *command[1:], env=system)
+        assert done.code in (1, 2, 125) and done.out == b"", level
+        assert "administrator requires full" in done.message
+    assert level_of(ws, command, "--sandbox", "auto", env=system) == "full"
+
+
+def test_nobody_gives_the_network_that_the_administrator_forbids(ws):
+    path = ws.home / "system.json"
+    path.write_text(json.dumps({"tools": {"sandboxNetworkAccess": False}}))
+    done = ws.run("sandbox", "--net", "true", env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)})
+    assert done.code in (2, 125) and "administrator forbids" in done.message
+
+
+def test_the_installed_program_knows_no_simulation(ws):
+    done = run(ws, [], "sandbox", "--status", "--json")
+    for what in "no-userns", "no-userns,no-landlock,no-seccomp", "no-cgroup":
+        env = {**ws.env, "HASP_SANDBOX_SIMULATE": what}
+        same = subprocess.run([HASP, "sandbox", "--status", "--json"], cwd=ws.folder, env=env,
+                              capture_output=True, timeout=60, check=True)
+        assert json.loads(same.stdout) == done.json, what
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])

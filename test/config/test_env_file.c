@@ -254,7 +254,7 @@ static void expansion_is_bounded(void **state)
 	variables = open_them(place, true, false);
 	for (i = 0; i < 1000; i++)
 		json_array_append_new(many, json_string("$HT_BIG"));
-	after = variables_expand_json(variables, many);
+	after = variables_expand_json(variables, many, true, NULL);
 	json_array_foreach(after, i, item)
 		total += json_string_length(item);
 	assert_true(total > 1 << 20 && total < 5 << 20);

@@ -64,6 +64,8 @@ def test_values_are_merged_as_their_rows_say(place):
         "hooks": {"BeforeTool": [{"matcher": "y", "hooks": []}], "Odd": [2]},
         "modelConfigs": {"aliases": {"m": {"y": 2}}},
     })
+    for name in "mcpServers", "mcp.allowed", "tools.core", "context.includeDirectories":
+        place.run("allow", name)
     values = place.values()
     assert values["mcpServers.a"] == {"command": "3"}
     assert values["mcpServers.b"] == {"command": "2"}
@@ -201,7 +203,7 @@ def test_old_names_give_way_when_they_are_written(place):
     (("set", "output.format", "xml"), "one of text, json"),
     (("set", "ui", "{}"), "group"),
     (("set", "admin.secureModeEnabled", "true"), "remote"),
-    (("set", "hasp.providers.x", "{}", "--scope", "project"), "not for a project"),
+    (("set", "hasp.sandbox.level", "full", "--scope", "project"), "not for a project"),
     (("get", "model.name"), "not set"),
 ])
 def test_what_cannot_be_done_is_refused(place, words, says):

@@ -22,6 +22,14 @@ import fake_openai  # noqa: E402
 from fake_server import FakeServer  # noqa: E402
 
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
+
+# The same program, which alone obeys HASP_SANDBOX_SIMULATE (test/simulate/).
+SIMULATE = str(Path(HASP).parent / "test" / "simulate" / "hasp-simulate")
+
+
+def program(env):
+    """The hasp that this environment is for."""
+    return SIMULATE if "HASP_SANDBOX_SIMULATE" in (env or {}) else HASP
 KEY = "test-key-5f2a99c1d07e"  # found wherever it should not be
 SANITIZED = "ASAN_OPTIONS" in os.environ
 
@@ -152,14 +160,14 @@ class World:
         return {name: value for name, value in {**env, **more}.items() if value is not None}
 
     @staticmethod
-    def argv(server, args):
+    def argv(server, args, env=None):
         model = KINDS[server.kind][4] if server else None
-        return [HASP, *(["-m", model] if model else []), *map(str, args)]
+        return [program(env), *(["-m", model] if model else []), *map(str, args)]
 
     def start(self, server, *args, env=None, **options):
         options = dict({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                         "stderr": subprocess.PIPE, "cwd": self.root}, **options)
-        return subprocess.Popen(self.argv(server, args),
+        return subprocess.Popen(self.argv(server, args, env),
                                 env=self.environment(server, **(env or {})), **options)
 
     def run(self, script, *args, kind="gemini", violations=0, whole=True, env=None, auto=None,
@@ -174,7 +182,7 @@ class World:
 
     def command(self, *args, server=None, env=None, stdin=None, timeout=60, cwd=None):
         given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
-        done = subprocess.run(self.argv(server, args), cwd=cwd or self.root, timeout=timeout,
+        done = subprocess.run(self.argv(server, args, env), cwd=cwd or self.root, timeout=timeout,
                               env=self.environment(server, **(env or {})),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given)
         return Done(done.returncode, done.stdout, done.stderr, server)

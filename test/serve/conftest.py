@@ -12,6 +12,14 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
+
+# The same program, which alone obeys HASP_SANDBOX_SIMULATE (test/simulate/).
+SIMULATE = str(Path(HASP).parent / "test" / "simulate" / "hasp-simulate")
+
+
+def program(env):
+    """The hasp that this environment is for."""
+    return SIMULATE if "HASP_SANDBOX_SIMULATE" in (env or {}) else HASP
 SECONDS = 60
 VERSION = "2025-11-25"
 STATELESS = "2026-07-28"
@@ -169,18 +177,18 @@ class Workspace:
     def uri(self, name=""):
         return (self.folder / name).as_uri()
 
-    def command(self, *flags):
-        return [HASP, "serve", "mcp", "--durability", "rename", *flags]
+    def command(self, *flags, env=None):
+        return [program(env), "serve", "mcp", "--durability", "rename", *flags]
 
     def client(self, *flags, cwd=None, env=None, **options):
-        client = Client(self.command(*flags), cwd or self.folder, {**self.env, **(env or {})},
+        client = Client(self.command(*flags, env=env), cwd or self.folder, {**self.env, **(env or {})},
                         **options)
         self.clients.append(client)
         return client
 
     def run(self, *flags, stdin=b"", env=None):
         """Serves what `stdin` holds and ends: (exit code, output, errors)."""
-        done = subprocess.run(self.command(*flags), cwd=self.folder, input=stdin, check=False,
+        done = subprocess.run(self.command(*flags, env=env), cwd=self.folder, input=stdin, check=False,
                               env={**self.env, **(env or {})}, capture_output=True,
                               timeout=SECONDS)
         return done.returncode, done.stdout.decode(), done.stderr.decode()

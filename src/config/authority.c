@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/authority.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/schema.h"
+
+#define ROW(NAME, PROJECT, HELP) FLAGGED(NAME, PROJECT, NULL, HELP)
+#define FLAGGED(NAME, PROJECT, FLAG, HELP) \
+	{ AUTHORITY_VARIABLE, NAME, AUTHORITY_##PROJECT, HELP, FLAG, false }
+#define OTHERS(NAME, HELP) { AUTHORITY_VARIABLE, NAME, AUTHORITY_NEVER, HELP, NULL, true }
+#define FILE_ROW(NAME, PROJECT, HELP) \
+	{ AUTHORITY_FILE, NAME, AUTHORITY_##PROJECT, HELP, NULL, false }
+
+#define KEY "A key of a model's provider."
+#define ADDRESS "Where a model's provider is: keys and contents go there."
+#define PROXY "The proxy that requests go through."
+#define AUTHORITIES "Whose certificates are believed."
+#define GIT_FILES "Where git's configuration is, which names its ignore files."
+
+/* The first row that fits decides. */
+static const struct authority_row variables[] = {
+	/* Keys; a project may bring its own. */
+	ROW("GEMINI_API_KEY", ANY, KEY),
+	ROW("GOOGLE_API_KEY", ANY, KEY),
+	ROW("GOOGLE_CLOUD_PROJECT", ANY, "The project at Google Cloud."),
+	ROW("GOOGLE_CLOUD_LOCATION", ANY, "The place at Google Cloud."),
+	ROW("GOOGLE_CLOUD_PROJECT_ID", TRUSTED, "The project at Google Cloud."),
+	ROW("GOOGLE_CLOUD_ACCESS_TOKEN", TRUSTED, KEY),
+	ROW("OPENAI_API_KEY", TRUSTED, KEY),
+	ROW("ANTHROPIC_API_KEY", TRUSTED, KEY),
+	ROW("ANTHROPIC_AUTH_TOKEN", TRUSTED, KEY),
+	ROW("OPENROUTER_API_KEY", TRUSTED, KEY),
+	ROW("OLLAMA_API_KEY", TRUSTED, KEY),
+	ROW("LLAMA_API_KEY", TRUSTED, KEY),
+	ROW("VLLM_API_KEY", TRUSTED, KEY),
+	ROW("LMSTUDIO_API_KEY", TRUSTED, KEY),
+	ROW("GROQ_API_KEY", TRUSTED, KEY),
+	ROW("DEEPSEEK_API_KEY", TRUSTED, KEY),
+	ROW("MISTRAL_API_KEY", TRUSTED, KEY),
+	ROW("XAI_API_KEY", TRUSTED, KEY),
+	ROW("TOGETHER_API_KEY", TRUSTED, KEY),
+	ROW("FIREWORKS_API_KEY", TRUSTED, KEY),
+	ROW("CEREBRAS_API_KEY", TRUSTED, KEY),
+	ROW("MOONSHOT_API_KEY", TRUSTED, KEY),
+	ROW("HF_TOKEN", TRUSTED, KEY),
+	ROW("HUGGING_FACE_HUB_TOKEN", TRUSTED, KEY),
+
+	/* Where keys and contents go. */
+	FLAGGED("GEMINI_MODEL", PLAIN, "--model", "The model."),
+	ROW("GOOGLE_GEMINI_BASE_URL", ASK, ADDRESS),
+	ROW("GOOGLE_VERTEX_BASE_URL", ASK, ADDRESS),
+	ROW("OPENAI_BASE_URL", ASK, ADDRESS),
+	ROW("OPENAI_API_BASE", ASK, ADDRESS),
+	ROW("ANTHROPIC_BASE_URL", ASK, ADDRESS),
+	ROW("OLLAMA_HOST", ASK, ADDRESS),
+	ROW("LLAMA_BASE_URL", ASK, ADDRESS),
+	ROW("VLLM_BASE_URL", ASK, ADDRESS),
+	ROW("LMSTUDIO_BASE_URL", ASK, ADDRESS),
+	ROW("GOOGLE_GENAI_API_VERSION", ASK, "The version in Google's address."),
+	ROW("GOOGLE_GENAI_USE_VERTEXAI", ASK, "Which of Google's services is asked."),
+	ROW("GOOGLE_GENAI_USE_GCA", ASK, "Which of Google's services is asked."),
+	ROW("GEMINI_DEFAULT_AUTH_TYPE", ASK, "Which of Google's services is asked."),
+	ROW("GEMINI_API_KEY_AUTH_MECHANISM", ASK, "How the key is sent."),
+	ROW("GEMINI_CLI_CUSTOM_HEADERS", ASK, "Headers of each request to Google."),
+	ROW("HTTPS_PROXY", ASK, PROXY),
+	ROW("https_proxy", ASK, PROXY),
+	ROW("HTTP_PROXY", ASK, PROXY),
+	ROW("http_proxy", ASK, PROXY),
+	ROW("ALL_PROXY", PROCESS, PROXY),
+	ROW("all_proxy", PROCESS, PROXY),
+	ROW("NO_PROXY", PROCESS, "Hosts that are asked without the proxy."),
+	ROW("no_proxy", PROCESS, "Hosts that are asked without the proxy."),
+	ROW("SSL_CERT_FILE", PROCESS, AUTHORITIES),
+	ROW("SSL_CERT_DIR", PROCESS, AUTHORITIES),
+
+	/* What the model is told. */
+	ROW("GEMINI_SYSTEM_MD", ASK, "The file that replaces the system prompt."),
+	ROW("GEMINI_WRITE_SYSTEM_MD", ASK, "The file that the system prompt is written to."),
+	ROW("GEMINI_PROMPT_*", ASK, "Which parts of the system prompt are left out."),
+
+	/* Where settings are, what is trusted, how all is confined. */
+	FLAGGED("HASP_SANDBOX", PROCESS, "--sandbox",
+	        "The sandbox's level; never weaker than hasp.sandbox.level requires."),
+	ROW("HASP_MCP_TOKEN", PROCESS, "The token that clients of \"hasp serve mcp\" have to send."),
+	ROW("HASP_*", PROCESS, "Kept for hasp."),
+	FLAGGED("GEMINI_CLI_TRUST_WORKSPACE", PROCESS, "--skip-trust", "Whether the folder is trusted."),
+	ROW("GEMINI_CLI_TRUSTED_FOLDERS_PATH", PROCESS, "The file of trusted folders."),
+	ROW("GEMINI_CLI_SYSTEM_SETTINGS_PATH", PROCESS, "The administrator's settings."),
+	ROW("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", PROCESS, "The administrator's defaults."),
+	ROW("GEMINI_CLI_HOME", PROCESS, "What stands for the home folder."),
+	ROW("GEMINI_FORCE_FILE_STORAGE", PROCESS, "Ask no key store."),
+	ROW("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", PROCESS, "Gemini CLI's: a program that it starts."),
+	ROW("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", PROCESS, "Gemini CLI's: that program's arguments."),
+	ROW("GEMINI_SANDBOX*", PROCESS, "Gemini CLI's sandbox; hasp has no use for it."),
+	ROW("GEMINI_TELEMETRY_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
+	ROW("OTEL_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
+	ROW("GEMINI_CLI_*", PROCESS, "Kept for Gemini CLI."),
+
+	/* The process's own. */
+	ROW("HOME", PROCESS, "The home folder."),
+	ROW("PATH", PROCESS, "Where programs are: the worker, ssh, bash."),
+	ROW("TMPDIR", PROCESS, "Where temporary folders of commands are made."),
+	ROW("XDG_CONFIG_HOME", PROCESS, GIT_FILES),
+	ROW("XDG_RUNTIME_DIR", PROCESS, "Where the session bus of the key store is."),
+	ROW("XDG_*", PROCESS, "Where settings, data and caches of programs are."),
+	ROW("DBUS_*", PROCESS, "The session bus, where the key store is."),
+	ROW("DISPLAY", PROCESS, "Whether the key store may ask for its password."),
+	ROW("WAYLAND_DISPLAY", PROCESS, "Whether the key store may ask for its password."),
+	ROW("GIT_CONFIG_NOSYSTEM", PROCESS, GIT_FILES),
+	ROW("GIT_CONFIG_SYSTEM", PROCESS, GIT_FILES),
+	ROW("GIT_CONFIG_GLOBAL", PROCESS, GIT_FILES),
+	ROW("NO_COLOR", PROCESS, "Print without colours."),
+	ROW("TERM", PROCESS, "Whether the terminal has colours."),
+	ROW("KUBERNETES_SERVICE_HOST", PROCESS, "Which remedy is named where namespaces are missing."),
+
+	/* What libraries obey: libc, OpenSSL, libcurl, libuv, GLib, libmagic. */
+	OTHERS("LD_*", "Code in every program."),
+	OTHERS("GCONV_PATH", "Code in libc."),
+	OTHERS("GLIBC_TUNABLES", "libc."),
+	OTHERS("MALLOC_*", "libc."),
+	OTHERS("LOCPATH", "libc's data."),
+	OTHERS("NLSPATH", "libc's data."),
+	OTHERS("RES_OPTIONS", "How hosts are looked up."),
+	OTHERS("LOCALDOMAIN", "How hosts are looked up."),
+	OTHERS("HOSTALIASES", "How hosts are looked up."),
+	OTHERS("RESOLV_*", "How hosts are looked up."),
+	OTHERS("OPENSSL_*", "Code and settings of OpenSSL."),
+	OTHERS("SSL*", "Certificates, and where OpenSSL and libcurl write keys."),
+	OTHERS("CURL_*", "libcurl, curl."),
+	OTHERS("UV_*", "libuv, uv."),
+	OTHERS("G_*", "GLib."),
+	OTHERS("GIO_*", "GLib."),
+	OTHERS("MAGIC", "libmagic's data."),
+	OTHERS("REQUESTS_CA_BUNDLE", "Certificates."),
+	OTHERS("*_proxy", "Proxies."),
+	OTHERS("*_PROXY", "Proxies."),
+
+	/* What shells and programs that hasp starts obey. */
+	OTHERS("BASH*", "bash runs what is there."),
+	OTHERS("ENV", "sh runs it."),
+	OTHERS("IFS", "The shell."),
+	OTHERS("PS4", "The shell evaluates it."),
+	OTHERS("PROMPT_COMMAND", "The shell runs it."),
+	OTHERS("SHELL*", "The shell."),
+	OTHERS("CDPATH", "The shell."),
+	OTHERS("ZDOTDIR", "zsh runs what is there."),
+	OTHERS("GIT_*", "git: its folders, its settings, programs that it runs."),
+	OTHERS("SSH_*", "ssh: agents, programs that it runs."),
+	OTHERS("*PAGER", "A program that is run."),
+	OTHERS("LESS*", "less runs it."),
+	OTHERS("*EDITOR", "A program that is run."),
+	OTHERS("VISUAL", "A program that is run."),
+	OTHERS("BROWSER", "A program that is run."),
+	OTHERS("NODE_*", "Node.js: code, certificates."),
+	OTHERS("npm_config_*", "npm: programs, registries."),
+	OTHERS("NPM_CONFIG_*", "npm: programs, registries."),
+	OTHERS("PYTHON*", "Python: code."),
+	OTHERS("PIP_*", "pip: registries."),
+	OTHERS("PERL*", "Perl: code."),
+	OTHERS("RUBY*", "Ruby: code."),
+	OTHERS("GEM_*", "Ruby: code."),
+	OTHERS("BUNDLE_*", "Ruby: code."),
+	OTHERS("LUA_*", "Lua: code."),
+	OTHERS("JAVA_*", "Java: code."),
+	OTHERS("_JAVA_*", "Java: code."),
+	OTHERS("JDK_*", "Java: code."),
+	OTHERS("CLASSPATH", "Java: code."),
+	OTHERS("CARGO_*", "cargo: programs."),
+	OTHERS("RUSTC*", "cargo: programs."),
+	OTHERS("GOFLAGS", "Go: programs."),
+	OTHERS("GOPROXY", "Go: registries."),
+	OTHERS("DOCKER_*", "docker: where it is."),
+	OTHERS("SHLVL", "The shell."),
+	OTHERS("PWD", "The shell."),
+	OTHERS("USER", "Who it is."),
+	OTHERS("LOGNAME", "Who it is."),
+};
+
+/* What is read because of where it lies. */
+static const struct authority_row files[] = {
+	FILE_ROW("/etc/gemini-cli/settings.json", NEVER, "The administrator's settings."),
+	FILE_ROW("/etc/gemini-cli/system-defaults.json", NEVER, "The administrator's defaults."),
+	FILE_ROW("/etc/gemini-cli/policies/*.toml", NEVER, "The administrator's policies."),
+	FILE_ROW("~/.gemini/settings.json", NEVER, "The user's settings."),
+	FILE_ROW("~/.gemini/.env, ~/.env", NEVER, "The user's variables."),
+	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
+	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
+	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
+	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
+	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
+	FILE_ROW(".gemini/settings.json", TRUSTED, "The project's settings, each as its row says."),
+	FILE_ROW(".gemini/.env", TRUSTED, "The project's variables, each as its row says."),
+	FILE_ROW(".env", ANY,
+	         "The project's variables, each as its row says; also in the folders above."),
+	FILE_ROW("GEMINI.md, AGENTS.md", TRUSTED,
+	         "Instructions for the model (context.fileName); also in the folders above."),
+	FILE_ROW(".gemini/system.md", TRUSTED, "The system prompt, where GEMINI_SYSTEM_MD says so."),
+	FILE_ROW(".gemini/policies/*.toml", ASK,
+	         "The project's policies: rules that deny or ask count in a trusted project, rules "
+	         "that allow after \"hasp config allow .gemini/policies\"."),
+	FILE_ROW(".gitignore, .geminiignore", ANY, "What searches leave out."),
+};
+
+#define ALLOW "\"hasp config allow\""
+
+static const struct {
+	const char *word, *sentence;
+} words[AUTHORITY_COUNT] = {
+	[AUTHORITY_TRUSTED] = { "trusted", "a trusted project" },
+	[AUTHORITY_ANY] = { "any", "any project, of an untrusted one letters, digits and -_./ alone" },
+	[AUTHORITY_ONLY_TRUE] = { "only true", "a trusted project, true alone" },
+	[AUTHORITY_ONLY_FALSE] = { "only false", "a trusted project, false alone" },
+	[AUTHORITY_PLAIN] = { "plain", "a trusted project, a plain name; else after " ALLOW },
+	[AUTHORITY_TEXT_NAMES] = { "text names", "a trusted project, names of Markdown and text "
+	                                         "files; others after " ALLOW },
+	[AUTHORITY_INSIDE] = { "inside", "a trusted project, paths inside it; others after " ALLOW },
+	[AUTHORITY_CONTENT] = { "content", "a trusted project, after \"hasp hooks trust\"" },
+	[AUTHORITY_ASK] = { "ask", "a trusted project, after " ALLOW },
+	[AUTHORITY_NEVER] = { "never", "no project" },
+	[AUTHORITY_PROCESS] = { "process", "no project; the process's environment alone" },
+	[AUTHORITY_REMOTE] = { "remote", "nobody here: remote administration" },
+};
+
+/* Flags that set what a setting sets. */
+static const struct {
+	const char *setting, *flag;
+} flags[] = {
+	{ "adminPolicyPaths", "--admin-policy" },
+	{ "context.includeDirectories", "--include-directories" },
+	{ "general.defaultApprovalMode", "--approval-mode" },
+	{ "hasp.durability", "--durability" },
+	{ "hasp.sandbox.level", "--sandbox" },
+	{ "model.name", "--model" },
+	{ "output.format", "--output-format" },
+	{ "policyPaths", "--policy" },
+	{ "tools.allowed", "--allowed-tools" },
+	{ "tools.sandboxAllowedPaths", "--write" },
+	{ "tools.sandboxNetworkAccess", "--net" },
+};
+
+static struct authority_row of_setting(const struct setting *setting)
+{
+	struct authority_row row = { .kind = AUTHORITY_SETTING, .name = setting->path,
+		                     .project = setting->project };
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (strcmp(flags[i].setting, setting->path) == 0)
+			row.flag = flags[i].flag;
+	return row;
+}
+
+bool authority_at(size_t i, struct authority_row *ret)
+{
+	size_t settings = schema_count();
+
+	if (i < settings)
+		*ret = of_setting(schema_at(i));
+	else if (i < settings + ARRAY_LEN(variables))
+		*ret = variables[i - settings];
+	else if (i < settings + ARRAY_LEN(variables) + ARRAY_LEN(files))
+		*ret = files[i - settings - ARRAY_LEN(variables)];
+	else
+		return false;
+	return true;
+}
+
+static bool fits(const char *pattern, struct span name)
+{
+	struct span row = span_str(pattern);
+
+	if (span_ends(row, SPAN("*")))
+		return span_starts(name, span_head(row, row.len - 1));
+	return row.data[0] == '*' ? span_ends(name, span_skip(row, 1)) : span_eq(name, row);
+}
+
+const struct authority_row *authority_variable(struct span name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		if (fits(variables[i].name, name))
+			return &variables[i];
+	return NULL;
+}
+
+bool authority_can_be_allowed(enum authority authority)
+{
+	return authority == AUTHORITY_ASK || authority == AUTHORITY_PLAIN ||
+	       authority == AUTHORITY_TEXT_NAMES || authority == AUTHORITY_INSIDE;
+}
+
+const char *authority_word(enum authority authority)
+{
+	return (unsigned)authority < AUTHORITY_COUNT ? words[authority].word : "";
+}
+
+const char *authority_sentence(enum authority authority)
+{
+	return (unsigned)authority < AUTHORITY_COUNT ? words[authority].sentence : "";
+}
+
+const char *authority_kind_name(enum authority_kind kind)
+{
+	static const char *const names[] = { "setting", "variable", "file" };
+
+	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "";
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Authority: everything that hasp itself obeys, and who may set it.
+ *
+ *     for (size_t i = 0; authority_at(i, &row); i++) ...   // all: `hasp config authority`
+ *     row = authority_variable(span_str("HTTPS_PROXY"));   // NULL: hasp does not obey it
+ *
+ * The administrator's files and the user's may set every setting; a flag where one is named.  What
+ * differs is what a *project* may set: a folder that others write, and that a sandboxed command may write.
+ * Anything that chooses where keys or contents go, what is read or written, how strongly it is
+ * confined, or what runs unasked is AUTHORITY_ASK at least: it counts from a project only after the
+ * user allowed that name with that value (allow.h).
+ *
+ * To add a variable or a file: a row in authority.c.  A setting's authority is in its row of
+ * schema_*.c.  test/config/authority.py fails while a getenv in src/ has no row.
+ */
+#ifndef HASP_CONFIG_AUTHORITY_H
+#define HASP_CONFIG_AUTHORITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/span.h"
+
+/* What a project may set.  Values of settings count only in a trusted folder, except ANY. */
+enum authority {
+	AUTHORITY_TRUSTED,    /* a trusted project */
+	AUTHORITY_ANY,        /* an untrusted one too, harmless characters only */
+	AUTHORITY_ONLY_TRUE,  /* a trusted project, true alone: it can only be stricter */
+	AUTHORITY_ONLY_FALSE,
+	AUTHORITY_PLAIN,      /* a trusted project, a plain name; else ASK */
+	AUTHORITY_TEXT_NAMES, /* a trusted project, names of Markdown and text files; else ASK */
+	AUTHORITY_INSIDE,     /* a trusted project, paths inside it; else ASK */
+	AUTHORITY_CONTENT,    /* a trusted project, after its content was trusted (hasp hooks trust) */
+	AUTHORITY_ASK,        /* a trusted project, after "hasp config allow NAME" */
+	AUTHORITY_NEVER,      /* no project; of variables: the process's environment and the user's .env */
+	AUTHORITY_PROCESS,    /* of variables: the process's environment alone */
+	AUTHORITY_REMOTE,     /* no file at all */
+	AUTHORITY_COUNT,
+};
+
+enum authority_kind { AUTHORITY_SETTING, AUTHORITY_VARIABLE, AUTHORITY_FILE };
+
+struct authority_row {
+	enum authority_kind kind;
+	const char *name; /* of variables also "NAME*" or "*NAME" */
+	enum authority project;
+	const char *help; /* what it decides; a finished sentence.  NULL: see the setting */
+	const char *flag; /* that sets the same, "--sandbox"; NULL: none */
+	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts do. A
+	 * project's .env cannot set it, and that is worth no warning. */
+	bool others;
+};
+
+/* Whether the user can allow a project what it may not set by itself. */
+bool authority_can_be_allowed(enum authority authority);
+
+/* Row `i` of settings, variables and files, in this order; false behind the last. */
+bool authority_at(size_t i, struct authority_row *ret);
+/* The row of a variable; NULL: none. */
+const struct authority_row *authority_variable(struct span name);
+
+/* "trusted", "ask", ...: of JSON and of the schema's x-hasp. */
+const char *authority_word(enum authority authority);
+/* "a trusted project, paths inside it; others after hasp config allow" */
+const char *authority_sentence(enum authority authority);
+const char *authority_kind_name(enum authority_kind kind);
+
+#endif

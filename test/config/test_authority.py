@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The authority table and the sources say the same; `hasp config allow`."""
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
+
+# Who reads the environment by a name that is not written at the call, and where the names are then.
+INDIRECT = {
+    "src/agent/command_env.c": "names of a setting of the user's",
+    "src/agent/prompt.c": "GEMINI_PROMPT_*",
+    "src/config/expand.c": "names in settings",
+    "src/config/home.c": "in the file",
+    "src/config/settings.c": "in the file",
+    "src/config/variables.c": "all of them",
+    "src/http/client_url.c": "in the file",
+    "src/model/choose.c": "in the file, and src/model/catalogue.c",
+    "src/sandbox/plan_names.c": "src/sandbox/names.c: where credentials are, which are hidden",
+    "src/search/global_ignore.c": "in the file",
+    "src/worker/local_defaults.c": "in the file",
+}
+WHOLE = {  # who hands on or looks through the whole environment
+    "src/agent/prepare.c", "src/cli/sandbox_command.c", "src/cli/sandbox_explain.c",
+    "src/config/variables.c", "src/tool/session.c", "src/worker/command.c",
+    "src/worker/environment.c", "src/worker/local.c", "src/workerd/op_run.c",
+}
+CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
+NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"}
+UPPER = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+_proxy)"')
+
+
+@pytest.fixture
+def table(place):
+    return json.loads(place.run("authority", "--json"))
+
+
+def relative(path):
+    return str(path.relative_to(TOP))
+
+
+def names_in_sources():
+    """{name: file} of every variable that is asked for."""
+    found = {}
+    for path in SOURCES:
+        text = path.read_text()
+        name = relative(path)
+        calls = CALL.findall(text)
+        for quoted, word in calls:
+            if quoted:
+                found[word] = name
+        if calls and name not in ("src/sandbox/plan_names.c",) or name in (
+                "src/model/catalogue.c", "src/model/choose_google.c", "src/agent/prompt.c"):
+            found.update((word, name) for word in UPPER.findall(text) if word not in NO_VARIABLES)
+    return found
+
+
+def fits(row, name):
+    if row.endswith("*"):
+        return name.startswith(row[:-1])
+    return name.endswith(row[1:]) if row.startswith("*") else row == name
+
+
+def test_every_variable_that_is_read_has_a_row(table):
+    rows = [row["name"] for row in table if row["kind"] == "variable"]
+    found = names_in_sources()
+    assert len(found) > 60
+    missing = {name: file for name, file in found.items() if not any(fits(row, name) for row in rows)}
+    assert missing == {}, "add a row to src/config/authority.c"
+
+
+def test_every_row_of_a_variable_is_read_somewhere(table):
+    found = names_in_sources()
+    # Gemini CLI's, which a project's .env may not set there either; and what others obey.
+    kept = {"GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "GEMINI_CLI_IDE_SERVER_STDIO_ARGS"}
+    text = (TOP / "src/config/authority.c").read_text()
+    others = set(re.findall(r'OTHERS\("([^"]+)"', text))
+    for row in table:
+        if row["kind"] != "variable" or "*" in row["name"] or row["name"] in kept | others:
+            continue
+        assert row["name"] in found, "%s is read by nobody" % row["name"]
+
+
+def test_nobody_reads_the_environment_unseen():
+    """A new getenv of a computed name, or a new use of environ, is looked at by a person, once."""
+    indirect, whole = set(), set()
+    for path in SOURCES:
+        text = path.read_text()
+        if path.suffix == ".c" and any(not quoted for quoted, _ in CALL.findall(text)):
+            indirect.add(relative(path))
+        if path.suffix == ".c" and re.search(r"\benviron\b", re.sub(r'/\*.*?\*/|"[^"]*"', "", text,
+                                                                   flags=re.S)):
+            whole.add(relative(path))
+    assert indirect == set(INDIRECT)
+    assert whole == WHOLE
+
+
+def test_what_is_read_of_the_process_alone_is_marked_so(table):
+    """A variable read with getenv does not count from any file, and the row says it."""
+    rows = {row["name"]: row["project"] for row in table if row["kind"] == "variable"}
+    proxies = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"}  # both ways
+    for path in SOURCES:
+        for name in re.findall(r'\bgetenv\("(\w+)"\)', path.read_text()):
+            row = next(rows[row] for row in rows if fits(row, name))
+            assert row == "process" or name in proxies, name
+
+
+# --- hasp config allow ------------------------------------------------------------------------
+
+
+def allowed(place):
+    path = place.home / ".gemini/hasp-allowed.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def test_a_name_is_allowed_with_its_value_in_its_project(place):
+    place.trust()
+    place.write("project", '{\n  "tools": {"allowed": ["glob"]}}')
+    assert place.get("tools.allowed") is None
+    assert ('%s, line 2: "tools.allowed" of a project does not count until you allow it: '
+            'hasp config allow tools.allowed' % place.files["project"]) in place.said
+    assert 'tools.allowed = ["glob"]' in place.run("allow", "tools.allowed")
+    assert place.get("tools.allowed") == ["glob"] and "tools.allowed" not in place.said
+    assert list(allowed(place)) == [str(place.work)]
+    assert (place.home / ".gemini/hasp-allowed.json").stat().st_mode & 0o777 == 0o600
+    # Another value, another project, less: each is a question again.
+    place.write("project", {"tools": {"allowed": ["run_shell_command"]}})
+    assert place.get("tools.allowed") is None and "hasp config allow" in place.said
+    other = place.work.parent / "other/.gemini"
+    other.mkdir(parents=True)
+    (other / "settings.json").write_text('{"tools": {"allowed": ["glob"]}}')
+    assert "tools.allowed" not in json.loads(place.run("show", "--json", "--root", str(other.parent)))
+    place.write("project", {"tools": {"allowed": ["glob"]}})
+    place.run("disallow", "tools.allowed")
+    assert place.get("tools.allowed") is None and allowed(place) == {}
+
+
+def test_a_variable_is_allowed_with_its_value(place):
+    place.trust()
+    env = place.work / ".env"
+    env.write_text("# ours\nOPENAI_BASE_URL=http://a/\nGEMINI_SYSTEM_MD=/x\nHASP_SANDBOX=none\nPORT=1\n")
+    place.run("show")
+    assert '%s, line 2: "OPENAI_BASE_URL" of a project does not count' % env in place.said
+    assert 'line 4: "HASP_SANDBOX" is not for a project to say' in place.said
+    assert "PORT" not in place.said
+    assert 'OPENAI_BASE_URL = "http://a/"' in place.run("allow", "OPENAI_BASE_URL")
+    place.run("show")
+    assert "OPENAI_BASE_URL" not in place.said and "GEMINI_SYSTEM_MD" in place.said
+    env.write_text("OPENAI_BASE_URL=http://b/\n")
+    place.run("show")
+    assert "OPENAI_BASE_URL" in place.said
+
+
+@pytest.mark.parametrize("name, says", [
+    ("HASP_SANDBOX", "cannot be allowed"), ("hasp.sandbox.level", "cannot be allowed"),
+    ("security.folderTrust.enabled", "cannot be allowed"), ("PATH", "cannot be allowed"),
+    ("tools.core", "says nothing"), ("nonsense", "says nothing"),
+])
+def test_what_cannot_be_allowed(place, name, says):
+    place.trust()
+    place.write("project", {"hasp": {"sandbox": {"level": "paths"}},
+                            "security": {"folderTrust": {"enabled": False}}})
+    (place.work / ".env").write_text("HASP_SANDBOX=none\nPATH=/x\n")
+    place.run("allow", name, code=1)
+    assert says in place.said and allowed(place) == {}
+
+
+def test_nothing_is_allowed_in_an_untrusted_folder(place):
+    place.write("project", {"tools": {"allowed": ["glob"]}})
+    (place.work / ".env").write_text("OPENAI_BASE_URL=http://a/\n")
+    for name in "tools.allowed", "OPENAI_BASE_URL":
+        place.run("allow", name, code=1)
+        assert "not trusted" in place.said
+    assert allowed(place) == {}
+
+
+def test_secrets_are_not_shown_when_they_are_allowed(place):
+    place.trust()
+    place.write("project", {"mcpServers": {"s": {"env": {"API_KEY": "k-123456"}}}})
+    assert "k-123456" not in place.run("allow", "mcpServers")
+    assert "k-123456" not in (place.home / ".gemini/hasp-allowed.json").read_text()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"%s": 7}', '{"%s": {"tools.allowed": 7}}'])
+def test_a_damaged_file_allows_nothing(place, text):
+    place.trust()
+    place.write("project", {"tools": {"allowed": ["glob"]}})
+    (place.home / ".gemini/hasp-allowed.json").write_text(text.replace("%s", str(place.work)))
+    assert place.get("tools.allowed") is None
+
+
+# --- paths and names of a project --------------------------------------------------------------
+
+
+def test_paths_of_a_project_stay_inside_wherever_links_lead(place):
+    place.trust()
+    outside = place.home / ".ssh"
+    outside.mkdir()
+    (place.work / "sub").mkdir()
+    (place.work / "link").symlink_to(outside)
+    (place.work / "dangling").symlink_to(place.home / "new")
+    bad = ["~/.ssh", "$HOME/.ssh", str(outside), "../home" + "/.ssh", "link", "link/x", "dangling", "/"]
+    place.write("project", {"context": {"includeDirectories": ["sub", "not/yet", *bad]}})
+    assert place.get("context.includeDirectories") == ["sub", "not/yet"]
+    assert "hasp config allow context.includeDirectories" in place.said
+    place.run("allow", "context.includeDirectories")
+    assert len(place.get("context.includeDirectories")) == 10
+    place.write("project", {"context": {"includeDirectories": ["sub", "more", *bad]}})
+    assert len(place.get("context.includeDirectories")) == 10
+    for value in bad:
+        place.write("project", {"general": {"plan": {"directory": value}},
+                                "context": {"fileFiltering": {"customIgnoreFilePaths": [value]}}})
+        values = place.values()
+        assert "general.plan.directory" not in values, value
+        assert values["context.fileFiltering.customIgnoreFilePaths"] == [], value
+
+
+@pytest.mark.parametrize("name, value, good", [
+    ("model.name", "gemini-3.5-flash", True), ("model.name", "openai/gpt", False),
+    ("model.name", "replay:/etc/passwd", False), ("context.fileName", "CLAUDE.md", True),
+    ("context.fileName", ["A.md", "B.txt"], True), ("context.fileName", "../x.md", False),
+    ("context.fileName", "settings.json", False), ("context.fileName", "/etc/passwd.txt", False),
+    ("security.disableYoloMode", True, True), ("hooksConfig.enabled", False, False),
+    ("general.defaultApprovalMode", "auto_edit", False), ("ui.theme", "x", True),
+])
+def test_what_a_project_may_say_by_itself(place, name, value, good):
+    place.trust()
+    place.files["project"].write_text("{}")
+    group = value
+    for part in reversed(name.split(".")):
+        group = {part: group}
+    place.write("project", group)
+    place.run("show")
+    assert (name not in place.said) == good
+    origins = place.origins()
+    assert (origins.get(name, {}).get("scope") == "workspace") == good
+
+
+def test_the_table_says_who_sets_what(place):
+    place.trust()
+    place.write("user", {"model": {"name": "m"}})
+    place.write("project", {"tools": {"allowed": ["glob"]}})
+    text = place.run("authority")
+    assert 'tools.allowed: set by default; by a project: a trusted project, after "hasp config ' \
+           'allow"; flag --allowed-tools [not allowed here]\n' in text
+    assert "model.name: set by user; by a project: a trusted project, a plain name" in text
+    assert "HASP_SANDBOX: by a project: no project; the process's environment alone" in text
+    assert place.run("authority", "tools.allowed").count("\n") == 1
+    for row in json.loads(place.run("authority", "--json")):
+        assert set(row) >= {"kind", "name", "project", "flag", "help", "here"}
+    schema = json.loads(place.run("schema"))
+    assert schema["properties"]["tools"]["properties"]["allowed"]["x-hasp"]["project"] == "ask"
+
+
+def test_the_docs_name_every_row(table):
+    page = (TOP / "docs/settings.md").read_text()
+    for row in table:
+        assert "`%s`" % row["name"] in page, row["name"]
+
+
+def test_the_program_does_not_know_the_simulation_of_tests():
+    """The variable is read by programs of test/ alone."""
+    readers = [relative(path) for path in SOURCES
+               if re.search(r'getenv\("HASP_SANDBOX_SIMULATE"\)', path.read_text())]
+    assert readers == []

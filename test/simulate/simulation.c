@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HASP_SANDBOX_SIMULATE: linked into tests, and into hasp-simulate, which is hasp and nothing else but
+ * for this.  In place of src/sandbox/simulation.c. */
+#include <stdlib.h>
+
+#include "sandbox/probe.h"
+
+const char *sandbox_simulation(void)
+{
+	return getenv("HASP_SANDBOX_SIMULATE");
+}
