@@ -242,4 +242,8 @@ def test_an_untrusted_project_brings_no_tools(world):
     assert not [name for name in done.offered(0) if name.startswith("discovered")]
     assert not (world.root / "ran").exists()
     world.run([[text("Hello.")]], session="two")
+    assert not (world.root / "ran").exists()
+    subprocess.run([HASP, "config", "allow", "tools.discoveryCommand", "--skip-trust"], check=True,
+                   cwd=world.root, env={"HOME": str(world.home), **SANITIZERS}, capture_output=True)
+    world.run([[text("Hello.")]], session="three")
     assert (world.root / "ran").exists()

@@ -23,11 +23,17 @@ class Place:
         path.write_text(text if isinstance(text, str) else json.dumps(text))
         return path
 
-    def run(self, *words):
+    def hasp(self, *words):
         env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
         env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
-        return subprocess.run([HASP, "policy", *words], cwd=self.project, env=env,
+        return subprocess.run([HASP, *words], cwd=self.project, env=env,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+
+    def run(self, *words):
+        return self.hasp("policy", *words)
+
+    def allow(self, name):
+        assert self.hasp("config", "allow", name).returncode == 0
 
     def check(self, *words):
         done = self.run("check", *words, "--json")
@@ -99,8 +105,15 @@ def test_a_project_counts_when_its_folder_is_trusted(place):
     place.write("project", "policies/p.toml", GIT)
     command = ("run_shell_command", "git push")
     assert place.check(*command)["decision"] == "ask_user"
-    assert place.check(*command, "--skip-trust")["decision"] == "allow"
     place.write("user", "trustedFolders.json", {str(place.project): "TRUST_FOLDER"})
+    assert place.check(*command)["decision"] == "ask_user"
+    place.write("project", "policies/q.toml", GIT.replace("allow", "deny").replace('"git"', '"ls"'))
+    assert place.check("run_shell_command", "ls")["decision"] == "deny"
+    place.allow(".gemini/policies")
+    assert place.check(*command)["decision"] == "allow"
+    place.write("project", "policies/q.toml", GIT.replace('"git"', '"make"'))
+    assert place.check(*command)["decision"] == "ask_user"
+    place.allow(".gemini/policies")
     assert place.check(*command)["decision"] == "allow"
     place.write("user", "policies/u.toml", GIT.replace("allow", "deny"))
     assert place.check(*command)["decision"] == "deny"

@@ -80,10 +80,13 @@ static char *inside(const char *folder, const char *name)
 
 static int set_up(void **state)
 {
-	char folder[] = "/tmp/hasp-authority-XXXXXX";
-	_cleanup_free_ char *system = NULL;
+	/* In memory: every file is synced to the disk. */
+	char folder[] = "/dev/shm/hasp-authority-XXXXXX";
+	_cleanup_free_ char *system = NULL, *output = NULL;
 
 	(void)state;
+	if (getenv("CMOCKA_MESSAGE_OUTPUT"))
+		output = mem_strdup(getenv("CMOCKA_MESSAGE_OUTPUT"));
 	assert_non_null(mkdtemp(folder));
 	place.top = realpath(folder, NULL);
 	place.home = inside(place.top, "home");
@@ -93,6 +96,8 @@ static int set_up(void **state)
 	mkdir(place.project, 0700);
 	mkdir(place.system, 0700);
 	clearenv();
+	if (output)
+		setenv("CMOCKA_MESSAGE_OUTPUT", output, 1);
 	system = inside(place.system, "settings.json");
 	setenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH", system, 1);
 	setenv("GEMINI_CLI_HOME", place.home, 1);
