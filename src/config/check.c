@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/allow.h"
+#include "config/json_path.h"
 #include "config/schema.h"
 #include "config/settings_private.h"
 #include "data/json.h"
@@ -64,6 +65,19 @@ static void warn_type(struct check *check, const struct setting *row)
 
 /* --- What a project may say ----------------------------------------------------------------- */
 
+/* Whether it is so without the project: then there is nothing to ask. */
+static bool is_so_anyway(const struct check *check, const json_t *value)
+{
+	for (int i = SCOPE_COUNT; i-- > 0;) {
+		const json_t *other = i == SCOPE_WORKSPACE ? NULL :
+			json_path_get(check->settings->scopes[i].value, check->path.data);
+
+		if (other)
+			return json_equal(other, value);
+	}
+	return false;
+}
+
 /* Of a value that does not count by itself.  Whether the user allowed it. */
 static bool ask_for(struct check *check, enum authority authority, const json_t *value)
 {
@@ -75,6 +89,8 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	}
 	if (allow_has(check->settings->allowed, path, value))
 		return true;
+	if (is_so_anyway(check, value))
+		return false;
 	json_array_append_new(check->settings->withheld,
 	                      json_pack("{s:s, s:O, s:s, s:i}", "name", path, "value", value,
 	                                "file", check->scope->path, "line",

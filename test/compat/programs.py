@@ -110,6 +110,13 @@ class Program:
                     "GEMINI_CLI_TRUST_WORKSPACE": "true", "PATH": os.environ["PATH"]}
         if name == "gemini":
             self.env["PATH"] = npm_peers.environment()["PATH"]
+        self.allow("tools.allowed", "hooksConfig.disabled")
+
+    def allow(self, *names):
+        """What the user of hasp would have allowed the project."""
+        for name in names:
+            subprocess.run([HASP, "config", "allow", name], env=self.env, cwd=self.root, check=True,
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
     def trust_hooks(self):
         """What the user of both would have said of the project's hooks."""
