@@ -311,7 +311,8 @@ static void put_authority(struct buf *out, const struct config_call *call,
 {
 	const char *here = standing(call, row->name);
 
-	buf_printf(out, "%s: ", row->name);
+	render_safe(out, span_str(row->name));
+	buf_str(out, ": ");
 	if (row->kind == AUTHORITY_SETTING)
 		buf_printf(out, "set by %s; ",
 		           settings_scope_name(settings_origin_of(call->settings, row->name).scope));
@@ -321,6 +322,26 @@ static void put_authority(struct buf *out, const struct config_call *call,
 	if (here)
 		buf_printf(out, " [%s here]", here);
 	buf_char(out, '\n');
+}
+
+/* What was allowed for settings of others: variables that hasp itself does not obey. */
+static void add_other_allowed(const struct config_call *call, json_t *all, struct buf *out)
+{
+	const char *name;
+	json_t *hash;
+
+	json_object_foreach((json_t *)settings_allowed(call->settings), name, hash) {
+		struct authority_row row, other = { .kind = AUTHORITY_VARIABLE, .name = name,
+			                            .project = AUTHORITY_ASK };
+		bool known = call->key && strcmp(call->key, name) != 0;
+
+		for (size_t i = 0; !known && authority_at(i, &row); i++)
+			known = strcmp(row.name, name) == 0;
+		if (known)
+			continue;
+		json_array_append_new(all, authority_json(call, &other));
+		put_authority(out, call, &other);
+	}
 }
 
 /* Everything that hasp obeys, and who may set it. */
@@ -342,6 +363,7 @@ static int show_authority(struct config_call *call)
 		else
 			put_authority(&out, call, &row);
 	}
+	add_other_allowed(call, all, &out);
 	ok = as_json ? output_json(all, /* indent= */ true, &err)
 	             : output_text(buf_view(&out), &err);
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);

@@ -39,16 +39,32 @@ static char *given(const char *name)
 	return value && *value ? mem_strdup(value) : NULL;
 }
 
+/* The administrator's settings.  A variable says where they are only where the usual file is missing: it
+ * is the user's, and what the administrator requires must not vanish with it. */
+static char *system_file(struct settings *settings)
+{
+	char *named = given("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
+
+	if (!named || access(SYSTEM_SETTINGS, F_OK) != 0)
+		return named ? named : mem_strdup(SYSTEM_SETTINGS);
+	if (settings->warnings && strcmp(named, SYSTEM_SETTINGS) != 0)
+		json_array_append_new(
+			settings->warnings,
+			json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH does not count: the administrator's "
+	                            "settings are in " SYSTEM_SETTINGS "."));
+	free(named);
+	return mem_strdup(SYSTEM_SETTINGS);
+}
+
 /* system-defaults.json stands beside the system's settings.json, wherever that is. */
 static void find_files(struct settings *settings)
 {
 	struct scope *scopes = settings->scopes;
-	char *system = given("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
+	char *system = system_file(settings);
 	char *defaults = given("GEMINI_CLI_SYSTEM_DEFAULTS_PATH");
 	_cleanup_free_ char *user = realpath(home_user(settings->home), NULL);
 	const char *project = home_project(settings->home), *slash;
 
-	system = system ? system : mem_strdup(SYSTEM_SETTINGS);
 	slash = strrchr(system, '/');
 	if (!defaults)
 		defaults = mem_printf("%.*ssystem-defaults.json",

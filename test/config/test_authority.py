@@ -194,6 +194,32 @@ def test_a_damaged_file_allows_nothing(place, text):
     assert place.get("tools.allowed") is None
 
 
+def test_what_was_allowed_is_listed(place):
+    place.trust()
+    (place.work / ".env").write_text("OPENAI_BASE_URL=http://a/\nPLACE=here\n")
+    for name in "OPENAI_BASE_URL", "PLACE":
+        assert "[not allowed here]" in place.run("authority", name) or name == "PLACE"
+        place.run("allow", name)
+        assert place.run("authority", name).endswith("[allowed here]\n")
+    (place.work / ".env").write_text("OPENAI_BASE_URL=http://b/\n")
+    assert place.run("authority", "OPENAI_BASE_URL").endswith("[not allowed here]\n")
+
+
+def test_a_variable_does_not_move_the_administrators_settings(place, tmp_path):
+    """Where they are in their usual place: in a mount namespace with an /etc of its own."""
+    place.write("system", {"hasp": {"sandbox": {"level": "auto"}}})
+    admin = tmp_path / "admin.json"
+    admin.write_text('{"hasp": {"sandbox": {"level": "full"}}}')
+    script = ("mount -t tmpfs tmpfs /etc && mkdir /etc/gemini-cli && "
+              "cat > /etc/gemini-cli/settings.json && exec \"$0\" config show --json")
+    done = subprocess.run(["unshare", "-Urm", "sh", "-c", script, os.environ["HASP"]],
+                          env=place.env, cwd=place.work, input=admin.read_bytes(),
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"hasp.sandbox.level": "full"}
+    assert b"GEMINI_CLI_SYSTEM_SETTINGS_PATH does not count" in done.stderr
+
+
 # --- paths and names of a project --------------------------------------------------------------
 
 
