@@ -89,6 +89,9 @@
 #define LIMIT_SHELL_WRAPPERS 24
 #define LIMIT_SHELL_COMMANDS 4096
 #define LIMIT_SHELL_WORDS 65536
+/* The texts of all commands together, those inside others again with what is around them: what a
+ * rule's expression is matched against. find -exec can name the same text thousands of times. */
+#define LIMIT_SHELL_WORK ((size_t)2 << 20)
 /* Words that one {a,b} makes. */
 #define LIMIT_SHELL_BRACES 256
 /* Further problems add nothing to "cannot be analysed". */

@@ -200,7 +200,7 @@ struct shell_script {
 	X(ALIAS, "alias", "An alias can change what later words mean.")                       \
 	X(FUNCTION, "function", "A function takes the place of a command.")                   \
 	X(ENVIRONMENT, "environment",                                                         \
-	  "A variable is set that decides what programs run or how.")                         \
+	  "A variable or an option decides what programs run or how.")                         \
 	X(BUILTIN, "builtin",                                                                 \
 	  "A command of the shell changes what later commands do, or runs text.")             \
 	X(ARITHMETIC, "arithmetic", "Arithmetic on a value that may hold a command.")         \

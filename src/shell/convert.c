@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "shell/names.h"
+#include "shell/numbers.h"
 #include "shell/store.h"
 #include "shell/word.h"
 
@@ -161,6 +162,12 @@ static struct shell_redirect convert_redirect(struct converter *c,
 	if (from->kind == SHELL_REDIRECT_DUP_OUT && from->fd == 1 &&
 	    (to.target.dynamic || !is_descriptor(to.target.value)))
 		to.kind = SHELL_REDIRECT_WRITE_BOTH;
+	/* >&WORD: what the word gives is expanded again when it is no descriptor. */
+	if (from->kind == SHELL_REDIRECT_DUP_OUT &&
+	    (to.target.dynamic || span_find(to.target.value, '$') ||
+	     span_find(to.target.value, '`')))
+		store_problem(c->store, SHELL_PROBLEM_EXPANSION, c->script, from->target.start,
+		              raw.len);
 	to.writes_file = to.kind == SHELL_REDIRECT_WRITE || to.kind == SHELL_REDIRECT_APPEND ||
 	                 to.kind == SHELL_REDIRECT_CLOBBER ||
 	                 to.kind == SHELL_REDIRECT_READ_WRITE ||
@@ -261,6 +268,8 @@ static void convert_commands(struct converter *c)
 			                           store->command_count + 1,
 			                           sizeof(*store->commands));
 		convert_command(c, &c->reading->commands[i]);
+		if (!store_spend(store, &store->commands[store->command_count - 1]))
+			return;
 	}
 }
 
@@ -285,38 +294,35 @@ static void convert_backtick(struct converter *c, const struct read_backtick *fr
 	             SHELL_FLAG_SUBSTITUTION);
 }
 
-/* A value that is a number whatever happens. */
-static bool is_number(const struct converter *c, const struct read_value *value)
+static void convert_value(struct converter *c, const struct read_value *value)
 {
-	struct span raw = raw_of(c, value->value);
+	struct span name = raw_of(c, value->name), raw = raw_of(c, value->value);
+	struct span behind = span_skip(c->reading->text, value->name.end);
+	bool known = value->value.end > value->value.start || value->assignment;
 
-	if (value->safe)
-		return true;
-	if (raw.len > 0 && raw.data[0] == '{')
-		return span_ends(raw, SPAN("}")) && memmem(raw.data, raw.len, "..", 2);
-	for (size_t i = 0; i < raw.len; i++)
-		if ((raw.data[i] < '0' || raw.data[i] > '9') && (i > 0 || raw.data[i] != '-'))
-			return name_in(raw, "$# $? $! $$") ||
-			       (span_starts(raw, SPAN("$((")) && span_ends(raw, SPAN("))")));
-	return raw.len > 0;
+	store_name(&c->store->values, (struct stored_name){
+		.name = name,
+		.safe = value->safe || (known && (value->assignment
+		                                          ? number_is_certain(raw)
+		                                          : number_is_certain_item(raw))),
+		.array = span_starts(raw, SPAN("(")) ||
+		         (value->assignment && span_starts(behind, SPAN("["))),
+		.script = c->script, .offset = value->name.start });
+	if (!value->assignment && variable_decides(name, NULL))
+		store_problem(c->store, SHELL_PROBLEM_ENVIRONMENT, c->script, value->name.start,
+		              name.len);
 }
 
 static void convert_names(struct converter *c)
 {
 	const struct reading *reading = c->reading;
 
-	for (size_t i = 0; i < reading->value_count; i++) {
-		struct span name = raw_of(c, reading->values[i].name);
-
-		store_name(&c->store->values, name, is_number(c, &reading->values[i]), c->script,
-		           reading->values[i].name.start);
-		if (!reading->values[i].assignment && hazard_is_special(name, NULL))
-			store_problem(c->store, SHELL_PROBLEM_ENVIRONMENT, c->script,
-			              reading->values[i].name.start, name.len);
-	}
+	for (size_t i = 0; i < reading->value_count; i++)
+		convert_value(c, &reading->values[i]);
 	for (size_t i = 0; i < reading->number_count; i++)
-		store_name(&c->store->numbers, raw_of(c, reading->numbers[i]), false, c->script,
-		           reading->numbers[i].start);
+		store_name(&c->store->numbers, (struct stored_name){
+			.name = raw_of(c, reading->numbers[i]), .script = c->script,
+			.offset = reading->numbers[i].start });
 }
 
 static void convert_functions(struct converter *c)

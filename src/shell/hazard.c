@@ -7,33 +7,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "shell/names.h"
+#include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/store.h"
-
-/* Variables by which a shell or a common program runs something. A * at the end: all that
- * begin so. Programs have more of them; what they run is theirs. */
-static const char special_names[] =
-	"PATH BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PS0 PROMPT_COMMAND BASH_FUNC_* BASH_CMDS "
-	"BASH_ALIASES BASH_LOADABLES_PATH FCEDIT CDPATH EXECIGNORE ZDOTDIR SHELL HOME "
-	"XDG_CONFIG_HOME LD_* DYLD_* GCONV_PATH LOCPATH GIT_* SSH_ASKPASS SUDO_ASKPASS PAGER "
-	"MANPAGER MANOPT LESS LESSOPEN LESSCLOSE LESSEDIT EDITOR VISUAL BROWSER PYTHONPATH "
-	"PYTHONHOME PYTHONSTARTUP PYTHONBREAKPOINT PERL5OPT PERL5LIB PERL5DB PERLLIB RUBYOPT "
-	"RUBYLIB NODE_OPTIONS NODE_PATH JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS "
-	"MAKEFLAGS GNUMAKEFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC RSYNC_RSH "
-	"CVS_RSH TAR_OPTIONS RIPGREP_CONFIG_PATH npm_config_* OPENSSL_CONF";
-
-/* Set in good faith all the time, with these values or none. */
-static const char harmless_values[] = "cat true false : 0 1";
-static const char harmless_names[] =
-	"GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS "
-	"GIT_LFS_SKIP_SMUDGE GIT_MERGE_AUTOEDIT";
-
-bool hazard_is_special(struct span name, const struct shell_word *value)
-{
-	if (!name_in(name, special_names) || name_in(name, harmless_names))
-		return false;
-	return !value || value->dynamic || span_eq(name, SPAN("PATH")) ||
-	       (value->value.len > 0 && !name_in(value->value, harmless_values));
-}
 
 struct hazard {
 	struct shell_store *store;
@@ -69,55 +45,30 @@ static bool has_letter(const struct hazard *h, const char *letters)
 	return false;
 }
 
-/* A word that names a variable: NAME or NAME=VALUE. */
-static void check_variable(struct hazard *h, const struct shell_word *word)
+void hazard_value(struct shell_store *store, size_t command, struct span name,
+                  const struct shell_word *value, bool certain)
 {
-	const char *equals = span_find(word->value, '=');
-	struct span name = equals ? span_head(word->value, (size_t)(equals - word->value.data))
-	                          : word->value;
-	struct shell_word value = *word;
+	const struct shell_command *c = &store->commands[command];
 
-	if (word->dynamic && !equals) {
-		report(h, SHELL_PROBLEM_ARITHMETIC);
-		return;
-	}
-	if (span_ends(name, SPAN("+")))
-		name.len--;
-	if (span_find(name, '['))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
-	value.value = equals ? span_skip(word->value, name.len + 1) : span_of("", 0);
-	if (equals && hazard_is_special(name, &value))
-		report(h, SHELL_PROBLEM_ENVIRONMENT);
-	if (!equals)
-		store_name(&h->store->values, name, false, h->store->commands[h->command].script,
-		           h->store->commands[h->command].offset);
+	if (variable_decides(name, value))
+		store_command_problem(store, SHELL_PROBLEM_ENVIRONMENT, command);
+	store_name(&store->values, (struct stored_name){
+		.name = name, .safe = certain, .script = c->script, .offset = c->offset });
 }
 
-static void check_variables(struct hazard *h)
+/* NAME[…]: the subscript is evaluated; digits, @ and * do no harm. */
+static bool has_subscript(struct span name)
 {
-	for (size_t i = 1; i < h->count; i++)
-		if (h->words[i].dynamic || !span_starts(h->words[i].value, SPAN("-")))
-			check_variable(h, &h->words[i]);
-}
+	const char *open = span_find(name, '[');
+	size_t i;
 
-/* declare, export, local …: -i evaluates values, -n refers to a name that may be more. */
-static void check_declaration(struct hazard *h)
-{
-	if (has_letter(h, "in"))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
-	check_variables(h);
-}
-
-/* read, mapfile, getopts, unset: variables get what nobody knows. */
-static void check_setting(struct hazard *h)
-{
-	for (size_t i = 1; i < h->count; i++)
-		if (!h->words[i].dynamic && hazard_is_special(h->words[i].value, NULL))
-			report(h, SHELL_PROBLEM_ENVIRONMENT);
-	if (word_is(h, 0, "mapfile") || word_is(h, 0, "readarray"))
-		if (has_letter(h, "C"))
-			report(h, SHELL_PROBLEM_BUILTIN);
-	check_variables(h);
+	if (!open)
+		return false;
+	i = (size_t)(open - name.data) + 1;
+	while (i < name.len && (is_digit((unsigned char)name.data[i]) ||
+	                        strchr("@*", name.data[i])))
+		i++;
+	return i + 1 != name.len || name.data[i] != ']';
 }
 
 /* A word that is only a number does no harm where an option could: $x of a known number. */
@@ -131,41 +82,164 @@ static void need_number(struct hazard *h, const struct shell_word *word)
 	if (name_in(word->raw, "$# $? $! $$"))
 		return;
 	if (word->dynamic == SHELL_DYNAMIC_VARIABLE && i > 0 && i == name.len)
-		store_name(&h->store->numbers, name, false,
-		           h->store->commands[h->command].script,
-		           h->store->commands[h->command].offset);
+		store_name(&h->store->numbers, (struct stored_name){
+			.name = name, .script = h->store->commands[h->command].script,
+			.offset = h->store->commands[h->command].offset });
 	else
 		report(h, SHELL_PROBLEM_ARITHMETIC);
 }
 
-/* The name behind -v or -p. */
-static void check_named(struct hazard *h, size_t i)
+/* ---- builtins that give variables values ------------------------------------------------- */
+
+enum {
+	SETS_OPERANDS = 1,  /* each operand is a name, or NAME=VALUE */
+	SETS_SECOND = 2,    /* the second operand is a name */
+	SETS_NOTHING = 4,   /* takes values away (unset), or none is given without = (declare) */
+	DECLARES = 8,       /* -i, -n, -a and -A matter, and NAME=(…) is read as an array */
+	CALLS = 16,         /* -C is a command */
+};
+
+static const struct setter {
+	struct wrapper options;
+	char named[4]; /* letters whose value is a name */
+	unsigned traits;
+} setters[] = {
+	{ { "read", "ersEa:d:i:n:N:p:t:u:", "", 0, 0, 0 }, "a", SETS_OPERANDS },
+	{ { "mapfile", "td:n:O:s:u:C:c:", "", 0, 0, 0 }, "", SETS_OPERANDS | CALLS },
+	{ { "readarray", "td:n:O:s:u:C:c:", "", 0, 0, 0 }, "", SETS_OPERANDS | CALLS },
+	{ { "getopts", "", "", 0, 0, 0 }, "", SETS_SECOND },
+	{ { "unset", "fvn", "", 0, 0, 0 }, "", SETS_OPERANDS | SETS_NOTHING },
+	{ { "printf", "v:", "", 0, 0, 0 }, "v", 0 },
+	{ { "wait", "fnp:", "", 0, 0, 0 }, "p", 0 },
+#define DECLARATION(name) \
+	{ { name, "aAfFgiIlnprtux", "", 0, 0, TRAIT_PLUS }, "", \
+	  SETS_OPERANDS | SETS_NOTHING | DECLARES }
+	DECLARATION("declare"), DECLARATION("typeset"), DECLARATION("local"),
+	DECLARATION("export"), DECLARATION("readonly"),
+#undef DECLARATION
+};
+
+/* A name whose value is not known afterwards. */
+static void set_name(struct hazard *h, const struct shell_word *word)
 {
-	if (i >= h->count)
-		return;
-	if (hazard_is_special(h->words[i].value, NULL))
-		report(h, SHELL_PROBLEM_ENVIRONMENT);
-	check_variable(h, &h->words[i]);
+	if (word->dynamic || has_subscript(word->value))
+		report(h, SHELL_PROBLEM_ARITHMETIC);
+	else
+		hazard_value(h->store, h->command, word->value, NULL, false);
 }
 
-/* printf -v NAME, wait -p NAME */
-static void check_named_option(struct hazard *h)
+/* Whether the value may be text that begins with a ( which a script does not have as an array:
+ * declare -a 'x=($(a))' */
+static bool may_be_array_text(const struct shell_word *word, size_t at)
 {
-	const char *option = word_is(h, 0, "wait") ? "-p" : "-v";
+	struct span value = span_skip(word->value, at);
 
-	for (size_t i = 1; i < h->count; i++) {
-		const struct shell_word *word = &h->words[i];
+	if (span_starts(value, SPAN("(")) && !word->dynamic)
+		return true;
+	return word->dynamic && value.len == 0 && !span_starts(span_skip(word->raw, at), SPAN("("));
+}
 
-		if (word_is(h, i, option))
-			check_named(h, i + 1);
-		else if (span_starts(word->value, span_str(option)))
-			report(h, SHELL_PROBLEM_ARITHMETIC);
-		else if (word->dynamic && (word->splits || word->value.len == 0) &&
-		         (word->splits || i + 1 < h->count))
-			need_number(h, word);
-		else if (!span_starts(word->value, SPAN("-")))
-			return; /* an operand: what follows are operands too */
+/* NAME=VALUE behind declare and its kin. */
+static void declare_value(struct hazard *h, const struct shell_word *word, struct span name,
+                          bool arrays)
+{
+	struct shell_word value = *word;
+	size_t at = name.len + 1;
+	struct span raw;
+
+	if (span_ends(name, SPAN("+")))
+		name.len--;
+	value.value = span_skip(word->value, at);
+	raw = span_starts(word->raw, span_head(word->value, at)) ? span_skip(word->raw, at)
+	                                                         : SPAN("?");
+	if (may_be_array_text(word, at)) {
+		const struct shell_command *c = &h->store->commands[h->command];
+
+		if (arrays)
+			report(h, SHELL_PROBLEM_EXPANSION);
+		store_name(&h->store->scalars, (struct stored_name){
+			.name = name, .script = c->script, .offset = c->offset });
 	}
+	if (has_subscript(name))
+		report(h, SHELL_PROBLEM_ARITHMETIC);
+	hazard_value(h->store, h->command, name, &value, number_is_certain(raw));
+}
+
+static void check_operand(struct hazard *h, const struct shell_word *word, unsigned traits,
+                          bool arrays)
+{
+	const char *equals = span_find(word->value, '=');
+	struct span name = equals ? span_head(word->value, (size_t)(equals - word->value.data))
+	                          : word->value;
+
+	if (equals && traits & DECLARES)
+		declare_value(h, word, name, arrays);
+	else if (!(traits & SETS_NOTHING))
+		set_name(h, word);
+	else if (word->dynamic || has_subscript(name))
+		report(h, SHELL_PROBLEM_ARITHMETIC);
+	else if (!(traits & DECLARES) && variable_decides(name, NULL))
+		report(h, SHELL_PROBLEM_ENVIRONMENT);
+}
+
+/* A first operand that is not known may be an option, but not -vNAME with what it ends in. */
+static bool may_be_named_option(const struct hazard *h, size_t i)
+{
+	const struct shell_word *word;
+	char last;
+
+	if (i + 1 >= h->count || h->words[i].value.len > 0 || !h->words[i].dynamic)
+		return false;
+	word = &h->words[i];
+	if (word->splits || word->raw.len < 3)
+		return true;
+	if (span_ends(word->raw, SPAN("\\n\"")))
+		return false;
+	last = word->raw.data[word->raw.len - 2];
+	return word->raw.data[word->raw.len - 1] != '"' || is_name((unsigned char)last) ||
+	       strchr("}])`*@#?$!-\\", last);
+}
+
+static void check_setter(struct hazard *h)
+{
+	const struct setter *row = setters;
+	bool arrays = false;
+	struct options options;
+
+	while (!word_is(h, 0, row->options.name))
+		row++;
+	options_begin(&options, h->words, h->count, &row->options);
+	while (options_next(&options)) {
+		if (!options.letter)
+			continue;
+		if (options.has_value && strchr(row->named, options.letter))
+			set_name(h, &options.value);
+		if (row->traits & CALLS && options.letter == 'C')
+			report(h, SHELL_PROBLEM_BUILTIN);
+		arrays |= row->traits & DECLARES && strchr("aA", options.letter);
+		if (row->traits & DECLARES && strchr("in", options.letter))
+			report(h, SHELL_PROBLEM_ARITHMETIC);
+	}
+	if (options.unknown)
+		report(h, SHELL_PROBLEM_UNKNOWN_OPTION);
+	if (row->named[0] && !(row->traits & SETS_OPERANDS)) {
+		if (may_be_named_option(h, options.at))
+			need_number(h, &h->words[options.at]);
+		return;
+	}
+	if (options.dynamic)
+		report(h, SHELL_PROBLEM_ARITHMETIC);
+	if (row->traits & SETS_SECOND && options.at + 1 < h->count)
+		set_name(h, &h->words[options.at + 1]);
+	for (size_t i = options.at; row->traits & SETS_OPERANDS && i < h->count; i++)
+		check_operand(h, &h->words[i], row->traits, arrays);
+}
+
+/* The name behind test's -v or -R. */
+static void check_named(struct hazard *h, size_t i)
+{
+	if (i < h->count && (h->words[i].dynamic || has_subscript(h->words[i].value)))
+		report(h, SHELL_PROBLEM_ARITHMETIC);
 }
 
 /* test -v NAME: a subscript in the name is evaluated. */
@@ -263,18 +337,18 @@ static const struct {
 	{ "source", check_sourced },
 	{ "alias", check_alias },
 	{ "let", check_let },
-	{ "declare", check_declaration },
-	{ "typeset", check_declaration },
-	{ "local", check_declaration },
-	{ "export", check_declaration },
-	{ "readonly", check_declaration },
-	{ "read", check_setting },
-	{ "mapfile", check_setting },
-	{ "readarray", check_setting },
-	{ "getopts", check_setting },
-	{ "unset", check_setting },
-	{ "printf", check_named_option },
-	{ "wait", check_named_option },
+	{ "declare", check_setter },
+	{ "typeset", check_setter },
+	{ "local", check_setter },
+	{ "export", check_setter },
+	{ "readonly", check_setter },
+	{ "read", check_setter },
+	{ "mapfile", check_setter },
+	{ "readarray", check_setter },
+	{ "getopts", check_setter },
+	{ "unset", check_setter },
+	{ "printf", check_setter },
+	{ "wait", check_setter },
 	{ "test", check_test },
 	{ "[", check_test },
 	{ "shopt", check_shopt },
@@ -298,18 +372,11 @@ void hazard_check(struct shell_store *store, size_t command)
 		            .count = c->word_count };
 
 	for (size_t i = 0; i < c->assignment_count; i++)
-		if (hazard_is_special(c->assignments[i].name, &c->assignments[i].value))
+		if (variable_decides(c->assignments[i].name, &c->assignments[i].value))
 			report(&h, SHELL_PROBLEM_ENVIRONMENT);
 	for (size_t i = 0; h.count > 0 && i < ARRAY_LEN(hazards); i++)
 		if (word_is(&h, 0, hazards[i].name))
 			hazards[i].check(&h);
-}
-
-/* Variables that the shell keeps numbers in. */
-static bool is_shell_number(struct span name)
-{
-	return name_in(name, "RANDOM SRANDOM SECONDS EPOCHSECONDS LINENO BASHPID PPID UID EUID "
-	                     "OPTIND COLUMNS LINES");
 }
 
 static int by_name(const void *a, const void *b)
@@ -329,23 +396,57 @@ static void join_values(struct stored_names *values)
 	if (values->count)
 		qsort(values->items, values->count, sizeof(*values->items), by_name);
 	for (size_t i = 0; i < values->count; i++) {
-		if (kept > 0 && by_name(&values->items[kept - 1], &values->items[i]) == 0)
-			values->items[kept - 1].safe &= values->items[i].safe;
-		else
+		if (kept == 0 || by_name(&values->items[kept - 1], &values->items[i]) != 0) {
 			values->items[kept++] = values->items[i];
+			continue;
+		}
+		values->items[kept - 1].safe &= values->items[i].safe;
+		values->items[kept - 1].array |= values->items[i].array;
 	}
 	values->count = kept;
+}
+
+static const struct stored_name *find_value(const struct stored_names *values,
+                                            const struct stored_name *wanted)
+{
+	return values->count ? bsearch(wanted, values->items, values->count,
+	                               sizeof(*values->items), by_name)
+	                     : NULL;
 }
 
 /* Whether all values that the variable gets are numbers, and it gets one. */
 static bool is_safe(const struct stored_names *values, const struct stored_name *wanted)
 {
-	const struct stored_name *found =
-		values->count ? bsearch(wanted, values->items, values->count,
-		                        sizeof(*values->items), by_name)
-		              : NULL;
+	const struct stored_name *found = find_value(values, wanted);
+	unsigned traits = variable_traits(wanted->name);
 
-	return found ? found->safe : is_shell_number(wanted->name);
+	return found ? found->safe && !(traits & VARIABLE_SHELL) : traits & VARIABLE_NUMBER;
+}
+
+static void report_name(struct shell_store *store, enum shell_problem_kind kind,
+                        const struct stored_name *name)
+{
+	store_problem(store, kind, name->script, name->offset, name->name.len);
+}
+
+/* What was noted of variables, once all of their values are known. */
+static void check_names(struct shell_store *store)
+{
+	join_values(&store->values);
+	for (size_t i = 0; i < store->values.count; i++)
+		if (!store->values.items[i].safe &&
+		    variable_traits(store->values.items[i].name) & VARIABLE_EVALUATES)
+			report_name(store, SHELL_PROBLEM_ARITHMETIC, &store->values.items[i]);
+	for (size_t i = 0; i < store->numbers.count; i++)
+		if (!is_safe(&store->values, &store->numbers.items[i]))
+			report_name(store, SHELL_PROBLEM_ARITHMETIC, &store->numbers.items[i]);
+	for (size_t i = 0; i < store->scalars.count; i++) {
+		const struct stored_name *found =
+			find_value(&store->values, &store->scalars.items[i]);
+
+		if (found && found->array)
+			report_name(store, SHELL_PROBLEM_EXPANSION, &store->scalars.items[i]);
+	}
 }
 
 /* A function that is called by a command's name hides the program. */
@@ -368,12 +469,6 @@ static void check_functions(struct shell_store *store)
 
 void hazard_finish(struct shell_store *store)
 {
-	join_values(&store->values);
-	for (size_t i = 0; i < store->numbers.count; i++)
-		if (!is_safe(&store->values, &store->numbers.items[i]))
-			store_problem(store, SHELL_PROBLEM_ARITHMETIC,
-			              store->numbers.items[i].script,
-			              store->numbers.items[i].offset,
-			              store->numbers.items[i].name.len);
+	check_names(store);
 	check_functions(store);
 }

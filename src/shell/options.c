@@ -105,6 +105,8 @@ static void read_letter(struct options *options)
 	options->at++;
 	if (kind == ' ' || !kind) {
 		options->dynamic |= word->dynamic != 0;
+		/* -oo: of two values the caller would see one. */
+		options->unknown |= options->pending > 1;
 		for (; options->pending > 0; options->pending--)
 			take_value(options);
 	} else if (!last) {

@@ -2,6 +2,7 @@
 /* Words: quotes, substitutions, parameters. */
 #include "base/limits.h"
 #include "base/mem.h"
+#include "shell/numbers.h"
 #include "shell/reader_private.h"
 
 /* \ and a line end inside a word vanish: what is on either side must not grow together to
@@ -147,12 +148,24 @@ void reader_substitution(struct reader *r)
 	reader_leave(r);
 }
 
+/* $"…", at the $: what the catalogue of translations has for it is expanded once more. */
+static void read_translated(struct reader *r)
+{
+	size_t start = r->pos++;
+
+	r->out->bashisms = true;
+	reader_double_quotes(r);
+	reader_problem(r, SHELL_PROBLEM_EXPANSION, start);
+}
+
 /* One piece inside ${…}, $[…] or ((…)). */
 static void read_inner(struct reader *r, enum word_place where)
 {
 	int c = reader_at(r, 0);
 
-	if (c == '\\') {
+	if (c == '$' && reader_at(r, 1) == '"') {
+		read_translated(r);
+	} else if (c == '\\') {
 		skip_quoted_backslash(r);
 	} else if (c == '"') {
 		reader_double_quotes(r);
@@ -304,6 +317,22 @@ void reader_dollar(struct reader *r, enum word_place where)
 	end_piece(r, piece);
 }
 
+static bool is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* {Z..a}: braces are expanded before all else, and between Z and a stand \ and `, which then
+ * quote and run. */
+static void check_range(struct reader *r)
+{
+	int from = reader_at(r, 1), to = reader_at(r, 4);
+
+	if (is_letter(from) && is_letter(to) && reader_at(r, 2) == '.' && reader_at(r, 3) == '.' &&
+	    (from < 'a') != (to < 'a'))
+		reader_problem(r, SHELL_PROBLEM_EXPANSION, r->pos);
+}
+
 /* One piece of an unquoted word. */
 static void read_piece(struct reader *r)
 {
@@ -321,9 +350,7 @@ static void read_piece(struct reader *r)
 	} else if (c == '$' && next == '\'') {
 		read_ansi_quotes(r);
 	} else if (c == '$' && next == '"') {
-		r->out->bashisms = true;
-		r->pos++;
-		reader_double_quotes(r);
+		read_translated(r);
 	} else if (c == '$') {
 		reader_dollar(r, WORD_PLAIN);
 	} else if (c == '<' || c == '>') {
@@ -334,19 +361,42 @@ static void read_piece(struct reader *r)
 		end_piece(r, piece);
 	} else {
 		r->out->bashisms |= c == '{' && next != '}' && !is_meta(next);
+		if (c == '{')
+			check_range(r);
 		r->pos++;
 	}
+}
+
+/* {a[x]}> FILE: the subscript is evaluated, and the descriptor's number assigned. */
+static bool is_descriptor_element(const struct reader *r, struct place at)
+{
+	struct span word = span_of(r->text + at.start, at.end - at.start);
+
+	return (reader_at(r, 0) == '<' || reader_at(r, 0) == '>') && span_starts(word, SPAN("{")) &&
+	       span_ends(word, SPAN("]}"));
 }
 
 struct place reader_word(struct reader *r)
 {
 	struct place at = { (uint32_t)r->pos, (uint32_t)r->pos };
+	bool braces = false, lone_dollar = false;
 
-	while (reader_word_begins(r))
+	while (reader_word_begins(r)) {
+		int next = reader_at(r, 1);
+
+		braces |= reader_at(r, 0) == '{';
+		lone_dollar |= reader_at(r, 0) == '$' && next != '\'' && next != '"' &&
+		               !dollar_kind(r);
 		read_piece(r);
+	}
 	if (r->pos > r->len)
 		r->pos = r->len;
 	at.end = (uint32_t)r->pos;
+	/* {$,}{x@P}: braces put a $ before what it did not stand before. */
+	if (braces && lone_dollar)
+		reader_problem(r, SHELL_PROBLEM_EXPANSION, at.start);
+	if (is_descriptor_element(r, at))
+		reader_problem(r, SHELL_PROBLEM_ARITHMETIC, at.start);
 	return at;
 }
 
@@ -376,16 +426,11 @@ static bool is_set_there(struct reader *r, size_t at, size_t end)
 static size_t note_expansion(struct reader *r, size_t i, size_t end)
 {
 	size_t name = i + 1;
-	bool braces = name < end && r->text[name] == '{';
+	size_t number = number_expansion(span_of(r->text + i, end - i));
 
-	if (braces)
-		name++;
-	if (name < end && strchr("#?$!", r->text[name])) {
-		/* ${#x}: a length; $#: a count */
-		for (i = name + 1; braces && i < end && is_name((unsigned char)r->text[i]);)
-			i++;
-		if (!braces || (i < end && r->text[i] == '}'))
-			return i;
+	name += name < end && r->text[name] == '{';
+	if (number && !(name + 1 < end && r->text[name] == '(' && r->text[name + 1] == '(')) {
+		return i + number;
 	} else if (name < end && is_name_start((unsigned char)r->text[name])) {
 		return name; /* the name is noted like one without $ */
 	} else if (name + 1 < end && r->text[name] == '(' && r->text[name + 1] == '(') {
@@ -444,40 +489,81 @@ static size_t check_subscript(struct reader *r, size_t i, size_t end)
 	return i < end ? i + 1 : end;
 }
 
+/* ${x@P} and the like, by letter. (bash manual 3.5.3) */
+static const struct {
+	char letter;
+	bool evaluates; /* the value is expanded once more */
+} transformations[] = {
+	{ 'U', false }, { 'u', false }, { 'L', false }, { 'Q', false }, { 'E', false },
+	{ 'A', false }, { 'K', false }, { 'k', false }, { 'a', false }, { 'P', true },
+};
+
+/* ${x@L}, at the letter */
+static void check_transformation(struct reader *r, struct place name, size_t i, size_t end)
+{
+	for (size_t k = 0; k < ARRAY_LEN(transformations); k++) {
+		if (i + 1 != end || r->text[i] != transformations[k].letter)
+			continue;
+		if (transformations[k].evaluates)
+			reading_problem(r->out, SHELL_PROBLEM_EXPANSION, name.start, end);
+		return;
+	}
+	reading_problem(r->out, SHELL_PROBLEM_SYNTAX, name.start, end);
+}
+
 /* What follows the name: the operators that evaluate something a second time. */
 static void check_operator(struct reader *r, struct place name, size_t i, size_t end)
 {
 	int c = i < end ? (unsigned char)r->text[i] : -1;
 	int next = i + 1 < end ? (unsigned char)r->text[i + 1] : -1;
 
-	if (c == '@' && next == 'P')
-		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, name.start, end);
+	if (c >= 0 && !strchr(":-=?+#%/^,@~", c))
+		reading_problem(r->out, SHELL_PROBLEM_SYNTAX, name.start, end);
+	if (c == '@')
+		check_transformation(r, name, i + 1, end);
 	if (c == '=' || (c == ':' && next == '='))
 		reader_value(r, (struct read_value){ .name = name });
 	if (c == ':' && (next < 0 || !strchr("-=?+", next)))
 		reader_note_arithmetic(r, (struct place){ (uint32_t)i + 1, (uint32_t)end });
 }
 
+/* ${!…: what is behind the ! gives the name of what is expanded, but in ${!} and its operators,
+ * ${!prefix*}, ${!prefix@}, ${!array[@]} and ${!array[*]}. */
+static bool is_indirect(const struct reader *r, size_t i, size_t end)
+{
+	size_t name = i;
+
+	while (name < end && is_name((unsigned char)r->text[name]))
+		name++;
+	if (name == i) /* ${!@} is, ${!:-x} is $! */
+		return i < end && strchr("@*#?!$-", r->text[i]);
+	if (end - name == 1 && strchr("*@", r->text[name]))
+		return is_digit((unsigned char)r->text[i]);
+	return !(end - name == 3 && r->text[name] == '[' && strchr("*@", r->text[name + 1]));
+}
+
 void reader_check_parameter(struct reader *r, struct place at)
 {
 	size_t i = at.start;
 	size_t end = at.end < r->len ? at.end : r->len;
-	bool indirect = i + 1 < end && r->text[i] == '!' && is_name((unsigned char)r->text[i + 1]);
+	bool indirect = i < end && r->text[i] == '!' && is_indirect(r, i + 1, end);
+	bool prefix = i + 1 < end && strchr("!#", r->text[i]) &&
+	              (is_name((unsigned char)r->text[i + 1]) || strchr("@*", r->text[i + 1]));
 	struct place name;
 
-	if (i + 1 < end && strchr("!#", r->text[i]))
-		i++;
+	if (indirect)
+		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, at.start, end);
+	i += prefix;
 	name.start = (uint32_t)i;
 	while (i < end && is_name((unsigned char)r->text[i]))
 		i++;
 	name.end = (uint32_t)i;
 	if (i == name.start)
 		i += i < end;
-	/* ${!prefix*} and ${!array[@]} give names; ${!x} expands what x holds. */
-	if (indirect && !(end - i == 1 && strchr("*@", r->text[i])) &&
-	    !(end - i == 3 && r->text[i] == '[' && strchr("*@", r->text[i + 1])))
-		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, at.start, end);
+	if (prefix && r->text[at.start] == '!' && end - i == 1 && strchr("*@", r->text[i]))
+		return; /* names */
 	if (i < end && r->text[i] == '[')
 		i = check_subscript(r, i, end);
-	check_operator(r, name, i, end);
+	if (!indirect)
+		check_operator(r, name, i, end);
 }

@@ -114,6 +114,21 @@ static bool has_room(struct shell_store *store, size_t script, size_t offset)
 	return false;
 }
 
+bool store_spend(struct shell_store *store, const struct shell_command *command)
+{
+	size_t bytes = command->length;
+
+	for (size_t i = 0; i < command->word_count; i++)
+		bytes += command->words[i].dynamic ? command->words[i].raw.len
+		                                   : command->words[i].value.len;
+	if (store->work <= LIMIT_SHELL_WORK)
+		store->work += bytes < LIMIT_SHELL_WORK ? bytes : LIMIT_SHELL_WORK + 1;
+	if (store->work <= LIMIT_SHELL_WORK)
+		return true;
+	store_problem(store, SHELL_PROBLEM_LIMIT, command->script, command->offset, 0);
+	return false;
+}
+
 /* The first word may be part of the shell, the name of a program, or unknown. */
 static void check_name(struct shell_store *store, size_t command)
 {
@@ -128,6 +143,10 @@ void store_child(struct shell_store *store, const struct shell_word *words, size
 {
 	struct shell_command *outer = &store->commands[parent];
 	unsigned inherited = SHELL_FLAG_REMOTE | SHELL_FLAG_APPENDED | SHELL_FLAG_BACKGROUND;
+	struct shell_command child = {
+		.words = words, .word_count = count, .flags = flags | (outer->flags & inherited),
+		.via = via, .parent = parent, .script = outer->script, .offset = outer->offset,
+		.length = outer->length };
 
 	outer->flags |= SHELL_FLAG_WRAPPER;
 	if (!has_room(store, outer->script, outer->offset))
@@ -136,24 +155,19 @@ void store_child(struct shell_store *store, const struct shell_word *words, size
 		store_command_problem(store, SHELL_PROBLEM_LIMIT, parent);
 		return;
 	}
+	if (!store_spend(store, &child))
+		return;
 	GROW(store, command, commands);
-	outer = &store->commands[parent];
-	store->commands[store->command_count++] = (struct shell_command){
-		.words = words, .word_count = count, .flags = flags | (outer->flags & inherited),
-		.via = via, .parent = parent, .script = outer->script, .offset = outer->offset,
-		.length = outer->length };
+	store->commands[store->command_count++] = child;
 	check_name(store, store->command_count - 1);
 }
 
-void store_name(struct stored_names *names, struct span name, bool safe, size_t script,
-                size_t offset)
+void store_name(struct stored_names *names, struct stored_name name)
 {
 	if (names->count == names->cap)
 		names->items = mem_grow(names->items, &names->cap, names->count + 1,
 		                        sizeof(*names->items));
-	names->items[names->count++] =
-		(struct stored_name){ .name = name, .safe = safe, .script = script,
-		                      .offset = offset };
+	names->items[names->count++] = name;
 }
 
 void shell_analysis_release(struct shell_analysis *analysis)
@@ -176,6 +190,7 @@ void shell_analysis_release(struct shell_analysis *analysis)
 	free(store->script_flags);
 	free(store->values.items);
 	free(store->numbers.items);
+	free(store->scalars.items);
 	free(store);
 	*analysis = (struct shell_analysis){ 0 };
 }

@@ -6,11 +6,13 @@
 #include "shell/analysis.h"
 #include "shell/reader.h"
 #include "shell/tree.h"
+#include "shell/variables.h"
 
 /* A variable that gets a value, or that arithmetic reads, somewhere in the analysis. */
 struct stored_name {
 	struct span name;
-	bool safe; /* a number for certain */
+	bool safe;  /* a number for certain */
+	bool array; /* of values: all of an array, or an element */
 	size_t script, offset;
 };
 
@@ -36,10 +38,12 @@ struct shell_store {
 	unsigned *script_flags;      /* of scripts: what their commands inherit */
 	size_t script_flags_cap;
 	struct stored_names values, numbers;
+	struct stored_names scalars; /* declare x=$y: no harm unless x is an array */
 	struct tree_parser *parser;
 	uint64_t parse_budget_us;
 	size_t all_bytes;            /* of scripts */
 	size_t word_count;           /* of commands, after brace expansion */
+	size_t work;                 /* bytes of all commands as they stand and of their words */
 	bool background;
 };
 
@@ -59,11 +63,12 @@ void store_script(struct shell_store *store, struct span text, size_t parent,
 /* Adds a command that `parent` runs: some of its words, which are borrowed. */
 void store_child(struct shell_store *store, const struct shell_word *words, size_t count,
                  size_t parent, enum shell_via via, unsigned flags);
+/* Counts a command's text and words; false, and a problem, when the analysis has done enough. */
+bool store_spend(struct shell_store *store, const struct shell_command *command);
 /* How many commands and scripts stand around command `i`. */
 unsigned store_depth(const struct shell_store *store, size_t command);
 
-void store_name(struct stored_names *names, struct span name, bool safe, size_t script,
-                size_t offset);
+void store_name(struct stored_names *names, struct stored_name name);
 
 /* Puts what a script's reading found into the store. */
 void store_reading(struct shell_store *store, size_t script, const struct reading *reading);
@@ -72,8 +77,9 @@ void store_reading(struct shell_store *store, size_t script, const struct readin
 void unwrap_command(struct shell_store *store, size_t command);
 /* Adds the problems of a command that is part of the shell, and of variables that it sets. */
 void hazard_check(struct shell_store *store, size_t command);
-/* Whether setting the variable decides which programs run or what they do. */
-bool hazard_is_special(struct span name, const struct shell_word *value);
+/* Notes that a command gives the variable a value; `word` NULL: a value that is not known. */
+void hazard_value(struct shell_store *store, size_t command, struct span name,
+                  const struct shell_word *value, bool certain);
 /* What can be judged when all is read: arithmetic, functions in the place of commands. */
 void hazard_finish(struct shell_store *store);
 

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "shell/names.h"
+#include "shell/numbers.h"
 #include "shell/options.h"
 #include "shell/store.h"
 #include "shell/unwrap.h"
@@ -77,6 +78,76 @@ static void report_options(struct unwrapping *u, const struct options *options)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 }
 
+/* NAME or NAME=VALUE is set for what is run. */
+static void set_variable(struct unwrapping *u, const struct shell_word *word)
+{
+	const char *equals = span_find(word->value, '=');
+	struct shell_word value = *word;
+	struct span name = word->value;
+
+	if (equals) {
+		name = span_head(name, (size_t)(equals - name.data));
+		value.value = span_skip(word->value, name.len + 1);
+	} else if (word->dynamic) {
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		return;
+	}
+	hazard_value(u->store, u->command, name, equals ? &value : NULL,
+	             equals && !value.dynamic && number_is_certain(value.value));
+}
+
+static void run_value(struct unwrapping *u, const struct shell_word *value, bool piped)
+{
+	struct shell_word script = *value;
+
+	if (piped && !value->dynamic &&
+	    !(value->value.len && strchr("|!", value->value.data[0])))
+		return;
+	if (piped && value->dynamic && value->value.len && !strchr("|!", value->value.data[0]))
+		return;
+	if (piped)
+		script.value = span_skip(value->value, 1);
+	unwrap_script(u, &script, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
+}
+
+static void apply_effect(struct unwrapping *u, enum option_effect effect,
+                         const struct options *options)
+{
+	static const enum shell_problem_kind problems[] = {
+		[EFFECT_SOURCED] = SHELL_PROBLEM_SOURCED,
+		[EFFECT_READING] = SHELL_PROBLEM_BUILTIN,
+		[EFFECT_PLACE] = SHELL_PROBLEM_ENVIRONMENT,
+	};
+
+	if (effect == EFFECT_VARIABLE && options->has_value)
+		set_variable(u, &options->value);
+	else if (effect == EFFECT_PROGRAM || effect == EFFECT_PIPED)
+		run_value(u, &options->value, effect == EFFECT_PIPED);
+	else if (effect == EFFECT_MODE && options->has_value) {
+		if (options->value.dynamic || !is_harmless_mode(options->value.value))
+			unwrap_problem(u, SHELL_PROBLEM_BUILTIN);
+	} else if (effect == EFFECT_SOURCED || effect == EFFECT_READING ||
+	           effect == EFFECT_PLACE)
+		unwrap_problem(u, problems[effect]);
+}
+
+/* options_next, with what the option does beside (option_rows). */
+static bool next_option(struct unwrapping *u, struct options *options)
+{
+	const struct option_row *row;
+	bool shell = u->wrapper->rest == REST_SHELL;
+
+	if (!options_next(options))
+		return false;
+	for (size_t i = 0; (row = option_row_at(u->wrapper, options->letter, options->name, i)); i++)
+		if (row->effect != EFFECT_MODE)
+			apply_effect(u, row->effect, options);
+	/* The value of -o comes with the last letter of its word. */
+	if (shell && options->letter && options->has_value)
+		apply_effect(u, EFFECT_MODE, options);
+	return true;
+}
+
 /* env -S TEXT: words, with escapes of its own, before those that follow. */
 static void unwrap_split(struct unwrapping *u, const struct shell_word *text, size_t from)
 {
@@ -109,8 +180,8 @@ static size_t skip_assignments(struct unwrapping *u, size_t at)
 			return at;
 		name = span_head(word->value, (size_t)(equals - word->value.data));
 		value.value = span_skip(word->value, name.len + 1);
-		if (hazard_is_special(name, &value))
-			unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
+		hazard_value(u->store, u->command, name, &value,
+		             !value.dynamic && number_is_certain(value.value));
 		if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	}
@@ -147,7 +218,7 @@ static void rest_command(struct unwrapping *u, struct options *options)
 	bool has_split = false, joined = false, nothing = false;
 	size_t at;
 
-	while (options_next(options)) {
+	while (next_option(u, options)) {
 		if (traits & TRAIT_SPLIT && option_is(options, 'S', "split-string") &&
 		    options->has_value) {
 			split = options->value;
@@ -171,6 +242,8 @@ static void rest_command(struct unwrapping *u, struct options *options)
 	if (traits & TRAIT_ASSIGNMENTS)
 		at = skip_assignments(u, at);
 	at = skip_operands(u, at);
+	if (traits & TRAIT_PLACE)
+		unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
 	if (at >= u->count) {
 		if (joined)
 			unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
@@ -186,7 +259,7 @@ static void rest_joined(struct unwrapping *u, struct options *options)
 {
 	bool exec = false;
 
-	while (options_next(options))
+	while (next_option(u, options))
 		exec |= option_is(options, 'x', "exec");
 	report_options(u, options);
 	if (options->at >= u->count && u->appended)
@@ -217,14 +290,10 @@ static void rest_shell(struct unwrapping *u, struct options *options)
 	struct span name = span_str(u->wrapper->name);
 	bool script = false, input = false, told = false;
 
-	while (options_next(options)) {
+	while (next_option(u, options)) {
 		script |= option_is(options, 'c', NULL);
 		input |= option_is(options, 's', NULL);
 		told |= option_is(options, 0, "help") || option_is(options, 0, "version");
-		if (option_is(options, 0, "rcfile") || option_is(options, 0, "init-file"))
-			unwrap_problem(u, SHELL_PROBLEM_SOURCED);
-		if (option_is(options, 'O', NULL) || option_is(options, 'k', NULL))
-			unwrap_problem(u, SHELL_PROBLEM_BUILTIN);
 	}
 	report_options(u, options);
 	if (name_in(name, "zsh ksh ksh93 mksh lksh yash"))
@@ -247,7 +316,7 @@ static void rest_script_c(struct unwrapping *u, struct options *options)
 	size_t operand = SHELL_NONE;
 
 	for (;;) {
-		while (options_next(options)) {
+		while (next_option(u, options)) {
 			user |= option_is(options, 'u', "user");
 			if (!option_is(options, 'c', "command") &&
 			    !option_is(options, 0, "session-command"))
@@ -260,6 +329,9 @@ static void rest_script_c(struct unwrapping *u, struct options *options)
 		if (options->at >= u->count)
 			break;
 		operand = operand == SHELL_NONE ? options->at : operand;
+		/* su -: a login */
+		if (span_eq(word_at(u, options->at)->value, SPAN("-")))
+			unwrap_problem(u, SHELL_PROBLEM_SOURCED);
 		if (options->ended || user)
 			break;
 		options->at++;
@@ -277,7 +349,7 @@ static void rest_flock(struct unwrapping *u, struct options *options)
 {
 	size_t at;
 
-	while (options_next(options))
+	while (next_option(u, options))
 		;
 	report_options(u, options);
 	at = skip_operands(u, options->at);
@@ -291,10 +363,10 @@ static void rest_flock(struct unwrapping *u, struct options *options)
 
 static void rest_remote(struct unwrapping *u, struct options *options)
 {
-	while (options_next(options))
+	while (next_option(u, options))
 		;
 	options->at = skip_operands(u, options->at); /* the host; options may follow it */
-	while (options_next(options))
+	while (next_option(u, options))
 		;
 	report_options(u, options);
 	unwrap_problem(u, SHELL_PROBLEM_REMOTE);
@@ -306,7 +378,7 @@ static void rest_trap(struct unwrapping *u, struct options *options)
 {
 	const struct shell_word *word;
 
-	while (options_next(options))
+	while (next_option(u, options))
 		;
 	report_options(u, options);
 	/* One word is a signal to reset, or - */
@@ -339,15 +411,75 @@ static const struct shell_word *mark_inserted(struct unwrapping *u, size_t from,
 	return words;
 }
 
-/* Behind -exec; returns behind the ; or + that ends it. */
+/* Whether the word can be `text` when it runs, or a word of several that it becomes. */
+static bool may_be(const struct shell_word *word, struct span text)
+{
+	if (!word->dynamic)
+		return span_eq(word->value, text);
+	return span_starts(text, word->value) ||
+	       (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB);
+}
+
+static const char find_commands[] = "-exec -execdir -ok -okdir";
+static const char find_writers[] = "-fprint -fprint0 -fprintf -fls";
+
+/* "$HOME/x", "$x/y": no word of find's own, which have no slash, whatever the variable holds; and
+ * "$HOME" alone, which is a path. */
+static bool is_path(const struct shell_word *word)
+{
+	struct span rest = word->raw, name;
+	bool quoted = span_starts(rest, SPAN("\"")), braces;
+	size_t len = 0;
+
+	rest = span_skip(rest, quoted);
+	if (!span_starts(rest, SPAN("$")) || word->dynamic != SHELL_DYNAMIC_VARIABLE)
+		return false;
+	braces = span_starts(rest, SPAN("${"));
+	rest = span_skip(rest, braces ? 2 : 1);
+	while (len < rest.len && is_name((unsigned char)rest.data[len]))
+		len++;
+	name = span_head(rest, len);
+	rest = span_skip(rest, len);
+	if (braces && !span_starts(rest, SPAN("}")))
+		return false;
+	rest = span_skip(rest, braces);
+	if (!quoted && !span_eq(name, SPAN("HOME")))
+		return false;
+	return span_starts(rest, SPAN("/")) ||
+	       (span_eq(name, SPAN("HOME")) && span_starts(SPAN("\""), rest));
+}
+
+static bool may_be_action(const struct shell_word *word)
+{
+	if (!word->dynamic)
+		return name_in(word->value, find_commands) ||
+		       name_in(word->value, find_writers) ||
+		       span_eq(word->value, SPAN("-delete"));
+	return unwrap_may_be_option(word) && !is_path(word);
+}
+
+/* Behind -exec; returns behind the ; or + that ends it. If a word before that may be the end, what
+ * follows it may be find's own words. */
 static size_t unwrap_exec(struct unwrapping *u, size_t from)
 {
+	bool ended = false;
 	size_t to = from;
 
-	while (to < u->count && !span_eq(word_at(u, to)->value, SPAN(";")) &&
-	       !(span_eq(word_at(u, to)->value, SPAN("+")) && to > from &&
-	         span_eq(word_at(u, to - 1)->value, SPAN("{}"))))
-		to++;
+	for (; to < u->count && !span_eq(word_at(u, to)->value, SPAN(";")); to++) {
+		const struct shell_word *word = word_at(u, to);
+		const struct shell_word *before = to > from ? word - 1 : NULL;
+
+		if (before && !before->dynamic && !word->dynamic &&
+		    span_eq(word->value, SPAN("+")) && span_eq(before->value, SPAN("{}")))
+			break;
+		if ((ended && may_be_action(word)) ||
+		    (word->dynamic && word->splits && may_be(word, SPAN(";"))))
+			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		ended |= word->dynamic && may_be(word, SPAN(";"));
+		ended |= before && may_be(word, SPAN("+")) && may_be(before, SPAN("{}"));
+	}
+	if (to < u->count && word_at(u, to)->dynamic)
+		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	if (to > from)
 		store_child(u->store, mark_inserted(u, from, to, SPAN("{}")), to - from, u->command,
 		            SHELL_VIA_FIND, 0);
@@ -365,11 +497,11 @@ static void rest_find(struct unwrapping *u, struct options *options)
 		const struct shell_word *word = word_at(u, i++);
 
 		flags = &u->store->commands[u->command].flags;
-		if (unwrap_may_be_option(word))
+		if (word->dynamic && may_be_action(word))
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
-		else if (name_in(word->value, "-exec -execdir -ok -okdir"))
+		else if (name_in(word->value, find_commands))
 			i = unwrap_exec(u, i);
-		else if (name_in(word->value, "-fprint -fprint0 -fprintf -fls"))
+		else if (name_in(word->value, find_writers))
 			*flags |= SHELL_FLAG_WRITES;
 		else if (span_eq(word->value, SPAN("-delete")))
 			*flags |= SHELL_FLAG_DELETES;
@@ -381,7 +513,7 @@ static void rest_xargs(struct unwrapping *u, struct options *options)
 	struct span mark = span_of("", 0);
 	unsigned flags = SHELL_FLAG_APPENDED;
 
-	while (options_next(options)) {
+	while (next_option(u, options)) {
 		if (!option_is(options, 'I', "replace") && !option_is(options, 'i', NULL) &&
 		    !option_is(options, 'J', NULL))
 			continue;
@@ -405,7 +537,7 @@ static void rest_parallel(struct unwrapping *u, struct options *options)
 {
 	size_t to;
 
-	while (options_next(options))
+	while (next_option(u, options))
 		;
 	report_options(u, options);
 	to = options->at;

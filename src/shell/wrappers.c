@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "shell/names.h"
 
 #define SHELL_LETTERS "abcefhiklmnprstuvxBCDEHPTo:O:"
 #define SHELL_LONGS                                                                          \
@@ -70,7 +71,7 @@ static const struct wrapper wrappers[] = {
 	{ "busybox", "", "list list-full install? help", REST_COMMAND, 0, 0 },
 	{ "toybox", "", "long help version", REST_COMMAND, 0, 0 },
 	{ "chroot", "", "groups: userspec: skip-chdir help version", REST_COMMAND, 1,
-	  TRAIT_OWN_SHELL },
+	  TRAIT_OWN_SHELL | TRAIT_PLACE },
 	{ "unshare", "mnuipUTCcrRS:G:w:hVf",
 	  "mount? net? uts? ipc? pid? user? time? cgroup? fork map-user: map-group: map-root-user "
 	  "map-current-user map-auto map-users: map-groups: map-subids owner: kill-child? "
@@ -118,7 +119,13 @@ static const struct wrapper wrappers[] = {
 	{ "ltrace", "a:A:bcCD:e:fF:hiL:l:n:o:p:rs:StTu:Vw:x:",
 	  "align: config: debug: demangle indent: library: output: no-signals where: help version",
 	  REST_COMMAND, 0, 0 },
-	{ "valgrind", "dhqv", "", REST_COMMAND, 0, 0 },
+	{ "valgrind", "dhqv",
+	  "help version quiet verbose tool? log-file? leak-check? show-leak-kinds? track-origins? "
+	  "error-exitcode? num-callers? suppressions? gen-suppressions? trace-children? track-fds? "
+	  "undef-value-errors? errors-for-leak-kinds? read-var-info?", REST_COMMAND, 0, 0 },
+	{ "entr", "acdnprsxz", "", REST_COMMAND, 0, 0 },
+	{ "cpulimit", "l:p:e:P:b:m:zivfh", "limit: pid: exe: path: monitor-forks include-children "
+	  "background foreground lazy verbose help", REST_COMMAND, 0, 0 },
 	{ "catchsegv", "", "help version", REST_COMMAND, 0, 0 },
 	{ "fakeroot", "l:f:i:s:ub:hv", "lib: faked: fd-base: help version unknown-is-real",
 	  REST_COMMAND, 0, TRAIT_OWN_SHELL },
@@ -194,6 +201,89 @@ const struct wrapper *wrapper_find(struct span base)
 		if (span_eq(base, span_str(wrappers[i].name)))
 			return &wrappers[i];
 	return NULL;
+}
+
+static const struct option_row option_rows[] = {
+	{ "sh", 'i', "", EFFECT_SOURCED },
+	{ "sh", 'l', "login", EFFECT_SOURCED },
+	{ "sh", 0, "rcfile", EFFECT_SOURCED },
+	{ "sh", 0, "init-file", EFFECT_SOURCED },
+	{ "sh", 0, "debugger", EFFECT_SOURCED },
+	{ "sh", 0, "posix", EFFECT_READING },
+	{ "sh", 'k', "", EFFECT_READING },
+	{ "sh", 'B', "", EFFECT_READING },
+	{ "sh", 'H', "", EFFECT_READING },
+	{ "sh", 'O', "", EFFECT_READING },
+	{ "sh", 'o', "", EFFECT_MODE },
+	{ "xargs", 0, "process-slot-var", EFFECT_VARIABLE },
+	{ "strace", 'E', "env", EFFECT_VARIABLE },
+	{ "strace", 'o', "output", EFFECT_PIPED },
+	{ "run0", 0, "setenv", EFFECT_VARIABLE },
+	{ "systemd-run", 'E', "setenv", EFFECT_VARIABLE },
+	{ "systemd-run", 'p', "property", EFFECT_PLACE },
+	{ "run0", 0, "property", EFFECT_PLACE },
+	{ "run0", 0, "machine", EFFECT_PLACE },
+	{ "systemd-run", 'M', "machine", EFFECT_PLACE },
+	{ "systemd-run", 'H', "host", EFFECT_PLACE },
+	{ "daemonize", 'E', "", EFFECT_VARIABLE },
+	{ "sudo", 'R', "chroot", EFFECT_PLACE },
+	{ "sudo", 'i', "login", EFFECT_SOURCED },
+	{ "unshare", 'R', "root", EFFECT_PLACE },
+	{ "unshare", 0, "load-interp", EFFECT_PLACE },
+	{ "nsenter", 'a', "all", EFFECT_PLACE },
+	{ "nsenter", 'm', "mount", EFFECT_PLACE },
+	{ "nsenter", 'r', "root", EFFECT_PLACE },
+	{ "nsenter", 'e', "env", EFFECT_PLACE },
+	{ "ld.so", 0, "preload", EFFECT_PLACE },
+	{ "ld.so", 0, "library-path", EFFECT_PLACE },
+	{ "ld.so", 0, "audit", EFFECT_PLACE },
+	{ "ld.so", 0, "glibc-hwcaps-prepend", EFFECT_PLACE },
+	{ "fakeroot", 'l', "lib", EFFECT_PLACE },
+	{ "fakeroot", 'f', "faked", EFFECT_PROGRAM },
+	{ "faketime", 0, "date-prog", EFFECT_PROGRAM },
+	{ "dbus-run-session", 0, "dbus-daemon", EFFECT_PROGRAM },
+	{ "dbus-run-session", 0, "config-file", EFFECT_PLACE },
+	{ "ltrace", 'F', "config", EFFECT_PLACE },
+	{ "proxychains", 'f', "", EFFECT_PLACE },
+	{ "proxychains4", 'f', "", EFFECT_PLACE },
+	{ "su", 's', "shell", EFFECT_PROGRAM },
+	{ "su", 'l', "login", EFFECT_SOURCED },
+	{ "runuser", 's', "shell", EFFECT_PROGRAM },
+	{ "runuser", 'l', "login", EFFECT_SOURCED },
+	{ "fish", 'i', "interactive", EFFECT_SOURCED },
+	{ "fish", 'l', "login", EFFECT_SOURCED },
+	{ "fish", 'C', "init-command", EFFECT_PROGRAM },
+};
+
+/* The name by which rows are found: one for all shells, one for all loaders. */
+static struct span family(const struct wrapper *wrapper)
+{
+	if (wrapper->rest == REST_SHELL)
+		return SPAN("sh");
+	if (span_starts(span_str(wrapper->name), SPAN("ld-linux")))
+		return SPAN("ld.so");
+	return span_str(wrapper->name);
+}
+
+const struct option_row *option_row_at(const struct wrapper *wrapper, char letter,
+                                       struct span name, size_t i)
+{
+	for (size_t k = 0; k < ARRAY_LEN(option_rows); k++) {
+		const struct option_row *row = &option_rows[k];
+
+		if (((letter && row->letter == letter) ||
+		     (name.len && span_eq(name, span_str(row->name)))) &&
+		    span_eq(family(wrapper), span_str(row->wrapper)) && i-- == 0)
+			return row;
+	}
+	return NULL;
+}
+
+bool is_harmless_mode(struct span name)
+{
+	return name_in(name, "allexport errexit errtrace functrace hashall history ignoreeof "
+	                     "monitor noclobber noexec noglob nolog notify nounset onecmd "
+	                     "physical pipefail privileged verbose xtrace");
 }
 
 static const struct running_option running_options[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: the table of commands that run other commands.
  *
- * To add one: a row in wrappers.c with its options as its manual lists them, and a row in
- * test/shell/test_wrappers.py.  An option that a row does not list is a problem in the analysis
+ * To add one: a row in wrappers.c with its options as its manual lists them, a row in
+ * option_rows for each that does more than change how the command runs, and a row in
+ * test/shell/test_analysis.py.  An option that a row does not list is a problem in the analysis
  * (UNKNOWN_OPTION), since it may take the next word.
  */
 #ifndef HASP_SHELL_WRAPPERS_H
@@ -40,6 +41,7 @@ enum wrapper_trait {
 	TRAIT_OWN_SHELL = 256,  /* without a command it runs a shell, which reads its input */
 	TRAIT_KEYWORD = 1024,   /* a part of bash, with -p alone, unless it is called by its path */
 	TRAIT_JOINED_S = 512,   /* with -s or -i the words are joined to a script (sudo) */
+	TRAIT_PLACE = 2048,     /* names mean other programs for what it runs (chroot) */
 };
 
 struct wrapper {
@@ -53,6 +55,32 @@ struct wrapper {
 
 /* By the base name; NULL when it is not in the table. */
 const struct wrapper *wrapper_find(struct span base);
+
+/* What an option of a wrapper does beside being read. */
+enum option_effect {
+	EFFECT_SOURCED,  /* files are read as commands (bash -l) */
+	EFFECT_READING,  /* the shell reads commands otherwise (bash -k, +B) */
+	EFFECT_MODE,     /* the value of bash -o: harmless, or as above */
+	EFFECT_PLACE,    /* names mean other programs (sudo --chroot) */
+	EFFECT_VARIABLE, /* its value is NAME or NAME=VALUE, which is set (strace -E) */
+	EFFECT_PROGRAM,  /* its value is a script (su -s) */
+	EFFECT_PIPED,    /* the same, if it begins with | or ! (strace -o) */
+};
+
+struct option_row {
+	char wrapper[20]; /* "sh" stands for all shells */
+	char letter;      /* or 0 */
+	char name[20];    /* or "" */
+	enum option_effect effect;
+};
+
+/* Row number `i` for the option, counted from 0; NULL when there are no more. `name` may be
+ * empty, `letter` 0. */
+const struct option_row *option_row_at(const struct wrapper *wrapper, char letter,
+                                       struct span name, size_t i);
+
+/* Modes of a shell (set -o) that change nothing of how it reads commands. */
+bool is_harmless_mode(struct span name);
 
 /* An option whose value is run. */
 struct running_option {
