@@ -134,9 +134,10 @@ static bool may_be_array_text(const struct shell_word *word, size_t at)
 {
 	struct span value = span_skip(word->value, at);
 
-	if (span_starts(value, SPAN("(")) && !word->dynamic)
-		return true;
-	return word->dynamic && value.len == 0 && !span_starts(span_skip(word->raw, at), SPAN("("));
+	if (span_starts(word->raw, span_head(word->value, at)) &&
+	    span_starts(span_skip(word->raw, at), SPAN("(")))
+		return false;
+	return value.len == 0 ? word->dynamic != 0 : span_starts(value, SPAN("("));
 }
 
 /* NAME=VALUE behind declare and its kin. */

@@ -45,7 +45,8 @@ static const struct {
 	  "CVS_RSH TAR_OPTIONS RIPGREP_CONFIG_PATH npm_config_* OPENSSL_CONF" },
 };
 
-/* Set in good faith all the time: names with any value, values of any name but PATH. */
+/* Set in good faith all the time: names with any value, values of programs'
+ * variables. */
 static const char harmless_names[] =
 	"GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS "
 	"GIT_LFS_SKIP_SMUDGE GIT_MERGE_AUTOEDIT";
@@ -71,7 +72,8 @@ bool variable_decides(struct span name, const struct shell_word *value)
 {
 	if (!(variable_traits(name) & VARIABLE_RUNS) || name_in(name, harmless_names))
 		return false;
-	if (!value || value->dynamic || span_eq(name, SPAN("PATH")))
+	/* No value of the shell's own is harmless. */
+	if (!value || value->dynamic || variable_traits(name) & VARIABLE_SHELL)
 		return true;
 	if (is_locale(name))
 		return value->value.len > 0 && !name_in(value->value, harmless_locales);

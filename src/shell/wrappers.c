@@ -72,7 +72,7 @@ static const struct wrapper wrappers[] = {
 	{ "toybox", "", "long help version", REST_COMMAND, 0, 0 },
 	{ "chroot", "", "groups: userspec: skip-chdir help version", REST_COMMAND, 1,
 	  TRAIT_OWN_SHELL | TRAIT_PLACE },
-	{ "unshare", "mnuipUTCcrRS:G:w:hVf",
+	{ "unshare", "mnuipUTCcrR:S:G:w:l:hVf",
 	  "mount? net? uts? ipc? pid? user? time? cgroup? fork map-user: map-group: map-root-user "
 	  "map-current-user map-auto map-users: map-groups: map-subids owner: kill-child? "
 	  "mount-proc? mount-binfmt? propagation: setgroups: keep-caps root: wd: setuid: setgid: "

@@ -149,7 +149,7 @@ WRAPPED = [
     ("bash -o keyword -c 'rm x=1'", [["rm", "x=1"]], ["builtin"]),
     ("bash -ceo keyword 'rm x'", [["rm", "x"]], ["builtin"]),
     ("bash +B -c 'rm {a,b}'", [["rm", "a", "b"]], ["builtin"]),
-    ("bash -oo errexit keyword -c rm", [["rm"]], ["unknown_option"]),
+    ("bash -oo keyword errexit -c rm", [["rm"]], ["unknown_option"]),
     ("sudo --chroot=d rm", [["rm"]], ["environment"]),
     ("unshare -rR d rm", [["rm"]], ["environment"]),
     ("strace -E PATH=. rm", [["rm"]], ["environment"]),
