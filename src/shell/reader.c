@@ -155,6 +155,7 @@ enum keyword {
 	KEYWORD_FUNCTION,
 	KEYWORD_CONDITION,
 	KEYWORD_COPROC,
+	KEYWORD_TIME,
 };
 
 static enum keyword keyword_of(const struct reader *r, struct place at)
@@ -170,6 +171,7 @@ static enum keyword keyword_of(const struct reader *r, struct place at)
 		{ "for", KEYWORD_FOR },       { "select", KEYWORD_FOR },   { "case", KEYWORD_CASE },
 		{ "esac", KEYWORD_ESAC },     { "function", KEYWORD_FUNCTION },
 		{ "[[", KEYWORD_CONDITION },  { "coproc", KEYWORD_COPROC },
+		{ "time", KEYWORD_TIME },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
@@ -193,6 +195,44 @@ static void read_condition(struct reader *r, struct list *list, struct place at)
 	reader_condition(r);
 	r->out->commands[place].at.end = (uint32_t)r->pos;
 	list->state = STATE_DONE;
+}
+
+/* The plain word at a place: what keywords are looked for in. */
+static struct place word_at(const struct reader *r, size_t start)
+{
+	struct place at = { (uint32_t)start, (uint32_t)start };
+
+	while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
+		at.end++;
+	return at;
+}
+
+/* time [-p] [--] before a group, a loop and the like: those stay a command's beginning. Before a
+ * program it is a wrapper as others are: false. */
+static bool read_time(struct reader *r, struct place at)
+{
+	struct place word = at;
+	size_t end;
+
+	for (;;) {
+		end = word.end;
+		while (end < r->len && is_blank((unsigned char)r->text[end]))
+			end++;
+		word = word_at(r, end);
+		if (!reader_is(r, word, "-p") && !reader_is(r, word, "--"))
+			break;
+	}
+	if ((end >= r->len || r->text[end] != '(') &&
+	    (keyword_of(r, word) == KEYWORD_NONE || keyword_of(r, word) == KEYWORD_TIME))
+		return false;
+	if (r->out->time_count == READING_TIMES) {
+		reader_stop(r);
+		return true;
+	}
+	r->out->bashisms = true;
+	r->out->times[r->out->time_count++] = (struct place){ at.start, (uint32_t)end };
+	r->pos = end;
+	return true;
 }
 
 static void do_keyword(struct reader *r, struct list *list, enum keyword keyword, struct place at)
@@ -232,6 +272,7 @@ static void do_keyword(struct reader *r, struct list *list, enum keyword keyword
 	case KEYWORD_COPROC:
 		reader_problem(r, SHELL_PROBLEM_COPROCESS, at.start);
 		break;
+	case KEYWORD_TIME:
 	case KEYWORD_NONE:
 		break;
 	}
@@ -342,10 +383,11 @@ static void read_plain_word(struct reader *r, struct list *list)
 	size_t name_end, value;
 
 	if (first) {
-		while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
-			at.end++;
+		at = word_at(r, r->pos);
 		keyword = keyword_of(r, at);
-		if (keyword != KEYWORD_NONE) {
+		if (keyword == KEYWORD_TIME && read_time(r, at))
+			return;
+		if (keyword != KEYWORD_NONE && keyword != KEYWORD_TIME) {
 			r->pos = at.end;
 			do_keyword(r, list, keyword, at);
 			return;

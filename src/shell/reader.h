@@ -69,8 +69,12 @@ struct read_problem {
 	struct place at;
 };
 
+enum { READING_TIMES = 16 };
+
 struct reading {
 	struct span text; /* borrowed */
+	struct place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such thing */
+	unsigned time_count;
 	struct read_command *commands;
 	struct read_word *words;
 	struct read_redirect *redirects;

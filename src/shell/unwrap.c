@@ -64,7 +64,8 @@ void unwrap_joined(struct unwrapping *u, size_t from, size_t to, enum shell_via 
 
 bool unwrap_may_be_option(const struct shell_word *word)
 {
-	if (!word->dynamic)
+	/* ~ becomes a path or stays. */
+	if (!word->dynamic || word->dynamic == SHELL_DYNAMIC_TILDE)
 		return false;
 	return word->value.len == 0 || word->value.data[0] == '-' ||
 	       (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB);
@@ -446,7 +447,7 @@ static bool is_path(const struct shell_word *word)
 	if (!quoted && !span_eq(name, SPAN("HOME")))
 		return false;
 	return span_starts(rest, SPAN("/")) ||
-	       (span_eq(name, SPAN("HOME")) && span_starts(SPAN("\""), rest));
+	       (variable_traits(name) & VARIABLE_PATH && span_starts(SPAN("\""), rest));
 }
 
 static bool may_be_action(const struct shell_word *word)

@@ -21,7 +21,7 @@ static const struct {
 	{ VARIABLE_NUMBER, "PPID UID EUID EPOCHREALTIME" },
 	/* cd and bash's start set them to absolute paths. */
 	{ VARIABLE_RUNS | VARIABLE_PATH, "HOME" },
-	{ VARIABLE_SHELL | VARIABLE_PATH, "PWD OLDPWD" },
+	{ VARIABLE_RUNS | VARIABLE_SHELL | VARIABLE_PATH, "PWD OLDPWD" },
 	/* bash runs, reads or expands what they hold, or finds and parses commands by them. */
 	{ VARIABLE_RUNS | VARIABLE_SHELL,
 	  "PATH SHELLOPTS BASHOPTS BASH_CMDS BASH_ALIASES BASH_COMPAT POSIXLY_CORRECT" },
