@@ -2,6 +2,7 @@
 /* How acts and selectors meet. */
 #include "policy/act.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -149,4 +150,31 @@ bool act_matches(struct act *act, const struct policy_call *call, struct js_rege
 		return true;
 	outcome = match_text(regex, call->other_arguments, &act->other, &act->other_made);
 	return outcome == JS_REGEX_YES || outcome == least;
+}
+
+void act_whole_init(struct act_whole *whole, const json_t *arguments)
+{
+	*whole = (struct act_whole){ .arguments = arguments, .text = BUF_INIT(TEXT_MAX) };
+}
+
+void act_whole_release(struct act_whole *whole)
+{
+	buf_release(&whole->text);
+	free(whole->answers);
+}
+
+bool act_whole_matches(struct act_whole *whole, struct js_regex *regex)
+{
+	enum js_regex_result result;
+
+	for (size_t i = 0; i < whole->count; i++)
+		if (whole->answers[i].regex == regex)
+			return whole->answers[i].found;
+	result = match_text(regex, whole->arguments, &whole->text, &whole->made);
+	if (whole->count == whole->cap)
+		whole->answers = mem_grow(whole->answers, &whole->cap, whole->count + 1,
+		                          sizeof(*whole->answers));
+	whole->answers[whole->count++] = (struct act_answer){
+		.regex = regex, .found = result == JS_REGEX_YES || result == JS_REGEX_UNKNOWN };
+	return whole->answers[whole->count - 1].found;
 }

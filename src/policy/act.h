@@ -55,4 +55,22 @@ enum fit act_fit(const struct act *act, const struct policy_call *call,
 bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
                  enum fit fit, bool strict);
 
+/* The arguments of the whole call, for the commands of a line: each pattern is tried once, not
+ * once for each command. */
+struct act_whole {
+	const json_t *arguments; /* borrowed */
+	struct buf text;
+	bool made;
+	struct act_answer {
+		const struct js_regex *regex;
+		bool found;
+	} *answers;
+	size_t count, cap;
+};
+
+void act_whole_init(struct act_whole *whole, const json_t *arguments);
+void act_whole_release(struct act_whole *whole);
+/* Whether the pattern is found, or it cannot be told: for a rule that denies or asks. */
+bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);
+
 #endif

@@ -62,10 +62,10 @@ static bool match_command(const struct policy_call *call, struct js_regex *regex
 {
 	struct policy_call alone = *call;
 
-	alone.other_arguments = NULL;
-	alone.arguments = strict ? call->arguments : NULL;
+	alone.arguments = alone.other_arguments = NULL;
 	return act_matches(view->raw, &alone, regex, fit, strict) ||
-	       (strict && (act_matches(view->plain, &alone, regex, fit, strict) ||
+	       (strict && (act_whole_matches(view->whole, regex) ||
+	                   act_matches(view->plain, &alone, regex, fit, strict) ||
 	                   act_matches(view->base, &alone, regex, fit, strict)));
 }
 

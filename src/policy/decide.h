@@ -19,7 +19,8 @@ struct shell_view {
 	const struct shell_command *command;
 	struct act *raw;    /* the call with this command alone, as it is written */
 	struct act *plain;  /* with its words without quotes; */
-	struct act *base;   /* and its name without folders: what denies is tried on these too */
+	struct act *base;   /* and its name without folders: what denies is tried on these too, */
+	struct act_whole *whole; /* and on the whole line */
 };
 
 /* The highest rule that is about this act. `view`: of run_shell_command, else NULL. */

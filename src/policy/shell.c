@@ -19,6 +19,7 @@ struct line {
 	const struct policy *policy;
 	const struct policy_call *call;
 	struct act *act;
+	struct act_whole *whole;
 	struct shell_analysis analysis;
 	struct unit *units;
 	size_t count;
@@ -71,7 +72,7 @@ static struct outcome decide_view(const struct line *line, const struct shell_co
 	struct act acts[3];
 	const struct shell_view view = {
 		.analysis = &line->analysis, .command = command,
-		.raw = &acts[0], .plain = &acts[1], .base = &acts[2],
+		.raw = &acts[0], .plain = &acts[1], .base = &acts[2], .whole = line->whole,
 	};
 	struct outcome outcome;
 
@@ -336,17 +337,20 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
                             struct act *act, struct policy_verdict *verdict)
 {
 	json_t *command = json_object_get(call->arguments, "command");
-	struct line line = { .policy = policy, .call = call, .act = act };
+	struct act_whole whole;
+	struct line line = { .policy = policy, .call = call, .act = act, .whole = &whole };
 	struct outcome outcome;
 
 	if (!json_is_string(command))
 		return decide_act(policy, call, act, NULL);
+	act_whole_init(&whole, call->arguments);
 	shell_analyse(json_span(command), &line.analysis);
 	decide_units(&line);
 	outcome = combine(&line);
 	verdict->commands = commands_json(&line);
 	verdict->prefixes = prefixes_json(&line, &outcome);
 	free(line.units);
+	act_whole_release(&whole);
 	shell_analysis_release(&line.analysis);
 	return outcome;
 }
