@@ -526,9 +526,14 @@ static void rest_xargs(struct unwrapping *u, struct options *options)
 	}
 	report_options(u, options);
 	if (options->at >= u->count) {
+		static const struct shell_word echo = { .raw = { "echo", 4 },
+			                                .value = { "echo", 4 } };
+
 		if (u->appended)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
-		return; /* it prints, as echo does */
+		store_child(u->store, &echo, 1, u->command, SHELL_VIA_XARGS,
+		            SHELL_FLAG_APPENDED);
+		return;
 	}
 	store_child(u->store, mark_inserted(u, options->at, u->count, mark),
 	            u->count - options->at, u->command, SHELL_VIA_XARGS, flags);

@@ -123,6 +123,18 @@ EXPANDED = [
     "complete -C \"$N\" z", "export N; bash -c '$N'", "find . -maxdepth 0 -exec bash -c \"$N\" \\;",
     "xargs $N </dev/null", "env \"$N\"", "stdbuf -o0 $N", "setsid -w $N", "trap \"$N\" DEBUG; :", "jobs -x $N",
 ]
+# Nothing is evaluated in these, so a line of them has no problem unless a part is misread.
+HARMLESS_USES = [
+    "echo \"$N\"", "echo $N", "printf '%s\\n' \"$N\"", "ls \"$N\"", "[[ $N == y ]]", "[ \"$N\" = y ]", "echo ${N:-x}",
+    "echo ${#N}", "echo ${N%/*}", "echo ${N/a/b}", "echo ${N^^}", "echo ${N@Q}", "case $N in y) ls;; esac", "cat <<< \"$N\"",
+    "cat <<E\n$N\nE\n", "for w in $N; do echo \"$w\"; done", "export N", "test -n \"$N\"", "grep \"$N\" f", "z=$N; ls \"$z\"",
+    "echo $((1 + 2))", "i=1; echo $((i))", "echo ${N:1:2}", "x=3 ls \"$N\"", "find \"$HOME/$N\" -name x", "env A=\"$N\" ls",
+    "find . -maxdepth 0 -exec grep -l \"$N\" {} \\;", "find \"$N/x\" -name y", "xargs -I{} ls \"$N\" {} <<< x", "ls ~/\"$N\"",
+    "printf \"$N\\n\" x", "printf -v z %s \"$N\"; ls \"$z\"", "n=$(echo \"$N\" | wc -l); echo $((n))", "time ( ls \"$N\" )",
+    "read -r z <<< \"$N\"; ls \"$z\"", "declare z=1; ls $N", "unset N", "echo {a,b}\"$N\"", "echo \"${N[@]}\"", "trap 'ls' EXIT; echo $N",
+    "timeout 5 ls \"$N\"", "nice -n 5 ls \"$N\"", "bash -c 'ls \"$1\"' _ \"$N\"", "set -- \"$N\"; ls \"$1\"", "wait -n", "echo x >&2",
+    "local=1; ls \"$N\"", "start=$(date +%s); echo $((start - 1)) \"$N\"", "[[ -v N ]] && ls", "mapfile -t z <<< \"$N\"; ls \"${z[0]}\"",
+]
 QUOTES = ["'%s'", "'%s'", "\"%s\"", "$'%s'"]
 AROUND = [
     "%s", "%s", "%s", "( %s )", "{ %s; }", "if :; then %s; fi", "for q in 1; do %s; done", "f() { %s; }; f",
@@ -150,7 +162,10 @@ class Hostile:
     def line(self):
         pick = self.random.choice
         name = pick(NAMES) if self.random.random() < 0.5 else pick("xyi")
-        if self.random.random() < 0.55:
+        share = self.random.random()
+        if share < 0.35:
+            payload, use = pick([PAYLOAD, "$(touch M)", "; touch M", "-exec touch M ;"]), pick(HARMLESS_USES)
+        elif share < 0.7:
             payload, use = pick([PAYLOAD, PAYLOAD, "b=a[$(touch M)]", "1+a[$(touch M)]"]), pick(EVALUATORS)
         else:
             payload, use = pick(["$(touch M)", "`touch M`", "touch M", "a[$(touch M)]", "; touch M",
