@@ -273,21 +273,26 @@ static void check_shopt(struct hazard *h)
 			report(h, SHELL_PROBLEM_BUILTIN);
 }
 
-/* set -k reads assignments anywhere; posix and history change how commands are read. */
+/* set -k reads assignments anywhere; posix, history and +B change how commands are read. The
+ * options end at --, or at a word that is neither one nor the value of -o. */
 static void check_set(struct hazard *h)
 {
+	bool value = false;
+
 	for (size_t i = 1; i < h->count; i++) {
 		const struct shell_word *word = &h->words[i];
 		bool option = word->value.len > 0 && strchr("-+", word->value.data[0]);
 
-		if (word_is(h, i, "--"))
+		if (word_is(h, i, "--") || word_is(h, i, "-"))
 			return;
-		if (name_in(word->value, "keyword posix history histexpand") ||
+		if (!option && !value && !(word->dynamic && word->value.len == 0))
+			return;
+		if (word->dynamic || (value && !is_harmless_mode(word->value)) ||
 		    (option && !span_starts(word->value, SPAN("--")) &&
-		     (memchr(word->value.data, 'k', word->value.len) ||
-		      memchr(word->value.data, 'H', word->value.len))) ||
-		    (word->dynamic && i == 1 && (word->value.len == 0 || option)))
+		     (span_find(word->value, 'k') || span_find(word->value, 'H') ||
+		      span_find(word->value, 'B'))))
 			report(h, SHELL_PROBLEM_BUILTIN);
+		value = option && span_find(word->value, 'o');
 	}
 }
 
@@ -455,7 +460,10 @@ static void check_functions(struct shell_store *store)
 {
 	size_t checks = 0;
 
-	for (size_t i = 0; i < store->function_count; i++)
+	for (size_t i = 0; i < store->function_count; i++) {
+		/* Called for any program that is not there. */
+		if (span_eq(store->functions[i], SPAN("command_not_found_handle")))
+			store_problem(store, SHELL_PROBLEM_FUNCTION, 0, 0, 0);
 		for (size_t k = 0; k < store->command_count; k++) {
 			const struct shell_command *c = &store->commands[k];
 
@@ -466,6 +474,7 @@ static void check_functions(struct shell_store *store)
 			if (c->word_count > 0 && span_eq(c->words[0].value, store->functions[i]))
 				store_command_problem(store, SHELL_PROBLEM_FUNCTION, k);
 		}
+	}
 }
 
 void hazard_finish(struct shell_store *store)

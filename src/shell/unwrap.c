@@ -424,30 +424,50 @@ static bool may_be(const struct shell_word *word, struct span text)
 static const char find_commands[] = "-exec -execdir -ok -okdir";
 static const char find_writers[] = "-fprint -fprint0 -fprintf -fls";
 
-/* "$HOME/x", "$x/y": no word of find's own, which have no slash, whatever the variable holds; and
- * "$HOME" alone, which is a path. */
-static bool is_path(const struct shell_word *word)
+/* Take one word behind them, whatever it is. */
+static const char find_values[] =
+	"-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -newer "
+	"-anewer -cnewer -newermt -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -user "
+	"-group -uid -gid -perm -maxdepth -mindepth -printf -samefile -inum -links -fstype "
+	"-regextype -used -context";
+
+/* NAME or NAME} behind a $ or ${, taken off *rest; an empty one when it is something else. */
+static struct span take_name(struct span *rest)
 {
-	struct span rest = word->raw, name;
-	bool quoted = span_starts(rest, SPAN("\"")), braces;
+	bool braces = span_starts(*rest, SPAN("{"));
+	struct span name = span_skip(*rest, braces);
 	size_t len = 0;
 
-	rest = span_skip(rest, quoted);
-	if (!span_starts(rest, SPAN("$")) || word->dynamic != SHELL_DYNAMIC_VARIABLE)
-		return false;
-	braces = span_starts(rest, SPAN("${"));
-	rest = span_skip(rest, braces ? 2 : 1);
-	while (len < rest.len && is_name((unsigned char)rest.data[len]))
+	while (len < name.len && is_name((unsigned char)name.data[len]))
 		len++;
-	name = span_head(rest, len);
-	rest = span_skip(rest, len);
-	if (braces && !span_starts(rest, SPAN("}")))
+	*rest = span_skip(name, len);
+	if (braces && !span_starts(*rest, SPAN("}")))
+		return span_of("", 0);
+	*rest = span_skip(*rest, braces);
+	return span_head(name, len);
+}
+
+/* "$HOME/x", "$x/y", $HOME/x: no word of find's own, which have no slash, whatever the variable
+ * holds; and "$HOME" alone, which is a path. */
+static bool is_path(const struct shell_word *word)
+{
+	bool quoted = span_starts(word->raw, SPAN("\""));
+	struct span rest = span_skip(word->raw, quoted), name;
+
+	if (word->dynamic != SHELL_DYNAMIC_VARIABLE || !span_starts(rest, SPAN("$")))
 		return false;
-	rest = span_skip(rest, braces);
-	if (!quoted && !span_eq(name, SPAN("HOME")))
+	rest = span_skip(rest, 1);
+	name = take_name(&rest);
+	if (!name.len)
+		return false;
+	if (!quoted)
+		return span_eq(name, SPAN("HOME")) && span_starts(rest, SPAN("/")) &&
+		       !span_find(rest, '$');
+	/* One quoted text, no second one that could be split. */
+	if (word->splits || span_find(rest, '"') != rest.data + rest.len - 1)
 		return false;
 	return span_starts(rest, SPAN("/")) ||
-	       (variable_traits(name) & VARIABLE_PATH && span_starts(SPAN("\""), rest));
+	       (variable_traits(name) & VARIABLE_PATH && rest.len == 1);
 }
 
 static bool may_be_action(const struct shell_word *word)
@@ -498,7 +518,13 @@ static void rest_find(struct unwrapping *u, struct options *options)
 		const struct shell_word *word = word_at(u, i++);
 
 		flags = &u->store->commands[u->command].flags;
-		if (word->dynamic && may_be_action(word))
+		if (!word->dynamic && name_in(word->value, find_values) && i < u->count) {
+			word = word_at(u, i++);
+			/* It is taken, but in good faith nobody searches for such a name. */
+			if (word->splits ? word->dynamic != SHELL_DYNAMIC_GLOB
+			                 : !word->dynamic && may_be_action(word))
+				unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		} else if (word->dynamic && may_be_action(word))
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		else if (name_in(word->value, find_commands))
 			i = unwrap_exec(u, i);

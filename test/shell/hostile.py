@@ -83,7 +83,12 @@ ASKED = [
     "for i in {Z..b}; do :; done", "xargs --process-slot-var=PATH ls", "bash -o keyword -c 'ls PATH=.'",
     "bash -c 'ls' --rcfile x; bash --rcfile x -c ls", "LC_ALL=ja_JP.SJIS ls", "POSIXLY_CORRECT=1 ls",
     "echo ${x@Z}", "echo ${x[\"]\"]@P}", "BASH_COMPAT=31 ls", "unshare -rR d ls", "chroot d ls",
-    "strace -E LD_PRELOAD=x ls", "MAILPATH='x?$(touch M)' ls", "set -- x; echo ${!#}",
+    "strace -E LD_PRELOAD=x ls", "MAILPATH='x?$(touch M)' ls",
+    "set -e $x; ls PATH=.", "set -o pipefail -o \"$x\"; ls", "set +B; ls {a,b}", "set -euo keyword",
+    "command_not_found_handle() { echo 'a[$(touch M)]'; }; echo $(($(nproc)))",
+    "find \"$x/\"$y -name z", "find \"$x\"/$y", "find \"$HOME\"$x", "find . -name $x", "find . -name -name \"$x\" y",
+    "find . -name -exec -name x -exec touch M \\;",
+    "nproc() { echo 'a[$(touch M)]'; }; echo $(($(nproc)))", "find \"$x\"\"/\"", "set -- x; echo ${!#}",
 ]
 
 EVALUATORS = [
@@ -129,7 +134,7 @@ HARMLESS_USES = [
     "echo ${#N}", "echo ${N%/*}", "echo ${N/a/b}", "echo ${N^^}", "echo ${N@Q}", "case $N in y) ls;; esac", "cat <<< \"$N\"",
     "cat <<E\n$N\nE\n", "for w in $N; do echo \"$w\"; done", "export N", "test -n \"$N\"", "grep \"$N\" f", "z=$N; ls \"$z\"",
     "echo $((1 + 2))", "i=1; echo $((i))", "echo ${N:1:2}", "x=3 ls \"$N\"", "find \"$HOME/$N\" -name x", "env A=\"$N\" ls",
-    "find . -maxdepth 0 -exec grep -l \"$N\" {} \\;", "find \"$N/x\" -name y", "xargs -I{} ls \"$N\" {} <<< x", "ls ~/\"$N\"",
+    "find . -maxdepth 0 -exec grep -l \"$N\" {} \\;", "find \"$N/x\" -name y", "find . -name \"$N\" -type f", "find . -path \"$N\" -newer \"$N\"", "xargs -I{} ls \"$N\" {} <<< x", "ls ~/\"$N\"",
     "printf \"$N\\n\" x", "printf -v z %s \"$N\"; ls \"$z\"", "n=$(echo \"$N\" | wc -l); echo $((n))", "time ( ls \"$N\" )",
     "read -r z <<< \"$N\"; ls \"$z\"", "declare z=1; ls $N", "unset N", "echo {a,b}\"$N\"", "echo \"${N[@]}\"", "trap 'ls' EXIT; echo $N",
     "timeout 5 ls \"$N\"", "nice -n 5 ls \"$N\"", "bash -c 'ls \"$1\"' _ \"$N\"", "set -- \"$N\"; ls \"$1\"", "wait -n", "echo x >&2",
@@ -144,6 +149,7 @@ AROUND = [
 NAMES = ["x", "y", "i", "N", "REPLY", "OPTARG", "BASH_REMATCH", "BASH_ARGV0", "COLUMNS", "LINES", "_", "DIRSTACK",
          "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "BASHPID", "MAPFILE", "PIPESTATUS", "PS4", "PATH",
          "BASH_COMMAND", "LINENO", "GROUPS", "FUNCNAME", "EPOCHSECONDS", "SHLVL", "OPTERR", "PPID", "PWD"]
+LOOPS = ("while", "until", "for ((")
 SIMPLE_RANGES = ["{Z..f..6}", "{A..z}", "{a..Z}", "{a..c}", "{$,}", "{1..3}", "{$,z}"]
 
 
@@ -189,7 +195,8 @@ class Hostile:
         if "'" in text and "'%s'" in around:
             around = "{ %s; }"
         text = around % text if "\n" not in text or around == "%s" else text
-        if self.random.random() < 0.08:
+        # A loop that lost its end would start processes for ever.
+        if self.random.random() < 0.08 and not any(word in text for word in LOOPS):
             text = self.damage(text)
         return text
 

