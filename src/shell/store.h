@@ -77,7 +77,8 @@ void store_reading(struct shell_store *store, size_t script, const struct readin
 void unwrap_command(struct shell_store *store, size_t command);
 /* Adds the problems of a command that is part of the shell, and of variables that it sets. */
 void hazard_check(struct shell_store *store, size_t command);
-/* Notes that a command gives the variable a value; `word` NULL: a value that is not known. */
+/* Notes that a command gives the variable a value; a problem when that decides which programs run.
+ * `value` NULL: one that is not known. `certain`: it is a number. */
 void hazard_value(struct shell_store *store, size_t command, struct span name,
                   const struct shell_word *value, bool certain);
 /* What can be judged when all is read: arithmetic, functions in the place of commands. */

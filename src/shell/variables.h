@@ -2,7 +2,7 @@
 /* Private to this folder: the table of variables that mean something to bash or to programs.
  *
  * To add one: a row in variables.c, and, if bash itself reads or sets it, a line in
- * test/shell/hostile.py, which runs it in a real bash.
+ * test/shell/hostile.py, which a test runs in a real bash.
  */
 #ifndef HASP_SHELL_VARIABLES_H
 #define HASP_SHELL_VARIABLES_H
