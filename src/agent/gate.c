@@ -182,6 +182,7 @@ static struct policy_call policy_call(struct agent *agent, const struct tool *to
 	call.mode = agent_mode(agent);
 	call.interactive = agent->options.interactive;
 	call.trusted = agent->trusted;
+	call.project = agent->root;
 	return call;
 }
 

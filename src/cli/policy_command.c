@@ -223,6 +223,7 @@ static int check(struct policy_command *command)
 		.mode = mode,
 		.interactive = !invocation_has(command->invocation, FLAG_HEADLESS),
 		.trusted = settings_trusted(command->settings),
+		.project = command->project,
 	};
 
 	policy_decide(command->policy, &call, &verdict);

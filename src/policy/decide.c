@@ -40,7 +40,8 @@ enum policy_decision decide_default(const struct policy_call *call)
 
 /* ---- one rule and one act -------------------------------------------------------------- */
 
-static enum prefix_match match_prefixes(const struct selector *selector, bool strict,
+/* `writes`: files may be written, by redirections and by options alike. */
+static enum prefix_match match_prefixes(const struct selector *selector, bool strict, bool writes,
                                         const struct shell_view *view)
 {
 	enum prefix_match best = PREFIX_NO;
@@ -48,7 +49,7 @@ static enum prefix_match match_prefixes(const struct selector *selector, bool st
 	for (size_t i = 0; i < selector->prefix_count && best != PREFIX_YES; i++) {
 		const char *prefix = selector->prefixes[i];
 		enum prefix_match match = strict ? prefix_possible(view, prefix)
-		                                 : prefix_certain(view->command, prefix);
+		                                 : prefix_certain(view->command, prefix, writes);
 
 		if (match > best)
 			best = match;
@@ -80,7 +81,8 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
 	if (selector->narrow == NARROW_NONE)
 		return PREFIX_YES;
 	if (view && selector->narrow == NARROW_PREFIX)
-		return match_prefixes(selector, strict, view);
+		return match_prefixes(selector, strict,
+		                      rule->allow_redirection || call->mode >= MODE_AUTO_EDIT, view);
 	/* Input of a command, or a command line that is none: what it would run is not known. */
 	if (selector->narrow == NARROW_PREFIX)
 		return strict ? PREFIX_MAYBE : PREFIX_NO;

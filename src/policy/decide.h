@@ -10,7 +10,7 @@ struct outcome {
 	enum policy_decision decision;
 	const struct rule *rule;   /* borrowed; NULL: none matched */
 	const char *why;           /* a static sentence, where the rule alone does not say it; or NULL */
-	char *said;                /* owned: a checker's sentence; or NULL */
+	char *said;                /* owned: a sentence that was made for this call; or NULL */
 };
 
 /* One command of a command line, as rules see it. */
@@ -41,8 +41,11 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 
 /* prefix.c: whether the command begins with the prefix. */
 enum prefix_match { PREFIX_NO, PREFIX_MAYBE, PREFIX_YES };
-/* Certainly, word by word: for what is allowed. */
-enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix);
+/* Certainly, word by word, and without options that do more than the program is there for, unless
+ * the prefix itself has them: for what is allowed.  `writes`: what only writes files is fine, as
+ * where redirections are allowed. */
+enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix,
+                                  bool writes);
 /* Also by another path, as text, with words in between that are options, or with words that are
  * known only when it runs (MAYBE): for what is denied or asked about. */
 enum prefix_match prefix_possible(const struct shell_view *view, const char *prefix);
@@ -52,7 +55,8 @@ char *prefix_offer(const struct shell_command *command);
 
 /* heuristic.c: tables of commands. */
 bool is_dangerous_command(const struct shell_command *command);
-bool is_safe_command(const struct shell_command *command, bool trusted);
+/* It only reads, and is known by its plain name.  Whose files git obeys is another question. */
+bool is_safe_command(const struct shell_command *command);
 bool is_git_command(const struct shell_command *command);
 /* A command that does nothing but run others, which are in the list: sh -c, time, xargs. */
 bool is_mere_wrapper(const struct shell_command *command);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that are asked about although they are allowed, and that run although somebody would be
- * asked: Gemini CLI's lists, on words instead of text.  They decide about asking where a rule says
- * nothing about the command itself; what a command can do is the sandbox's matter. */
+/* Commands that are asked about although they are allowed (Gemini CLI's list, on words instead of
+ * text), and that run although somebody would be asked (those that only read, shell/programs.h).
+ * They decide about asking where a rule says nothing about the command itself; what a command can
+ * do is the sandbox's matter. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "policy/decide.h"
+#include "shell/programs.h"
 
 /* One option: its long name (with its dashes), its letter; either may be missing. */
 struct option {
@@ -18,12 +20,9 @@ struct option {
 struct row {
 	const char *program;
 	const char *verb;             /* the next word; NULL: any */
-	const struct option *options; /* dangerous: with one of them; safe: with none of them.
-	                               * NULL: always */
-	size_t operands_max;          /* safe: with at most so many words that are no options */
+	const struct option *options; /* with one of them */
 };
 
-#define MANY SIZE_MAX
 #define FIND_OPTIONS                                                                       \
 	OPTIONS({ "-exec", 0 }, { "-execdir", 0 }, { "-ok", 0 }, { "-okdir", 0 },          \
 	        { "-delete", 0 }, { "-fls", 0 }, { "-fprint", 0 }, { "-fprint0", 0 },      \
@@ -34,44 +33,16 @@ struct row {
 	        { "--paginate", 0 })
 
 static const struct row dangerous[] = {
-	{ "rm", NULL, OPTIONS({ "--force", 'f' }), MANY },
-	{ "find", NULL, FIND_OPTIONS, MANY },
-	{ "rg", NULL, RG_OPTIONS, MANY },
-	{ "base64", NULL, OPTIONS({ "--output", 'o' }), MANY },
-	{ "ln", NULL, OPTIONS({ "--symbolic", 's' }), MANY },
-	{ "git", "diff", GIT_OPTIONS, MANY },
-	{ "git", "log", GIT_OPTIONS, MANY },
-	{ "git", "show", GIT_OPTIONS, MANY },
+	{ "rm", NULL, OPTIONS({ "--force", 'f' }) },
+	{ "find", NULL, FIND_OPTIONS },
+	{ "rg", NULL, RG_OPTIONS },
+	{ "base64", NULL, OPTIONS({ "--output", 'o' }) },
+	{ "ln", NULL, OPTIONS({ "--symbolic", 's' }) },
+	{ "git", "diff", GIT_OPTIONS },
+	{ "git", "log", GIT_OPTIONS },
+	{ "git", "show", GIT_OPTIONS },
 	{ "git", "branch", OPTIONS({ "--delete", 'd' }, { NULL, 'D' }, { "--move", 'm' },
-	                           { NULL, 'M' }, { "--force", 'f' }), MANY },
-};
-
-static const struct row safe[] = {
-	{ "cat", NULL, NULL, MANY },      { "cd", NULL, NULL, MANY },
-	{ "cut", NULL, NULL, MANY },      { "echo", NULL, NULL, MANY },
-	{ "expr", NULL, NULL, MANY },     { "false", NULL, NULL, MANY },
-	{ "grep", NULL, NULL, MANY },     { "head", NULL, NULL, MANY },
-	{ "id", NULL, NULL, MANY },       { "ls", NULL, NULL, MANY },
-	{ "nl", NULL, NULL, MANY },       { "paste", NULL, NULL, MANY },
-	{ "pwd", NULL, NULL, MANY },      { "rev", NULL, NULL, MANY },
-	{ "seq", NULL, NULL, MANY },      { "stat", NULL, NULL, MANY },
-	{ "tail", NULL, NULL, MANY },     { "tr", NULL, NULL, MANY },
-	{ "true", NULL, NULL, MANY },     { "uname", NULL, NULL, MANY },
-	{ "uniq", NULL, NULL, 1 },        { "wc", NULL, NULL, MANY },
-	{ "which", NULL, NULL, MANY },    { "whoami", NULL, NULL, MANY },
-	{ "numfmt", NULL, NULL, MANY },   { "tac", NULL, NULL, MANY },
-	{ "base64", NULL, OPTIONS({ "--output", 'o' }), MANY },
-	{ "find", NULL, FIND_OPTIONS, MANY },
-	{ "rg", NULL, RG_OPTIONS, MANY },
-	{ "git", "status", GIT_OPTIONS, MANY },
-	{ "git", "log", GIT_OPTIONS, MANY },
-	{ "git", "diff", GIT_OPTIONS, MANY },
-	{ "git", "show", GIT_OPTIONS, MANY },
-	{ "git", "branch", OPTIONS({ "--delete", 'd' }, { NULL, 'D' }, { "--move", 'm' },
-	                           { NULL, 'M' }, { "--copy", 'c' }, { NULL, 'C' },
-	                           { "--force", 'f' }, { "--edit-description", 0 },
-	                           { "--set-upstream-to", 'u' }, { "--unset-upstream", 0 },
-	                           { "--track", 't' }), 0 },
+	                           { NULL, 'M' }, { "--force", 'f' }) },
 };
 
 /* Programs that change nothing but what runs their command, and say so in their name. */
@@ -89,19 +60,12 @@ static bool has_any(const struct shell_command *command, const struct option *op
 	return false;
 }
 
-/* Words after the first `from` that are no options. */
-static size_t operands(const struct shell_command *command, size_t from)
+static bool is_in(struct span name, const char *const *list, size_t count)
 {
-	size_t count = command->flags & SHELL_FLAG_APPENDED ? MANY / 2 : 0;
-
-	for (size_t i = from; i < command->word_count; i++) {
-		const struct shell_word *word = &command->words[i];
-
-		if (word->splits)
-			return MANY / 2;
-		count += word->dynamic || word->value.len == 0 || word->value.data[0] != '-';
-	}
-	return count;
+	for (size_t i = 0; i < count; i++)
+		if (span_eq(name, span_str(list[i])))
+			return true;
+	return false;
 }
 
 static bool has_verb(const struct shell_command *command, const char *verb)
@@ -158,53 +122,43 @@ bool is_dangerous_command(const struct shell_command *command)
 	return false;
 }
 
-/* sed -n 3p, sed -n 3,9p, and a file. */
-static bool is_safe_sed(const struct shell_command *command)
+/* Variables that change how something is shown, and nothing else; with values that are names. */
+static bool is_harmless_assignment(const struct shell_command *command,
+                                   const struct shell_assignment *assignment)
 {
-	struct span script;
-	size_t digits = 0, commas = 0;
+	static const char *const names[] = {
+		"LC_ALL", "LANG", "LC_COLLATE", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_MESSAGES",
+		"TZ", "NO_COLOR", "COLUMNS", "GIT_OPTIONAL_LOCKS",
+	};
+	static const char *const pagers[] = { "PAGER", "GIT_PAGER", "MANPAGER" };
+	struct span value = assignment->value.value;
 
-	if (command->word_count < 3 || command->word_count > 4 ||
-	    !shell_command_is_static(command, 0) ||
-	    !span_eq(command->words[1].value, SPAN("-n")) ||
-	    (command->word_count == 4 && command->words[3].value.len > 0 &&
-	     command->words[3].value.data[0] == '-'))
+	if (assignment->value.dynamic)
 		return false;
-	script = command->words[2].value;
-	if (script.len < 2 || script.data[script.len - 1] != 'p')
-		return false;
-	for (size_t i = 0; i + 1 < script.len; i++) {
-		bool digit = script.data[i] >= '0' && script.data[i] <= '9';
-
-		digits += digit;
-		commas += script.data[i] == ',';
-		if (!digit && script.data[i] != ',')
+	if (span_eq(assignment->name, SPAN("IFS")))
+		return span_eq(shell_command_base(command), SPAN("read"));
+	if (is_in(assignment->name, pagers, ARRAY_LEN(pagers)))
+		return span_eq(value, SPAN("cat"));
+	for (size_t i = 0; i < value.len; i++)
+		if (!(value.data[i] >= '0' && value.data[i] <= '9') &&
+		    !(value.data[i] >= 'A' && value.data[i] <= 'Z') &&
+		    !(value.data[i] >= 'a' && value.data[i] <= 'z') &&
+		    !(value.data[i] && strchr("_-.@+", value.data[i])))
 			return false;
-	}
-	return commas <= 1 && digits > 0 && script.data[0] != ',' &&
-	       script.data[script.len - 2] != ',';
+	return is_in(assignment->name, names, ARRAY_LEN(names));
 }
 
-bool is_safe_command(const struct shell_command *command, bool trusted)
+bool is_safe_command(const struct shell_command *command)
 {
-	struct span name;
-
-	if (command->word_count == 0 || command->words[0].dynamic || command->assignment_count > 0 ||
-	    (command->flags & SHELL_FLAG_REMOTE) || (is_git_command(command) && !trusted))
-		return false;
 	/* By its name alone: ./cat is somebody's program. */
-	name = command->words[0].value;
-	if (span_eq(name, SPAN("sed")))
-		return is_safe_sed(command);
-	for (size_t i = 0; i < ARRAY_LEN(safe); i++) {
-		const struct row *row = &safe[i];
-
-		if (!span_eq(name, span_str(row->program)) || !has_verb(command, row->verb))
-			continue;
-		return (!row->options || !has_any(command, row->options)) &&
-		       operands(command, row->verb ? 2 : 1) <= row->operands_max;
-	}
-	return false;
+	if (command->word_count == 0 || command->words[0].dynamic ||
+	    command->words[0].value.len == 0 || (command->flags & SHELL_FLAG_REMOTE) ||
+	    memchr(command->words[0].value.data, '/', command->words[0].value.len))
+		return false;
+	for (size_t i = 0; i < command->assignment_count; i++)
+		if (!is_harmless_assignment(command, &command->assignments[i]))
+			return false;
+	return program_reads(command);
 }
 
 bool is_mere_wrapper(const struct shell_command *command)
@@ -212,8 +166,5 @@ bool is_mere_wrapper(const struct shell_command *command)
 	if (!(command->flags & SHELL_FLAG_WRAPPER) || command->word_count == 0 ||
 	    command->words[0].dynamic || command->assignment_count > 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (span_eq(command->words[0].value, span_str(wrappers[i])))
-			return true;
-	return false;
+	return is_in(command->words[0].value, wrappers, ARRAY_LEN(wrappers));
 }

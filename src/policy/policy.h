@@ -96,6 +96,7 @@ struct policy_call {
 	enum approval_mode mode;
 	bool interactive;               /* somebody can be asked */
 	bool trusted;                   /* the folder is */
+	const char *project;            /* that folder, absolute; NULL: its name is not known */
 };
 
 struct policy_verdict {

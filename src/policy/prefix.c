@@ -4,10 +4,31 @@
 
 #include "base/mem.h"
 #include "policy/decide.h"
+#include "shell/programs.h"
 
-enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix)
+/* How many words of the command the prefix is, which matches. */
+static size_t words_of(const struct shell_command *command, struct span prefix)
 {
-	return shell_command_matches_prefix(command, span_str(prefix)) ? PREFIX_YES : PREFIX_NO;
+	struct shell_command head = *command;
+
+	for (head.word_count = 1; head.word_count < command->word_count; head.word_count++)
+		if (shell_command_matches_prefix(&head, prefix))
+			break;
+	return head.word_count;
+}
+
+enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix,
+                                 bool writes)
+{
+	struct program_excess excess;
+
+	if (!shell_command_matches_prefix(command, span_str(prefix)))
+		return PREFIX_NO;
+	/* Nearly always there is nothing, and the prefix need not be counted. */
+	if (!program_exceeds(command, 1, &excess) ||
+	    !program_exceeds(command, words_of(command, span_str(prefix)), &excess))
+		return PREFIX_YES;
+	return excess.effect == PROGRAM_WRITES && writes ? PREFIX_YES : PREFIX_NO;
 }
 
 /* ---- what denies ------------------------------------------------------------------------ */
@@ -149,6 +170,27 @@ static bool is_plain(struct span word)
 	return true;
 }
 
+/* The words, with the one that makes the call do more than the program is there for, if it is the
+ * next; NULL: a prefix would not do. */
+static char *offer_words(const struct shell_command *command, size_t count)
+{
+	const struct shell_word *words = command->words;
+	struct program_excess excess;
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	while (program_exceeds(command, count, &excess))
+		if (excess.word != count++ || count > 4)
+			return NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (i >= command->word_count || words[i].dynamic || !is_plain(words[i].value))
+			return NULL;
+		if (i > 0)
+			buf_char(&text, ' ');
+		buf_span(&text, words[i].value);
+	}
+	return text.overflowed ? NULL : mem_dup(text.data, text.len);
+}
+
 char *prefix_offer(const struct shell_command *command)
 {
 	struct span base = shell_command_base(command);
@@ -160,11 +202,8 @@ char *prefix_offer(const struct shell_command *command)
 	    is_in(base, that_run_anything, ARRAY_LEN(that_run_anything)))
 		return NULL;
 	second = is_in(base, with_verbs, ARRAY_LEN(with_verbs));
-	if (!second)
-		return mem_dup(words[0].value.data, words[0].value.len);
-	if (command->word_count < 2 || words[1].dynamic || !is_plain(words[1].value) ||
-	    words[1].value.data[0] == '-')
+	if (second && (command->word_count < 2 || words[1].dynamic ||
+	               !is_plain(words[1].value) || words[1].value.data[0] == '-'))
 		return NULL;
-	return mem_printf("%.*s %.*s", (int)words[0].value.len, words[0].value.data,
-	                  (int)words[1].value.len, words[1].value.data);
+	return offer_words(command, second ? 2 : 1);
 }

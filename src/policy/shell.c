@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "policy/decide.h"
+#include "shell/programs.h"
 
 /* One command that is decided on. */
 struct unit {
@@ -23,6 +24,7 @@ struct line {
 	struct shell_analysis analysis;
 	struct unit *units;
 	size_t count;
+	bool leaves;     /* a cd goes where the trust in the folder does not reach, or may */
 };
 
 /* ---- views ------------------------------------------------------------------------------- */
@@ -95,6 +97,71 @@ static bool is_general(const struct outcome *outcome)
 	return !outcome->rule || outcome->rule->selector.narrow == NARROW_NONE;
 }
 
+/* ---- where git looks --------------------------------------------------------------------- */
+
+/* Whether the path leads to a folder of the project, as far as its text says. */
+static bool is_inside(void *data, const struct shell_word *folder)
+{
+	const struct policy_call *call = data;
+	struct span path = folder->value;
+
+	if (folder->dynamic || path.len == 0 || path.data[0] == '-')
+		return false;
+	for (size_t i = 0; i + 1 < path.len; i++)
+		if (path.data[i] == '.' && path.data[i + 1] == '.' &&
+		    (i == 0 || path.data[i - 1] == '/') &&
+		    (i + 2 == path.len || path.data[i + 2] == '/'))
+			return false;
+	if (path.data[0] != '/')
+		return true;
+	if (!call->project || !span_starts(path, span_str(call->project)))
+		return false;
+	path = span_skip(path, strlen(call->project));
+	return path.len == 0 || path.data[0] == '/';
+}
+
+/* Whether the call begins in a folder of the project. */
+static bool begins_inside(const struct policy_call *call)
+{
+	const json_t *folder = json_object_get(call->arguments, "dir_path");
+	struct shell_word word = { .value = span_of(json_string_value(folder),
+	                                            json_string_length(folder)) };
+
+	return !folder || (json_is_string(folder) && is_inside((void *)call, &word));
+}
+
+/* cd behind which git may find a repository that nobody trusts. */
+static bool may_leave(const struct line *line, const struct shell_command *command)
+{
+	struct span base = shell_command_base(command);
+	const struct shell_word *words = command->words;
+
+	if (span_eq(base, SPAN("pushd")) || span_eq(base, SPAN("popd")))
+		return true;
+	return span_eq(base, SPAN("cd")) &&
+	       (command->word_count != 2 || command->flags & SHELL_FLAG_APPENDED ||
+	        !is_inside((void *)line->call, &words[1]));
+}
+
+/* Git runs what the configuration of the repository says that it finds, so this one has to be of
+ * the folder that is trusted.  Of bare repositories among its files git is told to keep away
+ * (worker/environment.h). */
+static bool is_trusted_git(const struct line *line, const struct shell_command *command)
+{
+	return line->call->trusted && !line->leaves && command->via != SHELL_VIA_FIND &&
+	       program_git_folders(command, is_inside, (void *)line->call);
+}
+
+/* Whether the question is nobody's but hasp's own: a rule of the user who wants to be asked about
+ * every command is more than a table. */
+static bool is_question_by_default(const struct outcome *outcome)
+{
+	return outcome->decision == POLICY_ASK && !outcome->why &&
+	       (!outcome->rule || outcome->rule->priority < POLICY_EXTENSION);
+}
+
+/* ---- decisions ------------------------------------------------------------------------------ */
+
 /* The tables count where no rule is about this very command. */
 static void apply_tables(const struct line *line, struct unit *unit)
 {
@@ -112,8 +179,12 @@ static void apply_tables(const struct line *line, struct unit *unit)
 			outcome->decision = POLICY_ASK;
 			unit->final = !call->trusted;
 		}
-	} else if (outcome->decision == POLICY_ASK && !outcome->why &&
-	           is_safe_command(unit->command, call->trusted)) {
+	} else if (is_question_by_default(outcome) && is_safe_command(unit->command)) {
+		if (is_git_command(unit->command) && !is_trusted_git(line, unit->command)) {
+			outcome->why = "Git runs what a repository's configuration says, and this one "
+			               "may not be of a trusted folder.";
+			return;
+		}
 		outcome->decision = POLICY_ALLOW;
 		unit->by_table = true;
 	}
@@ -141,6 +212,16 @@ static bool writes(const struct shell_redirect *redirects, size_t count)
 	return false;
 }
 
+/* What in the call does more than its program is there for. */
+static void say_excess(struct unit *unit)
+{
+	struct program_excess excess;
+
+	if (unit->outcome.decision == POLICY_ASK && !unit->outcome.why &&
+	    program_exceeds(unit->command, 1, &excess))
+		unit->outcome.said = mem_strdup(excess.sentence);
+}
+
 static void decide_unit(const struct line *line, struct unit *unit)
 {
 	const struct shell_command *command = unit->command;
@@ -149,6 +230,7 @@ static void decide_unit(const struct line *line, struct unit *unit)
 	if (unit->outcome.why)
 		unit->final = true;
 	apply_tables(line, unit);
+	say_excess(unit);
 	if (!writes(command->redirects, command->redirect_count) ||
 	    line->call->mode >= MODE_AUTO_EDIT)
 		return;
@@ -161,8 +243,7 @@ static void decide_unit(const struct line *line, struct unit *unit)
 static bool is_by_default(const struct outcome *outcome)
 {
 	return is_general(outcome) && !outcome->why &&
-	       (!outcome->rule || outcome->rule->priority < POLICY_EXTENSION ||
-	        outcome->decision == POLICY_ASK);
+	       (!outcome->rule || outcome->rule->priority < POLICY_EXTENSION);
 }
 
 /* sh -c 'ls; pwd' is as harmless as what it runs. */
@@ -185,6 +266,8 @@ static void settle_wrappers(struct line *line)
 		if (children && allowed) {
 			unit->outcome.decision = POLICY_ALLOW;
 			unit->by_table = true;
+			free(unit->outcome.said);
+			unit->outcome.said = NULL;
 		}
 	}
 }
@@ -200,6 +283,9 @@ static void decide_units(struct line *line)
 	const struct shell_analysis *analysis = &line->analysis;
 
 	line->units = mem_alloc(analysis->command_count + 1, sizeof(*line->units));
+	line->leaves = !begins_inside(line->call);
+	for (size_t i = 0; i < analysis->command_count; i++)
+		line->leaves |= may_leave(line, &analysis->commands[i]);
 	for (size_t i = 0; i < analysis->command_count; i++) {
 		if (!is_unit(&analysis->commands[i]))
 			continue;
@@ -291,8 +377,9 @@ static json_t *commands_json(const struct line *line)
 			unit->by_table ? "known to be harmless" : rule ? rule->origin
 			                                             : "default decision");
 
-		if (unit->outcome.why)
-			json_object_set_new(row, "reason", json_string(unit->outcome.why));
+		if (unit->outcome.said || unit->outcome.why)
+			json_object_set_new(row, "reason", json_string(unit->outcome.said ?
+				unit->outcome.said : unit->outcome.why));
 		json_array_append_new(commands, row);
 	}
 	return commands;
@@ -349,6 +436,9 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 	outcome = combine(&line);
 	verdict->commands = commands_json(&line);
 	verdict->prefixes = prefixes_json(&line, &outcome);
+	outcome.said = mem_strdup(outcome.said);
+	for (size_t i = 0; i < line.count; i++)
+		free(line.units[i].outcome.said);
 	free(line.units);
 	act_whole_release(&whole);
 	shell_analysis_release(&line.analysis);

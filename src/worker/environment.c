@@ -36,8 +36,14 @@ static const struct setting {
 
 static const struct setting git_settings[] = {
 #define SETTING(name, value, reason) { name, value },
+	ENVIRONMENT_GIT_ALWAYS(SETTING)
 	ENVIRONMENT_GIT(SETTING)
 #undef SETTING
+};
+enum {
+#define COUNT(name, value, reason) +1
+	GIT_ALWAYS = 0 ENVIRONMENT_GIT_ALWAYS(COUNT),
+#undef COUNT
 };
 
 /* How tokens of known services, and keys, begin. */
@@ -261,10 +267,12 @@ char **environment_for_worker(const char *const *from)
 	return let_through(from, &(struct environment_options){ 0 }).items;
 }
 
-static void add_git_settings(struct list *list)
+static void add_git_settings(struct list *list, bool confined)
 {
-	list_add(list, mem_printf("GIT_CONFIG_COUNT=%zu", ARRAY_LEN(git_settings)));
-	for (size_t i = 0; i < ARRAY_LEN(git_settings); i++) {
+	size_t count = confined ? ARRAY_LEN(git_settings) : GIT_ALWAYS;
+
+	list_add(list, mem_printf("GIT_CONFIG_COUNT=%zu", count));
+	for (size_t i = 0; i < count; i++) {
 		list_add(list, mem_printf("GIT_CONFIG_KEY_%zu=%s", i, git_settings[i].name));
 		list_add(list, mem_printf("GIT_CONFIG_VALUE_%zu=%s", i, git_settings[i].value));
 	}
@@ -281,8 +289,8 @@ char **environment_for_command(const char *const *from, const struct environment
 		                                   options->pager :
 		                                   settings[i].value));
 	list_add(&list, mem_printf("TERM=%s", options->pty ? "xterm-256color" : "dumb"));
+	add_git_settings(&list, options->level != SANDBOX_PATHS);
 	if (options->level != SANDBOX_PATHS) {
-		add_git_settings(&list);
 		list_add(&list, mem_strdup("SANDBOX=hasp"));
 		list_add(&list, mem_printf("HASP_LEVEL=%s", sandbox_level_name(options->level)));
 	}

@@ -152,7 +152,14 @@
 	X("GH_PROMPT_DISABLED", "1", "nobody answers: fail instead of waiting")
 
 /* X(key, value, reason): git's settings for the command, above those of files (GIT_CONFIG_COUNT
- * and its kin, git-config(1)); only where commands are confined. */
+ * and its kin, git-config(1)).  Those of ENVIRONMENT_GIT only where commands are confined.
+ *
+ * A bare repository can be a folder among a project's files: then git status in that folder obeys
+ * its configuration, which names programs.  Explicit: git uses one only where it is named
+ * (--git-dir, GIT_DIR). */
+#define ENVIRONMENT_GIT_ALWAYS(X)                                                          \
+	X("safe.bareRepository", "explicit", "a project's files are no repository")        \
+	X("core.fsmonitor", "false", "no program is run, or left running, to list files")
 #define ENVIRONMENT_GIT(X)                                                                 \
 	X("branch.autoSetupMerge", "false", "would write .git/config, which is protected") \
 	X("gc.autoDetach", "false", "nothing is left running behind a commit")             \

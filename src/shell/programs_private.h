@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to programs*.c: the table, and reading a call by it. */
+#ifndef HASP_SHELL_PROGRAMS_PRIVATE_H
+#define HASP_SHELL_PROGRAMS_PRIVATE_H
+
+#include "shell/programs.h"
+
+/* Marks behind an option, after ":" (takes a value) or "?" (may have one attached):
+ * >  writes a file;  !  runs a program;  #  deletes;  %  takes commands from a file;
+ * @  does something else that is more than reading;  =  the value is the program's script. */
+#define PROGRAM_MARKS ">!#%@="
+
+enum program_trait {
+	PROGRAM_READER = 1,   /* all that it does without marked options is to read and print */
+	PROGRAM_ANY = 2,      /* no option and no operand does more */
+	PROGRAM_ORDERED = 4,  /* options end at the first operand */
+	PROGRAM_DIGITS = 8,   /* -5 is an option */
+	PROGRAM_NO = 16,      /* --no-NAME takes NAME back */
+	PROGRAM_ONE_DASH = 32, /* -name is a long option */
+	PROGRAM_APART = 64,   /* values are words of their own, also of letters in a cluster (tree) */
+	PROGRAM_LONE = 128,   /* letters do not form clusters (xxd) */
+};
+
+struct judging;
+
+struct program {
+	char name[20];
+	char verb[16];        /* git's: the command; else "" */
+	const char *letters;  /* "bf:i?>": as getopt's, with marks */
+	const char *longs;    /* "reverse key: output:>": without dashes, with marks */
+	unsigned traits;      /* enum program_trait */
+	unsigned operands;    /* only reads with at most so many */
+	void (*judge)(struct judging *j); /* instead of the common reading; or NULL */
+	const char *source;   /* where the options are described */
+};
+#define PROGRAM_MANY 255
+
+extern const struct program programs[];
+extern const size_t program_count;
+/* The row, NULL: there is none. `verb`: "" but for git. */
+const struct program *program_find(struct span name, struct span verb);
+/* Whether PROGRAM --version prints its version and reads nothing of the folder that it is in. */
+bool program_has_version(struct span name);
+/* Whether "-v" or "-V" does that. */
+bool program_has_short_version(struct span name, struct span option);
+
+/* One call. */
+struct judging {
+	const struct shell_command *command;
+	const struct program *row;
+	size_t from;        /* words before it do not count */
+	bool unsure;        /* something that the table does not have, or that is not known */
+	bool found;
+	struct program_excess *excess;
+};
+
+/* ---- what is found --------------------------------------------------------------------- */
+
+/* `what`: "option -o", "command w"; `value`: the file or program, or NULL. */
+void judging_effect(struct judging *j, enum program_effect effect, size_t word, const char *what,
+                    const struct shell_word *value);
+/* A word that is known only when it runs may be an option, or a script. */
+void judging_unknown(struct judging *j, size_t word, const char *what);
+
+/* ---- the words of a call -------------------------------------------------------------- */
+
+enum argument_kind { ARGUMENT_END, ARGUMENT_OPTION, ARGUMENT_OPERAND };
+
+struct arguments {
+	struct judging *j;
+	size_t at;          /* the word that is read next */
+	size_t in_word;     /* in it, the letter of a cluster; or 0 */
+	bool ended;         /* -- was met */
+	/* what was found: */
+	size_t word;        /* its index */
+	char letter;        /* of a short option; or 0 */
+	char name[40];      /* of a long one, in full; or "" */
+	char mark;          /* one of PROGRAM_MARKS, or 0 */
+	bool has_value;
+	struct shell_word value;
+	size_t value_word;
+};
+
+void arguments_begin(struct arguments *arguments, struct judging *j, size_t at);
+/* Reports marked options by itself, but those marked "=". */
+enum argument_kind arguments_next(struct arguments *arguments);
+
+/* Whether the word can be no option: known, or known to begin with something else than a dash. */
+bool argument_is_operand(const struct shell_command *command, const struct shell_word *word);
+
+/* ---- programs with a judge of their own ------------------------------------------------- */
+
+void judge_common(struct judging *j);
+void judge_sed(struct judging *j);
+void judge_awk(struct judging *j);
+void judge_find(struct judging *j);
+void judge_git(struct judging *j);
+void judge_date(struct judging *j);
+void judge_sqlite(struct judging *j);
+void judge_command(struct judging *j);
+void judge_env(struct judging *j);
+void judge_read(struct judging *j);
+void judge_set(struct judging *j);
+
+#endif
