@@ -351,17 +351,17 @@ void judge_common(struct judging *j)
 	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
 		if (kind != ARGUMENT_OPERAND)
 			continue;
-		operands++;
-		if (command->words[arguments.word].splits)
-			operands = PROGRAM_MANY;
+		operands += command->words[arguments.word].splits ? PROGRAM_MANY : 1;
+		if (operands > j->row->operands && j->row->traits & PROGRAM_OUTPUT)
+			judging_effect(j, PROGRAM_WRITES, arguments.word, "last operand",
+			               &command->words[arguments.word]);
 	}
 	if (command->flags & SHELL_FLAG_APPENDED) {
-		if (!arguments.ended)
+		if (!arguments.ended || j->row->traits & PROGRAM_OUTPUT)
 			judging_unknown(j, command->word_count, "input");
-		operands = PROGRAM_MANY;
+		operands += PROGRAM_MANY;
 	}
-	if (operands > j->row->operands ||
-	    (operands == PROGRAM_MANY && j->row->operands < PROGRAM_MANY))
+	if (operands > j->row->operands && j->row->operands < PROGRAM_MANY)
 		j->unsure = true;
 }
 

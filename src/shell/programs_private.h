@@ -19,6 +19,7 @@ enum program_trait {
 	PROGRAM_ONE_DASH = 32, /* -name is a long option */
 	PROGRAM_APART = 64,   /* values are words of their own, also of letters in a cluster (tree) */
 	PROGRAM_LONE = 128,   /* letters do not form clusters (xxd) */
+	PROGRAM_OUTPUT = 256, /* the operand behind those that it reads is written (uniq) */
 };
 
 struct judging;

@@ -61,6 +61,25 @@
 	"sort: format: contains: no-contains: merged? no-merged? points-at: color? column? "    \
 	"ignore-case list count: shell perl python tcl exclude: omit-empty stdin "
 
+/* One row for all of them: an option of one is not known to another, which then refuses it. */
+#define AWK_LETTERS "F:v:f:%e:=bcghnNOrsStVi:!l:!o?>d?>p?>D?!E:%L?"
+#define AWK_LONGS                                                                      \
+	"field-separator: assign: file:% source:= include:! load:! exec:% pretty-print?> " \
+	"profile?> dump-variables?> debug?! characters-as-bytes traditional copyright help " \
+	"lint? lint-old bignum use-lc-numeric non-decimal-data optimize no-optimize posix " \
+	"re-interval sandbox version csv"
+#define AWK_ROW(name) { name, "", AWK_LETTERS, AWK_LONGS, READ | PROGRAM_ORDERED, MANY, judge_awk, \
+	                "gawk 5.2 manual; mawk(1) 1.3.4" }
+
+#define FD_LETTERS "HIusiFgal@Lp0e:t:d:E:S:c:j:x!X!q1Vh"
+#define FD_LONGS \
+	"hidden no-ignore unrestricted case-sensitive ignore-case glob fixed-strings " \
+	"absolute-path list-details@ follow full-path print0 max-depth: min-depth: exact-depth: " \
+	"exclude: prune type: extension: size: changed-within: changed-before: owner: color: " \
+	"threads: max-results: quiet show-errors base-directory: path-separator: " \
+	"search-path: exec! exec-batch! version help no-ignore-vcs no-ignore-parent glob regex"
+#define FD_ROW(name) { name, "", FD_LETTERS, FD_LONGS, READ, MANY, NULL, "fd(1) 8.6 (-l runs ls)" }
+
 const struct program programs[] = {
 	READS("[", BASH), READS("arch", COREUTILS), READS("b2sum", COREUTILS),
 	READS("base32", COREUTILS), READS("basename", COREUTILS), READS("basenc", COREUTILS),
@@ -80,7 +99,7 @@ const struct program programs[] = {
 	READS("lsblk", UTIL_LINUX), READS("lscpu", UTIL_LINUX), READS("md5sum", COREUTILS),
 	READS("namei", UTIL_LINUX), READS("nl", COREUTILS), READS("nproc", COREUTILS),
 	READS("numfmt", COREUTILS), READS("od", COREUTILS), READS("paste", COREUTILS),
-	READS("locale", "locale(1) of glibc 2.36"), READS("pathchk", COREUTILS),
+	READS("pathchk", COREUTILS),
 	READS("break", BASH), READS("continue", BASH), READS("shift", BASH), READS("pgrep", "procps 4.0 manual pages"),
 	READS("pidof", "procps 4.0 manual pages"), READS("pr", COREUTILS),
 	READS("printenv", COREUTILS),
@@ -106,12 +125,7 @@ const struct program programs[] = {
 	{ "read", "", "rsd:n:N:p:t:", "", READ | PROGRAM_ORDERED, MANY, judge_read, BASH },
 	{ "set", "", "", "", READ, MANY, judge_set, BASH },
 	{ "wait", "", "nf", "", READ, MANY, NULL, BASH },
-	{ "awk", "", "F:v:f:%e:=bcghnNOrsStVi:!l:!o?>d?>p?>D?!E:%L?",
-	  "field-separator: assign: file:% source:= include:! load:! exec:% pretty-print?> "
-	  "profile?> dump-variables?> debug?! characters-as-bytes traditional copyright help "
-	  "lint? lint-old bignum use-lc-numeric non-decimal-data optimize no-optimize posix "
-	  "re-interval sandbox version csv",
-	  READ | PROGRAM_ORDERED, MANY, judge_awk, "gawk 5.2 manual; mawk(1) 1.3.4" },
+	AWK_ROW("awk"), AWK_ROW("gawk"), AWK_ROW("mawk"), AWK_ROW("nawk"),
 	{ "base64", "", "diw:", "decode ignore-garbage wrap: help version output:>", READ, MANY,
 	  NULL, COREUTILS },
 	{ "bat", "", "ApnHl:r:dSu", "show-all plain number language: line-range: decorations: color: "
@@ -131,13 +145,7 @@ const struct program programs[] = {
 	  "ignore-blank-lines ignore-matching-lines: text strip-trailing-cr ifdef: minimal "
 	  "horizon-lines: speed-large-files color? palette: help version paginate!",
 	  READ, MANY, NULL, "GNU diffutils 3.8 manual (-l runs pr)" },
-	{ "fd", "", "HIusiFgal@Lp0e:t:d:E:S:c:j:x!X!q1Vh",
-	  "hidden no-ignore unrestricted case-sensitive ignore-case glob fixed-strings "
-	  "absolute-path list-details@ follow full-path print0 max-depth: min-depth: exact-depth: "
-	  "exclude: prune type: extension: size: changed-within: changed-before: owner: color: "
-	  "threads: max-results: quiet show-errors base-directory: path-separator: "
-	  "search-path: exec! exec-batch! version help no-ignore-vcs no-ignore-parent glob regex",
-	  READ, MANY, NULL, "fd(1) 8.6 (-l runs ls)" },
+	FD_ROW("fd"), FD_ROW("fdfind"),
 	{ "file", "", "bcdhiIkLnNprsvz!Z!0C>e:f:F:m:M:P:S",
 	  "brief checking-printout mime mime-type mime-encoding keep-going dereference "
 	  "no-dereference no-buffer no-pad raw special-files version uncompress! "
@@ -153,6 +161,8 @@ const struct program programs[] = {
 	  "file-headers private-headers full-contents demangle? wide section: no-show-raw-insn "
 	  "no-addresses start-address: stop-address: line-numbers architecture: target: "
 	  "archive-headers disassembler-options: help version info", READ, MANY, NULL, BINUTILS },
+	{ "locale", "", "ack", "all-locales category-name keyword-name", READ, MANY, NULL,
+	  "locale(1) of glibc 2.36 (-m runs gzip)" },
 	{ "nm", "", "aABCDfgilnopPrsSuvXt:", "debug-syms print-file-name demangle? dynamic "
 	  "extern-only line-numbers numeric-sort no-sort portability print-size print-armap "
 	  "radix: reverse-sort size-sort undefined-only defined-only format: help version "
@@ -191,15 +201,15 @@ const struct program programs[] = {
 	  "gitfile: matchdirs ignore-case metafirst si du fromfile fromtabfile charset: info "
 	  "infofile:", READ | PROGRAM_APART, MANY, NULL, "tree(1) 2.1 (-R writes 00Tree.html)" },
 	{ "uniq", "", "cdDf:is:uzw:", "count repeated all-repeated? skip-fields: group? ignore-case "
-	  "skip-chars: unique zero-terminated check-chars: help version", READ | PROGRAM_DIGITS, 1,
+	  "skip-chars: unique zero-terminated check-chars: help version", READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1,
 	  NULL, COREUTILS " (the second operand is written)" },
 	{ "xmllint", "", "", "format noout noent noblanks nonet nocatalogs recover huge xpath: pretty: "
 	  "encode: c14n schema: relaxng: dtdvalid: html valid version quiet output:> shell! "
 	  "postvalid timing copy debug xinclude@ catalogs@ load-trace path:@ dropdtd "
 	  "nowarning pedantic nsclean nocdata stream walker pattern: sax sax1 o:>",
 	  PROGRAM_ONE_DASH, MANY, NULL, "xmllint(1) 2.9 (operands may be addresses)" },
-	{ "xxd", "", "abc:C:deEg:hil:n:o:ps:uvRr@", "", READ | PROGRAM_ORDERED | PROGRAM_LONE, 1,
-	  NULL, "xxd(1) 2022 (the second operand is written)" },
+	{ "xxd", "", "abc:C:deEg:hil:n:o:ps:uvRr@", "", READ | PROGRAM_ORDERED | PROGRAM_LONE |
+	  PROGRAM_OUTPUT, 1, NULL, "xxd(1) 2022 (the second operand is written)" },
 
 	/* git's commands that read. */
 	{ "git", "", "", "", READ | PROGRAM_NO, MANY, judge_git, GIT },
