@@ -272,9 +272,14 @@ static void read_letter(struct arguments *a, const struct shell_word *word)
 	a->in_word = next < word->value.len ? next : 0;
 	if (!a->in_word)
 		a->at++;
-	if (a->in_word && (a->j->row->traits & PROGRAM_APART ? spec.takes :
-	                   a->j->row->traits & PROGRAM_LONE && !spec.takes)) {
+	if (a->in_word && a->j->row->traits & PROGRAM_APART && spec.takes) {
 		a->j->unsure = true;
+		return;
+	}
+	if (a->in_word && a->j->row->traits & PROGRAM_LONE && !spec.takes) {
+		a->j->unsure = true;
+		a->in_word = 0;
+		a->at++;
 		return;
 	}
 	if (spec.takes || (spec.may_take && a->in_word)) {

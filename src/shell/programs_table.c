@@ -100,7 +100,8 @@ const struct program programs[] = {
 	READS("namei", UTIL_LINUX), READS("nl", COREUTILS), READS("nproc", COREUTILS),
 	READS("numfmt", COREUTILS), READS("od", COREUTILS), READS("paste", COREUTILS),
 	READS("pathchk", COREUTILS),
-	READS("break", BASH), READS("continue", BASH), READS("shift", BASH), READS("pgrep", "procps 4.0 manual pages"),
+	READS("break", BASH), READS("continue", BASH), READS("shift", BASH),
+	READS("pgrep", "procps 4.0 manual pages"),
 	READS("pidof", "procps 4.0 manual pages"), READS("pr", COREUTILS),
 	READS("printenv", COREUTILS),
 	READS("ps", "procps 4.0 manual pages"), READS("pwd", BASH),
@@ -201,8 +202,8 @@ const struct program programs[] = {
 	  "gitfile: matchdirs ignore-case metafirst si du fromfile fromtabfile charset: info "
 	  "infofile:", READ | PROGRAM_APART, MANY, NULL, "tree(1) 2.1 (-R writes 00Tree.html)" },
 	{ "uniq", "", "cdDf:is:uzw:", "count repeated all-repeated? skip-fields: group? ignore-case "
-	  "skip-chars: unique zero-terminated check-chars: help version", READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1,
-	  NULL, COREUTILS " (the second operand is written)" },
+	  "skip-chars: unique zero-terminated check-chars: help version",
+	  READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1, NULL, COREUTILS " (the second operand is written)" },
 	{ "xmllint", "", "", "format noout noent noblanks nonet nocatalogs recover huge xpath: pretty: "
 	  "encode: c14n schema: relaxng: dtdvalid: html valid version quiet output:> shell! "
 	  "postvalid timing copy debug xinclude@ catalogs@ load-trace path:@ dropdtd "

@@ -56,6 +56,7 @@ void decide(const struct policy *policy, const char *tool, const char *arguments
 		.kind = "other", .arguments = args, .annotations = annotations,
 		.subagent = setting->subagent, .roots = setting->roots, .mode = setting->mode,
 		.interactive = !setting->headless, .trusted = !setting->untrusted,
+		.project = setting->project,
 	};
 
 	assert_non_null(args);

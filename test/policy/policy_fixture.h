@@ -26,6 +26,7 @@ struct setting {
 	const char *server, *server_tool;
 	const char *annotations; /* JSON */
 	const char *const *roots;
+	const char *project;
 };
 
 /* `arguments`: JSON. The caller releases the verdict. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_probe FILE: decides on command lines by the defaults and FILE (the user's tier), in
- * default mode, interactively.  On standard input each is its length, a newline, its bytes; on
+ * default mode, interactively, in the trusted folder /project.  On standard input each is its length, a newline, its bytes; on
  * standard output one line each: the decision's name. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ static void answer(const struct policy *policy, json_t *command)
 	const struct policy_call call = {
 		.tool = "run_shell_command", .kind = "execute", .arguments = arguments,
 		.mode = MODE_DEFAULT, .interactive = true, .trusted = true,
+		.project = "/project",
 	};
 	struct policy_verdict verdict;
 

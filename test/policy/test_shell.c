@@ -301,7 +301,7 @@ static void always_is_offered_where_it_means_something(void **state)
 		{ "make test", "[\"make test\"]" },
 		{ "git push origin main", "[\"git push\"]" },
 		{ "git push; npm test && git push", "[\"git push\", \"npm test\"]" },
-		{ "ls | sort", "[\"sort\"]" },
+		{ "ls | column -t | tee", "[\"tee\"]" },
 		{ "timeout 5 npm test", "[\"npm test\"]" },
 		{ "pytest -q", "[\"pytest\"]" },
 		{ "python3 x.py", NULL },
