@@ -15,8 +15,8 @@
  * The options are read as the program reads them: getopt_long(3) with clusters and abbreviations,
  * git's --no-, find's expression; the scripts of sed and awk are parsed.
  *
- * To add a program: a row in programs_table.c with its options as its manual lists them, and calls
- * of it in test/programs.
+ * To add a program: a row in programs_table.c with its options as its manual lists them, calls of
+ * it in test/policy/test_programs.c, and its name in test/policy/program_calls.py.
  *
  * Not here: programs that run the command behind their options (wrappers.c), variables
  * before the name, redirections.
