@@ -457,6 +457,16 @@ void judge_read(struct judging *j)
 			j->unsure = true;
 }
 
+/* Words that nobody sees may be -v and a name with a subscript, which is evaluated. */
+void judge_test(struct judging *j)
+{
+	for (size_t i = 1; i < j->command->word_count; i++)
+		if (j->command->words[i].splits)
+			j->unsure = true;
+	if (j->command->flags & SHELL_FLAG_APPENDED)
+		j->unsure = true;
+}
+
 /* set -euo pipefail */
 void judge_set(struct judging *j)
 {

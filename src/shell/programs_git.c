@@ -85,7 +85,8 @@ static size_t judge_own_options(struct judging *j)
 
 struct git_call {
 	size_t operands;
-	size_t first, second; /* words; 0: there is none */
+	size_t first;         /* its word; 0: there is none */
+	bool at_once;         /* nothing stands before it: options could be those of another mode */
 	bool lists, gets;     /* --list and the like; --get */
 };
 
@@ -111,10 +112,10 @@ static void read_call(struct judging *j, size_t at, struct git_call *ret)
 			ret->operands++;
 			if (j->command->words[a.word].splits)
 				ret->operands += 2;
-			if (!ret->first)
+			if (!ret->first) {
 				ret->first = a.word;
-			else if (!ret->second)
-				ret->second = a.word;
+				ret->at_once = a.word == at;
+			}
 			continue;
 		}
 		ret->lists |= name_in(span_str(a.name), "list contains no-contains merged no-merged "
@@ -131,11 +132,12 @@ static void read_call(struct judging *j, size_t at, struct git_call *ret)
 	}
 }
 
+/* Whether the first operand is one of these, right behind the command. */
 static bool first_is(const struct judging *j, const struct git_call *call, const char *list)
 {
 	const struct shell_word *word = call->first ? &j->command->words[call->first] : NULL;
 
-	return word && !word->dynamic && name_in(word->value, list);
+	return word && call->at_once && !word->dynamic && name_in(word->value, list);
 }
 
 /* Commands whose operands say what they do. */

@@ -102,5 +102,6 @@ void judge_command(struct judging *j);
 void judge_env(struct judging *j);
 void judge_read(struct judging *j);
 void judge_set(struct judging *j);
+void judge_test(struct judging *j);
 
 #endif

@@ -62,7 +62,7 @@
 	"ignore-case list count: shell perl python tcl exclude: omit-empty stdin "
 
 /* One row for all of them: an option of one is not known to another, which then refuses it. */
-#define AWK_LETTERS "F:v:f:%e:=bcghnNOrsStVi:!l:!o?>d?>p?>D?!E:%L?"
+#define AWK_LETTERS "F:v:f:%e:=bcghnNOrsStVi:!l:!o?>d?>p?>D?!E:%L?W:%"
 #define AWK_LONGS                                                                      \
 	"field-separator: assign: file:% source:= include:! load:! exec:% pretty-print?> " \
 	"profile?> dump-variables?> debug?! characters-as-bytes traditional copyright help " \
@@ -81,7 +81,7 @@
 #define FD_ROW(name) { name, "", FD_LETTERS, FD_LONGS, READ, MANY, NULL, "fd(1) 8.6 (-l runs ls)" }
 
 const struct program programs[] = {
-	READS("[", BASH), READS("arch", COREUTILS), READS("b2sum", COREUTILS),
+	READS("arch", COREUTILS), READS("b2sum", COREUTILS),
 	READS("base32", COREUTILS), READS("basename", COREUTILS), READS("basenc", COREUTILS),
 	READS("cal", UTIL_LINUX), READS("cat", COREUTILS), READS("cd", BASH),
 	READS("cksum", COREUTILS), READS("cmp", "GNU diffutils 3.8 manual"),
@@ -92,8 +92,7 @@ const struct program programs[] = {
 	READS("factor", COREUTILS), READS("false", COREUTILS),
 	READS("fgrep", "GNU grep 3.8 manual"), READS("fmt", COREUTILS),
 	READS("fold", COREUTILS), READS("free", "procps 4.0 manual pages"),
-	READS("getconf", "getconf(1)"),
-	READS("grep", "GNU grep 3.8 manual"), READS("groups", COREUTILS),
+		READS("grep", "GNU grep 3.8 manual"), READS("groups", COREUTILS),
 	READS("head", COREUTILS), READS("hexdump", UTIL_LINUX), READS("id", COREUTILS),
 	READS("join", COREUTILS), READS("jq", "jq 1.6 to 1.7 manual"), READS("ls", COREUTILS),
 	READS("lsblk", UTIL_LINUX), READS("lscpu", UTIL_LINUX), READS("md5sum", COREUTILS),
@@ -111,7 +110,7 @@ const struct program programs[] = {
 	READS("sha256sum", COREUTILS), READS("sha384sum", COREUTILS),
 	READS("sha512sum", COREUTILS), READS("size", BINUTILS), READS("sleep", COREUTILS),
 	READS("stat", COREUTILS), READS("strings", BINUTILS), READS("sum", COREUTILS),
-	READS("tac", COREUTILS), READS("tail", COREUTILS), READS("test", BASH),
+	READS("tac", COREUTILS), READS("tail", COREUTILS),
 	READS("tr", COREUTILS), READS("true", COREUTILS), READS("tsort", COREUTILS),
 	READS("tty", COREUTILS), READS("type", BASH), READS("uname", COREUTILS),
 	READS("unexpand", COREUTILS), READS("uptime", "procps 4.0 manual pages"),
@@ -125,6 +124,8 @@ const struct program programs[] = {
 	{ "printf", "", "v:@", "", READ | PROGRAM_ORDERED, MANY, NULL, BASH },
 	{ "read", "", "rsd:n:N:p:t:", "", READ | PROGRAM_ORDERED, MANY, judge_read, BASH },
 	{ "set", "", "", "", READ, MANY, judge_set, BASH },
+	{ "[", "", "", "", READ, MANY, judge_test, BASH },
+	{ "test", "", "", "", READ, MANY, judge_test, BASH },
 	{ "wait", "", "nf", "", READ, MANY, NULL, BASH },
 	AWK_ROW("awk"), AWK_ROW("gawk"), AWK_ROW("mawk"), AWK_ROW("nawk"),
 	{ "base64", "", "diw:", "decode ignore-garbage wrap: help version output:>", READ, MANY,
@@ -147,13 +148,14 @@ const struct program programs[] = {
 	  "horizon-lines: speed-large-files color? palette: help version paginate!",
 	  READ, MANY, NULL, "GNU diffutils 3.8 manual (-l runs pr)" },
 	FD_ROW("fd"), FD_ROW("fdfind"),
-	{ "file", "", "bcdhiIkLnNprsvz!Z!0C>e:f:F:m:M:P:S",
+	{ "file", "", "bcdhiIkLnNp>rsvz!Z!0C>e:f:F:m:M:P:S",
 	  "brief checking-printout mime mime-type mime-encoding keep-going dereference "
 	  "no-dereference no-buffer no-pad raw special-files version uncompress! "
 	  "uncompress-noreport! print0 compile> exclude: files-from: separator: magic-file: "
-	  "parameter: preserve-date@ apple extension help no-sandbox",
+	  "parameter: preserve-date> apple extension help no-sandbox",
 	  READ, MANY, NULL, "file(1) 5.44 (-z runs unpackers)" },
 	{ "find", "", "", "", READ, MANY, judge_find, "GNU findutils 4.9 manual" },
+	{ "getconf", "", "a", "", READ, MANY, NULL, "getconf(1) of glibc 2.36 (-v runs another one)" },
 	{ "hostname", "", "fsdiIAyv", "fqdn short domain ip-address all-ip-addresses all-fqdns long",
 	  READ, 0, NULL, "hostname(1)" },
 	{ "logname", "", "", "help version", READ, 0, NULL, COREUTILS },
@@ -209,7 +211,7 @@ const struct program programs[] = {
 	  "postvalid timing copy debug xinclude@ catalogs@ load-trace path:@ dropdtd "
 	  "nowarning pedantic nsclean nocdata stream walker pattern: sax sax1 o:>",
 	  PROGRAM_ONE_DASH, MANY, NULL, "xmllint(1) 2.9 (operands may be addresses)" },
-	{ "xxd", "", "abc:C:deEg:hil:n:o:ps:uvRr@", "", READ | PROGRAM_ORDERED | PROGRAM_LONE |
+	{ "xxd", "", "abCc:deEg:hil:n:o:ps:uvRr@", "", READ | PROGRAM_ORDERED | PROGRAM_LONE |
 	  PROGRAM_OUTPUT, 1, NULL, "xxd(1) 2022 (the second operand is written)" },
 
 	/* git's commands that read. */
@@ -217,7 +219,7 @@ const struct program programs[] = {
 	GIT_DIFFS("log"), GIT_DIFFS("show"), GIT_DIFFS("diff"), GIT_DIFFS("diff-tree"),
 	GIT_DIFFS("diff-index"), GIT_DIFFS("diff-files"), GIT_DIFFS("whatchanged"),
 	GIT_DIFFS("rev-list"), GIT_DIFFS("reflog"), GIT_DIFFS("stash"),
-	{ "git", "status", "sbuvz", "short branch show-stash porcelain? long verbose "
+	{ "git", "status", "sbu?vz", "short branch show-stash porcelain? long verbose "
 	  "untracked-files? ignore-submodules? ignored? column? ahead-behind renames "
 	  "find-renames? null", READ | PROGRAM_NO, MANY, NULL, GIT },
 	{ "git", "blame", "bcltfnspewL:M?C?S:", "root show-stats reverse porcelain line-porcelain "
@@ -327,8 +329,8 @@ bool program_has_version(struct span name)
 		"gcc gcov gdb gfortran gh git gpg grep gzip head helm java javac jq kubectl ld less "
 		"ls lua make mawk mkdir mv mysql nano ninja node npm nvim openssl patch perl php "
 		"pkg-config podman psql python python2 python3 readelf rg rm rsync ruby sed sha256sum "
-		"sort sqlite3 ssh strace strings systemctl tail tar tee terraform tmux touch tr "
-		"tree uname uniq unzip valgrind vim wc wget which xargs xz zip zsh zstd";
+		"sort sqlite3 ssh strace strings systemctl tail tar tee tmux touch tr "
+		"tree uname uniq unzip vim wc wget which xargs xz zip zsh zstd";
 
 	return name_in(name, printing);
 }

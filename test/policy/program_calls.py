@@ -165,7 +165,11 @@ class Calls:
         words = ["git"] + before + [verb]
         if first and choose.random() < 0.6:
             words.append(choose.choice(first))
-        return words + self._options("git " + verb) + self._operands()
+        rest = self._options("git " + verb) + self._operands()
+        if first and choose.random() < 0.3:
+            rest.append(choose.choice(first))
+            choose.shuffle(rest)
+        return words + rest
 
     def words(self):
         choose = self.random

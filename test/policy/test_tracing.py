@@ -89,7 +89,6 @@ def scratch(tmp_path_factory):
     (folder / "f").write_text("b 2\na 1\nx\n")
     git(folder, "stash", "-q")
     # What a user's own configuration has: a call must ask for it by an option to get it.
-    git(folder, "config", "diff.external", "")
     git(folder, "config", "gpg.program", str(folder / "run"))
     return folder
 
