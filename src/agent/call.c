@@ -54,6 +54,7 @@ void call_init(struct call *call, struct agent *agent, const json_t *part)
 void call_release(struct call *call)
 {
 	order_release(&call->order);
+	path_rules_release(&call->paths);
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	json_decref(call->args);

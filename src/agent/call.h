@@ -4,6 +4,7 @@
 #define HASP_AGENT_CALL_H
 
 #include "agent/order.h"
+#include "agent/path_rules.h"
 #include "agent/private.h"
 
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
@@ -18,6 +19,7 @@ struct call {
 
 	/* What happens on the way: of the thread that runs it. */
 	struct session session;      /* a copy, with hooks of its own */
+	struct path_rules paths;     /* its provider, where there is a policy */
 	struct policy_verdict verdict;
 	bool has_verdict;
 	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */

@@ -236,6 +236,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
+	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
 	call->has_verdict = true;
 	return decisions[call->verdict.decision];
 }
@@ -376,7 +377,16 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 void gate_attach(struct call *call)
 {
 	const struct cancel *cancel = call->agent->options.cancel;
+	struct agent *agent = call->agent;
+	struct policy_call who = {
+		.subagent = agent->options.name, .mode = agent_mode(agent),
+		.interactive = agent->options.interactive, .trusted = agent->trusted,
+	};
 
+	if (agent->options.policy) {
+		path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
+		call->session.provider = &call->paths.provider;
+	}
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,
 		.decide = decide,

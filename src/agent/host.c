@@ -13,6 +13,7 @@
 #include "agent/mention.h"
 #include "agent/off_tools.h"
 #include "agent/outputs.h"
+#include "agent/path_rules.h"
 #include "agent/prompt.h"
 #include "agent/retention.h"
 #include "agent/services.h"
@@ -564,17 +565,35 @@ static void start(struct host *host, json_t *content)
 	hook_outcome_release(&said);
 }
 
+/* What a prompt mentions is read as read_many_files would, by the same rules. */
+static void judge_mentions(const struct host *host, struct path_rules *rules,
+                           struct session *session)
+{
+	const struct policy_call who = {
+		.mode = agent_mode(host->agent), .interactive = host->options.interactive,
+		.trusted = settings_trusted(host->options.settings),
+	};
+
+	path_rules_init(rules, host->options.policy, session->provider, &who);
+	path_rules_mention(rules, tool_find("read_many_files"));
+	session->provider = &rules->provider;
+}
+
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err)
 {
 	const struct settings *settings = host->options.settings;
 	const bool search = settings_bool(
 		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
-	json_auto_t *notices = json_array();
-	json_auto_t *content = mention_message(&host->session, piped, prompt, search, notices);
-	json_auto_t *shown = NULL;
+	json_auto_t *notices = json_array(), *content = NULL, *shown = NULL;
+	struct session session = host->session;
+	struct path_rules rules = { 0 };
 	size_t unseen = 0;
 
+	if (host->options.policy)
+		judge_mentions(host, &rules, &session);
+	content = mention_message(&session, piped, prompt, search, notices);
+	path_rules_release(&rules);
 	start(host, content);
 	shown = json_show_unseen(content, &unseen);
 	if (unseen)

@@ -130,16 +130,14 @@ static enum js_regex_result match_text(struct js_regex *regex, const json_t *val
 	return text->overflowed ? JS_REGEX_UNKNOWN : js_regex_test(regex, buf_from(text, 0));
 }
 
-bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
-                 enum fit fit, bool strict)
+static bool matches_as_spelled(struct act *act, const struct policy_call *call,
+                               struct js_regex *regex, enum fit fit, bool strict)
 {
 	const enum js_regex_result least = strict ? JS_REGEX_UNKNOWN : JS_REGEX_YES;
 	/* What is allowed for one change of several is not allowed by what another one says. */
 	bool all = strict || (fit == FIT_OWN && !act->part);
 	enum js_regex_result outcome;
 
-	if (act->broad && strict && fit == FIT_COVER)
-		return true;
 	outcome = match_text(regex, act->arguments, &act->own, &act->own_made);
 	if (outcome == JS_REGEX_YES || outcome == least)
 		return true;
@@ -177,4 +175,13 @@ bool act_whole_matches(struct act_whole *whole, struct js_regex *regex)
 	whole->answers[whole->count++] = (struct act_answer){
 		.regex = regex, .found = result == JS_REGEX_YES || result == JS_REGEX_UNKNOWN };
 	return whole->answers[whole->count - 1].found;
+}
+
+bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
+                 enum fit fit, bool strict)
+{
+	for (; act; call = act->spelled_in, act = act->spelled)
+		if (matches_as_spelled(act, call, regex, fit, strict))
+			return true;
+	return false;
 }

@@ -20,8 +20,11 @@ struct act {
 	const char *names[ACT_NAMES_MAX];
 	const char *const *covers, *const *strict; /* NULL-terminated, or NULL */
 	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's own */
-	bool broad;        /* it may reach more files than its arguments name */
 	bool part;         /* it is not all that the call does */
+	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are
+	 * tried on each.  Both borrowed. */
+	struct act *spelled;
+	const struct policy_call *spelled_in;
 	/* The texts that patterns are tried on; made when one is. */
 	struct buf own, other, whole;
 	bool own_made, other_made, whole_made;
@@ -50,8 +53,8 @@ enum fit {
 enum fit act_fit(const struct act *act, const struct policy_call *call,
                  const struct selector *selector, bool strict);
 
-/* Whether the pattern is found in the act's arguments. Strict: in any form of them, and where it
- * cannot be told; else only where it is certain. */
+/* Whether the pattern is found in the act's arguments, in any of its spellings. Strict: in any form
+ * of them, and where it cannot be told; else only where it is certain. */
 bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
                  enum fit fit, bool strict);
 

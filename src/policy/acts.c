@@ -127,14 +127,8 @@ static void apply_changes(struct acts *acts, const struct policy_call *call)
 		add_place(acts, call, none);
 }
 
-static bool may_be_many(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len == 0 || path[len - 1] == '/' || path[len - 1] == '.' ||
-	       strpbrk(path, "*?[{") != NULL;
-}
-
+/* What a folder or a glob among them stands for is judged file by file, when it is opened
+ * (policy_decide_spelled). */
 static void read_many_files(struct acts *acts, const struct policy_call *call)
 {
 	static const char *const members[] = { "paths", "include" };
@@ -144,13 +138,10 @@ static void read_many_files(struct acts *acts, const struct policy_call *call)
 
 		for (size_t i = 0; i < json_array_size(paths); i++) {
 			json_t *path = json_array_get(paths, i);
-			struct act *act;
 
-			if (!json_is_string(path))
-				continue;
-			act = acts_add(acts, call, json_pack("{s:O}", "file_path", path));
-			act->strict = as_read;
-			act->broad = may_be_many(json_string_value(path));
+			if (json_is_string(path))
+				acts_add(acts, call, json_pack("{s:O}", "file_path",
+				                               path))->strict = as_read;
 		}
 	}
 	if (acts->count == 0)

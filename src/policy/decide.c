@@ -164,6 +164,8 @@ static void fill(const struct policy_call *call, const struct outcome *outcome,
 	verdict->message = message_of(call, outcome);
 	verdict->rule = mem_strdup(outcome->rule ? outcome->rule->origin : "default decision");
 	verdict->priority = outcome->rule ? outcome->rule->priority : 0;
+	verdict->by_arguments = outcome->rule &&
+	                        outcome->rule->selector.narrow == NARROW_ARGUMENTS;
 	if (outcome->decision != POLICY_ASK) {
 		json_decref(verdict->prefixes);
 		verdict->prefixes = NULL;
@@ -185,31 +187,63 @@ static struct policy_call canonical(const struct policy_call *call)
 	return copy;
 }
 
-void policy_decide(const struct policy *policy, const struct policy_call *given,
-                   struct policy_verdict *ret)
+/* The strictest of the acts, before the safety checkers. */
+static struct outcome decide_acts(const struct policy *policy, const struct policy_call *call,
+                                  struct acts *acts, struct policy_verdict *verdict)
 {
-	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
-	const struct policy_call copy = canonical(given), *call = &copy;
 	struct outcome strictest = { .decision = POLICY_ALLOW };
-	_cleanup_acts_ struct acts acts;
 
-	*ret = (struct policy_verdict){ .decision = POLICY_DENY };
-	acts_make(call, &acts);
-	pthread_rwlock_rdlock(lock);
-	for (size_t i = 0; i < acts.count; i++) {
+	for (size_t i = 0; i < acts->count; i++) {
 		struct outcome outcome = is_shell(call)
-			? decide_shell(policy, call, &acts.items[i], ret)
-			: decide_act(policy, call, &acts.items[i], NULL);
+			? decide_shell(policy, call, &acts->items[i], verdict)
+			: decide_act(policy, call, &acts->items[i], NULL);
 
 		if (i == 0 || is_stricter(&outcome, &strictest))
 			strictest = outcome;
 	}
-	if (strictest.decision != POLICY_DENY)
-		check_safety(policy, call, &acts, &strictest);
-	settle(call, &strictest);
-	fill(call, &strictest, ret);
+	return strictest;
+}
+
+/* Each act of the first call is followed by the same act of the others. */
+static void join_spellings(struct acts *acts, const struct policy_call *calls, size_t count)
+{
+	for (size_t k = 1; k < count; k++)
+		for (size_t i = 0; i < acts[k].count && i < acts[k - 1].count; i++) {
+			acts[k - 1].items[i].spelled = &acts[k].items[i];
+			acts[k - 1].items[i].spelled_in = &calls[k];
+		}
+}
+
+void policy_decide_spelled(const struct policy *policy, const struct policy_call *given,
+                           size_t count, struct policy_verdict *ret)
+{
+	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
+	_cleanup_free_ struct policy_call *calls = mem_alloc(count, sizeof(*calls));
+	_cleanup_free_ struct acts *acts = mem_alloc(count, sizeof(*acts));
+	struct outcome outcome;
+
+	*ret = (struct policy_verdict){ .decision = POLICY_DENY };
+	for (size_t i = 0; i < count; i++) {
+		calls[i] = canonical(&given[i]);
+		acts_make(&calls[i], &acts[i]);
+	}
+	join_spellings(acts, calls, count);
+	pthread_rwlock_rdlock(lock);
+	outcome = decide_acts(policy, calls, acts, ret);
+	for (size_t i = 0; i < count && outcome.decision != POLICY_DENY; i++)
+		check_safety(policy, &calls[i], &acts[i], &outcome);
+	settle(calls, &outcome);
+	fill(calls, &outcome, ret);
 	pthread_rwlock_unlock(lock);
-	free(strictest.said);
+	free(outcome.said);
+	for (size_t i = 0; i < count; i++)
+		acts_release(&acts[i]);
+}
+
+void policy_decide(const struct policy *policy, const struct policy_call *call,
+                   struct policy_verdict *ret)
+{
+	policy_decide_spelled(policy, call, 1, ret);
 }
 
 void policy_verdict_release(struct policy_verdict *verdict)
@@ -262,4 +296,37 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 		hidden = hides_act(policy, &any, &acts.items[i]);
 	pthread_rwlock_unlock(lock);
 	return hidden;
+}
+
+/* ---- what has to be asked again, about files ----------------------------------------------- */
+
+static bool is_by_arguments(const struct policy *policy, const struct policy_call *call,
+                            const struct act *act)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = policy->rules[i];
+
+		if (rule->selector.narrow == NARROW_ARGUMENTS &&
+		    !(rule->always && policy->no_always) && decide_applies(&rule->selector, call) &&
+		    act_fit(act, call, &rule->selector, rule->decision != POLICY_ALLOW) != FIT_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* apply_changes is, without arguments, one deletion: all that covers any of its kinds fits. */
+bool policy_judges_files(const struct policy *policy, const struct policy_call *call)
+{
+	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
+	struct policy_call any = canonical(call);
+	_cleanup_acts_ struct acts acts;
+	bool found = false;
+
+	any.arguments = any.other_arguments = NULL;
+	acts_make(&any, &acts);
+	pthread_rwlock_rdlock(lock);
+	for (size_t i = 0; i < acts.count && !found; i++)
+		found = is_by_arguments(policy, &any, &acts.items[i]);
+	pthread_rwlock_unlock(lock);
+	return found;
 }

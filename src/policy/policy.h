@@ -105,6 +105,7 @@ struct policy_verdict {
 	char *rule;        /* owned; "FILE:LINE" of the rule, "default:NAME:LINE", "settings:
 	                    * tools.exclude", "session", "default decision". Never NULL */
 	double priority;   /* tier + priority / 1000 */
+	bool by_arguments; /* the rule has an argsPattern */
 	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL. Owned.
 	                    * Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
@@ -115,6 +116,21 @@ struct policy_verdict {
 void policy_decide(const struct policy *policy, const struct policy_call *call,
                    struct policy_verdict *ret);
 void policy_verdict_release(struct policy_verdict *verdict);
+
+/* ---- rules on paths ------------------------------------------------------------
+ *
+ * A pattern that names a path sees the arguments, and a link, "..", a folder or a glob reaches the
+ * same file by others.  So whoever opens files for a call (agent/path_rules.h) asks again, about
+ * the file that a path leads to.  `calls`: the same call, with its paths in each spelling of that
+ * file (beneath the root, absolute).  A rule that denies or asks is met by any of them; a rule
+ * that allows too, because they are one file. */
+
+/* Whether the answer of policy_decide_spelled can depend on which file it is: some rule with an
+ * argsPattern is about the tool, in this mode.  Arguments do not matter. */
+bool policy_judges_files(const struct policy *policy, const struct policy_call *call);
+/* policy_decide on a call in several spellings; `count` is at least 1. */
+void policy_decide_spelled(const struct policy *policy, const struct policy_call *calls,
+                           size_t count, struct policy_verdict *ret);
 /* Whether every call of the tool is denied whatever its arguments: it need not be offered. */
 bool policy_hides(const struct policy *policy, const struct policy_call *call);
 

@@ -31,6 +31,7 @@ void search_result_release(struct search_result *result)
 	free(result->files);
 	free(result->folder);
 	free(result->too_hard_path);
+	free(result->denied_why);
 	*result = (struct search_result){ 0 };
 }
 

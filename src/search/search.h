@@ -98,6 +98,9 @@ struct search_result {
 	size_t unreadable;       /* files and folders that could not be read */
 	bool from_cache;
 	bool one_file;           /* `folder` is the path of a file; the one in `files` is it */
+	/* Left out by who handed the request on, and why the first; a search leaves them empty. */
+	size_t denied;
+	char *denied_why;        /* owned */
 };
 
 void search_result_release(struct search_result *result);

@@ -16,6 +16,7 @@ void walk_result_release(struct walk_result *result)
 		free(result->entries[i].path);
 	free(result->entries);
 	free(result->folder);
+	free(result->denied_why);
 	*result = (struct walk_result){ 0 };
 }
 

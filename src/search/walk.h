@@ -60,6 +60,9 @@ struct walk_result {
 	size_t count;
 	size_t ignored;              /* left out by ignore files or excludes; with `more`: of those seen */
 	bool more;                   /* there is more than max_entries */
+	/* Left out by who handed the request on, and why the first; a walk leaves them empty. */
+	size_t denied;
+	char *denied_why;            /* owned */
 };
 
 void walk_result_release(struct walk_result *result);

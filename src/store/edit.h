@@ -47,6 +47,9 @@ struct change {
 	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
 	                               * Python's; NULL: the file's own, UTF-8 for a new one */
 	const struct sha256 *expect;  /* NULL, or the hash the result must have */
+	/* NULL, or the canonical paths that `path` and `new_path` must lead to: the files that
+	 * somebody judged, whatever a link leads to since.  STATE_MISMATCH otherwise. */
+	const char *resolved, *new_resolved;
 };
 
 struct edit_options {

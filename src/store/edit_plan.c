@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One change: the base is checked, then the new body computed; nothing is written. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -111,6 +112,20 @@ bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err 
 	if (!step->has_doc)
 		*err = why;
 	return step->has_doc;
+}
+
+/* A path that leads to another file than when it was judged; "": it led nowhere. */
+static struct edit_file *judged_file(struct edit_call *call, const char *path,
+                                     const char *resolved, struct err *err)
+{
+	struct edit_file *file = edit_file_get(call, path, err);
+
+	if (!file || !resolved || strcmp(file->disk.place.path, resolved) == 0)
+		return file;
+	err_set(err, ERR_STATE_MISMATCH,
+	        "%s leads to another file than when the call was judged: a link on the way has "
+	        "changed. Nothing was written. Call again.", path);
+	return NULL;
 }
 
 /* Whether two bodies have the same bytes.  Pieces that are borrowed from the same place, as
@@ -316,7 +331,7 @@ static bool plan_move(struct edit_call *call, struct edit_step *step, struct err
 	if (!change->new_path)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Moving %s needs a new path.",
 		               change->path);
-	step->target = edit_file_get(call, change->new_path, err);
+	step->target = judged_file(call, change->new_path, change->new_resolved, err);
 	if (!step->target)
 		return false;
 	if (step->target == step->file)
@@ -349,7 +364,7 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	if ((size_t)step->change->kind >= ARRAY_LEN(rules) || !step->change->path)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A change needs a known kind and a path.");
 	rule = &rules[step->change->kind];
-	step->file = edit_file_get(call, step->change->path, err);
+	step->file = judged_file(call, step->change->path, step->change->resolved, err);
 	if (!step->file)
 		return false;
 	step->before = step->file->body;

@@ -39,6 +39,9 @@ struct read_request {
 	bool at_once;          /* fail with not_at_once set unless it is UTF-8 text of at most
 	                        * 256 KiB: for who cannot wait */
 	const char *encoding;  /* NULL: find it */
+	/* For a worker, not for read_file: nothing is opened; the answer is state.path, where the
+	 * path leads, links resolved, whether or not there is such a file. */
+	bool resolve;
 	/* For a worker, not for read_file: whether the file is IGNORED if .geminiignore of its root
 	 * names it, and further names of ignore files that count as well (search/rules.h). */
 	bool gemini_ignore;

@@ -25,6 +25,7 @@ static const struct wire_field read_fields[] = {
 	WIRE_FIELD(BOOL, struct read_request, bytes, 0),
 	WIRE_FIELD(BOOL, struct read_request, at_once, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct read_request, encoding, LIMIT_WIRE_WORD),
+	WIRE_FIELD(BOOL, struct read_request, resolve, 0),
 	WIRE_FIELD(BOOL, struct read_request, gemini_ignore, 0),
 	WIRE_COUNTED(TEXTS, struct read_request, ignore_files, ignore_file_count,
 	             LIMIT_WIRE_PATH, NULL),
@@ -81,6 +82,8 @@ static const struct wire_field change_fields[] = {
 	WIRE_FIELD(BOOL, struct change, bytes, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, encoding, LIMIT_WIRE_WORD),
 	WIRE_FIELD(HASH_OR_NULL, struct change, expect, 0),
+	WIRE_FIELD(TEXT_OR_NULL, struct change, resolved, LIMIT_WIRE_PATH),
+	WIRE_FIELD(TEXT_OR_NULL, struct change, new_resolved, LIMIT_WIRE_PATH),
 };
 static const struct wire_layout layout_change = WIRE_LAYOUT("change", struct change,
                                                             change_fields);

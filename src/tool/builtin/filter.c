@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "data/json.h"
 #include "tool/builtin/arguments.h"
 
 /* Later names decide: the call's own are last. NULL without any. */
@@ -61,6 +63,20 @@ char *filter_prefix(struct provider *provider, const char *folder)
 	if (strncmp(folder, root, len) == 0 && folder[len] == '/')
 		return mem_printf("%s/", folder + len + 1);
 	return mem_printf("%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/");
+}
+
+void filter_put_denied(json_t *result, size_t denied, const char *why)
+{
+	const char *message = json_string_value(json_object_get(result, "message"));
+	_cleanup_free_ char *text = NULL;
+
+	if (!denied)
+		return;
+	text = mem_printf("%s%s%zu file%s left out by policy: %s", message ? message : "",
+	                  message ? " " : "", denied, denied == 1 ? " was" : "s were",
+	                  why ? why : "a rule denies them.");
+	json_object_set_new(result, "left_out_by_policy", json_size(denied));
+	json_object_set_new(result, "message", json_cstr(text));
 }
 
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,

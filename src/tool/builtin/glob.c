@@ -79,7 +79,7 @@ static const char result_schema[] = SCHEMA(
 	 "more": {"type": "boolean", "description": "There are more than are returned."},
 	 "ignored": {"type": "integer", "description":
 		"Files and folders that were left out; they are not looked into."},
-	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
+	 "message": {"type": "string"}, ) RESULT_DENIED SCHEMA(}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
 static const struct tool_alias parameter_aliases[] = {
@@ -283,6 +283,7 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	json_object_set_new(result, "ignored", json_size(walk->ignored));
 	if (message)
 		json_object_set_new(result, "message", message);
+	filter_put_denied(result, walk->denied, walk->denied_why);
 	return result;
 }
 

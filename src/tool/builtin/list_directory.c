@@ -40,7 +40,8 @@ static const char result_schema[] = SCHEMA(
 		"name": {"type": "string"},
 		"kind": {"type": "string", "enum": ["file", "folder", "link", "other"]},
 		"size": {"type": "integer", "description": "Bytes; files only."}}}},
-	 "ignored": {"type": "integer", "description": "How many were left out."},
+	 "ignored": {"type": "integer", "description": "How many were left out."}, )
+	RESULT_DENIED SCHEMA(,
 	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
@@ -81,6 +82,7 @@ static json_t *listing(const struct walk_result *walk)
 		json_object_set_new(result, "message",
 		                    json_cstr("The folder has more entries than can be listed; "
 		                              "leave some out with ignore."));
+	filter_put_denied(result, walk->denied, walk->denied_why);
 	return result;
 }
 

@@ -91,6 +91,8 @@ struct many {
 	json_t *seen;             /* canonical path: true */
 	json_t *left_out;         /* names */
 	size_t left_out_count;
+	size_t denied;            /* files of folders and globs that rules keep from this call */
+	char *denied_why;         /* owned; the reason of the first */
 	size_t room;              /* bytes left of the budget */
 	size_t done, total;       /* files that were looked at, and that are known of */
 };
@@ -225,9 +227,12 @@ static bool read_folder(struct many *many, const char *folder, const char *patte
 		read_entry(many, walk.folder, &walk.entries[i], pattern);
 		step(many);
 	}
+	many->denied += walk.denied;
+	if (!many->denied_why)
+		many->denied_why = mem_steal(&walk.denied_why);
 	if (walk.more)
 		leave_out(many, "(more files than can be listed)");
-	*ret_count = walk.count;
+	*ret_count = walk.count + walk.denied;
 	walk_result_release(&walk);
 	return true;
 }
@@ -321,6 +326,22 @@ static void add_left_out(struct many *many)
 	json_object_set_new(entry, "left_out_count", json_size(many->left_out_count));
 }
 
+/* What rules keep from this call is one entry; a file that is named has one of its own. */
+static void add_denied(struct many *many)
+{
+	struct err err = ERR_INIT;
+	json_t *entry;
+
+	if (!many->denied)
+		return;
+	err_set(&err, ERR_DENIED_BY_POLICY, "%zu file%s left out by policy: %s", many->denied,
+	        many->denied == 1 ? " was" : "s were",
+	        many->denied_why ? many->denied_why : "a rule denies them.");
+	add_error(many, NULL, &err, NULL, NULL);
+	entry = json_array_get(many->files, json_array_size(many->files) - 1);
+	json_object_set_new(entry, "left_out_count", json_size(many->denied));
+}
+
 static void read_items(struct many *many, const json_t *arguments, const char *name)
 {
 	const json_t *items = json_object_get(arguments, name);
@@ -382,6 +403,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	read_items(&many, arguments, "paths");
 	read_items(&many, arguments, "include");
 	add_left_out(&many);
+	add_denied(&many);
+	free(many.denied_why);
 	json_decref(many.seen);
 	json_decref(many.left_out);
 	free((void *)many.walk.rules.ignore_files);

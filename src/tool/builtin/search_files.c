@@ -116,7 +116,7 @@ static const char result_schema[] = SCHEMA(
 	 "more": {"type": "boolean", "description": "There is more than is returned."},
 	 "timed_out": {"type": "boolean", "const": true},
 	 "too_hard": {"type": "string", "description": "A file that was left for it."},
-	 "unreadable": {"type": "integer"},
+	 "unreadable": {"type": "integer"}, ) RESULT_DENIED SCHEMA(,
 	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 

@@ -126,5 +126,6 @@ json_t *search_result_json(struct session *session, const struct search_request 
 		json_object_set_new(result, "unreadable", json_size(found->unreadable));
 	if (message)
 		json_object_set_new(result, "message", message);
+	filter_put_denied(result, found->denied, found->denied_why);
 	return result;
 }
