@@ -254,7 +254,9 @@ static void settle_wrappers(struct line *line)
 		size_t index = (size_t)(unit->command - line->analysis.commands), children = 0;
 		bool allowed = true;
 
-		if (unit->outcome.decision == POLICY_ALLOW || !is_by_default(&unit->outcome) ||
+		/* What it writes is its own doing: sh -c 'ls' > file. */
+		if (unit->outcome.decision == POLICY_ALLOW || unit->final ||
+		    !is_by_default(&unit->outcome) ||
 		    !is_mere_wrapper(unit->command))
 			continue;
 		for (size_t k = i + 1; k < line->count; k++) {

@@ -278,6 +278,22 @@ def test_a_prompt_does_not_bring_in_a_denied_file(tree, named):
     assert "policy" in done.said(0)
 
 
+# ---- commands --------------------------------------------------------------------------------------
+
+def test_a_command_is_judged_by_its_text_and_kept_from_a_file_by_deny(tree):
+    """What docs/policy.md says about commands."""
+    written = ["cat a/b/.env", "ls; cat ./a/b/.e\"nv\" | head", "sh -c 'cat a/b/.env'",
+               "X=$(cat a/b/.env); echo $X"]
+    others = ["cat l2", "cat a/b/.e*", "cd a/b && cat .[e]nv"]
+    results, done = attempts(tree, [call("run_shell_command", {"command": command})
+                                    for command in written], "--yolo")
+    assert [denied(result) for result in results] == [True] * len(written), results
+    assert SECRET not in done.said()
+    _, done = attempts(tree, [call("run_shell_command", {"command": command})
+                              for command in others], "--yolo", "--deny", "a/b/.env")
+    assert SECRET not in done.said()
+
+
 # ---- links that change ---------------------------------------------------------------------------
 
 def test_a_link_that_changes_all_the_time_leads_to_nothing_denied(tree):
