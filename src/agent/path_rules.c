@@ -151,7 +151,7 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 
 	for (size_t i = 0; i < 2; i++) {
 		calls[i].arguments = arguments[i];
-		theirs[i] = tool ? gemini_arguments(tool, arguments[i]) : NULL;
+		theirs[i] = gemini_arguments(tool, arguments[i]);
 		calls[i].other_arguments = theirs[i];
 	}
 	policy_decide_spelled(rules->policy, calls, 2, ret);
@@ -159,69 +159,24 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 	json_decref(theirs[1]);
 }
 
-/* Of a verdict on one file: whether a rule on paths is against it; then *ret_why is the reason. */
-static bool is_against(struct policy_verdict *verdict, char **ret_why)
+static bool keeps(const struct path_rules *rules, const struct policy_files *files,
+                  const char *path, char **ret_why)
 {
-	bool against = verdict->by_arguments && verdict->decision != POLICY_ALLOW;
+	const char *const spellings[] = { relative(rules, path), path };
 
-	if (against && verdict->decision == POLICY_ASK)
-		*ret_why = mem_printf("A rule asks about it (%s): call read_file on it.",
-		                      verdict->rule);
-	else if (against)
-		*ret_why = mem_steal(&verdict->message);
-	policy_verdict_release(verdict);
-	return against;
+	return policy_files_judge(files, spellings, 2, ret_why) != POLICY_ALLOW;
 }
 
 /* Whether reading it is denied, or asked about, by a rule on paths. */
 static bool reading_denied(const struct path_rules *rules, const char *path, char **ret_why)
 {
-	struct policy_call subject = rules->who;
-	struct policy_verdict verdict;
-	json_t *arguments[2];
-
-	if (!rules->by_reading)
-		return false;
-	subject.tool = "read_file";
-	subject.kind = "read";
-	for (size_t i = 0; i < 2; i++)
-		arguments[i] = json_pack("{s:o}", "file_path", spelled(rules, path, i == 1));
-	decide_both(rules, &subject, NULL, arguments, &verdict);
-	json_decref(arguments[0]);
-	json_decref(arguments[1]);
-	return is_against(&verdict, ret_why);
-}
-
-/* The tool's own arguments, about this file alone. "file_path" as well: for rules about any tool. */
-static json_t *about_file(const struct path_rules *rules, const char *path, bool absolute)
-{
-	json_t *one = spelled(rules, path, absolute), *arguments = json_object();
-
-	if (strcmp(rules->tool->name, "read_many_files") == 0)
-		json_object_set_new(arguments, "paths", json_pack("[O]", one));
-	else if (strcmp(rules->tool->name, "apply_changes") == 0)
-		json_object_set_new(arguments, "changes",
-		                    json_pack("[{s:s, s:O}]", "kind", "delete", "file_path", one));
-	else if (!rules->tool->plans)
-		json_object_set(arguments, "path", one);
-	json_object_set_new(arguments, "file_path", one);
-	return arguments;
+	return keeps(rules, rules->reading, path, ret_why);
 }
 
 /* Likewise, of reaching it with the tool itself. */
 static bool tool_denied(const struct path_rules *rules, const char *path, char **ret_why)
 {
-	struct policy_verdict verdict;
-	json_t *arguments[2];
-
-	if (!rules->by_tool)
-		return false;
-	for (size_t i = 0; i < 2; i++)
-		arguments[i] = about_file(rules, path, i == 1);
-	decide_both(rules, &rules->subject, rules->tool, arguments, &verdict);
-	json_decref(arguments[0]);
-	json_decref(arguments[1]);
-	return is_against(&verdict, ret_why);
+	return keeps(rules, rules->own, path, ret_why);
 }
 
 static bool file_denied(const struct path_rules *rules, const char *path, char **ret_why)
@@ -231,7 +186,7 @@ static bool file_denied(const struct path_rules *rules, const char *path, char *
 
 static bool is_active(const struct path_rules *rules)
 {
-	return rules->by_reading || rules->by_tool;
+	return rules->reading || rules->by_tool;
 }
 
 /* Says first which path leads where, if one does. */
@@ -257,10 +212,10 @@ static void begin_call(struct path_rules *rules, const struct tool *tool,
                        const struct policy_call *subject)
 {
 	rules->tool = tool;
-	rules->subject = *subject;
-	rules->subject.arguments = rules->subject.other_arguments = NULL;
 	rules->by_tool = rules->policy && !tool->server &&
 	                 policy_judges_files(rules->policy, subject);
+	policy_files_free(rules->own);
+	rules->own = rules->by_tool ? policy_files_new(rules->policy, subject) : NULL;
 	json_object_clear(rules->judged);
 }
 
@@ -533,13 +488,16 @@ static char *glob_of(const char *path)
 }
 
 static bool exclude_denied(const struct path_rules *rules, const struct walk_result *walk,
-                           struct excludes *excludes, struct err *err)
+                           const _Atomic bool *cancel, struct excludes *excludes,
+                           struct err *err)
 {
 	size_t cap = 0;
 
 	for (size_t i = 0; i < walk->count; i++) {
 		char *why = NULL;
 
+		if (cancel && *cancel)
+			return err_set(err, ERR_CANCELLED, "The search was cancelled.");
 		if (!entry_denied(rules, walk->folder, walk->entries[i].path, &why))
 			continue;
 		keep_reason(&excludes->why, why);
@@ -572,7 +530,7 @@ static bool find_denied(struct path_rules *rules, const struct search_request *r
 
 	if (!rules->base->ops->walk(rules->base, &walk_request, &walk, &ignored))
 		return true;
-	ok = exclude_denied(rules, &walk, excludes, err);
+	ok = exclude_denied(rules, &walk, request->cancel, excludes, err);
 	walk_result_release(&walk);
 	if (!ok || !excludes->own_count)
 		return ok;
@@ -705,11 +663,13 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
 	rules->judged = json_object();
 	reading.tool = "read_file";
 	reading.kind = "read";
-	rules->by_reading = policy && policy_judges_files(policy, &reading);
+	rules->reading = policy ? policy_files_new(policy, &reading) : NULL;
 }
 
 void path_rules_release(struct path_rules *rules)
 {
 	json_decref(rules->judged);
-	rules->judged = NULL;
+	policy_files_free(rules->reading);
+	policy_files_free(rules->own);
+	*rules = (struct path_rules){ 0 };
 }

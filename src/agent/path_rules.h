@@ -6,9 +6,8 @@
  * again about every file.  The worker resolves and opens, this process judges: what comes back carries
  * the path that was opened, and is dropped before a tool, a hook or the model sees any of it.
  *
- *     path_rules_init(&rules, policy, session->provider);
+ *     path_rules_init(&rules, policy, session->provider, &who); // who: mode, sub-agent, interactive
  *     session->provider = &rules.provider;
- *     rules.who = ...;                                  // mode, sub-agent, interactive
  *     path_rules_decide(&rules, tool, &subject, &verdict);  // after policy_decide on the arguments
  *     ... tool->run(session, arguments) ...
  *     path_rules_release(&rules);
@@ -40,11 +39,11 @@ struct path_rules {
 	struct provider *base;       /* borrowed */
 	const struct policy *policy; /* borrowed; NULL: nothing is judged */
 	struct policy_call who;      /* of which the tool and its arguments do not matter */
-	bool by_reading;             /* some rule is about which files are read */
+	struct policy_files *reading; /* owned: what keeps files from read_file; NULL: nothing */
 
 	/* Of the call that was decided on last. */
 	const struct tool *tool;     /* NULL: none yet */
-	struct policy_call subject;  /* the tool, as rules see it; without arguments */
+	struct policy_files *own;    /* owned: what keeps files from the tool; NULL: nothing */
 	bool by_tool;                /* some rule is about which files the tool reaches */
 	json_t *judged;              /* owned: a path as named: where it led */
 };

@@ -297,36 +297,3 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 	pthread_rwlock_unlock(lock);
 	return hidden;
 }
-
-/* ---- what has to be asked again, about files ----------------------------------------------- */
-
-static bool is_by_arguments(const struct policy *policy, const struct policy_call *call,
-                            const struct act *act)
-{
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
-
-		if (rule->selector.narrow == NARROW_ARGUMENTS &&
-		    !(rule->always && policy->no_always) && decide_applies(&rule->selector, call) &&
-		    act_fit(act, call, &rule->selector, rule->decision != POLICY_ALLOW) != FIT_NONE)
-			return true;
-	}
-	return false;
-}
-
-/* apply_changes is, without arguments, one deletion: all that covers any of its kinds fits. */
-bool policy_judges_files(const struct policy *policy, const struct policy_call *call)
-{
-	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
-	struct policy_call any = canonical(call);
-	_cleanup_acts_ struct acts acts;
-	bool found = false;
-
-	any.arguments = any.other_arguments = NULL;
-	acts_make(&any, &acts);
-	pthread_rwlock_rdlock(lock);
-	for (size_t i = 0; i < acts.count && !found; i++)
-		found = is_by_arguments(policy, &any, &acts.items[i]);
-	pthread_rwlock_unlock(lock);
-	return found;
-}

@@ -131,6 +131,21 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 /* policy_decide on a call in several spellings; `count` is at least 1. */
 void policy_decide_spelled(const struct policy *policy, const struct policy_call *calls,
                            size_t count, struct policy_verdict *ret);
+
+/* The rules that may keep single files from a call that opens many, found once.  A file is judged
+ * by the first rule that is about the tool without a condition, or whose argsPattern is found in
+ * the arguments of a call of the tool for this one file: {"file_path"} for read_file; for others,
+ * where a rule may name any of them, {"dir_path", "file_path", "include": [..], "path",
+ * "paths": [..]}.  Only rules with an argsPattern keep files: what has none is about the call. */
+struct policy_files;
+/* NULL: there are none. Of `call` the arguments do not matter. The policy has to live longer. */
+struct policy_files *policy_files_new(const struct policy *policy, const struct policy_call *call);
+void policy_files_free(struct policy_files *files); /* NULL is fine */
+/* POLICY_ALLOW: no rule keeps the file; else *ret_why is the caller's, a sentence. `spellings` are
+ * paths of one file. NULL: ALLOW. */
+enum policy_decision policy_files_judge(const struct policy_files *files,
+                                        const char *const *spellings, size_t count,
+                                        char **ret_why);
 /* Whether every call of the tool is denied whatever its arguments: it need not be offered. */
 bool policy_hides(const struct policy *policy, const struct policy_call *call);
 

@@ -10,7 +10,7 @@
 
 static bool print(struct buf *out, const json_t *value, unsigned depth);
 
-static void print_string(struct buf *out, struct span text)
+void stable_string(struct buf *out, struct span text)
 {
 	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 	size_t from = 0;
@@ -75,7 +75,7 @@ static bool print_object(struct buf *out, const json_t *object, unsigned depth)
 			buf_char(out, ',');
 		if (mark)
 			buf_append(out, mark, 1);
-		print_string(out, span_str(names[i]));
+		stable_string(out, span_str(names[i]));
 		buf_char(out, ':');
 		fits = print(out, json_object_get(object, names[i]), depth + 1);
 		if (mark)
@@ -108,7 +108,7 @@ static bool print(struct buf *out, const json_t *value, unsigned depth)
 	if (json_is_array(value))
 		return print_array(out, value, depth);
 	if (json_is_string(value))
-		print_string(out, json_span(value));
+		stable_string(out, json_span(value));
 	else if (json_is_integer(value))
 		buf_printf(out, "%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))

@@ -15,5 +15,7 @@
 
 /* False: deeper than JSON_DEPTH_MAX, or `out` overflowed. */
 bool stable_json(struct buf *out, const json_t *value);
+/* A string in it. */
+void stable_string(struct buf *out, struct span text);
 
 #endif
