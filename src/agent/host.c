@@ -37,6 +37,7 @@ struct host {
 	struct tool_set *tools;
 	struct services *services;
 	struct session session;
+	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
 	struct jobs *jobs;
 	struct home *home;         /* of the session's folders */
 	struct record *record;
@@ -331,8 +332,19 @@ static bool is_git(const struct host *host)
 	return is;
 }
 
+/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as well. */
+static struct policy_call host_subject(const struct host *host)
+{
+	return (struct policy_call){
+		.mode = host->agent ? agent_mode(host->agent) : host->options.mode,
+		.interactive = host->options.interactive,
+		.trusted = settings_trusted(host->options.settings),
+	};
+}
+
 static void load_memory(struct host *host)
 {
+	const struct policy_call who = host_subject(host);
 	struct memory_options options = { .settings = host->options.settings,
 		                          .provider = host->options.provider,
 		                          .home = host->home, .local = host->options.local,
@@ -341,6 +353,10 @@ static void load_memory(struct host *host)
 		                       .provider = host->options.provider, .now = time(NULL) };
 	_cleanup_free_ char *text = NULL;
 
+	if (host->options.policy) {
+		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
+		options.provider = &host->memory_rules.provider;
+	}
 	host->memory = memory_load(&options);
 	notice_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;
@@ -499,6 +515,7 @@ void host_close(struct host *host, const char *reason)
 	delete_old_sessions(host);
 	record_close(host->record);
 	memory_free(host->memory);
+	path_rules_release(&host->memory_rules);
 	hooks_free(host->hooks);
 	model_free(host->model);
 	recording_close(host->recording);
@@ -569,10 +586,7 @@ static void start(struct host *host, json_t *content)
 static void judge_mentions(const struct host *host, struct path_rules *rules,
                            struct session *session)
 {
-	const struct policy_call who = {
-		.mode = agent_mode(host->agent), .interactive = host->options.interactive,
-		.trusted = settings_trusted(host->options.settings),
-	};
+	const struct policy_call who = host_subject(host);
 
 	path_rules_init(rules, host->options.policy, session->provider, &who);
 	path_rules_mention(rules, tool_find("read_many_files"));

@@ -216,6 +216,7 @@ static void begin_call(struct path_rules *rules, const struct tool *tool,
 	                 policy_judges_files(rules->policy, subject);
 	policy_files_free(rules->own);
 	rules->own = rules->by_tool ? policy_files_new(rules->policy, subject) : NULL;
+	rules->asked = false;
 	json_object_clear(rules->judged);
 }
 
@@ -235,6 +236,7 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 	json_t *arguments[2];
 
 	begin_call(rules, tool, subject);
+	rules->asked = verdict->decision == POLICY_ASK;
 	if (!is_active(rules) || verdict->decision == POLICY_DENY)
 		return;
 	arguments[0] = json_deep_copy(subject->arguments);
@@ -252,6 +254,7 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 	if (own.decision > verdict->decision) {
 		policy_verdict_release(verdict);
 		*verdict = own;
+		rules->asked = own.decision == POLICY_ASK;
 		name_target(rules, verdict);
 	} else {
 		policy_verdict_release(&own);
@@ -273,19 +276,40 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 	return true;
 }
 
+/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked about
+ * the call saw those that it names. */
+static bool opening_denied(const struct path_rules *rules, const char *named, const char *opened,
+                           bool by_tool, char **ret_why)
+{
+	const struct policy_files *const sets[] = { rules->reading, by_tool ? rules->own : NULL };
+	const char *const spellings[] = { named, relative(rules, named), opened,
+		                          relative(rules, opened) };
+	const bool approved = rules->asked && judged(rules, named);
+
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		_cleanup_free_ char *why = NULL;
+		enum policy_decision decision = policy_files_judge(sets[i], spellings, 4, &why);
+
+		if (decision == POLICY_DENY || (decision == POLICY_ASK && !approved)) {
+			*ret_why = mem_steal(&why);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A file that the call names, or that it found by itself. */
 static bool may_open(const struct path_rules *rules, const char *named, const char *opened,
                      char **ret_why)
 {
-	bool many = rules->tool && strcmp(rules->tool->name, "read_many_files") == 0;
+	const char *tool = rules->tool ? rules->tool->name : "";
 
 	if (leads_elsewhere(rules, named, opened, ret_why))
 		return false;
-	/* Decided on already, and perhaps somebody was asked. */
-	if (rules->tool && strcmp(rules->tool->name, "read_file") == 0 && judged(rules, named))
+	/* Decided on already. */
+	if (strcmp(tool, "read_file") == 0 && judged(rules, named))
 		return true;
-	return !reading_denied(rules, named, ret_why) && !reading_denied(rules, opened, ret_why) &&
-	       !(many && tool_denied(rules, opened, ret_why));
+	return !opening_denied(rules, named, opened, strcmp(tool, "read_many_files") == 0, ret_why);
 }
 
 static bool refuse(const struct path_rules *rules, const char *named, const char *opened,
@@ -572,8 +596,8 @@ static bool judge_found(struct path_rules *rules, const struct search_request *r
 	_cleanup_free_ char *why = NULL, *folder = NULL;
 
 	if (!leads_elsewhere(rules, request->path, ret->folder, &why) &&
-	    !(ret->one_file && (file_denied(rules, request->path, &why) ||
-	                        file_denied(rules, ret->folder, &why)))) {
+	    !(ret->one_file &&
+	      opening_denied(rules, request->path, ret->folder, /* by_tool= */ true, &why))) {
 		if (!ret->one_file)
 			drop_denied(rules, ret);
 		return true;

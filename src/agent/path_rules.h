@@ -46,6 +46,7 @@ struct path_rules {
 	struct policy_files *own;    /* owned: what keeps files from the tool; NULL: nothing */
 	bool by_tool;                /* some rule is about which files the tool reaches */
 	json_t *judged;              /* owned: a path as named: where it led */
+	bool asked;                  /* the call runs only if somebody says yes to it, as it is */
 };
 
 void path_rules_init(struct path_rules *rules, const struct policy *policy,

@@ -278,6 +278,14 @@ def test_a_prompt_does_not_bring_in_a_denied_file(tree, named):
     assert "policy" in done.said(0)
 
 
+def test_instructions_do_not_bring_in_a_denied_file(tree):
+    tree.write("GEMINI.md", "Read this: @./a/b/.env and @./d/.env and @./l2 and @./top.txt\n")
+    (tree.root / "AGENTS.md").symlink_to("a/b/.env")
+    tree.settings(context={"fileName": ["GEMINI.md", "AGENTS.md"]})
+    done = tree.run([[text("Done.")]], "-p", "Hello")
+    assert SECRET not in done.said(0) and "Read this" in done.said(0)
+
+
 # ---- commands --------------------------------------------------------------------------------------
 
 def test_a_command_is_judged_by_its_text_and_kept_from_a_file_by_deny(tree):
