@@ -320,6 +320,55 @@ static void what_was_looked_up_is_replayed(void **state)
 	assert_non_null(strstr(json_string_value(json_object_get(result(bench, 0), "text")), "Done."));
 }
 
+static void add_rules(struct bench *bench, const char *text)
+{
+	_cleanup_free_ char *path = mem_printf("%s/rules.toml", bench->top);
+	json_auto_t *problems = json_array();
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_true(policy_add_file(bench->policy, POLICY_USER, path, problems));
+}
+
+/* A link to a file that rules ask about is asked about, and what was approved is done. */
+static void where_a_link_leads_is_asked_about(void **state)
+{
+	static const char *const answers[] = {
+		"{\"outcome\": \"proceed_once\"}", "{\"outcome\": \"cancel\", \"message\": \"No.\"}",
+		"{\"outcome\": \"proceed_once\"}", "{\"outcome\": \"proceed_once\"}",
+	};
+	static const char *const calls[] = {
+		"{\"name\": \"read_file\", \"args\": {\"file_path\": \"l\"}}",
+		"{\"name\": \"read_file\", \"args\": {\"file_path\": \"l\"}}",
+		"{\"name\": \"search_files\", \"args\": {\"pattern\": \"hunter\", \"path\": \"l\"}}",
+		"{\"name\": \"read_many_files\", \"args\": {\"paths\": [\"l\", \"b\"]}}",
+		"{\"name\": \"search_files\", \"args\": {\"pattern\": \"hunter\"}}",
+		"{\"name\": \"read_file\", \"args\": {\"file_path\": \"b\"}}",
+	};
+	static const bool shows[] = { true, false, true, true, false, false };
+	struct bench *bench = *state;
+	json_auto_t *files = parse("{\"project/.env\": \"hunter2\\n\", "
+	                           "\"project/b\": \"b\\n\", "
+	                           "\"project/l\": {\"link\": \".env\"}}");
+
+	fixture_files(bench->top, files);
+	add_rules(bench, "[[rule]]\ntoolName = \"*\"\nargsPattern = '\\.env'\n"
+	                 "decision = \"ask_user\"\npriority = 1\n");
+	write_replay(bench, calls, ARRAY_LEN(calls));
+	open_host(bench, answers);
+	work(bench);
+	assert_int_equal(bench->person.given, 4);
+	for (size_t i = 0; i < ARRAY_LEN(shows); i++) {
+		_cleanup_free_ char *text = json_dumps(result(bench, i), 0);
+
+		if ((strstr(text, "hunter2") != NULL) != shows[i])
+			fail_msg("result %zu: %s", i, text);
+	}
+	assert_int_equal(json_integer_value(json_object_get(result(bench, 4), "left_out_by_policy")), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
 
 int main(int argc, char **argv)
@@ -330,6 +379,7 @@ int main(int argc, char **argv)
 		TEST(the_mode_before_comes_back),
 		TEST(a_question_is_asked_once),
 		TEST(what_was_looked_up_is_replayed),
+		TEST(where_a_link_leads_is_asked_about),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "worker") == 0)
