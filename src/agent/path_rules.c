@@ -276,8 +276,8 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 	return true;
 }
 
-/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked about
- * the call saw those that it names. */
+/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked
+ * about the call saw those that it names. */
 static bool opening_denied(const struct path_rules *rules, const char *named, const char *opened,
                            bool by_tool, char **ret_why)
 {

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on paths, judged by the files that a call opens.  Private to this folder.
  *
- * A pattern in a rule sees the arguments; a link, "..", a folder, a glob or a search reaches a file by
- * others.  So each call gets a provider of its own, in front of the workspace's, which asks the rules
- * again about every file.  The worker resolves and opens, this process judges: what comes back carries
- * the path that was opened, and is dropped before a tool, a hook or the model sees any of it.
+ * A pattern in a rule sees the arguments; a link, "..", a folder, a glob or a search reaches a
+ * file by others.  So each call gets a provider of its own, in front of the workspace's, which
+ * asks the rules again about every file.  The worker resolves and opens, this process judges: what
+ * comes back carries the path that was opened, and is dropped before a tool, a hook or the model
+ * sees any of it.
  *
- *     path_rules_init(&rules, policy, session->provider, &who); // who: mode, sub-agent, interactive
+ *     path_rules_init(&rules, policy, session->provider, &who); // mode, sub-agent, interactive
  *     session->provider = &rules.provider;
  *     path_rules_decide(&rules, tool, &subject, &verdict);  // after policy_decide on the arguments
  *     ... tool->run(session, arguments) ...
  *     path_rules_release(&rules);
  *
- * A path in the arguments (files, folders to look through) is resolved before the decision, and decided
- * on as named and as resolved; the stricter counts, so that somebody can be asked.  The call then has to
- * reach those files: reads compare, edits hand the path to the worker (change.resolved), which compares
- * it with the place that it has open.
+ * A path in the arguments (files, folders to look through) is resolved before the decision, and
+ * decided on as named and as resolved; the stricter counts, so that somebody can be asked.  The
+ * call then has to reach those files: reads compare, edits hand the path to the worker
+ * (change.resolved), which compares it with the place that it has open.
  *
  * A file that no argument names (of a folder, a glob, a search) is judged by the rules with an
- * argsPattern, as read_file of it would be, and as the tool itself with this path; the names that glob
- * and list_directory show, as the tool itself.  Such files are left out and counted (walk_result.denied).
- * One that somebody would have to be asked about is left out too: nobody is asked a thousand times.
- * Before a search the denied files are found by a walk and excluded, so that neither counts nor limits
- * say what is in them.
+ * argsPattern, as read_file of it would be, and as the tool itself with this path; the names that
+ * glob and list_directory show, as the tool itself.  Such files are left out and counted
+ * (walk_result.denied). One that somebody would have to be asked about is left out too: nobody is
+ * asked a thousand times. Before a search the denied files are found by a walk and excluded, so
+ * that neither counts nor limits say what is in them.
  *
  * Without a rule that has an argsPattern and is about the tool, or about reading, every request is
  * handed on as it is.

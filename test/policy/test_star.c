@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule for "*" is at least as strong as the same rule for any one name: for every tool that there is, by
- * every name that a rule can have, with each kind of condition. */
+/* A rule for "*" is at least as strong as the same rule for any one name: for every tool that there
+ * is, by every name that a rule can have, with each kind of condition. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -32,7 +32,8 @@ static const struct subject {
 	{ "apply_changes", "{\"changes\": [{\"kind\": \"delete\", \"file_path\": \"a/.env\"}, "
 	  "{\"kind\": \"write\", \"file_path\": \"docs/b\", \"content\": \"secret\"}]}", NULL, NULL },
 	{ "apply_changes", "{\"changes\": [{\"kind\": \"move\", \"file_path\": \"b\", \"new_path\": "
-	  "\"a/.env\"}, {\"kind\": \"patch\", \"file_path\": \"c\", \"unified_diff\": \"-secret\"}]}", NULL, NULL },
+	  "\"a/.env\"}, {\"kind\": \"patch\", \"file_path\": \"c\", \"unified_diff\": "
+	  "\"-secret\"}]}", NULL, NULL },
 	{ "apply_changes", "{\"changes\": [{\"kind\": \"update\", \"file_path\": \"a\", "
 	  "\"old_content\": \"x\", \"new_content\": \"secret\"}]}", NULL, NULL },
 	{ "run_shell_command", "{\"command\": \"ls; cat a/.env | head\"}", NULL, NULL },
@@ -74,7 +75,7 @@ static const char *const conditions[] = {
 	"toolAnnotations = { readOnlyHint = true }\n",
 };
 
-/* Before and behind the rule under test: permissions of every kind, which it has to be stronger than. */
+/* Before and behind the rule under test: permissions, which it has to be stronger than. */
 static const char others[] =
 	"[[rule]]\ntoolName = [\"replace\", \"write_file\", \"read_file\", \"run_shell_command\"]\n"
 	"decision = \"allow\"\npriority = 500\nargsPattern = '\"file_path\":\"docs/'\n"
@@ -245,7 +246,7 @@ static void a_rule_for_any_tool_is_as_strong_as_one_for_each(void **state)
 		check_condition(conditions[i], i % 2 ? POLICY_USER : POLICY_ADMIN);
 }
 
-/* What a command begins with is a question about commands: no file is read as if it were not asked. */
+/* They are about commands; a file of the user's that says otherwise is not silently weaker. */
 static void prefixes_for_any_tool_are_a_problem(void **state)
 {
 	static const char *const texts[] = { "commandPrefix = \"rm\"\n", "commandRegex = \"rm\"\n" };
