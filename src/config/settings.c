@@ -145,6 +145,23 @@ json_t *settings_expand(struct settings *settings, enum settings_scope scope, co
 	                             settings->warnings);
 }
 
+/* What is no file of the project, but a link or a pipe that a command may have put there, does not count. */
+static bool read_project(struct settings *settings, struct err *err)
+{
+	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];
+	struct err why = ERR_INIT;
+
+	if (scope_read(scope, &why))
+		return true;
+	if (why.code != ERR_OUTSIDE_WORKSPACE && why.code != ERR_NOT_A_FILE) {
+		*err = why;
+		return false;
+	}
+	scope->moved = json_object();
+	json_array_append_new(settings->warnings, json_text(span_str(why.message)));
+	return true;
+}
+
 static void put_in_variables(struct settings *settings)
 {
 	for (int i = SCOPE_SYSTEM_DEFAULTS; i < SCOPE_OVERRIDE; i++) {
@@ -190,7 +207,7 @@ static bool load(struct settings *settings, const struct settings_options *optio
 	decide_trust(settings, options->skip_trust);
 	read_allowed(settings);
 	if (settings->trusted && settings->scopes[SCOPE_WORKSPACE].path &&
-	    !scope_read(&settings->scopes[SCOPE_WORKSPACE], err))
+	    !read_project(settings, err))
 		return false;
 	open_variables(settings, options);
 	put_in_variables(settings);
