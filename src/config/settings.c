@@ -145,7 +145,7 @@ json_t *settings_expand(struct settings *settings, enum settings_scope scope, co
 	                             settings->warnings);
 }
 
-/* What is no file of the project, but a link or a pipe that a command may have put there, does not count. */
+/* What a link leads out of the project to is not its settings: it does not count, and the user hears of it. */
 static bool read_project(struct settings *settings, struct err *err)
 {
 	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];
@@ -153,7 +153,7 @@ static bool read_project(struct settings *settings, struct err *err)
 
 	if (scope_read(scope, &why))
 		return true;
-	if (why.code != ERR_OUTSIDE_WORKSPACE && why.code != ERR_NOT_A_FILE) {
+	if (why.code != ERR_OUTSIDE_WORKSPACE) {
 		*err = why;
 		return false;
 	}
