@@ -131,6 +131,16 @@ def test_an_update_keeps_what_it_names(world):
         HIDDEN, NEEDED)
 
 
+def test_changes_of_several_files_find_them_too(world):
+    old = world.write("a.txt", "x%s\n" % HIDDEN)
+    world.run([[call("apply_changes", {"changes": [
+        {"kind": "update", "file_path": "a.txt", "old_string": "x" + ESCAPES, "new_string": "y",
+         "base_content_sha256": old},
+        {"kind": "create", "file_path": "b.txt", "content": "new" + ESCAPES}]})],
+        [text("Done.")]], "-p", "x", "--yolo")
+    assert world.read("a.txt") == "y\n" and world.read("b.txt") == "new" + ESCAPES
+
+
 def test_escapes_that_a_file_itself_has_are_only_text(world):
     old = world.write("a.js", "const s = \"\\u{200b}\";\n")
     world.run([[call("update_file", {"file_path": "a.js", "old_string": "s = \"\\u{200b}\"",
