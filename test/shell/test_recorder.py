@@ -16,8 +16,8 @@ from shell_scripts import Scripts
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL = os.environ.get("HASP_TESTS") == "all"
-HOSTILE_LINES = 200000 if ALL else 2500
-TRACED_LINES = 2000 if ALL else 60
+HOSTILE_LINES = 40000 if ALL else 2500
+TRACED_LINES = 1000 if ALL else 60
 # Of the harmless lines; may only be lowered.
 MOST_NEEDLESS = 0.011
 
