@@ -242,6 +242,9 @@ static void judge_other(struct judging *j, size_t at)
 	bool ended = false;
 
 	j->unsure = true;
+	/* None of their options names a program or a file to write. */
+	if (name_in(verb, "add checkout switch restore reset rm mv commit"))
+		return;
 	for (size_t k = 0; k < ARRAY_LEN(running); k++)
 		if (!running[k].option[0] && span_eq(span_str(running[k].verb), verb))
 			judging_effect(j, PROGRAM_RUNS, at, "command", NULL);
@@ -250,7 +253,7 @@ static void judge_other(struct judging *j, size_t at)
 
 		ended = !word->dynamic && span_eq(word->value, SPAN("--"));
 		if (!argument_is_operand(command, word) && word->dynamic &&
-		    !(is_message(command, i) && name_in(verb, "commit tag merge stash revert notes")))
+		    !(is_message(command, i) && name_in(verb, "merge notes")))
 			judging_unknown(j, i, "argument");
 		else
 			judge_word(j, verb, i);

@@ -94,6 +94,8 @@ static void who_names_the_option_is_not_asked(void **state)
 		{ "python3 x.py", POLICY_ALLOW },
 		{ "git commit -m x", POLICY_ALLOW },
 		{ "git commit -m \"$message\"", POLICY_ALLOW },
+		{ "git commit -a \"$x\"", POLICY_ALLOW },
+		{ "git push \"$x\"", POLICY_ASK }, /* --receive-pack=… */
 		{ "git push origin main", POLICY_ALLOW },
 		{ "cp a b", POLICY_ALLOW },
 	};
