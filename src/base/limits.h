@@ -160,6 +160,13 @@
 /* Things that one check tells of one by one. */
 #define LIMIT_GUARD_TOLD 64
 
+/* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries that are
+ * looked at, names of files with several, milliseconds; and how many are named. */
+#define LIMIT_TWINS_FILES ((size_t)1000000)
+#define LIMIT_TWINS_NAMES ((size_t)200000)
+#define TWINS_MS 2000
+#define LIMIT_TWINS_TOLD 64
+
 /* Answers of models (model/).  What one answer may be on the wire; the largest ones are
  * some 64,000 tokens, in as many events of some hundred bytes. */
 #define LIMIT_MODEL_ANSWER_BYTES ((size_t)128 << 20)

@@ -13,6 +13,7 @@
 #include "sandbox/probe.h"
 #include "sandbox/seatbelt.h"
 #include "sandbox/status.h"
+#include "sandbox/twins.h"
 
 extern char **environ;
 
@@ -156,12 +157,22 @@ static json_t *environment_json(const struct invocation *invocation,
 	                 names_of_withheld(&env));
 }
 
-static int show_plan_json(const struct invocation *invocation, const struct sandbox_plan *plan)
+/* Hard links out of the workspace. */
+static void find_twins(const struct confinement *confinement, struct twins *ret)
 {
+	twins_find(confinement->options.roots, confinement->options.root_count, ret);
+}
+
+static int show_plan_json(const struct invocation *invocation,
+                          const struct confinement *confinement, const struct sandbox_plan *plan)
+{
+	__attribute__((cleanup(twins_release))) struct twins twins;
 	struct told told;
 	const struct teller teller = json_teller(&told);
 
+	find_twins(confinement, &twins);
 	explain_plan(plan, sandbox_probe(), &teller);
+	twins_tell(&twins, &teller);
 	json_object_set_new(told.open[0], "environment", environment_json(invocation, plan));
 	return print_document(told.open[0]);
 }
@@ -198,9 +209,13 @@ int sandbox_show_plan(const struct invocation *invocation, const struct confinem
 		seatbelt_profile(plan, getenv("HOME"), &text);
 		code = print_text(&text);
 	} else if (invocation_has(invocation, FLAG_JSON)) {
-		code = show_plan_json(invocation, plan);
+		code = show_plan_json(invocation, confinement, plan);
 	} else {
+		__attribute__((cleanup(twins_release))) struct twins twins;
+
+		find_twins(confinement, &twins);
 		explain_plan_text(plan, sandbox_probe(), &text);
+		twins_text(&twins, &text);
 		add_environment(invocation, plan, &text);
 		code = print_text(&text);
 	}
@@ -214,6 +229,7 @@ int sandbox_show_status(const struct invocation *invocation, const struct confin
 {
 	const struct sandbox_options options = { .level_given = confinement->options.level_given,
 		                                 .level = confinement->options.level };
+	__attribute__((cleanup(twins_release))) struct twins twins = { 0 };
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	enum sandbox_level level;
 	struct err err = ERR_INIT;
@@ -223,12 +239,15 @@ int sandbox_show_status(const struct invocation *invocation, const struct confin
 		output_complain(err.message);
 		return CLI_USAGE;
 	}
+	find_twins(confinement, &twins);
 	if (invocation_has(invocation, FLAG_JSON)) {
 		const struct teller teller = json_teller(&told);
 
 		status_tell(sandbox_probe(), level, &teller);
+		twins_tell(&twins, &teller);
 		return print_document(told.open[0]);
 	}
 	status_text(sandbox_probe(), level, &text);
+	twins_text(&twins, &text);
 	return print_text(&text);
 }

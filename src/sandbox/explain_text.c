@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "sandbox/explain.h"
 #include "sandbox/status.h"
+#include "sandbox/twins.h"
 
 /* Controls, the escape itself, and what is drawn as nothing or turns what follows around. */
 static bool misleads(uint32_t c)
@@ -155,4 +156,12 @@ void status_text(const struct sandbox_probe *probe, enum sandbox_level level, st
 	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
 
 	status_tell(probe, level, &teller);
+}
+
+void twins_text(const struct twins *twins, struct buf *out)
+{
+	struct layout layout = { .out = out };
+	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+
+	twins_tell(twins, &teller);
 }

@@ -218,6 +218,7 @@ void guard_free(struct guard *guard)
 	}
 	free(guard->places);
 	keep_free(guard->kept);
+	names_free(guard);
 	pthread_mutex_destroy(&guard->lock);
 	free(guard);
 }

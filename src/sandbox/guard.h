@@ -16,6 +16,8 @@
  *     known to be harmless (guard_config.h), another folder's configuration brought in by
  *     `commondir` or by a `.git` file that leads outside, lines of a rebase in progress that run a
  *     command;
+ *   - names that others obey in any folder (names.h, DEEP): those that came to be in a folder that
+ *     is not the command's own are taken away, those that were changed are told;
  *   - at the landlock level, what mounts protect at full: content and mode are remembered and
  *     put back.
  *
@@ -45,6 +47,13 @@ bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err 
 /* A name is about to be made or opened for writing: its canonical path. "": something is, and its
  * name is not known (also: nobody will tell).  From any thread. */
 void guard_note(struct guard *guard, const char *path);
+
+/* What has this canonical path is about to be moved away, replaced or removed: a folder that comes to
+ * be there is not new (guard_is_fresh).  From any thread. */
+void guard_gone(struct guard *guard, const char *path);
+/* Whether the command made the folder: it came into being since guard_take, and at a place where
+ * there was none.  Where the file system does not know: no.  From any thread. */
+bool guard_is_fresh(struct guard *guard, const char *folder);
 
 /* Returns how many things were put right; each is told as a denial of kind REMOVED. Can be called
  * several times. What could not be put right is told with a `what` that says so. */

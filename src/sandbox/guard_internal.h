@@ -78,6 +78,9 @@ struct guard {
 	bool any;                        /* something was made, somewhere */
 	bool lost;                       /* the notes are not complete */
 	struct kept *kept;               /* owned; guard_keep.c */
+	char **vacated;                  /* owned; places whose earlier folders are gone */
+	size_t vacated_count, vacated_cap;
+	bool vacated_lost;               /* there were more */
 	struct opened *opened;           /* owned; folders that were opened up for the check */
 	size_t opened_count;
 	/* of the check under way */
@@ -158,6 +161,12 @@ void git_place_check(struct guard *guard, struct guard_place *place);
 bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t budget_ns,
                 void (*found)(struct guard *guard, const struct guard_root *root,
                               const char *path));
+
+/* ---- names that others obey (guard_names.c) ---- */
+
+/* Puts right what the command did to such a name, or to a file beneath one, if it did. */
+void names_check(struct guard *guard, const struct guard_root *root, const char *path);
+void names_free(struct guard *guard);
 
 /* ---- what only mounts protect (guard_keep.c) ---- */
 

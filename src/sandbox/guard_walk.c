@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for repositories in folders that nobody has named.
+/* Looking for repositories, and for names that others obey, in folders that nobody has named.
  *
  * Only folders are opened, each once; a repository's own folders are not entered.  The time is
  * looked at after every folder.
@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard_internal.h"
+#include "sandbox/names.h"
 
 struct walk {
 	struct guard *guard;
@@ -26,6 +27,8 @@ struct walk {
 	int fd;
 	size_t first;   /* of its folders in `pending` */
 	bool head, objects, refs, common;
+	bool inside;    /* on the way to, or beneath, a name that others obey */
+	bool begins[256]; /* what such names begin with */
 };
 
 static uint64_t now_ns(void)
@@ -60,6 +63,11 @@ static bool each_entry(void *data, const char *name, unsigned char type)
 		walk->found(walk->guard, walk->root, path);
 		return true;
 	}
+	if (walk->inside || (walk->begins[(unsigned char)name[0]] && names_obeyed_at(name))) {
+		_cleanup_free_ char *path = join(walk->path, name);
+
+		names_check(walk->guard, walk->root, path);
+	}
 	walk->head |= strcmp(name, "HEAD") == 0;
 	walk->objects |= strcmp(name, "objects") == 0;
 	walk->refs |= strcmp(name, "refs") == 0;
@@ -85,6 +93,7 @@ static bool walk_folder(struct walk *walk, const char *path)
 	walk->path = path;
 	walk->fd = fd;
 	walk->first = walk->count;
+	walk->inside = names_leads_to_obeyed(path);
 	walk->head = walk->objects = walk->refs = walk->common = false;
 	all = guard_list(fd, LIMIT_FOLDER_ENTRIES, each_entry, walk);
 	if (!walk->head || !(walk->common || (walk->objects && walk->refs)))
@@ -101,8 +110,10 @@ bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t bud
 {
 	struct walk walk = { .guard = guard, .root = root, .found = found };
 	uint64_t end = now_ns() + budget_ns;
-	bool all = walk_folder(&walk, "");
+	bool all;
 
+	names_obeyed_first(walk.begins);
+	all = walk_folder(&walk, "");
 	while (all && walk.count) {
 		_cleanup_free_ char *path = walk.pending[--walk.count];
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "sandbox/names.h"
 #include "sandbox/plan.h"
 
 /* Both tables begin with the path; what is compared is `len` bytes of text with all of it. */
@@ -142,8 +144,47 @@ static bool in_temp(const struct sandbox_plan *plan, const struct sandbox_rule *
 	       (!rule || strcmp(rule->path, "/") == 0);
 }
 
-bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
-                bool removes, struct denial *ret_denial)
+/* The longest path that is a root, or was named by --write, and is `path` or above it; 0: none. */
+static size_t named_above(const struct sandbox_plan *plan, const char *path)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < plan->root_count + plan->given_count; i++) {
+		const char *named = i < plan->root_count ? plan->roots[i] :
+		                                           plan->given[i - plan->root_count];
+		size_t len = strlen(named);
+
+		if (len > longest && (strcmp(path, named) == 0 || is_beneath(path, named)))
+			longest = len;
+	}
+	return longest;
+}
+
+const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
+                                       size_t *ret_at, size_t *ret_end)
+{
+	size_t skip = named_above(plan, path);
+	const struct sandbox_name *row;
+
+	if (!skip || path[skip] != '/')
+		return NULL;
+	row = names_obeyed_beneath(path + skip + 1, ret_at, ret_end);
+	*ret_at += skip + 1;
+	*ret_end += skip + 1;
+	return row;
+}
+
+bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path, struct denial *ret_denial)
+{
+	size_t at = 0, end = 0;
+	const struct sandbox_name *row = plan_obeyed(plan, path, &at, &end);
+	_cleanup_free_ char *name = row ? mem_dup(path, end) : NULL;
+
+	return !row || denied(plan, path, SANDBOX_WRITE, row->reason, name, ret_denial);
+}
+
+bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
+                      enum sandbox_access wanted, bool removes, struct denial *ret_denial)
 {
 	const struct sandbox_rule *rule = deciding(plan, path);
 	const struct sandbox_absent *absent;
@@ -164,4 +205,11 @@ bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_
 	if (beneath)
 		return denied(plan, path, wanted, reason, beneath, ret_denial);
 	return true;
+}
+
+bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
+                bool removes, struct denial *ret_denial)
+{
+	return plan_judge_rules(plan, path, wanted, removes, ret_denial) &&
+	       (wanted != SANDBOX_WRITE || plan_judge_obeyed(plan, path, ret_denial));
 }

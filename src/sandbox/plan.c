@@ -242,10 +242,15 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	        add_own(draft, options->journal, SANDBOX_REASON_JOURNAL, err));
 }
 
-static void add_devices(struct draft *draft)
+/* At full there is another /dev, and "nodev" everywhere.  Landlock alone has to be told: what is not
+ * in the table (disks, memory, input) cannot be read. */
+static void add_devices(struct draft *draft, const struct sandbox_plan *plan)
 {
 	struct sandbox_names names = names_devices();
 
+	if (plan->level == SANDBOX_LANDLOCK && spot_kind_of("/dev") == SPOT_FOLDER)
+		draft_rule(draft, mem_strdup("/dev"), true, SANDBOX_HIDDEN, SANDBOX_REASON_DEVICE,
+		           DRAFT_TABLE, "disks, memory and other raw devices");
 	if (draft->options->use == SANDBOX_USE_FILES)
 		names.count = NAMES_DEVICES_OF_FILES;
 	plan_names(draft, "/", names);
@@ -257,7 +262,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	_cleanup_spot_ struct spot home = { 0 };
 	size_t given = draft->writable_count; /* a repository elsewhere may add to it */
 
-	add_devices(draft);
+	add_devices(draft, plan);
 	for (size_t i = 0; i < given; i++) {
 		const char *folder = draft->writable[i];
 		bool root = false;
@@ -298,6 +303,8 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 	for (size_t i = 0; i < options->deny_count; i++)
 		if (!add_deny(draft, plan, options->deny[i], err))
 			return false;
+	draft_settle(draft);
+	plan_twins(draft);
 	draft_settle(draft);
 	for (size_t i = 0; i < options->read_count; i++) {
 		lift_reading(draft, plan, options->read[i]);

@@ -32,7 +32,8 @@
 enum { MODULE_DEPTH = 4 };
 
 static const struct sandbox_name dot_git = {
-	".git", SANDBOX_READ, SANDBOX_REASON_GIT, NAME_ABSENT, "whose repository the folder is in"
+	".git", SANDBOX_READ, SANDBOX_REASON_GIT, NAME_ABSENT, "whose repository the folder is in",
+	"version control", "gitrepository-layout(5)",
 };
 
 static enum spot_kind look_at(const char *base, const char *rel)

@@ -129,6 +129,8 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 static bool is_wanted(const struct draft *draft, const char *base, const struct sandbox_name *name,
                       size_t skip)
 {
+	if (name->flags & (NAME_ASK | NAME_OPEN))
+		return false;
 	if ((name->flags & NAME_NETWORK_OFF) && draft->options->network)
 		return false;
 	return !(name->flags & NAME_IN_WRITABLE_HOME) ||
@@ -286,18 +288,59 @@ static bool may_hide(const struct draft *draft, const struct spot *place, const 
 	return true;
 }
 
-static void hide_value(struct draft *draft, const struct sandbox_variable *row, struct span value,
+static void hide_value(struct draft *draft, const char *variable, struct span value,
                        const char *home)
 {
-	_cleanup_free_ char *path = NULL, *text = mem_dup(value.data, value.len);
+	_cleanup_free_ char *path = NULL;
 	_cleanup_spot_ struct spot place = { 0 };
 
+	if (span_starts(value, SPAN("FILE:"))) /* KRB5CCNAME */
+		value = span_skip(value, 5);
+	else if (span_starts(value, SPAN("DIR:")))
+		value = span_skip(value, 4);
 	if (value.len == 0 || value.data[0] != '/')
 		return;
-	path = row->rest[0] ? spot_join(text, row->rest) : mem_steal(&text);
+	path = mem_dup(value.data, value.len);
 	if (spot_canonical(path, &place) && may_hide(draft, &place, home))
 		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
-		           SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, row->variable);
+		           SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, variable);
+}
+
+/* The rows of the home table that are about `folder`, or beneath it, at the place that a variable
+ * names.  At the default place they count all the same: not every program knows the variable. */
+static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, const char *home)
+{
+	const char *value = getenv(mover->variable);
+	struct sandbox_names names = names_home();
+	size_t skip = strlen(mover->folder), count = 0;
+	_cleanup_free_ struct sandbox_name *rows = NULL;
+	_cleanup_free_ char *usual = home ? spot_join(home, mover->folder) : NULL;
+	_cleanup_spot_ struct spot place = { 0 };
+
+	if (!value || value[0] != '/' || !spot_canonical(value, &place) ||
+	    place.kind != SPOT_FOLDER || strcmp(place.path, "/") == 0 ||
+	    (usual && spot_within(usual, place.path) && usual[strlen(place.path)] == '\0'))
+		return;
+	rows = mem_alloc(names.count + 1, sizeof(*rows));
+	for (size_t i = 0; i < names.count; i++) {
+		const char *path = names.rows[i].path;
+
+		if (skip && (strncmp(path, mover->folder, skip) != 0 ||
+		             (path[skip] != '/' && path[skip] != '\0')))
+			continue;
+		if (skip && path[skip] == '\0' && names.rows[i].access == SANDBOX_HIDDEN) {
+			hide_value(draft, mover->variable, span_str(value), home);
+			continue;
+		}
+		if (skip && path[skip] == '\0') {
+			if (draft_in_writable(draft, place.path) && may_hide(draft, &place, home))
+				note(draft, &names.rows[i], mem_strdup(place.path), place.kind);
+			continue;
+		}
+		rows[count] = names.rows[i];
+		rows[count++].path += skip ? skip + 1 : 0;
+	}
+	plan_names(draft, place.path, (struct sandbox_names){ rows, count });
 }
 
 /* $GEMINI_CLI_HOME stands for the home folder in all that is Gemini CLI's. */
@@ -312,10 +355,13 @@ static void plan_own(struct draft *draft)
 
 void plan_variables(struct draft *draft, const char *home)
 {
-	size_t count;
+	size_t count, mover_count;
 	const struct sandbox_variable *rows = names_variables(&count);
+	const struct sandbox_mover *movers = names_movers(&mover_count);
 
 	plan_own(draft);
+	for (size_t i = 0; i < mover_count; i++)
+		plan_moved(draft, &movers[i], home);
 	for (size_t i = 0; i < count; i++) {
 		struct span value = span_str(getenv(rows[i].variable));
 
@@ -325,7 +371,7 @@ void plan_variables(struct draft *draft, const char *home)
 			                          : NULL;
 			size_t len = cut ? (size_t)(cut - value.data) : value.len;
 
-			hide_value(draft, &rows[i], span_head(value, len), home);
+			hide_value(draft, rows[i].variable, span_head(value, len), home);
 			value = span_skip(value, cut ? len + 1 : len);
 		}
 	}

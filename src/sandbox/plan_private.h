@@ -83,6 +83,9 @@ void plan_home(struct draft *draft, const char *home);
 void plan_system(struct draft *draft);
 void plan_variables(struct draft *draft, const char *home);
 
+/* plan_twins.c: after draft_settle, hides what is hidden wherever else it is mounted. */
+void plan_twins(struct draft *draft);
+
 /* plan_read.c: the first line of a small regular file (no symlink), without its end; the value of
  * "NAME = PATH" in the first 32 KiB of one, without regard to case or section.  NULL: there is none,
  * it is longer than a path, or reader.failed.  The caller frees. */

@@ -45,6 +45,11 @@ struct supervisor_events {
 	 * canonical path, or "" when it could not be found. May be NULL. The process can change the
 	 * path after this look, so it is a hint, not a proof. */
 	void (*made)(void *data, const char *path);
+	/* A folder or file of this canonical path is about to be moved away, replaced or removed.
+	 * May be NULL. */
+	void (*gone)(void *data, const char *path);
+	/* Whether the command itself made the folder.  NULL: no. */
+	bool (*fresh)(void *data, const char *folder);
 	void *data;
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "sandbox/judge.h"
 #include "sandbox/supervise_internal.h"
 
@@ -34,9 +35,10 @@ static bool is_process(const char *path)
 	return strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
 }
 
-/* `needs_name`: the call would fail anyhow if the name does not exist; needs_none: if it does. */
+/* `needs_name`: the call would fail anyhow if the name does not exist; needs_none: if it does.
+ * `leaves`: the name is removed or moved away, which no program that obeys such names heeds. */
 struct wanted {
-	bool removes, needs_name, needs_none, truncates;
+	bool removes, needs_name, needs_none, truncates, leaves;
 };
 
 /* Landlock before version 3 (Linux 6.2) says nothing about truncating. */
@@ -53,13 +55,32 @@ static bool is_own_group(const char *path)
 	       strncmp(strrchr(path, '/'), "/hasp-", strlen("/hasp-")) == 0;
 }
 
+/* Names that others obey in any folder (names.h).  A folder that the command itself made is nobody's
+ * place of work yet: what is cloned, unpacked or copied there may have them. */
+static bool judge_obeyed(const struct call *call, const char *path, struct wanted wanted,
+                         struct denial *ret_denial)
+{
+	const struct supervisor_events *events = &call->supervisor->events;
+	_cleanup_free_ char *folder = NULL;
+	size_t at = 0, end = 0;
+
+	if (wanted.leaves || !plan_obeyed(call->supervisor->plan, path, &at, &end))
+		return true;
+	folder = mem_dup(path, at - 1);
+	return (events->fresh && events->fresh(events->data, folder)) ||
+	       plan_judge_obeyed(call->supervisor->plan, path, ret_denial);
+}
+
 /* True when the call is to be refused. */
 static bool judged(const struct call *call, const struct named *named, struct wanted wanted)
 {
 	struct denial denial = { 0 };
 
-	if (!named->path[0] || is_process(named->path) ||
-	    plan_judge(call->supervisor->plan, named->path, SANDBOX_WRITE, wanted.removes, &denial))
+	if (!named->path[0] || is_process(named->path))
+		return false;
+	if (plan_judge_rules(call->supervisor->plan, named->path, SANDBOX_WRITE, wanted.removes,
+	                     &denial) &&
+	    judge_obeyed(call, named->path, wanted, &denial))
 		return false;
 	if (wanted.needs_name && !named_exists(named))
 		return false;
@@ -86,6 +107,14 @@ static int find(const struct call *call, signed char folder, signed char path, b
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
 
 	return error ? error : named_find(call, folder_of(call, folder), text, follow, ret);
+}
+
+static void tell_gone(const struct call *call, const struct named *named)
+{
+	const struct supervisor_events *events = &call->supervisor->events;
+
+	if (events->gone && named->path[0])
+		events->gone(events->data, named->path);
 }
 
 static void tell_made(const struct call *call, const char *path)
@@ -170,15 +199,19 @@ struct answer handle_make(const struct call *call, const struct handler *row)
 struct answer handle_change(const struct call *call, const struct handler *row)
 {
 	bool follow = row->detail & DETAIL_FOLLOW; /* of these, truncate alone */
-	struct wanted wanted = { .needs_name = true, .truncates = follow };
+	struct wanted wanted = { .needs_name = true, .truncates = follow, .leaves = !follow };
 	struct named named;
+	bool refused;
 
 	if ((row->detail & DETAIL_REMOVES) &&
 	    (row->flags < 0 || (call->args[(unsigned char)row->flags] & AT_REMOVEDIR)))
 		folders_forget(call->supervisor);
 	if (find(call, row->folder, row->path, follow, &named) != 0)
 		return answer_go_on();
-	return answer_judged(call, judged(call, &named, wanted), NULL);
+	refused = judged(call, &named, wanted);
+	if (!refused && !follow)
+		tell_gone(call, &named);
+	return answer_judged(call, refused, NULL);
 }
 
 /* A second name for a protected file is a way to write it; both names must be writable. */
@@ -203,7 +236,8 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
 	struct wanted target = { .removes = true };
-	struct wanted source = { .removes = true, .needs_name = true };
+	struct wanted source = { .removes = true, .needs_name = true,
+		                 .leaves = !(flags & RENAME_EXCHANGE) };
 	struct named from, to;
 	bool refused;
 	int error;
@@ -218,6 +252,10 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 		return answer_go_on();
 	refused = judged(call, &from, source);
 	refused |= judged(call, &to, target);
+	if (!refused) {
+		tell_gone(call, &from);
+		tell_gone(call, &to);
+	}
 	if (!refused && (flags & RENAME_EXCHANGE))
 		tell_made(call, from.path);
 	return answer_judged(call, refused, to.path);

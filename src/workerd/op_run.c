@@ -223,12 +223,28 @@ static void note_made(void *data, const char *path)
 	guard_note(state->guard, path);
 }
 
+static void note_gone(void *data, const char *path)
+{
+	const struct run_state *state = data;
+
+	guard_gone(state->guard, path);
+}
+
+static bool is_fresh(void *data, const char *folder)
+{
+	const struct run_state *state = data;
+
+	return guard_is_fresh(state->guard, folder);
+}
+
 static bool start_child(struct run_state *state, const struct run_request *request, int folder,
                         struct err *err)
 {
 	const struct supervisor_events denials = {
 		.denied = run_tell_denied,
 		.made = state->guard ? note_made : NULL,
+		.gone = state->guard ? note_gone : NULL,
+		.fresh = state->guard ? is_fresh : NULL,
 		.data = state,
 	};
 	char **env = make_environment(state, request);
