@@ -19,8 +19,8 @@
  * writing is not.  --read opens exactly what it names: what is hidden deeper stays hidden.
  *
  * A writable path is searched for the names that must be protected in it (names.h): the folder
- * itself; its repository, submodules and, where it is none, repositories one level down.  Folders
- * deeper down, which nobody opens as a project, are not.  A writable path with the home folder in
+ * itself; its repository, submodules and, where it is none, repositories one level down.  In folders
+ * deeper down nothing is looked for: names are judged there by their text (judge.h).  A writable path with the home folder in
  * it, or a part of that, also keeps what runs at login.  "/", /dev, /proc and /sys cannot be
  * writable but at level paths.
  *

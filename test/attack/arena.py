@@ -241,7 +241,8 @@ class Arena:
         self.fresh()
         variables = self.variables()
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home),
-               "LC_ALL": "C", "HASP_SANDBOX": level, "TEST_API_TOKEN": SECRET}
+               "LC_ALL": "C", "HASP_SANDBOX": level, "TEST_API_TOKEN": SECRET,
+               "XDG_CONFIG_HOME": str(self.outside / "config")}
         if attack.before:
             self.shell(attack.before, variables, env)
             self.before = self.look()
@@ -299,18 +300,30 @@ class Arena:
             variables.update(TTY=os.ttyname(owned[1]))
         return (), owned
 
+    def connect_to(self, host, path):
+        if not path:
+            return socket.create_connection((host, self.listeners.ports["LISTEN"]), 0.2)
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(0.2)
+        try:
+            sock.connect(path)
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
     def connect_later(self, attack):
         self.connected = self.ended = False
         if not attack.seen.startswith("connected"):
             return None
+        path = str(self.work / "socket") if attack.seen.endswith("by_path") else None
         host = "127.0.0.2" if attack.seen.endswith("afar") else "127.0.0.1"
 
         def connect():
             while not self.ended:
                 time.sleep(0.02)
                 try:
-                    with socket.create_connection((host, self.listeners.ports["LISTEN"]),
-                                                  0.2) as sock:
+                    with self.connect_to(host, path) as sock:
                         self.connected |= sock.recv(6) == b"ATTACK"
                         return
                 except OSError:
@@ -337,6 +350,9 @@ class Arena:
 
     def seen_settings(self, _attack, _result):
         codex = self.work / ".codex"
+        tasks = self.work / "sub/.vscode/tasks.json"
+        if (self.work / "sub/.envrc").exists() or (tasks.exists() and tasks.read_text() != "old\n"):
+            return True
         if any((self.work / name).exists() for name in (".vscode", ".gemini", ".mcp.json")):
             return True
         return codex.is_symlink() or codex.exists() and (
@@ -378,6 +394,9 @@ class Arena:
         return self.listeners.received > self.count
 
     def seen_connected(self, _attack, _result):
+        return self.connected
+
+    def seen_connected_by_path(self, _attack, _result):
         return self.connected
 
     def seen_connected_from_afar(self, _attack, _result):

@@ -186,6 +186,22 @@ static bool listen_to_all(char **arguments) /* port, milliseconds */
 	return other >= 0 && send(other, "ATTACK", 6, MSG_NOSIGNAL) == 6;
 }
 
+/* The same, by a socket that is a file. */
+static bool listen_unix(char **arguments) /* path, milliseconds */
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), other;
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", arguments[0]);
+	if (bind(fd, (void *)&at, sizeof(at)) != 0 || listen(fd, 1) != 0)
+		return refused("bind or listen");
+	if (poll(&wait, 1, (int)number(arguments[1])) <= 0)
+		return false;
+	other = accept(fd, NULL, NULL);
+	return other >= 0 && send(other, "ATTACK", 6, MSG_NOSIGNAL) == 6;
+}
+
 /* An address more on the loopback device (netlink(7), rtnetlink(7)). */
 static bool add_address(char **host)
 {
@@ -236,6 +252,7 @@ const struct attack network_attacks[] = {
 	{ "receive-descriptor", 1, receive_descriptor },
 	{ "send-inherited", 1, inherited },
 	{ "listen", 2, listen_to_all },
+	{ "listen-unix", 2, listen_unix },
 	{ "add-address", 1, add_address },
 	{ "socket", 3, make_socket },
 	{ NULL, 0, NULL },

@@ -22,6 +22,8 @@ LIMITED = "limits hold at every level"
 # A PID namespace, for attacks that could reach too far.
 PID = ("--pid", "--fork", "--kill-child", "--mount-proc")
 READABLE = "what may be read may be looked at"
+NODE = "Landlock knows no device nodes; those in /dev are hidden"
+SHARED = "a socket in the workspace is a file of the workspace"
 
 
 class Attack(NamedTuple):
@@ -104,6 +106,12 @@ def files():
               seen="done", root=True)
     yield row("device made in the workspace", "A9 4", "$P mknod $W/disk", seen="done", root=True)
     yield row("the kernel's log", "A9 4", "$P open-for-writing /dev/kmsg", seen="done", root=True)
+    yield row("a disk, read", "A9 4", "for d in /dev/loop0 /dev/vda /dev/sda /dev/nvme0n1; do "
+              "dd if=$d of=/dev/null bs=512 count=1 && exit 0; done; echo No such device; exit 1",
+              seen="done", root=True)
+    yield row("a disk by a node that root put elsewhere", "A9 4",
+              "dd if=disk of=/dev/null bs=512 count=1", seen="done", root=True,
+              before="mknod $W/disk b 7 0", landlock=NODE, users=("root",))
     yield row("file beyond the limit of size", "E 95", "$P grow $W/big 17", seen="big", paths=LIMITED)
     yield row("hard link that the user made before", "D2", "echo ATTACK > $W/linked",
               full=PROBE_FILE, landlock=PROBE_FILE)
@@ -131,6 +139,10 @@ def hidden():
               options=("--deny", "$W/hidden"), before="mkdir $W/hidden; cp $O/secret $W/hidden")
     yield row("SSH key", "A12", "cat ~/.ssh/id_rsa")
     yield row("cloud keys", "A9 21", "cat ~/.aws/credentials")
+    yield row("cloud keys, mounted elsewhere", "A9 21", "cat $O/keys/credentials", root=True,
+              before="mkdir $O/keys; mount --bind ~/.aws $O/keys", later="umount $O/keys")
+    yield row("GitHub's token where a variable says", "A9 21", "cat $O/config/gh/hosts.yml",
+              before="mkdir -p $O/config/gh; cp $O/secret $O/config/gh/hosts.yml")
     yield row("hasp's tokens", "E 75", "cat ~/.gemini/oauth_creds.json")
     yield row("secrets in the environment of others", "E 73",
               "tr '\\0' '\\n' < /proc/$C/environ | grep API_TOKEN")
@@ -149,6 +161,18 @@ def settings():
               "mkdir -p .gemini; echo x > .gemini/settings.json", seen="settings")
     yield row("made by a thread that changes the path meanwhile", "E 35",
               "$P race-text $W/.mcp.jsox $W/.mcp.json", seen="settings")
+    yield row("in a sub-folder", "E 21", "mkdir -p sub/.vscode; echo x > sub/.vscode/tasks.json",
+              seen="settings", before="mkdir $W/sub")
+    yield row("in a sub-folder, overwritten", "E 21", "echo x > sub/.vscode/tasks.json",
+              seen="settings",
+              before="mkdir -p $W/sub/.vscode; echo old > $W/sub/.vscode/tasks.json")
+    yield row("in a sub-folder, what a shell runs", "E 35", "echo x > sub/.envrc", seen="settings",
+              before="mkdir $W/sub")
+    yield row("in a sub-folder, by a thread that changes the path meanwhile", "E 35",
+              "$P race-text $W/sub/.envrx $W/sub/.envrc", seen="settings", before="mkdir $W/sub")
+    yield row("in a sub-folder that replaces another", "E 35",
+              "mkdir new; echo x > new/.envrc; mv sub old; mv new sub", seen="settings",
+              before="mkdir $W/sub")
     yield row("moved into place", "E 35", "mkdir x; echo x > x/settings.json; mv x .gemini",
               seen="settings")
     yield row("overwritten", "A9 20", "echo x > .codex/config.toml", seen="settings",
@@ -245,6 +269,11 @@ def network():
               landlock="a command's servers are the machine's where there is no network namespace")
     yield row("being connected to by others", "A9 ingress", "$P listen $LISTEN 300",
               seen="connected_from_afar")
+    yield row("being connected to by a socket in the workspace", "A9 ingress",
+              "$P listen-unix $W/socket 300", seen="connected_by_path", full=SHARED,
+              landlock=SHARED)
+    yield row("socket of a daemon that lies in the workspace", "E 71", "$P unix-stream daemon",
+              before="ln $S/daemon $W/daemon", full=SHARED, landlock=SHARED)
     yield row("another address for the machine", "E 95", "$P add-address 127.77.0.1", seen="done",
               root=True, own=("--net",))
     for name, numbers in (("packets", "17 3 0"), ("raw IP", "2 3 1"), ("netfilter", "16 3 12"),

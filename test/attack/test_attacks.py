@@ -50,4 +50,5 @@ def test_the_document_has_these_tables():
 def test_at_full_only_the_workspace_and_looking_are_let_through():
     assert {attack.name for attack in ATTACKS if attack.full} == {
         "hard link that the user made before", "look at a file's size and times",
-        "lock a file that may be read"}
+        "lock a file that may be read", "being connected to by a socket in the workspace",
+        "socket of a daemon that lies in the workspace"}
