@@ -280,6 +280,7 @@ void guard_note(struct guard *guard, const char *path)
 	pthread_mutex_lock(&guard->lock);
 	guard->any = true;
 	guard->lost |= path[0] == '\0';
+	names_note(guard, path);
 	if (len >= 0) {
 		_cleanup_free_ char *folder = mem_dup(rest, (size_t)len);
 		_cleanup_free_ char *owner = git_owner(root, folder);

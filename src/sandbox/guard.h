@@ -17,7 +17,8 @@
  *     `commondir` or by a `.git` file that leads outside, lines of a rebase in progress that run a
  *     command;
  *   - names that others obey in any folder (names.h, DEEP): those that came to be in a folder that
- *     is not the command's own are taken away, those that were changed are told;
+ *     is not the command's own are taken away, if the command was seen at work in that folder; else
+ *     they may be the user's, and are told, as are those that were changed;
  *   - at the landlock level, what mounts protect at full: content and mode are remembered and
  *     put back.
  *

@@ -66,6 +66,8 @@ struct guard_place {
 
 struct kept;
 
+enum { NOTED_WORDS = 256 };
+
 struct guard {
 	const struct sandbox_plan *plan; /* borrowed */
 	struct guard_root *roots;        /* owned */
@@ -81,6 +83,7 @@ struct guard {
 	char **vacated;                  /* owned; places whose earlier folders are gone */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
+	uint64_t noted[NOTED_WORDS];     /* folders in which names were made, by a hash of each */
 	struct opened *opened;           /* owned; folders that were opened up for the check */
 	size_t opened_count;
 	/* of the check under way */
@@ -166,6 +169,8 @@ bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t bud
 
 /* Puts right what the command did to such a name, or to a file beneath one, if it did. */
 void names_check(struct guard *guard, const struct guard_root *root, const char *path);
+/* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
+void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);
 
 /* ---- what only mounts protect (guard_keep.c) ---- */

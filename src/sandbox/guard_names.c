@@ -4,7 +4,10 @@
  *
  * A folder that the command made is its own to fill: a clone has its .vscode.  "Made" is the time of
  * birth that the file system keeps, and nobody can set.  A fresh folder where another was before
- * (moved away, removed) is no fresh one: it stands where somebody works. */
+ * (moved away, removed) is no fresh one: it stands where somebody works.
+ *
+ * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but where
+ * the command was seen to make names. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,6 +81,37 @@ bool guard_is_fresh(struct guard *guard, const char *folder)
 	return fresh;
 }
 
+/* The bit of the first `len` bytes of a path (FNV-1a). */
+static unsigned bit_of(const char *path, size_t len)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)path[i]) * 16777619u;
+	return (hash ^ hash >> 15) % (NOTED_WORDS * 64);
+}
+
+static size_t folder_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+void names_note(struct guard *guard, const char *path)
+{
+	unsigned bit = bit_of(path, folder_len(path));
+
+	guard->noted[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool is_noted(const struct guard *guard, const char *path, size_t len)
+{
+	unsigned bit = bit_of(path, len);
+
+	return guard->noted[bit / 64] >> bit % 64 & 1;
+}
+
 static bool is_listed(const struct guard *guard, const char *path)
 {
 	struct denial denial;
@@ -101,7 +135,9 @@ void names_check(struct guard *guard, const struct guard_root *root, const char 
 	folder = mem_dup(full, at - 1);
 	if (is_fresh(guard, folder) || !look(full, &stx))
 		return;
-	if (is_since(guard, &stx))
+	if (is_since(guard, &stx) &&
+	    (was_vacated(guard, folder) || is_noted(guard, full, at - 1) ||
+	     is_noted(guard, full, folder_len(full))))
 		guard_take_away(guard, row->reason, root, path);
 	else if (!S_ISDIR(st.st_mode))
 		guard_tell(guard, row->reason, root, path,

@@ -50,7 +50,8 @@ static int open_judged(const struct call *call, int folder, const char *path, bo
 		return -1;
 	if (((!path || !path[0] || named_is_descriptor(path)) && has_no_name(fd, &named)) ||
 	    (named.path[0] &&
-	     plan_judge(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial)))
+	     plan_judge_rules(call->supervisor->plan, named.path, SANDBOX_WRITE, false,
+	                      &denial)))
 		return fd_steal(&fd);
 	denial.kind = DENIAL_METADATA;
 	record_denial(call, &denial);
@@ -93,7 +94,7 @@ static struct answer watch_row(const struct call *call, const struct handler *ro
 	if (call_read_path(call, call->args[(unsigned char)row->path], path) == 0 && path[0] &&
 	    named_find(call, folder, path, follow, &named) == 0 && named.path[0] &&
 	    strncmp(named.path, "/proc/", 6) != 0 &&
-	    !plan_judge(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial) &&
+	    !plan_judge_rules(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial) &&
 	    named_exists(&named) && call_alive(call)) {
 		denial.kind = DENIAL_METADATA;
 		record_denial(call, &denial);

@@ -92,10 +92,10 @@ class Place:
     def readable(self, level, paths, **more):
         """Those of the files whose canary a command reads."""
         (self.work / "list").write_text("".join("%s\n" % path for path in paths))
-        ended = self.sandbox(level, "while IFS= read -r p; do grep -q %s \"$p\" 2> /dev/null && "
-                             "echo \"read $p\"; done < list; echo finished" % CANARY, **more)
+        ended = self.sandbox(level, "xargs -d '\\n' grep -ls %s < list; echo finished" % CANARY,
+                             **more)
         assert "finished" in ended.stdout, ended.stdout
-        return {line[5:] for line in ended.stdout.splitlines() if line.startswith("read ")}
+        return {line for line in ended.stdout.splitlines() if line.startswith("/")}
 
     def close(self):
         shutil.rmtree(self.top, ignore_errors=True)

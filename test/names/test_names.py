@@ -109,11 +109,14 @@ def writable():
 
 
 def writing(folder, rows):
-    """Tries to write each, as a file or, where it is a folder, as one in it."""
-    return "; ".join(
-        "{ mkdir -p '%s'; echo new > '%s'; } 2> /dev/null" %
-        (Path(path).parent, path) for row in rows
-        for path in ("%s/%s" % (folder, row.place()), "%s/%s/inside" % (folder, row.place())))
+    """Tries to write each, as a file and, where it is a folder, as one in it."""
+    paths = ["%s/%s%s" % (folder, row.place(), end) for end in ("", "/inside") for row in rows]
+    script = ""
+    for part in (paths[:len(rows)], paths[len(rows):]):
+        folders = sorted({str(Path(path).parent) for path in part})
+        script += "mkdir -p %s 2> /dev/null; " % " ".join("'%s'" % path for path in folders)
+        script += "; ".join("{ echo new > '%s'; } 2> /dev/null" % path for path in part) + "; "
+    return script.rstrip("; ")
 
 
 def files(folder):
@@ -178,6 +181,29 @@ def test_a_place_where_a_folder_was_is_not_a_new_one(place, level, way):
         for name in (".envrc", ".ENVRC"):
             path = place.work / folder / name
             assert not path.exists() and not path.is_symlink(), ended.stdout
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_copied_with_its_modes_and_times_is_no_trouble(place, level):
+    place.plant(place.work / "sub/.vscode/settings.json")
+    place.plant(place.work / "sub/.husky/pre-commit").chmod(0o755)
+    place.give_away()
+    ended = place.sandbox(level, "cp -a sub new && tar cf a.tar new && rm -rf new && tar xf a.tar && "
+                          "diff -r sub new && touch -d 2020-01-01 new/.vscode/settings.json")
+    assert (ended.returncode, ended.stdout) == (0, "")
+
+
+def test_what_the_user_makes_meanwhile_stays(place):
+    (place.work / "sub").mkdir()
+    (place.work / "other").mkdir()
+    place.give_away()
+    # The command waits until the file is there, which somebody outside makes.
+    outside = subprocess.Popen(["sh", "-c", "until [ -e other/begun ]; do :; done; "
+                                "echo mine > sub/.envrc; echo > go"], cwd=place.work)
+    ended = place.sandbox("full", "echo > other/begun; until [ -e go ]; do :; done")
+    assert outside.wait() == 0
+    assert (place.work / "sub/.envrc").read_text() == "mine\n", ended.stdout
+    assert "sub/.envrc" in ended.stdout
 
 
 @pytest.mark.parametrize("level", LEVELS)
