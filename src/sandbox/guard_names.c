@@ -2,12 +2,12 @@
 /* Names that others obey in any folder: what the supervisor asks, and what is done about those that
  * got past it.
  *
- * A folder that the command made is its own to fill: a clone has its .vscode.  "Made" is the time of
- * birth that the file system keeps, and nobody can set.  A fresh folder where another was before
+ * A folder that the command made is its own to fill: a clone has its .vscode.  "Made" is the time
+ * of birth that the file system keeps, and nobody can set.  A fresh folder where another was before
  * (moved away, removed) is no fresh one: it stands where somebody works.
  *
- * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but where
- * the command was seen to make names. */
+ * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but
+ * where the command was seen to make names. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

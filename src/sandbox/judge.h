@@ -15,8 +15,8 @@ struct sandbox_name; /* names.h */
 bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
                 bool removes, struct denial *ret_denial);
 
-/* The two halves of plan_judge's answer: what the rules say, and whether `path` is, or is beneath, a
- * name that programs obey in any folder (names.h, DEEP) of one that is writable.  The supervisor
+/* The two halves of plan_judge's answer: what the rules say, and whether `path` is, or is beneath,
+ * a name that programs obey in any folder (names.h, DEEP) of one that is writable.  The supervisor
  * asks for them one by one: such a name may be removed, and made in a folder that is new. */
 bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
                       enum sandbox_access wanted, bool removes, struct denial *ret_denial);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of the tables of names.h, tried for real: what is hidden cannot be read, at its place and
-where a variable moves it; what is protected cannot be written, in the root and in a sub-folder."""
+"""Every row of the tables of names.h, tried for real: what is hidden cannot be read, at its place
+and where a variable moves it; what is protected cannot be written, in the root and in a sub-folder.
+"""
 
 import json
 import subprocess
@@ -188,8 +189,8 @@ def test_what_is_copied_with_its_modes_and_times_is_no_trouble(place, level):
     place.plant(place.work / "sub/.vscode/settings.json")
     place.plant(place.work / "sub/.husky/pre-commit").chmod(0o755)
     place.give_away()
-    ended = place.sandbox(level, "cp -a sub new && tar cf a.tar new && rm -rf new && tar xf a.tar && "
-                          "diff -r sub new && touch -d 2020-01-01 new/.vscode/settings.json")
+    ended = place.sandbox(level, "cp -a sub new && tar cf a.tar new && rm -rf new && "
+                          "tar xf a.tar && diff -r sub new && touch -d 2020-01-01 new/.vscode/settings.json")
     assert (ended.returncode, ended.stdout) == (0, "")
 
 
@@ -210,8 +211,8 @@ def test_what_the_user_makes_meanwhile_stays(place):
 def test_by_name_it_is_given(place, level):
     (place.work / "sub/.vscode").mkdir(parents=True)
     place.give_away()
-    ended = place.sandbox(level, "echo x > sub/.vscode/tasks.json && echo x > sub/.envrc", "--write",
-                          "sub/.vscode", "--write", "sub/.envrc")
+    ended = place.sandbox(level, "echo x > sub/.vscode/tasks.json && echo x > sub/.envrc",
+                          "--write", "sub/.vscode", "--write", "sub/.envrc")
     assert ended.returncode == 0 and "denied" not in ended.stdout, ended.stdout
     assert (place.work / "sub/.envrc").exists()
 

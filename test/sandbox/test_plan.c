@@ -73,6 +73,35 @@ static void settings_are_read_only_or_must_not_come_to_be(void **state)
 	sandbox_plan_free(plan);
 }
 
+static void names_that_others_obey_are_judged_in_any_folder(void **state)
+{
+	struct fixture *f = *state;
+	const char *write[] = { in(f, "tree/given/.vscode") };
+	static const char *const never[] = {
+		"tree/a/.vscode", "tree/a/b/.vscode/tasks.json", "tree/a/.envrc", "tree/a/.ENVRC",
+		"tree/a/.hg/hgrc", "tree/a/.jj/repo/config.toml", "tree/.gitx/.gdbinit",
+		"tree/given/.idea", "tree/a/mise.toml",
+	};
+	static const char *const always[] = {
+		"tree/a/.vscodes", "tree/a/x.envrc", "tree/a/.hg/store", "tree/a/.jj/repo",
+		"tree/a/node_modules/b/.vscode/x", "tree/a/.git/.envrc", "tree/a/.env",
+		"tree/a/.pre-commit-config.yaml", "tree/given/.vscode/x", "tree/a/mise",
+	};
+	struct sandbox_plan *plan;
+
+	shell(f, "mkdir -p $W/given/.vscode");
+	f->options.write = write;
+	f->options.write_count = 1;
+	plan = plan_of(f);
+	for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+		assert_false(may(plan, in(f, never[i]), SANDBOX_WRITE));
+		assert_true(may(plan, in(f, never[i]), SANDBOX_READ));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(always); i++)
+		assert_true(may(plan, in(f, always[i]), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+}
+
 static void writing_by_name_lifts_a_protection(void **state)
 {
 	struct fixture *f = *state;
@@ -503,6 +532,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, plan_setup, plan_teardown)
 		TEST(symlinks_at_protected_names_are_listed_and_their_targets_protected),
 		TEST(settings_are_read_only_or_must_not_come_to_be),
+		TEST(names_that_others_obey_are_judged_in_any_folder),
 		TEST(writing_by_name_lifts_a_protection),
 		TEST(what_is_denied_wins),
 		TEST(a_folder_above_something_hidden_keeps_its_name),
