@@ -179,7 +179,7 @@ struct sandbox_plan {
 	size_t pointer_count;
 };
 
-/* Makes a plan; some 200 us for an ordinary workspace.  Folders are listed, names looked at
+/* Makes a plan; some 400 us for an ordinary workspace.  Folders are listed, names looked at
  * (O_PATH, lstat); no file is opened.  What git's own pointers say is assumed, or found out by a
  * process that is made for it and can do nothing else (plan_read.c), which costs more than all the
  * rest.  Between a plan and its use a path can be swapped: whoever opens a rule's path follows no

@@ -168,9 +168,20 @@ static void seek_row(struct draft *draft, int folder, const char *base,
 		seek_one(draft, folder, base, row, row->path + skip);
 }
 
+/* Whether anything beneath `base` is writable: for most folders no, and rows are many. */
+static bool is_near_writable(const struct draft *draft, const char *base)
+{
+	for (size_t i = 0; i < draft->writable_count; i++)
+		if (spot_within(draft->writable[i], base) || spot_within(base, draft->writable[i]))
+			return true;
+	return false;
+}
+
 /* All are missing: they matter where they could be made. */
 static void note_all_missing(struct draft *draft, const char *base, struct sandbox_names names)
 {
+	if (!is_near_writable(draft, base))
+		return;
 	for (size_t i = 0; i < names.count; i++) {
 		const struct sandbox_name *row = &names.rows[i];
 

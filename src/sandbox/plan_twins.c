@@ -160,10 +160,14 @@ static bool is_secret(const struct sandbox_rule *rule)
 
 void plan_twins(struct draft *draft)
 {
-	__attribute__((cleanup(mounts_release))) struct mounts mounts;
+	__attribute__((cleanup(mounts_release))) struct mounts mounts = { 0 };
 	size_t count = draft->rule_count;
+	bool any = false;
 
-	read_mounts(&mounts);
+	for (size_t i = 0; i < count; i++)
+		any = any || is_secret(&draft->rules[i].rule);
+	if (any)
+		read_mounts(&mounts);
 	for (size_t i = 0; i < count; i++) {
 		struct draft_rule rule = draft->rules[i]; /* the list moves when it grows */
 		const struct mount *own = mount_of(&mounts, rule.rule.path);
