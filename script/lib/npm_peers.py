@@ -64,6 +64,7 @@ SETS = {
     "opencode": Set(("opencode-ai@1.18.33",),
                     "an agent; its script puts the program in place", scripts=True),
     "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
+    "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 
 

@@ -117,6 +117,8 @@
 #define LIMIT_WAITING_CONNECTS 128
 /* Addresses that servers of a command have bound, where its connects are held to them. */
 #define LIMIT_BOUND_ADDRESSES 4096
+/* Segments of shared memory that a command has at once, at level landlock: a database has one. */
+#define LIMIT_SHARED_SEGMENTS 256
 
 /* Rules of a sandbox plan (sandbox/plan.h), and names that must not come into being: each is a
  * mount, or looked at by each system call that is judged. */

@@ -24,8 +24,11 @@ static const char *end_sentence(enum run_why why)
 void sandbox_report_lines(const struct attended *attended, struct buf *out)
 {
 	const char *ended = end_sentence(attended->end.why);
+	bool succeeded = attended->end.why == RUN_EXITED && attended->end.exit_code == 0;
 
 	for (size_t i = 0; i < attended->denial_count; i++) {
+		if (succeeded && denial_is_routine(&attended->denials[i]))
+			continue;
 		buf_str(out, "hasp: denied: ");
 		denial_sentence(&attended->denials[i], out);
 		buf_char(out, '\n');
@@ -42,6 +45,8 @@ static json_t *report_denial(const struct denial *denial)
 
 	if (denial->pid)
 		json_object_set_new(object, "pid", json_integer(denial->pid));
+	if (denial_is_routine(denial))
+		json_object_set_new(object, "routine", json_true());
 	return object;
 }
 

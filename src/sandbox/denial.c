@@ -27,6 +27,66 @@ const char *denial_kind_name(enum denial_kind kind)
 	return (unsigned)kind < DENIAL_KIND_COUNT ? kinds[kind].name : "unknown";
 }
 
+/* To add one: a row, and a job of test/honest/jobs.py that meets it and succeeds. */
+static const struct {
+	enum denial_kind kind;
+	enum sandbox_reason reason;
+	const char *begin, *end; /* of `what` */
+	const char *why;
+} routines[] = {
+	{ DENIAL_CONNECT, SANDBOX_REASON_NETWORK, "", ":53/udp", "names are looked up" },
+	{ DENIAL_CONNECT, SANDBOX_REASON_NETWORK, "", ":53/tcp", "names are looked up" },
+	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET, SOCK_DGRAM, ", "",
+	  "names are looked up, at level landlock" },
+	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET6, SOCK_DGRAM, ", "",
+	  "names are looked up, at level landlock" },
+	{ DENIAL_CALL, SANDBOX_REASON_KERNEL, "socket(AF_UNIX, SOCK_DGRAM, ", "",
+	  "syslog, utempter and sd_notify write to whoever listens" },
+	{ DENIAL_CONNECT, SANDBOX_REASON_SOCKETS, "unix:/run/systemd/resolve/", "",
+	  "names are looked up by systemd-resolved" },
+};
+
+/* Folders of what programs make anew when they need it; the same goes for what is beneath. */
+static const char *const caches[] = { ".cache", ".npm", "__pycache__" };
+
+static bool has_component(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
+		if (strncmp(at + 1, name, len) == 0 && (at[1 + len] == '/' || !at[1 + len]))
+			return true;
+	return false;
+}
+
+static bool is_cache(const struct denial *denial)
+{
+	if (denial->kind != DENIAL_WRITE || denial->reason != SANDBOX_REASON_DEFAULT)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(caches); i++)
+		if (has_component(denial->what, caches[i]))
+			return true;
+	return false;
+}
+
+static bool has_ends(const char *text, const char *begin, const char *end)
+{
+	size_t len = strlen(text), first = strlen(begin), last = strlen(end);
+
+	return len >= first + last && strncmp(text, begin, first) == 0 &&
+	       strcmp(text + len - last, end) == 0;
+}
+
+bool denial_is_routine(const struct denial *denial)
+{
+	for (size_t i = 0; i < ARRAY_LEN(routines); i++) {
+		if (denial->kind == routines[i].kind && denial->reason == routines[i].reason &&
+		    has_ends(denial->what, routines[i].begin, routines[i].end))
+			return true;
+	}
+	return is_cache(denial);
+}
+
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
 static bool misleads(uint32_t c)
 {

@@ -33,6 +33,11 @@ struct denial {
 	unsigned count;     /* the same several times: only the first is told, with how many in the end */
 };
 
+/* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is looked
+ * up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
+ * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
+bool denial_is_routine(const struct denial *denial);
+
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
 void denial_sentence(const struct denial *denial, struct buf *out);

@@ -143,6 +143,12 @@ const struct filter_rule filter_rules[] = {
 	DENY_IF("ioctl", "TIOCLINUX pastes into the console", IS(1, 0x541c)),
 	DENY_IF("ioctl", "TIOCSETD loads line disciplines", IS(1, 0x5423)),
 
+	/* The supervisor reads paths and addresses from the memory of processes.  Agents for keys (gpg-agent,
+	 * ssh-agent) close theirs, which would leave them without sockets; cores are never written, and
+	 * nobody inside may trace them. */
+	{ .call = "prctl", .filters = COMMAND, .answer = RULE_ERRNO, .error = 0,
+	  .tests = { IS(0, 4 /* PR_SET_DUMPABLE */), IS(1, 0) }, .why = "believed, and not done" },
+
 	/* A filter with a listener of its own would be asked before ours, once ours is gone. */
 	{ .call = "seccomp", .filters = NOBODY, .answer = RULE_ERRNO, .error = EBUSY,
 	  .tests = { IS(0, 1 /* SECCOMP_SET_MODE_FILTER */), ANY_OF(1, 8 /* NEW_LISTENER */) },

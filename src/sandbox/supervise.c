@@ -46,6 +46,9 @@ static const struct handler handlers[NR_COUNT] = {
 	[SYS_renameat2] = TWO(handle_rename, 0, 1, 2, 3, 4),
 	[SYS_connect] = ONE(handle_connect, -1, -1, -1, 0),
 	[SYS_sendto] = ONE(handle_sendto, -1, -1, -1, 0),
+	[SYS_shmget] = ONE(handle_shmget, -1, -1, -1, 0),
+	[SYS_shmat] = ONE(handle_shmat, -1, -1, -1, 0),
+	[SYS_shmctl] = ONE(handle_shmctl, -1, -1, -1, 0),
 	[SYS_bind] = ONE(handle_bind, -1, -1, -1, 0),
 	[SYS_listen] = ONE(handle_listen, -1, -1, -1, 0),
 	[SYS_fchmod] = ONE(handle_chmod, 0, -1, -1, 0),
@@ -194,6 +197,7 @@ static void release(struct supervisor *supervisor)
 {
 	connects_free(supervisor);
 	bound_free(supervisor);
+	segments_free(supervisor);
 	records_free(supervisor);
 	folders_forget(supervisor);
 	procs_free(supervisor);

@@ -23,6 +23,7 @@
 struct waiting;
 struct record;
 struct bound;
+struct segment;
 
 /* What is kept to answer faster. */
 enum { KEPT_PROCS = 16, KEPT_FOLDERS = 256 };
@@ -45,6 +46,8 @@ struct supervisor {
 	unsigned record_count, untold;   /* untold: met when there were too many */
 	struct bound *bound;             /* owned list of addresses that commands have bound */
 	unsigned bound_count;
+	struct segment *segments;        /* owned list of System V segments that commands have made */
+	unsigned segment_count;
 	bool proc_is_own;
 	bool takes_descriptors;          /* pidfd_getfd is to be had: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */
@@ -202,6 +205,12 @@ struct answer handle_bind(const struct call *call, const struct handler *row);
 struct answer handle_listen(const struct call *call, const struct handler *row);
 bool bound_has(const struct supervisor *supervisor, const struct sockaddr_storage *address);
 void bound_free(struct supervisor *supervisor);
+
+/* supervise_shared.c: the landlock level */
+struct answer handle_shmget(const struct call *call, const struct handler *row);
+struct answer handle_shmat(const struct call *call, const struct handler *row);
+struct answer handle_shmctl(const struct call *call, const struct handler *row);
+void segments_free(struct supervisor *supervisor);
 
 /* supervise_metadata.c: the landlock level */
 struct answer handle_chmod(const struct call *call, const struct handler *row);

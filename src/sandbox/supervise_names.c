@@ -11,8 +11,10 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/judge.h"
 #include "sandbox/supervise_internal.h"
@@ -146,7 +148,31 @@ static struct answer answer_judged(const struct call *call, bool refused, const 
 	return answer_go_on();
 }
 
-static struct answer open_with(const struct call *call, const struct handler *row, uint64_t flags)
+/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to be
+ * written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
+static bool has_no_name(const struct supervisor *supervisor, const struct named *named,
+                        uint64_t flags)
+{
+	return (flags & O_TMPFILE) == O_TMPFILE && supervisor->plan->level == SANDBOX_LANDLOCK &&
+	       supervisor->plan->temp && strcmp(named->path, "/tmp") == 0 &&
+	       !plan_judge(supervisor->plan, named->path, SANDBOX_WRITE, false, NULL);
+}
+
+static struct answer open_without_name(const struct call *call, uint64_t flags, mode_t mode)
+{
+	const int kept = O_ACCMODE | O_TMPFILE | O_EXCL | O_APPEND | O_NONBLOCK | O_SYNC;
+	_cleanup_fd_ int fd = open(call->supervisor->plan->temp, ((int)flags & kept) | O_CLOEXEC,
+	                           mode & ~call_umask(call) & 07777);
+	struct seccomp_notif_addfd add = { .id = call->id, .srcfd = (uint32_t)fd,
+		.newfd_flags = flags & O_CLOEXEC };
+
+	if (fd < 0)
+		return answer_error(errno);
+	return answer_of(ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add));
+}
+
+static struct answer open_with(const struct call *call, const struct handler *row, uint64_t flags,
+                               uint64_t mode)
 {
 	struct wanted wanted = { .needs_name = !(flags & O_CREAT), .truncates = flags & O_TRUNC };
 	struct named named;
@@ -162,13 +188,17 @@ static struct answer open_with(const struct call *call, const struct handler *ro
 	error = find(call, row->folder, row->path, follow, &named);
 	if (error)
 		return not_found(call, error);
+	if (has_no_name(call->supervisor, &named, flags))
+		return open_without_name(call, flags, (mode_t)mode);
 	return answer_judged(call, judged(call, &named, wanted), named.path);
 }
 
 struct answer handle_open(const struct call *call, const struct handler *row)
 {
-	return open_with(call, row, row->flags < 0 ? O_WRONLY | O_CREAT | O_TRUNC :
-	                                             call->args[(unsigned char)row->flags]);
+	if (row->flags < 0) /* creat */
+		return open_with(call, row, O_WRONLY | O_CREAT | O_TRUNC, 0);
+	return open_with(call, row, call->args[(unsigned char)row->flags],
+	                 call->args[(unsigned char)row->flags + 1]);
 }
 
 struct answer handle_openat2(const struct call *call, const struct handler *row)
@@ -180,7 +210,7 @@ struct answer handle_openat2(const struct call *call, const struct handler *row)
 		return answer_go_on();
 	if (how.resolve & RESOLVE_IN_ROOT) /* the path means something else then */
 		return not_found(call, ELOOP);
-	return open_with(call, row, how.flags);
+	return open_with(call, row, how.flags, how.mode);
 }
 
 /* mkdir, mknod, symlink. */

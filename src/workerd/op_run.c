@@ -44,7 +44,45 @@ static char *true_entry(const char *entry, enum sandbox_level level)
 	return mem_strdup(entry);
 }
 
-/* As asked for, or the default; with TMPDIR and, for a tree that needs it, its mark. */
+/* What programs are told that would otherwise fail inside; a variable of these or of `unless` that the
+ * command has already stays as it is. */
+static const struct {
+	const char *name, *unless;
+	const char *value; /* NULL: where TMPDIR leads */
+	bool landlock;     /* at that level alone */
+	const char *why;
+} told[] = {
+	{ "LSAN_OPTIONS", "ASAN_OPTIONS", "detect_leaks=0", false,
+	  "LeakSanitizer traces its own program when it ends; ptrace is refused" },
+	{ "TMUX_TMPDIR", "", NULL, true, "tmux makes its socket in /tmp whatever TMPDIR says" },
+};
+
+static const char *find_variable(const char *const *env, const char *name)
+{
+	for (; *env; env++)
+		if (is_variable(*env, name))
+			return *env;
+	return NULL;
+}
+
+/* Appends the rows of the table that `from` leaves open; how many. */
+static size_t tell_programs(const struct sandbox_plan *plan, const char *const *from, char **env)
+{
+	const char *temp = plan ? sandbox_temp_seen(plan) : NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; plan && plan->level != SANDBOX_PATHS && i < ARRAY_LEN(told); i++) {
+		const char *value = told[i].value ? told[i].value : temp;
+
+		if (value && (!told[i].landlock || plan->level == SANDBOX_LANDLOCK) &&
+		    !find_variable(from, told[i].name) && !find_variable(from, told[i].unless))
+			env[count++] = mem_printf("%s=%s", told[i].name, value);
+	}
+	return count;
+}
+
+/* As asked for, or the default; with TMPDIR, what programs are told and, for a tree that needs it, its
+ * mark. */
 static char **make_environment(const struct run_state *state, const struct run_request *request)
 {
 	enum sandbox_level level = state->plan ? state->plan->level : SANDBOX_PATHS;
@@ -58,12 +96,13 @@ static char **make_environment(const struct run_state *state, const struct run_r
 
 	while (from[count])
 		count++;
-	env = mem_alloc(count + 3, sizeof(*env));
+	env = mem_alloc(count + 3 + ARRAY_LEN(told), sizeof(*env));
 	for (size_t i = 0; i < count; i++)
 		if (!temp || !is_variable(from[i], "TMPDIR"))
 			env[kept++] = true_entry(from[i], level);
 	if (temp)
 		env[kept++] = temp;
+	kept += tell_programs(state->plan, from, env + kept);
 	if (state->tree.kind == RUN_TREE_SHARED)
 		env[kept++] = mem_strdup(state->tree.mark);
 	environment_free(made);

@@ -111,15 +111,39 @@ static json_t *command_denial(const struct denial *denial)
 	return object;
 }
 
+static bool has_failed(const struct job_report *report)
+{
+	const struct run_end *end = &report->info.end;
+
+	return report->info.state != JOB_RUNNING &&
+	       (end->why != RUN_EXITED || end->exit_code != 0);
+}
+
+/* A model that reads of a denial looks into it: routine ones are worth that after a failure alone. */
+static bool is_shown(const struct job_report *report, size_t i)
+{
+	return has_failed(report) || !denial_is_routine(&report->denials[i]);
+}
+
+static size_t shown_count(const struct job_report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->denial_count; i++)
+		count += is_shown(report, i);
+	return count;
+}
+
 static void denials_json(json_t *result, const struct job_report *report)
 {
 	json_t *list;
 
-	if (!report->denial_count)
+	if (!shown_count(report))
 		return;
 	list = json_array();
 	for (size_t i = 0; i < report->denial_count; i++)
-		json_array_append_new(list, command_denial(&report->denials[i]));
+		if (is_shown(report, i))
+			json_array_append_new(list, command_denial(&report->denials[i]));
 	json_object_set_new(result, "denials", list);
 	if (report->denials_left_out)
 		json_object_set_new(result, "denials_left_out",
@@ -252,6 +276,8 @@ static void say_where_the_rest_is(struct buf *out, const struct session *session
 static void say_output(struct buf *out, const struct session *session,
                        const struct job_report *report)
 {
+	size_t shown = shown_count(report);
+
 	if (report->binary)
 		buf_printf(out, " Its output is not text (%" PRIu64 " bytes) and is not shown: "
 		                "write it to a file.", report->info.bytes);
@@ -262,9 +288,9 @@ static void say_output(struct buf *out, const struct session *session,
 		say_where_the_rest_is(out, session, report->info.id);
 	if (report->log_errno && report->info.bytes)
 		buf_printf(out, " The output was not kept whole: %s.", strerror(report->log_errno));
-	if (report->denial_count)
-		buf_printf(out, " The sandbox refused %zu thing%s, see denials.",
-		           report->denial_count, report->denial_count == 1 ? "" : "s");
+	if (shown)
+		buf_printf(out, " The sandbox refused %zu thing%s, see denials.", shown,
+		           shown == 1 ? "" : "s");
 }
 
 /* ---- the whole ------------------------------------------------------------------ */

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everyday jobs at full and at landlock, as root and as another user, end as they do outside."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from jobs import LEVELS, USERS, all_jobs, table
+from workshop import Workshop
+
+HASP = os.environ["HASP"]
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/honest-work.md"
+JOBS = {job.name: job for job in all_jobs()}
+
+
+@pytest.fixture(scope="module", name="runs")
+def the_runs(request):
+    """What was chosen of the table is begun at once, as many jobs side by side as help."""
+    workshops = {user: Workshop(HASP, user) for user in USERS}
+    with ThreadPoolExecutor((os.cpu_count() or 2) + 1) as pool:
+        yield {(item.callspec.params["name"], item.callspec.params["user"]): pool.submit(
+                   workshops[item.callspec.params["user"]].do, JOBS[item.callspec.params["name"]], LEVELS)
+               for item in request.session.items if item.originalname == "test_job"}
+    for workshop in workshops.values():
+        workshop.close()
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("name", JOBS)
+def test_job(runs, name, user):
+    if user not in JOBS[name].users:
+        return
+    wrong = runs[name, user].result()
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_the_document_has_this_table():
+    assert len(JOBS) >= 40
+    assert table() in DOCUMENT.read_text(), "make it again: test/honest/jobs.py"
