@@ -20,12 +20,14 @@
  *     other side sees the supervisor's process number (SO_PEERCRED).
  *   - landlock level: mode, owner, times and attributes are changed by the supervisor on what it
  *     opened beneath the writable paths; with the network off, bind and listen are made on
- *     loopback, whatever address was asked for.
+ *     loopback, whatever address was asked for; shared memory is made without a key and used by
+ *     the command alone; files without a name for /tmp lie in the session's folder.
  *
  * It reads the memory of the processes, so it needs their user and a kernel that lets parents do
  * that (Yama's ptrace_scope below 2).  Where a container forbids pidfd_getfd (Docker does without
  * CAP_SYS_PTRACE) there are no connections with the network off, and no UNIX sockets with it on.
- * A process that forbids it (PR_SET_DUMPABLE) has no records of names, and cannot connect.
+ * The filter answers a process that wants to forbid it (PR_SET_DUMPABLE) without doing so; one whose
+ * program nobody may read forbids it all the same, has no records of names, and cannot connect.
  *
  * Costs (Linux 6.18, a virtual machine): 12 to 13 us for a name, of which 8 us are the way there
  * and back (45 us without SYNC_WAKE_UP, before Linux 6.6), 20 to 30 us for a connect.  All other
