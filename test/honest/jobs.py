@@ -51,7 +51,8 @@ def version_control():
               "git checkout -q -; cat .vscode/settings.json; git status --porcelain",
               before="git init -q; mkdir .vscode; echo 1 > .vscode/settings.json; git add .; "
               "git commit -q -m one; git checkout -q -b other; echo 2 > .vscode/settings.json; "
-              "git commit -q -a -m two; git checkout -q -", unlike=("index",))
+              "git commit -q -a -m two; git checkout -q -", unlike=("index",),
+              flags=("--write", ".vscode"), why="what editors obey is protected, from git too")
     yield Job("git branch, merge, a conflict resolved",
               "git checkout -q -b side; echo side > file; git commit -q -a -m side; git checkout -q main; "
               "echo here > file; git commit -q -a -m here; git merge side > /dev/null && exit 9; "
