@@ -5,7 +5,7 @@
  *     row = authority_variable(span_str("HTTPS_PROXY"));   // NULL: hasp does not obey it
  *
  * The administrator's files and the user's may set every setting; a flag where one is named.  What
- * differs is what a *project* may set: a folder that others write, and that a sandboxed command may write.
+ * differs is what a *project* may set: a folder that others write, and sandboxed commands too.
  * Anything that chooses where keys or contents go, what is read or written, how strongly it is
  * confined, or what runs unasked is AUTHORITY_ASK at least: it counts from a project only after the
  * user allowed that name with that value (allow.h).

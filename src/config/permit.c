@@ -16,7 +16,7 @@ static bool is_plain(const char *text)
 	return !text[strcspn(text, "/:\\")];
 }
 
-/* A name in the folder, of a file that people write: these are read in ~/.gemini too, where keys are. */
+/* A name of a file that people write: context files are read in ~/.gemini too, where keys are. */
 static bool is_text_name(const char *text)
 {
 	static const char *const ends[] = { ".md", ".markdown", ".mdc", ".txt" };
