@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "search/git_config.h"
+#include "data/git_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -23,6 +23,8 @@ void draft_release(struct draft *draft)
 	free(draft->absent);
 	free_strings(draft->writable, draft->writable_count);
 	free_strings(draft->lifted, draft->lifted_count);
+	free_strings(draft->unjudged, draft->unjudged_count);
+	free(draft->globals);
 	plan_reader_release(&draft->reader);
 	*draft = (struct draft){ 0 };
 }

@@ -307,6 +307,10 @@ void explain_plan(const struct sandbox_plan *plan, const struct sandbox_probe *p
 	tell_rules(plan, teller);
 	tell_limits(plan, teller);
 	tell_mounts(plan, teller);
+	teller->begin(teller->data, "unjudged", true);
+	for (size_t i = 0; i < plan->unjudged_count; i++)
+		teller->text(teller->data, NULL, plan->unjudged[i]);
+	teller->end(teller->data);
 	teller->begin(teller->data, "weaker", true);
 	if (plan->weaker_because)
 		teller->text(teller->data, NULL, plan->weaker_because);

@@ -14,6 +14,8 @@
  *   absent[] { path reason why }   names that must not come into being
  *   limits { memory_bytes file_bytes processes open_files cpu_seconds }
  *   mounts[]                        steps.h, one line each, in order; level full alone
+ *   unjudged[]                      sentences: what of git's configuration is not known to be
+ *                                   protected
  *   weaker[]                        sentences: what is not enforced, and why
  */
 #ifndef HASP_SANDBOX_EXPLAIN_H

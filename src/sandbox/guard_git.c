@@ -307,12 +307,22 @@ static bool is_given(const struct look *look, const struct part *part)
 	return false;
 }
 
+/* Where git follows what is no folder. */
+static bool is_git_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcasecmp(slash ? slash + 1 : path, ".git") == 0;
+}
+
 static void check_folder(struct guard *guard, struct guard_place *place, int folder)
 {
 	const struct look look = { guard, place, folder };
 	struct parts now = { 0 };
 
-	if (!git_is_folder(folder))
+	/* A `.git` that a command made need not be whole: the next command could complete it, when its
+	 * hooks are nobody's any more. */
+	if (!git_is_folder(folder) && (place->existed || !is_git_name(place->path)))
 		return;
 	git_read_parts(guard, place, folder, false, &now);
 	for (size_t i = 0; i < now.count; i++) {
@@ -370,14 +380,6 @@ static void check_git_file(struct guard *guard, struct guard_place *place, const
 		check_target(guard, root, rest);
 	else if (!place_is_known(guard, place, now))
 		guard_take_away(guard, SANDBOX_REASON_GIT, place->root, place->path);
-}
-
-/* Where git follows what is no folder. */
-static bool is_git_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return strcasecmp(slash ? slash + 1 : path, ".git") == 0;
 }
 
 void git_place_check(struct guard *guard, struct guard_place *place)

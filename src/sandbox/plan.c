@@ -263,6 +263,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	size_t given = draft->writable_count; /* a repository elsewhere may add to it */
 
 	add_devices(draft, plan);
+	plan_config_globals(draft);
 	for (size_t i = 0; i < given; i++) {
 		const char *folder = draft->writable[i];
 		bool root = false;
@@ -331,6 +332,9 @@ static void take_over(struct draft *draft, struct sandbox_plan *plan)
 	plan->pointers = mem_steal(&draft->reader.pointers);
 	plan->pointer_count = draft->reader.count;
 	draft->reader.count = 0;
+	plan->unjudged = mem_steal(&draft->unjudged);
+	plan->unjudged_count = draft->unjudged_count;
+	draft->unjudged_count = 0;
 }
 
 /* The folder as it is called: what the rule for it says may have been merged with another's. */
@@ -355,6 +359,7 @@ bool sandbox_plan_make(const struct sandbox_options *options, const struct sandb
 	if (options->root_count == 0 && options->use == SANDBOX_USE_FILES)
 		return err_set(err, ERR_INVALID_ARGUMENT, "a workspace root is needed");
 	plan = mem_alloc(1, sizeof(*plan));
+	draft.plan = plan;
 	if (!choose_level(options, probe, plan, err) || !add_rules(&draft, plan, err) ||
 	    !name_temp(plan, options->temp, err)) {
 		sandbox_plan_free(plan);
@@ -378,6 +383,9 @@ void sandbox_plan_free(struct sandbox_plan *plan)
 		free(plan->roots[i]);
 	for (size_t i = 0; i < plan->given_count; i++)
 		free(plan->given[i]);
+	for (size_t i = 0; i < plan->unjudged_count; i++)
+		free(plan->unjudged[i]);
+	free(plan->unjudged);
 	free(plan->given);
 	sandbox_pointers_free(plan->pointers, plan->pointer_count);
 	free(plan->rules);

@@ -103,7 +103,8 @@ struct sandbox_absent {
 /* What a file of git's is taken to say, which decides where more has to be protected. */
 enum sandbox_pointer_kind {
 	SANDBOX_POINTER_LINE,     /* its first line: .git, commondir, gitdir */
-	SANDBOX_POINTER_HOOKS,    /* of a config: core.hooksPath */
+	SANDBOX_POINTER_CONFIG,   /* of a config and all it includes: what git would run or obey in
+	                           * the workspace, in the notation of plan_read.c */
 	SANDBOX_POINTER_WORKTREE, /* of a config: core.worktree */
 	SANDBOX_POINTER_KINDS
 };
@@ -177,6 +178,10 @@ struct sandbox_plan {
 	char *weaker_because;       /* owned; why the level is not full, one sentence; or NULL */
 	struct sandbox_pointer *pointers; /* owned; what it rests on */
 	size_t pointer_count;
+	char **unjudged;            /* owned; sentences: what of git's configuration may name a file
+	                             * of the workspace, but not which.  For --explain: it does not
+	                             * go to workers, and is not complete where much is assumed */
+	size_t unjudged_count;
 };
 
 /* Makes a plan; some 400 us for an ordinary workspace.  Folders are listed, names looked at

@@ -5,23 +5,27 @@
  * what names programs in it (names_git) is read-only, and the folder is a mount, so that it keeps
  * its name.
  *
- *   .git is missing       it must not come into being; nor must the folder become a bare repository
+ *   .git is missing       commands may make it ("git init"; the guard looks at what they leave),
+ *                         file tools may not; the folder must not become a bare repository
  *   .git is a folder      that; its submodules (.git/modules) likewise
  *   .git is a file        it is read-only.  What it points to is protected where it can be written;
  *                         a worktree whose repository knows it may write there, as git does
  *   .git is a symlink     its target is protected, and the symlink listed
- *   no .git in a root     repositories one level down are looked into (a folder of projects)
+ *   no .git in a root     repositories one level down are looked into (a folder of projects), and
+ *                         the repository that the root is a part of may be written to by commands,
+ *                         as git does
  *
  * Linked worktrees (.git/worktrees/x) that are checked out where commands cannot write are
  * protected. Those inside the writable paths are not: a command can do with them what it likes
  * anyway, and "git worktree remove" has to work; the guard looks at them.
  *
- * Read are git's own one-line pointers (.git, commondir, gitdir) and two values of config
- * (core.hooksPath, a submodule's worktree); each must be a regular file.  Who opens them:
- * plan_read.c.
+ * Read are git's own one-line pointers (.git, commondir, gitdir), a submodule's core.worktree, and
+ * what configurations name (plan_config.c).  Who opens them: plan_read.c.
  */
 #include <dirent.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/span.h"
 #include "base/limits.h"
@@ -86,13 +90,15 @@ static bool protect_module(void *data, const char *path)
 
 		if (walk->draft->git_folders >= LIMIT_SANDBOX_GIT_FOLDERS)
 			return false;
-		protect_git_folder(walk->draft, path, NULL);
-		if (!walk->worktree)
-			return true;
 		/* A submodule is usually checked out at the path that is its name. */
-		checkout = spot_join(walk->worktree, path + strlen(walk->modules) + 1);
-		if (look_at(checkout, ".git") == SPOT_FILE)
-			plan_names(walk->draft, checkout, (struct sandbox_names){ &dot_git, 1 });
+		if (walk->worktree)
+			checkout = spot_join(walk->worktree, path + strlen(walk->modules) + 1);
+		if (!checkout || look_at(checkout, ".git") != SPOT_FILE) {
+			protect_git_folder(walk->draft, path, NULL);
+			return true;
+		}
+		protect_git_folder(walk->draft, path, checkout);
+		plan_names(walk->draft, checkout, (struct sandbox_names){ &dot_git, 1 });
 		return true;
 	}
 	if (walk->depth < MODULE_DEPTH) {
@@ -141,32 +147,6 @@ static bool protect_worktree(void *data, const char *path)
 	return true;
 }
 
-static char *value_in_config(struct draft *draft, const char *git_folder,
-                             enum sandbox_pointer_kind kind)
-{
-	_cleanup_free_ char *path = spot_join(git_folder, "config");
-
-	return plan_read(draft, kind, path);
-}
-
-/* core.hooksPath may name a folder of the tree. */
-static void protect_hooks(struct draft *draft, const char *git_folder, const char *worktree)
-{
-	_cleanup_free_ char *value = value_in_config(draft, git_folder, SANDBOX_POINTER_HOOKS);
-	_cleanup_spot_ struct spot place = { 0 };
-
-	if (!value)
-		return;
-	spot_resolve(worktree, value, note_link, draft, &place);
-	if (!place.path || !spot_within(place.path, worktree) || strcmp(place.path, worktree) == 0)
-		return;
-	if (place.kind == SPOT_MISSING)
-		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_GIT, "core.hooksPath");
-	else
-		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_READ,
-		           SANDBOX_REASON_GIT, DRAFT_TABLE, "core.hooksPath");
-}
-
 /* `folder` is canonical and can be written to. */
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
 {
@@ -176,8 +156,7 @@ static void protect_git_folder(struct draft *draft, const char *folder, const ch
 	draft_rule(draft, mem_strdup(folder), true, SANDBOX_WRITE, SANDBOX_REASON_GIT, DRAFT_TABLE,
 	           "a repository");
 	plan_names(draft, folder, names_git());
-	if (worktree)
-		protect_hooks(draft, folder, worktree);
+	plan_config(draft, folder, worktree ? worktree : folder);
 	protect_each(&walk, folder, "modules", protect_module);
 	protect_each(&walk, folder, "worktrees", protect_worktree);
 }
@@ -204,11 +183,12 @@ static bool points_back(struct draft *draft, const char *git_folder, const char 
 	_cleanup_free_ char *back = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_free_ char *pointed = spot_join(worktree, ".git");
 	_cleanup_free_ char *above = spot_join(common, "worktrees");
-	_cleanup_free_ char *config = NULL;
+	_cleanup_free_ char *config = NULL, *file = NULL;
 
 	if (strcmp(common, git_folder) != 0)
 		return leads_to(git_folder, back, pointed) && spot_within(git_folder, above);
-	config = value_in_config(draft, git_folder, SANDBOX_POINTER_WORKTREE);
+	file = spot_join(git_folder, "config");
+	config = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
 	return leads_to(git_folder, config, worktree);
 }
 
@@ -246,11 +226,14 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
 		inside = true;
 	}
 	if (inside)
-		protect_git_folder(draft, common.path, NULL);
+		protect_git_folder(draft, common.path, worktree);
+	else
+		plan_config(draft, common.path, worktree);
 	if (strcmp(own.path, common.path) == 0)
 		return;
 	if (draft_in_writable(draft, own.path))
 		plan_names(draft, own.path, names_git_worktree());
+	plan_config(draft, own.path, worktree);
 }
 
 /* A folder with HEAD, objects and refs is a repository to git, wherever it is. */
@@ -299,6 +282,73 @@ static void follow_link(struct draft *draft, const char *folder)
 	}
 }
 
+/* ---- the repository that a root is a part of --------------------------------------------- */
+
+/* As git has it: the next `.git` above, on the same file system and of the same owner.  Not the
+ * home folder's, in which everything is, nor that of "/".  NULL: there is none; the caller frees. */
+static char *enclosing_top(struct draft *draft, const char *folder)
+{
+	_cleanup_free_ char *top = mem_strdup(folder);
+	const char *text = plan_home_text(draft);
+	_cleanup_spot_ struct spot home = { 0 };
+	struct stat below, st;
+
+	if (text)
+		spot_canonical(text, &home);
+	if (lstat(top, &below) != 0)
+		return NULL;
+	for (char *slash = strrchr(top, '/'); slash && slash > top; slash = strrchr(top, '/')) {
+		*slash = '\0';
+		if ((home.path && spot_within(home.path, top)) || lstat(top, &st) != 0 ||
+		    st.st_dev != below.st_dev)
+			return NULL;
+		if (look_at(top, ".git") != SPOT_MISSING)
+			return mem_steal(&top);
+	}
+	return NULL;
+}
+
+static bool is_repository(const char *git)
+{
+	struct stat st;
+
+	return lstat(git, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       look_at(git, "HEAD") != SPOT_MISSING && look_at(git, "objects") == SPOT_FOLDER &&
+	       look_at(git, "refs") == SPOT_FOLDER;
+}
+
+static void open_enclosing(struct draft *draft, const char *folder)
+{
+	_cleanup_free_ char *top = enclosing_top(draft, folder);
+	_cleanup_free_ char *git = top ? spot_join(top, ".git") : NULL;
+	enum spot_kind kind = git ? spot_kind_of(git) : SPOT_MISSING;
+
+	if (!git || draft_in_writable(draft, git))
+		return;
+	if (kind == SPOT_FILE)
+		follow_pointer(draft, top, git, true);
+	if (kind != SPOT_FOLDER || !is_repository(git))
+		return;
+	draft_writable(draft, &(struct spot){ git, SPOT_FOLDER }, SANDBOX_REASON_GIT, DRAFT_TABLE);
+	protect_git_folder(draft, git, top);
+}
+
+/* No repository is in the folder. */
+static void plan_no_git(struct draft *draft, const char *folder, bool root)
+{
+	bool command = draft->options->use == SANDBOX_USE_COMMAND;
+
+	if (!command)
+		plan_names(draft, folder, (struct sandbox_names){ &dot_git, 1 });
+	protect_bare(draft, folder);
+	plan_config(draft, NULL, folder);
+	if (!root)
+		return;
+	if (command)
+		open_enclosing(draft, folder);
+	each_folder(folder, protect_project, draft);
+}
+
 void plan_git(struct draft *draft, const char *folder, bool root)
 {
 	_cleanup_free_ char *path = spot_join(folder, ".git");
@@ -308,13 +358,10 @@ void plan_git(struct draft *draft, const char *folder, bool root)
 		protect_git_folder(draft, path, folder);
 	if (kind == SPOT_LINK)
 		follow_link(draft, folder);
-	if (kind == SPOT_FILE || kind == SPOT_MISSING)
+	if (kind == SPOT_FILE)
 		plan_names(draft, folder, (struct sandbox_names){ &dot_git, 1 });
 	if (kind == SPOT_FILE)
 		follow_pointer(draft, folder, path, root);
-	if (kind == SPOT_MISSING) {
-		protect_bare(draft, folder);
-		if (root)
-			each_folder(folder, protect_project, draft);
-	}
+	if (kind == SPOT_MISSING)
+		plan_no_git(draft, folder, root);
 }

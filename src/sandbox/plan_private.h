@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan while it is being made: between plan.c, plan_names.c, plan_git.c, plan_read.c and draft.c.
+/* A plan while it is being made: between plan.c, plan_names.c, plan_git.c,
+ * plan_config.c, plan_read.c and draft.c.
  *
  * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
  * path, the strongest; among equally strong ones the strictest.
@@ -9,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "sandbox/git_values.h"
 #include "sandbox/names.h"
 #include "sandbox/spot.h"
 #include "sandbox/plan.h"
@@ -40,7 +42,12 @@ struct plan_reader {
 
 struct draft {
 	const struct sandbox_options *options;
+	const struct sandbox_plan *plan; /* borrowed: its roots, and what is given */
 	struct plan_reader reader;
+	char *globals;                 /* owned; what git's configuration of the machine and of the
+	                                * user names, in the notation of plan_read.c; NULL: nothing */
+	char **unjudged;               /* owned */
+	size_t unjudged_count, unjudged_cap;
 	struct draft_rule *rules;      /* owned */
 	size_t rule_count, rule_cap;
 	struct sandbox_absent *absent; /* owned */
@@ -86,11 +93,29 @@ void plan_variables(struct draft *draft, const char *home);
 /* plan_twins.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 
-/* plan_read.c: the first line of a small regular file (no symlink), without its end; the value of
- * "NAME = PATH" in the first 32 KiB of one, without regard to case or section.  NULL: there is none,
- * it is longer than a path, or reader.failed.  The caller frees. */
+/* plan_read.c: the first line of a small regular file (no symlink), without its end; core.worktree
+ * of a configuration; what a configuration and all it includes names, a line each:
+ *
+ *     line = kind number " " word    enum git_word, git_value_number, a word: absolute or relative
+ *          | "?" number " " text     what is not known
+ *          | "!"                     the file cannot be read, or not to its end
+ *
+ * Absolute words are left out that do not lead into the roots; those of hooks are not, because the
+ * folder may hold links.  NULL: there is none, it is longer than a path, or reader.failed.  The caller
+ * frees. */
 char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path);
+/* The same notation for the text of one value that is no stranger's; NULL: nothing. */
+char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text);
+/* $HOME, or what the options say; NULL: there is none. */
+const char *plan_home_text(const struct draft *draft);
 void plan_reader_release(struct plan_reader *reader);
+
+/* plan_config.c: notes what git's configuration names.  First of all what counts everywhere: the
+ * configuration of the machine, of the user and of the environment. */
+void plan_config_globals(struct draft *draft);
+/* What counts in `top`, a folder where git is or may be used: the above, and if `git_folder` is not
+ * NULL its config, config.worktree and links among its hooks. */
+void plan_config(struct draft *draft, const char *git_folder, const char *top);
 
 /* plan_git.c: what is there of git in and around a writable folder. `root`: it is a workspace root,
  * whose worktree may write to its repository elsewhere. */

@@ -5,11 +5,11 @@
  * Mostly nothing of what they say matters, so a plan is made on an assumption (sandbox_options) and
  * the worker that is started inside it looks whether it holds (sandbox_plan_holds); it is confined
  * before its first instruction.  Where it does not hold, or nothing is assumed, a process is made
- * that opens, reads and takes apart, and hands back one value, which is a path at most; whatever it
+ * that opens, reads and takes apart, and hands back one value, a path or a list of words; whatever it
  * were made to do, it could do no more than what the file itself could do by saying that.  It is a
  * copy of this process that keeps no descriptor but its end of a socket, and whose seccomp filter
- * leaves it the calls that it makes: open for reading, fstat, read, write (to the socket: there is
- * nothing else), close, exit.  It is started by a plan's first question and ends with the plan.
+ * leaves it the calls that it makes: open for reading, fstat, readlink, read, write (to the socket:
+ * there is nothing else), close, exit.  It is started by a plan's first question and ends with the plan.
  *
  *     question   one byte of enum sandbox_pointer_kind, the path, NUL
  *     answer     one byte, 1 if there is a value, and the value
@@ -26,7 +26,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -39,15 +38,31 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "data/git_config.h"
 #include "sandbox/plan_private.h"
 
-/* A config is a few hundred bytes, and some for each branch. */
-enum { CONFIG_BYTES = 32768 };
+/* A config is a few hundred bytes, and some for each branch.  Includes come one after the other. */
+enum { CONFIG_BYTES = 256 << 10, ANSWER_BYTES = 32 << 10, QUEUE_BYTES = 32 << 10, CONFIG_FILES = 64 };
 
-/* Of a config: what the value is called. */
-static const char *const names[SANDBOX_POINTER_KINDS] = {
-	[SANDBOX_POINTER_HOOKS] = "hookspath",
-	[SANDBOX_POINTER_WORKTREE] = "worktree",
+/* Where the words of a config lead. */
+struct scope {
+	const char *home;                /* borrowed; NULL: none */
+	const struct sandbox_plan *plan; /* its roots, and what is given */
+};
+
+/* All the memory that reading takes. */
+struct room {
+	char file[CONFIG_BYTES];
+	char parse[CONFIG_BYTES + GIT_CONFIG_ROOM];
+	char answer[ANSWER_BYTES];
+	size_t answer_len;
+	char queue[QUEUE_BYTES];         /* paths of configurations, each with its NUL */
+	size_t queue_len;
+	unsigned files;
+	char path[LIMIT_PATH_BYTES], real[LIMIT_PATH_BYTES];
+	const char *current;             /* in the queue: what is being read */
+	const struct git_value *row;
+	struct scope scope;
 };
 
 #if defined(__x86_64__)
@@ -90,48 +105,269 @@ static struct span first_line(struct span text)
 	return span_head(text, len);
 }
 
-/* The value of "NAME = PATH" in a config, whatever its section.  Enough for what git itself writes;
- * not what is quoted or included. */
-static struct span value_of(struct span text, struct span name)
-{
-	while (text.len) {
-		const char *end = memchr(text.data, '\n', text.len);
-		size_t len = end ? (size_t)(end - text.data) : text.len;
-		struct span value = span_trim(span_head(text, len));
+enum { LINK_BYTES = 32 };
 
-		text = span_skip(text, end ? len + 1 : len);
-		if (value.len <= name.len || strncasecmp(value.data, name.data, name.len) != 0)
-			continue;
-		value = span_trim(span_skip(value, name.len));
-		if (!span_starts(value, SPAN("=")))
-			continue;
-		value = first_line(span_trim(span_skip(value, 1)));
-		if (value.len)
-			return value;
+/* The symlink that leads to an open descriptor. */
+static void link_of(int fd, char link[static LINK_BYTES])
+{
+	char digits[12];
+	size_t at = strlen("/proc/self/fd/"), n = 0;
+
+	memcpy(link, "/proc/self/fd/", at);
+	do
+		digits[n++] = (char)('0' + fd % 10);
+	while ((fd /= 10) > 0);
+	while (n)
+		link[at++] = digits[--n];
+	link[at] = '\0';
+}
+
+/* What the kernel calls an open descriptor; "" if it does not say. */
+static void name_of(int fd, char real[static LIMIT_PATH_BYTES])
+{
+	char link[LINK_BYTES];
+	long len;
+
+	link_of(fd, link);
+	len = syscall(SYS_readlinkat, AT_FDCWD, link, real, (size_t)LIMIT_PATH_BYTES - 1);
+	real[len > 0 ? len : 0] = '\0';
+}
+
+/* A regular file, links followed; what is none is not opened: devices may act on that.  -1 with
+ * errno. */
+static int open_file(struct room *room, const char *path)
+{
+	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), file = -1;
+	char link[LINK_BYTES];
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	name_of(fd, room->real);
+	link_of(fd, link);
+	errno = EACCES;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && room->real[0] == '/' &&
+	    !spot_within(room->real, "/proc") && !spot_within(room->real, "/sys"))
+		file = openat(AT_FDCWD, link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	close(fd);
+	return file;
+}
+
+static bool in_roots(const struct sandbox_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->root_count; i++)
+		if (spot_within(path, plan->roots[i]))
+			return true;
+	for (size_t i = 0; i < plan->given_count; i++)
+		if (spot_within(path, plan->given[i]))
+			return true;
+	return false;
+}
+
+/* Whether the absolute path in the room is in the roots, or may lead there.  Cuts off what is
+ * missing. */
+static bool leads_within(struct room *room, char *path)
+{
+	while (path[0]) {
+		int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+
+		if (fd >= 0) {
+			name_of(fd, room->real);
+			close(fd);
+			return in_roots(room->scope.plan, room->real);
+		}
+		*strrchr(path, '/') = '\0';
+	}
+	return false;
+}
+
+static bool is_within(struct room *room)
+{
+	char path[LIMIT_PATH_BYTES];
+
+	if (in_roots(room->scope.plan, room->path) || strstr(room->path, "/../"))
+		return true;
+	memcpy(path, room->path, sizeof(path));
+	return leads_within(room, path);
+}
+
+static void put_text(struct room *room, const char *text, size_t len)
+{
+	if (len > sizeof(room->answer) - 4 - room->answer_len)
+		return;
+	memcpy(room->answer + room->answer_len, text, len);
+	room->answer_len += len;
+}
+
+/* Once each; "!" if there is no more room. */
+static void put_line(struct room *room, enum git_word kind, struct span word)
+{
+	size_t start = room->answer_len, number = git_value_number(room->row);
+	const char head[] = { (char)kind, (char)('0' + number / 10), (char)('0' + number % 10), ' ' };
+	size_t len = sizeof(head) + word.len + 1;
+
+	if (len > sizeof(room->answer) - 4 - start) {
+		if (start < 2 || memcmp(room->answer + start - 2, "!\n", 2) != 0)
+			put_text(room, "!\n", 2);
+		return;
+	}
+	put_text(room, head, sizeof(head));
+	put_text(room, word.data, word.len);
+	put_text(room, "\n", 1);
+	if (start && memmem(room->answer, start, room->answer + start, len))
+		room->answer_len = start;
+}
+
+/* `word` as git expands it, in room->path; false if it is longer than a path or another user's.
+ * Relative ones begin at the folder of `base`, or stay so if that is NULL. */
+static bool expand(struct room *room, struct span word, const char *base)
+{
+	struct span before = SPAN("");
+
+	if (span_starts(word, SPAN("~/")) && room->scope.home) {
+		before = span_str(room->scope.home);
+		word = span_skip(word, 1);
+	} else if (word.data[0] != '/' && base) {
+		const char *slash = strrchr(base, '/');
+
+		before = span_of(base, slash ? (size_t)(slash - base) + 1 : 0);
+	}
+	if (word.data[0] == '~' || before.len + word.len >= sizeof(room->path) ||
+	    (word.data[0] == '/' && before.len == 0 && word.len == 1))
+		return false;
+	memcpy(room->path, before.data ? before.data : "", before.len);
+	memcpy(room->path + before.len, word.data, word.len);
+	room->path[before.len + word.len] = '\0';
+	return true;
+}
+
+/* Each file once. */
+static void put_file(struct room *room, const char *path)
+{
+	size_t len = strlen(path) + 1;
+
+	for (size_t at = 0; at < room->queue_len; at += strlen(room->queue + at) + 1)
+		if (strcmp(room->queue + at, path) == 0)
+			return;
+	if (len > sizeof(room->queue) - room->queue_len || room->files == CONFIG_FILES) {
+		put_text(room, "!\n", 2);
+		return;
+	}
+	memcpy(room->queue + room->queue_len, path, len);
+	room->queue_len += len;
+	room->files++;
+}
+
+static void put_word(void *data, enum git_word kind, struct span word)
+{
+	struct room *room = data;
+	bool include = kind == GIT_WORD_INCLUDE;
+
+	if (kind == GIT_WORD_UNKNOWN) {
+		put_line(room, kind, word);
+		return;
+	}
+	if (!expand(room, word, include ? room->current : NULL))
+		return;
+	if (include && room->path[0] == '/')
+		put_file(room, room->path);
+	if (room->path[0] != '/' || kind == GIT_WORD_HOOKS || is_within(room))
+		put_line(room, kind, span_str(room->path));
+}
+
+static bool take_item(void *data, const struct git_config_item *item)
+{
+	struct room *room = data;
+
+	room->row = git_value_find(item);
+	if (room->row)
+		git_value_words(room->row, git_value_text(room->row, item), put_word, room);
+	return true;
+}
+
+/* A configuration and what it includes, whatever the conditions: they may come true. */
+static struct span named_in(const char *path, struct room *room)
+{
+	room->answer_len = room->queue_len = room->files = 0;
+	put_file(room, path);
+	for (size_t at = 0; at < room->queue_len; at += strlen(room->queue + at) + 1) {
+		int fd = open_file(room, room->queue + at);
+		ssize_t len = fd < 0 ? -1 : fd_read_full(fd, room->file, sizeof(room->file));
+
+		room->current = room->queue + at;
+		if (fd >= 0)
+			close(fd);
+		if (len < 0 ? at == 0 || errno != ENOENT :
+		              !git_config_read_in(span_of(room->file, (size_t)len), room->parse,
+		                                  take_item, room) ||
+		                      len == sizeof(room->file))
+			put_text(room, "!\n", 2);
+	}
+	return span_of(room->answer, room->answer_len);
+}
+
+static bool take_worktree(void *data, const struct git_config_item *item)
+{
+	struct room *room = data;
+
+	if (!span_eq(item->section, SPAN("core")) || item->subsection.len ||
+	    !span_eq(item->name, SPAN("worktree")) || item->value.len >= LIMIT_PATH_BYTES)
+		return true;
+	room->answer_len = 0;
+	put_text(room, item->value.data, item->value.len);
+	return true;
+}
+
+static struct span worktree_in(const char *path, struct room *room)
+{
+	room->answer_len = 0;
+	git_config_read_in(content(path, room->file, sizeof(room->file)), room->parse, take_worktree,
+	                   room);
+	return span_of(room->answer, room->answer_len);
+}
+
+/* The value is in the room. */
+static struct span read_pointer(enum sandbox_pointer_kind kind, const char *path, struct room *room)
+{
+	if (kind == SANDBOX_POINTER_CONFIG)
+		return named_in(path, room);
+	if (kind == SANDBOX_POINTER_WORKTREE)
+		return worktree_in(path, room);
+	return first_line(content(path, room->file, LIMIT_PATH_BYTES));
+}
+
+/* The next line that says something that a plan rests on. */
+static struct span next_line(struct span *text)
+{
+	while (text->len) {
+		const char *end = memchr(text->data, '\n', text->len);
+		struct span line = span_head(*text, end ? (size_t)(end - text->data) : text->len);
+
+		*text = span_skip(*text, line.len + (end ? 1 : 0));
+		if (line.len && line.data[0] != GIT_WORD_UNKNOWN)
+			return line;
 	}
 	return span_of("", 0);
 }
 
-/* `room` has CONFIG_BYTES; the value is in it. */
-static struct span read_pointer(enum sandbox_pointer_kind kind, const char *path, char *room)
+static bool holds(const struct sandbox_pointer *pointer, struct room *room)
 {
-	const char *name = names[kind];
-	struct span text = content(path, room, name ? CONFIG_BYTES : LIMIT_PATH_BYTES);
+	struct span is = read_pointer(pointer->kind, pointer->path, room);
+	struct span said = span_str(pointer->value ? pointer->value : "");
 
-	return name ? value_of(text, span_str(name)) : first_line(text);
-}
-
-static bool holds(const struct sandbox_pointer *pointer, char *room)
-{
-	struct span value = read_pointer(pointer->kind, pointer->path, room);
-
-	return span_eq(value, span_str(pointer->value ? pointer->value : ""));
+	if (pointer->kind != SANDBOX_POINTER_CONFIG)
+		return span_eq(is, said);
+	while (is.len || said.len)
+		if (!span_eq(next_line(&is), next_line(&said)))
+			return false;
+	return true;
 }
 
 bool sandbox_plan_holds(const struct sandbox_plan *plan)
 {
-	_cleanup_free_ char *room = mem_alloc(CONFIG_BYTES, 1);
+	_cleanup_free_ struct room *room = mem_alloc(1, sizeof(*room));
 
+	room->scope = (struct scope){ getenv("HOME"), plan };
 	for (size_t i = 0; i < plan->pointer_count; i++)
 		if (!holds(&plan->pointers[i], room))
 			return false;
@@ -158,6 +394,7 @@ static void confine(void)
 		ALLOW_CALL(SYS_close),
 		ALLOW_CALL(SYS_fstat),
 		ALLOW_CALL(SYS_newfstatat),
+		ALLOW_CALL(SYS_readlinkat),
 		ALLOW_CALL(SYS_exit_group),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
@@ -178,9 +415,9 @@ static void __attribute__((noreturn)) end(int status)
 		syscall(SYS_exit_group, status);
 }
 
-static void answer(int socket, const char *question, char *room)
+static void answer(int socket, const char *question, struct room *room)
 {
-	char message[1 + LIMIT_PATH_BYTES];
+	char message[1 + ANSWER_BYTES];
 	struct span value = read_pointer((enum sandbox_pointer_kind)question[0], question + 1, room);
 
 	message[0] = value.len > 0;
@@ -206,7 +443,7 @@ static bool close_others(void)
 
 /* Where the kernel has no filters it goes on without: a plan of another level than paths will come
  * to nothing there anyway. */
-static void __attribute__((noreturn)) serve(int socket, char *room)
+static void __attribute__((noreturn)) serve(int socket, struct room *room)
 {
 	char question[1 + LIMIT_PATH_BYTES];
 
@@ -247,16 +484,25 @@ static pid_t clone_reader(void)
 	return pid;
 }
 
-static bool start(struct plan_reader *reader)
+static struct room *make_room(const struct draft *draft)
 {
-	_cleanup_free_ char *room = NULL;
+	struct room *room = mem_alloc(1, sizeof(*room));
+
+	room->scope = (struct scope){ plan_home_text(draft), draft->plan };
+	return room;
+}
+
+static bool start(struct draft *draft)
+{
+	struct plan_reader *reader = &draft->reader;
+	_cleanup_free_ struct room *room = NULL;
 	int pair[2];
 
 	if (reader->failed || reader->pid > 0)
 		return !reader->failed;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return failed(reader, "a socket", errno);
-	room = mem_alloc(CONFIG_BYTES, 1); /* the child's; it cannot get any */
+	room = make_room(draft); /* the child's; it cannot get any */
 	reader->pid = clone_reader();
 	if (reader->pid == 0)
 		serve(pair[1], room);
@@ -277,20 +523,21 @@ static ssize_t ask(int socket, const char *question, size_t len, char *message, 
 }
 
 /* NULL also when it failed. */
-static char *look_up(struct plan_reader *reader, enum sandbox_pointer_kind kind, const char *path)
+static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
 {
-	char question[1 + LIMIT_PATH_BYTES], message[1 + LIMIT_PATH_BYTES + 1];
+	struct plan_reader *reader = &draft->reader;
+	char question[1 + LIMIT_PATH_BYTES], message[1 + ANSWER_BYTES + 1];
 	size_t size = strlen(path) + 1;
 	ssize_t got;
 
-	if (size > LIMIT_PATH_BYTES || !start(reader))
+	if (size > LIMIT_PATH_BYTES || !start(draft))
 		return NULL;
 	question[0] = (char)kind;
 	memcpy(question + 1, path, size);
 	got = ask(reader->socket, question, 1 + size, message, sizeof(message));
 	if (got <= 0)
 		failed(reader, "the process that reads them ended", 0);
-	else if (got > 1 + LIMIT_PATH_BYTES || memchr(message + 1, '\0', (size_t)got - 1))
+	else if (got > 1 + ANSWER_BYTES || memchr(message + 1, '\0', (size_t)got - 1))
 		failed(reader, "the process that reads them answered nonsense", 0);
 	else if (message[0] && got > 1)
 		return mem_dup(message + 1, (size_t)got - 1);
@@ -313,7 +560,7 @@ char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char 
 {
 	struct plan_reader *reader = &draft->reader;
 	char *value = draft->options->assume ? known(draft->options, kind, path) :
-	                                       look_up(reader, kind, path);
+	                                       look_up(draft, kind, path);
 
 	if (reader->count == reader->cap)
 		reader->pointers = mem_grow(reader->pointers, &reader->cap, reader->count + 1,
@@ -322,6 +569,23 @@ char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char 
 		kind, mem_strdup(path), value ? mem_strdup(value) : NULL,
 	};
 	return value;
+}
+
+const char *plan_home_text(const struct draft *draft)
+{
+	const char *home = draft->options->home ? draft->options->home : getenv("HOME");
+
+	return home && home[0] == '/' ? home : NULL;
+}
+
+char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text)
+{
+	_cleanup_free_ struct room *room = make_room(draft);
+
+	room->row = row;
+	room->current = "/";
+	git_value_words(row, text, put_word, room);
+	return room->answer_len ? mem_dup(room->answer, room->answer_len) : NULL;
 }
 
 void sandbox_pointers_free(struct sandbox_pointer *pointers, size_t count)

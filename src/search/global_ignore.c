@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "search/git_config.h"
+#include "data/git_config.h"
 
 /* Git's installation prefix, which "%(prefix)/" stands for, where distributions put it. */
 #define GIT_PREFIX "/usr"

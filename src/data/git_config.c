@@ -6,17 +6,44 @@
  *     variable = name [ "=" value ] end of line
  *     value   = pieces, quoted or not; "\" before a line end goes on in the next line
  */
-#include "search/git_config.h"
+#include "data/git_config.h"
 
-#include "base/buf.h"
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 
 #define END_OF_TEXT (-1)
 
+/* Parts lie behind each other in the room, in this order: each is made of bytes of the text that
+ * belong to no other, so all of them fit. */
+struct part {
+	char *data;
+	size_t len;
+};
+
 struct reader {
 	struct span rest;
-	struct buf section, subsection, name, value;
+	struct part section, subsection, name, value;
 };
+
+static void begin(struct part *part, const struct part *before)
+{
+	*part = (struct part){ .data = before->data + before->len };
+}
+
+static bool put(struct part *part, int c)
+{
+	if (part->len == GIT_CONFIG_TEXT_MAX)
+		return false;
+	part->data[part->len++] = (char)c;
+	return true;
+}
+
+static struct span view(const struct part *part)
+{
+	return span_of(part->data, part->len);
+}
 
 static bool is_letter(int c)
 {
@@ -81,7 +108,7 @@ static bool read_quoted_subsection(struct reader *r)
 			c = take(r);
 		else if (c == '"')
 			return true;
-		if (c == '\n' || c == END_OF_TEXT || !buf_char(&r->subsection, (char)c))
+		if (c == '\n' || c == END_OF_TEXT || !put(&r->subsection, c))
 			return false;
 	}
 }
@@ -89,17 +116,21 @@ static bool read_quoted_subsection(struct reader *r)
 /* What follows "[", with its "]". */
 static bool read_section(struct reader *r)
 {
-	struct buf *part = &r->section;
+	struct part *part = &r->section;
 	int c;
 
-	buf_clear(&r->section);
-	buf_clear(&r->subsection);
+	r->section.len = 0;
+	begin(&r->subsection, &r->section);
 	for (c = take(r); is_key_char(c) || c == '.'; c = take(r)) {
-		if (c == '.' && part == &r->section)
+		if (c == '.' && part == &r->section) {
 			part = &r->subsection; /* the old form, whose names have no case */
-		else if (!buf_char(part, (char)lower(c)))
+			begin(part, &r->section);
+		} else if (!put(part, lower(c))) {
 			return false;
+		}
 	}
+	if (part == &r->section)
+		begin(&r->subsection, &r->section);
 	if (is_blank(c)) {
 		skip_blanks(r);
 		if (part != &r->section || take(r) != '"' || !read_quoted_subsection(r))
@@ -117,7 +148,7 @@ static bool append_escape(struct reader *r)
 
 	if (c == '\n')
 		return true; /* the value goes on in the next line */
-	return at && buf_char(&r->value, meanings[at - names]);
+	return at && put(&r->value, meanings[at - names]);
 }
 
 /* What follows "=", with the line end. */
@@ -140,7 +171,7 @@ static bool read_value(struct reader *r)
 			quoted = !quoted;
 		else if (!quoted && is_blank(c) && r->value.len == 0)
 			continue; /* the line before had nothing but a backslash */
-		else if (c == '\\' ? !append_escape(r) : c == '\0' || !buf_char(&r->value, (char)c))
+		else if (c == '\\' ? !append_escape(r) : c == '\0' || !put(&r->value, c))
 			return false;
 		if (quoted || !is_blank(c))
 			keep = r->value.len;
@@ -154,21 +185,21 @@ static bool read_variable(struct reader *r, struct git_config_item *ret)
 {
 	int c;
 
-	buf_clear(&r->name);
-	buf_clear(&r->value);
+	begin(&r->name, &r->subsection);
 	while (is_key_char(peek(r))) {
-		if (!buf_char(&r->name, (char)lower(take(r))))
+		if (!put(&r->name, lower(take(r))))
 			return false;
 	}
+	begin(&r->value, &r->name);
 	skip_blanks(r);
 	c = take(r);
 	if (c == '=' ? !read_value(r) : c != '\n' && c != END_OF_TEXT)
 		return false;
 	*ret = (struct git_config_item){
-		.section = buf_view(&r->section),
-		.subsection = buf_view(&r->subsection),
-		.name = buf_view(&r->name),
-		.value = buf_view(&r->value),
+		.section = view(&r->section),
+		.subsection = view(&r->subsection),
+		.name = view(&r->name),
+		.value = view(&r->value),
 		.has_value = c == '=',
 	};
 	return true;
@@ -198,23 +229,19 @@ static bool read_all(struct reader *r, git_config_each *each, void *data)
 	}
 }
 
-bool git_config_read(struct span text, git_config_each *each, void *data)
+bool git_config_read_in(struct span text, char *room, git_config_each *each, void *data)
 {
-	struct reader r = {
-		.rest = text,
-		.section = BUF_INIT(GIT_CONFIG_TEXT_MAX),
-		.subsection = BUF_INIT(GIT_CONFIG_TEXT_MAX),
-		.name = BUF_INIT(GIT_CONFIG_TEXT_MAX),
-		.value = BUF_INIT(GIT_CONFIG_TEXT_MAX),
-	};
-	bool good;
+	struct reader r = { .rest = text, .section = { .data = room } };
 
 	if (span_starts(text, SPAN("\xef\xbb\xbf")))
 		r.rest = span_skip(text, 3);
-	good = read_all(&r, each, data);
-	buf_release(&r.section);
-	buf_release(&r.subsection);
-	buf_release(&r.name);
-	buf_release(&r.value);
-	return good;
+	begin(&r.subsection, &r.section);
+	return read_all(&r, each, data);
+}
+
+bool git_config_read(struct span text, git_config_each *each, void *data)
+{
+	_cleanup_free_ char *room = mem_alloc(text.len + GIT_CONFIG_ROOM, 1);
+
+	return git_config_read_in(text, room, each, data);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading git's configuration format (git-config(1), "CONFIGURATION FILE"). Private to this
- * folder.
+/* Reading git's configuration format (git-config(1), "CONFIGURATION FILE").
  *
  *     static bool each(void *data, const struct git_config_item *item) { ... }
  *     git_config_read(text, each, mine);
@@ -9,10 +8,10 @@
  * line of their section, values with quotes, escapes, comments and continued lines, a
  * byte-order mark, CRLF.
  *
- * Not here: which files count, and includes (global_ignore.h).
+ * Not here: which files count, and includes (search/global_ignore.h, sandbox/plan_read.c).
  */
-#ifndef HASP_SEARCH_GIT_CONFIG_H
-#define HASP_SEARCH_GIT_CONFIG_H
+#ifndef HASP_DATA_GIT_CONFIG_H
+#define HASP_DATA_GIT_CONFIG_H
 
 #include <stdbool.h>
 
@@ -35,5 +34,8 @@ typedef bool git_config_each(void *data, const struct git_config_item *item);
 /* Calls `each` for every variable in order. False when it met something that is not in the
  * format (what stands before it has been told), or `each` said false. */
 bool git_config_read(struct span text, git_config_each *each, void *data);
+/* The same without allocating: `room` has text.len + GIT_CONFIG_ROOM bytes. */
+bool git_config_read_in(struct span text, char *room, git_config_each *each, void *data);
+enum { GIT_CONFIG_ROOM = 8 };
 
 #endif
