@@ -136,8 +136,7 @@ static const char wrappers[] =
 /* Behind these stands a file that they run. */
 static const char interpreters[] =
 	"sh bash dash ash zsh ksh mksh fish . source python python2 python3 pypy pypy3 perl ruby node "
-	"nodejs bun deno tsx npx php lua luajit tclsh wish awk gawk mawk Rscript julia pwsh osascript "
-	"java make gmake ninja just";
+	"nodejs bun deno tsx php lua luajit tclsh wish Rscript julia pwsh osascript";
 
 static bool plain(struct span word)
 {
