@@ -165,10 +165,12 @@ static void note_line(struct draft *draft, const char *top, const char *line)
 
 static void note_lines(struct draft *draft, const char *top, const char *text)
 {
-	while (text && *text) {
+	/* What a stranger's configuration costs has an end. */
+	while (text && *text && !draft->too_many) {
 		size_t len = strcspn(text, "\n");
 		_cleanup_free_ char *line = mem_dup(text, len);
 
+		draft->too_many = ++draft->named > LIMIT_SANDBOX_RULES;
 		note_line(draft, top, line);
 		text += len + (text[len] == '\n');
 	}
@@ -350,7 +352,8 @@ void plan_config_globals(struct draft *draft)
 	if (variable("GIT_CONFIG_GLOBAL"))
 		read_global(draft, variable("GIT_CONFIG_GLOBAL"));
 	read_variables(draft);
-	look_at_path(draft);
+	if (!draft->options->assume) /* only somebody who reads explanations wants to know */
+		look_at_path(draft);
 }
 
 static void read_local(struct draft *draft, const char *folder, const char *name, const char *top)

@@ -57,6 +57,7 @@ struct draft {
 	char **lifted;                 /* owned; missing paths named by --write */
 	size_t lifted_count, lifted_cap;
 	size_t git_folders;            /* looked into so far */
+	size_t named;                  /* words of git's configuration, so far */
 	bool too_many;                 /* LIMIT_SANDBOX_RULES was reached */
 };
 
