@@ -190,3 +190,15 @@ def test_only_the_users_own_enclosing_repository_is_given(ground, level):
     ground.shell(REPOSITORY + "mkdir s")
     ended = ground.inside("echo x > ../file", level, folder=ground.work / "s")
     assert ended.returncode != 0, "the rest of the worktree stays as it is"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_variables_of_the_environment_count(ground, level):
+    ground.shell(FILTERED + "good tools/clean.sh")
+    for name, value in {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.hooksPath",
+                        "GIT_CONFIG_VALUE_0": ".hooks", "GIT_EDITOR": "sh tools/clean.sh",
+                        "GIT_CONFIG_GLOBAL": str(ground.work / "conf")}.items():
+        ground.env[name] = value
+    for path in (".hooks", "tools/clean.sh", "conf"):
+        ended = ground.inside("echo x >> " + path, level)
+        assert "denied: write %s/%s" % (ground.work, path) in ended.stdout, ended.stdout
