@@ -71,7 +71,9 @@ class Place:
         if path.is_dir():
             path = path / "inside"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        # hasp reads its own settings, and stops at what is no JSON.
+        path.write_text('{"note": "%s"}\n' % CANARY if path.parent == self.home / ".gemini" and
+                        path.name == "settings.json" else text)
         return path
 
     def plant_all(self, paths):
