@@ -74,7 +74,8 @@ def opened_by_whom(ws, trace, *argv):
     for pid, call in lines:
         if call.startswith("seccomp(SECCOMP_SET_MODE_FILTER"):
             filtered.add(pid)
-        if re.search(r'"[^"]*/(\.git|config|commondir|gitdir)", O_RDONLY\|O_NOCTTY', call):
+        if re.search(r'"[^"]*/(\.git|config|commondir|gitdir)", O_RDONLY\|(O_NOCTTY|O_CLOEXEC\|O_PATH\))',
+                     call):
             assert pid in filtered, call
             readers.append(pid)
     assert readers and lines[0][0] not in readers

@@ -21,6 +21,7 @@ INDIRECT = {
     "src/config/variables.c": "all of them",
     "src/http/client_url.c": "in the file",
     "src/model/choose.c": "in the file, and src/model/catalogue.c",
+    "src/sandbox/plan_config.c": "in the file: what git would obey, which is then protected",
     "src/sandbox/plan_names.c": "src/sandbox/names.c: where credentials are, which are hidden",
     "src/search/global_ignore.c": "in the file",
     "src/worker/local_defaults.c": "in the file",

@@ -227,14 +227,14 @@ def test_flags_that_make_no_sense_are_told_and_nothing_is_served(ws, flags, word
     if "--durability" in flags:
         flags = ["--root", "."] + flags
     command = [word for word in ws.command() if word not in ("--durability", "rename")]
-    ws.command = lambda *more: command + list(more)
+    ws.command = lambda *more, env=None: command + list(more)
     code, out, err = ws.run(*flags)
     assert code == 2 and out == ""
     assert words in err
 
 
 def test_serve_wants_to_know_what(ws):
-    ws.command = lambda *flags: [HASP, "serve", *flags]
+    ws.command = lambda *flags, env=None: [HASP, "serve", *flags]
     code, _, err = ws.run()
     assert code == 2 and "hasp serve mcp" in err
 
