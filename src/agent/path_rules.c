@@ -271,8 +271,7 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 
 	if (!target || strcmp(target, opened) == 0)
 		return false;
-	*ret_why = mem_strdup("It leads to another file than when the rules were asked: a link on "
-	                      "the way has changed. Call again.");
+	*ret_why = mem_strdup("A link on its path changed after the rules were checked. Call again.");
 	return true;
 }
 
@@ -527,7 +526,7 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 		keep_reason(&excludes->why, why);
 		if (excludes->own_count == EXCLUDES_MAX)
 			return err_set(err, ERR_DENIED_BY_POLICY,
-			               "More than %d files beneath %s are denied by policy (%s): "
+			               "More than %d files beneath %s are denied by policy (%s); "
 			               "search a narrower path.",
 			               EXCLUDES_MAX, walk->folder, excludes->why);
 		excludes->own = mem_grow(excludes->own, &cap, excludes->own_count + 1,

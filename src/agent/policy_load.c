@@ -108,7 +108,7 @@ static void warn_of_dropped(struct loading *loading, const char *folder)
 		loading->problems,
 		json_pack("{s:s, s:i, s:s, s:s}", "file", folder, "line", 0, "kind",
 	                  "tool_name_warning", "message",
-	                  "Rules of a project that allow do not count until you allow them: "
+	                  "Project rules with the decision \"allow\" are ignored until you run: "
 	                  "hasp config allow " PROJECT_FOLDER));
 }
 

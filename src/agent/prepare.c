@@ -203,7 +203,7 @@ static bool refuse_lower(const struct requirement *required, const char *name, c
 	               sandbox_level_name(required->level),
 	               required->origin.file ? required->origin.file : "the settings",
 	               required->origin.line,
-	               administrators ? "Only that file can lower it." :
+	               administrators ? "Only that file can set a weaker level." :
 	                                "Unset the variable, or give --sandbox for this run.");
 }
 
@@ -238,7 +238,7 @@ static bool take_word(const struct requirement *required, const struct prepare_l
 		return true;
 	if (!given->flag || administrators)
 		return refuse_lower(required, name, word, administrators, err);
-	sentence = mem_printf("--sandbox %s lowers the level %s that " LEVEL " requires (%s, line %u).",
+	sentence = mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
 	                      word, sandbox_level_name(required->level),
 	                      required->origin.file ? required->origin.file : "the settings",
 	                      required->origin.line);

@@ -96,7 +96,7 @@ static bool read_directly(const struct source *source, const char *path, struct 
 void notice_unseen(const char *what, size_t count, json_t *notices)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"%s has %zu invisible %s; the model gets %s, such as \\u{e0041}. Look where %s from.",
+		"%s has %zu invisible %s. The model sees %s such as \\u{e0041}. Check where %s from.",
 		what, count, count == 1 ? "character" : "characters",
 		count == 1 ? "it as an escape" : "them as escapes",
 		count == 1 ? "it comes" : "they come");
@@ -119,6 +119,6 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 	if (unseen && source->notices)
 		notice_unseen(path, unseen, source->notices);
 	return !out->overflowed ||
-	       err_set(err, ERR_TOO_LARGE, "%s is too large with its invisible characters shown.",
+	       err_set(err, ERR_TOO_LARGE, "%s is too large once its invisible characters are escaped.",
 	               path);
 }

@@ -176,8 +176,8 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 	if (scope == SCOPE_WORKSPACE && !settings_trusted(call->settings))
 		output_complain("It is written, but does not count: this folder is not trusted.");
 	else if (scope == SCOPE_WORKSPACE && find_withheld(call))
-		output_complain("It is written, but does not count until you allow it: "
-		                "\"hasp config allow\".");
+		output_complain("It is written, but ignored until you run \"hasp config allow\" "
+		                "with its name.");
 	if (origin.scope <= scope || !origin.file)
 		return;
 	sentence = mem_printf("It is written, but %s says something else and counts more.",
@@ -230,11 +230,11 @@ static int refuse_to_allow(const struct config_call *call)
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
 	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
 	                   row.project == AUTHORITY_REMOTE))
-		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is set by %s: it cannot be allowed.",
-		        call->key, authority_sentence(row.project));
+		err_set(&err, ERR_INVALID_ARGUMENT, "No project can set \"%s\", so it cannot be allowed.",
+		        call->key);
 	else
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "This project says nothing of \"%s\" that has to be allowed.", call->key);
+		        "This project sets nothing named \"%s\" that needs to be allowed.", call->key);
 	return complain(&err, CLI_FAILED);
 }
 

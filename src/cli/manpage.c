@@ -157,6 +157,7 @@ static const char ending[] =
 	".It Ev HASP_SANDBOX\n"
 	"The default of\n"
 	".Fl \\-sandbox .\n"
+	"It cannot be weaker than the setting hasp.sandbox.level.\n"
 	".It Ev NO_COLOR\n"
 	"If it is set and not empty, nothing is coloured unless\n"
 	".Fl \\-color Cm always\n"

@@ -367,8 +367,9 @@ static const struct command commands[] = {
 			"What git, agents and editors would run or obey (hooks, configuration, "
 			"settings) is kept as it is, while git itself works.\n\n"
 			"Input and output are hasp's own, the exit code is the command's (128 and "
-			"the number for a signal). What was denied is told on standard error when "
-			"it has ended, with the rule and how to allow it.\n\n"
+			"the number for a signal). When it has ended, hasp reports "
+			"on standard error what was denied, by which rule, and how to allow it; "
+			"after success it leaves out routine denials (--report has them).\n\n"
 			"hasp's own exit codes are 2 for a wrong command line, 125 when nothing could "
 			"be run, 126 when CMD is not a program and 127 when there is none.",
 		.flags = sandbox_flags,
@@ -389,11 +390,11 @@ static const struct command commands[] = {
 			"set and unset change one value of a file and leave all else, comments too, as "
 			"it is. trust lets a folder's own settings, hooks, commands and servers count; "
 			"distrust forbids it. schema prints a JSON Schema of the settings.\n\n"
-			"A project, also a trusted one, cannot decide where keys and files go, what is "
+			"Even a trusted project cannot decide where keys and files go, what is "
 			"read and written outside of it, how it is confined, or what runs unasked. allow "
 			"lets this project's settings.json or .env set NAME to the value that it has "
 			"now, and prints that value; after a change it has to be allowed again. disallow "
-			"takes that back. authority lists everything that hasp obeys (settings, "
+			"revokes it. authority lists everything that hasp obeys (settings, "
 			"variables, files), and who may set it.",
 		.flags = config_flags,
 		.flag_count = ARRAY_LEN(config_flags),

@@ -59,8 +59,9 @@ static const struct flag flags[] = {
 	  .help = "how tools are confined: auto (default), full, landlock or paths",
 	  .man = "How tools are confined: auto (the default) is the strongest level that this "
 		 "machine allows; full (also true, or without LEVEL), landlock or paths (also called none "
-		 "or false) is exactly that level, and an error where it cannot be had. HASP_SANDBOX and the "
-		 "setting hasp.sandbox.level are the defaults." },
+		 "or false) is exactly that level, and an error where it cannot be had. HASP_SANDBOX is "
+		 "the default. The setting hasp.sandbox.level is a requirement: HASP_SANDBOX cannot "
+		 "lower it, and this flag cannot lower the administrator's." },
 	{ .id = FLAG_NET, .name = "net", .help = "leave the network on for commands" },
 	REACH_FLAGS,
 	WORKER_FLAG,

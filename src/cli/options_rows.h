@@ -51,7 +51,8 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	  .man = "How " WHO " is confined: auto (the default) is the strongest level that this " \
 		 "machine allows; full, landlock or paths (also called none) is exactly that "   \
 		 "level, and an error where it cannot be had. \"hasp sandbox --status\" "        \
-		 "explains them. The environment variable HASP_SANDBOX is the default." },       \
+		 "explains them. HASP_SANDBOX is the default; it cannot be weaker than the "      \
+		 "setting hasp.sandbox.level." },                                                \
 	{ .id = FLAG_NET, .name = "net", .help = "leave the network on" },                       \
 	REACH_FLAGS
 

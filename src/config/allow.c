@@ -47,7 +47,7 @@ json_t *allow_read(const struct home *home, struct err *err)
 	json_t *all = read_file(path, &why), *mine;
 
 	if (!all) {
-		err_set(err, why.code, "%s No project is allowed anything by that file.",
+		err_set(err, why.code, "%s Nothing in it is allowed until that is corrected.",
 		        why.message);
 		return NULL;
 	}

@@ -84,7 +84,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	const char *path = check->path.data;
 
 	if (!authority_can_be_allowed(authority)) {
-		warn(check, "\"%.200s\" is not for a project to say; it does not count.", path);
+		warn(check, "A project cannot set \"%.200s\"; it is ignored.", path);
 		return false;
 	}
 	if (allow_has(check->settings->allowed, path, value))
@@ -95,7 +95,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	                      json_pack("{s:s, s:O, s:s, s:i}", "name", path, "value", value,
 	                                "file", check->scope->path, "line",
 	                                (int)scope_line(check->scope, path)));
-	warn(check, "\"%.200s\" of a project does not count until you allow it: "
+	warn(check, "The project's \"%.200s\" is ignored until you run: "
 	     "hasp config allow %.200s", path, path);
 	return false;
 }

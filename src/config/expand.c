@@ -63,9 +63,9 @@ struct expansion {
 static void warn_of_projects(const struct expansion *expansion, const char *name)
 {
 	_cleanup_free_ char *sentence = mem_printf(
-		"%s, which alone sets $%.64s, is a project's: it is not put into settings of others "
-		"until you allow it: hasp config allow %.64s",
-		variables_file(expansion->variables), name, name);
+		"$%.64s is set only by the project's %s, so it is not expanded in other settings "
+		"until you run: hasp config allow %.64s",
+		name, variables_file(expansion->variables), name);
 	json_auto_t *text = json_text(span_str(sentence));
 	json_t *known;
 	size_t i;

@@ -50,8 +50,8 @@ static char *system_file(struct settings *settings)
 	if (settings->warnings && strcmp(named, SYSTEM_SETTINGS) != 0)
 		json_array_append_new(
 			settings->warnings,
-			json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH does not count: the administrator's "
-	                            "settings are in " SYSTEM_SETTINGS "."));
+			json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored because " SYSTEM_SETTINGS
+			            " exists."));
 	free(named);
 	return mem_strdup(SYSTEM_SETTINGS);
 }

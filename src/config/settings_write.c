@@ -46,7 +46,7 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 		               "\"%s\" is for remote administration; in a file it does not count.",
 		               path);
 	if (scope == SCOPE_WORKSPACE && value && !may)
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not for a project to say.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "A project cannot set \"%s\".",
 		               path);
 	return true;
 }

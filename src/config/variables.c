@@ -119,8 +119,7 @@ __attribute__((format(printf, 3, 4))) static void warn(const struct taking *taki
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	buf_printf(&sentence, "%s, line %u: \"%.*s\" %s", taking->path, line_of(taking, name),
-	           (int)(name.len < 128 ? name.len : 128), name.data, text);
+	buf_printf(&sentence, "%s, line %u: %s", taking->path, line_of(taking, name), text);
 	json_array_append_new(taking->options->warnings, json_text(buf_view(&sentence)));
 }
 
@@ -163,14 +162,14 @@ static bool project_may(const struct taking *taking, const struct authority_row 
 		return true;
 	if (!authority_can_be_allowed(row->project)) {
 		if (!row->others)
-			warn(taking, name, "is not for a project to say; it does not count.");
+			warn(taking, name, "A project cannot set \"%.128s\"; it is ignored.", key);
 		return false;
 	}
 	if (is_allowed(taking, key, value))
 		return true;
 	withhold(taking, name, text);
-	warn(taking, name, "of a project does not count until you allow it: hasp config allow %.128s",
-	     key);
+	warn(taking, name, "The project's \"%.128s\" is ignored until you run: "
+	     "hasp config allow %.128s", key, key);
 	return false;
 }
 

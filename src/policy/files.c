@@ -168,7 +168,7 @@ static bool is_found(const struct rule *rule, const struct buf *texts, size_t co
 static char *reason_of(const struct policy_files *files, const struct rule *rule)
 {
 	if (rule->decision == POLICY_ASK && files->interactive)
-		return mem_printf("A rule asks about it (%s): call read_file on it.", rule->origin);
+		return mem_printf("Rule %s asks before this file is read; call read_file to ask.", rule->origin);
 	if (rule->decision == POLICY_ASK)
 		return mem_printf("Somebody has to be asked about it, and nobody can be (%s).",
 		                  rule->origin);

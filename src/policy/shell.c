@@ -172,7 +172,7 @@ static void apply_tables(const struct line *line, struct unit *unit)
 		return;
 	if (outcome->decision == POLICY_ALLOW && call->mode != MODE_YOLO) {
 		if (is_dangerous_command(unit->command))
-			outcome->why = "This command is asked about wherever no rule is about it.";
+			outcome->why = "No rule covers this command, and it can change things.";
 		else if (is_git_command(unit->command) && !call->trusted)
 			outcome->why = "Git runs what a folder's files say, and this one is not trusted.";
 		if (outcome->why) {
@@ -181,8 +181,8 @@ static void apply_tables(const struct line *line, struct unit *unit)
 		}
 	} else if (is_question_by_default(outcome) && is_safe_command(unit->command)) {
 		if (is_git_command(unit->command) && !is_trusted_git(line, unit->command)) {
-			outcome->why = "Git runs what a repository's configuration says, and this one "
-			               "may not be of a trusted folder.";
+			outcome->why = "Git runs programs that a repository's configuration names, and "
+			               "this repository may be outside of the trusted folder.";
 			return;
 		}
 		outcome->decision = POLICY_ALLOW;
@@ -376,8 +376,10 @@ static json_t *commands_json(const struct line *line)
 		json_t *row = json_pack(
 			"{s:o, s:s, s:s}", "command", json_text(raw_text(line, unit->command)),
 			"decision", policy_decision_name(unit->outcome.decision), "rule",
-			unit->by_table ? "known to be harmless" : rule ? rule->origin
-			                                             : "default decision");
+			unit->by_table && unit->outcome.decision != POLICY_ALLOW ?
+				"harmless, but its output is written to a file" :
+			unit->by_table ? "known to be harmless" :
+			rule           ? rule->origin : "default decision");
 
 		if (unit->outcome.said || unit->outcome.why)
 			json_object_set_new(row, "reason", json_string(unit->outcome.said ?

@@ -149,13 +149,13 @@ static void note_line(struct draft *draft, const char *top, const char *line)
 	const char *word = line + 4;
 
 	if (line[0] == '!')
-		add_unjudged(draft, mem_printf("A file of git's configuration cannot be read, or "
-		                               "names more than is looked at."));
+		add_unjudged(draft, mem_printf("A git configuration file could not be read "
+		                               "completely."));
 	if (!row || !word[0])
 		return;
 	if (line[0] == GIT_WORD_UNKNOWN)
-		add_unjudged(draft, mem_printf("%s: \"%s\" may be a file of the workspace, but which is "
-		                               "not known.", row->why, word));
+		add_unjudged(draft, mem_printf("%s: \"%s\" may name a file in the workspace, but its "
+		                               "path is not known.", row->why, word));
 	else if (line[0] == GIT_WORD_HOOKS)
 		protect_hooks(draft, top, word, row->why);
 	else
@@ -329,8 +329,8 @@ static void look_at_path(struct draft *draft)
 		if (folder[0] == '/')
 			spot_resolve("/", folder, NULL, NULL, &place);
 		if (folder[0] != '/' || (place.path && draft_in_writable(draft, place.path)))
-			add_unjudged(draft, mem_printf("$PATH has \"%s\": what a command puts there is run "
-			                               "by its name, by git and by you.", folder));
+			add_unjudged(draft, mem_printf("$PATH contains \"%s\", which commands can write: "
+			                               "git and you would run what they put there.", folder));
 		path += len + (path[len] == ':');
 	}
 }

@@ -26,7 +26,7 @@ static const struct {
 	{ FULL | LANDLOCK, "System calls that no command needs are refused (seccomp)." },
 	{ FULL | LANDLOCK, "No capabilities, no new privileges." },
 	{ FULL | LANDLOCK,
-	  "What is refused is told with its path, its rule, and what would allow it." },
+	  "Each refusal names the path, the rule, and the flag that would allow it." },
 };
 
 static bool is_available(const struct sandbox_probe *probe, enum sandbox_level level)

@@ -172,9 +172,9 @@ void twins_release(struct twins *twins)
 
 static void tell_file(const struct twin *twin, const struct teller *teller)
 {
-	char why[96];
+	char why[128];
 
-	snprintf(why, sizeof(why), "has %llu other name%s outside: writing it writes that too",
+	snprintf(why, sizeof(why), "has %llu other name%s outside the workspace; a write changes both",
 	         (unsigned long long)twin->outside, twin->outside == 1 ? "" : "s");
 	teller->begin(teller->data, NULL, false);
 	teller->text(teller->data, "path", twin->path);

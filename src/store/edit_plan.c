@@ -123,8 +123,8 @@ static struct edit_file *judged_file(struct edit_call *call, const char *path,
 	if (!file || !resolved || strcmp(file->disk.place.path, resolved) == 0)
 		return file;
 	err_set(err, ERR_STATE_MISMATCH,
-	        "%s leads to another file than when the call was judged: a link on the way has "
-	        "changed. Nothing was written. Call again.", path);
+	        "A link on the path of %s changed after the call was approved. Nothing was written. "
+	        "Call again.", path);
 	return NULL;
 }
 

@@ -147,7 +147,7 @@ def test_a_flag_lowers_the_users_own_requirement_and_says_so(ws, command):
     requires(ws, "user", "full")
     done = ws.run(*command[:1], "--sandbox", "landlock", *command[1:])
     assert done.code == 0
-    assert "--sandbox landlock lowers the level full that hasp.sandbox.level requires" in done.message
+    assert "--sandbox landlock overrides the level full that hasp.sandbox.level requires" in done.message
     assert "settings.json, line 1" in done.message
 
 

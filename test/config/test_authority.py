@@ -123,7 +123,7 @@ def test_a_name_is_allowed_with_its_value_in_its_project(place):
     place.trust()
     place.write("project", '{\n  "tools": {"allowed": ["glob"]}}')
     assert place.get("tools.allowed") is None
-    assert ('%s, line 2: "tools.allowed" of a project does not count until you allow it: '
+    assert ('%s, line 2: The project\'s "tools.allowed" is ignored until you run: '
             'hasp config allow tools.allowed' % place.files["project"]) in place.said
     assert 'tools.allowed = ["glob"]' in place.run("allow", "tools.allowed")
     assert place.get("tools.allowed") == ["glob"] and "tools.allowed" not in place.said
@@ -146,8 +146,8 @@ def test_a_variable_is_allowed_with_its_value(place):
     env = place.work / ".env"
     env.write_text("# ours\nOPENAI_BASE_URL=http://a/\nGEMINI_SYSTEM_MD=/x\nHASP_SANDBOX=none\nPORT=1\n")
     place.run("show")
-    assert '%s, line 2: "OPENAI_BASE_URL" of a project does not count' % env in place.said
-    assert 'line 4: "HASP_SANDBOX" is not for a project to say' in place.said
+    assert '%s, line 2: The project\'s "OPENAI_BASE_URL" is ignored' % env in place.said
+    assert 'line 4: A project cannot set "HASP_SANDBOX"' in place.said
     assert "PORT" not in place.said
     assert 'OPENAI_BASE_URL = "http://a/"' in place.run("allow", "OPENAI_BASE_URL")
     place.run("show")
@@ -160,7 +160,7 @@ def test_a_variable_is_allowed_with_its_value(place):
 @pytest.mark.parametrize("name, says", [
     ("HASP_SANDBOX", "cannot be allowed"), ("hasp.sandbox.level", "cannot be allowed"),
     ("security.folderTrust.enabled", "cannot be allowed"), ("PATH", "cannot be allowed"),
-    ("tools.core", "says nothing"), ("nonsense", "says nothing"),
+    ("tools.core", "sets nothing named"), ("nonsense", "sets nothing named"),
 ])
 def test_what_cannot_be_allowed(place, name, says):
     place.trust()
@@ -218,7 +218,7 @@ def test_a_variable_does_not_move_the_administrators_settings(place, tmp_path):
                           capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"hasp.sandbox.level": "full"}
-    assert b"GEMINI_CLI_SYSTEM_SETTINGS_PATH does not count" in done.stderr
+    assert b"GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored" in done.stderr
 
 
 # --- paths and names of a project --------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_trust_in_the_folder_does_not_give_away_the_user_s_prohibitions(place):
     assert not any(key.startswith("telemetry") for key in values)
     assert values["hasp.sandbox.level"] == "full" and values["hasp.providers"] == {}
     assert not any("polluted" in key for key in values)
-    assert place.said.count("not for a project to say") >= 10
+    assert place.said.count("A project cannot set") >= 10
 
 
 def test_a_project_may_be_stricter(place):

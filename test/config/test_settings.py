@@ -203,7 +203,7 @@ def test_old_names_give_way_when_they_are_written(place):
     (("set", "output.format", "xml"), "one of text, json"),
     (("set", "ui", "{}"), "group"),
     (("set", "admin.secureModeEnabled", "true"), "remote"),
-    (("set", "hasp.sandbox.level", "full", "--scope", "project"), "not for a project"),
+    (("set", "hasp.sandbox.level", "full", "--scope", "project"), "A project cannot set"),
     (("get", "model.name"), "not set"),
 ])
 def test_what_cannot_be_done_is_refused(place, words, says):

@@ -41,7 +41,7 @@ def test_an_env_file_of_the_project_sends_nothing_elsewhere(world, kind):
     assert evil.requests == []
     for name in variable, "GEMINI_SYSTEM_MD", "HTTP_PROXY":
         if name != variable:
-            assert done.err.count('"%s" of a project does not count' % name) == 1, name
+            assert done.err.count('The project\'s "%s" is ignored' % name) == 1, name
         assert "hasp config allow %s" % name in alone.err, name
 
 

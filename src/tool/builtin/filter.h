@@ -24,7 +24,7 @@ char *filter_prefix(struct provider *provider, const char *folder);
  * of "message" with the reason of the first. Nothing, if there are none. */
 void filter_put_denied(json_t *result, size_t denied, const char *why);
 #define RESULT_DENIED SCHEMA("left_out_by_policy": {"type": "integer", "description": \
-	"Files that the user's rules keep from this call."})
+	"Number of files left out because a policy denies them."})
 
 /* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
