@@ -279,8 +279,9 @@ def processes():
               "/dev/null < /dev/null | tr -d '\\r' | tail -n 1")
     yield Job("expect drives a program", "expect -c 'log_user 0; spawn sh -c {read x; echo got $x}; send \"line\\r\"; "
               "expect -re {got (\\w+)}; puts $expect_out(1,string)'")
-    yield Job("tmux: a session, its screen, its end", "tmux -f /dev/null new-session -d -s s -x 80 -y 24 'echo shown; cat'; "
-              "until tmux capture-pane -p -t s | grep shown; do sleep 0.02; done; tmux kill-server")
+    yield Job("tmux: a session, its screen, its end", "t=\"tmux -L honest-$$ -f /dev/null\"; "
+              "$t new-session -d -s s -x 80 -y 24 'echo shown; cat'; "
+              "until $t capture-pane -p -t s | grep shown; do sleep 0.02; done; $t kill-server")
     yield Job("ps, pgrep, /proc, uname, id", "sleep 30 & ps -o comm= -p $!; kill $!; test -r /proc/self/status; uname -s; id -u; "
               "nproc > /dev/null; test -n \"$(hostname)\"")
 
