@@ -32,7 +32,7 @@ struct git_config_item {
 typedef bool git_config_each(void *data, const struct git_config_item *item);
 
 /* Calls `each` for every variable in order. False when it met something that is not in the
- * format (what stands before it has been told), or `each` said false. */
+ * format (what stands before it has been reported), or `each` said false. */
 bool git_config_read(struct span text, git_config_each *each, void *data);
 /* The same without allocating: `room` has text.len + GIT_CONFIG_ROOM bytes. */
 bool git_config_read_in(struct span text, char *room, git_config_each *each, void *data);
