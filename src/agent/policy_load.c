@@ -68,8 +68,8 @@ static bool put_text(const char *project, const char *folder, const char *name, 
 
 	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &ignored))
 		return false;
-	json_object_set_new(texts, name, json_text(file_text_span(&text)));
-	return true;
+	/* A name that is not UTF-8 cannot be allowed. */
+	return json_object_set_new(texts, name, json_text(file_text_span(&text))) == 0;
 }
 
 /* All texts by their names; false: one cannot be read, or there are too many. */

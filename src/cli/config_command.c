@@ -222,6 +222,10 @@ static int refuse_to_allow(const struct config_call *call)
 
 	for (size_t i = 0; !known && authority_at(i, &row); i++)
 		known = strcmp(row.name, call->key) == 0;
+	if (!known && authority_variable(span_str(call->key))) {
+		row = *authority_variable(span_str(call->key));
+		known = true;
+	}
 	if (!settings_trusted(call->settings))
 		err_set(&err, ERR_PERMISSION_DENIED,
 		        "This folder is not trusted, so nothing of it can be allowed. "

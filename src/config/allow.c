@@ -95,7 +95,8 @@ static bool change(json_t *all, const char *project, const char *name, const jso
 
 	if (!json_is_object(mine)) {
 		mine = json_object();
-		json_object_set_new(all, project, mine);
+		if (json_object_set_new(all, project, mine) != 0)
+			return false;
 	}
 	if (value)
 		return hash_of(value, hex) &&
@@ -115,6 +116,8 @@ bool allow_set(const struct home *home, const char *name, const json_t *value, s
 	if (!all)
 		return false;
 	if (!change(all, home_project(home), name, value))
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" cannot be allowed.", name);
+		return err_set(err, ERR_INVALID_ARGUMENT, 
+		               "\"%s\" cannot be allowed: the project's path or the value is not "
+		               "UTF-8.", name);
 	return write_file(path, all, err);
 }

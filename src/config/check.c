@@ -92,8 +92,8 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	if (is_so_anyway(check, value))
 		return false;
 	json_array_append_new(check->settings->withheld,
-	                      json_pack("{s:s, s:O, s:s, s:i}", "name", path, "value", value,
-	                                "file", check->scope->path, "line",
+	                      json_pack("{s:s, s:O, s:o, s:i}", "name", path, "value", value,
+	                                "file", json_cstr(check->scope->path), "line",
 	                                (int)scope_line(check->scope, path)));
 	warn(check, "The project's \"%.200s\" is ignored until you run: "
 	     "hasp config allow %.200s", path, path);

@@ -181,7 +181,8 @@ static const char rows[] =
 	STRING("advanced.dnsResolutionOrder", NONE, "Which addresses of a host are tried first.")
 	STRINGS("advanced.excludedEnvVars", "[\"DEBUG\",\"DEBUG_MODE\"]",
 	        "Variables that a project's .env file does not set.", UNION)
-	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.")
+	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.",
+	        ONLY_TRUE)
 	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.", ASK);
 
 const struct setting_group schema_core = { rows, sizeof(rows) - 1 };

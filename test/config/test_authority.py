@@ -160,6 +160,7 @@ def test_a_variable_is_allowed_with_its_value(place):
 @pytest.mark.parametrize("name, says", [
     ("HASP_SANDBOX", "cannot be allowed"), ("hasp.sandbox.level", "cannot be allowed"),
     ("security.folderTrust.enabled", "cannot be allowed"), ("PATH", "cannot be allowed"),
+    ("LD_PRELOAD", "cannot be allowed"),
     ("tools.core", "sets nothing named"), ("nonsense", "sets nothing named"),
 ])
 def test_what_cannot_be_allowed(place, name, says):

@@ -119,6 +119,22 @@ def test_a_project_counts_when_its_folder_is_trusted(place):
     assert place.check(*command)["decision"] == "deny"
 
 
+def test_a_name_that_is_no_utf8_slips_nothing_in(place):
+    place.write("user", "trustedFolders.json", {str(place.project): "TRUST_FOLDER"})
+    path = place.write("project", "policies/p.toml", GIT)
+    command = ("run_shell_command", "git push")
+    os.rename(path, os.fsencode(path.parent) + b"/caf\xe9.toml")
+    assert place.check(*command)["decision"] == "ask_user"
+    # Nor beside rules that were allowed.
+    place.write("project", "policies/q.toml", GIT.replace('"git"', '"make"'))
+    os.remove(os.fsencode(path.parent) + b"/caf\xe9.toml")
+    place.allow(".gemini/policies")
+    assert place.check("run_shell_command", "make all")["decision"] == "allow"
+    place.write("project", "policies/p.toml", GIT)
+    os.rename(path, os.fsencode(path.parent) + b"/caf\xe9.toml")
+    assert place.check(*command)["decision"] == "ask_user"
+
+
 def test_named_policies_take_the_place_of_the_users(place, tmp_path):
     place.write("user", "policies/u.toml", GIT)
     other, admin = tmp_path / "other.toml", tmp_path / "admin"
