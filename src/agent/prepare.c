@@ -193,18 +193,32 @@ static struct requirement required_level(const struct settings *settings)
 	return required;
 }
 
+/* Both of the administrator's files; what defaults say holds until the user's settings say otherwise. */
+static bool is_administrators(enum settings_scope scope)
+{
+	return scope == SCOPE_SYSTEM || scope == SCOPE_SYSTEM_DEFAULTS;
+}
+
+static const char *remedy(enum settings_scope scope)
+{
+	if (scope == SCOPE_SYSTEM)
+		return "Only that file can set a weaker level.";
+	if (scope == SCOPE_SYSTEM_DEFAULTS)
+		return "Only your own settings can set a weaker level.";
+	return "Unset the variable, or give --sandbox for this run.";
+}
+
 static bool refuse_lower(const struct requirement *required, const char *name, const char *word,
-                         bool administrators, struct err *err)
+                         struct err *err)
 {
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "%s asks for the sandbox level %.32s, but the %s requires %s (" LEVEL
 	               " in %s, line %u). %s",
-	               name, word, administrators ? "administrator" : "user",
+	               name, word,
+	               is_administrators(required->origin.scope) ? "administrator" : "user",
 	               sandbox_level_name(required->level),
 	               required->origin.file ? required->origin.file : "the settings",
-	               required->origin.line,
-	               administrators ? "Only that file can set a weaker level." :
-	                                "Unset the variable, or give --sandbox for this run.");
+	               required->origin.line, remedy(required->origin.scope));
 }
 
 /* "auto" with a requirement: the strongest level, if that is not weaker. */
@@ -223,7 +237,6 @@ static bool take_word(const struct requirement *required, const struct prepare_l
 {
 	const char *name = given->flag ? "--sandbox" : "HASP_SANDBOX";
 	const char *word = given->flag ? given->flag : given->variable;
-	bool administrators = required->origin.scope == SCOPE_SYSTEM;
 	_cleanup_free_ char *sentence = NULL;
 
 	if (strcmp(word, "auto") == 0) {
@@ -236,8 +249,8 @@ static bool take_word(const struct requirement *required, const struct prepare_l
 		               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
 	if (!required->any || ret->level >= required->level)
 		return true;
-	if (!given->flag || administrators)
-		return refuse_lower(required, name, word, administrators, err);
+	if (!given->flag || is_administrators(required->origin.scope))
+		return refuse_lower(required, name, word, err);
 	sentence = mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
 	                      word, sandbox_level_name(required->level),
 	                      required->origin.file ? required->origin.file : "the settings",
@@ -251,13 +264,18 @@ static bool take_word(const struct requirement *required, const struct prepare_l
 static bool check_network(const struct settings *settings, const struct worker_options *options,
                           struct err *err)
 {
-	if (!settings || !options->network ||
-	    !json_is_false(settings_of_scope(settings, SCOPE_SYSTEM, NETWORK)))
+	enum settings_scope scope = SCOPE_SYSTEM;
+
+	if (!settings || !options->network)
+		return true;
+	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
+		scope = settings_origin_of(settings, NETWORK).scope;
+	if (!is_administrators(scope) || !json_is_false(settings_of_scope(settings, scope, NETWORK)))
 		return true;
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "--net asks for the network, but the administrator forbids it (" NETWORK
 	               " in %s).",
-	               settings_file(settings, SCOPE_SYSTEM));
+	               settings_file(settings, scope));
 }
 
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,

@@ -362,12 +362,15 @@ static int show_authority(struct config_call *call)
 	for (size_t i = 0; authority_at(i, &row); i++) {
 		if (call->key && strcmp(call->key, row.name) != 0)
 			continue;
-		if (as_json)
-			json_array_append_new(all, authority_json(call, &row));
-		else
-			put_authority(&out, call, &row);
+		json_array_append_new(all, authority_json(call, &row));
+		put_authority(&out, call, &row);
 	}
 	add_other_allowed(call, all, &out);
+	if (json_array_size(all) == 0) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "\"%s\" is no setting, variable or file that hasp obeys.", call->key);
+		return complain(&err, CLI_FAILED);
+	}
 	ok = as_json ? output_json(all, /* indent= */ true, &err)
 	             : output_text(buf_view(&out), &err);
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);

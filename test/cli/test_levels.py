@@ -2,6 +2,7 @@
 """The level that hasp says is the one in force, also where the kernel refuses what it was believed to
 allow; and nothing runs unconfined unless that was said before."""
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -90,13 +91,26 @@ def test_a_level_that_cannot_be_had_is_told_with_its_own_remedy(ws):
 # ---- the level that was asked for ------------------------------------------------------------
 
 
+# hasp -p: test/headless/test_required_level.py
 COMMANDS = [["tool", "list_directory", '{"path": "."}'], ["sandbox", "--json", "--", "true"],
-            ["sandbox", "--status", "--json"], ["sandbox", "--explain", "--json"]]
+            ["sandbox", "--status", "--json"], ["sandbox", "--explain", "--json"], ["serve", "mcp"]]
+NAMES = ["tool", "sandbox", "status", "explain", "serve"]
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"}}}
+
+
+def run_command(ws, command, *flags, **options):
+    stdin = json.dumps(HELLO).encode() + b"\n" if command[0] == "serve" else b""
+    return ws.run(*command[:1], *flags, *command[1:], stdin=stdin, **options)
 
 
 def level_of(ws, command, *flags, **options):
-    done = ws.run(*command[:1], *flags, *command[1:], **options)
-    document = json.loads(done.out or done.message.splitlines()[-1])
+    done = run_command(ws, command, *flags, **options)
+    document = json.loads(done.out.splitlines()[0] if command[0] == "serve" else
+                          done.out or done.message.splitlines()[-1])
+    if command[0] == "serve":
+        return re.search(r"level (\w+)", document["result"]["instructions"])[1]
     return document.get("sandbox") or document["level"]
 
 
@@ -107,7 +121,7 @@ def user_settings(ws, level):
     return path
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_the_users_setting_holds_unless_something_else_is_said(ws, command):
     assert level_of(ws, command) == "full"
     user_settings(ws, "landlock")
@@ -125,49 +139,66 @@ def requires(ws, scope, level):
         return {}
     path = ws.home / "system.json"
     path.write_text(json.dumps({"hasp": {"sandbox": {"level": level}}}))
-    return {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)}
+    return {ADMINISTRATORS[scope]: str(path)}
 
 
-@pytest.mark.parametrize("scope", ["user", "administrator"])
-@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+ADMINISTRATORS = {"administrator": "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+                  "administrator's defaults": "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}
+
+
+@pytest.mark.parametrize("scope", ["user", *ADMINISTRATORS])
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_a_variable_never_lowers_what_is_required(ws, command, scope):
     system = requires(ws, scope, "full")
     for level in "paths", "none", "landlock":
-        done = ws.run(*command, env={"HASP_SANDBOX": level, **system})
+        done = run_command(ws, command, env={"HASP_SANDBOX": level, **system})
         assert done.code in (1, 2, 125) and done.out == b"", level
         assert "HASP_SANDBOX asks for the sandbox level %s" % level in done.message
-        assert "hasp.sandbox.level" in done.message and scope in done.message
+        assert "hasp.sandbox.level" in done.message
+        assert "the %s requires full" % scope.split("'")[0] in done.message
     assert level_of(ws, command, env={"HASP_SANDBOX": "auto", **system}) == "full"
     requires(ws, scope, "landlock")
     assert level_of(ws, command, env={"HASP_SANDBOX": "full", **system}) == "full"
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_a_flag_lowers_the_users_own_requirement_and_says_so(ws, command):
     requires(ws, "user", "full")
-    done = ws.run(*command[:1], "--sandbox", "landlock", *command[1:])
+    done = run_command(ws, command, "--sandbox", "landlock")
     assert done.code == 0
     assert "--sandbox landlock overrides the level full that hasp.sandbox.level requires" in done.message
     assert "settings.json, line 1" in done.message
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
-def test_nobody_lowers_the_administrators_requirement(ws, command):
-    system = requires(ws, "administrator", "full")
-    user_settings(ws, "paths")
+@pytest.mark.parametrize("scope", ADMINISTRATORS)
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_nobody_lowers_the_administrators_requirement(ws, command, scope):
+    system = requires(ws, scope, "full")
+    if scope == "administrator":
+        user_settings(ws, "paths")
     assert level_of(ws, command, env=system) == "full"
     for level in "landlock", "paths", "none":
-        done = ws.run(*command[:1], "--sandbox", level, *command[1:], env=system)
+        done = run_command(ws, command, "--sandbox", level, env=system)
         assert done.code in (1, 2, 125) and done.out == b"", level
         assert "administrator requires full" in done.message
     assert level_of(ws, command, "--sandbox", "auto", env=system) == "full"
 
 
-def test_nobody_gives_the_network_that_the_administrator_forbids(ws):
+@pytest.mark.parametrize("variable", ADMINISTRATORS.values(), ids=ADMINISTRATORS)
+def test_nobody_gives_the_network_that_the_administrator_forbids(ws, variable):
     path = ws.home / "system.json"
     path.write_text(json.dumps({"tools": {"sandboxNetworkAccess": False}}))
-    done = ws.run("sandbox", "--net", "true", env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)})
+    done = ws.run("sandbox", "--net", "true", env={variable: str(path)})
     assert done.code in (2, 125) and "administrator forbids" in done.message
+    assert str(path) in done.message
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_the_users_settings_replace_the_administrators_defaults(ws, command):
+    system = requires(ws, "administrator's defaults", "full")
+    user_settings(ws, "landlock")
+    assert level_of(ws, command, env=system) == "landlock"
+    assert run_command(ws, command, "--sandbox", "paths", env=system).code == 0
 
 
 def test_the_installed_program_knows_no_simulation(ws):
@@ -179,7 +210,7 @@ def test_the_installed_program_knows_no_simulation(ws):
         assert json.loads(same.stdout) == done.json, what
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["tool", "sandbox", "status", "explain"])
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_a_projects_setting_never_counts(ws, command):
     ws.write(".gemini/settings.json", json.dumps({"hasp": {"sandbox": {"level": "paths"}}}))
     ws.write(".env", "GEMINI_CLI_SYSTEM_SETTINGS_PATH=.gemini/settings.json\n")
@@ -225,12 +256,9 @@ def test_an_empty_path_is_a_mistake(ws, flag):
 
 
 def test_a_server_keeps_to_the_users_setting(ws):
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"}}}
     for level, words in ("landlock", "level landlock"), ("paths", "level paths"):
         user_settings(ws, level)
-        done = ws.run("serve", "mcp", stdin=json.dumps(hello).encode() + b"\n")
+        done = ws.run("serve", "mcp", stdin=json.dumps(HELLO).encode() + b"\n")
         assert words in json.loads(done.out.splitlines()[0])["result"]["instructions"]
 
 

@@ -22,7 +22,7 @@ INDIRECT = {
     "src/http/client_url.c": "in the file",
     "src/model/choose.c": "in the file, and src/model/catalogue.c",
     "src/sandbox/plan_config.c": "in the file: what git would obey, which is then protected",
-    "src/sandbox/plan_names.c": "src/sandbox/names.c: where credentials are, which are hidden",
+    "src/sandbox/plan_names.c": "src/sandbox/names_home.c: where credentials are, which are hidden",
     "src/search/global_ignore.c": "in the file",
     "src/worker/local_defaults.c": "in the file",
 }
@@ -199,8 +199,9 @@ def test_a_damaged_file_allows_nothing(place, text):
 def test_what_was_allowed_is_listed(place):
     place.trust()
     (place.work / ".env").write_text("OPENAI_BASE_URL=http://a/\nPLACE=here\n")
+    assert "[not allowed here]" in place.run("authority", "OPENAI_BASE_URL")
+    place.run("authority", "PLACE", code=1)
     for name in "OPENAI_BASE_URL", "PLACE":
-        assert "[not allowed here]" in place.run("authority", name) or name == "PLACE"
         place.run("allow", name)
         assert place.run("authority", name).endswith("[allowed here]\n")
     (place.work / ".env").write_text("OPENAI_BASE_URL=http://b/\n")
@@ -283,6 +284,14 @@ def test_the_table_says_who_sets_what(place):
         assert set(row) >= {"kind", "name", "project", "flag", "help", "here"}
     schema = json.loads(place.run("schema"))
     assert schema["properties"]["tools"]["properties"]["allowed"]["x-hasp"]["project"] == "ask"
+
+
+def test_what_hasp_does_not_obey_has_no_row(place):
+    place.trust()
+    for name in "nosuch", "tools", "":
+        for flags in [], ["--json"]:
+            assert place.run("authority", name, *flags, code=1) == ""
+            assert '"%s" is no setting, variable or file that hasp obeys.' % name in place.said
 
 
 def test_the_docs_name_every_row(table):
