@@ -29,6 +29,8 @@ PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when
            "text names": "names of Markdown and text files; else when allowed", "never": "no",
            "only true": "only `true`", "only false": "only `false`", "remote": "no",
            "any": "yes; an untrusted one too, of letters, digits and `-_./`",
+           "any file": "yes; an untrusted one too",
+           "any env": "yes; of an untrusted one, four variables",
            "process": "no; the user's `.env` neither"}
 
 

@@ -193,7 +193,7 @@ static struct requirement required_level(const struct settings *settings)
 	return required;
 }
 
-/* Both of the administrator's files; what defaults say holds until the user's settings say otherwise. */
+/* Of both of the administrator's files.  The user's settings can replace what the defaults say. */
 static bool is_administrators(enum settings_scope scope)
 {
 	return scope == SCOPE_SYSTEM || scope == SCOPE_SYSTEM_DEFAULTS;

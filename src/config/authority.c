@@ -186,14 +186,22 @@ static const struct authority_row files[] = {
 	FILE_ROW("/etc/gemini-cli/policies/*.toml", NEVER, "The administrator's policies."),
 	FILE_ROW("~/.gemini/settings.json", NEVER, "The user's settings."),
 	FILE_ROW("~/.gemini/.env, ~/.env", NEVER, "The user's variables."),
+	FILE_ROW("~/.gemini/hooks.toml", NEVER, "The user's hooks."),
 	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
+	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
+	FILE_ROW("~/.gemini/projects.json", NEVER, "Which folder of ~/.gemini/tmp is which project's."),
+	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
+	         "Which ignore files count (core.excludesFile); which files git obeys, and commands so "
+	         "may not write."),
+	FILE_ROW("~/.config/git/ignore", NEVER, "What searches leave out."),
 	FILE_ROW(".gemini/settings.json", TRUSTED, "The project's settings, each as its row says."),
+	FILE_ROW(".gemini/hooks.toml", CONTENT, "The project's hooks."),
 	FILE_ROW(".gemini/.env", TRUSTED, "The project's variables, each as its row says."),
-	FILE_ROW(".env", ANY,
+	FILE_ROW(".env", ANY_ENV,
 	         "The project's variables, each as its row says; also in the folders above."),
 	FILE_ROW("GEMINI.md, AGENTS.md", TRUSTED,
 	         "Instructions for the model (context.fileName); also in the folders above."),
@@ -201,7 +209,8 @@ static const struct authority_row files[] = {
 	FILE_ROW(".gemini/policies/*.toml", ASK,
 	         "The project's policies: rules that deny or ask count in a trusted project, rules "
 	         "that allow after \"hasp config allow .gemini/policies\"."),
-	FILE_ROW(".gitignore, .geminiignore", ANY, "What searches leave out."),
+	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE, "What searches leave out."),
+	FILE_ROW(".git/config", ANY_FILE, "Which files git obeys, and commands so may not write."),
 };
 
 #define ALLOW "\"hasp config allow\""
@@ -211,6 +220,8 @@ static const struct {
 } words[AUTHORITY_COUNT] = {
 	[AUTHORITY_TRUSTED] = { "trusted", "a trusted project" },
 	[AUTHORITY_ANY] = { "any", "any project, of an untrusted one letters, digits and -_./ alone" },
+	[AUTHORITY_ANY_FILE] = { "any file", "any project" },
+	[AUTHORITY_ANY_ENV] = { "any env", "a trusted project; of an untrusted one, four variables" },
 	[AUTHORITY_ONLY_TRUE] = { "only true", "a trusted project, true alone" },
 	[AUTHORITY_ONLY_FALSE] = { "only false", "a trusted project, false alone" },
 	[AUTHORITY_PLAIN] = { "plain", "a trusted project, a plain name; else after " ALLOW },

@@ -11,8 +11,8 @@
  * user allowed that name with that value (allow.h).
  *
  * To add a variable or a file: a row in authority.c.  A setting's authority is in its row of
- * schema_*.c.  test/config/test_authority.py fails while a getenv in src/ has no
- * row.
+ * schema_*.c.  test/config/test_authority.py fails while a getenv, or the name
+ * of such a file, in src/ has no row.
  */
 #ifndef HASP_CONFIG_AUTHORITY_H
 #define HASP_CONFIG_AUTHORITY_H
@@ -26,6 +26,8 @@
 enum authority {
 	AUTHORITY_TRUSTED,    /* a trusted project */
 	AUTHORITY_ANY,        /* an untrusted one too, harmless characters only */
+	AUTHORITY_ANY_FILE,   /* of files: an untrusted project's too */
+	AUTHORITY_ANY_ENV,    /* of files: an untrusted project's too, for the variables with ANY */
 	AUTHORITY_ONLY_TRUE,  /* a trusted project, true alone: it can only be stricter */
 	AUTHORITY_ONLY_FALSE,
 	AUTHORITY_PLAIN,      /* a trusted project, a plain name; else ASK */

@@ -111,6 +111,44 @@ def test_what_is_read_of_the_process_alone_is_marked_so(table):
             assert row == "process" or name in proxies, name
 
 
+# Names of files in sources that are nowhere looked for: lists of files' types and of what globs leave out.
+NO_PLACES = {"src/search/types.c", "src/tool/builtin/default_excludes.h"}
+# Names there are those that others obey, which commands may not write: tables of their own (names.h).
+OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan_config\.c)")
+FILE_NAME = re.compile(r'"(?:[^"\s]*/|%\.?\*?s)?((?:[\w-][\w.-]*)?'
+                       r'(?:\w\.(?:json|toml|md|yaml|ini)|\.env|\.\w*ignore|\.?gitconfig|(?<=/)exclude))"')
+
+
+def files_in_sources():
+    """{name: file} of every name that looks like that of a file which is read because of where it lies."""
+    found = {}
+    for path in SOURCES:
+        name = relative(path)
+        if name not in NO_PLACES and name != "src/config/authority.c" and not OBEYED_BY_OTHERS.match(name):
+            text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+            text = re.sub(r"(?m)^#include.*", "", text)
+            found.update((word, name) for word in FILE_NAME.findall(text))
+    return found
+
+
+def test_every_file_that_is_read_by_its_place_has_a_row(table):
+    rows = [name for row in table if row["kind"] == "file" for name in row["name"].split(", ")]
+    found = files_in_sources()
+    assert {"hooks.toml", "MEMORY.md", ".env", ".geminiignore", "exclude", "gitconfig", "GEMINI.md",
+            "system-defaults.json"} <= set(found)
+    missing = {name: file for name, file in found.items()
+               if not any(fits(row.rsplit("/", 1)[-1], name) for row in rows)}
+    assert missing == {}, "add a row to src/config/authority.c"
+
+
+def test_sentences_of_files_are_about_files(place):
+    text = place.run("authority")
+    assert ".env: by a project: a trusted project; of an untrusted one, four variables\n" in text
+    assert ".gitignore, .geminiignore, .git/info/exclude: by a project: any project\n" in text
+    letters = [line.split(":")[0] for line in text.splitlines() if "letters, digits" in line]
+    assert len(letters) == 4 and "GEMINI_API_KEY" in letters
+
+
 # --- hasp config allow ------------------------------------------------------------------------
 
 
