@@ -15,6 +15,7 @@ class Attack(NamedTuple):
     plant: str         # the command
     later: str         # what the person does afterwards
     folder: str = "."  # where the command works, beneath the workspace: its root
+    system: str = ""   # the system's configuration (GIT_CONFIG_SYSTEM); else none counts
 
 
 ATTACKS = [
@@ -41,6 +42,11 @@ ATTACKS = [
     Attack("link in a folder of hooks outside", REPOSITORY + "mkdir ~/hooks; good scripts/x; "
            "ln -s $W/scripts/x ~/hooks/pre-commit; git config --global core.hooksPath '~/hooks'",
            "evil scripts/x", COMMIT),
+    Attack("system's hooksPath", REPOSITORY + "git config -f $O/etc core.hooksPath .hooks",
+           "evil .hooks/pre-commit", COMMIT, system="$O/etc"),
+    Attack("system's configuration in the workspace", REPOSITORY +
+           "git config -f etc core.pager cat",
+           "git config -f etc core.fsmonitor \"touch $M; false\"", "git status", system="$W/etc"),
     Attack("folder of the user's configuration is a link", REPOSITORY +
            "mkdir -p ~/.config dots/git; ln -s $W/dots/git ~/.config/git",
            "git config -f dots/git/config core.fsmonitor \"touch $M; false\"", "git status"),

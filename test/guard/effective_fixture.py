@@ -44,6 +44,13 @@ class Ground:
                     "GIT_COMMITTER_DATE": "1700000000 +0000", "M": str(self.marker),
                     "W": str(self.work), "O": str(self.outside)}
 
+    def use_system(self, path):
+        """A file in the place of /etc/gitconfig, named with $W or $O."""
+        if path:
+            del self.env["GIT_CONFIG_NOSYSTEM"]
+            self.env["GIT_CONFIG_SYSTEM"] = path.replace("$W", str(self.work)).replace(
+                "$O", str(self.outside))
+
     def close(self):
         shutil.rmtree(self.top, ignore_errors=True)
 

@@ -37,12 +37,14 @@ def some_grounds(request):
 @pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
 def test_what_was_planted_does_not_run(grounds, attack):
     open_ground = grounds()
+    open_ground.use_system(attack.system)
     open_ground.shell(attack.setup)
     open_ground.shell("cd %s; %s" % (attack.folder, attack.plant))
     said = open_ground.later(attack.later)
     assert open_ground.marker.exists(), "the attack does not work even unhindered: " + said
     for level in LEVELS:
         ground = grounds()
+        ground.use_system(attack.system)
         ground.shell(attack.setup)
         ended = ground.inside(attack.plant, level, folder=ground.work / attack.folder)
         assert "hasp: denied:" in ended.stdout, ended.stdout

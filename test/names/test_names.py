@@ -31,6 +31,32 @@ def test_every_row_has_a_kind_a_source_and_a_reason():
         assert len(paths) == len(set(paths)), "twice in " + name
 
 
+# Written down once more, so that a row that is lost is missed.
+PROTECTED = """.dir-locals-2.el .envrc .gdbinit .helix .mise .sl/config .vscode
+    mise.local.toml""".split()
+ASKED = [".pre-commit-config.yaml", "lefthook.yml"]
+WRITABLE = [".env"]
+STARTUP = """.config/zsh .oh-my-zsh .nvm .pyenv .zshrc .bashrc .profile
+    .local/lib/python*/site-packages/usercustomize.py""".split()
+HIDDEN = """.aws .azure .cargo/credentials.toml .config/Code/User/globalStorage .config/gcloud .config/gh
+    .config/pypoetry .config/rclone .curlrc .docker/config.json .git-credentials .gitcookies .gnupg .kube
+    .local/share/keyrings .local/share/uv/credentials .my.cnf .netrc .npmrc .ollama/id_ed25519 .pgpass
+    .pypirc .ssh .subversion/auth .terraform.d/credentials.tfrc.json .vault-token .viminfo""".split()
+
+
+def test_names_that_were_found_once_are_in_the_tables():
+    def paths(name, *flags, access=None):
+        return {row.path for row in table(name) if set(flags) <= set(row.flags) and
+                access in (None, row.access)}
+
+    assert set(PROTECTED) <= paths("workspace", "deep")
+    assert set(ASKED) <= paths("workspace", "ask")
+    assert set(WRITABLE) <= paths("workspace", "open")
+    assert set(STARTUP) <= paths("home", "startup", access="read")
+    assert set(HIDDEN) <= paths("home", access="hidden")
+    assert {"XDG_CONFIG_HOME", "XDG_DATA_HOME"} <= paths("mover")
+
+
 # ---- credentials ----
 
 def hidden_rows():
@@ -288,7 +314,9 @@ def test_edits_of_what_hooks_run_are_asked_about(name):
             for tool, arguments in (
                     ("write_file", {"file_path": path, "content": "x"}),
                     ("safe_patch", {"file_path": path, "diff": "x"}),
-                    ("apply_changes", {"changes": [{"file_path": path, "content": "x"}]})):
+                    ("apply_changes", {"changes": [{"file_path": path, "content": "x"}]}),
+                    ("apply_changes", {"changes": [{"file_path": "notes.txt", "operation": "move",
+                                                    "new_path": path}]})):
                 answer = place.hasp("policy", "check", tool, json.dumps(arguments), "--mode",
                                     "auto_edit", "--json").stdout
                 assert json.loads(answer)["decision"] == "ask_user", (tool, path, answer)
