@@ -45,6 +45,16 @@ void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_acces
 	};
 }
 
+void draft_closed(struct draft *draft, const char *start, const char *path,
+                  const struct sandbox_rule *like, enum draft_strength strength)
+{
+	_cleanup_free_ char *closed = spot_closed(start, path);
+
+	if (closed && draft_in_writable(draft, closed))
+		draft_rule(draft, mem_steal(&closed), true, like->access, like->reason, strength,
+		           like->why);
+}
+
 void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why)
 {
 	if (draft->absent_count >= LIMIT_SANDBOX_RULES) {

@@ -140,11 +140,14 @@ static void keep(struct guard *guard, const struct guard_root *root, const char 
 	item->kind = read_item(kept, item, fd);
 	if (item->kind != KEPT_FOLDER || depth == KEPT_DEPTH)
 		return;
-	folder = *item; /* the list moves when it grows */
 	list = guard_open(root->fd, path, O_RDONLY | O_DIRECTORY);
-	if (list >= 0)
-		guard_list(list, LIMIT_GUARD_KEPT_FILES, keep_entry,
-		           &(struct listing){ guard, &folder, depth });
+	if (list < 0 || faccessat(list, ".", X_OK, AT_EACCESS) != 0) {
+		item->kind = KEPT_ABOVE; /* what is in it is not known, so nothing in it is new */
+		return;
+	}
+	folder = *item; /* the list moves when it grows */
+	guard_list(list, LIMIT_GUARD_KEPT_FILES, keep_entry,
+	           &(struct listing){ guard, &folder, depth });
 }
 
 bool keep_has(const struct guard *guard, const struct guard_root *root, const char *path)

@@ -2,7 +2,9 @@
 #include "sandbox/plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -81,11 +83,27 @@ static void choose_namespaces(const struct sandbox_options *options,
 	plan->limits = options->limits;
 }
 
+/* Protected names cannot be looked for in a folder that is closed, which a command of its owner could
+ * open. */
+static bool may_be_listed(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) == 0)
+		return true;
+	return err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "the folder %s cannot be writable in a sandbox, because it cannot be listed "
+	               "and searched for what is to be protected; use chmod u+rx on it first", path);
+}
+
 /* Kernel interfaces are no place to work in, and with "/" nothing would be left to protect. */
 static bool may_be_writable(const struct sandbox_plan *plan, const char *path, struct err *err)
 {
 	static const char *const never[] = { "/proc", "/sys" };
 
+	if (!may_be_listed(path, err))
+		return false;
 	if (plan->level == SANDBOX_PATHS)
 		return true;
 	if (strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0)
@@ -182,8 +200,13 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 	if (path[0] != '/' && !spot_here(&here))
 		return err_set_errno(err, errno, "the working folder has no name");
 	spot_resolve(here.path ? here.path : "/", path, NULL, NULL, &place);
-	if (place.kind == SPOT_CLOSED)
-		return true; /* what this user cannot get at, commands cannot either */
+	if (place.kind == SPOT_CLOSED) {
+		/* What this user cannot get at, commands cannot either, unless they may open it. */
+		draft_closed(draft, here.path ? here.path : "/", path, &(struct sandbox_rule){
+			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_DENY,
+		}, DRAFT_DENY);
+		return true;
+	}
 	if (strcmp(place.path, "/") == 0)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "/ cannot be denied: no program could start");
@@ -282,6 +305,11 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 			           SANDBOX_READ, SANDBOX_REASON_DEFAULT, DRAFT_PIN,
 			           "the home folder, which the session's /tmp would cover");
 	}
+	if (text && !home.path)
+		draft_closed(draft, "/", text, &(struct sandbox_rule){
+			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_CREDENTIALS,
+			.why = "the home folder is in it",
+		}, DRAFT_TABLE);
 	/* A privileged user's own home may be another than the environment says (sudo). */
 	if (geteuid() == 0 && (!home.path || strcmp(home.path, "/root") != 0) &&
 	    !draft->options->home)

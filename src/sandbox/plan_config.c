@@ -68,6 +68,10 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
 	_cleanup_spot_ struct spot place = { 0 };
 
 	spot_resolve(start, path, note_link, &naming, &place);
+	if (!place.path)
+		draft_closed(draft, start, path, &(struct sandbox_rule){
+			.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = why,
+		}, DRAFT_TABLE);
 	if (!place.path || (place.kind == SPOT_FOLDER && !folders))
 		return true;
 	if (holds_writable(draft, place.path))
@@ -198,8 +202,6 @@ static void read_global(struct draft *draft, const char *path)
 	if (path[0] != '/')
 		return;
 	spot_resolve("/", path, note_link, &naming, &place);
-	if (!place.path)
-		return;
 	protect(draft, "/", path, false, why_config);
 	if (place.kind != SPOT_FILE)
 		return;

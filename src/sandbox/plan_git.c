@@ -23,6 +23,7 @@
  * what configurations name (plan_config.c).  Who opens them: plan_read.c.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,13 +48,14 @@ static enum spot_kind look_at(const char *base, const char *rel)
 	return spot_kind_of(path);
 }
 
-/* Calls `visit` for the subfolders of `folder`/`rel`; false when there are too many. */
+/* Calls `visit` for the subfolders of `folder`; false when there are too many, or the user may not
+ * list them. */
 static bool each_folder(const char *folder, bool (*visit)(void *data, const char *path), void *data)
 {
 	DIR *dir = opendir(folder);
 	size_t left = LIMIT_SANDBOX_SIBLINGS;
 	struct dirent *entry;
-	bool ok = true;
+	bool ok = dir || errno != EACCES;
 
 	while (ok && dir && (entry = readdir(dir)) != NULL) {
 		_cleanup_free_ char *path = NULL;
@@ -85,6 +87,8 @@ static bool protect_module(void *data, const char *path)
 	struct git_walk *walk = data;
 	bool ok = true;
 
+	if (look_at(path, "HEAD") == SPOT_CLOSED)
+		return false;
 	if (look_at(path, "HEAD") == SPOT_FILE) {
 		_cleanup_free_ char *checkout = NULL;
 
@@ -117,7 +121,15 @@ static void note_link(void *data, const char *path)
 		draft_absent(draft, mem_strdup(path), SANDBOX_REASON_GIT, dot_git.why);
 }
 
-/* Looks into each folder of `folder`/`name`; too many: they are read-only as a whole. */
+/* What is on the way to a part of a repository, and may not be searched. */
+static void note_closed(struct draft *draft, const char *start, const char *path)
+{
+	draft_closed(draft, start, path, &(struct sandbox_rule){
+		.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = dot_git.why,
+	}, DRAFT_TABLE);
+}
+
+/* Looks into each folder of `folder`/`name`; too many, or closed: they are read-only as a whole. */
 static void protect_each(struct git_walk *walk, const char *folder, const char *name,
                          bool (*visit)(void *data, const char *path))
 {
@@ -125,6 +137,8 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 
 	spot_resolve(folder, name, note_link, walk->draft, &place);
 	walk->modules = place.path;
+	if (!place.path)
+		note_closed(walk->draft, folder, name);
 	if (place.kind == SPOT_FOLDER && !each_folder(place.path, visit, walk))
 		draft_rule(walk->draft, mem_steal(&place.path), true, SANDBOX_READ,
 		           SANDBOX_REASON_GIT, DRAFT_TABLE,
@@ -198,6 +212,8 @@ static void common_folder(struct draft *draft, const char *git_folder, struct sp
 	_cleanup_free_ char *rel = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 
 	spot_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
+	if (!ret->path)
+		note_closed(draft, git_folder, rel ? rel : ".");
 }
 
 /* What a .git file points to. */
@@ -213,6 +229,8 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
 		return;
 	spot_resolve(worktree, span_trim(span_skip(target, strlen("gitdir:"))).data, NULL, NULL,
 	             &own);
+	if (!own.path)
+		note_closed(draft, worktree, span_trim(span_skip(target, strlen("gitdir:"))).data);
 	if (own.kind == SPOT_MISSING && draft_in_writable(draft, own.path))
 		draft_absent(draft, mem_strdup(own.path), SANDBOX_REASON_GIT, dot_git.why);
 	if (own.kind != SPOT_FOLDER)
@@ -255,6 +273,8 @@ static bool protect_project(void *data, const char *path)
 {
 	struct draft *draft = data;
 
+	if (look_at(path, ".git") == SPOT_CLOSED)
+		note_closed(draft, path, ".git");
 	if (draft->git_folders < LIMIT_SANDBOX_GIT_FOLDERS &&
 	    look_at(path, ".git") == SPOT_FOLDER) {
 		_cleanup_free_ char *git = spot_join(path, ".git");
@@ -269,6 +289,8 @@ static void follow_link(struct draft *draft, const char *folder)
 	_cleanup_spot_ struct spot place = { 0 };
 
 	spot_resolve(folder, ".git", note_link, draft, &place);
+	if (!place.path)
+		note_closed(draft, folder, ".git");
 	if (!place.path || !draft_in_writable(draft, place.path))
 		return;
 	if (place.kind == SPOT_FOLDER) {

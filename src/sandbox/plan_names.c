@@ -45,6 +45,14 @@ static void note(struct draft *draft, const struct sandbox_name *name, char *pat
 		           DRAFT_TABLE, name->why);
 }
 
+static void note_closed(struct draft *draft, const char *base, const struct sandbox_name *name,
+                        const char *rel)
+{
+	draft_closed(draft, base, rel, &(struct sandbox_rule){
+		.access = name->access, .reason = name->reason, .why = name->why,
+	}, DRAFT_TABLE);
+}
+
 static void seek_slowly(struct draft *draft, const char *base, const struct sandbox_name *name,
                         const char *rel)
 {
@@ -54,6 +62,8 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
 	spot_resolve(base, rel, note_link, &seek, &place);
 	if (place.path)
 		note(draft, name, place.path, place.kind);
+	else
+		note_closed(draft, base, name, rel);
 }
 
 /* Whether a writable path beneath `base` holds the name, or is held by it. */
@@ -78,8 +88,8 @@ static void seek_one(struct draft *draft, int folder, const char *base,
 	enum spot_kind kind = spot_look(folder, rel, listed);
 
 	if (kind == SPOT_CLOSED)
-		return;
-	if (kind == SPOT_LINK)
+		note_closed(draft, base, name, rel);
+	else if (kind == SPOT_LINK)
 		seek_slowly(draft, base, name, rel);
 	else if (kind != SPOT_MISSING || (name->flags & NAME_ABSENT))
 		note(draft, name, spot_join(base, rel), kind);
@@ -91,6 +101,18 @@ static bool matches(const char *name, struct span before, struct span after)
 
 	return name[0] != '.' && text.len >= before.len + after.len && span_starts(text, before) &&
 	       span_ends(text, after);
+}
+
+static void note_unlisted(struct draft *draft, const char *base, const struct sandbox_name *name,
+                          const char *above)
+{
+	_cleanup_spot_ struct spot place = { 0 };
+
+	spot_resolve(base, above, NULL, NULL, &place);
+	if (!place.path)
+		note_closed(draft, base, name, above);
+	else if (draft_in_writable(draft, place.path))
+		note(draft, name, mem_steal(&place.path), place.kind);
 }
 
 /* A name with one '*': the folder before it is read. */
@@ -109,6 +131,10 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 	end = end ? end : star + strlen(star);
 	above = mem_dup(pattern, (size_t)(begin - pattern));
 	fd = openat(folder, above[0] ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A folder that may be searched but not read is as good as closed: what is asked for in it
+	 * is no name of its own. */
+	if (fd < 0 && errno == EACCES)
+		note_unlisted(draft, base, name, above);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir && fd >= 0)
 		close(fd);
@@ -312,7 +338,12 @@ static void hide_value(struct draft *draft, const char *variable, struct span va
 	if (value.len == 0 || value.data[0] != '/')
 		return;
 	path = mem_dup(value.data, value.len);
-	if (spot_canonical(path, &place) && may_hide(draft, &place, home))
+	if (!spot_canonical(path, &place))
+		draft_closed(draft, "/", path, &(struct sandbox_rule){
+			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_CREDENTIALS,
+			.why = variable,
+		}, DRAFT_TABLE);
+	else if (may_hide(draft, &place, home))
 		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
 		           SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, variable);
 }

@@ -66,6 +66,10 @@ void draft_release(struct draft *draft);
 /* Takes over `path`. */
 void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
                 enum sandbox_reason reason, enum draft_strength strength, const char *why);
+/* Where a folder on the way along `path` may not be searched, and commands could change its mode:
+ * notes it as `like`, whose path is not used, because nobody can look for what is in it. */
+void draft_closed(struct draft *draft, const char *start, const char *path,
+                  const struct sandbox_rule *like, enum draft_strength strength);
 /* Takes over `path`. */
 void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why);
 /* A rule of strength ROOT or OPTION for writing, beneath which protected names are looked for. */

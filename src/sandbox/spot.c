@@ -285,25 +285,44 @@ static enum spot_kind walk_on(struct walk *walk, void (*link)(void *, const char
 	return kind;
 }
 
+#define WALK_INIT \
+	{ .at = BUF_INIT(LIMIT_PATH_BYTES), .rest = BUF_INIT(2 * LIMIT_PATH_BYTES) }
+
+static bool walk_begin(struct walk *walk, const char *start, const char *path)
+{
+	if (path[0] != '/' && strcmp(start, "/") != 0)
+		buf_str(&walk->at, start);
+	buf_str(&walk->rest, path);
+	return !walk->at.overflowed && !walk->rest.overflowed;
+}
+
 void spot_resolve(const char *start, const char *path, void (*link)(void *data, const char *path),
                    void *data, struct spot *ret)
 {
-	__attribute__((cleanup(walk_release))) struct walk walk = {
-		.at = BUF_INIT(LIMIT_PATH_BYTES),
-		.rest = BUF_INIT(2 * LIMIT_PATH_BYTES),
-	};
+	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
 
 	*ret = (struct spot){ .kind = SPOT_CLOSED };
-	if (path[0] != '/' && strcmp(start, "/") != 0)
-		buf_str(&walk.at, start);
-	buf_str(&walk.rest, path);
-	if (walk.at.overflowed || walk.rest.overflowed)
+	if (!walk_begin(&walk, start, path))
 		return;
 	ret->kind = walk_on(&walk, link, data);
 	if (walk.at.overflowed)
 		ret->kind = SPOT_CLOSED;
 	if (ret->kind != SPOT_CLOSED)
 		ret->path = walk.at.len ? buf_steal(&walk.at) : mem_strdup("/");
+}
+
+char *spot_closed(const char *start, const char *path)
+{
+	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
+	struct stat st;
+
+	if (!walk_begin(&walk, start, path) || walk_on(&walk, NULL, NULL) != SPOT_CLOSED ||
+	    walk.at.overflowed || !walk.at.len)
+		return NULL;
+	if (lstat(walk.at.data, &st) == 0 || errno != EACCES)
+		return NULL;
+	go_up(&walk.at);
+	return walk.at.len ? buf_steal(&walk.at) : mem_strdup("/");
 }
 
 bool spot_within(const char *path, const char *folder)

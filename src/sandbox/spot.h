@@ -63,6 +63,10 @@ bool spot_here(struct spot *ret);
 void spot_resolve(const char *start, const char *path, void (*link)(void *data, const char *path),
                    void *data, struct spot *ret);
 
+/* The folder on the way along `path` that this user may not search: why spot_resolve says CLOSED.
+ * NULL: there is none; the caller frees. */
+char *spot_closed(const char *start, const char *path);
+
 /* Whether `path` is `folder` or beneath it; both canonical. */
 bool spot_within(const char *path, const char *folder);
 
