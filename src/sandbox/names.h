@@ -20,7 +20,7 @@
 enum {
 	/* Where it is missing, and could be made, it is listed among the absent names. */
 	NAME_ABSENT = 1 << 0,
-	/* Only where a writable path holds the home folder. */
+	/* Only where a writable path holds the home folder, or where a link in it leads into one. */
 	NAME_IN_WRITABLE_HOME = 1 << 1,
 	/* Only while the network is off. */
 	NAME_NETWORK_OFF = 1 << 2,

@@ -83,7 +83,7 @@ static void choose_namespaces(const struct sandbox_options *options,
 	plan->limits = options->limits;
 }
 
-/* Protected names cannot be looked for in a folder that is closed, which a command of its owner could
+/* Protected names cannot be looked for in a closed folder, which commands of its owner could
  * open. */
 static bool may_be_listed(const char *path, struct err *err)
 {

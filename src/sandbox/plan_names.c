@@ -60,10 +60,12 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
 	struct spot place;
 
 	spot_resolve(base, rel, note_link, &seek, &place);
-	if (place.path)
+	if (!place.path)
+		note_closed(draft, base, name, rel);
+	else if (!(name->flags & NAME_IN_WRITABLE_HOME) || draft_in_writable(draft, place.path))
 		note(draft, name, place.path, place.kind);
 	else
-		note_closed(draft, base, name, rel);
+		free(place.path);
 }
 
 /* Whether a writable path beneath `base` holds the name, or is held by it. */
@@ -84,13 +86,17 @@ static bool meets_writable(const struct draft *draft, const char *base, const ch
 static void seek_one(struct draft *draft, int folder, const char *base,
                      const struct sandbox_name *name, const char *rel)
 {
-	bool listed = (name->flags & NAME_ABSENT) && meets_writable(draft, base, rel);
-	enum spot_kind kind = spot_look(folder, rel, listed);
+	bool near = meets_writable(draft, base, rel);
+	/* In a home folder that is not writable, a link may lead to where it is. */
+	bool links = !near && (name->flags & NAME_IN_WRITABLE_HOME);
+	enum spot_kind kind = spot_look(folder, rel, links || (near && (name->flags & NAME_ABSENT)));
 
 	if (kind == SPOT_CLOSED)
 		note_closed(draft, base, name, rel);
 	else if (kind == SPOT_LINK)
 		seek_slowly(draft, base, name, rel);
+	else if (links)
+		return;
 	else if (kind != SPOT_MISSING || (name->flags & NAME_ABSENT))
 		note(draft, name, spot_join(base, rel), kind);
 }
@@ -151,16 +157,11 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 		closedir(dir);
 }
 
-/* `base` is where the name's path from byte `skip` on begins. */
-static bool is_wanted(const struct draft *draft, const char *base, const struct sandbox_name *name,
-                      size_t skip)
+static bool is_wanted(const struct draft *draft, const struct sandbox_name *name)
 {
 	if (name->flags & (NAME_ASK | NAME_OPEN))
 		return false;
-	if ((name->flags & NAME_NETWORK_OFF) && draft->options->network)
-		return false;
-	return !(name->flags & NAME_IN_WRITABLE_HOME) ||
-	       meets_writable(draft, base, name->path + skip);
+	return !(name->flags & NAME_NETWORK_OFF) || !draft->options->network;
 }
 
 static size_t first_component(const char *path)
@@ -186,7 +187,7 @@ static size_t same_folder(struct sandbox_names names, size_t first)
 static void seek_row(struct draft *draft, int folder, const char *base,
                      const struct sandbox_name *row, size_t skip)
 {
-	if (!is_wanted(draft, base, row, skip))
+	if (!is_wanted(draft, row))
 		return;
 	if (strchr(row->path, '*'))
 		seek_pattern(draft, folder, base, row, row->path + skip);
@@ -212,7 +213,7 @@ static void note_all_missing(struct draft *draft, const char *base, struct sandb
 		const struct sandbox_name *row = &names.rows[i];
 
 		if ((row->flags & NAME_ABSENT) && !strchr(row->path, '*') &&
-		    is_wanted(draft, base, row, 0) && meets_writable(draft, base, row->path))
+		    is_wanted(draft, row) && meets_writable(draft, base, row->path))
 			note_missing(draft, row, spot_join(base, row->path));
 	}
 }
