@@ -318,6 +318,15 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	plan_system(draft);
 }
 
+static bool too_many_named(const struct draft *draft, struct err *err)
+{
+	const char *last = draft->named_by ? draft->reader.pointers[draft->named_by - 1].path : NULL;
+
+	return err_set(err, ERR_TOO_LARGE, "git's configuration names more than %d files%s%s%s",
+	               LIMIT_SANDBOX_RULES, last ? " (read last: " : "", last ? last : "",
+	               last ? ")" : "");
+}
+
 static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err *err)
 {
 	const struct sandbox_options *options = draft->options;
@@ -341,6 +350,8 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 	}
 	draft_pin(draft);
 	draft_prune(draft);
+	if (draft->too_many_named)
+		return too_many_named(draft, err);
 	if (draft->too_many)
 		return err_set(err, ERR_TOO_LARGE, "the sandbox would have more than %d rules",
 		               LIMIT_SANDBOX_RULES);

@@ -176,6 +176,8 @@ static void note_lines(struct draft *draft, const char *top, const char *text)
 
 		draft->too_many = ++draft->named > LIMIT_SANDBOX_RULES;
 		note_line(draft, top, line);
+		draft->too_many_named = draft->too_many;
+		draft->named_by = draft->reader.count;
 		text += len + (text[len] == '\n');
 	}
 }

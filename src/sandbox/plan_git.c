@@ -24,6 +24,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -306,19 +307,29 @@ static void follow_link(struct draft *draft, const char *folder)
 
 /* ---- the repository that a root is a part of --------------------------------------------- */
 
+/* Without $HOME, which may load libraries (NSS), the home folder of the user database. */
+static const char *home_text(const struct draft *draft)
+{
+	const char *text = plan_home_text(draft);
+	const struct passwd *user = text ? NULL : getpwuid(geteuid());
+
+	if (user && user->pw_dir && user->pw_dir[0] == '/')
+		text = user->pw_dir;
+	return text;
+}
+
 /* As git has it: the next `.git` above, on the same file system and of the same owner.  Not the
- * home folder's, in which everything is, nor that of "/".  NULL: there is none; the caller frees. */
+ * home folder's, in which everything is, nor that of "/"; none if the home folder is not known.  NULL: there is none; the caller frees. */
 static char *enclosing_top(struct draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = mem_strdup(folder);
-	const char *text = plan_home_text(draft);
+	const char *text = home_text(draft);
 	_cleanup_spot_ struct spot home = { 0 };
 	struct stat below, st;
 
-	if (text)
-		spot_canonical(text, &home);
-	if (lstat(top, &below) != 0)
+	if (!text || lstat(top, &below) != 0)
 		return NULL;
+	spot_canonical(text, &home);
 	for (char *slash = strrchr(top, '/'); slash && slash > top; slash = strrchr(top, '/')) {
 		*slash = '\0';
 		if ((home.path && spot_within(home.path, top)) || lstat(top, &st) != 0 ||

@@ -58,6 +58,8 @@ struct draft {
 	size_t lifted_count, lifted_cap;
 	size_t git_folders;            /* looked into so far */
 	size_t named;                  /* words of git's configuration, so far */
+	size_t named_by;               /* pointers that were read when the last word was noted */
+	bool too_many_named;           /* words, more than LIMIT_SANDBOX_RULES */
 	bool too_many;                 /* LIMIT_SANDBOX_RULES was reached */
 };
 

@@ -6,6 +6,7 @@ honest work gives the same result and exit code as outside.
 """
 
 import json
+import os
 
 import pytest
 
@@ -192,6 +193,30 @@ def test_only_the_users_own_enclosing_repository_is_given(ground, level):
     ground.shell(REPOSITORY + "mkdir s")
     ended = ground.inside("echo x > ../file", level, folder=ground.work / "s")
     assert ended.returncode != 0, "the rest of the worktree stays as it is"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_no_enclosing_repository_is_given_while_the_home_folder_is_not_known(ground, level):
+    nobody = 54321  # in no user database
+    ground.shell(REPOSITORY + "mkdir s")
+    for path in [ground.top, *ground.top.rglob("*")]:
+        os.chown(path, nobody, nobody, follow_symlinks=False)
+    ground.prefix = ["setpriv", "--reuid", str(nobody), "--regid", str(nobody), "--clear-groups"]
+    ended = ground.inside("echo x > ../.git/x", level, folder=ground.work / "s")
+    assert ended.returncode == 0 and (ground.work / ".git/x").exists(), ended.stdout
+    del ground.env["HOME"]
+    ended = ground.inside("echo x > ../.git/y", level, folder=ground.work / "s")
+    assert ended.returncode != 0 and not (ground.work / ".git/y").exists(), ended.stdout
+
+
+def test_too_many_names_are_told_as_such(ground):
+    ground.shell("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git init -q p$i; for k in $(seq 500); do "
+                 "printf '[filter \"%d\"]\\n\\tclean = ./f%d\\n' $k $k; "
+                 "done >> p$i/.git/config; done")
+    ended = ground.inside("echo started", "full")
+    assert ended.returncode != 0 and "started" not in ended.stdout
+    assert "git's configuration names more than 4096 files" in ended.stdout, ended.stdout
+    assert ".git/config" in ended.stdout and "rules" not in ended.stdout
 
 
 @pytest.mark.parametrize("level", LEVELS)
