@@ -282,10 +282,30 @@ static const struct part *find_part(const struct parts *parts, const char *name)
 	return NULL;
 }
 
+/* Links that the user's tools made (git-new-workdir, repo) stay.  What was listed while the command
+ * ran may be its own, and a folder that it moved brings links with an old time. */
+static bool link_is_known(const struct look *look, const struct part *part, const struct part *old)
+{
+	const struct guard_place *place = look->place;
+	struct stat now;
+
+	if (guard_changed_since(look->guard, &part->st))
+		return false;
+	if (old && old->kind == part->kind && guard_same(&old->st, &part->st))
+		return true;
+	if (part->moved)
+		return false;
+	return place->by_time || (part->deep && place->was_git &&
+	                          fstat(look->folder, &now) == 0 &&
+	                          now.st_ino == place->st.st_ino && now.st_dev == place->st.st_dev);
+}
+
 static bool is_known(const struct look *look, const struct part *part, const struct part *old)
 {
 	const struct guard_place *place = look->place;
 
+	if (part->kind == PART_LINK)
+		return link_is_known(look, part, old);
 	if (place->by_time)
 		return !guard_changed_since(look->guard, &part->st);
 	return old && old->kind == part->kind && guard_same(&old->st, &part->st);

@@ -44,6 +44,8 @@ struct part {
 	struct stat st;   /* of the name itself, not followed */
 	char *data;       /* owned; the content, where it was read */
 	size_t len;
+	bool deep;        /* a link in a folder that is not listed before a command */
+	bool moved;       /* a link on whose way a folder changed while the command ran */
 };
 
 struct parts {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -175,6 +176,134 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
 	return true;
 }
 
+/* ---- symbolic links -------------------------------------------------------------------- */
+
+/* Git opens logs, FETCH_HEAD, COMMIT_EDITMSG and others by their names, and so writes to what a link
+ * leads to.  Not walked: `objects`, where git writes to a temporary name and renames it; `hooks`, read
+ * above; `modules`, each a place of its own.  Where there are thousands of references, the time
+ * before a command counts: only the folders at the top are listed then, and what is deeper is
+ * judged by its time (git_place_check). */
+struct link_walk {
+	struct reading *reading;
+	char **pending; /* owned, and each of them */
+	size_t count, cap, seen;
+	/* of the folder that is being listed */
+	const char *path;
+	int fd;
+	bool changed;   /* it, or one above it in the git folder */
+	bool deep;
+};
+
+static bool is_skipped(const char *path)
+{
+	static const char *const skipped[] = { "hooks", "modules", "objects", "lfs/objects",
+		                               "annex/objects" };
+
+	for (size_t i = 0; i < ARRAY_LEN(skipped); i++)
+		if (strcmp(path, skipped[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the folder is listed before a command. */
+static bool is_near(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return !slash || (span_starts(span_str(path), SPAN("worktrees/")) && !strchr(slash + 1, '/'));
+}
+
+/* What git itself makes with core.preferSymlinkRefs: it reads the text, and replaces the link. */
+static bool is_reference(int folder, const char *name, const char *path)
+{
+	char text[1024];
+	ssize_t n = readlinkat(folder, name, text, sizeof(text) - 1);
+
+	if (n <= 0 || n == sizeof(text) - 1)
+		return false;
+	text[n] = '\0';
+	return (strcmp(path, "HEAD") == 0 || span_starts(span_str(path), SPAN("refs/"))) &&
+	       span_starts(span_str(text), SPAN("refs/")) && !strstr(text, "..");
+}
+
+static bool each_name(void *data, const char *name, unsigned char type)
+{
+	struct link_walk *walk = data;
+	_cleanup_free_ char *path = NULL;
+	struct part *part;
+	struct stat st;
+
+	if (++walk->seen > LIMIT_GUARD_LINKS)
+		return false;
+	if ((type != DT_DIR && type != DT_LNK && type != DT_UNKNOWN) || strstr(name, ".hasp-taken"))
+		return true;
+	path = walk->path[0] ? mem_printf("%s/%s", walk->path, name) : mem_strdup(name);
+	if (fstatat(walk->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return true;
+	if (S_ISLNK(st.st_mode) && !is_protected(walk->reading, path) &&
+	    !is_reference(walk->fd, name, path)) {
+		part = add(walk->reading, path, PART_LINK, &st);
+		part->deep = walk->deep;
+		part->moved = walk->changed;
+	}
+	if (!S_ISDIR(st.st_mode) || is_skipped(path) ||
+	    (walk->reading->content && !is_near(path)))
+		return true;
+	walk->pending = mem_grow(walk->pending, &walk->cap, walk->count + 1,
+	                         sizeof(*walk->pending));
+	walk->pending[walk->count++] = mem_steal(&path);
+	return true;
+}
+
+/* Whether a folder on the way was made, moved or got new names since the command began. */
+static bool way_changed(const struct reading *reading, const char *path)
+{
+	_cleanup_free_ char *way = mem_strdup(path);
+
+	for (char *slash = way; slash && way[0];) {
+		struct stat st;
+
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		if (fstatat(reading->folder, way, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    guard_changed_since(reading->guard, &st))
+			return true;
+		if (slash)
+			*slash = '/';
+	}
+	return false;
+}
+
+static bool list_links(struct link_walk *walk, const char *path)
+{
+	_cleanup_fd_ int fd = guard_open_folder(walk->reading->guard, walk->reading->folder, path);
+
+	if (fd < 0)
+		return true;
+	walk->path = path;
+	walk->fd = fd;
+	walk->deep = !is_near(path);
+	walk->changed = way_changed(walk->reading, path);
+	return guard_list(fd, LIMIT_GUARD_LINKS, each_name, walk);
+}
+
+static void read_links(struct reading *reading)
+{
+	struct link_walk walk = { .reading = reading };
+	bool all = list_links(&walk, "");
+
+	while (walk.count) {
+		_cleanup_free_ char *path = walk.pending[--walk.count];
+
+		all = all && list_links(&walk, path);
+	}
+	free(walk.pending);
+	if (!all && !reading->content)
+		guard_tell(reading->guard, SANDBOX_REASON_GIT, reading->place->root,
+		           reading->place->path, "too large to be looked through for symbolic links");
+}
+
 void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,
                     bool content, struct parts *ret)
 {
@@ -189,6 +318,7 @@ void git_read_parts(struct guard *guard, const struct guard_place *place, int fo
 	if (worktrees >= 0 && !guard_list(worktrees, LIMIT_GUARD_PLACES, each_worktree, &reading) &&
 	    fstat(worktrees, &st) == 0)
 		add(&reading, "worktrees", PART_CLOSED, &st);
+	read_links(&reading);
 }
 
 char *git_owner(const struct guard_root *root, const char *path)

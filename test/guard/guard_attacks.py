@@ -9,6 +9,8 @@ BARE = HOOK + r"""bare() { mkdir -p "$1/objects" "$1/refs"; echo 'ref: refs/head
 printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n' > "$1/config"; }
 monitor() { printf '[core]\n\tfsmonitor = "touch %s; false"\n' "$M" >> "$1"; }
 """
+# Writes to $O/profile where a link in the git folder leads there.
+LINK_LATER = "git commit --allow-empty -m x; [ ! -s $O/profile ] || touch $M"
 
 
 class Attack(NamedTuple):
@@ -112,6 +114,35 @@ ATTACKS = [
     # row 98
     Attack("repository moved away", "mv .git old; bare .git; monitor .git/config", "git status",
            level="landlock"),
+    # Git writes to what a link leads to.  The first: a branch whose name is a command, in a log.
+    Attack("log is a symbolic link", "rm .git/logs/HEAD; ln -s $O/profile .git/logs/HEAD",
+           LINK_LATER, setup=": > $O/profile"),
+    Attack("log is a symbolic link, at the landlock level",
+           "rm .git/logs/HEAD; ln -s $O/profile .git/logs/HEAD", LINK_LATER,
+           setup=": > $O/profile", level="landlock"),
+    Attack("log of a branch is a symbolic link",
+           "rm .git/logs/refs/heads/main; ln -s $O/profile .git/logs/refs/heads/main",
+           LINK_LATER, setup=": > $O/profile"),
+    Attack("logs are a symbolic link", "rm -r .git/logs; ln -s $O .git/logs",
+           "git commit --allow-empty -m x; [ ! -e $O/HEAD ] || touch $M"),
+    Attack("folder with an old link moved into place",
+           "rm -r .git/logs/refs/heads; mv ready .git/logs/refs/heads", LINK_LATER,
+           setup=": > $O/profile; mkdir ready; ln -s $O/profile ready/main; sleep 0.05"),
+    Attack("index is a symbolic link", "rm .git/index; ln -s $O/profile .git/index",
+           "echo > new; git add new; cmp -s $O/profile $O/before || touch $M",
+           setup="cp .git/index $O/before; cp .git/index $O/profile"),
+    Attack("FETCH_HEAD is a symbolic link", "ln -s $O/profile .git/FETCH_HEAD",
+           "git fetch . main; [ ! -e $O/profile ] || touch $M"),
+    Attack("link made before the repository is noted",
+           "cd sub; ln -s $O/profile .git/FETCH_HEAD", "cd sub; git fetch .. main; "
+           "[ ! -e $O/profile ] || touch $M", setup="git init -q sub"),
+    Attack("log of a linked worktree is a symbolic link",
+           "rm .git/worktrees/t/logs/HEAD; ln -s $O/profile .git/worktrees/t/logs/HEAD",
+           "cd t; " + LINK_LATER, setup=": > $O/profile; git worktree add -q t"),
+    Attack("message of a rebase is a symbolic link",
+           "mkdir .git/rebase-merge; ln -s $O/profile .git/COMMIT_EDITMSG.x; rm -f "
+           ".git/COMMIT_EDITMSG; mv .git/COMMIT_EDITMSG.x .git/COMMIT_EDITMSG", LINK_LATER,
+           setup=": > $O/profile"),
     # beyond the list
     Attack("a rebase's steps", "mkdir .git/rebase-merge; cd .git/rebase-merge; "
            "echo refs/heads/main > head-name; git rev-parse HEAD | tee onto orig-head > /dev/null; "

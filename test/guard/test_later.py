@@ -128,3 +128,24 @@ def test_the_same_name_is_taken_away_again_and_again(tmp_path):
         place.guarded("echo %d > .git/commondir" % number, "--lost")
     names = sorted(path.name for path in (place.work / ".git").glob("commondir*"))
     assert names == ["commondir.hasp-taken", "commondir.hasp-taken-2", "commondir.hasp-taken-3"]
+
+
+def test_symbolic_links_that_were_in_a_git_folder_stay(tmp_path):
+    place = Place(tmp_path / "top")
+    place.shell("mkdir $O/rr $O/log; ln -s $O/rr .git/rr-cache; mv .git/logs/refs $O/log/refs; "
+                "ln -s $O/log/refs .git/logs/refs; mkdir -p .git/logs/x/y; "
+                "ln -s $O/rr .git/logs/x/y/z; sleep 0.05")
+    commit = "git commit -q --allow-empty -m x; git branch b$$; touch .git/hello"
+    for level in ("full", "landlock"):
+        report = place.guarded(commit, "--level", level, "--lost")
+        assert report.count == 0, report.told
+    for name in ("rr-cache", "logs/refs", "logs/x/y/z"):
+        assert (place.work / ".git" / name).is_symlink()
+
+
+def test_references_that_git_writes_as_symbolic_links_stay(tmp_path):
+    place = Place(tmp_path / "top")
+    report = place.guarded("rm .git/HEAD; ln -s refs/heads/main .git/HEAD", "--lost")
+    assert report.count == 0, report.told
+    report = place.guarded("rm .git/HEAD; ln -s $O/HEAD .git/HEAD", "--lost", works=False)
+    assert report.count == 1 and "/.git/HEAD " in report.told[0]
