@@ -159,6 +159,8 @@
 #define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
 /* Folders of one walk in search of new repositories. */
 #define LIMIT_GUARD_FOLDERS 200000
+/* Folders that a command removed or moved away, and that are remembered. */
+#define LIMIT_GUARD_VACATED 4096
 /* Names in a git folder that are looked through for symbolic links after a command. */
 #define LIMIT_GUARD_LINKS 1000000
 /* Things that one check tells of one by one. */

@@ -20,6 +20,7 @@ static const struct {
 	[DENIAL_CALL] = { "call", "call" },
 	[DENIAL_REMOVED] = { "removed", "make or change" },
 	[DENIAL_LIMIT] = { "limit", "exceed" },
+	[DENIAL_CHANGED] = { "changed", "changed:" },
 };
 
 const char *denial_kind_name(enum denial_kind kind)
@@ -257,6 +258,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 		break;
 	case DENIAL_LIMIT:
 	case DENIAL_REMOVED:
+	case DENIAL_CHANGED:
 		break;
 	default:
 		put_place(denial, out);
@@ -271,6 +273,10 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 
 	buf_printf(out, "%s ", kinds[kind].verb);
 	put_escaped(out, denial->what);
+	if (denial->kind == DENIAL_CHANGED) {
+		buf_str(out, ": other programs obey it, so review it");
+		return;
+	}
 	buf_printf(out, ": %s", sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");

@@ -17,6 +17,7 @@ enum denial_kind {
 	DENIAL_CALL,     /* a system call */
 	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
+	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
 	DENIAL_KIND_COUNT
 };
 

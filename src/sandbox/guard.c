@@ -43,6 +43,19 @@ void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct gu
 	guard->denied(guard->data, &denial);
 }
 
+void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
+                        const struct guard_root *root, const char *path)
+{
+	struct denial denial = { .kind = DENIAL_CHANGED, .reason = reason,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = full_path(root, path);
+
+	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%s", full);
+	guard->denied(guard->data, &denial);
+}
+
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path)
 {
@@ -391,6 +404,7 @@ static void check_all(struct guard *guard)
 	check_absent(guard);
 	keep_check(guard);
 	check_places(guard);
+	names_check_vacated(guard);
 	for (size_t i = 0; i < guard->root_count; i++)
 		guard_walk(guard, &guard->roots[i], budget, check_found);
 	guard_close_up(guard);

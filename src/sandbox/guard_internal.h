@@ -70,6 +70,12 @@ struct kept;
 
 enum { NOTED_WORDS = 256 };
 
+/* A place whose earlier folder is gone. */
+struct vacated {
+	char *path;       /* owned */
+	struct statx stx; /* of that folder */
+};
+
 struct guard {
 	const struct sandbox_plan *plan; /* borrowed */
 	struct guard_root *roots;        /* owned */
@@ -82,7 +88,7 @@ struct guard {
 	bool any;                        /* something was made, somewhere */
 	bool lost;                       /* the notes are not complete */
 	struct kept *kept;               /* owned; guard_keep.c */
-	char **vacated;                  /* owned; places whose earlier folders are gone */
+	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
 	uint64_t noted[NOTED_WORDS];     /* folders in which names were made, by a hash of each */
@@ -130,6 +136,9 @@ bool guard_same(const struct stat *a, const struct stat *b);
 /* "ROOT/PATH" and what was done about it, as printf has it; counts. */
 void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
                 const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
+/* A name that others obey has changed, and stays so. */
+void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
+                        const struct guard_root *root, const char *path);
 /* Puts a name aside and tells; false (and told) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
@@ -171,6 +180,9 @@ bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t bud
 
 /* Puts right what the command did to such a name, or to a file beneath one, if it did. */
 void names_check(struct guard *guard, const struct guard_root *root, const char *path);
+/* Takes a link away that the command made where a folder was, when it leads to such names. */
+void names_check_link(struct guard *guard, const struct guard_root *root, const char *path);
+void names_check_vacated(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);

@@ -68,6 +68,11 @@ static bool each_entry(void *data, const char *name, unsigned char type)
 
 		names_check(walk->guard, walk->root, path);
 	}
+	if (type == DT_LNK && (walk->guard->vacated_count || walk->guard->vacated_lost)) {
+		_cleanup_free_ char *path = join(walk->path, name);
+
+		names_check_link(walk->guard, walk->root, path);
+	}
 	walk->head |= strcmp(name, "HEAD") == 0;
 	walk->objects |= strcmp(name, "objects") == 0;
 	walk->refs |= strcmp(name, "refs") == 0;

@@ -188,6 +188,10 @@ REPLACED = {
     "removed": "rm -rf sub; mkdir sub; echo x > sub/.envrc",
     "above it moved": "mv top old; mkdir -p top/sub; echo x > top/sub/.envrc",
     "filled elsewhere": "mkdir new; echo x > new/.envrc; mv sub old; mv new sub",
+    "linked to elsewhere": "mkdir new; echo x > new/.envrc; mv sub old; ln -s new sub",
+    "removed and linked": "mkdir new; echo x > new/.envrc; rm -rf sub; ln -s new sub",
+    "linked twice": "mkdir new; echo x > new/.envrc; ln -s new link; rm -rf sub; ln -s link sub",
+    "linked, deeper": "mkdir -p new/sub; echo x > new/sub/.envrc; mv top old; ln -s new top",
     "exchanged": "mkdir new; echo x > new/.envrc; /usr/bin/python3 -c 'import ctypes; "
                  "ctypes.CDLL(None).renameat2(-100, b\"new\", -100, b\"sub\", 2)'",
     "moved into place": "mkdir new; echo x > new/x; mv new/x sub/.envrc",
@@ -211,6 +215,39 @@ def test_a_place_where_a_folder_was_is_not_a_new_one(place, level, way):
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_a_folder_of_an_earlier_command_does_not_bring_names_to_where_another_was(place, level):
+    place.plant(place.work / "sub/file")
+    place.give_away()
+    place.sandbox(level, "mkdir new; echo x > new/.envrc")
+    assert (place.work / "new/.envrc").exists()
+    ended = place.sandbox(level, "mv sub old; mv new sub")
+    assert not (place.work / "sub/.envrc").exists(), ended.stdout
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_folder_that_came_back_has_its_names(place, level):
+    place.plant(place.work / "sub/.vscode/settings.json")
+    (place.work / "data").mkdir()
+    (place.work / "big").mkdir()
+    place.give_away()
+    ended = place.sandbox(level, "mv sub x; mv x sub; mv data old; ln -s big data")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (place.work / "sub/.vscode/settings.json").exists()
+    assert (place.work / "data").is_symlink()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("many", ["nm/node_modules", "nm/many"])
+def test_after_many_folders_were_removed_a_new_one_is_new(place, level, many):
+    for number in range(1100):
+        (place.work / many / str(number)).mkdir(parents=True)
+    place.give_away()
+    ended = place.sandbox(level, "rm -rf nm; mkdir new; mkdir new/.vscode")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (place.work / "new/.vscode").is_dir()
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_what_is_copied_with_its_modes_and_times_is_no_trouble(place, level):
     place.plant(place.work / "sub/.vscode/settings.json")
     place.plant(place.work / "sub/.husky/pre-commit").chmod(0o755)
@@ -230,7 +267,7 @@ def test_what_the_user_makes_meanwhile_stays(place):
     ended = place.sandbox("full", "echo > other/begun; until [ -e go ]; do :; done")
     assert outside.wait() == 0
     assert (place.work / "sub/.envrc").read_text() == "mine\n", ended.stdout
-    assert "sub/.envrc" in ended.stdout
+    assert "hasp: changed: " in ended.stdout and "sub/.envrc: other programs" in ended.stdout
 
 
 @pytest.mark.parametrize("level", LEVELS)
