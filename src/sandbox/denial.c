@@ -273,11 +273,9 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 
 	buf_printf(out, "%s ", kinds[kind].verb);
 	put_escaped(out, denial->what);
-	if (denial->kind == DENIAL_CHANGED) {
-		buf_str(out, ": other programs obey it, so review it");
-		return;
-	}
-	buf_printf(out, ": %s", sandbox_reason_text(denial->reason));
+	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
+	                                "other programs obey it, so review it" :
+	                                sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");
 		put_escaped(out, denial->rule);
