@@ -168,26 +168,28 @@ static void put(struct scan *scan, enum git_word kind, struct span word)
 	scan->each(scan->data, kind, span_of(joined, len));
 }
 
-/* The paths in a word: itself, what follows "=", the parts of a list, what follows an option's
- * letter. */
+/* The paths in a word: itself, what follows an option's letter or the first separator, and each part
+ * of a list.  Not what follows each separator: the work would grow with the square of the length. */
 static void put_paths(struct scan *scan, enum git_word kind, struct span word)
 {
-	struct span rest = word;
+	static const char separators[] = "=:,@!";
+	size_t start = 0;
 
 	if (scan->alias && kind == GIT_WORD_ARGUMENT)
 		return;
 	put(scan, kind, word);
 	if (word.len > 2 && word.data[0] == '-')
 		put(scan, kind, span_skip(word, 2));
-	for (size_t i = 0; i < rest.len; i++) {
-		if (!strchr("=:,@!", rest.data[i]))
+	for (size_t i = 0; i <= word.len; i++) {
+		bool first = start == 0, last = i == word.len;
+
+		if (!last && !strchr(separators, word.data[i]))
 			continue;
-		if (i < word.len && has_slash(span_head(rest, i)))
-			put(scan, kind, span_head(rest, i));
-		rest = span_skip(rest, i + 1);
-		i = (size_t)-1;
-		if (has_slash(rest))
-			put(scan, kind, rest);
+		if ((!first || !last) && has_slash(span_of(word.data + start, i - start)))
+			put(scan, kind, span_of(word.data + start, i - start));
+		start = i + 1;
+		if (first && !last && has_slash(span_skip(word, start)))
+			put(scan, kind, span_skip(word, start));
 	}
 }
 

@@ -43,6 +43,8 @@
 
 /* A config is a few hundred bytes, and some for each branch.  Includes come one after the other. */
 enum { CONFIG_BYTES = 256 << 10, ANSWER_BYTES = 32 << 10, QUEUE_BYTES = 32 << 10, CONFIG_FILES = 64 };
+/* What all the questions of a plan may cost: words and look-ups, and bytes of configurations. */
+enum { WORK_MAX = 4096, TOTAL_BYTES = 1 << 20 };
 
 /* Where the words of a config lead. */
 struct scope {
@@ -59,6 +61,8 @@ struct room {
 	char queue[QUEUE_BYTES];         /* paths of configurations, each with its NUL */
 	size_t queue_len;
 	unsigned files;
+	size_t work, bytes;              /* of all questions: a plan's are asked in one order */
+	bool full;                       /* no more of this answer */
 	char path[LIMIT_PATH_BYTES], real[LIMIT_PATH_BYTES];
 	const char *current;             /* in the queue: what is being read */
 	const struct git_value *row;
@@ -164,11 +168,37 @@ static bool in_roots(const struct sandbox_plan *plan, const char *path)
 	return false;
 }
 
+static void put_text(struct room *room, const char *text, size_t len)
+{
+	if (len > sizeof(room->answer) - 4 - room->answer_len)
+		return;
+	memcpy(room->answer + room->answer_len, text, len);
+	room->answer_len += len;
+}
+
+/* The answer ends here, with "!". */
+static void give_up(struct room *room)
+{
+	if (!room->full)
+		put_text(room, "!\n", 2);
+	room->full = true;
+}
+
+/* Whether there may be one more word or look-up: what a stranger's configuration costs has an end. */
+static bool may_work(struct room *room)
+{
+	if (room->work >= WORK_MAX)
+		give_up(room);
+	else
+		room->work++;
+	return !room->full;
+}
+
 /* Whether the absolute path in the room is in the roots, or may lead there.  Cuts off what is
  * missing. */
 static bool leads_within(struct room *room, char *path)
 {
-	while (path[0]) {
+	while (path[0] && may_work(room)) {
 		int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 
 		if (fd >= 0) {
@@ -191,14 +221,6 @@ static bool is_within(struct room *room)
 	return leads_within(room, path);
 }
 
-static void put_text(struct room *room, const char *text, size_t len)
-{
-	if (len > sizeof(room->answer) - 4 - room->answer_len)
-		return;
-	memcpy(room->answer + room->answer_len, text, len);
-	room->answer_len += len;
-}
-
 /* Once each; "!" if there is no more room. */
 static void put_line(struct room *room, enum git_word kind, struct span word)
 {
@@ -206,9 +228,8 @@ static void put_line(struct room *room, enum git_word kind, struct span word)
 	const char head[] = { (char)kind, (char)('0' + number / 10), (char)('0' + number % 10), ' ' };
 	size_t len = sizeof(head) + word.len + 1;
 
-	if (len > sizeof(room->answer) - 4 - start) {
-		if (start < 2 || memcmp(room->answer + start - 2, "!\n", 2) != 0)
-			put_text(room, "!\n", 2);
+	if (len > sizeof(room->answer) - 8 - start) { /* "!" has room behind it */
+		give_up(room);
 		return;
 	}
 	put_text(room, head, sizeof(head));
@@ -263,6 +284,8 @@ static void put_word(void *data, enum git_word kind, struct span word)
 	struct room *room = data;
 	bool include = kind == GIT_WORD_INCLUDE;
 
+	if (room->full || !may_work(room))
+		return;
 	if (kind == GIT_WORD_UNKNOWN) {
 		put_line(room, kind, word);
 		return;
@@ -282,26 +305,39 @@ static bool take_item(void *data, const struct git_config_item *item)
 	room->row = git_value_find(item);
 	if (room->row)
 		git_value_words(room->row, git_value_text(room->row, item), put_word, room);
-	return true;
+	return !room->full;
+}
+
+/* What the file at `room->current` names. */
+static void read_config(struct room *room, bool optional)
+{
+	int fd = open_file(room, room->current);
+	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, room->file, sizeof(room->file));
+	bool missing = fd < 0 && errno == ENOENT;
+
+	if (fd >= 0)
+		close(fd);
+	if (len < 0 && missing && optional)
+		return;
+	room->bytes += len > 0 ? (size_t)len : 0;
+	if (room->bytes > TOTAL_BYTES)
+		give_up(room);
+	else if ((len < 0 || len == sizeof(room->file) ||
+	          !git_config_read_in(span_of(room->file, (size_t)len), room->parse, take_item,
+	                              room)) && !room->full)
+		put_text(room, "!\n", 2);
 }
 
 /* A configuration and what it includes, whatever the conditions: they may come true. */
 static struct span named_in(const char *path, struct room *room)
 {
 	room->answer_len = room->queue_len = room->files = 0;
+	room->full = false;
 	put_file(room, path);
-	for (size_t at = 0; at < room->queue_len; at += strlen(room->queue + at) + 1) {
-		int fd = open_file(room, room->queue + at);
-		ssize_t len = fd < 0 ? -1 : fd_read_full(fd, room->file, sizeof(room->file));
-
+	for (size_t at = 0; at < room->queue_len && !room->full;
+	     at += strlen(room->queue + at) + 1) {
 		room->current = room->queue + at;
-		if (fd >= 0)
-			close(fd);
-		if (len < 0 ? at == 0 || errno != ENOENT :
-		              !git_config_read_in(span_of(room->file, (size_t)len), room->parse,
-		                                  take_item, room) ||
-		                      len == sizeof(room->file))
-			put_text(room, "!\n", 2);
+		read_config(room, at > 0);
 	}
 	return span_of(room->answer, room->answer_len);
 }
@@ -544,24 +580,31 @@ static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const 
 	return NULL;
 }
 
-static char *known(const struct sandbox_options *options, enum sandbox_pointer_kind kind,
-                   const char *path)
+static const struct sandbox_pointer *known(const struct sandbox_pointer *pointers, size_t count,
+                                           enum sandbox_pointer_kind kind, const char *path)
 {
-	for (size_t i = 0; i < options->known_count; i++) {
-		const struct sandbox_pointer *pointer = &options->known[i];
-
-		if (pointer->kind == kind && strcmp(pointer->path, path) == 0)
-			return pointer->value ? mem_strdup(pointer->value) : NULL;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (pointers[i].kind == kind && strcmp(pointers[i].path, path) == 0)
+			return &pointers[i];
 	return NULL;
+}
+
+static char *value_of(const struct sandbox_pointer *pointer)
+{
+	return pointer && pointer->value ? mem_strdup(pointer->value) : NULL;
 }
 
 char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
 {
 	struct plan_reader *reader = &draft->reader;
-	char *value = draft->options->assume ? known(draft->options, kind, path) :
-	                                       look_up(draft, kind, path);
+	const struct sandbox_options *options = draft->options;
+	const struct sandbox_pointer *before = known(reader->pointers, reader->count, kind, path);
+	char *value;
 
+	if (before) /* several worktrees have one configuration */
+		return value_of(before);
+	value = options->assume ? value_of(known(options->known, options->known_count, kind, path)) :
+	                          look_up(draft, kind, path);
 	if (reader->count == reader->cap)
 		reader->pointers = mem_grow(reader->pointers, &reader->cap, reader->count + 1,
 		                            sizeof(*reader->pointers));

@@ -3,6 +3,7 @@
 #include "plan_fixture.h"
 
 #include <sys/wait.h>
+#include <time.h>
 
 static void git_stays_writable_but_for_what_it_runs(void **state)
 {
@@ -282,6 +283,37 @@ static void hostile_pointers_are_nothing(void **state)
 	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 }
 
+/* What a stranger's configuration costs has an end, and what was not looked at is said. */
+static void a_configuration_cannot_make_plans_expensive(void **state)
+{
+	static const char *const bodies[] = {
+		/* Look-ups: a long list of what is nowhere, whose ancestors all have to be asked for. */
+		"for i in $(seq 10); do printf 'clean = '; printf '/a/b:%.0s' $(seq 800); echo; done",
+		/* Words. */
+		"for i in $(seq 6000); do echo \"clean = /usr/bin/env\"; done",
+		/* Bytes: 62 times a quarter of a MiB. */
+		"for i in $(seq 62); do head -c 250000 /dev/zero | tr '\\0' '\\n' >$W/c$i; "
+		"printf '[include]\npath = ../c%s\n' $i; done",
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+		struct sandbox_plan *plan;
+		clock_t before;
+
+		shell(f, "rm -rf $W/.git; git init $W; { echo '[filter \"f\"]'; %s; } >>$W/.git/config",
+		      bodies[i]);
+		plan = plan_of(f);
+		assert_non_null(strstr(said(plan, in(f, "tree/.git/config")), "!\n"));
+		assert_true(plan->unjudged_count > 0);
+		/* The processor's time of the same work again, done in this process. */
+		before = clock();
+		assert_true(sandbox_plan_holds(plan));
+		assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
+		sandbox_plan_free(plan);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +329,7 @@ int main(void)
 		TEST(a_git_file_within_the_root_protects_what_it_points_to),
 		TEST(what_is_assumed_holds_or_not),
 		TEST(hostile_pointers_are_nothing),
+		TEST(a_configuration_cannot_make_plans_expensive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
