@@ -194,7 +194,7 @@ static void check_life(struct client *client)
 	if (now - client->quiet_ms < client->patience_ms)
 		return;
 	if (client->pinged) {
-		client_fail_locked(client, "gave no sign of life for %u s and was ended.",
+		client_fail_locked(client, "did not answer for %u s.",
 		                   2 * client->patience_ms / 1000);
 		return;
 	}

@@ -231,7 +231,7 @@ void process_describe_end(struct process *process, struct buf *out)
 
 	process_listen(process);
 	if (!ended)
-		buf_str(out, "It still runs.");
+		buf_str(out, "It was killed.");
 	else if (WIFSIGNALED(status))
 		buf_printf(out, "It was killed by SIG%s.", sigabbrev_np(WTERMSIG(status)));
 	else

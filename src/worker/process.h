@@ -43,7 +43,7 @@ bool process_start(const struct process_start *start, struct process *ret, struc
 void process_listen(struct process *process);
 void process_kill(struct process *process);
 /* "It was killed by SIGSEGV. It said: ..." after waiting a moment for the end and the last
- * words; "It still runs." */
+ * words.  One that has not ended "was killed": the caller calls process_kill next. */
 void process_describe_end(struct process *process, struct buf *out);
 /* Text of a stranger's as one line, without anything that a terminal would obey. */
 void process_say(struct span text, struct buf *out);

@@ -174,7 +174,8 @@ static void test_a_stopped_worker_is_found_out(void **state)
 	kill(pid, SIGSTOP);
 	assert_false(read_by(client, "a", &err));
 	assert_int_equal(err.code, ERR_WORKER_LOST);
-	assert_non_null(strstr(err.message, "no sign of life"));
+	assert_non_null(strstr(err.message, "did not answer for"));
+	assert_non_null(strstr(err.message, " s. It was killed."));
 	assert_false(client_alive(client));
 	client_unref(client);
 }
