@@ -17,7 +17,8 @@
  *
  * Linked worktrees (.git/worktrees/x) that are checked out where commands cannot write are
  * protected. Those inside the writable paths are not: a command can do with them what it likes
- * anyway, and "git worktree remove" has to work; the guard looks at them.
+ * anyway, and "git worktree remove" has to work; the guard looks at them.  But what the repository's
+ * configuration names is protected in them too, as in each folder where git runs commands.
  *
  * Read are git's own one-line pointers (.git, commondir, gitdir), a submodule's core.worktree, and
  * what configurations name (plan_config.c).  Who opens them: plan_read.c.
@@ -75,12 +76,35 @@ static bool each_folder(const char *folder, bool (*visit)(void *data, const char
 
 struct git_walk {
 	struct draft *draft;
+	const char *git;      /* the repository's folder */
 	const char *worktree; /* where submodules are checked out; NULL not known */
 	const char *modules;  /* the folder that submodules' names are relative to */
 	unsigned depth;
 };
 
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree);
+
+/* The folder that core.worktree of a repository leads to, if commands can write there: git runs
+ * commands in it.  NULL: it is not set, or is no such folder; the caller frees. */
+static char *configured_top(struct draft *draft, const char *git)
+{
+	static const char *const files[] = { "config.worktree", "config" };
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_free_ char *file = spot_join(git, files[i]), *rel = NULL;
+		_cleanup_spot_ struct spot place = { 0 };
+
+		if (spot_kind_of(file) != SPOT_FILE)
+			continue;
+		rel = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
+		if (!rel)
+			continue;
+		spot_resolve(git, rel, NULL, NULL, &place);
+		if (place.kind == SPOT_FOLDER && draft_in_writable(draft, place.path))
+			return mem_steal(&place.path);
+	}
+	return NULL;
+}
 
 /* One folder beneath .git/modules: a submodule's repository, or a part of its name. */
 static bool protect_module(void *data, const char *path)
@@ -95,8 +119,9 @@ static bool protect_module(void *data, const char *path)
 
 		if (walk->draft->git_folders >= LIMIT_SANDBOX_GIT_FOLDERS)
 			return false;
-		/* A submodule is usually checked out at the path that is its name. */
-		if (walk->worktree)
+		/* A submodule's name is the path that it had at first. */
+		checkout = configured_top(walk->draft, path);
+		if (!checkout && walk->worktree)
 			checkout = spot_join(walk->worktree, path + strlen(walk->modules) + 1);
 		if (!checkout || look_at(checkout, ".git") != SPOT_FILE) {
 			protect_git_folder(walk->draft, path, NULL);
@@ -146,9 +171,20 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 		           "more repositories than are looked into one by one");
 }
 
+/* What the configuration names is protected in a linked worktree that commands can write. */
+static void protect_checkout(struct git_walk *walk, const char *own, const char *pointed)
+{
+	_cleanup_free_ char *top = mem_dup(pointed, (size_t)(strrchr(pointed, '/') - pointed));
+
+	plan_config(walk->draft, walk->git, top);
+	if (look_at(own, "config.worktree") == SPOT_FILE)
+		plan_config(walk->draft, own, top);
+}
+
 static bool protect_worktree(void *data, const char *path)
 {
-	struct draft *draft = ((struct git_walk *)data)->draft;
+	struct git_walk *walk = data;
+	struct draft *draft = walk->draft;
 	_cleanup_free_ char *pointer = spot_join(path, "gitdir");
 	_cleanup_free_ char *checkout = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_spot_ struct spot place = { 0 };
@@ -159,19 +195,24 @@ static bool protect_worktree(void *data, const char *path)
 		spot_resolve(path, checkout, NULL, NULL, &place);
 	if (!place.path || !draft_in_writable(draft, place.path))
 		plan_names(draft, path, names_git_worktree());
+	else if (place.kind == SPOT_FILE)
+		protect_checkout(walk, path, place.path);
 	return true;
 }
 
 /* `folder` is canonical and can be written to. */
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
 {
-	struct git_walk walk = { .draft = draft, .worktree = worktree };
+	_cleanup_free_ char *top = configured_top(draft, folder);
+	struct git_walk walk = { .draft = draft, .git = folder, .worktree = top ? top : worktree };
 
 	draft->git_folders++;
 	draft_rule(draft, mem_strdup(folder), true, SANDBOX_WRITE, SANDBOX_REASON_GIT, DRAFT_TABLE,
 	           "a repository");
 	plan_names(draft, folder, names_git());
 	plan_config(draft, folder, worktree ? worktree : folder);
+	if (top && (!worktree || strcmp(top, worktree) != 0))
+		plan_config(draft, folder, top);
 	protect_each(&walk, folder, "modules", protect_module);
 	protect_each(&walk, folder, "worktrees", protect_worktree);
 }

@@ -126,6 +126,16 @@ ATTACKS = [
     Attack("linked worktree's filter", "cd $O; " + REPOSITORY + "git config filter.f.clean t/c; "
            "rmdir $W; git worktree add -q $W; echo 'file filter=f' > $W/.gitattributes",
            "evil t/c", ADD),
+    Attack("filter in a linked worktree inside", REPOSITORY + "git config filter.f.clean ./tools/c; "
+           "git worktree add -q tree; echo 'file filter=f' > tree/.gitattributes",
+           "evil tree/tools/c", "cd tree; " + ADD),
+    Attack("moved submodule's filter", REPOSITORY + "git init -q $O/l; cd $O/l; echo l > file; "
+           "git add file; git commit -qm l; cd $W; git submodule --quiet add $O/l sub; "
+           "git commit -qm s; git mv sub moved; git -C moved config filter.f.clean ./t/c; "
+           "echo 'file filter=f' > moved/.gitattributes", "evil moved/t/c", "cd moved; " + ADD),
+    Attack("hooks where core.worktree leads", "mkdir sub; " + REPOSITORY +
+           "git config core.worktree ../sub; git config core.hooksPath .hooks",
+           "evil sub/.hooks/pre-commit", COMMIT),
     Attack("hooks of the enclosing repository", REPOSITORY + "mkdir sub",
            "evil ../.git/hooks/pre-commit", COMMIT, folder="sub"),
     Attack("configuration of the enclosing repository", REPOSITORY + "mkdir sub",

@@ -213,11 +213,12 @@ static void a_git_file_within_the_root_protects_what_it_points_to(void **state)
 	sandbox_plan_free(plan);
 }
 
-/* What the plan has of a file; NULL also if it was not asked for. */
+/* What the plan has of a file; NULL also if it was not asked for.  A configuration is
+ * asked for two things. */
 static const char *said(const struct sandbox_plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->pointer_count; i++)
-		if (strcmp(plan->pointers[i].path, path) == 0)
+		if (plan->pointers[i].value && strcmp(plan->pointers[i].path, path) == 0)
 			return plan->pointers[i].value;
 	return NULL;
 }
@@ -283,6 +284,40 @@ static void hostile_pointers_are_nothing(void **state)
 	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 }
 
+/* Relative words begin where git runs commands, in each worktree. */
+static void relative_words_begin_at_each_top(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $O/lib; git -C $O/lib commit --allow-empty -m x; git init $W; cd $W; "
+	         "git commit --allow-empty -m x; git worktree add $W/near; mkdir near/tools; "
+	         "touch near/tools/clean.sh; git config filter.f.clean ./tools/clean.sh; "
+	         "git config core.hooksPath .hooks; git submodule add $O/lib sm; "
+	         "git mv sm moved; git -C moved config filter.f.clean ./tools/clean.sh");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/near/tools/clean.sh"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	assert_absent(plan, in(f, "tree/near/.hooks"));
+	assert_absent(plan, in(f, "tree/.hooks"));
+	assert_false(may(plan, in(f, "tree/moved/tools/clean.sh"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "tree/moved/tools/other.sh"), SANDBOX_WRITE));
+	assert_rule(plan, in(f, "tree/moved/.git"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+
+	shell(f, "cd $W; git config extensions.worktreeConfig true; "
+	         "git -C near config --worktree filter.g.clean ./own/g");
+	plan = plan_of(f);
+	assert_false(may(plan, in(f, "tree/near/own/g"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+
+	shell(f, "rm -rf $W; mkdir -p $W/sub; git init $W; cd $W; git config core.worktree ../sub; "
+	         "git config filter.f.clean ./tools/clean.sh");
+	plan = plan_of(f);
+	assert_false(may(plan, in(f, "tree/sub/tools/clean.sh"), SANDBOX_WRITE));
+	assert_true(may(plan, in(f, "tree/sub/file"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+}
+
 /* What a stranger's configuration costs has an end, and what was not looked at is said. */
 static void a_configuration_cannot_make_plans_expensive(void **state)
 {
@@ -329,6 +364,7 @@ int main(void)
 		TEST(a_git_file_within_the_root_protects_what_it_points_to),
 		TEST(what_is_assumed_holds_or_not),
 		TEST(hostile_pointers_are_nothing),
+		TEST(relative_words_begin_at_each_top),
 		TEST(a_configuration_cannot_make_plans_expensive),
 	};
 
