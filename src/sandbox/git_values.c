@@ -113,7 +113,17 @@ const struct git_value *git_value_at(size_t number)
 /* ---- words ------------------------------------------------------------------------------ */
 
 /* What the next word of a command is. */
-enum position { AT_COMMAND, AT_SCRIPT, AT_FOLDER, AT_ARGUMENT };
+enum position {
+	AT_COMMAND,
+	AT_SCRIPT,
+	AT_VALUE,   /* behind an option of an interpreter: its value, or the script */
+	AT_MODULE,  /* behind -m */
+	AT_OPTION,  /* of a program that takes a script behind -f */
+	AT_RUNNER,  /* a script, or a sub-command */
+	AT_TASK,    /* behind "run" */
+	AT_FOLDER,
+	AT_ARGUMENT,
+};
 
 struct scan {
 	git_each_word *each;
@@ -122,6 +132,7 @@ struct scan {
 	bool alias;              /* arguments are what somebody types */
 	char quote;              /* inside of one; 0: not */
 	enum position position;
+	bool node;               /* what it runs may be called without its ".js" */
 	bool started, unknown;   /* of the word */
 	char word[LIMIT_PATH_BYTES];
 	size_t len;
@@ -133,10 +144,17 @@ struct scan {
 static const char wrappers[] =
 	"! exec env nohup time command builtin sudo doas nice ionice setsid stdbuf timeout xargs eval "
 	"if then else elif while until do busybox winpty";
+/* Behind these, also where they are arguments of something else, stands a file that they run. */
+static const char shells[] = "sh bash dash ash zsh ksh python perl ruby";
 /* Behind these stands a file that they run. */
 static const char interpreters[] =
-	"sh bash dash ash zsh ksh mksh fish . source python python2 python3 pypy pypy3 perl ruby node "
-	"nodejs bun deno tsx php lua luajit tclsh wish Rscript julia pwsh osascript";
+	"sh bash dash ash zsh ksh mksh fish . source python pypy perl ruby node nodejs tsx php lua luajit "
+	"tclsh wish Rscript julia pwsh osascript";
+/* Behind -f of these. */
+static const char filters[] = "awk gawk mawk nawk sed gsed";
+/* Behind these, or behind their "run"; it may as well be a name that another file explains. */
+static const char runners[] =
+	"deno bun uv go java dotnet cargo npm npx pnpm yarn poetry pipenv pipx rye hatch";
 
 static bool plain(struct span word)
 {
@@ -150,6 +168,19 @@ static bool plain(struct span word)
 static bool has_slash(struct span word)
 {
 	return word.len && memchr(word.data, '/', word.len);
+}
+
+/* "clean.sh", but not ".", "..", ".hidden" or "1.5". */
+static bool has_extension(struct span word)
+{
+	const char *dot = word.len > 2 ? memchr(word.data + 1, '.', word.len - 2) : NULL;
+
+	return dot && word.data[0] != '.' && strspn(word.data, "0123456789.") < word.len;
+}
+
+static bool may_be_file(struct span word)
+{
+	return has_slash(word) || has_extension(word);
 }
 
 static void put(struct scan *scan, enum git_word kind, struct span word)
@@ -185,10 +216,10 @@ static void put_paths(struct scan *scan, enum git_word kind, struct span word)
 
 		if (!last && !strchr(separators, word.data[i]))
 			continue;
-		if ((!first || !last) && has_slash(span_of(word.data + start, i - start)))
+		if ((!first || !last) && may_be_file(span_of(word.data + start, i - start)))
 			put(scan, kind, span_of(word.data + start, i - start));
 		start = i + 1;
-		if (first && !last && has_slash(span_skip(word, start)))
+		if (first && !last && may_be_file(span_skip(word, start)))
 			put(scan, kind, span_skip(word, start));
 	}
 }
@@ -201,35 +232,99 @@ static bool is_assignment(struct span word)
 	return equals && equals > word.data && (!slash || equals < slash);
 }
 
+/* The name of a program, without its folder and version: "python" of "/usr/bin/python3.11". */
+static struct span program_name(struct span word)
+{
+	const char *slash = memrchr(word.data, '/', word.len);
+	struct span name = slash ? span_skip(word, (size_t)(slash - word.data) + 1) : word;
+	size_t len = name.len;
+
+	while (len && strchr("0123456789.-", name.data[len - 1]))
+		len--;
+	return len ? span_head(name, len) : name;
+}
+
 static enum position behind_command(struct span word)
 {
-	const char *name = memrchr(word.data, '/', word.len);
-	struct span last = name ? span_skip(word, (size_t)(name - word.data) + 1) : word;
+	struct span name = program_name(word);
 
-	if (word.data[0] == '-' || is_assignment(word) || strspn(word.data, "0123456789") >= word.len ||
-	    listed(wrappers, last))
+	if (word.data[0] == '-' || is_assignment(word) || strchr("0123456789", word.data[0]) ||
+	    listed(wrappers, name))
 		return AT_COMMAND;
 	if (span_eq(word, SPAN("cd")))
 		return AT_FOLDER;
-	return listed(interpreters, last) ? AT_SCRIPT : AT_ARGUMENT;
+	if (listed(interpreters, name))
+		return AT_SCRIPT;
+	if (listed(filters, name))
+		return AT_OPTION;
+	return listed(runners, name) ? AT_RUNNER : AT_ARGUMENT;
+}
+
+/* An option of an interpreter. */
+static enum position behind_option(struct span word)
+{
+	if (span_eq(word, SPAN("-c")) || span_eq(word, SPAN("-e")))
+		return AT_ARGUMENT;
+	return span_eq(word, SPAN("-m")) ? AT_MODULE : AT_VALUE;
+}
+
+/* Behind a program that runs files, and tasks of a project. */
+static enum position behind_runner(enum position position, struct span word,
+                                   enum git_word *ret_kind)
+{
+	if (word.data[0] == '-')
+		return position;
+	if (position == AT_RUNNER && listed("run exec x", word))
+		return AT_TASK;
+	if (may_be_file(word))
+		*ret_kind = GIT_WORD_SCRIPT;
+	else if (position == AT_TASK)
+		*ret_kind = GIT_WORD_UNKNOWN;
+	return AT_ARGUMENT;
 }
 
 /* Where what follows `word` stands; *ret_kind: what the word itself is. */
 static enum position step(enum position position, struct span word, enum git_word *ret_kind)
 {
+	bool option = word.data[0] == '-';
+
 	*ret_kind = GIT_WORD_ARGUMENT;
-	if (position == AT_COMMAND) {
+	switch (position) {
+	case AT_COMMAND:
 		position = behind_command(word);
 		if (position != AT_COMMAND)
 			*ret_kind = GIT_WORD_RUN;
 		return position;
-	}
-	if (position != AT_SCRIPT)
+	case AT_OPTION:
+		return span_eq(word, SPAN("-f")) || span_eq(word, SPAN("--file")) ? AT_SCRIPT :
+		                                                                    AT_OPTION;
+	case AT_RUNNER:
+	case AT_TASK:
+		return behind_runner(position, word, ret_kind);
+	case AT_MODULE:
+		*ret_kind = GIT_WORD_UNKNOWN;
 		return AT_ARGUMENT;
-	if (word.data[0] == '-')
-		return span_eq(word, SPAN("-c")) || span_eq(word, SPAN("-e")) ? AT_ARGUMENT : AT_SCRIPT;
-	*ret_kind = GIT_WORD_SCRIPT;
-	return AT_ARGUMENT;
+	case AT_SCRIPT:
+	case AT_VALUE:
+		if (option)
+			return behind_option(word);
+		*ret_kind = GIT_WORD_SCRIPT;
+		return position == AT_VALUE && !may_be_file(word) ? AT_SCRIPT : AT_ARGUMENT;
+	default:
+		return listed(shells, program_name(word)) ? AT_SCRIPT : AT_ARGUMENT;
+	}
+}
+
+/* What node loads when it is given a name without its ending. */
+static void put_loaded(struct scan *scan, struct span word)
+{
+	char name[LIMIT_PATH_BYTES];
+
+	if (!scan->node || word.len + strlen(".js") >= sizeof(name))
+		return;
+	memcpy(name, word.data, word.len);
+	memcpy(name + word.len, ".js", strlen(".js"));
+	put(scan, GIT_WORD_SCRIPT, span_of(name, word.len + strlen(".js")));
 }
 
 static void end_word(struct scan *scan)
@@ -244,13 +339,24 @@ static void end_word(struct scan *scan)
 	if (!word.len)
 		word = SPAN("?"); /* all of it is unknown, or empty */
 	scan->position = step(position, word, &kind);
+	if (position == AT_COMMAND)
+		scan->node = listed("node nodejs", program_name(word));
+	if (kind == GIT_WORD_UNKNOWN) {
+		scan->unknown = true;
+		kind = GIT_WORD_SCRIPT;
+		word = scan->len ? word : SPAN("?");
+		scan->len = 0; /* nothing to protect */
+	}
 	if (scan->unknown && (kind != GIT_WORD_ARGUMENT || (has_slash(word) && !scan->alias)))
 		scan->each(scan->data, GIT_WORD_UNKNOWN, plain(word) ? word : SPAN("?"));
 	if (position == AT_FOLDER && !scan->unknown && plain(word)) {
 		memcpy(scan->folder, word.data, word.len);
 		scan->folder_len = word.len;
-	} else if (has_slash(word) || (kind == GIT_WORD_SCRIPT && scan->len)) {
+	} else if (has_slash(word) || (kind == GIT_WORD_ARGUMENT && has_extension(word)) ||
+	           (kind == GIT_WORD_SCRIPT && scan->len)) {
 		put_paths(scan, kind, word);
+		if (kind == GIT_WORD_SCRIPT)
+			put_loaded(scan, word);
 	}
 	scan->started = scan->unknown = false;
 	scan->len = 0;
@@ -348,7 +454,9 @@ static size_t read_expansion(struct scan *scan, struct span rest, char kind)
 static void separate(struct scan *scan, char c)
 {
 	end_word(scan);
-	if (c == '<' || c == '>')
+	if (c == '<' && (scan->position == AT_SCRIPT || scan->position == AT_VALUE))
+		scan->position = AT_SCRIPT; /* which it reads */
+	else if (c == '<' || c == '>')
 		scan->position = AT_ARGUMENT;
 	else if (c != ' ' && c != '\t')
 		scan->position = AT_COMMAND;

@@ -13,7 +13,9 @@
  * shell's operators, once with quotes heeded and once with quotes as separators, so that the text of
  * `sh -c '...'` is found too.  $HOME is "~"; $PWD, $(pwd) and $(git rev-parse --show-toplevel) are
  * "."; what any other expansion yields is not known and reported as GIT_WORD_UNKNOWN.  Too many
- * words are better than too few: one that is no path protects nothing.
+ * words are better than too few: one that is no path protects nothing.  Without a slash a word counts
+ * where an interpreter expects its script, and elsewhere if it has an ending ("clean.sh"): "make
+ * test" and "vim build" name nothing.  A task ("npm run clean") and a module (-m) are unknown.
  *
  * Not here: what a word leads to (plan_config.c), what a script calls in turn (docs/attacks.md).
  */
@@ -44,7 +46,7 @@ struct git_value {
 enum git_word {
 	GIT_WORD_RUN = 'x',      /* the path of a program */
 	GIT_WORD_SCRIPT = 's',   /* what an interpreter runs: also a name without a slash */
-	GIT_WORD_ARGUMENT = 'a', /* another word with a slash */
+	GIT_WORD_ARGUMENT = 'a', /* another word with a slash or an ending */
 	GIT_WORD_FILE = 'f',     /* a path that git opens */
 	GIT_WORD_HOOKS = 'h',
 	GIT_WORD_INCLUDE = 'i',

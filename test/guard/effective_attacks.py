@@ -79,6 +79,10 @@ ATTACKS = [
            "git config filter.f.clean '~/ws/t/c'", "evil t/c", ADD),
     Attack("filter with an unknown begin", FILTERED + "good t/c; "
            "git config filter.f.clean '\"$(readlink -f .)\"/t/c'", "evil t/c", ADD),
+    Attack("filter behind other commands", FILTERED +
+           "git config filter.f.clean 'timeout 5s bash -eo pipefail clean.sh'", "evil clean.sh", ADD),
+    Attack("filter read by a shell", FILTERED + "good clean.sh; "
+           "git config filter.f.clean 'cat clean.sh | sh'", "evil clean.sh", ADD),
     # keys
     Attack("process filter", FILTERED + "good t/c; git config filter.f.process t/c", "evil t/c",
            ADD),
