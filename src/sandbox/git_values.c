@@ -65,6 +65,7 @@ static const struct git_value table[] = {
 	SECTION("imap", "tunnel", COMMAND, "imap.tunnel: git imap-send runs it"),
 	NAMED("http", "sslcainfo sslcapath proxysslcainfo", FILE, "http: which servers git trusts"),
 	NAMED("http", "sslcert sslkey cookiefile", FILE, "http: what git sends to servers"),
+	SECTION("svn", "authorsprog", COMMAND, "svn.authorsProg: git svn runs it"),
 	/* Of other programs, which git runs by a driver or by their name. */
 	NAMED("lfs", "path clean smudge", COMMAND, "Git LFS runs it"),
 	/* What later versions add is called like this. */

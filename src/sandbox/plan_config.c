@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -59,6 +60,29 @@ static bool holds_writable(const struct draft *draft, const char *path)
 	return false;
 }
 
+static void add_unjudged(struct draft *draft, char *sentence)
+{
+	for (size_t i = 0; i < draft->unjudged_count; i++) {
+		if (strcmp(draft->unjudged[i], sentence) != 0 && i + 1 < UNJUDGED_MAX)
+			continue;
+		free(sentence);
+		return;
+	}
+	draft->unjudged = mem_grow(draft->unjudged, &draft->unjudged_cap, draft->unjudged_count + 1,
+	                           sizeof(*draft->unjudged));
+	draft->unjudged[draft->unjudged_count++] = sentence;
+}
+
+/* A rule is about a name: what another name of the file lets through cannot be known. */
+static void note_other_names(struct draft *draft, const char *path, const char *why)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+		add_unjudged(draft, mem_printf("%s: \"%s\" has another name (a hard link); writing that "
+		                               "changes it.", why, path));
+}
+
 /* Protects where `path` leads, seen from the folder `start`; false if that is a folder and cannot
  * be. */
 static bool protect(struct draft *draft, const char *start, const char *path, bool folders,
@@ -78,6 +102,7 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
 		return false;
 	if (!draft_in_writable(draft, place.path))
 		return true;
+	note_other_names(draft, place.path, why);
 	if (place.kind == SPOT_MISSING)
 		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_GIT, why);
 	else
@@ -126,19 +151,6 @@ static void protect_hooks(struct draft *draft, const char *top, const char *path
 }
 
 /* ---- lines of plan_read.h --------------------------------------------------------------- */
-
-static void add_unjudged(struct draft *draft, char *sentence)
-{
-	for (size_t i = 0; i < draft->unjudged_count; i++) {
-		if (strcmp(draft->unjudged[i], sentence) != 0 && i + 1 < UNJUDGED_MAX)
-			continue;
-		free(sentence);
-		return;
-	}
-	draft->unjudged = mem_grow(draft->unjudged, &draft->unjudged_cap, draft->unjudged_count + 1,
-	                           sizeof(*draft->unjudged));
-	draft->unjudged[draft->unjudged_count++] = sentence;
-}
 
 static const struct git_value *row_of(const char *line)
 {
@@ -246,8 +258,6 @@ static const struct {
 	{ "GIT_TEMPLATE_DIR", "init", "templatedir" },
 	{ "GIT_EXEC_PATH", "init", "templatedir" },
 	{ "GIT_SSL_CAINFO", "http", "sslcainfo" },
-	/* 'key=value' and so on: quoted for a shell. */
-	{ "GIT_CONFIG_PARAMETERS", "core", "editor" },
 };
 
 static void read_value(struct draft *draft, const struct git_config_item *item)
@@ -295,6 +305,48 @@ static void read_key(struct draft *draft, const char *key, const char *value)
 	});
 }
 
+/* The text at *at that is quoted for a shell, as git quotes it: 'it'\\''s'. */
+static char *unquote(const char **at)
+{
+	size_t len = 0;
+	char *text = mem_strdup(*at);
+
+	for (bool quoted = false; **at; ++*at) {
+		if (**at == '\'')
+			quoted = !quoted;
+		else if (!quoted && (**at != '\\' || !*++*at))
+			break;
+		else
+			text[len++] = **at;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+/* What "git -c" hands on: 'key'='value', before git 2.31 'key=value', with blanks between them. */
+static void read_parameters(struct draft *draft, const char *at)
+{
+	for (int i = 0; at && i < VARIABLES_MAX; i++) {
+		_cleanup_free_ char *key = NULL, *value = NULL;
+		const char *start = at += strspn(at, " ");
+		char *equals;
+
+		key = unquote(&at);
+		if (at == start)
+			return;
+		equals = strchr(key, '=');
+		if (*at == '=') {
+			at++;
+			value = unquote(&at);
+		} else if (equals) {
+			*equals = '\0';
+			value = mem_strdup(equals + 1);
+		}
+		if (value)
+			read_key(draft, key, value);
+	}
+}
+
 static void read_variables(struct draft *draft)
 {
 	const char *text = variable("GIT_CONFIG_COUNT");
@@ -318,6 +370,7 @@ static void read_variables(struct draft *draft)
 		if (variable(key) && variable(value))
 			read_key(draft, variable(key), variable(value));
 	}
+	read_parameters(draft, variable("GIT_CONFIG_PARAMETERS"));
 }
 
 /* A folder of the workspace in $PATH: whoever may write there chooses what names mean. */

@@ -318,6 +318,38 @@ static void relative_words_begin_at_each_top(void **state)
 	sandbox_plan_free(plan);
 }
 
+static void what_has_another_name_is_said(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+	bool told = false;
+
+	shell(f, "git init $W; cd $W; touch clean.sh; ln clean.sh other; "
+	         "git config filter.f.clean ./clean.sh");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "tree/clean.sh"), SANDBOX_READ, SANDBOX_REASON_GIT);
+	for (size_t i = 0; i < plan->unjudged_count; i++)
+		told |= strstr(plan->unjudged[i], "clean.sh\" has another name") != NULL;
+	assert_true(told);
+	sandbox_plan_free(plan);
+}
+
+static void parameters_of_git_count(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $W");
+	setenv("GIT_CONFIG_PARAMETERS", "'core.hooksPath'='.hooks' 'core.attributesFile=it'\\''s' "
+	       "'a.b' 'svn.authorsProg'='sh who'", 1);
+	plan = plan_of(f);
+	unsetenv("GIT_CONFIG_PARAMETERS");
+	assert_absent(plan, in(f, "tree/.hooks"));
+	assert_absent(plan, in(f, "tree/it's"));
+	assert_absent(plan, in(f, "tree/who"));
+	sandbox_plan_free(plan);
+}
+
 /* What a stranger's configuration costs has an end, and what was not looked at is said. */
 static void a_configuration_cannot_make_plans_expensive(void **state)
 {
@@ -365,6 +397,8 @@ int main(void)
 		TEST(what_is_assumed_holds_or_not),
 		TEST(hostile_pointers_are_nothing),
 		TEST(relative_words_begin_at_each_top),
+		TEST(what_has_another_name_is_said),
+		TEST(parameters_of_git_count),
 		TEST(a_configuration_cannot_make_plans_expensive),
 	};
 
