@@ -256,8 +256,8 @@ static void check_test(struct hazard *h)
 			check_named(h, i + 1);
 		else if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
 			need_number(h, word);
-		else if (word->dynamic && word->value.len == 0 && next &&
-		         (next->dynamic || span_find(next->value, '[')))
+		else if (word->dynamic && next && (next->dynamic || span_find(next->value, '[')) &&
+		         (word->value.len == 0 || word->value.data[0] == '-'))
 			need_number(h, word);
 	}
 }

@@ -332,11 +332,11 @@ static void awk_skip_to(struct awk *awk, char end)
 	size_t i = 0;
 
 	while (i < awk->rest.len && awk->rest.data[i] != end) {
-		if (awk->rest.data[i] == '\n' && end != '\n')
+		if (awk->rest.data[i] == '\n')
 			awk->lost = true;
-		i += awk->rest.data[i] == '\\' && end != '\n' ? 2 : 1;
+		i += awk->rest.data[i] == '\\' ? 2 : 1;
 	}
-	if (i >= awk->rest.len && end != '\n')
+	if (i >= awk->rest.len)
 		awk->lost = true;
 	awk->rest = span_skip(awk->rest, i + 1);
 }
@@ -349,7 +349,7 @@ static void awk_slash(struct awk *awk)
 	/* if (x) /re/, i++ /2: only awk's grammar knows. */
 	if (awk->before == ')' || awk->before == 'p')
 		awk->lost = true;
-	if (awk->before && strchr("a1]$\"", awk->before))
+	if (awk->before && strchr("a1]\"", awk->before))
 		return;
 	/* A bracket expression may hold the end, or not: then it is not known. */
 	while (i < awk->rest.len && awk->rest.data[i] != '/')
@@ -401,6 +401,39 @@ static bool awk_prints_to_device(const struct awk *awk)
 	return false;
 }
 
+/* A statement ends at a newline, but not behind a comma, an operator or in parentheses; what stands
+ * before the newline then stands before what follows, too. */
+static void awk_newline(struct awk *awk)
+{
+	awk->rest = span_skip(awk->rest, 1);
+	if (awk->printing &&
+	    (awk->depth || (awk->before && !strchr("a1]\")pk", awk->before))))
+		return;
+	awk->printing = false;
+	awk->before = '\n';
+}
+
+/* Up to the newline, which is not taken. */
+static void awk_comment(struct awk *awk)
+{
+	const char *end = span_find(awk->rest, '\n');
+
+	awk->rest = span_skip(awk->rest, end ? (size_t)(end - awk->rest.data) : awk->rest.len);
+}
+
+/* A backslash joins lines; gawk lets blanks and a comment stand between it and the newline. */
+static void awk_joint(struct awk *awk)
+{
+	awk->rest = span_skip(awk->rest, 1);
+	while (awk->rest.len > 0 && strchr(" \t\r", awk->rest.data[0]) && awk->rest.data[0])
+		awk->rest = span_skip(awk->rest, 1);
+	if (span_starts(awk->rest, SPAN("#")))
+		awk_comment(awk);
+	if (!span_starts(awk->rest, SPAN("\n")))
+		awk->lost = true;
+	awk->rest = span_skip(awk->rest, 1);
+}
+
 static void awk_sign(struct awk *awk)
 {
 	char c = awk->rest.data[0];
@@ -411,7 +444,7 @@ static void awk_sign(struct awk *awk)
 		awk->depth++;
 	else if (c == ')' && awk->depth)
 		awk->depth--;
-	else if (strchr(";\n{}", c))
+	else if (c && strchr(";{}", c))
 		awk->printing = false;
 	if ((c == '|' || c == '+' || c == '-') && twice)
 		awk->rest = span_skip(awk->rest, 1);
@@ -431,9 +464,9 @@ static void awk_step(struct awk *awk)
 	if (c == ' ' || c == '\t' || c == '\r') {
 		awk->rest = span_skip(awk->rest, 1);
 	} else if (c == '#') {
-		awk_skip_to(awk, '\n');
-		awk->before = '\n';
-		awk->printing = false;
+		awk_comment(awk);
+	} else if (c == '\n') {
+		awk_newline(awk);
 	} else if (c == '"') {
 		awk->rest = span_skip(awk->rest, 1);
 		awk_skip_to(awk, '"');
@@ -441,14 +474,14 @@ static void awk_step(struct awk *awk)
 	} else if (c == '/') {
 		awk->rest = span_skip(awk->rest, 1);
 		awk_slash(awk);
-		awk->before = awk->before && strchr("a1]$\"", awk->before) ? '/' : '"';
+		awk->before = awk->before && strchr("a1]\"", awk->before) ? '/' : '"';
 	} else if (is_digit(c) || c == '.') {
 		awk->rest = span_skip(awk->rest, 1);
 		awk->before = '1';
 	} else if (is_name_start((unsigned char)c)) {
 		awk_name(awk);
 	} else if (c == '\\') {
-		awk->rest = span_skip(awk->rest, 2);
+		awk_joint(awk);
 	} else {
 		awk_sign(awk);
 	}

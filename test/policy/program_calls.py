@@ -46,7 +46,9 @@ AWK = ["{print $1}", "{print > \"M\"}", "{print >> \"M\"}", "{print | \"touch M\
        "{gsub(/[/]/, \"x\"); print > \"M\"}", "{gsub(/\\//, \"x\"); print}", "BEGIN{getline l < \"f\"; print l}",
        "{print > \"/dev/stderr\"}", "{print > \"/dev/stderr\" \"M\"}", "{close(\"x\"); fflush()}",
        "{print length /2; system(\"touch M\") /1}", "BEGIN { print \"\\\"\" > \"M\" }", "{print(1)>\"M\"}",
-       "{if (1) /\"/; system(\"touch M\"); /\"/}", "{print 1, 2 > \"M\"}", "function f(x){return x/2} {print f(1)}"]
+       "{if (1) /\"/; system(\"touch M\"); /\"/}", "{print 1, 2 > \"M\"}", "BEGIN{print \"a\",\n\"b\" > \"M\"}",
+       "{print 1 ||\n2 > \"M\"}", "{print 1 &&\n2 > \"M\"}", "{print 1, # c\n2 > \"M\"}", "{print 1 \\\n > \"M\"}",
+       "{print $/\"/ > \"M\"} #\"\n", "{print 1 # c\n if ($1 > 2) print}", "function f(x){return x/2} {print f(1)}"]
 FIND = ["-name x", "-delete", "-exec touch M ;", "-exec grep a {} +", "-exec cat {} ;", "-execdir touch M ;", "-fprint M",
         "-fprint0 M", "-fls M", "-fprintf M %p", "-printf %p", "-ok touch M ;", "-okdir touch M ;", "-type f", "-o", "!",
         "( -name a -o -name b )", "-newer f", "-print", "-print0", "-ls", "-maxdepth 1", "-prune", "-size +1", "-quit",

@@ -45,6 +45,8 @@ CASES = {
         "declare -a 'x=($(touch M))'", "y='($(touch M))'; declare -A x=\"$y\"",
         "x=(1); y='($(touch M))'; declare x=$y", "f() { local -a 'x=($(touch M))'; }; f",
         "export -a 'x=($(touch M))'", "x='b[$(touch M)]'; exec {a[x]}>f",
+        "for op in v; do test -\"$op\" 'a[$(touch M)]'; done", "op=v; [ -\"$op\" 'a[$(touch M)]' ]",
+        "e=; test -v\"$e\" 'a[$(touch M)]'", "op=v; test \"-$op\" 'a[$(touch M)]'",
         "x='a[$(touch M)]'; test -v \"$x\"", "x='a[$(touch M)]'; [ -v \"$x\" ]",
         "x='a[$(touch M)]'; printf -v \"$x\" 1", "true & wait -n -p 'a[$(touch M)]'",
         "a=1; unset -v 'a[$(touch M)]'", "x='a[$(touch M)]'; echo ${PWD: -1:x}",
