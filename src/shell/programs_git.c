@@ -4,6 +4,7 @@
 #include "shell/programs_private.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "shell/names.h"
@@ -11,12 +12,20 @@
 
 /* Keys of git -c that change how something is shown. */
 static const char display_keys[] =
-	"color.* column.* core.quotepath core.quotePath core.abbrev log.* diff.renames "
+	"color.* column.* core.quotepath core.quotePath core.abbrev log.date log.decorate log.abbrevCommit "
+	"log.follow log.showRoot log.mailmap log.graphColors diff.renames "
 	"diff.renameLimit diff.noprefix diff.mnemonicPrefix diff.algorithm diff.context "
 	"diff.colorMoved advice.* user.name user.email core.fileMode core.filemode core.autocrlf "
 	"safe.directory init.defaultBranch i18n.* status.short status.branch "
 	"status.showUntrackedFiles blame.date blame.showEmail grep.lineNumber core.precomposeUnicode "
 	"core.commentChar gc.auto maintenance.auto commit.gpgsign tag.gpgsign";
+
+/* Verifies signatures, by a program, as --show-signature does. Git ignores the case of keys. */
+static bool is_signature_key(struct span key)
+{
+	return key.len == strlen("log.showSignature") &&
+	       strncasecmp(key.data, "log.showSignature", key.len) == 0;
+}
 
 /* KEY=VALUE of -c. */
 static void judge_key(struct judging *j, size_t word, const struct shell_word *pair)
@@ -35,7 +44,7 @@ static void judge_key(struct judging *j, size_t word, const struct shell_word *p
 	                                   name_in(value, "cat true false")))
 		return;
 	j->unsure = true;
-	if (git_key_kind(key) != GIT_KEY_HARMLESS)
+	if (git_key_kind(key) != GIT_KEY_HARMLESS || is_signature_key(key))
 		judging_effect(j, PROGRAM_RUNS, word, "option -c", NULL);
 }
 
@@ -43,7 +52,7 @@ static void judge_key(struct judging *j, size_t word, const struct shell_word *p
 static const char with_value[] = "-C --git-dir --work-tree --namespace --super-prefix --attr-source";
 static const char without_value[] =
 	"-P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs "
-	"--noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice --bare --version --help "
+	"--noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice --bare --version "
 	"-v -h --html-path --man-path --info-path --exec-path";
 
 /* Returns where the command is. */
@@ -74,6 +83,9 @@ static size_t judge_own_options(struct judging *j)
 		} else if (name_in(text, with_value)) {
 			j->unsure |= !span_eq(text, SPAN("-C"));
 			i++;
+		} else if (span_eq(text, SPAN("--help"))) { /* of a command: runs man */
+			j->unsure |= i + 1 < command->word_count ||
+			             command->flags & SHELL_FLAG_APPENDED;
 		} else if (word->dynamic || !name_in(text, without_value)) {
 			j->unsure = true;
 		}
@@ -94,7 +106,7 @@ static bool is_format_that_runs(const struct arguments *a)
 {
 	/* %G verifies signatures with gpg, %(signature) too. */
 	return a->has_value &&
-	       name_in(span_str(a->name), "format pretty sort") &&
+	       name_in(span_str(a->name), "format pretty sort group") &&
 	       (a->value.dynamic || memmem(a->value.value.data, a->value.value.len, "%G", 2) ||
 	        memmem(a->value.value.data, a->value.value.len, "signature", 9) ||
 	        memmem(a->value.value.data, a->value.value.len, "describe", 8));
@@ -140,6 +152,15 @@ static bool first_is(const struct judging *j, const struct git_call *call, const
 	return word && call->at_once && !word->dynamic && name_in(word->value, list);
 }
 
+/* git config edit (since 2.46) opens an editor. */
+static bool may_edit(const struct judging *j, const struct git_call *call)
+{
+	const struct shell_word *word = &j->command->words[call->first];
+
+	return span_eq(word->value, SPAN("edit")) ||
+	       (word->dynamic && span_starts(SPAN("edit"), word->value));
+}
+
 /* Commands whose operands say what they do. */
 static bool operands_read(const struct judging *j, const struct git_call *call)
 {
@@ -158,7 +179,7 @@ static bool operands_read(const struct judging *j, const struct git_call *call)
 	if (span_eq(verb, SPAN("symbolic-ref")))
 		return call->operands == 1;
 	if (span_eq(verb, SPAN("config")))
-		return call->gets || call->operands == 1 ||
+		return call->gets || (call->operands == 1 && !may_edit(j, call)) ||
 		       (call->operands == 2 && first_is(j, call, "get"));
 	return true;
 }
@@ -178,7 +199,8 @@ static const struct {
 	{ "clone", "--config" }, { "bisect", "run" }, { "submodule", "foreach" },
 	{ "filter-branch", "" }, { "ls-remote", "ext::" }, { "fetch", "ext::" },
 	{ "clone", "ext::" }, { "pull", "ext::" }, { "push", "ext::" },
-	{ "send-email", "" }, { "daemon", "" }, { "instaweb", "" }, { "config", "alias." },
+	{ "send-email", "" }, { "daemon", "" }, { "instaweb", "" }, { "remote-ext", "" },
+	{ "merge-index", "" }, { "for-each-repo", "" },
 };
 static const struct {
 	char verb[16];
@@ -196,10 +218,11 @@ static bool word_gives(struct span word, const char *option)
 
 	if (span_starts(name, SPAN("--"))) /* an abbreviation, of three letters at least */
 		return given.len > 4 && span_starts(name, given);
-	if (span_ends(name, SPAN("::")) || span_ends(name, SPAN(".")))
+	if (span_ends(name, SPAN("::")))
 		return span_starts(word, name);
-	if (span_starts(name, SPAN("-")))
-		return span_starts(word, name);
+	if (span_starts(name, SPAN("-"))) /* anywhere in a cluster, or in a value that looks like one */
+		return span_starts(word, SPAN("-")) && !span_starts(word, SPAN("--")) &&
+		       span_find(word, option[1]);
 	return span_eq(word, name);
 }
 
@@ -262,6 +285,17 @@ static void judge_other(struct judging *j, size_t at)
 		judging_unknown(j, command->word_count, "input");
 }
 
+/* git config KEY VALUE, which lets a later call run the value. */
+static void judge_set_keys(struct judging *j, size_t at)
+{
+	for (size_t i = at; i < j->command->word_count; i++) {
+		const struct shell_word *word = &j->command->words[i];
+
+		if (span_find(word->value, '.') && git_key_kind(word->value) != GIT_KEY_HARMLESS)
+			judging_effect(j, PROGRAM_RUNS, i, "key", NULL);
+	}
+}
+
 void judge_git(struct judging *j)
 {
 	const struct shell_command *command = j->command;
@@ -284,11 +318,16 @@ void judge_git(struct judging *j)
 		return;
 	}
 	j->row = row;
+	if (at + 1 < command->word_count && span_eq(command->words[at + 1].value, SPAN("--help")))
+		j->unsure = true; /* runs man */
 	if (row->traits & PROGRAM_ANY)
 		return;
 	read_call(j, at + 1, &call);
-	if (!operands_read(j, &call))
-		j->unsure = true;
+	if (operands_read(j, &call))
+		return;
+	j->unsure = true;
+	if (span_eq(span_str(row->verb), SPAN("config")))
+		judge_set_keys(j, at + 1);
 }
 
 bool program_git_folders(const struct shell_command *command,

@@ -159,10 +159,11 @@ class Calls:
         choose = self.random
         verb = choose.choice(GIT)
         before = choose.choice([[], [], [], [], ["-C", "sub"], ["--no-pager"], ["-P"], ["-c", "color.ui=never"],
-                                ["-c", "core.pager=./run"], ["-c", "alias.log=!touch M"], ["-p"],
+                                ["-c", "core.pager=./run"], ["--help"], ["-c", "log.showSignature=true"],
+                                ["-c", "alias.log=!touch M"], ["-p"],
                                 ["--exec-path=sub"], ["-c", "core.fsmonitor=./run"], ["-c", "diff.external=./run"]])
         first = {"stash": ["list", "show", "push"], "reflog": ["show", "expire", "HEAD"], "remote": ["-v", "get-url"],
-                 "worktree": ["list", "add"], "config": ["--list", "--get", "user.name", "get"], "branch": ["-a", "-r"],
+                 "worktree": ["list", "add"], "config": ["--list", "--get", "user.name", "get", "edit"], "branch": ["-a", "-r"],
                  "tag": ["-l", "-n"]}.get(verb, [])
         words = ["git"] + before + [verb]
         if first and choose.random() < 0.6:

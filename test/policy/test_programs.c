@@ -34,6 +34,11 @@ static void a_prefix_does_not_cover_what_options_do(void **state)
 		"git -p log", "git rebase -x ./x main", "git clone -u ./x y z", "git bisect run ./x",
 		"git fetch --upload-pack=./x y", "git submodule foreach ./x", "git archive -o M HEAD",
 		"git difftool -x ./x", "git filter-branch --tree-filter ./x HEAD", "git ls-remote ext::./x",
+		"git rebase -qx 'touch M' HEAD~1", "git clone -qu 'touch M;git-upload-pack' . c",
+		"git difftool -yx 'touch M;' HEAD~1", "git clone -qc core.sshCommand=x y z",
+		"git remote-ext o 'touch M'", "git merge-index touch -a", "git for-each-repo --config=x gc",
+		"git config alias.x '!touch M'", "git config set core.sshCommand x",
+		"git -c LOG.showsignature=true show", "git archive -vo M HEAD",
 		"git push --receive-pack=./x y", "git push --exec=./x y",
 		"sort -o M f", "sort f -oM", "sort --output=M f", "sort --o M f", "sort -uoM f",
 		"sort --compress-program=./x f", "sort --comp ./x f", "sort *",
@@ -101,12 +106,13 @@ static void who_names_the_option_is_not_asked(void **state)
 		{ "git commit -a \"$x\"", POLICY_ALLOW },
 		{ "git push \"$x\"", POLICY_ASK }, /* --receive-pack=… */
 		{ "git push origin main", POLICY_ALLOW },
+		{ "git config user.name x", POLICY_ALLOW },
 		{ "cp a b", POLICY_ALLOW },
 	};
 	struct policy *policy = policy_of(
 		RULE("allow", "commandPrefix = [\"sed -i\", \"find . -delete\", \"git -c core.pager=cat log\", "
 		     "\"sort -o\", \"tar -I zstd\", \"make\", \"npm test\", \"python3\", \"git commit\", "
-		     "\"git push\", \"cp\", \"zstd\"]"), POLICY_USER);
+		     "\"git push\", \"git config\", \"cp\", \"zstd\"]"), POLICY_USER);
 
 	(void)state;
 	check_commands(policy, &interactive, rows, ARRAY_LEN(rows));
@@ -190,6 +196,17 @@ static void what_only_reads_runs_unasked(void **state)
 		{ "git log --format='%G?'", POLICY_ASK },
 		{ "git config --get user.name", POLICY_ALLOW },
 		{ "git config user.name x", POLICY_ASK },
+		{ "git --help", POLICY_ALLOW },
+		{ "git --help log", POLICY_ASK }, /* runs man */
+		{ "git rev-parse --help", POLICY_ASK },
+		{ "git -c log.date=iso log -1", POLICY_ALLOW },
+		{ "git -c log.showSignature=true log", POLICY_ASK },
+		{ "git -c Log.ShowSignature log", POLICY_ASK },
+		{ "git config user.name", POLICY_ALLOW },
+		{ "git config edit", POLICY_ASK },
+		{ "git config --global edit", POLICY_ASK },
+		{ "git shortlog --group=author HEAD", POLICY_ALLOW },
+		{ "git shortlog --group=%GK HEAD", POLICY_ASK },
 		{ "git branch -vv", POLICY_ALLOW },
 		{ "git branch x", POLICY_ASK },
 		{ "git stash list", POLICY_ALLOW },
