@@ -345,14 +345,36 @@ enum argument_kind arguments_next(struct arguments *a)
 
 /* ---- the common reading -------------------------------------------------------------------- */
 
-void judge_common(struct judging *j)
+/* vim '+!touch M': a line's number and a plain word to look for do nothing else. */
+static void judge_plus(struct judging *j, size_t i)
+{
+	const struct shell_word *word = &j->command->words[i];
+	struct span text = span_skip(word->value, 1);
+	bool looks = span_starts(text, SPAN("/"));
+
+	if (!span_starts(word->value, SPAN("+")))
+		return;
+	for (size_t k = looks; k < text.len; k++) {
+		char c = text.data[k];
+
+		if (is_digit(c) || (looks && (is_name((unsigned char)c) || c == ' ')) ||
+		    (text.len == 1 && (c == 'G' || c == 'F')))
+			continue;
+		judging_effect(j, PROGRAM_RUNS, i, "operand +", word);
+		return;
+	}
+	if (word->dynamic)
+		judging_unknown(j, i, "operand +");
+}
+
+static void judge_from(struct judging *j, size_t at)
 {
 	const struct shell_command *command = j->command;
 	struct arguments arguments;
 	enum argument_kind kind;
 	size_t operands = 0;
 
-	arguments_begin(&arguments, j, 1 + (j->row->verb[0] != '\0'));
+	arguments_begin(&arguments, j, at);
 	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
 		if (kind != ARGUMENT_OPERAND)
 			continue;
@@ -360,6 +382,8 @@ void judge_common(struct judging *j)
 		if (operands > j->row->operands && j->row->traits & PROGRAM_OUTPUT)
 			judging_effect(j, PROGRAM_WRITES, arguments.word, "last operand",
 			               &command->words[arguments.word]);
+		if (j->row->traits & PROGRAM_PLUS)
+			judge_plus(j, arguments.word);
 	}
 	if (command->flags & SHELL_FLAG_APPENDED) {
 		if (!arguments.ended || j->row->traits & PROGRAM_OUTPUT)
@@ -368,6 +392,45 @@ void judge_common(struct judging *j)
 	}
 	if (operands > j->row->operands && j->row->operands < PROGRAM_MANY)
 		j->unsure = true;
+}
+
+void judge_common(struct judging *j)
+{
+	judge_from(j, 1 + (j->row->verb[0] != '\0'));
+}
+
+/* tar cIf PROGRAM FILE: a first word without a dash has letters of options, and the words behind it
+ * are their values, in the same order. */
+void judge_tar(struct judging *j)
+{
+	const struct shell_command *command = j->command;
+	const struct shell_word *first = command->word_count > 1 ? &command->words[1] : NULL;
+	size_t at = 2;
+
+	if (!first || !argument_is_operand(command, first)) {
+		judge_common(j);
+		return;
+	}
+	if (first->dynamic)
+		judging_unknown(j, 1, "argument");
+	for (size_t i = 0; i < first->value.len; i++) {
+		struct arguments a = { .j = j, .word = 1, .letter = first->value.data[i] };
+		struct spec spec;
+
+		if (!find_letter(j->row->letters, a.letter, &spec))
+			continue;
+		a.mark = spec.mark;
+		if (spec.takes && at < command->word_count) {
+			a.has_value = true;
+			a.value = command->words[at];
+			a.word = at;
+			if (a.value.splits)
+				judging_unknown(j, at, "argument");
+			at++;
+		}
+		report_mark(&a);
+	}
+	judge_from(j, at);
 }
 
 /* date: an operand that does not begin with + sets the clock. */
@@ -383,35 +446,6 @@ void judge_date(struct judging *j)
 			j->unsure = true;
 	if (j->command->flags & SHELL_FLAG_APPENDED)
 		judging_unknown(j, j->command->word_count, "input");
-}
-
-/* sqlite3: words that begin with a dot are commands of its shell. */
-void judge_sqlite(struct judging *j)
-{
-	static const char acts[] = ".shell .system .output .once .excel .import .load .open .save "
-	                           ".backup .clone .restore .read .log .archive .ar .cd .dbconfig "
-	                           ".session .www .sh .sys .out .o .on .e .im .lo .op .sa .b .cl "
-	                           ".res .rea .a .s .w";
-	struct arguments arguments;
-	enum argument_kind kind;
-
-	j->unsure = true;
-	arguments_begin(&arguments, j, 1);
-	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
-		const struct shell_word *word = kind == ARGUMENT_OPERAND ?
-			&j->command->words[arguments.word] : &arguments.value;
-		struct span name = span_trim(word->value);
-		size_t len = 0;
-
-		if (kind == ARGUMENT_OPTION && !arguments.has_value)
-			continue;
-		while (len < name.len && !strchr(" \t\n", name.data[len]))
-			len++;
-		if (name_in(span_head(name, len), acts))
-			judging_effect(j, PROGRAM_RUNS, arguments.word, "dot command", word);
-		else if (word->dynamic && word->value.len == 0)
-			judging_unknown(j, arguments.word, "argument");
-	}
 }
 
 /* ---- parts of the shell --------------------------------------------------------------------- */

@@ -12,8 +12,8 @@
 
 /* Keys of git -c that change how something is shown. */
 static const char display_keys[] =
-	"color.* column.* core.quotepath core.quotePath core.abbrev log.date log.decorate log.abbrevCommit "
-	"log.follow log.showRoot log.mailmap log.graphColors diff.renames "
+	"color.* column.* core.quotepath core.quotePath core.abbrev log.date log.decorate "
+	"log.abbrevCommit log.follow log.showRoot log.mailmap log.graphColors diff.renames "
 	"diff.renameLimit diff.noprefix diff.mnemonicPrefix diff.algorithm diff.context "
 	"diff.colorMoved advice.* user.name user.email core.fileMode core.filemode core.autocrlf "
 	"safe.directory init.defaultBranch i18n.* status.short status.branch "
@@ -220,7 +220,7 @@ static bool word_gives(struct span word, const char *option)
 		return given.len > 4 && span_starts(name, given);
 	if (span_ends(name, SPAN("::")))
 		return span_starts(word, name);
-	if (span_starts(name, SPAN("-"))) /* anywhere in a cluster, or in a value that looks like one */
+	if (span_starts(name, SPAN("-"))) /* anywhere in a cluster */
 		return span_starts(word, SPAN("-")) && !span_starts(word, SPAN("--")) &&
 		       span_find(word, option[1]);
 	return span_eq(word, name);

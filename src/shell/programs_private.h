@@ -20,6 +20,7 @@ enum program_trait {
 	PROGRAM_APART = 64,   /* values are words of their own, also of letters in a cluster (tree) */
 	PROGRAM_LONE = 128,   /* letters do not form clusters (xxd) */
 	PROGRAM_OUTPUT = 256, /* the operand behind those that it reads is written (uniq) */
+	PROGRAM_PLUS = 512,   /* +COMMAND is run as the program's own command (vim) */
 };
 
 struct judging;
@@ -98,6 +99,9 @@ void judge_find(struct judging *j);
 void judge_git(struct judging *j);
 void judge_date(struct judging *j);
 void judge_sqlite(struct judging *j);
+void judge_psql(struct judging *j);
+void judge_curl(struct judging *j);
+void judge_tar(struct judging *j);
 void judge_command(struct judging *j);
 void judge_env(struct judging *j);
 void judge_read(struct judging *j);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripts that stand in an argument: sed's and awk's.
+/* Scripts that stand in an argument: sed's, awk's, and those of clients.
  *
  * sed (GNU sed 4.9, its manual's "sed scripts"):
  *     script  = { [ address [ "," address ] ] { "!" } command }
@@ -7,6 +7,8 @@
  * Where GNU sed and others differ about where a part ends, the earlier end counts, so that what
  * follows is read as commands; where that does not help, the script is not known. */
 #include "shell/programs_private.h"
+
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -511,4 +513,137 @@ void judge_awk(struct judging *j)
 	if (awk.lost)
 		judging_unknown(j, script.word, "script");
 	buf_release(&script.text);
+}
+
+/* ---- clients ---------------------------------------------------------------------------------- */
+
+/* Whether the word stands in the text as a name of its own, in any case. */
+static bool has_word(struct span text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= text.len; i++)
+		if (strncasecmp(text.data + i, word, len) == 0 &&
+		    (i == 0 || !is_name((unsigned char)text.data[i - 1])) &&
+		    (i + len == text.len || !is_name((unsigned char)text.data[i + len])))
+			return true;
+	return false;
+}
+
+/* Whether it is one of the names, or the beginning of one. */
+static bool abbreviates(struct span given, const char *names)
+{
+	while (*names) {
+		struct span name = span_of(names, strcspn(names, " "));
+
+		if (given.len > 1 && span_starts(name, given))
+			return true;
+		names += name.len + (names[name.len] == ' ');
+	}
+	return false;
+}
+
+static struct span first_word(struct span text)
+{
+	size_t len = 0;
+
+	text = span_trim(text);
+	while (len < text.len && !(text.data[len] && strchr(" \t\n", text.data[len])))
+		len++;
+	return span_head(text, len);
+}
+
+/* Dot commands that run, write or load something (sqlite3 3.40's .help). */
+static const char sqlite_acts[] =
+	".shell .system .output .once .excel .import .load .open .save .backup .clone .restore "
+	".read .log .archive .ar .cd .dbconfig .session .www .trace .iotrace .testcase";
+
+/* sqlite3: words that begin with a dot are commands of its shell, which may be abbreviated; its
+ * shell has functions that run and write, too. */
+void judge_sqlite(struct judging *j)
+{
+	struct arguments arguments;
+	enum argument_kind kind;
+
+	j->unsure = true;
+	arguments_begin(&arguments, j, 1);
+	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
+		const struct shell_word *word = kind == ARGUMENT_OPERAND ?
+			&j->command->words[arguments.word] : &arguments.value;
+		size_t at = kind == ARGUMENT_OPERAND ? arguments.word : arguments.value_word;
+		struct span name = first_word(word->value);
+
+		if (kind == ARGUMENT_OPTION && !arguments.has_value)
+			continue;
+		if (abbreviates(name, sqlite_acts))
+			judging_effect(j, PROGRAM_RUNS, at, "dot command", word);
+		else if (has_word(word->value, "edit") || has_word(word->value, "load_extension"))
+			judging_effect(j, PROGRAM_RUNS, at, "function", NULL);
+		else if (has_word(word->value, "writefile"))
+			judging_effect(j, PROGRAM_WRITES, at, "function writefile", NULL);
+		else if (word->dynamic && (word->value.len == 0 || span_eq(name, SPAN("."))))
+			judging_unknown(j, at, "argument");
+	}
+}
+
+/* psql -c: a command of its own begins with a backslash; those that show what there is do no more,
+ * without a backquote.  COPY … PROGRAM runs one where the server is. */
+static void psql_text(struct judging *j, const struct arguments *a)
+{
+	struct span text = span_trim(a->value.value);
+	struct span name = first_word(text);
+	bool shows = name_in(name, "\\d* \\l \\l+ \\z \\conninfo \\x \\timing \\sf \\sv \\?") &&
+	             !span_find(text, '`') && !span_find(span_skip(text, 1), '\\');
+
+	if (has_word(text, "program") ||
+	    (span_starts(text, SPAN("\\")) && !shows && !a->value.dynamic))
+		judging_effect(j, PROGRAM_RUNS, a->value_word, "option -c", &a->value);
+	else if (a->value.dynamic && (text.len == 0 || span_starts(text, SPAN("\\"))))
+		judging_unknown(j, a->value_word, "command");
+}
+
+static void read_values(struct judging *j,
+                        void (*judge)(struct judging *j, const struct arguments *a))
+{
+	struct arguments a;
+	enum argument_kind kind;
+
+	arguments_begin(&a, j, 1);
+	while ((kind = arguments_next(&a)) != ARGUMENT_END)
+		if (kind == ARGUMENT_OPTION && a.has_value)
+			judge(j, &a);
+	if (j->command->flags & SHELL_FLAG_APPENDED && !a.ended)
+		judging_unknown(j, j->command->word_count, "input");
+}
+
+static void psql_value(struct judging *j, const struct arguments *a)
+{
+	if (a->letter == 'c' || name_in(span_str(a->name), "command"))
+		psql_text(j, a);
+	if ((a->letter == 'o' || name_in(span_str(a->name), "output")) &&
+	    span_starts(a->value.value, SPAN("|")))
+		judging_effect(j, PROGRAM_RUNS, a->value_word, "output", &a->value);
+}
+
+void judge_psql(struct judging *j)
+{
+	read_values(j, psql_value);
+}
+
+/* curl -w '%output{FILE}…'; @FILE has such a format. */
+static void curl_value(struct judging *j, const struct arguments *a)
+{
+	struct span text = a->value.value;
+
+	if (a->letter != 'w' && !name_in(span_str(a->name), "write-out"))
+		return;
+	if (text.len > 0 && memmem(text.data, text.len, "%output{", 8))
+		judging_effect(j, PROGRAM_WRITES, a->value_word, "%output of option -w", NULL);
+	else if (span_starts(text, SPAN("@")) || (a->value.dynamic && text.len == 0))
+		judging_unknown(j, a->value_word, "format");
+}
+
+void judge_curl(struct judging *j)
+{
+	read_values(j, curl_value);
 }

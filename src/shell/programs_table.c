@@ -17,6 +17,10 @@
 #define DOES(name, letters, longs, source) \
 	{ name, "", letters, longs, 0, MANY, NULL, source }
 
+/* The same for editors and pagers, whose +COMMAND is run. */
+#define EDITS(name, letters, longs, source) \
+	{ name, "", letters, longs, PROGRAM_PLUS, MANY, NULL, source }
+
 #define COREUTILS "GNU coreutils 9.1 manual"
 #define UTIL_LINUX "util-linux 2.38 manual pages"
 #define BINUTILS "GNU binutils 2.40 manual"
@@ -272,27 +276,29 @@ const struct program programs[] = {
 	{ "git", "version", "", "build-options", READ, 0, NULL, GIT },
 
 	/* Programs that are there for more; what their options do beyond that. */
-	DOES("tar", "I:!F:!C:f:T:X:b:g:H:K:L:N:V:", "to-command:! use-compress-program:! "
+	{ "tar", "", "I:!F:!C:f:T:X:b:g:>H:K:L:N:V:", "to-command:! use-compress-program:! "
 	     "checkpoint-action:! info-script:! new-volume-script:! rsh-command:! rmt-command:! "
 	     "index-file:> volno-file:> listed-incremental:> remove-files# file: directory: "
 	     "files-from: exclude: exclude-from: transform: xform: strip-components: checkpoint? "
-	     "create extract list verbose gzip bzip2 xz zstd auto-compress", "GNU tar 1.34 manual"),
+	     "create extract list verbose gzip bzip2 xz zstd auto-compress", 0, MANY, judge_tar,
+	  "GNU tar 1.34 manual" },
 	DOES("rsync", "e:!M:!B:f:T:", "rsh:! rsync-path:! daemon! config:% log-file:> remote-option:! "
 	     "write-batch:> only-write-batch:> read-batch:% files-from: exclude: include: "
 	     "backup-dir:> recursive verbose archive", "rsync(1) 3.2"),
-	DOES("scp", "S:!o:!F:%i:P:c:l:J:!", "", "scp(1) of OpenSSH 9.2"),
+	DOES("scp", "S:!o:!D:!F:%i:P:c:l:J:!", "", "scp(1) of OpenSSH 9.2"),
 	DOES("sftp", "S:!o:!F:%b:%D:!i:P:c:l:s:B:R:J:!", "", "sftp(1) of OpenSSH 9.2"),
-	DOES("curl", "o:>O>J>K:%c:>D:>T:b:H:d:u:A:e:X:F:x:m:w:r:E:z:U:y:Y:P:Q:t:",
+	{ "curl", "", "o:>O>J>K:%c:>D:>T:b:H:d:u:A:e:X:F:x:m:w:r:E:z:U:y:Y:P:Q:t:",
 	     "output:> remote-name> remote-name-all> remote-header-name> config:% cookie-jar:> "
 	     "dump-header:> stderr:> trace:> trace-ascii:> libcurl:> etag-save:> hsts:> alt-svc:> "
-	     "output-dir:> ", "curl(1) 7.88"),
+	     "output-dir:> write-out:", 0, MANY, judge_curl, "curl(1) 7.88 to 8.3" },
 	DOES("wget", "e:!o:>a:>i:O:P:t:T:U:w:Q:A:R:D:I:X:l:B:", "use-askpass:! execute:! config:% "
 	     "output-file:> append-output:> save-cookies:> rejected-log:> warc-file:> hsts-file:>",
 	     "GNU wget 1.21 manual"),
 	DOES("zip", "T!b:n:t:i:x:", "unzip-command:!", "zip(1) 3.0 (-T runs unzip, -TT a program)"),
 	DOES("man", "P:!H?!p:C:%M:m:S:s:e:L:R:E:r:", "pager:! html?! browser:! config-file:% "
 	     "preprocessor:!", "man(1) 2.11"),
-	DOES("less", "o:>O:>k:%b:h:j:p:P:t:T:x:y:z:D:", "log-file:> LOG-FILE:> lesskey-file:% "
+	EDITS("more", "n:", "lines:", UTIL_LINUX),
+	EDITS("less", "o:>O:>k:%b:h:j:p:P:t:T:x:y:z:D:", "log-file:> LOG-FILE:> lesskey-file:% "
 	     "lesskey-src:% lesskey-content:%", "less(1) 590"),
 	DOES("journalctl", "o:n:u:t:p:g:S:U:b?D:", "vacuum-size:# vacuum-files:# vacuum-time:# rotate@> "
 	     "flush@> cursor-file:> setup-keys> update-catalog> output:", "journalctl(1) 252"),
@@ -303,17 +309,17 @@ const struct program programs[] = {
 	DOES("sdiff", "o:>w:I:", "diff-program:! output:>", "GNU diffutils 3.8 manual"),
 	DOES("yq", "i>s:>p:o:I:", "inplace> in-place> split-exp:> split-exp-file:%", "yq 4 (Go): help; "
 	     "yq 3 (Python): README"),
-	DOES("vim", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:> remote-expr:! remote-send:!",
+	EDITS("vim", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:> remote-expr:! remote-send:!",
 	     "vim(1) 9.0"),
-	DOES("vi", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:>", "vim(1) 9.0"),
-	DOES("ex", "c:!S?!s:!u:%w:>W:>i:>", "cmd:! startuptime:>", "vim(1) 9.0"),
-	DOES("nvim", "c:!S?!s:!u:%w:>W:>i:>l:!", "cmd:! startuptime:> headless remote-expr:!",
+	EDITS("vi", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:>", "vim(1) 9.0"),
+	EDITS("ex", "c:!S?!s:!u:%w:>W:>i:>", "cmd:! startuptime:>", "vim(1) 9.0"),
+	EDITS("nvim", "c:!S?!s:!u:%w:>W:>i:>l:!", "cmd:! startuptime:> headless remote-expr:!",
 	     "nvim(1) 0.9"),
 	{ "sqlite3", "", "", "cmd:= init:% bail batch box column csv header html json line list "
 	  "markdown readonly safe separator: newline: nullvalue: mode: version table ascii "
 	  "echo", PROGRAM_ONE_DASH, MANY, judge_sqlite, "sqlite3 3.40: .help" },
-	DOES("psql", "c:f:%o:>L:>v:d:h:p:U:P:F:R:T:", "file:% output:> log-file:> command:",
-	     "psql(1) 15"),
+	{ "psql", "", "c:f:%o:>L:>v:d:h:p:U:P:F:R:T:", "file:% output:> log-file:> command:", 0, MANY,
+	  judge_psql, "psql(1) 15" },
 	DOES("cargo", "", "config:!", "cargo 1.70 book"),
 	DOES("npm", "", "script-shell:! node-options:! git:! ", "npm 9, config"),
 };

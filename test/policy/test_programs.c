@@ -64,6 +64,20 @@ static void a_prefix_does_not_cover_what_options_do(void **state)
 		"sqlite3 x.db '.shell ./x'", "sqlite3 x.db -cmd '.system ./x'", "zip -T a b", "zip -TT ./x a b",
 		"vim -c ':!./x' f", "scp -S ./x a b:", "base64 --output=M f", "dmesg -C",
 		"cargo --config x=1 build", "npm --script-shell=./x test", "bat --pager=./x f",
+		"tar cIf 'sh -c \"touch M;cat\"' o.tar f", "tar xF ./x -M", "tar cfI o.tar ./x f", "tar c\"$x\" a b",
+		"tar cf -- o.tar --to-command=./x", "tar cIf \"$x\" o.tar f",
+		"sqlite3 :memory: '.she touch M'", "sqlite3 :memory: '.sy touch M'", "sqlite3 :memory: '.outp |x'",
+		"sqlite3 :memory: \"select edit('','touch M #')\"", "sqlite3 :memory: \"select EDIT ('','x')\"",
+		"sqlite3 :memory: \"select writefile('M','x')\"", "sqlite3 x.db \"select load_extension('./x')\"",
+		"sqlite3 x.db '.load ./x'", "sqlite3 x.db '.onc M'", "sqlite3 x.db '.import |x t'",
+		"sqlite3 x.db \".$x\"", "sqlite3 -cmd .sh x.db", "scp -D ./evil f h:b",
+		"vim '+!touch M'", "vim +cmd f", "vim '+/x|!touch M' f", "vim +\"$x\" f", "less '+!touch M' f",
+		"less '++!touch M' f", "more '+!touch M' f", "nvim '+lua x' f",
+		"psql -c '\\! touch M'", "psql -c '\\o |x'", "psql -c '\\copy t to program x'", "psql -c \"$x\"",
+		"psql -c \"copy t to PROGRAM 'x'\"", "psql --comm='\\! x'", "psql -c '\\d `touch M`'",
+		"psql -At -o '|x' d", "psql -c '\\lo_export 1 M'",
+		"curl -w '%output{M}x' http://x", "curl -sw '%output{>>M}x' http://x", "curl --write '%output{M}x' y",
+		"curl -w @f http://x",
 		"echo f | xargs sort", "echo f | xargs sed p", "echo f | xargs -I@ sort @",
 	};
 	struct policy *policy = policy_of(
@@ -71,7 +85,7 @@ static void a_prefix_does_not_cover_what_options_do(void **state)
 		     "\"awk\", \"gawk\", \"tar\", \"rsync\", \"rg\", \"fd\", \"tree\", \"shuf\", "
 		     "\"file\", \"curl\", \"wget\", \"man\", \"less\", \"journalctl\", \"split\", \"yq\", "
 		     "\"xmllint\", \"diff\", \"sqlite3\", \"zip\", \"vim\", \"scp\", \"base64\", "
-		     "\"dmesg\", \"cargo\", \"npm\", \"bat\", \"./x\", \"touch\"]"), POLICY_USER);
+		     "\"dmesg\", \"more\", \"vi\", \"nvim\", \"psql\", \"cargo\", \"npm\", \"bat\", \"./x\", \"touch\"]"), POLICY_USER);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -108,11 +122,23 @@ static void who_names_the_option_is_not_asked(void **state)
 		{ "git push origin main", POLICY_ALLOW },
 		{ "git config user.name x", POLICY_ALLOW },
 		{ "cp a b", POLICY_ALLOW },
+		{ "tar czvf o.tar.gz -C sub f", POLICY_ALLOW },
+		{ "tar xf a.tar", POLICY_ALLOW },
+		{ "vim +12 f", POLICY_ALLOW },
+		{ "vim +/main f", POLICY_ALLOW },
+		{ "psql -c 'select 1'", POLICY_ALLOW },
+		{ "psql -c '\\dt'", POLICY_ALLOW },
+		{ "psql -c '\\! x'", POLICY_ASK },
+		{ "sqlite3 x.db .tables", POLICY_ALLOW },
+		{ "sqlite3 x.db '.schema t'", POLICY_ALLOW },
+		{ "sqlite3 x.db 'select edited from t'", POLICY_ALLOW },
+		{ "curl -s -w '%{http_code}' http://x", POLICY_ALLOW },
 	};
 	struct policy *policy = policy_of(
 		RULE("allow", "commandPrefix = [\"sed -i\", \"find . -delete\", \"git -c core.pager=cat log\", "
 		     "\"sort -o\", \"tar -I zstd\", \"make\", \"npm test\", \"python3\", \"git commit\", "
-		     "\"git push\", \"git config\", \"cp\", \"zstd\"]"), POLICY_USER);
+		     "\"git push\", \"git config\", \"cp\", \"tar czvf\", "
+		     "\"tar xf\", \"vim\", \"psql -c\", \"sqlite3\", \"curl\", \"zstd\"]"), POLICY_USER);
 
 	(void)state;
 	check_commands(policy, &interactive, rows, ARRAY_LEN(rows));
@@ -158,12 +184,13 @@ static void the_question_says_why(void **state)
 		{ "{\"command\": \"find . -delete\"}", "find's action -delete deletes files." },
 		{ "{\"command\": \"git show --ext-d\"}",
 		  "git show's option --ext-diff runs a program or script." },
+		{ "{\"command\": \"tar cIf 'x y' o.tar f\"}", "tar's option -I runs x y." },
 		{ "{\"command\": \"sort -oM f\"}", "sort's option -o writes M." },
 		{ "{\"command\": \"sort -o 'a\\u001b[2J\\u202e' f\"}", "sort's option -o writes a file." },
 		{ "{\"command\": \"sed \\\"$x\\\" f\"}", "sed's argument is known only when it runs." },
 	};
 	struct policy *policy = policy_of(
-		RULE("allow", "commandPrefix = [\"sed\", \"find\", \"git\", \"sort\"]"), POLICY_USER);
+		RULE("allow", "commandPrefix = [\"sed\", \"find\", \"git\", \"sort\", \"tar\"]"), POLICY_USER);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
