@@ -359,8 +359,8 @@ static void a_configuration_cannot_make_plans_expensive(void **state)
 		/* Words. */
 		"for i in $(seq 6000); do echo \"clean = /usr/bin/env\"; done",
 		/* Bytes: 62 times a quarter of a MiB. */
-		"for i in $(seq 62); do head -c 250000 /dev/zero | tr '\\0' '\\n' >$W/c$i; "
-		"printf '[include]\npath = ../c%s\n' $i; done",
+		("for i in $(seq 62); do head -c 250000 /dev/zero | tr '\\0' '\\n' >$W/c$i; "
+		 "printf '[include]\npath = ../c%s\n' $i; done"),
 	};
 	struct fixture *f = *state;
 
