@@ -200,10 +200,12 @@ def test_a_unix_socket_of_a_daemon_cannot_be_reached(ws, outside):
     server.close()
 
 
-def test_no_file_is_left_behind(ws):
+def test_no_file_is_left_behind(ws, tmp_path):
+    """In a folder for temporary files of its own: other tests run at the same time."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    ws.env["TMPDIR"] = str(temp)
     before = sorted(os.listdir(ws.folder)), sorted(os.listdir(ws.home))
-    temp = set(os.listdir("/tmp"))
-    inside(ws, "echo x > /tmp/shared; cat /tmp/shared; mktemp > /dev/null")
+    inside(ws, "echo x > /tmp/left-behind; cat /tmp/left-behind; mktemp > /dev/null")
     assert (sorted(os.listdir(ws.folder)), sorted(os.listdir(ws.home))) == before
-    assert not {name for name in set(os.listdir("/tmp")) - temp if "hasp" in name or
-                name == "shared"}
+    assert os.listdir(temp) == [] and not os.path.exists("/tmp/left-behind")
