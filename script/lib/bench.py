@@ -32,6 +32,7 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 class Cost(NamedTuple):
+    """CPU: of all processes; memory: of the largest one."""
     wall_ms: float
     cpu_ms: float
     rss_mb: float
@@ -253,11 +254,12 @@ def main():
         "One call inside a process that makes many (`test/bench/calls.c`), durability rename:",
         markdown(["call", "where", "wall µs", "CPU µs"], inside),
         "The MCP server on a pipe, beside npm's server-filesystem, in %d runs. *hasp makes, "
-        "times* is hasp's calls a second over the peer's. CPU and memory are the server process's own: "
-        "those of hasp's\nworker, which does the file's part, are not in them (see *Sandbox* for its "
-        "memory)." % mcp_rounds,
-        markdown(["call", "who", "calls/s", "server's CPU µs", "hasp makes, times"], mcp),
-        markdown(["who", "start to initialized, ms", "idle MB", "after 2100 reads, MB"],
+        "times* is hasp's calls a second over the peer's. CPU and memory are those of all the server's "
+        "processes\n(hasp: the server and the worker that does the file's part); *first process* is "
+        "the server's own." % mcp_rounds,
+        markdown(["call", "who", "calls/s", "CPU µs, all processes", "first process",
+                  "hasp makes, times"], mcp),
+        markdown(["who", "start to initialized, ms", "MB, all processes", "after 2100 reads"],
                  mcp_state)])
     print(text)
     if not options.quick:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MCP server beside npm's server-filesystem, for script/bench.
 
-Both read and edit the same file of 10 KB over stdio, asked by the official SDK's client and by
-one that costs nothing (test/bench/mcp_lines.c).  hasp edits by safe_patch, each call locked by
-the hash of the state before it; server-filesystem by edit_file, which has no lock.
+Both read and edit files of 10 KB over stdio, asked by the official SDK's client and by one that
+costs nothing (test/bench/mcp_lines.c).  hasp edits by safe_patch, each call locked by the hash
+of the state before it; server-filesystem by edit_file, which has no lock.  Processor time and
+memory are those of all processes that a server has.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ import npm_peers
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(TOP / "build" / "hasp")
 LINES = str(TOP / "build" / "test" / "bench" / "bench_mcp_lines")
-FILE = "ten.txt"
+FILES = ["ten%d.txt" % i for i in range(64)]  # so many that edits under way are of different ones
 AT = 80  # the line that the edits turn back and forth
 
 
@@ -37,11 +38,11 @@ def text(upper):
     return lines
 
 
-def diff(upper):
+def diff(name, upper):
     """From the state that is not upper to the one that is, or back."""
     old, new = text(not upper), text(upper)
     body = ["-" + old[AT], "+" + new[AT]]
-    return "--- a/%s\n+++ b/%s\n@@ -%d,7 +%d,7 @@\n" % (FILE, FILE, AT - 2, AT - 2) + "".join(
+    return "--- a/%s\n+++ b/%s\n@@ -%d,7 +%d,7 @@\n" % (name, name, AT - 2, AT - 2) + "".join(
         [" " + line for line in old[AT - 3:AT]] + body +
         [" " + line for line in old[AT + 1:AT + 4]])
 
@@ -50,22 +51,33 @@ def call(name, **arguments):
     return {"name": name, "arguments": arguments}
 
 
+def edits(folder, of_one):
+    """Calls: every file's line there, then every file's line back."""
+    turns = [(name, str(folder / name), upper) for upper in (True, False) for name in FILES]
+    bases = {upper: hashlib.sha256("".join(text(not upper)).encode()).hexdigest()
+             for upper in (True, False)}
+    return [of_one(name, path, upper, bases[upper]) for name, path, upper in turns]
+
+
+def safe_patch(name, path, upper, base):
+    return call("safe_patch", file_path=path, unified_diff=diff(name, upper),
+                return_content="none", base_content_sha256=base)
+
+
+def edit_file(_name, path, upper, _base):
+    return call("edit_file", path=path, edits=[{"oldText": text(not upper)[AT].rstrip("\n"),
+                                                "newText": text(upper)[AT].rstrip("\n")}])
+
+
 def servers(folder):
-    path = str(folder / FILE)
-    patches = [call("safe_patch", file_path=path, unified_diff=diff(upper), return_content="none",
-                    base_content_sha256=hashlib.sha256(
-                        "".join(text(not upper)).encode()).hexdigest())
-               for upper in (True, False)]
-    edits = [call("edit_file", path=path, edits=[{"oldText": text(not upper)[AT].rstrip("\n"),
-                                                  "newText": text(upper)[AT].rstrip("\n")}])
-             for upper in (True, False)]
+    path = str(folder / FILES[0])
     filesystem = npm_peers.package(
         "filesystem", "@modelcontextprotocol/server-filesystem/dist/index.js")
     return [
         Server("hasp", [HASP, "serve", "mcp", "--root", str(folder), "--durability", "rename"],
-               [call("read_file", file_path=path)], patches),
+               [call("read_file", file_path=path)], edits(folder, safe_patch)),
         Server("npm server-filesystem", [str(npm_peers.node()), str(filesystem), str(folder)],
-               [call("read_text_file", path=path)], edits),
+               [call("read_text_file", path=path)], edits(folder, edit_file)),
     ]
 
 
@@ -75,7 +87,7 @@ def output(argv, folder):
     if done.returncode != 0:
         raise SystemExit("bench: %s\n%s" % (" ".join(map(str, argv))[:300],
                                             done.stderr[-1000:]))
-    if (folder / FILE).read_text() != "".join(text(False)):
+    if any((folder / name).read_text() != "".join(text(False)) for name in FILES):
         raise SystemExit("bench: the edits did not come back to where they began")
     return done.stdout
 
@@ -88,7 +100,8 @@ def through_sdk(server, calls, count, width, folder):
 
 
 def raw(server, calls, count, width, folder):
-    """(start in µs, µs a call, the server's µs of processor a call, idle KB, KB after them)."""
+    """(start in µs, µs a call, µs of processor a call of all processes and of the first, KB of all
+    after the first calls, and after them)."""
     params = [json.dumps(one, separators=(",", ":")) for one in calls]
     return [float(field) for field in
             output([LINES, count, width, *params, "--", *server.argv], folder).split()]
@@ -108,6 +121,7 @@ ROWS = [
     Row("read 10 KB, raw lines, 16 in flight", False, False, 16),
     Row("edit 10 KB, SDK's client, 1 in flight", True, True, 1),
     Row("edit 10 KB, raw lines, 1 in flight", True, False, 1),
+    Row("edit 10 KB, raw lines, 16 in flight", True, False, 16),
 ]
 
 
@@ -122,7 +136,8 @@ def ratio(a, b):
 def measure(folder, rounds, count=2000):
     """Two tables as rows: (calls, start and memory)."""
     folder.mkdir()
-    (folder / FILE).write_text("".join(text(False)))
+    for name in FILES:
+        (folder / name).write_text("".join(text(False)))
     contenders = servers(folder)
     seen = {(row, server.name): [] for row in ROWS for server in contenders}
     for _ in range(rounds):
@@ -142,10 +157,11 @@ def calls_table(seen, contenders):
         for server in contenders:
             runs = seen[row, server.name]
             rates.append(statistics.median(runs if row.sdk else [1e6 / run[1] for run in runs]))
-            costs.append(None if row.sdk else statistics.median(run[2] for run in runs))
+            costs.append(["", ""] if row.sdk else [
+                number(statistics.median(run[which] for run in runs)) for which in (2, 3)])
         for i, server in enumerate(contenders):
             table.append([row.title if i == 0 else "", server.name, number(rates[i]),
-                          "" if costs[i] is None else number(costs[i]),
+                          *costs[i],
                           "" if i == 0 else ratio(rates[0], rates[i])])
     return table
 
@@ -155,7 +171,7 @@ def state_table(seen, contenders):
     row = ROWS[2]
     table = []
     for server in contenders:
-        start, _, _, idle, after = (statistics.median(values)
+        start, _, _, _, idle, after = (statistics.median(values)
                                     for values in zip(*seen[row, server.name]))
         table.append([server.name, number(start / 1000), number(idle / 1024),
                       number(after / 1024)])

@@ -3,7 +3,8 @@
 //
 //     node mcp_calls.mjs HOME CALLS IN_FLIGHT '[{"name": ..., "arguments": ...}, ...]' COMMAND ...
 //
-// HOME has the SDK in its node_modules. The calls take turns. Prints calls a second.
+// HOME has the SDK in its node_modules. The calls take turns, in whole rounds (CALLS is rounded up).
+// Prints calls a second.
 
 import { createRequire } from 'node:module';
 
@@ -29,10 +30,12 @@ async function make(count, width) {
 	await Promise.all(Array.from({ length: width }, worker));
 }
 
-await make(100, Number(inFlight));
+const rounds = (count) => Math.ceil(count / requests.length) * requests.length;
+const count = rounds(Number(calls));
+await make(rounds(100), Number(inFlight));
 const start = process.hrtime.bigint();
-await make(Number(calls), Number(inFlight));
+await make(count, Number(inFlight));
 const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-console.log((Number(calls) / seconds).toFixed(1));
+console.log((count / seconds).toFixed(1));
 await client.close();
 process.exit(0);

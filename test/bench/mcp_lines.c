@@ -2,12 +2,16 @@
 /* Measures an MCP server on a pipe with a client that costs next to nothing: requests are made
  * beforehand, answers are only looked at for success.
  *
- *     bench_mcp_lines CALLS IN_FLIGHT PARAMS [PARAMS] -- COMMAND [ARGUMENT...]
+ *     bench_mcp_lines CALLS IN_FLIGHT PARAMS... -- COMMAND [ARGUMENT...]
  *
- * PARAMS are the params of tools/call, JSON; two take turns.  Prints "start_us us_per_call
- * cpu_us_per_call rss_idle_kb rss_after_kb": from the start to the answer to initialize; the
- * wall time and the server's processor time of one call; its memory before and after them.
+ * PARAMS are the params of tools/call, JSON; they take turns, and whole rounds are made (CALLS is
+ * rounded up).  Prints "start_us us_per_call
+ * cpu_us_per_call first_cpu_us_per_call idle_kb after_kb": from the start to the answer to
+ * initialize; the wall time and the processor time of one call, that of all the server's
+ * processes and that of its first alone; the memory of all (a page that several have counts by
+ * its share: PSS) after the first round and after all.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +28,7 @@
 
 extern char **environ;
 
-enum { WARM_UP = 100, BUFFER = 1 << 20 };
+enum { WARM_UP = 100, BUFFER = 1 << 20, PROCESSES = 64 };
 
 struct server {
 	pid_t pid;
@@ -47,26 +51,101 @@ static int64_t clock_us(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Processor time of all threads that the server has and had. */
-static int64_t cpu_us(const struct server *server)
+/* ---- the server's processes ------------------------------------------------- */
+
+static long parent_of(long pid)
 {
-	clockid_t clock;
-	if (clock_getcpuclockid(server->pid, &clock) != 0)
-		fail("the server has no clock");
-	return clock_us(clock);
+	char path[64], line[512];
+	long parent = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	FILE *file = fopen(path, "r");
+	char *name = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (name && sscanf(name, ") %*c %ld", &parent) != 1)
+		parent = 0;
+	if (file)
+		fclose(file);
+	return parent;
 }
 
-static long rss_kb(const struct server *server)
+/* The server and all that it started, those of them that live; returns how many. */
+static size_t processes(const struct server *server, long pids[PROCESSES])
 {
-	char path[64];
-	long size, resident;
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)server->pid);
-	FILE *file = fopen(path, "r");
-	if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2)
-		fail(path);
-	fclose(file);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+	size_t count = 1, before = 0;
+	pids[0] = server->pid;
+	while (count != before) { /* until none is found that was not known */
+		before = count;
+		DIR *proc = opendir("/proc");
+		for (struct dirent *entry; proc && (entry = readdir(proc));) {
+			long pid = strtol(entry->d_name, NULL, 10), parent = pid ? parent_of(pid) : 0;
+			bool known = !pid, child = false;
+			for (size_t i = 0; i < count; i++) {
+				known |= pids[i] == pid;
+				child |= pids[i] == parent;
+			}
+			if (child && !known && count < PROCESSES)
+				pids[count++] = pid;
+		}
+		if (proc)
+			closedir(proc);
+	}
+	return count;
 }
+
+/* What the children that a process has waited for used. */
+static int64_t ended_us(long pid)
+{
+	char path[64], line[1024];
+	long user = 0, sys = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	FILE *file = fopen(path, "r");
+	char *name = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (!name || sscanf(name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %ld %ld",
+	                    &user, &sys) != 2)
+		user = sys = 0;
+	if (file)
+		fclose(file);
+	return (user + sys) * (1000000 / sysconf(_SC_CLK_TCK));
+}
+
+/* Processor time of all threads that a process has and had. */
+static int64_t process_us(long pid)
+{
+	clockid_t clock;
+	return clock_getcpuclockid((pid_t)pid, &clock) == 0 ? clock_us(clock) : 0;
+}
+
+/* The same of all processes that the server has and had. */
+static int64_t cpu_us(const struct server *server)
+{
+	long pids[PROCESSES];
+	size_t count = processes(server, pids);
+	int64_t sum = 0;
+	for (size_t i = 0; i < count; i++)
+		sum += process_us(pids[i]) + ended_us(pids[i]);
+	return sum;
+}
+
+static long pss_kb(const struct server *server)
+{
+	long pids[PROCESSES], sum = 0;
+	size_t count = processes(server, pids);
+	for (size_t i = 0; i < count; i++) {
+		char path[64], line[256];
+		long kb = -1;
+		snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", pids[i]);
+		FILE *file = fopen(path, "r");
+		while (file && kb < 0 && fgets(line, sizeof(line), file))
+			if (sscanf(line, "Pss: %ld", &kb) != 1)
+				kb = -1;
+		if (kb < 0)
+			fail(path);
+		fclose(file);
+		sum += kb;
+	}
+	return sum;
+}
+
+/* ---- talking to it ---------------------------------------------------------- */
 
 static void server_start(struct server *server, char **argv)
 {
@@ -172,40 +251,52 @@ static void ask(struct server *server, unsigned id, const char *params)
 	server_write(server, line, (size_t)len);
 }
 
-static void call(struct server *server, unsigned calls, unsigned in_flight, char *const params[2])
+static void call(struct server *server, unsigned calls, unsigned in_flight,
+                 char *const params[], unsigned turns)
 {
 	unsigned asked = 0, answered = 0;
 	while (answered < calls) {
 		for (; asked < calls && asked - answered < in_flight; asked++)
-			ask(server, asked + 1, params[asked % 2]);
+			ask(server, asked + 1, params[asked % turns]);
 		answered += server_answers(server);
 	}
 }
 
+/* `calls`, but whole rounds. */
+static unsigned rounds(unsigned calls, unsigned turns)
+{
+	return (calls + turns - 1) / turns * turns;
+}
+
 int main(int argc, char **argv)
 {
-	int dashes = argc > 4 && strcmp(argv[4], "--") == 0 ? 4 : 5;
-	if (argc < dashes + 2 || strcmp(argv[dashes], "--") != 0) {
-		fputs("usage: bench_mcp_lines CALLS IN_FLIGHT PARAMS [PARAMS] -- COMMAND ...\n",
-		      stderr);
+	int dashes = 3;
+	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	if (dashes == 3 || argc < dashes + 2) {
+		fputs("usage: bench_mcp_lines CALLS IN_FLIGHT PARAMS... -- COMMAND ...\n", stderr);
 		return 2;
 	}
-	unsigned calls = (unsigned)strtoul(argv[1], NULL, 10);
+	unsigned turns = (unsigned)dashes - 3;
+	unsigned calls = rounds((unsigned)strtoul(argv[1], NULL, 10), turns);
 	unsigned in_flight = (unsigned)strtoul(argv[2], NULL, 10);
-	char *const params[2] = { argv[3], argv[dashes == 4 ? 3 : 4] };
+	char *const *params = argv + 3;
 	struct server server;
 	int64_t start = clock_us(CLOCK_MONOTONIC);
 	server_start(&server, argv + dashes + 1);
 	initialize(&server);
 	int64_t started = clock_us(CLOCK_MONOTONIC) - start;
-	long idle = rss_kb(&server);
-	call(&server, WARM_UP, in_flight, params);
-	int64_t cpu = cpu_us(&server), wall = clock_us(CLOCK_MONOTONIC);
-	call(&server, calls, in_flight, params);
+	call(&server, turns, 1, params, turns);
+	long idle = pss_kb(&server);
+	call(&server, rounds(WARM_UP, turns), in_flight, params, turns);
+	int64_t cpu = cpu_us(&server), first = process_us(server.pid);
+	int64_t wall = clock_us(CLOCK_MONOTONIC);
+	call(&server, calls, in_flight, params, turns);
 	wall = clock_us(CLOCK_MONOTONIC) - wall;
+	first = process_us(server.pid) - first;
 	cpu = cpu_us(&server) - cpu;
-	printf("%" PRId64 " %.2f %.2f %ld %ld\n", started, (double)wall / calls,
-	       (double)cpu / calls, idle, rss_kb(&server));
+	printf("%" PRId64 " %.2f %.2f %.2f %ld %ld\n", started, (double)wall / calls,
+	       (double)cpu / calls, (double)first / calls, idle, pss_kb(&server));
 	server_end(&server);
 	return 0;
 }
