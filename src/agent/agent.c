@@ -301,20 +301,34 @@ static void refused_by_provider(struct errand *run, const struct model_reply *re
 	fail(run, AGENT_FAILED);
 }
 
+/* Calls came and none of them may run (model/sink.h): what was asked for is not done. */
+static void withheld(struct errand *run, const struct model_reply *reply)
+{
+	err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
+	fail(run, AGENT_FAILED);
+}
+
 static void answered(struct errand *run, const struct model_reply *reply)
 {
 	static const char cut[] = "The answer is cut: the model reached its limit of output.";
 	const char *circles = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
 	_cleanup_free_ char *why = mem_strdup(circles);
+	_cleanup_free_ char *unfinished = NULL;
 
 	if (why) {
 		correct(run, why, NULL);
+	} else if (reply->withheld) {
+		withheld(run, reply);
 	} else if (!run->outcome->text[strspn(run->outcome->text, " \t\r\n")]) {
 		nothing_said(run);
 	} else {
-		if (reply->finish == MODEL_FINISH_LENGTH)
-			agent_notice(run->agent, "warning", cut);
-		end(run, AGENT_ANSWERED, reply->finish == MODEL_FINISH_LENGTH ? cut : NULL);
+		unfinished = reply->finish == MODEL_FINISH_LENGTH ? mem_strdup(cut) :
+		             reply->finish == MODEL_FINISH_OTHER ?
+			mem_printf("The answer may not be whole: it ended with \"%.100s\".",
+			           reply->finish_text ? reply->finish_text : "no reason") : NULL;
+		if (unfinished)
+			agent_notice(run->agent, "warning", unfinished);
+		end(run, AGENT_ANSWERED, unfinished);
 	}
 }
 
@@ -324,9 +338,11 @@ static void take_reply(struct errand *run, const struct model_reply *reply)
 	run->outcome->text = text_of(reply->content);
 	keep_reply(run, reply);
 	publish_turn_end(run->agent, reply);
-	if (content_call_count(reply->content))
+	if (content_call_count(reply->content)) {
+		if (reply->withheld)
+			agent_notice(run->agent, "warning", reply->withheld);
 		run_calls(run, reply->content);
-	else if (reply->finish == MODEL_FINISH_SAFETY)
+	} else if (reply->finish == MODEL_FINISH_SAFETY && !reply->withheld)
 		refused_by_provider(run, reply);
 	else
 		answered(run, reply);

@@ -19,8 +19,10 @@ struct claude_reader {
 	json_t *block;          /* as its start said; owned, or NULL */
 	struct buf json;        /* the pieces of its input */
 	struct buf signature;
-	bool broken_call;       /* a call's arguments ended early */
-	char *broken_name;
+	size_t broken_calls;    /* whose arguments ended early */
+	char *broken_name;      /* of the last */
+	bool late;              /* a call began after the reason for the end; so */
+	char *late_name;        /* owned, or NULL */
 	struct grounding grounding;
 	uint64_t input, cached, cache_written, output, thoughts;
 	enum model_finish finish;
@@ -45,6 +47,7 @@ void claude_reader_free(void *data)
 	free(reader->model);
 	free(reader->finish_word);
 	free(reader->broken_name);
+	free(reader->late_name);
 	json_decref(reader->block);
 	buf_release(&reader->json);
 	buf_release(&reader->signature);
@@ -139,10 +142,14 @@ static void call_stop(struct claude_reader *reader)
 	const char *id = json_string_value(json_object_get(reader->block, "id"));
 	json_t *input = block_input(reader);
 
-	if (input && name && *name) {
+	if (reader->finish_word) {
+		reader->late = true;
+		free(reader->late_name);
+		reader->late_name = mem_strdup(name);
+	} else if (input && name && *name) {
 		sink_call(reader->sink, part_call(id, name, input));
 	} else {
-		reader->broken_call = true;
+		reader->broken_calls++;
 		free(reader->broken_name);
 		reader->broken_name = mem_strdup(name);
 	}
@@ -240,22 +247,32 @@ static void message_delta(struct claude_reader *reader, const json_t *event)
 {
 	const json_t *delta = json_object_get(event, "delta");
 	const char *word = json_string_value(json_object_get(delta, "stop_reason"));
+	enum model_finish finish = MODEL_FINISH_OTHER;
 
 	read_usage(reader, json_object_get(event, "usage"));
 	if (!word)
 		return;
-	free(reader->finish_word);
-	reader->finish_word = mem_dup(word, strlen(word) < 200 ? strlen(word) : 200);
-	reader->finish = MODEL_FINISH_OTHER;
 	for (size_t i = 0; i < ARRAY_LEN(finishes); i++)
 		if (strcmp(word, finishes[i].word) == 0)
-			reader->finish = finishes[i].finish;
+			finish = finishes[i].finish;
+	if (reader->finish_word && !sink_finish_counts(reader->finish, finish))
+		return;
+	free(reader->finish_word);
+	reader->finish_word = mem_dup(word, strlen(word) < 200 ? strlen(word) : 200);
+	reader->finish = finish;
 }
 
+/* A block that is still open was never ended: a call in it is not whole. */
 static void message_stop(struct claude_reader *reader)
 {
 	json_t *grounding = grounding_take(&reader->grounding);
 
+	if (reader->kind == BLOCK_CALL) {
+		reader->broken_calls++;
+		free(reader->broken_name);
+		reader->broken_name = mem_strdup(json_string_value(
+			json_object_get(reader->block, "name")));
+	}
 	if (grounding)
 		sink_grounding(reader->sink, grounding);
 	reader->ended = true;
@@ -310,10 +327,15 @@ bool claude_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	*trouble = WIRE_BROKEN;
 	if (!reader->ended || !reader->finish_word)
 		return err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
-	if (reader->broken_call && reader->finish != MODEL_FINISH_LENGTH)
+	if (reader->broken_calls && (reader->finish == MODEL_FINISH_STOP ||
+	                             reader->finish == MODEL_FINISH_TOOLS))
 		return err_set(err, ERR_MODEL_ERROR,
 		               "The arguments of the model's call of %.100s are not a JSON object.",
 		               reader->broken_name ? reader->broken_name : "nothing");
+	while (reader->broken_calls-- > 0)
+		sink_call_left_out(reader->sink, reader->broken_name, false);
+	if (reader->late)
+		sink_call_left_out(reader->sink, reader->late_name, true);
 	sink_finish(reader->sink, reader->finish, reader->finish_word);
 	return true;
 }

@@ -9,7 +9,6 @@
 struct gemini_reader {
 	struct reply_sink *sink;
 	json_t *grounding; /* groundingMetadata with urlContextMetadata in it; owned */
-	size_t calls;
 	bool finished;     /* a finishReason came, or a reason for blocking the prompt */
 };
 
@@ -44,6 +43,8 @@ static const struct finish_row {
 	{ "PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
 	{ "SPII", MODEL_FINISH_SAFETY, NULL },
 	{ "IMAGE_SAFETY", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_RECITATION", MODEL_FINISH_SAFETY, NULL },
 	{ "MODEL_ARMOR", MODEL_FINISH_SAFETY, NULL },
 	{ "MALFORMED_FUNCTION_CALL", MODEL_FINISH_OTHER,
 	  "The model made a call that cannot be read (MALFORMED_FUNCTION_CALL)." },
@@ -57,9 +58,11 @@ static const struct finish_row {
 	  "A signature of a thought is missing (MISSING_THOUGHT_SIGNATURE)." },
 };
 
-static bool take_finish(struct gemini_reader *reader, const char *word, struct err *err)
+static bool take_finish(struct gemini_reader *reader, const json_t *reason, struct err *err)
 {
-	if (!word || strcmp(word, "FINISH_REASON_UNSPECIFIED") == 0)
+	const char *word = json_is_string(reason) ? json_string_value(reason) : "no word";
+
+	if (!reason || json_is_null(reason) || strcmp(word, "FINISH_REASON_UNSPECIFIED") == 0)
 		return true;
 	reader->finished = true;
 	for (size_t i = 0; i < ARRAY_LEN(finishes); i++) {
@@ -86,13 +89,16 @@ static bool take_call(struct gemini_reader *reader, const json_t *part, struct e
 		return err_set(err, ERR_MODEL_ERROR,
 		               "The model made a call without a name, or with arguments that are no "
 		               "object.");
+	if (json_is_true(json_object_get(call, "willContinue")) ||
+	    json_object_get(call, "partialArgs"))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model's call came in pieces, which was not asked for.");
 	kept = part_call(NULL, json_string_value(json_object_get(call, "name")), args);
 	if (json_span(json_object_get(call, "id")).len)
 		json_object_set(json_object_get(kept, "functionCall"), "id",
 		                json_object_get(call, "id"));
 	if (json_is_string(signature))
 		json_object_set(kept, "thoughtSignature", (json_t *)signature);
-	reader->calls++;
 	sink_call(reader->sink, kept);
 	return true;
 }
@@ -181,7 +187,7 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 		return false;
 	}
 	take_usage(reader, json_object_get(chunk, "usageMetadata"));
-	if (json_is_string(blocked)) {
+	if (blocked && !json_is_null(blocked)) {
 		reader->finished = true;
 		sink_finish(reader->sink, MODEL_FINISH_SAFETY, json_string_value(blocked));
 	}
@@ -189,8 +195,7 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 		if (!take_part(reader, part, err))
 			return false;
 	take_grounding(reader, candidate);
-	return take_finish(reader, json_string_value(json_object_get(candidate, "finishReason")),
-	                   err);
+	return take_finish(reader, json_object_get(candidate, "finishReason"), err);
 }
 
 bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
@@ -216,12 +221,7 @@ bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	(void)trouble;
 	if (reader->grounding)
 		sink_grounding(reader->sink, mem_steal(&reader->grounding));
-	if (reader->finished)
-		return true;
-	if (!reader->calls)
-		return err_set(err, ERR_MODEL_ERROR,
-		               "The stream ended before the reply did (no finishReason).");
-	/* Some gateways send whole calls and no reason. */
-	sink_finish(reader->sink, MODEL_FINISH_TOOLS, NULL);
-	return true;
+	return reader->finished ||
+	       err_set(err, ERR_MODEL_ERROR,
+	               "The stream ended before the reply did (no finishReason).");
 }

@@ -41,6 +41,7 @@ void model_reply_release(struct model_reply *reply)
 	json_decref(reply->content);
 	json_decref(reply->grounding);
 	free(reply->finish_text);
+	free(reply->withheld);
 	free(reply->model);
 	*reply = (struct model_reply){ 0 };
 }

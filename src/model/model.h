@@ -100,14 +100,15 @@ enum model_finish {
 	MODEL_FINISH_TOOLS,   /* there are calls to be made */
 	MODEL_FINISH_LENGTH,  /* max_output_tokens */
 	MODEL_FINISH_SAFETY,  /* refused, blocked, recitation */
-	MODEL_FINISH_OTHER,
+	MODEL_FINISH_OTHER,   /* any other word, known or not: the reply is not taken for whole */
 };
 const char *model_finish_name(enum model_finish finish); /* "stop", "tools", ... */
 
 enum model_event_kind {
 	MODEL_TEXT,     /* text: a piece */
 	MODEL_THOUGHT,  /* text: a piece; subject if it has one */
-	MODEL_CALL,     /* call: one whole functionCall {id, name, args} */
+	MODEL_CALL,     /* call: one whole functionCall {id, name, args} of a reply that has ended well;
+	                 * told when it has */
 	MODEL_USAGE,    /* usage so far */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why; delay_ms */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason in subject */
@@ -124,7 +125,9 @@ struct model_event {
 struct model_reply {
 	json_t *content;       /* role model, at least one part; for the conversation. Owned */
 	enum model_finish finish;
-	char *finish_text;     /* the provider's word; owned */
+	char *finish_text;     /* the provider's word; owned; NULL: it said none */
+	char *withheld;        /* a sentence: calls that came are not in the content, because nothing of a
+	                        * reply that is blocked or unfinished is run; owned; NULL: none */
 	struct model_usage usage;
 	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
 	char *model;           /* "provider/name" that answered; owned */

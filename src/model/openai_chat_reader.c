@@ -35,6 +35,7 @@ struct chat_reader {
 	enum model_finish finish;
 	char *finish_word;     /* NULL until there is one */
 	bool done, refused;
+	bool late;             /* pieces of calls came after the finish reason */
 };
 
 void *chat_reader_new(struct reply_sink *sink)
@@ -246,6 +247,10 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 
 		if (!json_is_object(function))
 			continue;
+		if (reader->finish_word) {
+			reader->late = true;
+			continue;
+		}
 		call = call_for(reader, piece);
 		keep_word(&call->id, json_span(json_object_get(piece, "id")));
 		keep_word(&call->name, json_span(json_object_get(function, "name")));
@@ -263,15 +268,19 @@ static bool tell_call(struct chat_reader *reader, const struct chat_call *call, 
 	json_t *args = NULL;
 	bool ok;
 
-	/* Cut off by the limit: what is missing cannot be guessed. */
 	ok = !text.len || json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why);
 	if (ok && text.len && !json_is_object(args))
 		ok = json_is_null(args);
 	if (ok && call->name)
 		sink_call(reader->sink, part_call(call->id, call->name, args));
 	json_decref(args);
-	if (reader->finish == MODEL_FINISH_LENGTH || (ok && call->name))
+	if (ok && call->name)
 		return true;
+	/* Cut off: what is missing cannot be guessed. */
+	if (reader->finish != MODEL_FINISH_STOP && reader->finish != MODEL_FINISH_TOOLS) {
+		sink_call_left_out(reader->sink, call->name, false);
+		return true;
+	}
 	if (!call->name)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
 	return err_set(err, ERR_MODEL_ERROR,
@@ -305,8 +314,13 @@ static const struct {
 } finishes[] = {
 	{ "stop", MODEL_FINISH_STOP },
 	{ "eos", MODEL_FINISH_STOP },
+	{ "eos_token", MODEL_FINISH_STOP },
 	{ "end_turn", MODEL_FINISH_STOP },
+	{ "stop_sequence", MODEL_FINISH_STOP },
+	{ "complete", MODEL_FINISH_STOP },
 	{ "tool_calls", MODEL_FINISH_TOOLS },
+	{ "tool_call", MODEL_FINISH_TOOLS },
+	{ "tool_use", MODEL_FINISH_TOOLS },
 	{ "function_call", MODEL_FINISH_TOOLS },
 	{ "length", MODEL_FINISH_LENGTH },
 	{ "max_tokens", MODEL_FINISH_LENGTH },
@@ -314,17 +328,31 @@ static const struct {
 	{ "content_filter", MODEL_FINISH_SAFETY },
 };
 
-static void read_finish(struct chat_reader *reader, struct span word)
+static enum model_finish finish_of(struct span word)
 {
-	if (!word.len)
+	/* Gemini behind this format: "content_filter: SAFETY". */
+	if (span_starts(word, SPAN("content_filter")))
+		return MODEL_FINISH_SAFETY;
+	for (size_t i = 0; i < ARRAY_LEN(finishes); i++)
+		if (word.len == strlen(finishes[i].word) &&
+		    strncasecmp(word.data, finishes[i].word, word.len) == 0)
+			return finishes[i].finish;
+	return MODEL_FINISH_OTHER;
+}
+
+/* Said twice, the worse counts. */
+static void read_finish(struct chat_reader *reader, const json_t *reason)
+{
+	struct span word = json_is_string(reason) || !reason || json_is_null(reason) ?
+	                           json_span(reason) : SPAN("no word");
+	enum model_finish finish = finish_of(word);
+
+	if (!word.len || (reader->finish_word && !sink_finish_counts(reader->finish, finish)))
 		return;
 	free(reader->finish_word);
 	reader->finish_word = NULL;
 	keep_word(&reader->finish_word, word);
-	reader->finish = MODEL_FINISH_OTHER;
-	for (size_t i = 0; i < ARRAY_LEN(finishes); i++)
-		if (span_eq(word, span_str(finishes[i].word)))
-			reader->finish = finishes[i].finish;
+	reader->finish = finish;
 }
 
 static void read_choice(struct chat_reader *reader, const json_t *choice)
@@ -342,7 +370,7 @@ static void read_choice(struct chat_reader *reader, const json_t *choice)
 		sink_text(reader->sink, refusal, NULL);
 	}
 	read_calls(reader, json_object_get(delta, "tool_calls"));
-	read_finish(reader, json_span(json_object_get(choice, "finish_reason")));
+	read_finish(reader, json_object_get(choice, "finish_reason"));
 }
 
 static void read_usage(struct chat_reader *reader, const json_t *value, const json_t *choice)
@@ -411,7 +439,6 @@ bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trou
 bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 {
 	struct chat_reader *reader = data;
-	bool stopped;
 
 	*trouble = WIRE_BROKEN;
 	if (!reader->finish_word && !reader->done)
@@ -419,6 +446,11 @@ bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	if (reader->finish_word && strcmp(reader->finish_word, "error") == 0)
 		return err_set(err, ERR_MODEL_ERROR, "The model's server ended the answer with an "
 		                                     "error.");
+	/* A stream that says [DONE] and no reason: a text is taken for whole, calls are not. */
+	if (!reader->finish_word)
+		reader->finish = reader->call_count ? MODEL_FINISH_OTHER : MODEL_FINISH_STOP;
+	if (reader->refused)
+		reader->finish = MODEL_FINISH_SAFETY;
 	for (size_t i = 0; i < reader->call_count; i++)
 		if (!tell_call(reader, &reader->calls[i], err))
 			return false;
@@ -428,12 +460,10 @@ bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 		          json_pack("{s:s, s:b, s:{s:s, s:O}}", "text", "", "thought", 1, "opaque",
 		                    "provider", format_openai_chat.name, "reasoning_details",
 		                    reader->details));
-	stopped = !reader->finish_word || reader->finish == MODEL_FINISH_STOP;
-	if (reader->refused)
-		reader->finish = MODEL_FINISH_SAFETY;
-	else if (stopped)
-		reader->finish = reader->call_count ? MODEL_FINISH_TOOLS : MODEL_FINISH_STOP;
+	if (reader->late)
+		sink_call_left_out(reader->sink, NULL, true);
 	sink_finish(reader->sink, reader->finish,
-	            reader->finish_word ? reader->finish_word : "stop");
+	            reader->finish_word || reader->finish == MODEL_FINISH_OTHER ?
+	                    reader->finish_word : reader->refused ? "refusal" : "stop");
 	return true;
 }

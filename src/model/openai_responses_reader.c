@@ -14,7 +14,6 @@
 struct responses_reader {
 	struct reply_sink *sink;
 	struct grounding grounding;
-	size_t calls;
 	bool told;      /* pieces of the item that is open have come */
 	bool refused, ended;
 };
@@ -42,18 +41,22 @@ static bool read_call(struct responses_reader *reader, const json_t *item, struc
 	struct span text = span_trim(json_span(json_object_get(item, "arguments")));
 	const char *name = json_string_value(json_object_get(item, "name"));
 	const char *id = json_string_value(json_object_get(item, "call_id"));
+	struct span status = json_span(json_object_get(item, "status"));
 	struct err why = ERR_INIT;
 	json_t *args = NULL;
 
 	if (!name || !*name)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
-	if (text.len && !json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why)) {
-		/* Cut off by the limit of the output: response.incomplete follows. */
-		if (span_eq(json_span(json_object_get(item, "status")), SPAN("incomplete")))
-			return true;
-	} else if (!text.len || json_is_object(args)) {
+	/* Cut off by the limit of the output: response.incomplete follows. */
+	if (status.len && !span_eq(status, SPAN("completed"))) {
+		sink_call_left_out(reader->sink, name, false);
+		return true;
+	}
+	if (!text.len || (json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why) &&
+	                  json_is_object(args))) {
 		sink_call(reader->sink, part_call(id, name, args));
-		reader->calls++;
+		if (status.len)
+			sink_whole(reader->sink);
 		json_decref(args);
 		return true;
 	}
@@ -71,8 +74,10 @@ static void tell_texts(struct responses_reader *reader, const json_t *parts, boo
 	json_array_foreach(parts, i, part) {
 		struct span text = json_span(json_object_get(part, "text"));
 
-		if (!text.len)
+		if (!text.len) {
 			text = json_span(json_object_get(part, "refusal"));
+			reader->refused |= text.len > 0;
+		}
 		if (text.len && thought)
 			sink_thought(reader->sink, text, NULL);
 		else if (text.len)
@@ -204,15 +209,19 @@ static void end(struct responses_reader *reader, const json_t *response, enum mo
 	reader->ended = true;
 }
 
+/* The event and the status of the response say the same; what says otherwise is not whole. */
 static bool on_completed(struct responses_reader *reader, const struct happening *now)
 {
+	const json_t *response = json_object_get(now->event, "response");
+	const char *status = json_string_value(json_object_get(response, "status"));
 	enum model_finish finish = MODEL_FINISH_STOP;
 
+	status = status ? status : "completed";
 	if (reader->refused)
 		finish = MODEL_FINISH_SAFETY;
-	else if (reader->calls)
-		finish = MODEL_FINISH_TOOLS;
-	end(reader, json_object_get(now->event, "response"), finish, "completed");
+	else if (strcmp(status, "completed") != 0)
+		finish = MODEL_FINISH_OTHER;
+	end(reader, response, finish, status);
 	return true;
 }
 
@@ -224,10 +233,10 @@ static bool on_incomplete(struct responses_reader *reader, const struct happenin
 	enum model_finish finish = MODEL_FINISH_OTHER;
 
 	reason = reason ? reason : "incomplete";
-	if (strcmp(reason, "max_output_tokens") == 0)
-		finish = MODEL_FINISH_LENGTH;
-	else if (strcmp(reason, "content_filter") == 0)
+	if (reader->refused || strcmp(reason, "content_filter") == 0)
 		finish = MODEL_FINISH_SAFETY;
+	else if (strcmp(reason, "max_output_tokens") == 0)
+		finish = MODEL_FINISH_LENGTH;
 	end(reader, response, finish, reason);
 	return true;
 }

@@ -39,8 +39,14 @@ enum wire_trouble wire_status(int status, struct span sentence, struct err *err)
 struct reply_sink;
 void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque /* or NULL */);
 void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque);
-/* `part` (taken): a whole part with its functionCall, id and all. A missing id is given. */
+/* `part` (taken): a whole part with its functionCall, id and all. A missing id is given.  After
+ * sink_finish it is left out: it came after the end of the reply.  Whether it may run is decided when
+ * the reply has ended (sink.h). */
 void sink_call(struct reply_sink *sink, json_t *part);
+/* A call that came in part, or (`late`) one whose pieces came after the end. It is left out. */
+void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */, bool late);
+/* The provider says that all that has come so far is complete, wherever the reply is cut. */
+void sink_whole(struct reply_sink *sink);
 /* `part` (taken): any other whole part that has to be kept (redacted thinking, inlineData). */
 void sink_part(struct reply_sink *sink, json_t *part);
 /* Adds "opaque" (or Gemini's "thoughtSignature") to the part that is being put together, or to the
@@ -49,7 +55,11 @@ void sink_sign(struct reply_sink *sink, const char *member, json_t *value /* tak
 /* The next piece begins a part of its own, whatever it is. */
 void sink_break(struct reply_sink *sink);
 void sink_usage(struct reply_sink *sink, const struct model_usage *usage);
+/* The reply ends so.  Where a provider says it twice, the worse counts: STOP and TOOLS, LENGTH, OTHER,
+ * SAFETY. */
 void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *word);
+/* Whether `finish` takes the place of `before` when both are said. */
+bool sink_finish_counts(enum model_finish before, enum model_finish finish);
 void sink_grounding(struct reply_sink *sink, json_t *grounding /* taken */);
 
 /* What became of an answer that is an error: class for the retries. */

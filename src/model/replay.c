@@ -123,15 +123,6 @@ static bool replay_chunk(const json_t *chunk, void *reader, struct reply_sink *s
 	return true;
 }
 
-/* True when there is an end, or calls that need none. */
-static bool ended(struct reply_sink *sink, struct err *err)
-{
-	if (!sink->finished && sink->calls)
-		sink_finish(sink, MODEL_FINISH_TOOLS, NULL);
-	return sink->finished ||
-	       err_set(err, ERR_MODEL_ERROR, "The recorded answer has no finishReason.");
-}
-
 bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
                    struct err *err)
 {
@@ -154,7 +145,9 @@ bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_troubl
 	if (ok) /* the grounding */
 		gemini_reader_end(reader, &unused, &ignored);
 	gemini_reader_free(reader);
-	return ok && ended(sink, err);
+	if (ok && !sink->finished)
+		return err_set(err, ERR_MODEL_ERROR, "The recorded answer has no finishReason.");
+	return ok;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

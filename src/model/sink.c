@@ -29,6 +29,8 @@ void reply_sink_release(struct reply_sink *sink)
 	json_decref(sink->grounding);
 	buf_release(&sink->text);
 	free(sink->finish_text);
+	free(sink->left_out_name);
+	free(sink->withheld);
 	*sink = (struct reply_sink){ 0 };
 }
 
@@ -148,12 +150,35 @@ static size_t rough_size(const json_t *value)
 	return size;
 }
 
+static void keep_name(struct reply_sink *sink, const char *name)
+{
+	if (!sink->left_out_name)
+		sink->left_out_name = mem_strdup(name);
+}
+
+void sink_call_left_out(struct reply_sink *sink, const char *name, bool late)
+{
+	sink_break(sink);
+	sink->left_out++;
+	sink->late |= late;
+	keep_name(sink, name);
+}
+
+void sink_whole(struct reply_sink *sink)
+{
+	sink_break(sink);
+	sink->whole = json_array_size(json_object_get(sink->content, "parts"));
+}
+
 void sink_call(struct reply_sink *sink, json_t *part)
 {
 	json_t *call = json_object_get(part, "functionCall");
 
 	sink_break(sink);
-	if (!takes(sink, rough_size(call))) {
+	if (sink->finished || !takes(sink, rough_size(call))) {
+		if (sink->finished)
+			sink_call_left_out(sink, json_string_value(json_object_get(call, "name")),
+			                   true);
 		json_decref(part);
 		return;
 	}
@@ -162,9 +187,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 	if (!json_is_object(json_object_get(call, "args")))
 		json_object_set_new(call, "args", json_object());
 	sink->calls++;
-	sink->said = true;
 	content_add(sink->content, part);
-	tell(sink, &(struct model_event){ .kind = MODEL_CALL, .call = call });
 }
 
 void sink_part(struct reply_sink *sink, json_t *part)
@@ -197,8 +220,20 @@ void sink_usage(struct reply_sink *sink, const struct model_usage *usage)
 	tell(sink, &(struct model_event){ .kind = MODEL_USAGE, .usage = &sink->usage });
 }
 
+bool sink_finish_counts(enum model_finish before, enum model_finish finish)
+{
+	static const int badness[] = {
+		[MODEL_FINISH_STOP] = 0,  [MODEL_FINISH_TOOLS] = 0,  [MODEL_FINISH_LENGTH] = 1,
+		[MODEL_FINISH_OTHER] = 2, [MODEL_FINISH_SAFETY] = 3,
+	};
+
+	return badness[finish] >= badness[before];
+}
+
 void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *word)
 {
+	if (sink->finished && !sink_finish_counts(sink->finish, finish))
+		return;
 	sink->finished = true;
 	sink->finish = finish;
 	free(sink->finish_text);
@@ -211,11 +246,93 @@ void sink_grounding(struct reply_sink *sink, json_t *grounding)
 	sink->grounding = grounding;
 }
 
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool is_whole(const struct reply_sink *sink)
+{
+	return sink->finish == MODEL_FINISH_STOP || sink->finish == MODEL_FINISH_TOOLS;
+}
+
+/* How many parts come before the last one that is no thought. */
+static size_t before_last(const json_t *parts)
+{
+	size_t at = json_array_size(parts);
+
+	while (at-- > 0)
+		if (!part_is_thought(json_array_get(parts, at)))
+			return at;
+	return 0;
+}
+
+static void drop_calls(struct reply_sink *sink, json_t *parts)
+{
+	size_t last = before_last(parts);
+
+	for (size_t i = json_array_size(parts); i-- > 0;) {
+		const json_t *call = part_get_call(json_array_get(parts, i));
+
+		if (!call || (sink->finish == MODEL_FINISH_LENGTH && (i < last || i < sink->whole)))
+			continue;
+		keep_name(sink, json_string_value(json_object_get(call, "name")));
+		json_array_remove(parts, i);
+		sink->calls--;
+		sink->left_out++;
+	}
+}
+
+/* What was thought before a call that is gone leads nowhere, and some providers refuse it so. */
+static void drop_last_thoughts(json_t *parts)
+{
+	size_t count = json_array_size(parts);
+
+	while (count && part_is_thought(json_array_get(parts, count - 1)))
+		json_array_remove(parts, --count);
+}
+
+static char *why_withheld(const struct reply_sink *sink)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2048);
+	const char *word = sink->finish_text;
+
+	if (is_whole(sink))
+		buf_str(&text, "The reply went on after its end.");
+	else if (sink->finish == MODEL_FINISH_LENGTH)
+		buf_str(&text, "The reply is cut: the model reached its limit of output.");
+	else if (sink->finish == MODEL_FINISH_SAFETY)
+		buf_printf(&text, "The provider blocked the reply (%.100s).",
+		           word ? word : "no reason given");
+	else if (word)
+		buf_printf(&text, "The reply ended with \"%.100s\", which does not say that it is whole.",
+		           word);
+	else
+		buf_str(&text, "The reply has no finish reason, so it may not be whole.");
+	if (sink->left_out == 1 && sink->left_out_name)
+		buf_printf(&text, " Its call of %.100s was not run.", sink->left_out_name);
+	else if (sink->left_out == 1)
+		buf_str(&text, " Its call was not run.");
+	else
+		buf_printf(&text, " %zu of its calls were not run.", sink->left_out);
+	return buf_steal(&text);
+}
+
 void reply_sink_finish(struct reply_sink *sink)
 {
+	json_t *parts = json_object_get(sink->content, "parts"), *part;
+	size_t i;
+
 	sink_break(sink);
 	if (sink->calls && sink->finish == MODEL_FINISH_STOP)
 		sink->finish = MODEL_FINISH_TOOLS;
+	if (!is_whole(sink))
+		drop_calls(sink, parts);
+	if (sink->finish == MODEL_FINISH_LENGTH || (sink->left_out && !is_whole(sink)))
+		drop_last_thoughts(parts);
+	if (sink->left_out && !sink->withheld)
+		sink->withheld = why_withheld(sink);
+	json_array_foreach(parts, i, part)
+		if (part_get_call(part))
+			tell(sink, &(struct model_event){ .kind = MODEL_CALL,
+			                                  .call = part_get_call(part) });
 }
 
 void reply_sink_take(struct reply_sink *sink, struct model_reply *ret)
@@ -223,6 +340,7 @@ void reply_sink_take(struct reply_sink *sink, struct model_reply *ret)
 	ret->content = mem_steal(&sink->content);
 	ret->grounding = mem_steal(&sink->grounding);
 	ret->finish_text = mem_steal(&sink->finish_text);
+	ret->withheld = mem_steal(&sink->withheld);
 	ret->finish = sink->finish;
 	ret->usage = sink->usage;
 }

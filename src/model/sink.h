@@ -4,9 +4,21 @@
  *     struct reply_sink sink;
  *     reply_sink_init(&sink, event, data);
  *     ... a reader calls the functions of provider.h ...
- *     reply_sink_finish(&sink);            // the last part is closed
+ *     reply_sink_finish(&sink);            // the last part is closed, calls that may not run leave
  *     reply_sink_take(&sink, &reply);      // or not: the reply was of no use
  *     reply_sink_release(&sink);
+ *
+ * Which calls of a reply may run is decided here and nowhere else, for every format (reply_sink_finish):
+ *
+ *   how the reply ended             calls that stay
+ *   whole (STOP, TOOLS)             all that came before its end
+ *   cut by its length (LENGTH)      those after which something came, or that the provider
+ *                                   declared complete (sink_whole)
+ *   blocked, refused (SAFETY)       none
+ *   any other word, or no word      none
+ *
+ * The others leave the content, so that the conversation has no call without a result, and
+ * `withheld` says so.  A reader reports what it sees and leaves out nothing for the sake of this rule.
  */
 #ifndef HASP_MODEL_SINK_H
 #define HASP_MODEL_SINK_H
@@ -25,8 +37,14 @@ struct reply_sink {
 	json_t *opaque;        /* of it; owned, or NULL */
 	enum sink_open open;
 	size_t bytes;          /* text and arguments so far */
-	size_t calls;
-	bool said;             /* text that is not blank, or a part that is neither text nor thought */
+	size_t calls;          /* among the parts */
+	size_t whole;          /* parts that the provider declared complete: the first so many */
+	size_t left_out;       /* calls that came after the end, or in part */
+	bool late;             /* some of them came after the end */
+	char *left_out_name;   /* of the first that may not run; owned, or NULL */
+	char *withheld;        /* the sentence about calls that may not run; owned, or NULL */
+	bool said;             /* text that is not blank, or a part that is neither text, thought nor
+	                        * call */
 	bool too_large;
 	bool finished;         /* sink_finish was called */
 	enum model_finish finish;
@@ -38,6 +56,8 @@ struct reply_sink {
 void reply_sink_init(struct reply_sink *sink,
                      void (*event)(void *data, const struct model_event *event), void *data);
 void reply_sink_release(struct reply_sink *sink);
+/* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A reply
+ * for which sink_finish was never called is not whole. */
 void reply_sink_finish(struct reply_sink *sink);
 /* Moves content, usage, finish and grounding into *ret. */
 void reply_sink_take(struct reply_sink *sink, struct model_reply *ret);

@@ -194,7 +194,7 @@ static bool refused(const struct endpoint *endpoint, struct transfer *transfer,
 	return false;
 }
 
-/* Whole answers in which there is nothing. */
+/* Whole answers in which there is nothing that can be used. */
 static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	_cleanup_free_ char *sentence = NULL;
@@ -203,8 +203,12 @@ static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
 	reply_sink_finish(sink);
 	if (sink->too_large)
 		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, TOO_LARGE);
-	if (sink->said)
+	if (sink->said || sink->calls)
 		return true;
+	/* Asked again, a server that broke its own protocol may keep to it. */
+	if (sink->withheld)
+		return fail(ret, sink->late ? WIRE_BROKEN : WIRE_FATAL, err, ERR_MODEL_ERROR,
+		            sink->withheld);
 	thought = json_array_size(json_object_get(sink->content, "parts")) > 0;
 	if (sink->finish == MODEL_FINISH_SAFETY) {
 		sentence = mem_printf("The provider blocked the answer (%s).",
@@ -320,8 +324,8 @@ static bool end_stream(struct transfer *transfer, struct reply_sink *sink, struc
 /* The caller has heard enough. */
 static bool end_early(struct reply_sink *sink)
 {
-	reply_sink_finish(sink);
 	sink_finish(sink, MODEL_FINISH_OTHER, "enough");
+	reply_sink_finish(sink);
 	if (!json_array_size(json_object_get(sink->content, "parts")))
 		content_add(sink->content, part_text(SPAN("")));
 	return true;

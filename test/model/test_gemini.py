@@ -388,6 +388,7 @@ def test_streams_that_break_are_asked_for_again():
 BROKEN = {
     "cut": {"reply": [text("one")], "break_after": 20},
     "no finish reason": {"reply": [text("one")], "finish": None},
+    "a call and no finish reason": {"reply": [call("list")], "finish": None},
     "no JSON": {"reply": b"data: {\"candidates\": [\n\n"},
     "no object": {"reply": b"data: []\n\n"},
     "empty": {"reply": []},
@@ -410,11 +411,6 @@ def test_replies_of_no_use_are_asked_for_three_times_more(name):
     asked = [request.body["contents"][-1]["parts"][-1]["text"] for request in server.requests]
     empty = name in ("empty", "blanks", "only thoughts")
     assert asked == ["x", "x"] + (["Please continue."] * 2 if empty else ["x"] * 2)
-
-
-def test_whole_calls_are_good_without_a_finish_reason():
-    with serve({"reply": [call("list")], "finish": None}) as server:
-        assert talk(server).say("x", tools=[LIST])["finish"] == "tools"
 
 
 @pytest.mark.parametrize("chunk, word", [
