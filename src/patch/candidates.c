@@ -34,6 +34,22 @@ void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, s
 	}
 }
 
+/* Whether the hunk removes nothing between its first and its last change. */
+static bool only_inserts(const struct candidates *hunk)
+{
+	return hunk->lead + hunk->trail == hunk->old_count;
+}
+
+size_t candidates_core_start(const struct candidates *hunk, size_t at)
+{
+	return 2 * (at + hunk->lead) + !only_inserts(hunk);
+}
+
+size_t candidates_core_end(const struct candidates *hunk, size_t at)
+{
+	return 2 * (at + hunk->old_count - hunk->trail) + only_inserts(hunk);
+}
+
 size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids)
 {

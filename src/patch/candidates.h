@@ -36,6 +36,12 @@ void candidates_release(struct candidates *hunks, size_t count);
 void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, size_t count,
                         struct candidates *ret);
 
+/* What the hunk takes up when it begins at line `at` (0-based): what must not overlap. Context
+ * may. In half lines: line n is 2n + 1, the gap before it, where an insertion goes, 2n.
+ * The end is exclusive. */
+size_t candidates_core_start(const struct candidates *hunk, size_t at);
+size_t candidates_core_end(const struct candidates *hunk, size_t at);
+
 /* Copies the ids of the old lines of the first `count` lines to `ids`; returns how many. */
 size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids);

@@ -86,3 +86,64 @@ bool doubt_lost_lines(const struct settling *s, size_t i)
 	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
 	       s->diff->hunks[i].old_count > hunk->old_count;
 }
+
+/* Whether the change of hunk `i` ends before that of hunk `j` begins. */
+static bool comes_before(const struct settling *s, size_t i, size_t j)
+{
+	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
+
+	return candidates_core_end(one, one->at) <= candidates_core_start(other, other->at);
+}
+
+/* Whether any of their places would have hunk `i` before hunk `j`. A hunk without old lines
+ * could be anywhere. */
+static bool could_come_before(const struct settling *s, size_t i, size_t j)
+{
+	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
+
+	if (!one->kept || !other->kept || one->total > one->kept || other->total > other->kept)
+		return true;
+	return candidates_core_end(one, one->places[0]) <=
+	       candidates_core_start(other, other->places[other->kept - 1]);
+}
+
+/* Hunks with the same lines may change places: the result is the same. */
+static bool same_lines(const struct settling *s, size_t i, size_t j)
+{
+	const struct hunk *one = &s->diff->hunks[i], *other = &s->diff->hunks[j];
+
+	if (s->hunks[i].count != s->hunks[j].count)
+		return false;
+	for (size_t k = 0; k < s->hunks[i].count; k++) {
+		const struct hunk_line *a = &s->diff->lines[one->first + k];
+		const struct hunk_line *b = &s->diff->lines[other->first + k];
+
+		if (a->op != b->op || !span_eq(a->text, b->text))
+			return false;
+	}
+	return true;
+}
+
+bool doubt_none_out_of_order(const struct settling *s)
+{
+	for (size_t i = 1; i < s->count; i++)
+		if (!comes_before(s, i - 1, i))
+			return false;
+	return true;
+}
+
+bool doubt_order(const struct settling *s, size_t i, size_t *ret_other)
+{
+	if (s->hunks[i].total == 1 || s->hunks[i].settled == PATCH_SETTLED_SAME)
+		return false;
+	for (size_t j = 0; j < s->count; j++) {
+		size_t first = i < j ? i : j, second = i < j ? j : i;
+
+		if (i == j || comes_before(s, first, second) ||
+		    !could_come_before(s, first, second) || same_lines(s, i, j))
+			continue;
+		*ret_other = j;
+		return true;
+	}
+	return false;
+}

@@ -11,6 +11,14 @@
  * but it was found elsewhere. *ret_expected is the 0-based line. */
 bool doubt_contradiction(const struct settling *s, size_t hunk, size_t *ret_expected);
 
+/* Whether a hunk that fits several places was put out of the diff's own order, which another
+ * of its places would keep. *ret_other is the hunk that it stands on the wrong side of. All hunks
+ * must be placed. */
+bool doubt_order(const struct settling *s, size_t hunk, size_t *ret_other);
+
+/* Whether all hunks, which must be placed, come in the order of the diff. */
+bool doubt_none_out_of_order(const struct settling *s);
+
 /* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
  * names another place, and one side of it has no context to hold it. */
 bool doubt_lost_lines(const struct settling *s, size_t hunk);

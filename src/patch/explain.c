@@ -211,16 +211,21 @@ static char *list_lines(const struct patch_failure *failure)
 	return buf_steal(&out);
 }
 
+static void list_candidates(const struct candidates *found, struct patch_failure *failure)
+{
+	for (size_t i = 0; i < found->kept && i < ARRAY_LEN(failure->candidates); i++)
+		failure->candidates[failure->candidate_count++] =
+			(struct patch_candidate){ found->places[i] + 1, found->old_count };
+	failure->candidates_total = found->total;
+}
+
 bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                        struct patch_failure *failure, struct err *err)
 {
 	_cleanup_free_ char *title = NULL, *lines = NULL;
 
 	explain_hunk(diff, hunk, failure);
-	for (size_t i = 0; i < found->kept && i < ARRAY_LEN(failure->candidates); i++)
-		failure->candidates[failure->candidate_count++] =
-			(struct patch_candidate){ found->places[i] + 1, found->old_count };
-	failure->candidates_total = found->total;
+	list_candidates(found, failure);
 	title = hunk_title(failure);
 	if (!found->old_count)
 		return err_set(err, ERR_AMBIGUOUS_DIFF,
@@ -232,6 +237,25 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
 	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s). Add context "
 	               "lines until it fits one, or give the right line number in its @@ header.",
 	               title, found->total > found->kept ? "more than " : "", found->kept, lines);
+}
+
+bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
+                   const struct candidates *found, struct patch_failure *failure, struct err *err)
+{
+	_cleanup_free_ char *title = NULL, *lines = NULL;
+
+	explain_hunk(diff, hunk, failure);
+	list_candidates(found, failure);
+	title = hunk_title(failure);
+	lines = list_lines(failure);
+	return err_set(err, ERR_AMBIGUOUS_DIFF,
+	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s), and the line "
+	               "numbers in the headers contradict the order of the hunks: it comes %s hunk "
+	               "%zu in the diff, but its number puts it %s. Send the hunks in the order of "
+	               "the file, or add context lines until each fits one place.",
+	               title, found->total > found->kept ? "more than " : "", found->kept, lines,
+	               hunk < other ? "before" : "after", other + 1,
+	               hunk < other ? "behind it" : "in front of it");
 }
 
 bool explain_contradiction(const struct diff_text *diff, size_t hunk,

@@ -21,6 +21,10 @@ bool explain_contradiction(const struct diff_text *diff, size_t hunk,
                            const struct candidates *found, size_t expected,
                            struct patch_failure *failure, struct err *err);
 
+/* The place that was chosen for the hunk is on the wrong side of hunk `other`. Returns false. */
+bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
+                   const struct candidates *found, struct patch_failure *failure, struct err *err);
+
 /* The hunk seems to have lost context lines. Returns false. */
 bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                         struct patch_failure *failure, struct err *err);

@@ -58,11 +58,13 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 		candidates_measure(diff, hunk, hunk->count, &hunks[h]);
 		hunks[h].has_stated = true;
 		hunks[h].stated = hunk->old_start - (hunk->old_start && hunks[h].old_count);
+		hunks[h].at = hunks[h].stated;
 		fits = fits && stands_at_stated(base, diff, hunk, &hunks[h], strip_bom);
 	}
 	if (fits) {
 		settling_init(&settling, base, diff, hunks);
-		fits = settling.chained;
+		/* Against the order of the hunks the numbers could be exchanged. */
+		fits = settling.chained && doubt_none_out_of_order(&settling);
 		settling_release(&settling);
 	}
 	for (size_t h = 0; h < diff->hunk_count && fits; h++)
@@ -199,7 +201,7 @@ static bool is_astray(const struct settling *s, size_t h)
 static bool explain_unplaced(const struct settling *s, struct patch_failure *failure,
                              struct err *err)
 {
-	size_t expected;
+	size_t expected, other;
 
 	for (size_t h = 0; h < s->count; h++) {
 		const struct candidates *hunk = &s->hunks[h];
@@ -217,6 +219,11 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 		if (doubt_lost_lines(s, h))
 			return explain_lost_lines(s->diff, h, &s->hunks[h], failure, err);
 	}
+	if (doubt_none_out_of_order(s))
+		return true;
+	for (size_t h = 0; h < s->count; h++)
+		if (doubt_order(s, h, &other))
+			return explain_order(s->diff, h, other, &s->hunks[h], failure, err);
 	return true;
 }
 

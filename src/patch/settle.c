@@ -75,6 +75,24 @@ static void sort_by_number(struct settling *s)
 	}
 }
 
+/* Whether a hunk states a smaller line than one before it in the diff.  Zero is what models write
+ * that do not know the line. */
+static bool numbers_run_back(const struct settling *s)
+{
+	size_t highest = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct hunk *hunk = hunk_of(s, i);
+
+		if (!hunk->has_old || !hunk->old_start)
+			continue;
+		if (hunk->old_start < highest)
+			return true;
+		highest = hunk->old_start;
+	}
+	return false;
+}
+
 /* Lines a hunk adds less those it removes. */
 static int64_t delta_of(const struct settling *s, size_t i)
 {
@@ -129,6 +147,7 @@ void settling_init(struct settling *s, const struct lines *base, const struct di
 	s->by_number = mem_alloc(s->count, sizeof(*s->by_number));
 	sort_by_number(s);
 	s->chained = numbers_chain(s);
+	s->backward = numbers_run_back(s);
 	renumber_from_result(s);
 	s->distinct = true;
 	for (size_t k = 1; k < s->count && s->numbered; k++)
@@ -257,29 +276,15 @@ static bool by_neighbours(struct settling *s, size_t i)
 	return true;
 }
 
-/* The part of a hunk that changes: what must not overlap. Context may. */
-static size_t core_start(const struct candidates *hunk, size_t at)
-{
-	return at + hunk->lead;
-}
-
-/* A pure insertion takes up the place between two lines: no other fits there. */
-static size_t core_end(const struct candidates *hunk, size_t at)
-{
-	size_t end = at + hunk->old_count - hunk->trail;
-
-	return end > core_start(hunk, at) ? end : end + 1;
-}
-
-/* The first place whose change begins at or after `from`; false if none. */
+/* The first place whose change begins at or after `from` (in half lines); false if none. */
 static bool first_from(const struct candidates *hunk, size_t from, size_t *ret)
 {
 	if (hunk->placed) {
 		*ret = hunk->at;
-		return core_start(hunk, hunk->at) >= from;
+		return candidates_core_start(hunk, hunk->at) >= from;
 	}
 	for (size_t i = 0; i < hunk->kept; i++)
-		if (core_start(hunk, hunk->places[i]) >= from) {
+		if (candidates_core_start(hunk, hunk->places[i]) >= from) {
 			*ret = hunk->places[i];
 			return true;
 		}
@@ -290,10 +295,10 @@ static bool last_until(const struct candidates *hunk, size_t until, size_t *ret)
 {
 	if (hunk->placed) {
 		*ret = hunk->at;
-		return core_end(hunk, hunk->at) <= until;
+		return candidates_core_end(hunk, hunk->at) <= until;
 	}
 	for (size_t i = hunk->kept; i-- > 0;)
-		if (core_end(hunk, hunk->places[i]) <= until) {
+		if (candidates_core_end(hunk, hunk->places[i]) <= until) {
 			*ret = hunk->places[i];
 			return true;
 		}
@@ -301,34 +306,35 @@ static bool last_until(const struct candidates *hunk, size_t until, size_t *ret)
 }
 
 /* Hunks whose earliest and latest place in any orderly choice are the same
- * have one place only. */
+ * have one place only.  The order is the diff's own; numbers that run against it leave
+ * open which of the two is wrong, so then neither settles anything. */
 static void by_order(struct settling *s)
 {
 	size_t *earliest = mem_alloc(s->count, sizeof(*earliest));
 	size_t *latest = mem_alloc(s->count, sizeof(*latest));
-	bool orderly = true;
+	bool orderly = !s->backward;
 	size_t bound = 0;
 
-	for (size_t k = 0; k < s->count && orderly; k++) {
-		struct candidates *hunk = &s->hunks[s->by_number[k]];
+	for (size_t i = 0; i < s->count && orderly; i++) {
+		struct candidates *hunk = &s->hunks[i];
 
-		orderly = hunk->total == hunk->kept && first_from(hunk, bound, &earliest[k]);
+		orderly = hunk->total == hunk->kept && first_from(hunk, bound, &earliest[i]);
 		if (orderly)
-			bound = core_end(hunk, earliest[k]);
+			bound = candidates_core_end(hunk, earliest[i]);
 	}
-	bound = s->base->count + 1;
-	for (size_t k = s->count; k-- > 0 && orderly;) {
-		struct candidates *hunk = &s->hunks[s->by_number[k]];
+	bound = 2 * s->base->count + 1;
+	for (size_t i = s->count; i-- > 0 && orderly;) {
+		struct candidates *hunk = &s->hunks[i];
 
-		orderly = last_until(hunk, bound, &latest[k]);
+		orderly = last_until(hunk, bound, &latest[i]);
 		if (orderly)
-			bound = core_start(hunk, latest[k]);
+			bound = candidates_core_start(hunk, latest[i]);
 	}
-	for (size_t k = 0; k < s->count && orderly; k++) {
-		struct candidates *hunk = &s->hunks[s->by_number[k]];
+	for (size_t i = 0; i < s->count && orderly; i++) {
+		struct candidates *hunk = &s->hunks[i];
 
-		if (!hunk->placed && earliest[k] == latest[k])
-			place(hunk, earliest[k], PATCH_SETTLED_ORDER);
+		if (!hunk->placed && earliest[i] == latest[i])
+			place(hunk, earliest[i], PATCH_SETTLED_ORDER);
 	}
 	free(earliest);
 	free(latest);

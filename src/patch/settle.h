@@ -9,11 +9,16 @@
  *              old and new numbers of all headers agree with each other.
  *   neighbour  the placed hunks before and after are both off by the same
  *              distance, and this candidate is off by it too.
- *   order      exactly one choice keeps the hunks in order without overlap.
+ *   order      exactly one choice keeps the hunks in the diff's own order without overlap,
+ *              and their numbers do not run against that order.
  *   heading    only this candidate lies in the function named after the @@. Only for a hunk
  *              without a number: beside a wrong one the heading may be as old.
  *   edge       the context is shorter on one side because the file ends there.
  *   same       all candidates give the same bytes.
+ *
+ * Numbers never change the order of hunks: where a hunk was chosen among several candidates and
+ * so comes to stand before one that precedes it in the diff, though other candidates would
+ * keep the order, the evidence contradicts itself and doubt.h refuses.
  */
 #ifndef HASP_PATCH_SETTLE_H
 #define HASP_PATCH_SETTLE_H
@@ -31,6 +36,7 @@ struct settling {
 	                     * otherwise in the order of the diff */
 	bool numbered;      /* all hunks state a line */
 	bool distinct;      /* no two hunks state the same line */
+	bool backward;      /* a hunk states a smaller line than one before it in the diff */
 	bool chained;       /* old and new numbers of all hunks agree with each other */
 };
 

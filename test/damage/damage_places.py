@@ -144,6 +144,75 @@ def repeated_all(draft, rng):
     return True
 
 
+# ---- order against numbers -------------------------------------------------------------
+
+def _twice_changed(draft, rng):
+    """Two equal blocks, each changed by a hunk of its own, differently."""
+    hunk = dataclasses.replace(rng.choice(draft.change.hunks), heading=b"")
+    block = hunk.old()
+    if not block or not _ends_lines(hunk) or len(block) > 400:
+        return False
+    change = draft.change.with_hunks([hunk])
+    gaps = [at for at in _free_gaps(change, 2) if at > hunk.at]
+    if not gaps:
+        return False
+    at = rng.choice(gaps)
+    change = change.inserted(at, block)
+    lines = list(hunk.lines)
+    last = max(i for i, (tag, _) in enumerate(lines) if tag != b" ")
+    lines.insert(last + 1, (b"+", b"made up\n"))
+    change.hunks.append(dataclasses.replace(hunk, at=at, lines=tuple(lines)))
+    draft.reset(change)
+    return len(oracle.Places(change.base).of(block, oracle.EXACT)) == 2
+
+
+def _exchange_headers(draft, i, j):
+    one, other = draft.text.hunks[i], draft.text.hunks[j]
+    one.header, other.header = other.header, one.header
+
+
+@kind("two equal blocks both changed, numbers exchanged", REFUSE)
+def exchanged(draft, rng):
+    """Order and numbers each name one place for each hunk, and not the same."""
+    if not _twice_changed(draft, rng):
+        return False
+    _exchange_headers(draft, 0, 1)
+    return True
+
+
+@kind("two equal blocks both changed, hunks exchanged", REFUSE)
+def hunks_exchanged(draft, rng):
+    """The same contradiction, come about the other way."""
+    if not _twice_changed(draft, rng):
+        return False
+    draft.text.hunks.reverse()
+    return True
+
+
+@kind("repeated block, hunks shuffled, numbers right", EFFORT)
+def repeated_shuffled(draft, rng):
+    from damage_wrap import _shuffle
+    return _repeat(draft, rng, rng.randint(1, 3)) is not None and _shuffle(draft, rng)
+
+
+@kind("repeated block, numbers of two hunks exchanged", EFFORT)
+def repeated_exchanged(draft, rng):
+    if _repeat(draft, rng, rng.randint(1, 3)) is None or len(draft.text.hunks) < 2:
+        return False
+    i, j = rng.sample(range(len(draft.text.hunks)), 2)
+    _exchange_headers(draft, i, j)
+    draft.numbers[i], draft.numbers[j] = draft.numbers[j], draft.numbers[i]
+    return True
+
+
+@kind("repeated block, hunks shuffled, numbers random", EFFORT)
+def repeated_shuffled_random(draft, rng):
+    from damage_numbers import random_numbers
+    from damage_wrap import _shuffle
+    return _repeat(draft, rng, rng.randint(1, 3)) is not None and \
+        random_numbers(draft, rng) and _shuffle(draft, rng)
+
+
 # ---- amount of context -----------------------------------------------------------------
 
 def _cut(before, after, silent):

@@ -224,7 +224,7 @@ def _shuffle(draft, rng):
     while order == sorted(order):
         rng.shuffle(order)
     draft.text.hunks = [draft.text.hunks[i] for i in order]
-    draft.ordered = False
+    draft.ordered, draft.order = False, order
     return True
 
 

@@ -72,6 +72,7 @@ class Draft:
         self.others = others                 # other triples, for damages that mix
         self.level = oracle.EXACT            # the folding needed to read the old lines
         self.ordered = True                  # hunks still come in the base's order
+        self.order = None                    # if not, the true hunk that stands at each place
         self.demand = None                   # set by a kind that knows better than the oracle
         self.after = []                      # functions bytes -> bytes on the printed diff
         self.base_bytes = None               # the base, when it is not change.base
@@ -110,6 +111,13 @@ class Draft:
     def truth(self):
         return self.change.result() if self.truth_bytes is None else self.truth_bytes
 
+    def _looks_ordered(self):
+        """Whether the hunks were moved and nothing shows it: no number runs backwards."""
+        if self.ordered or self.order is None:
+            return False
+        stated = [self.numbers[i] for i in self.order if self.numbers[i] is not None]
+        return stated == sorted(stated)
+
     def judge(self, group):
         """What to demand of the finished case."""
         if self.demand:
@@ -117,7 +125,7 @@ class Draft:
         if group == REFUSE:
             return REFUSED
         verdict = oracle.judge(self.change, self.level, self.numbers, self.ordered)
-        if verdict.misled:
+        if verdict.misled or (verdict.ways > 1 and self._looks_ordered()):
             return MISLED
         if group != RECOVER or not verdict.determined:
             return EITHER

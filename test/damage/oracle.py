@@ -140,9 +140,11 @@ def judge(change, level=EXACT, numbers=None, ordered=True, places=None):
         return Verdict(not doubtful, False, 1)
     misled, kept = False, []
     for hunk, found, number in zip(change.hunks, candidates, numbers or [None] * len(candidates)):
-        if number == hunk.at:
+        # Against the order of the hunks a number is no evidence: it could be exchanged.
+        if number == hunk.at and (ordered or len(found) == 1):
             kept.append([hunk.at])
             continue
-        misled = misled or (number is not None and len(found) > 1 and number in found)
+        misled = misled or (number is not None and number != hunk.at and len(found) > 1
+                            and number in found)
         kept.append(found)
     return Verdict(not misled and _ways(cores, kept, ordered) == 1, misled, ways)
