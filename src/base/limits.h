@@ -193,6 +193,8 @@
 #define LIMIT_SETTINGS_BYTES ((size_t)4 << 20)
 #define LIMIT_ENV_FILE_BYTES ((size_t)1 << 20)
 #define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
+/* What is remembered of models: 200 entries of some hundred bytes. */
+#define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
 /* Each variable is looked for among the others. */
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
 /* Strings of one file of settings after variables were put into them. */

@@ -30,6 +30,9 @@ static const char rows[] =
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "Send the full content of a file's newest version only; older ones are replaced by a "
-	        "note.");
+	        "note.")
+	STRINGS("hasp.withoutParameters", "[]",
+	        "Parameters that are left out of requests to models, such as reasoning.summary. "
+	        "docs/models.md lists them.");
 
 const struct setting_group schema_hasp = { rows, sizeof(rows) - 1 };

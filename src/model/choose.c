@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/keystore.h"
 #include "data/json.h"
+#include "model/refusable.h"
 
 /* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
 #define SERVICE "hasp"
@@ -197,6 +198,37 @@ static void common_options(const struct settings *settings, struct choice_store 
 		options->proxy = choice_keep(store, mem_strdup(value));
 	options->headers = store->headers;
 	options->fallbacks = store->list;
+	options->without = store->without;
+	if (settings_home(settings))
+		options->learnt_file = choice_keep(store, mem_printf(
+			"%s/hasp-models.json", home_gemini(settings_home(settings))));
+}
+
+static void warn(struct model_choice *choice, char *sentence /* taken */)
+{
+	if (!choice->warnings)
+		choice->warnings = json_array();
+	json_array_append_new(choice->warnings, json_text(span_str(sentence)));
+	free(sentence);
+}
+
+/* hasp.withoutParameters. */
+static void leave_out(const struct settings *settings, struct model_choice *choice)
+{
+	const json_t *names = settings_get(settings, "hasp.withoutParameters"), *value;
+	size_t count = 0, i;
+
+	json_array_foreach(names, i, value) {
+		const char *name = json_string_value(value);
+
+		if (!name || !refusable_named(name))
+			warn(choice, mem_printf("hasp.withoutParameters: no parameter %.64s can be "
+			                        "left out; docs/models.md has those that can.",
+			                        name ? name : "of that kind"));
+		else if (count < CHOICE_WITHOUT)
+			choice->store->without[count++] = choice_keep(choice->store,
+			                                              mem_strdup(name));
+	}
 }
 
 static bool google_row(const struct settings *settings, const struct catalogue_row **ret,
@@ -309,12 +341,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
-	_cleanup_free_ char *sentence =
-		mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why);
-
-	if (!choice->warnings)
-		choice->warnings = json_array();
-	json_array_append_new(choice->warnings, json_text(span_str(sentence)));
+	warn(choice, mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why));
 }
 
 static bool add_fallback(const struct settings *settings, const char *name, size_t at,
@@ -362,6 +389,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 		words = "auto";
 	if (!choose_one(settings, words, &choice, err))
 		return false;
+	leave_out(settings, &choice);
 	add_fallbacks(settings, words, &choice);
 	*ret = choice;
 	return true;

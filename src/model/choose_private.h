@@ -6,7 +6,7 @@
 #include "model/catalogue.h"
 #include "model/choose.h"
 
-enum { CHOICE_HEADERS = 64, CHOICE_FALLBACKS = 8 };
+enum { CHOICE_HEADERS = 64, CHOICE_FALLBACKS = 8, CHOICE_WITHOUT = 64 };
 
 /* What a choice's options point to. */
 struct choice_store {
@@ -16,6 +16,7 @@ struct choice_store {
 	size_t header_count;
 	struct model_choice fallbacks[CHOICE_FALLBACKS];
 	const struct model_options *list[CHOICE_FALLBACKS + 1];
+	const char *without[CHOICE_WITHOUT + 1];
 };
 
 /* Gives a string (taken) to the store; returns it. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sha256.h"
+#include "config/learnt.h"
 
 /* Least windows of models whose name nobody knows. */
 enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 128000 };
@@ -84,6 +86,58 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->headers = (const char *const *)copy_list(options->headers);
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
+	ret->learnt_file = mem_strdup(options->learnt_file);
+	ret->without = NULL;
+}
+
+/* ---- what was learnt of it --------------------------------------------------------------------- */
+
+/* An organisation may be verified, a server brought up to date: then it is tried again. */
+enum { FORGO_DAYS = 30 };
+
+/* Another key is another account, which may do other things. The key itself is not kept. */
+static char *learnt_key(const struct model_options *options)
+{
+	_cleanup_free_ char *text = mem_printf("%s\n%s\n%s\n%s", options->provider,
+	                                       options->base_url ? options->base_url : "",
+	                                       options->name,
+	                                       options->api_key ? options->api_key : "");
+	struct sha256 sum = sha256_of(span_str(text));
+	char hex[SHA256_HEX_SIZE];
+
+	explicit_bzero(text, strlen(text));
+	sha256_hex(&sum, hex);
+	return mem_dup(hex, 32);
+}
+
+void endpoint_recall(struct endpoint *endpoint)
+{
+	json_auto_t *known = NULL;
+	const char *name;
+	json_t *until;
+
+	if (endpoint->recalled || !endpoint->options.learnt_file)
+		return;
+	endpoint->recalled = true;
+	known = learnt_read(endpoint->options.learnt_file, endpoint->learnt_key);
+	json_object_foreach(json_object_get(known, "without"), name, until)
+		if (learnt_holds(until))
+			endpoint->without |= refusable_named(name);
+}
+
+void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
+{
+	endpoint->without |= refused;
+	if (endpoint->options.learnt_file && refusable_lasts(refused))
+		learnt_write(endpoint->options.learnt_file, endpoint->learnt_key,
+		             json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
+		                       refusable_name(refused), learnt_until(FORGO_DAYS)));
+}
+
+static void forgo_named(struct endpoint *endpoint, const char *const *names)
+{
+	for (; names && *names; names++)
+		endpoint->without |= refusable_named(*names);
 }
 
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err)
@@ -105,6 +159,8 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 		return false;
 	*ret = (struct endpoint){ .format = format, .state = state };
 	copy_options(options, base, &ret->options);
+	forgo_named(ret, options->without);
+	ret->learnt_key = format->answer ? mem_strdup("") : learnt_key(&ret->options);
 	ret->id = mem_printf("%s/%s", ret->options.label, ret->options.name);
 	ret->host = base ? host_of(base) : mem_strdup("");
 	return true;
@@ -135,6 +191,8 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->base_url);
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
+	free((char *)options->learnt_file);
+	free(endpoint->learnt_key);
 	free(endpoint->id);
 	free(endpoint->host);
 	*endpoint = (struct endpoint){ 0 };

@@ -16,11 +16,18 @@ struct endpoint {
 	void *state;                          /* of a format without HTTP */
 	char *id;                             /* "provider/name" */
 	char *host;                           /* of base_url, for sentences */
+	refusable_set without;                /* what is not sent: by the options, and what was refused */
+	char *learnt_key;                     /* under which the home remembers it; "": not at all */
+	bool recalled;                        /* what the home remembers was read */
 };
 
 /* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err);
 void endpoint_release(struct endpoint *endpoint);
+/* Before a request: reads what the home remembers of this endpoint, once. */
+void endpoint_recall(struct endpoint *endpoint);
+/* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a while. */
+void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
 /* By the options, by the format, or the least that its provider's models have. */
 uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/gemini.h"
+#include "model/wire.h"
 
 /* ---- address and key -------------------------------------------------------------------------- */
 
@@ -229,9 +230,8 @@ bool gemini_build(const struct model_options *options, const struct model_reques
 	}
 	if (count_only)
 		body = wrap_for_counting(options, body);
-	if (ok && !json_print(&ret->body, body, 0))
-		ok = err_set(err, ERR_INVALID_ARGUMENT,
-		             "The conversation is too large or nested too deeply to be sent.");
+	if (ok)
+		return wire_body(ret, body, err);
 	json_decref(body);
-	return ok;
+	return false;
 }

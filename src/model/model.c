@@ -122,6 +122,18 @@ static bool cancelled_error(struct err *err)
 	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
+/* A conversation that can be answered: repaired, and with the user's word at its end.  Newer models take
+ * no message of their own there (platform.claude.com/docs, "Prefill"). */
+static json_t *answerable(const json_t *contents)
+{
+	json_t *repaired = content_repair(contents);
+	const json_t *last = json_array_get(repaired, json_array_size(repaired) - 1);
+
+	if (!last || !content_is_user(last))
+		json_array_append_new(repaired, content_user_text(NUDGE));
+	return repaired;
+}
+
 /* The conversation with one more sentence of the user, for this attempt alone. */
 static json_t *nudged(const json_t *contents)
 {
@@ -145,6 +157,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = nudged(request.contents);
 	reply_sink_init(&sink, asking->event, asking->data);
+	endpoint_recall(endpoint);
 	asking->requests++;
 	asking->asked++;
 	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
@@ -188,6 +201,17 @@ static void name_first_cause(const struct model *model, struct err *err)
 		        model->first.message);
 }
 
+/* The provider refuses one parameter: each can be refused once, so this comes to an end. */
+static void ask_without(struct asking *asking, refusable_set refused, const struct err *why)
+{
+	_cleanup_free_ char *text = mem_printf("%s Asked again without %s.", why->message,
+	                                       refusable_name(refused));
+
+	endpoint_forgo(current(asking->model), refused);
+	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
+	                                    .attempt = asking->requests + 1 });
+}
+
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
 static bool prepare_next(struct asking *asking, const struct attempt *attempt, struct err *err)
 {
@@ -197,6 +221,10 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 
 	if (err->code == ERR_CANCELLED)
 		return false;
+	if (attempt->refused) {
+		ask_without(asking, attempt->refused, err);
+		return true;
+	}
 	step = retry_after(&asking->retry, attempt, &delay_ms);
 	if (step == RETRY_SWITCH) {
 		go_to_fallback(asking, err);
@@ -221,7 +249,7 @@ bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err)
 {
-	json_t *contents = content_repair(request->contents);
+	json_t *contents = answerable(request->contents);
 	struct asking asking = { .model = model, .request = *request, .event = event, .data = data };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
@@ -244,7 +272,7 @@ bool model_stream(struct model *model, const struct model_request *request,
 bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
                         bool *exact, struct err *err)
 {
-	json_t *contents = content_repair(request->contents);
+	json_t *contents = answerable(request->contents);
 	struct model_request repaired = *request;
 	struct err failed = ERR_INIT;
 	struct attempt attempt;

@@ -54,6 +54,10 @@ struct model_options {
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
 	bool no_network_retries;    /* connection trouble is told at once */
 	uint64_t context_tokens;    /* 0: known by name, else 1,048,576 for gemini, 200,000, 128,000 */
+	const char *const *without;  /* NULL, or names of parameters that are never sent
+	                              * (refusable.c's), NULL-terminated; unknown ones are passed over */
+	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
+	                              * (config/learnt.h) */
 	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
 	/* Told of each request that goes out and each answer's status: for logs. No keys. May be NULL. */
 	void (*trace)(void *data, const char *line);

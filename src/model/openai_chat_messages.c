@@ -98,10 +98,10 @@ static void add_user_parts(struct building *building, json_t *parts)
 
 static void add_user(struct building *building, const json_t *content)
 {
+	size_t before = json_array_size(building->messages), i;
 	json_t *said = json_array();
 	struct wire_media media;
 	const json_t *part;
-	size_t i;
 
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
 		const json_t *response = part_get_response(part);
@@ -113,6 +113,9 @@ static void add_user(struct building *building, const json_t *content)
 		else
 			add_text(said, part_get_text(part));
 	}
+	/* Nothing that can be said is still the user's turn: many templates want the sides to alternate. */
+	if (!json_array_size(said) && json_array_size(building->messages) == before)
+		add_text(said, SPAN("(empty)"));
 	add_user_parts(building, said);
 }
 
@@ -170,9 +173,9 @@ static void add_assistant(struct building *building, const json_t *content)
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
 			json_array_append_new(calls, call_of(building, part_get_call(part)));
-	json_object_set_new(message, "content",
-	                    text.len || !json_array_size(calls) ? json_text(buf_view(&text)) :
-	                                                          json_null());
+	if (!text.len && !json_array_size(calls))
+		buf_str(&text, "(nothing)"); /* no server takes a message without either */
+	json_object_set_new(message, "content", text.len ? json_text(buf_view(&text)) : json_null());
 	if (json_array_size(calls))
 		json_object_set(message, "tool_calls", calls);
 	json_decref(calls);

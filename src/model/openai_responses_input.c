@@ -109,10 +109,28 @@ static json_t *said_of(const json_t *part, const json_t *own)
 	return item;
 }
 
+/* Nothing is kept at the provider: without its encrypted content an item is a name of nothing. */
+static bool is_whole_reasoning(const json_t *item)
+{
+	return json_string_length(json_object_get(item, "encrypted_content")) > 0;
+}
+
+/* A reasoning item is refused unless the message or the call that it led to stands behind it.  When the
+ * longest length cut that off, or nobody kept it, the reasoning goes too. */
+static void drop_last_reasoning(json_t *items, size_t first)
+{
+	size_t count = json_array_size(items);
+
+	while (count > first &&
+	       span_eq(json_span(json_object_get(json_array_get(items, count - 1), "type")),
+	               SPAN("reasoning")))
+		json_array_remove(items, --count);
+}
+
 static void add_assistant(struct building *building, const json_t *content)
 {
+	size_t first = json_array_size(building->items), i;
 	const json_t *part;
-	size_t i;
 
 	wire_calls_begin(&building->calls);
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
@@ -120,13 +138,14 @@ static void add_assistant(struct building *building, const json_t *content)
 		const json_t *call = part_get_call(part);
 		json_t *item = json_object_get(own, "item");
 
-		if (item && building->reasons)
+		if (building->reasons && is_whole_reasoning(item))
 			json_array_append(building->items, item);
 		if (part_get_text(part).len)
 			json_array_append_new(building->items, said_of(part, own));
 		if (call)
 			json_array_append_new(building->items, call_of(building, call));
 	}
+	drop_last_reasoning(building->items, first);
 }
 
 json_t *responses_input(const struct model_request *request, bool reasons)

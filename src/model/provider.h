@@ -12,9 +12,12 @@
 #include "http/sse.h"
 #include "model/content.h"
 #include "model/model.h"
+#include "model/refusable.h"
 
 /* One attempt's HTTP request. Owned by stream.c, which releases it. */
 struct wire_request {
+	const char *format;  /* provider_format.name */
+	refusable_set without; /* what is not to be sent; wire_body leaves it out */
 	struct buf url;
 	struct buf body;     /* JSON */
 	char **headers;      /* "Name: value", NULL-terminated; all owned */

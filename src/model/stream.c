@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "http/media_type.h"
 
 /* A counter that is slow is not worth waiting for: there is an estimate. */
@@ -29,6 +30,7 @@ struct transfer {
 	const _Atomic bool *stop; /* the request's `enough`; or NULL */
 	bool enough;            /* and it was */
 	enum wire_trouble trouble;
+	refusable_set sent;     /* of an answer that refuses the request: what it had */
 	struct err err;
 };
 
@@ -182,6 +184,8 @@ static bool refused(const struct endpoint *endpoint, struct transfer *transfer,
 		                                       err);
 		if (after > ret->delay_s)
 			ret->delay_s = after;
+		if (err->code == ERR_INVALID_ARGUMENT)
+			ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
 	} else if (transfer->status / 100 != 2) {
 		ret->trouble = wire_status(transfer->status, SPAN("It leads elsewhere; the "
 		                           "address of the model has to be the final one."), err);
@@ -240,6 +244,8 @@ static bool build(const struct endpoint *endpoint, const struct model_request *r
 	const char *const *header = endpoint->options.headers;
 
 	*ret = (struct wire_request){
+		.format = endpoint->format->name,
+		.without = endpoint->without,
 		.url = BUF_INIT(LIMIT_URI_BYTES),
 		.body = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES),
 	};
@@ -253,6 +259,20 @@ static bool build(const struct endpoint *endpoint, const struct model_request *r
 	for (; header && *header; header++)
 		wire_header(ret, "%s", *header);
 	return true;
+}
+
+/* What the request had that may be refused. Only a refusal pays for looking. */
+static refusable_set sent_in(const struct wire_request *wire)
+{
+	struct err ignored = ERR_INIT;
+	refusable_set found;
+	json_t *body;
+
+	if (!json_parse(buf_view(&wire->body), &body, &ignored))
+		return 0;
+	found = refusable_in(wire->format, body);
+	json_decref(body);
+	return found & ~wire->without;
 }
 
 static bool send_request(struct endpoint *endpoint, const struct model_request *request,
@@ -281,6 +301,8 @@ static bool send_request(struct endpoint *endpoint, const struct model_request *
 		ok = http_client_send(endpoint->client, &http, &events, transfer, err);
 		if (!ok)
 			trace(endpoint, "%s: %s", endpoint->id, err->message);
+		if (transfer->status == 400 || transfer->status == 422)
+			transfer->sent = sent_in(&wire);
 	}
 	wire_request_release(&wire);
 	return ok;

@@ -12,6 +12,7 @@ struct attempt {
 	bool connected;  /* false: nobody has seen the request */
 	bool network;    /* it was the connection: NETWORK_ERROR */
 	bool empty;      /* the answer was whole, and there was nothing in it */
+	refusable_set refused; /* the parameter that the answer refuses, one; 0: none */
 	double delay_s;  /* what the server asks for; below 0: nothing */
 	double ms;       /* from request to end */
 };

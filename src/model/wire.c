@@ -20,10 +20,14 @@ void wire_endpoint(struct buf *url, const char *base, const char *path)
 
 bool wire_body(struct wire_request *request, json_t *body, struct err *err)
 {
-	bool ok = json_print(&request->body, body, 0);
+	bool ok;
 
+	if (request->without)
+		refusable_drop(request->format, body, request->without);
+	ok = json_print(&request->body, body, 0);
 	json_decref(body);
-	return ok || err_set(err, ERR_INTERNAL, "The request is too large to be sent.");
+	return ok || err_set(err, ERR_CONTEXT_TOO_LARGE,
+	                     "The conversation is too large, or nested too deeply, to be sent.");
 }
 
 /* ---- ids of calls ---------------------------------------------------------------------------- */
@@ -72,13 +76,28 @@ void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZ
 void wire_calls_release(struct wire_calls *calls)
 {
 	json_decref(calls->waiting);
-	calls->waiting = NULL;
+	json_decref(calls->used);
+	calls->waiting = calls->used = NULL;
 }
 
 void wire_calls_begin(struct wire_calls *calls)
 {
 	json_decref(calls->waiting);
 	calls->waiting = json_array();
+	if (!calls->used)
+		calls->used = json_object();
+}
+
+/* An id that was used already becomes another, always the same. */
+static void make_unique(struct wire_calls *calls, struct span given, char id[static WIRE_ID_SIZE])
+{
+	for (unsigned again = 2; json_object_get(calls->used, id); again++) {
+		_cleanup_free_ char *next = mem_printf("%.*s %u", (int)span_head(given, 1000).len,
+		                                       given.data, again);
+
+		wire_id(span_str(next), calls->rule, id);
+	}
+	json_object_set_new(calls->used, id, json_null());
 }
 
 json_t *wire_calls_add(struct wire_calls *calls, const json_t *call)
@@ -89,6 +108,7 @@ json_t *wire_calls_add(struct wire_calls *calls, const json_t *call)
 
 	snprintf(made, sizeof(made), "call_%zu", calls->count++);
 	wire_id(given.len ? given : span_str(made), calls->rule, id);
+	make_unique(calls, given.len ? given : span_str(made), id);
 	if (given.len)
 		json_object_set_new(row, "given", json_text(given));
 	json_object_set_new(row, "name", json_text(json_span(json_object_get(call, "name"))));

@@ -13,7 +13,8 @@ enum { WIRE_EVENT_DEPTH = 100 };
 /* `base` without slashes at its end, then `path`. */
 void wire_endpoint(struct buf *url, const char *base, const char *path);
 
-/* Prints `body` (taken) as the request's. INTERNAL: it did not fit. */
+/* Prints `body` (taken) as the request's, without what is not to be sent (refusable.h).
+ * CONTEXT_TOO_LARGE: it did not fit. */
 bool wire_body(struct wire_request *request, json_t *body, struct err *err);
 
 /* What ids of calls a provider takes.  Ids of other providers get into a conversation when the
@@ -31,6 +32,7 @@ void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZ
 struct wire_calls {
 	enum wire_id_rule rule;
 	json_t *waiting; /* [{"id", "name", "given"?}]; owned */
+	json_t *used;    /* {id: null} of all calls so far: no two may have the same; owned */
 	size_t count;    /* calls so far, for new ids */
 };
 void wire_calls_release(struct wire_calls *calls);

@@ -141,8 +141,10 @@ def check_order(messages):
         waiting = [one["id"] for one in message.get("tool_calls") or []]
         if len(set(waiting)) != len(waiting):
             found.append(at + ": ids of calls occur twice")
-        if message["role"] == "assistant" and message.get("content") is None and not waiting:
-            found.append(at + ": content is required")
+        if message["role"] == "assistant" and not message.get("content") and not waiting:
+            # docs.mistral.ai/api, "Chat Completion": content or tool_calls, one of them at least.
+            found.append(at + ": Assistant message must have either content or tool_calls, but not "
+                         "none.")
         if message["role"] in ("system", "developer") and i:
             found.append(at + ": instructions come first")
     if waiting:
@@ -435,6 +437,12 @@ class Provider:
                 "arguments": json.dumps(part.get("args", {}))}
         yield "response.output_item.added", {"item": dict(item, arguments="",
                                                           status="in_progress")}
+        if part.get("cut"):  # by max_output_tokens: half of its arguments have come
+            half = halves(item["arguments"])[0]
+            yield "response.function_call_arguments.delta", {"item_id": item["id"], "delta": half}
+            yield "response.output_item.done", {"item": dict(item, arguments=half,
+                                                             status="incomplete")}
+            return
         for piece in halves(item["arguments"]):
             yield "response.function_call_arguments.delta", {"item_id": item["id"], "delta": piece}
         yield "response.function_call_arguments.done", {"item_id": item["id"], "name": item["name"],

@@ -5,7 +5,8 @@
  *
  *   {"options": {"provider", "name", "base_url", "api_key", "bearer", "vertex", "headers": [...],
  *                "proxy", "replay_file", "record_file", "max_attempts", "first_delay_ms",
- *                "context_tokens", "no_network_retries", "label", "fallbacks": [{options}...]},
+ *                "context_tokens", "no_network_retries", "label", "fallbacks": [{options}...],
+ *                "learnt_file", "without": [...]},
  *    "request": {"system", "contents", "tools", "tool_mode": "auto"|"any"|"none", "allowed_tools",
  *                "temperature", "top_p", "top_k", "max_output_tokens", "thinking":
  *                "default"|"off"|"low"|"high", "thinking_tokens", "answer_schema", "server_tools",
@@ -133,7 +134,7 @@ enum { MANY = 16 };
 
 struct job_options {
 	struct model_options options;
-	const char *headers[MANY];
+	const char *headers[MANY], *without[MANY];
 	struct job_options *fallbacks;
 	const struct model_options *list[MANY];
 };
@@ -153,6 +154,7 @@ static void read_options(const json_t *from, struct job_options *ret)
 		.vertex = json_is_true(json_object_get(from, "vertex")),
 		.proxy = word(from, "proxy"),
 		.replay_file = word(from, "replay_file"),
+		.learnt_file = word(from, "learnt_file"),
 		.max_attempts = number(from, "max_attempts"),
 		.first_delay_ms = number(from, "first_delay_ms"),
 		.context_tokens = number(from, "context_tokens"),
@@ -163,6 +165,10 @@ static void read_options(const json_t *from, struct job_options *ret)
 		if (i < MANY - 1)
 			ret->headers[i] = json_string_value(one);
 	ret->options.headers = ret->headers;
+	json_array_foreach(json_object_get(from, "without"), i, one)
+		if (i < MANY - 1)
+			ret->without[i] = json_string_value(one);
+	ret->options.without = ret->without;
 	ret->fallbacks = json_array_size(list) ? mem_alloc(MANY, sizeof(*ret)) : NULL;
 	json_array_foreach(list, i, one)
 		if (i < MANY - 1) {
