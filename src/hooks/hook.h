@@ -89,7 +89,8 @@ struct hook_process {
 	bool timed_out, cancelled;
 };
 /* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When it
- * returns, after a timeout or cancel, no process that came from it runs any more. */
+ * returns, after a timeout or cancel, no process that came from it runs any more: for certain where a
+ * control group can be had (sandbox/cgroup.h), else but for what descendants_kill names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);
@@ -98,6 +99,7 @@ struct hook_start {
 	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
 	char *const *environment;
 	const int *files;          /* three: standard input, output, error */
+	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
 };
 /* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's process group too;
  * or the errno of what failed, and nothing runs. */

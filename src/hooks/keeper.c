@@ -2,14 +2,16 @@
 /* The process between this one and a hook's shell.
  *
  * It is a subreaper: whatever the hook starts stays beneath it, also what detaches itself (a second fork,
- * setsid), and so can be found and ended together (sandbox/descendants.h).  It ends when the shell does,
- * with the shell's exit code; what the hook then left in the background goes on elsewhere.
+ * setsid), and so can be found and ended together (sandbox/descendants.h).  Where a control group can be had, the
+ * shell is born in it and nothing leaves it.  The keeper ends when the shell does, with the shell's exit code;
+ * what the hook then left in the background goes on elsewhere.
  *
  * It executes nothing, so it is a copy of this process, and in one with threads: system calls alone from
  * the fork on.  It keeps no descriptor, is not to be dumped, and takes no signals but SIGKILL and SIGSTOP.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "hooks/hook.h"
+#include "sandbox/cgroup.h"
 
 /* Where the kernel has no close_range: as many as any process here has. */
 enum { DESCRIPTORS = 65536 };
@@ -24,7 +27,7 @@ enum { DESCRIPTORS = 65536 };
 static _Noreturn void fail(int said)
 {
 	const int why = errno;
-	/* A failed write is an end without a word, which is one too. */
+	/* A failed write also ends the stream. */
 	const ssize_t written = write(said, &why, sizeof(why));
 
 	_exit(written == (ssize_t)sizeof(why) ? 127 : 126);
@@ -64,6 +67,20 @@ static void close_all(void)
 		close(fd);
 }
 
+/* As fork, into the control group where there is one. */
+static pid_t fork_into(const struct cgroup_door *door)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+		                   .cgroup = (uint64_t)door->folder };
+	pid_t pid = door->folder < 0 ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0)
+		pid = fork();
+	if (pid == 0)
+		cgroup_enter(door);
+	return pid;
+}
+
 static _Noreturn void keep(const struct hook_start *start, int said)
 {
 	pid_t shell, got;
@@ -73,7 +90,7 @@ static _Noreturn void keep(const struct hook_start *start, int said)
 	signal(SIGCHLD, SIG_DFL);
 	if (setpgid(0, 0) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) < 0)
 		fail(said);
-	shell = fork();
+	shell = fork_into(start->door);
 	if (shell < 0)
 		fail(said);
 	if (!shell)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One hook's process: input from a file in memory, output read with bounds, an end for certain.
  *
- * It gets a process group of its own, and a keeper (keeper.c) above it.  A timeout or cancel ends everything
- * beneath the keeper, also what left the group or detached itself: SIGTERM, a second's grace, SIGKILL.  A
- * hook that ends and leaves something running in the background is not waited for beyond what it had
- * written. */
+ * It gets a process group of its own, a keeper (keeper.c) above it, and a control group around it where one can
+ * be had.  A timeout or cancel ends everything beneath the keeper, also what left the process group or detached
+ * itself: SIGTERM, a second's grace, SIGKILL.  A hook that ends and leaves something running in the background
+ * is not waited for beyond what it had written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,13 +22,15 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "hooks/hook.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/descendants.h"
 
 /* After its end, for what others that hold its output are still writing. */
 enum { DRAIN_MS = 50 };
 
 struct running {
-	pid_t pid; /* the keeper's, and of its group */
+	pid_t pid; /* the keeper's, and of its process group */
+	struct cgroup *group; /* owned; NULL: none can be had */
 	int pidfd, out, err;
 	bool ended;
 	int status;
@@ -47,16 +49,21 @@ static int input_file(struct span input)
 }
 
 static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
-                       const int files[static 3], pid_t *ret)
+                       const int files[static 3], struct running *ret)
 {
 	_cleanup_buf_ struct buf command = BUF_INIT(1 << 20);
 	char **env = hook_environment(hooks, hook);
+	struct cgroup_door door;
 	int failed;
 
 	hook_command_text(hooks, hook->command, &command);
+	ret->group = cgroup_make_unlimited();
+	cgroup_door_open(ret->group, &door);
 	failed = hook_keeper_start(&(struct hook_start){ .command = command.data, .cwd = hooks->cwd,
-	                                                 .environment = env, .files = files },
-	                           ret);
+	                                                 .environment = env, .files = files,
+	                                                 .door = &door },
+	                           &ret->pid);
+	cgroup_door_close(&door);
 	for (size_t i = 0; env[i]; i++)
 		free(env[i]);
 	free(env);
@@ -73,7 +80,7 @@ static int start(const struct hooks *hooks, const struct hook *hook, struct span
 	if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		failed = errno;
 	if (!failed)
-		failed = spawn_shell(hooks, hook, (int[]){ in, out[1], err[1] }, &ret->pid);
+		failed = spawn_shell(hooks, hook, (int[]){ in, out[1], err[1] }, ret);
 	for (int i = 0; i < 2; i++) {
 		if ((i == 1 || failed) && out[i] >= 0)
 			close(out[i]);
@@ -138,44 +145,43 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 		reap(running);
 }
 
-/* Sends SIGTERM to all beneath the keeper; false when nothing of it is alive. */
-static bool terminate(const struct running *running)
+/* Sends a signal to all that came from the hook, 0 to ask only; false when nothing of it is alive. */
+static bool signal_all(const struct running *running, int number)
 {
 	struct descendant *below;
-	size_t count = descendants_list(running->pid, &below), alive = 0;
+	size_t count, alive = 0;
 
+	if (running->group)
+		return cgroup_signal(running->group, number);
+	count = descendants_list(running->pid, &below);
 	for (size_t i = 0; i < count; i++)
-		alive += !below[i].ended && kill(below[i].pid, SIGTERM) == 0;
+		alive += !below[i].ended && kill(below[i].pid, number) == 0;
 	free(below);
 	return alive;
 }
 
-static bool any_alive(const struct running *running)
-{
-	struct descendant *below;
-	size_t count = descendants_list(running->pid, &below), alive = 0;
-
-	for (size_t i = 0; i < count; i++)
-		alive += !below[i].ended;
-	free(below);
-	return alive;
-}
-
-/* The keeper is stopped first: it stays when the shell is gone, and what the shell leaves comes to it. */
 static void stop(struct running *running, struct hook_process *process)
 {
 	const uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
 	bool alive;
 
-	kill(running->pid, SIGSTOP);
-	alive = terminate(running);
+	/* Without a control group the keeper has to stay when the shell is gone: what the shell leaves comes to it. */
+	if (!running->group)
+		kill(running->pid, SIGSTOP);
+	alive = signal_all(running, SIGTERM);
 	while (alive && monotonic_ms() < until) {
 		wait_some(running, process, monotonic_ms() + 10 < until ? monotonic_ms() + 10 : until, NULL);
-		alive = any_alive(running);
+		alive = signal_all(running, 0);
 	}
-	descendants_kill(running->pid);
-	/* Where /proc tells nothing, at least the group. */
-	kill(-running->pid, SIGKILL);
+	if (running->group) {
+		cgroup_kill(running->group);
+		if (!running->ended)
+			kill(running->pid, SIGKILL);
+	} else {
+		descendants_kill(running->pid);
+		/* Where /proc tells nothing, at least the process group. */
+		kill(-running->pid, SIGKILL);
+	}
 	while (!running->ended && (waitpid(running->pid, &running->status, 0) >= 0 || errno != EINTR))
 		running->ended = true;
 }
@@ -209,10 +215,16 @@ bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
 		                      .err = BUF_INIT(HOOK_ERROR_BYTES_MAX) };
 	*why_errno = start(hooks, hook, input, &running);
-	if (*why_errno)
+	if (*why_errno) {
+		cgroup_free(running.group);
 		return false;
+	}
 	running.pidfd = (int)syscall(SYS_pidfd_open, running.pid, 0);
 	attend(&running, ret, hook->timeout_ms, cancel);
+	if (ret->timed_out || ret->cancelled)
+		cgroup_free(running.group);
+	else
+		cgroup_abandon(running.group);
 	if (running.out >= 0)
 		close(running.out);
 	if (running.err >= 0)

@@ -24,6 +24,8 @@
 #include "sandbox/probe.h"
 
 #define GROUP_PREFIX "hasp-"
+/* Modes of a group's folder. An abandoned group may be removed while its maker lives. */
+enum { MODE_KEPT = 0755, MODE_ABANDONED = 0700 };
 
 /* Version 2: both in the first, the second empty. Version 1: pids, memory. */
 struct cgroup {
@@ -74,29 +76,33 @@ static unsigned long long start_of(int pid)
 	return start;
 }
 
-/* Whether the name is that of a group whose maker is gone. */
-static bool is_stale(const char *name)
+/* Whether the name is that of a group whose maker is gone, or has abandoned it. */
+static bool is_stale(int above, const char *name)
 {
 	unsigned long long start = 0, now;
 	int pid = 0, end = 0;
+	struct stat status;
 
 	if (sscanf(name, GROUP_PREFIX "%d-%llu-%*u%n", &pid, &start, &end) != 2 || pid <= 0 ||
 	    end == 0 || name[end])
 		return false;
 	if (kill(pid, 0) != 0 && errno == ESRCH)
 		return true;
+	if (fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (status.st_mode & 07777) == MODE_ABANDONED)
+		return true;
 	now = start_of(pid);
 	return start && now && start != now;
 }
 
-/* Removes the groups in `folder` whose makers are gone. */
+/* Removes the empty groups in `folder` that nobody needs any more. */
 static void remove_stale(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL)
-		if (is_stale(entry->d_name))
+		if (is_stale(dirfd(dir), entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	if (dir)
 		closedir(dir);
@@ -111,7 +117,7 @@ static char *make_in(const char *above)
 	remove_stale(above);
 	folder = mem_printf("%s/" GROUP_PREFIX "%d-%llu-%u", above, (int)getpid(),
 	                    start_of(getpid()), atomic_fetch_add(&counter, 1));
-	if (mkdir(folder, 0755) == 0)
+	if (mkdir(folder, MODE_KEPT) == 0)
 		return folder;
 	free(folder);
 	return NULL;
@@ -184,13 +190,37 @@ static char *make_version_1(const char *controller, const struct sandbox_limits 
 	return here ? make_limited(here, limits, limit) : NULL;
 }
 
-struct cgroup *cgroup_make(const struct sandbox_limits *limits)
+static bool may_make(void)
 {
 	const char *simulate = sandbox_simulation();
+
+	return !simulate || !strstr(simulate, "no-cgroup");
+}
+
+struct cgroup *cgroup_make_unlimited(void)
+{
+	_cleanup_free_ char *here = may_make() ? cgroup_place(NULL) : NULL;
+	_cleanup_free_ char *pids = NULL;
 	struct cgroup group = { 0 }, *made;
 
-	if ((!limits->memory_bytes && !limits->processes) ||
-	    (simulate && strstr(simulate, "no-cgroup")))
+	group.folders[0] = here ? make_in(here) : NULL;
+	group.version_2 = group.folders[0] != NULL;
+	if (!group.version_2 && may_make()) {
+		pids = cgroup_place("pids");
+		group.folders[0] = pids ? make_in(pids) : NULL;
+	}
+	if (!group.folders[0])
+		return NULL;
+	made = mem_alloc(1, sizeof(*made));
+	*made = group;
+	return made;
+}
+
+struct cgroup *cgroup_make(const struct sandbox_limits *limits)
+{
+	struct cgroup group = { 0 }, *made;
+
+	if ((!limits->memory_bytes && !limits->processes) || !may_make())
 		return NULL;
 	group.folders[0] = make_version_2(limits);
 	group.version_2 = group.folders[0] != NULL;
@@ -254,7 +284,7 @@ bool cgroup_join(const struct cgroup *group, pid_t pid)
 }
 
 /* One look; true when somebody was there. */
-static bool kill_listed(const char *folder)
+static bool signal_listed(const char *folder, int number)
 {
 	_cleanup_free_ char *path = mem_printf("%s/cgroup.procs", folder);
 	FILE *file = fopen(path, "re");
@@ -264,7 +294,7 @@ static bool kill_listed(const char *folder)
 	while (file && fscanf(file, "%d", &pid) == 1) {
 		some = true;
 		if (pid > 0)
-			kill(pid, SIGKILL);
+			kill(pid, number);
 	}
 	if (file)
 		fclose(file);
@@ -278,8 +308,21 @@ static void kill_all_in(const char *folder)
 
 	if (write_text(folder, "cgroup.kill", "1"))
 		return;
-	for (int i = 0; i < ROUNDS && kill_listed(folder); i++)
+	/* From here on nothing is born in it, so that a list that was read holds all of them. */
+	if (!write_text(folder, "pids.max", "0"))
+		write_text(folder, "cgroup.freeze", "1");
+	for (int i = 0; i < ROUNDS && signal_listed(folder, SIGKILL); i++)
 		nanosleep(&nap, NULL);
+}
+
+bool cgroup_signal(const struct cgroup *group, int number)
+{
+	bool some = false;
+
+	/* The folders of version 1 hold the same processes. */
+	for (size_t i = 0; group && !some && i < ARRAY_LEN(group->folders); i++)
+		some = group->folders[i] && signal_listed(group->folders[i], number);
+	return some;
 }
 
 void cgroup_kill(const struct cgroup *group)
@@ -309,6 +352,19 @@ void cgroup_free(struct cgroup *group)
 	for (size_t i = 0; i < ARRAY_LEN(group->folders); i++) {
 		if (group->folders[i])
 			remove_group(group->folders[i]);
+		free(group->folders[i]);
+	}
+	free(group);
+}
+
+void cgroup_abandon(struct cgroup *group)
+{
+	if (!group)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(group->folders); i++) {
+		/* Marked first: it may become empty right after it was found not to be. */
+		if (group->folders[i] && chmod(group->folders[i], MODE_ABANDONED) == 0)
+			rmdir(group->folders[i]);
 		free(group->folders[i]);
 	}
 	free(group);

@@ -29,6 +29,9 @@ struct cgroup;
 /* NULL when the limits have neither memory nor processes, or no group can be had;
  * a test's simulation (probe.h) says so too. */
 struct cgroup *cgroup_make(const struct sandbox_limits *limits);
+/* A group without limits, made so that all in it can be ended for certain: what it forks is born
+ * inside.  Version 2, else the pids controller of version 1.  NULL when none can be had. */
+struct cgroup *cgroup_make_unlimited(void);
 /* Descriptors through which a child gets in; -1: none. */
 struct cgroup_door {
 	int tasks[2]; /* version 1 */
@@ -42,10 +45,16 @@ void cgroup_enter(const struct cgroup_door *door);
 
 /* Moves a process, slowly. False when not even one group took it. NULL is fine. */
 bool cgroup_join(const struct cgroup *group, pid_t pid);
-/* SIGKILL to all in it. NULL is fine. */
+/* Sends a signal to each process that is found in it; false when none is. NULL: false. */
+bool cgroup_signal(const struct cgroup *group, int number);
+/* SIGKILL to all in it, also to what forks faster than it could be listed: by cgroup.kill (Linux
+ * 5.14), else after the group may fork no more (pids.max) or is frozen. NULL is fine. */
 void cgroup_kill(const struct cgroup *group);
 /* Kills what is left and removes it. NULL is fine. */
 void cgroup_free(struct cgroup *group);
+/* As cgroup_free, but what is left goes on; the group is removed by the next that makes one when
+ * nothing is in it any more. NULL is fine. */
+void cgroup_abandon(struct cgroup *group);
 
 /* What happened in the group that this process was put into. */
 struct cgroup_events {

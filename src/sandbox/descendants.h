@@ -23,8 +23,9 @@ pid_t descendants_self(void);
 /* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it,
  * and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it. The
  * process groups of descendants are killed whole, but for the ancestor's and the caller's own. What
- * starts a new group at every fork, faster than /proc is read, can escape: only a PID namespace or
- * a control group ends that for certain. */
+ * starts a new group at every fork, faster than /proc is read, can escape, unless it is in a PID
+ * namespace, in a control group that is killed first (cgroup.h), or beneath a supervisor, which
+ * answers no setsid or setpgid once it is stopped (supervise.h). */
 void descendants_kill(pid_t ancestor);
 
 #endif

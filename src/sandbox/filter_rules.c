@@ -255,6 +255,10 @@ const struct filter_rule filter_rules[] = {
 	NOTIFY(BARE_OFF, "bind", "the address is in memory"),
 	NOTIFY(BARE_OFF, "listen", "binds to any address what is not bound yet"),
 
+	/* A signal reaches a process group whole, and what its members fork meanwhile. */
+	NOTIFY(BARE, "setsid", "no process leaves its group while all are ended"),
+	NOTIFY(BARE, "setpgid", "no process leaves its group while all are ended"),
+
 	/* Mode and owner by path: at level full for the record alone. */
 	NOTIFY(COMMAND, "chmod", "mode"),
 	NOTIFY(COMMAND, "fchmodat", "mode"),

@@ -33,6 +33,8 @@ enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_COUNT
 	{ .run = handler, .folder = folder_, .path = path_, .folder2 = other_folder, \
 	  .path2 = other_path, .flags = flags_ }
 
+static struct answer handle_group(const struct call *call, const struct handler *row);
+
 /* Numbers are those of arguments. Calls without a row are refused. */
 static const struct handler handlers[NR_COUNT] = {
 	[SYS_openat] = ONE(handle_open, 0, 1, 2, 0),
@@ -49,6 +51,8 @@ static const struct handler handlers[NR_COUNT] = {
 	[SYS_shmget] = ONE(handle_shmget, -1, -1, -1, 0),
 	[SYS_shmat] = ONE(handle_shmat, -1, -1, -1, 0),
 	[SYS_shmctl] = ONE(handle_shmctl, -1, -1, -1, 0),
+	[SYS_setsid] = ONE(handle_group, -1, -1, -1, 0),
+	[SYS_setpgid] = ONE(handle_group, -1, -1, -1, 0),
 	[SYS_bind] = ONE(handle_bind, -1, -1, -1, 0),
 	[SYS_listen] = ONE(handle_listen, -1, -1, -1, 0),
 	[SYS_fchmod] = ONE(handle_chmod, 0, -1, -1, 0),
@@ -112,6 +116,19 @@ void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer
 	}
 	/* ENOENT: the process is gone, and nobody waits. */
 	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+}
+
+/* The landlock level: while the command is ended nothing gets away from a signal to its group. */
+static struct answer handle_group(const struct call *call, const struct handler *row)
+{
+	(void)row;
+	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) : answer_go_on();
+}
+
+void supervisor_hold_groups(struct supervisor *supervisor)
+{
+	if (supervisor)
+		atomic_store(&supervisor->holds_groups, true);
 }
 
 static struct answer handle(const struct call *call)

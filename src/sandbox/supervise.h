@@ -19,7 +19,8 @@
  *     Without a namespace: only loopback addresses that the command's processes have bound.  The
  *     other side sees the supervisor's process number (SO_PEERCRED).
  *   - landlock level: mode, owner, times and attributes are changed by the supervisor on what it
- *     opened beneath the writable paths; with the network off, bind and listen are made on
+ *     opened beneath the writable paths; process groups are left only while the command
+ *     is not being ended; with the network off, bind and listen are made on
  *     loopback, whatever address was asked for; shared memory is made without a key and used by
  *     the command alone; files without a name for /tmp lie in the session's folder.
  *
@@ -59,6 +60,10 @@ struct supervisor_events {
 bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
                       const struct supervisor_events *events, struct supervisor **ret,
                       struct err *err);
+/* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps the
+ * command's processes together: all of them are about to be killed, group by group. From any thread;
+ * NULL is fine. */
+void supervisor_hold_groups(struct supervisor *supervisor);
 /* How often each denial was met, told once more with its count through `denied`; then ends the
  * thread. NULL is fine. */
 void supervisor_stop(struct supervisor *supervisor);

@@ -13,6 +13,7 @@
 
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -48,6 +49,7 @@ struct supervisor {
 	unsigned bound_count;
 	struct segment *segments;        /* owned list of System V segments that commands have made */
 	unsigned segment_count;
+	atomic_bool holds_groups;        /* from supervisor_hold_groups on */
 	bool proc_is_own;
 	bool takes_descriptors;          /* pidfd_getfd is to be had: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */

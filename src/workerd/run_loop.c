@@ -195,6 +195,7 @@ static void kill_all(struct loop *loop)
 {
 	if (loop->phase != KILLING)
 		enter(loop, KILLING);
+	supervisor_hold_groups(loop->state->child.supervisor);
 	run_tree_kill(&loop->state->tree);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
@@ -63,8 +64,8 @@ static bool read_process(pid_t pid, struct run_process *ret)
 	after = strrchr(text, ')');
 	if (!after || sscanf(after + 1, " %c %d %d %d", &state, &parent, &group, &session) != 4)
 		return false;
-	*ret = (struct run_process){ .pid = pid, .parent = parent, .session = session,
-		                     .ended = state == 'Z' || state == 'X' };
+	*ret = (struct run_process){ .pid = pid, .parent = parent, .group = group,
+		                     .session = session, .ended = state == 'Z' || state == 'X' };
 	return true;
 }
 
@@ -229,7 +230,10 @@ void run_tree_kill(const struct run_tree *tree)
 	if (!tree->reaped)
 		kill(-tree->main, SIGKILL);
 	count = run_tree_list(tree, &list);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		kill(list[i].pid, SIGKILL);
+		if (list[i].group > 1 && list[i].group != getpgrp())
+			kill(-list[i].group, SIGKILL);
+	}
 	free(list);
 }

@@ -29,7 +29,7 @@ struct run_tree {
 };
 
 struct run_process {
-	pid_t pid, parent, session;
+	pid_t pid, parent, group, session;
 	bool ended; /* a zombie */
 	bool ours;
 };
@@ -45,7 +45,8 @@ bool run_tree_reap(struct run_tree *tree);
 /* The processes of the command that have not ended; *ret is the caller's to free. */
 size_t run_tree_list(const struct run_tree *tree, struct run_process **ret);
 
-/* Sends SIGKILL to all of them; again and again, with run_tree_reap, until none is left. */
+/* Sends SIGKILL to all of them, and to their process groups but this one's own: what a member forks
+ * meanwhile gets it too.  Again and again, with run_tree_reap, until none is left. */
 void run_tree_kill(const struct run_tree *tree);
 
 #endif

@@ -10,9 +10,13 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -322,6 +326,54 @@ static void test_time_is_limited(void **state)
 	job_report_release(&report);
 }
 
+/* In a new session each time anybody could look: forks on for a minute, as fast as it can, and holds
+ * a lock as long as it lives. */
+static int race(const char *lock_file)
+{
+	const time_t until = time(NULL) + 60;
+	int lock = open(lock_file, O_RDWR | O_CREAT, 0600);
+
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		return 1;
+	signal(SIGTERM, SIG_IGN);
+	for (int i = 0; time(NULL) < until; i++) {
+		if (fork() != 0)
+			_exit(0);
+		setsid();
+		if (i == 100)
+			close(open("ready", O_RDWR | O_CREAT, 0600));
+	}
+	return 0;
+}
+
+static void test_what_outruns_a_look_is_ended(void **state)
+{
+	struct bench *bench = *state;
+	_cleanup_free_ char *program = realpath("/proc/self/exe", NULL);
+	_cleanup_free_ char *ready = mem_printf("%s/ready", bench->root);
+	_cleanup_free_ char *path = mem_printf("%s/racing", bench->root);
+	_cleanup_free_ char *script = mem_printf("cd %s; '%s' race racing; sleep 60", bench->root, program);
+
+	if (level == SANDBOX_PATHS) /* nothing keeps them together there */
+		return;
+	for (int round = 0; round < 3; round++) {
+		struct job *job = start(bench, script);
+		struct job_report report;
+		int lock;
+
+		for (int i = 0; i < 4000 && access(ready, F_OK) != 0; i++)
+			usleep(5000);
+		assert_int_equal(unlink(ready), 0);
+		job_kill(job);
+		finish(job, &report);
+		lock = open(path, O_RDWR);
+		assert_true(lock >= 0);
+		assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+		close(lock);
+		job_report_release(&report);
+	}
+}
+
 static int compare(const void *a, const void *b)
 {
 	unsigned one = *(const unsigned *)a, other = *(const unsigned *)b;
@@ -481,6 +533,7 @@ static int run_level(enum sandbox_level now)
 		cmocka_unit_test(test_much_output_goes_to_the_log),
 		cmocka_unit_test(test_time_is_limited),
 		cmocka_unit_test(test_cancel_ends_the_whole_tree),
+		cmocka_unit_test(test_what_outruns_a_look_is_ended),
 		cmocka_unit_test(test_what_is_left_running_runs_until_it_is_killed),
 		cmocka_unit_test(test_the_end_of_the_session_ends_all),
 		cmocka_unit_test(test_a_fork_bomb_ends_with_an_error),
@@ -500,6 +553,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "worker") == 0)
 		return worker_serve(&serve);
+	if (argc > 2 && strcmp(argv[1], "race") == 0)
+		return race(argv[2]);
 	setenv("GEMINI_API_KEY", "CANARY", 1);
 	setenv("GOFLAGS", "-canary", 1);
 	setenv("GIT_AUTHOR_NAME", "A U Thor", 1);
