@@ -56,6 +56,7 @@ class Outcome(NamedTuple):
     failed: int
     output: str
     seconds: float
+    cpu: float  # seconds of processors, of it and of what it waited for
 
 
 def build(kind):
@@ -149,19 +150,27 @@ def run(job):
     process = subprocess.Popen(job.argv, cwd=job.cwd, env=dict(os.environ, **job.env),
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True)
-    note = ""
-    try:
-        raw, _ = process.communicate(timeout=job.seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        raw, _ = process.communicate()
-        note = "\nended after %d s" % job.seconds
+    late = threading.Event()
+
+    def end_it():
+        late.set()
+        os.killpg(process.pid, signal.SIGKILL)  # not waited for yet, so the number is its own
+
+    timer = threading.Timer(job.seconds, end_it)
+    timer.start()
+    raw = process.stdout.read()
+    process.stdout.close()
+    # What it left in the background may have closed its output: the end is that of the process.
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    timer.cancel()
+    timer.join()
+    _, status, used = os.wait4(process.pid, 0)
+    code = process.returncode = os.waitstatus_to_exitcode(status)
+    note = "\nended after %d s" % job.seconds if late.is_set() else ""
     output = raw.decode("utf-8", "replace") + note
-    counts = count_junit(job.report, process.returncode) if job.report else \
-        count_tap(output, process.returncode)
-    passed, failed = counts
+    passed, failed = count_junit(job.report, code) if job.report else count_tap(output, code)
     return Outcome(passed, failed + (1 if note and not failed else 0), output,
-                   time.monotonic() - start)
+                   time.monotonic() - start, used.ru_utime + used.ru_stime)
 
 
 def excerpt(output, head=60, tail=60):
@@ -197,10 +206,11 @@ class Board:
             self.done += 1
             self.passed += outcome.passed
             self.failed += outcome.failed
-            print("[%*d/%d] %s %-32s %5d passed%s  %6.1f s" % (
+            print("[%*d/%d] %s %-32s %5d passed%s  %6.1f s, %.1f of CPU" % (
                 len(str(self.total)), self.done, self.total,
                 "FAIL" if outcome.failed else "ok  ", job.name, outcome.passed,
-                ", %d failed" % outcome.failed if outcome.failed else "", outcome.seconds),
+                ", %d failed" % outcome.failed if outcome.failed else "", outcome.seconds,
+                outcome.cpu),
                 flush=True)
             if outcome.failed:
                 print("\n".join("    | " + line for line in excerpt(outcome.output)),
