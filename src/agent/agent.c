@@ -5,6 +5,7 @@
 #include "agent/calls.h"
 #include "agent/compact.h"
 #include "agent/first_prompt.h"
+#include "agent/missing.h"
 #include "agent/private.h"
 #include "agent/record.h"
 #include "agent/turn.h"
@@ -31,6 +32,7 @@ void agent_outcome_release(struct agent_outcome *outcome)
 {
 	free(outcome->text);
 	free(outcome->reason);
+	free(outcome->missing);
 	*outcome = (struct agent_outcome){ 0 };
 }
 
@@ -409,6 +411,7 @@ static void begin_prompt(struct agent *agent)
 {
 	agent->loop_told = false;
 	loop_check_begin(agent->loop);
+	missing_begin(agent);
 	pthread_mutex_lock(&agent->lock);
 	free(agent->stop_reason);
 	agent->stop_reason = NULL;
@@ -436,6 +439,8 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 		run_turns(&run);
 	}
 	outcome->turns = run.turns;
+	if (outcome->end == AGENT_ANSWERED)
+		outcome->missing = missing_sentence(agent);
 	json_decref(run.prompt);
 	return outcome->end != AGENT_FAILED && outcome->end != AGENT_FATAL_TOOL;
 }

@@ -18,7 +18,7 @@
  * Folder, by subject:
  *   a prompt's life   agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c
  *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
- *                     the question; off_tools.c what is not offered; hook_model.c hooks on requests and
+ *                     the question; off_tools.c what is not offered, missing.c what that cost; hook_model.c hooks on requests and
  *                     replies; state.c what these share
  *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
  *                     @files; superseded.c, mask.c, compact.c what leaves again, first_prompt.c what of it
@@ -102,6 +102,8 @@ struct agent_outcome {
 	char *text;        /* what the model said last; owned; "" without */
 	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut (which was a notice,
 	                    * too): for people; owned; NULL without */
+	char *missing;     /* of an answer: what nobody was there to allow, and the flags that would; for
+	                    * people; owned; NULL: nothing */
 	unsigned turns;
 };
 void agent_outcome_release(struct agent_outcome *outcome);

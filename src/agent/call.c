@@ -59,6 +59,7 @@ void call_release(struct call *call)
 		policy_verdict_release(&call->verdict);
 	json_decref(call->args);
 	json_decref(call->tail);
+	json_decref(call->allowing);
 	json_decref(call->result);
 	json_decref(call->answer);
 	free(call->ask_reason);

@@ -7,6 +7,14 @@
 #include "agent/path_rules.h"
 #include "agent/private.h"
 
+/* Why a call was refused that somebody could have allowed, had anybody been there to be asked. */
+enum call_wants {
+	CALL_WANTS_NOTHING,
+	CALL_WANTS_RULE,  /* a rule, a flag or another mode would allow it */
+	CALL_WANTS_FLAGS, /* permissions beyond the sandbox */
+	CALL_WANTS_HOOK,  /* a hook wants somebody asked */
+};
+
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
 
 struct call {
@@ -26,6 +34,8 @@ struct call {
 	char *ask_reason;            /* owned; what it said */
 	enum stats_decision decision;
 	bool refused;                /* somebody said no, without a word about what else to do */
+	enum call_wants wants;
+	json_t *allowing;            /* owned; words for --allowed-tools that would; or NULL */
 	char *context;               /* owned; hooks' words for the model */
 	json_t *tail;                /* owned; AfterTool: {name, args} to be called instead */
 

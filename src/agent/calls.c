@@ -7,6 +7,7 @@
 #include "agent/call.h"
 #include "agent/display.h"
 #include "agent/error_type.h"
+#include "agent/missing.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -249,6 +250,7 @@ static void judge(struct batch *batch, size_t total, struct calls_outcome *ret)
 		content_add(ret->message, json_incref(call->answer));
 		if (call->fatal && !ret->fatal)
 			ret->fatal = mem_strdup(error_message_of(call->result));
+		missing_note(call);
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);
 	}

@@ -386,11 +386,19 @@ static bool nobody(struct asking *asking, struct err *err)
 	const char *mode = tool->kind == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
 
 	asking->call->decision = DECISION_REJECT;
-	if (tool_wants_more(asking->question->arguments))
+	asking->call->wants = tool_wants_more(asking->question->arguments) ? CALL_WANTS_FLAGS :
+	                      asking->call->hook_asks ? CALL_WANTS_HOOK : CALL_WANTS_RULE;
+	if (asking->call->wants == CALL_WANTS_FLAGS)
 		return err_set(err, ERR_DENIED_BY_USER,
 		               "Denied By User: Nobody can be asked here about additional permissions. "
 		               "The user can give them when hasp is started: --net, --write PATH, "
 		               "--read PATH. Nothing was run.");
+	if (asking->call->wants == CALL_WANTS_HOOK)
+		return err_set(err, ERR_DENIED_BY_USER,
+		               "Denied By User: A hook wants somebody asked about this call, and nobody "
+		               "can be asked here%s%s",
+		               asking->call->ask_reason ? ". It says: " : ".",
+		               asking->call->ask_reason ? asking->call->ask_reason : "");
 	return err_set(err, ERR_DENIED_BY_USER,
 	               "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, or "

@@ -253,6 +253,73 @@ static const char *mode_that_allows(struct agent *agent, const struct tool *tool
 	return off_tools_mode_word(mode);
 }
 
+/* Whether --allowed-tools with these words would let this very call run. */
+static bool words_allow(const struct policy_call *subject, json_t *words)
+{
+	json_auto_t *tools = json_pack("{s:O}", "allowed", words);
+	struct policy *policy = policy_new();
+	struct policy_call call = *subject;
+	struct policy_verdict verdict;
+	bool allow;
+
+	policy_add_defaults(policy);
+	policy_add_settings(policy, tools, NULL, NULL);
+	call.interactive = false;
+	policy_decide(policy, &call, &verdict);
+	allow = verdict.decision == POLICY_ALLOW;
+	policy_verdict_release(&verdict);
+	policy_free(policy);
+	return allow;
+}
+
+/* A prefix that --allowed-tools can carry between commas and parentheses. */
+static bool add_word(json_t *words, const char *tool, const char *prefix)
+{
+	return !strpbrk(prefix, ",()'\"\n\\") &&
+	       json_array_append_new(words, json_pack("s+++", tool, "(", prefix, ")")) == 0;
+}
+
+/* The words for --allowed-tools, the narrowest that would do: ["run_shell_command(git add)"], ["write_file"], [].
+ * A new reference. */
+static json_t *words_for(const struct policy_call *subject, const struct policy_verdict *verdict)
+{
+	json_auto_t *prefixes = json_copy(verdict->prefixes);
+	json_t *words = json_array(), *prefix;
+	bool whole = prefixes;
+	size_t i;
+
+	json_array_extend(prefixes, verdict->harmless);
+	json_array_foreach(prefixes, i, prefix)
+		whole = whole && add_word(words, subject->tool, json_string_value(prefix));
+	if (whole && words_allow(subject, words))
+		return words;
+	json_array_clear(words);
+	json_array_append_new(words, json_cstr(subject->tool));
+	if (!words_allow(subject, words))
+		json_array_clear(words);
+	return words;
+}
+
+/* Whether somebody who could be asked would have been: then it was refused for want of them. A question to
+ * the user is none about permission. */
+static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
+{
+	json_auto_t *theirs = gemini_arguments(tool, arguments);
+	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	struct policy_verdict verdict;
+
+	if (subject.interactive || tool->kind == TOOL_KIND_COMMUNICATE)
+		return;
+	subject.interactive = true;
+	policy_decide(call->agent->options.policy, &subject, &verdict);
+	if (verdict.decision == POLICY_ASK) {
+		call->wants = CALL_WANTS_RULE;
+		json_decref(call->allowing);
+		call->allowing = words_for(&subject, &verdict);
+	}
+	policy_verdict_release(&verdict);
+}
+
 /* A default rule that says no because nobody is there: what somebody could have said beforehand. */
 static void deny(struct call *call, const struct tool *tool, struct err *err)
 {
@@ -281,6 +348,7 @@ static enum call_decision decide(void *data, const struct tool *tool, const json
 
 	if (decision == CALL_DENY) {
 		call->decision = DECISION_REJECT;
+		note_want(call, tool, arguments);
 		tell_rejection(call, tool);
 		deny(call, tool, err);
 	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {

@@ -443,7 +443,7 @@ static bool open_agent(struct host *host, struct err *err)
 	options.before_edit_data = checkpoint_session_of(host->checkpoints);
 	options.before_edit = options.before_edit_data ? checkpoints_before_edit : NULL;
 	host->agent = agent_new(&options);
-	services_follow(host->services, host->agent);
+	services_follow(host->services, host->agent, off_text != NULL);
 	return true;
 }
 

@@ -64,6 +64,7 @@ static void put_tools(const struct off_tools *options, enum approval_mode mode, 
 char *off_tools_text(const struct off_tools *options)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(LIST_MAX);
+	const char *report;
 
 	if (options->interactive || options->mode == MODE_PLAN || !options->policy)
 		return NULL;
@@ -71,13 +72,16 @@ char *off_tools_text(const struct off_tools *options)
 		put_tools(options, mode, &list);
 	if (!list.len)
 		return NULL;
+	report = tool_set_find(options->session->tools, "request_permission") ?
+	                 " If the task needs one of them, call request_permission." : "";
 	return mem_printf(
 		"- These tools are off, because nobody can be asked about their calls: %.*s. "
-		"--allowed-tools NAME or a policy rule would allow one of them%s. Do what can be done "
+		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be done "
 		"without them, not by a way around, and say in the end what is missing and which of "
 		"these would allow it.\n",
 		(int)list.len, list.data,
 		settings_trusted(options->settings) ? "" :
 		                                      "; modes that allow more are for folders "
-		                                      "that are trusted (\"hasp config trust\")");
+		                                      "that are trusted (\"hasp config trust\")",
+		report);
 }

@@ -51,6 +51,8 @@ struct agent {
 	pthread_mutex_t lock;          /* of the record and of what calls share */
 	json_t *ids;                   /* of `top`: call ids that were used; a set */
 	json_t *folders;               /* for which context was given; a set */
+	json_t *missing;               /* of a prompt: missing.h; under `lock` */
+	bool changed;                  /* of a prompt: a call that changes or runs something succeeded */
 	pthread_mutex_t asking;        /* of `top`: one question at a time */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/missing.h"
 #include "agent/plans.h"
 #include "agent/private.h"
 #include "agent/source.h"
@@ -51,6 +52,15 @@ static void set_plan_mode(void *data, bool plan)
 		atomic_store(&services->before_plan, (int)agent_mode(services->agent));
 	agent_set_mode(services->agent,
 	               plan ? MODE_PLAN : (enum approval_mode)atomic_load(&services->before_plan));
+}
+
+/* ---- what is missing ------------------------------------------------------------------ */
+
+static bool report_missing(void *data, const json_t *tools, const char *reason, struct err *err)
+{
+	struct services *services = data;
+
+	return missing_report(services->agent, tools, reason, err);
 }
 
 /* ---- the model ------------------------------------------------------------------------ */
@@ -187,6 +197,7 @@ struct services *services_open(const struct services_options *options)
 		.plans_folder = services->plans_folder,
 		.in_plan_mode = in_plan_mode,
 		.set_plan_mode = set_plan_mode,
+		.report_missing = report_missing,
 		/* Chat completions know no tools of the provider's. */
 		.ground = is_provider(services, "openai") ? NULL : ground,
 		.data = services,
@@ -215,9 +226,10 @@ void services_attach(struct services *services, struct session *session)
 		session->provider = services->plans;
 }
 
-void services_follow(struct services *services, struct agent *agent)
+void services_follow(struct services *services, struct agent *agent, bool tools_off)
 {
 	services->agent = agent;
+	services->tools.tools_off = tools_off;
 }
 
 const char *services_plans_folder(const struct services *services)

@@ -119,6 +119,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->context);
 	json_decref(agent->history);
 	free(agent->first_prompt);
+	json_decref(agent->missing);
 	json_decref(agent->declared);
 	json_decref(agent->offered);
 	json_decref(agent->ids);

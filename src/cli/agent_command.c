@@ -201,6 +201,11 @@ static struct agent_ending ending_of(const struct agent_outcome *outcome, bool o
 {
 	enum agent_exit code = agent_exit_of(outcome->end, ok ? NULL : err);
 
+	if (code == AGENT_EXIT_OK && outcome->missing)
+		return (struct agent_ending){ .code = AGENT_EXIT_PERMISSION, .answered = true,
+			                      .type = agent_exit_type(AGENT_EXIT_PERMISSION),
+			                      .message = outcome->missing,
+			                      .response = outcome->text };
 	if (code == AGENT_EXIT_OK)
 		return (struct agent_ending){ .response = outcome->text };
 	return (struct agent_ending){

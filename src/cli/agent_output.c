@@ -48,6 +48,9 @@ bool agent_output_list(struct span text, struct err *err)
 /* A pipe that is writable takes so much at once. */
 enum { PIECE_BYTES = 4096, LAST_WORDS_MS = 1000 };
 
+/* Of a line about a call. */
+enum { CALL_BYTES = 200, REASON_BYTES = 500 };
+
 /* Waits until standard output takes something; false: the run is cancelled, and whoever reads has not read for
  * a second. */
 static bool wait_for_reader(const struct agent_output *output)
@@ -237,6 +240,19 @@ static void on_stream(struct agent_output *output, enum bus_topic topic, const j
 	}
 }
 
+static void complain(const char *severity, const char *message)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
+
+	buf_char(&line, '[');
+	for (const char *c = severity; *c; c++)
+		buf_char(&line, (char)toupper((unsigned char)*c));
+	buf_str(&line, "] ");
+	render_safe(&line, span_str(message));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
 /* --- text ----------------------------------------------------------------------------------- */
 
 /* One line about a call, for a person who watches. */
@@ -248,7 +264,7 @@ static void show_call(const json_t *message)
 
 	render_safe(&line, span_str(title ? title : ""));
 	buf_str(&line, description && *description ? ": " : "");
-	render_safe(&line, utf8_head(span_str(description ? description : ""), 200));
+	render_safe(&line, utf8_head(span_str(description ? description : ""), CALL_BYTES));
 	buf_char(&line, '\n');
 	output_stderr(buf_view(&line));
 }
@@ -259,7 +275,7 @@ static void show_part(const char *label, const char *text)
 
 	buf_printf(&line, "  %s", label);
 	buf_str(&line, *text ? ": " : "");
-	render_safe(&line, utf8_head(span_str(text), 500));
+	render_safe(&line, utf8_head(span_str(text), REASON_BYTES));
 	buf_char(&line, '\n');
 	output_stderr(buf_view(&line));
 }
@@ -280,6 +296,51 @@ static void show_result(const json_t *message)
 		show_part("denied", json_string_value(json_object_get(denial, "message")));
 }
 
+static struct span first_line(struct span text)
+{
+	const char *end = text.len ? memchr(text.data, '\n', text.len) : NULL;
+
+	return end ? span_head(text, (size_t)(end - text.data)) : text;
+}
+
+/* Where nobody watches the calls: a line for each one that failed, with what it was about. */
+static void show_failure(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "callId"));
+	const char *name = json_string_value(json_object_get(message, "toolName"));
+	const char *status = json_string_value(json_object_get(message, "status"));
+	struct span about = json_span(json_object_get(output->calls, id ? id : ""));
+	struct span why = json_span(json_object_get(json_object_get(message, "error"), "message"));
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	if (status && strcmp(status, "error") == 0) {
+		buf_printf(&line, "%s%s", name ? name : "A call", about.len ? " (" : "");
+		buf_span(&line, utf8_head(about, CALL_BYTES));
+		buf_printf(&line, "%s failed: ", about.len ? ")" : "");
+		buf_span(&line, utf8_head(first_line(why), REASON_BYTES));
+		complain("error", line.data);
+	}
+	json_object_del(output->calls, id ? id : "");
+}
+
+static void remember_call(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "callId"));
+
+	if (id)
+		json_object_set(output->calls, id, json_object_get(message, "description"));
+}
+
+static void watch_failures(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	if (output->format != AGENT_TEXT || output->progress)
+		return;
+	if (topic == BUS_TOOL_CALL)
+		remember_call(output, message);
+	if (topic == BUS_TOOL_RESULT)
+		show_failure(output, message);
+}
+
 static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)
 {
 	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
@@ -292,6 +353,7 @@ static void on_text(struct agent_output *output, enum bus_topic topic, const jso
 		show_call(message);
 	if (topic == BUS_TOOL_RESULT && output->progress)
 		show_result(message);
+	watch_failures(output, topic, message);
 }
 
 /* --- notices -------------------------------------------------------------------------------- */
@@ -319,19 +381,6 @@ static void stream_notice(struct agent_output *output, const char *severity, jso
 static bool is_word(const char *text, const char *word)
 {
 	return strcmp(text, word) == 0;
-}
-
-static void complain(const char *severity, const char *message)
-{
-	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
-
-	buf_char(&line, '[');
-	for (const char *c = severity; *c; c++)
-		buf_char(&line, (char)toupper((unsigned char)*c));
-	buf_str(&line, "] ");
-	render_safe(&line, span_str(message));
-	buf_char(&line, '\n');
-	output_stderr(buf_view(&line));
 }
 
 static void tell_notice(struct agent_output *output, const char *severity, const char *message,
@@ -404,6 +453,7 @@ void agent_output_open(struct agent_output *output, enum agent_format format,
 	*output = (struct agent_output){
 		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
 		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
+		.calls = json_object(),
 		.held = BUF_INIT(LIMIT_RESULT_BYTES),
 	};
 	pthread_mutex_init(&output->lock, NULL);
@@ -466,22 +516,27 @@ static void put_document(struct agent_output *output, const json_t *document, bo
 		write_out(output, buf_view(&text));
 }
 
+static bool is_answer(const struct agent_ending *ending)
+{
+	return !ending->type || ending->answered;
+}
+
 static void end_json(struct agent_output *output, const struct agent_ending *ending)
 {
 	json_auto_t *document = json_object();
 
 	json_object_set_new(document, "session_id",
 	                    json_string(output->session_id ? output->session_id : ""));
-	if (ending->type) {
-		json_object_set_new(document, "error", error_object(ending));
-	} else {
+	if (is_answer(ending)) {
 		json_object_set_new(document, "response", json_text(span_str(ending->response)));
 		if (ending->stats)
 			json_object_set(document, "stats", (json_t *)ending->stats);
 		if (json_array_size(output->warnings))
 			json_object_set(document, "warnings", output->warnings);
 	}
-	put_document(output, document, ending->type != NULL);
+	if (ending->type)
+		json_object_set_new(document, "error", error_object(ending));
+	put_document(output, document, !is_answer(ending));
 }
 
 static void end_stream(struct agent_output *output, const struct agent_ending *ending)
@@ -530,7 +585,7 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 	else
 		end_text(output);
 	/* An output that failed cancelled the run: the caller says why. */
-	if (ending->type && output->format != AGENT_JSON && !output->closed && !output->failed)
+	if (ending->type && (output->format != AGENT_JSON || ending->answered) && !output->closed && !output->failed)
 		output_complain(ending->message);
 	output->ended = true;
 	pthread_mutex_unlock(&output->lock);
@@ -541,6 +596,7 @@ void agent_output_close(struct agent_output *output)
 	stop_listening(output);
 	buf_release(&output->held);
 	json_decref(output->warnings);
+	json_decref(output->calls);
 	free(output->session_id);
 	pthread_mutex_destroy(&output->lock);
 }

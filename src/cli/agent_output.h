@@ -39,6 +39,7 @@ struct agent_output {
 	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
 	unsigned pieces;            /* stream-json: messages of the reply that is coming */
 	json_t *warnings;           /* of -o json */
+	json_t *calls;              /* text: what those that run are about, by id */
 	bool midline;               /* the answer has no line end yet */
 };
 
@@ -47,6 +48,7 @@ struct agent_ending {
 	int code;                   /* exit code; 0: done */
 	const char *type;           /* "FatalAuthenticationError", ...; NULL: done */
 	const char *message;
+	bool answered;              /* all the same: -o json has both, on standard output */
 	const char *response;       /* the answer; "" without */
 	const json_t *stats;        /* -o json; NULL: there are none */
 	const json_t *stream_stats; /* result of stream-json; NULL: there are none */

@@ -169,6 +169,8 @@ static void fill(const struct policy_call *call, const struct outcome *outcome,
 	if (outcome->decision != POLICY_ASK) {
 		json_decref(verdict->prefixes);
 		verdict->prefixes = NULL;
+		json_decref(verdict->harmless);
+		verdict->harmless = NULL;
 	}
 }
 
@@ -252,6 +254,7 @@ void policy_verdict_release(struct policy_verdict *verdict)
 	free(verdict->rule);
 	json_decref(verdict->commands);
 	json_decref(verdict->prefixes);
+	json_decref(verdict->harmless);
 	*verdict = (struct policy_verdict){ .decision = POLICY_DENY };
 }
 

@@ -38,6 +38,7 @@ static const struct {
 	{ "ask_user", NULL, SAME("AskUserTool") },
 	{ "enter_plan_mode", NULL, SAME("EnterPlanModeTool") },
 	{ "exit_plan_mode", NULL, SAME("ExitPlanModeTool") },
+	{ "request_permission", NULL, NULL },
 	{ "activate_skill", NULL, SAME("ActivateSkillTool") },
 	{ "invoke_agent", NULL, NULL },
 	{ "complete_task", NULL, NULL },

@@ -110,6 +110,9 @@ struct policy_verdict {
 	                    * Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
 	                    * ["git status", ...]; NULL: it cannot be allowed by prefix. Owned */
+	json_t *harmless;  /* prefixes of the line's commands that were not asked about because they are
+	                    * known to be harmless: where nobody can be asked they need allowing too. Only
+	                    * beside `prefixes`. Owned */
 };
 
 /* Never POLICY_ASK where nobody can be asked: that is a denial which says so. */

@@ -424,6 +424,23 @@ static json_t *prefixes_json(const struct line *line, const struct outcome *stri
 	return NULL;
 }
 
+static json_t *harmless_json(const struct line *line)
+{
+	json_t *prefixes = json_array();
+
+	for (size_t i = 0; i < line->count; i++) {
+		const struct unit *unit = &line->units[i];
+		_cleanup_free_ char *prefix = NULL;
+
+		if (!unit->by_table)
+			continue;
+		prefix = prefix_offer(unit->command);
+		if (prefix && !contains(prefixes, prefix))
+			json_array_append_new(prefixes, json_string(prefix));
+	}
+	return prefixes;
+}
+
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict)
 {
@@ -440,6 +457,7 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 	outcome = combine(&line);
 	verdict->commands = commands_json(&line);
 	verdict->prefixes = prefixes_json(&line, &outcome);
+	verdict->harmless = verdict->prefixes ? harmless_json(&line) : NULL;
 	outcome.said = mem_strdup(outcome.said);
 	for (size_t i = 0; i < line.count; i++)
 		free(line.units[i].outcome.said);

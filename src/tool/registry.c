@@ -21,6 +21,7 @@ static const struct tool *const everywhere[] = {
 static const struct tool *const conversation[] = {
 	&tool_web_fetch,   &tool_google_web_search, &tool_save_memory,    &tool_write_todos,
 	&tool_ask_user,    &tool_enter_plan_mode,   &tool_exit_plan_mode,
+	&tool_request_permission,
 };
 
 size_t tool_count(void)

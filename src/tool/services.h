@@ -43,6 +43,11 @@ struct tool_services {
 	bool (*in_plan_mode)(void *data);
 	void (*set_plan_mode)(void *data, bool plan);
 
+	/* Some tools are off because nobody can be asked about their calls: the model may report which of
+	 * them the task needs. INVALID_ARGUMENT: one of these names is no tool that is off. */
+	bool tools_off;
+	bool (*report_missing)(void *data, const json_t *tools, const char *reason, struct err *err);
+
 	/* Asks a model that runs `server_tool` itself ("google_search", "url_context"). *ret is
 	 * the caller's to release. INVALID_ARGUMENT: the model has no such tool; else as
 	 * model_stream (model/model.h). NULL: there is no such model. */

@@ -54,6 +54,7 @@ static bool can_serve(const struct tool_services *services, const struct tool *t
 		{ &tool_ask_user, services->interactive && services->bus },
 		{ &tool_enter_plan_mode, services->plans_folder && services->set_plan_mode },
 		{ &tool_exit_plan_mode, services->plans_folder && services->set_plan_mode },
+		{ &tool_request_permission, !services->interactive && services->report_missing },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

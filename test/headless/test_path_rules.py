@@ -40,7 +40,7 @@ def tree(world):
 def attempts(world, calls, *args):
     """The results of calls, one after the other."""
     done = world.run([calls, [text("Done.")]], "-p", "Do it.", *args)
-    assert done.code == 0, done.err
+    assert done.code in (0, 56), done.err
     return done.results(), done
 
 

@@ -12,7 +12,7 @@ WRITE = call("write_file", {"file_path": "new.txt", "content": "new\n"})
 def attempt(world, one, *args, **options):
     """The result of one call."""
     done = world.run([[one], [text("Done.")]], "-p", "Do it.", *args, **options)
-    assert done.code == 0, done.err
+    assert done.code in (0, 56), done.err  # 56: nobody was there to allow it
     return done.results()[0]
 
 

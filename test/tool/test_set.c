@@ -246,6 +246,14 @@ static void no_mode(void *data, bool plan)
 	(void)plan;
 }
 
+static bool no_report(void *data, const json_t *tools, const char *reason, struct err *err)
+{
+	(void)data;
+	(void)tools;
+	(void)reason;
+	return err_set(err, ERR_INVALID_ARGUMENT, "No.");
+}
+
 static void compiles(const char *text)
 {
 	struct schema *schema = NULL;
@@ -279,7 +287,7 @@ static void tools_of_a_conversation_need_their_services(void **state)
 		.interactive = true, .todos = true, .memory_file = "/m", .plans_folder = "/p",
 		.set_plan_mode = no_mode, .ground = no_model,
 	};
-	struct tool_set *bare = tool_set_new(), *full = tool_set_new();
+	struct tool_set *bare = tool_set_new(), *full = tool_set_new(), *alone = tool_set_new();
 
 	(void)state;
 	tool_set_add_conversation(bare, &none);
@@ -292,10 +300,17 @@ static void tools_of_a_conversation_need_their_services(void **state)
 		assert_null(tool_find(names[i]));
 		is_whole(tool_set_find(full, names[i]));
 	}
+	assert_false(is_there(full, "request_permission")); /* for where nobody can be asked */
+	all.interactive = false;
+	all.report_missing = no_report;
+	tool_set_add_conversation(alone, &all);
+	assert_int_equal(tool_set_count(alone), tool_set_count(full)); /* without ask_user */
+	is_whole(tool_set_find(alone, "request_permission"));
 	limit(full, "[\"WebFetchTool\"]", NULL);
 	assert_int_equal(tool_set_count(full), 1);
 	tool_set_free(bare);
 	tool_set_free(full);
+	tool_set_free(alone);
 }
 
 /* They fail with a sentence where a session has no services at all. */
@@ -310,10 +325,12 @@ static void without_services_they_say_so(void **state)
 		{ "write_todos", "{\"todos\": []}" },
 		{ "enter_plan_mode", "{}" },
 		{ "exit_plan_mode", "{\"plan_filename\": \"x.md\"}" },
+		{ "request_permission", "{\"tools\": [\"write_file\"], \"reason\": \"x\"}" },
 	};
 	struct bench *bench = *state;
 	struct tool_services all = { .todos = true, .memory_file = "/m", .plans_folder = "/p",
-		                     .set_plan_mode = no_mode, .ground = no_model };
+		                     .set_plan_mode = no_mode, .ground = no_model,
+		                     .report_missing = no_report };
 
 	tool_set_add_conversation(bench->set, &all);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
