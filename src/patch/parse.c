@@ -17,6 +17,7 @@ struct parser {
 	size_t at;             /* next line, 0-based */
 	struct diff_text *out;
 	bool in_hunk;
+	bool in_git_header;    /* a `diff --git` line came after the last hunk */
 	bool loose;            /* no @@ is at the left edge: indented ones count */
 	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
 	struct span old_name, new_name; /* from the latest file header */
@@ -119,7 +120,7 @@ static bool at_file_header(const struct parser *p)
 
 	if (span_starts(line, SPAN("diff --git ")) || span_starts(line, SPAN("*** Update File: ")) ||
 	    span_starts(line, SPAN("*** End Patch")) || span_starts(line, SPAN("*** End of File")) ||
-	    span_starts(line, SPAN("Index: ")))
+	    span_starts(line, SPAN("Index: ")) || claims_end_hunk(line))
 		return true;
 	if (span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
 	    span_starts(peek(p, 2), SPAN("@@")))
@@ -320,6 +321,12 @@ static bool begin_hunk(struct parser *p, struct err *err)
 		               (int)(name.len < 200 ? name.len : 200), name.data);
 	if (name.len)
 		p->name = name;
+	if (!out->hunk_count) {
+		out->claims.old_name = p->old_name;
+		out->claims.new_name = p->new_name;
+	}
+	out->claims.deletes |= is_dev_null(p->new_name) && p->old_name.len;
+	p->in_git_header = false;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
 	p->in_hunk = true;
@@ -332,11 +339,11 @@ static bool take_outside(struct parser *p, struct err *err)
 {
 	struct span line = peek(p, 0);
 
-	if (span_starts(line, SPAN("Binary files ")) || span_starts(line, SPAN("GIT binary patch")))
-		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: this is a binary diff; only text can be patched.");
+	p->in_git_header |= span_starts(line, SPAN("diff --git "));
+	claims_take(&p->out->claims, line, peek(p, 1), p->in_git_header);
 	if (take_header(p, line)) {
-		bool names_new = span_starts(line, SPAN("+++ "));
+		bool names_new = span_starts(line, SPAN("+++ ")) ||
+		                 span_starts(line, SPAN("*** Add File: "));
 
 		p->at++;
 		line = peek(p, 0);
@@ -466,10 +473,16 @@ bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_l
 	if (ok && stated && is_cut_off(&diff, text))
 		ok = err_set(err, ERR_INVALID_DIFF,
 		             "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
+	ok = ok && claims_check(&diff.claims, err);
 	if (ok) {
 		drop_idle_hunks(&diff);
 		drop_repeated_hunks(&diff);
-		if (!stated)
+		if (!stated && diff.claims.mode.len)
+			ok = err_set(err, ERR_INVALID_DIFF,
+			             "Invalid Diff: there is no hunk in it, only the file mode "
+			             "%.*s. Nothing was written; modes are set with chmod.",
+			             (int)diff.claims.mode.len, diff.claims.mode.data);
+		else if (!stated)
 			ok = err_set(err, ERR_INVALID_DIFF,
 			             "Invalid Diff: there is no hunk in it (no line that begins "
 			             "with @@).");

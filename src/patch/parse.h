@@ -29,6 +29,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "patch/claims.h"
 
 struct hunk_line {
 	char op;            /* ' ' context, '-' removed, '+' added */
@@ -56,13 +57,14 @@ struct diff_text {
 	size_t line_count, line_cap;
 	struct hunk *hunks;      /* owned */
 	size_t hunk_count, hunk_cap;
+	struct claims claims;    /* what it says beside its hunks */
 	struct buf shifted;      /* owned; the diff without fences and indentation, if it had them */
 };
 
 void diff_text_release(struct diff_text *diff);
 
 /* INVALID_DIFF (nothing that is a hunk, hunks for several files, a combined or
- * binary diff; *ret_diff_line says where), TOO_LARGE. `text` must outlive *ret. */
+ * binary diff, a rename, a deletion: claims_check; *ret_diff_line says where), TOO_LARGE. `text` must outlive *ret. */
 bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                      struct err *err);
 

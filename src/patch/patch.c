@@ -120,11 +120,13 @@ bool patch_make(const struct lines *base, struct span diff_bytes,
 	                           .corrected = BUF_INIT(LIMIT_DIFF_BYTES * 8) };
 	struct diff_text diff;
 
+	options = options ? options : &defaults;
 	*ret_failure = (struct patch_failure){ 0 };
 	if (!diff_text_parse(diff_bytes, &diff, &ret_failure->diff_line, err))
 		return false;
 	ret_failure->hunk_count = diff.hunk_count;
-	if (!plan_hunks(base, &diff, options ? options : &defaults, &plan, ret_failure, err)) {
+	if (!claims_compare(&diff.claims, options, plan.note, sizeof(plan.note), err) ||
+	    !plan_hunks(base, &diff, options, &plan, ret_failure, err)) {
 		patch_plan_release(&plan);
 		diff_text_release(&diff);
 		return false;

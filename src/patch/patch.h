@@ -77,6 +77,7 @@ struct patch_plan {
 	struct patch_hunk_report *hunks;
 	size_t hunk_count;
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
+	char note[256]; /* what the diff says beside its hunks and was not done (claims.h); "" if nothing */
 };
 
 void patch_plan_release(struct patch_plan *plan);
@@ -106,11 +107,14 @@ void patch_failure_release(struct patch_failure *failure);
 struct patch_options {
 	size_t context; /* lines around each change in `corrected`; 0 means 3 */
 	bool base_has_bom; /* the file has a byte-order mark, which `base` does not show */
+	const char *path;  /* of the file, below its root; NULL: not known, names are not compared */
+	bool exists, executable; /* the file; only with `path` */
 };
 
 /* Makes the plan. `options` may be NULL. On failure *ret is untouched, and *ret_failure
  * (always initialised by this call) holds the details.  Codes:
- *   INVALID_DIFF    no hunk, several files, a hunk that changes nothing, ...
+ *   INVALID_DIFF    no hunk, several files, a hunk that changes nothing, another file's name,
+ *                   a rename, copy, deletion, binary part, link or submodule beside the hunks, ...
  *   AMBIGUOUS_DIFF  a hunk fits several places; candidates are listed
  *   NO_MATCH        a hunk fits nowhere; nearest places are listed
  *   TOO_LARGE       more hunks or bytes than limits.h allows

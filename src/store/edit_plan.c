@@ -2,6 +2,7 @@
 /* One change: the base is checked, then the new body computed; nothing is written. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -265,10 +266,12 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	struct patch_options options = { 0 };
 	struct err why = ERR_INIT;
 
-	(void)call;
 	if (!edit_step_document(step, /* opaque_is_fine= */ false, err))
 		return false;
 	options.base_has_bom = step->doc.bom_bytes != 0;
+	options.path = edit_file_relative(call, step->file);
+	options.exists = step->before.exists && step->before.size;
+	options.executable = step->before.exists && (step->file->disk.stat.st_mode & S_IXUSR);
 	patch_failure_release(&result->failure);
 	step->has_plan = patch_make(&step->doc.lines, step->change->text, &options, &step->plan,
 	                            &result->failure, &why) ||
@@ -279,6 +282,7 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	}
 	result->hunks = mem_steal(&step->plan.hunks);
 	result->hunk_count = step->plan.hunk_count;
+	snprintf(result->note, sizeof(result->note), "%s", step->plan.note);
 	step->plan.hunk_count = 0;
 	if (!edit_plan_script(step, &step->plan.script, !step->plan.drops_bom, err))
 		return false;

@@ -135,7 +135,7 @@ HEADERS = [
     ("words after the name", [b"--- a/%s (original)", b"+++ b/%s (modified)"], RECOVER),
     ("quoted", [b'--- "a/%s"', b'+++ "b/%s"'], RECOVER),
     ("names with blanks", [b"--- a/my file", b"+++ b/my file"], RECOVER),
-    ("other file's name", [b"--- a/example.txt", b"+++ b/example.txt"], RECOVER),
+    ("other file's name", [b"--- a/example.txt", b"+++ b/example.txt"], EFFORT),
     ("no names", [b"---", b"+++"], RECOVER),
     ("original and modified", [b"--- original", b"+++ modified"], RECOVER),
     ("swapped", [b"+++ b/%s", b"--- a/%s"], EFFORT),

@@ -136,10 +136,10 @@ class Program(_Spawned):
         self.name, self.program, self.note = "hasp tool", str(program), ""
 
     def apply(self, base, diff, path="file"):
-        file = os.path.join(self.folder, "file")
+        file = os.path.join(self.folder, os.path.basename(path))
         with open(file, "wb") as out:
             out.write(base)
-        call = {"file_path": "file", "base_content_sha256": hashlib.sha256(base).hexdigest(),
+        call = {"file_path": file, "base_content_sha256": hashlib.sha256(base).hexdigest(),
                 "unified_diff": diff.decode("utf-8")}
         done = subprocess.run([self.program, "tool", "safe_patch", "-", "--json",
                                "--root", self.folder], input=json.dumps(call).encode(),

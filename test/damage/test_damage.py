@@ -100,7 +100,7 @@ def test_the_whole_program_agrees_with_the_engine(group, engine, triples):
             for case in report.cases_of(entry, triples, 3, SEED):
                 if case.diff.strip() and _is_utf8(case.base) and _is_utf8(case.diff):
                     expected = engine.apply(case.base, case.diff)
-                    assert hasp.apply(case.base, case.diff) == expected, entry.name
+                    assert hasp.apply(case.base, case.diff, case.path) == expected, entry.name
 
 
 def _is_utf8(data):

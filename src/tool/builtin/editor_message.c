@@ -118,5 +118,8 @@ char *editor_message(const struct change *change, const struct change_result *re
 		buf_printf(&out, " %zu place%s replaced.", result->replaced,
 		           result->replaced == 1 ? " was" : "s were");
 	describe_hunks(&out, result);
+	/* What a diff says beside its hunks must not be lost in a success. */
+	if (change->kind == CHANGE_PATCH && result->note[0])
+		buf_printf(&out, " %s", result->note);
 	return buf_steal(&out);
 }
