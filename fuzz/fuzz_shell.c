@@ -44,18 +44,17 @@ static void check_summary(const struct shell_analysis *analysis)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)64 << 20);
 	struct span rest;
-	uint32_t c = 0;
+	struct utf8_char c;
 
 	shell_summary(analysis, &text);
 	if (text.overflowed)
 		return;
 	need(lines_count(buf_from(&text, 0)) >= analysis->command_count);
-	for (rest = buf_from(&text, 0); rest.len > 0;) {
-		size_t len = utf8_decode(rest, &c);
-
-		need(len > 0 && (c == '\n' || c >= 0x20) && c != 0x7f && (c < 0x80 || c > 0x9f));
-		need((c < 0x200b || c > 0x200f) && (c < 0x2028 || c > 0x202e));
-		rest = span_skip(rest, len);
+	rest = buf_from(&text, 0);
+	while (utf8_next(&rest, &c)) {
+		need(!c.bad && (c.code == '\n' || c.code >= 0x20));
+		need(c.code != 0x7f && (c.code < 0x80 || c.code > 0x9f));
+		need((c.code < 0x200b || c.code > 0x200f) && (c.code < 0x2028 || c.code > 0x202e));
 	}
 }
 

@@ -6,30 +6,9 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "base/unseen.h"
+#include "base/name.h"
 
 enum { TREE_LINES_MAX = 200, WALK_ENTRIES_MAX = 20000 };
-
-/* What a name may not do: end a line, or pass for something else. */
-static void put_name(struct buf *out, const char *name, size_t len)
-{
-	struct span rest = span_of(name, len);
-
-	while (rest.len) {
-		uint32_t code;
-		size_t step = utf8_decode(rest, &code);
-		bool plain = code >= ' ' && code != 0x7f && !(code >= 0x80 && code < 0xa0) &&
-		             !unseen_is(code) && code != 0x2028 && code != 0x2029 &&
-		             code != 0xfffd && code != '<';
-
-		if (plain)
-			buf_span(out, span_head(rest, step));
-		else
-			buf_char(out, '?');
-		rest = span_of(rest.data + step, rest.len - step);
-	}
-}
 
 static int compare_paths(const void *a, const void *b)
 {
@@ -75,7 +54,7 @@ static bool put_entry(struct buf *out, const char *path, size_t depth, const cha
 	*last = path;
 	*last_len = len;
 	buf_str(out, "  ");
-	put_name(out, path, len);
+	name_line(out, span_of(path, len));
 	buf_char(out, '\n');
 	return true;
 }
@@ -109,7 +88,7 @@ static void put_folders(const struct facts_options *options, struct buf *out)
 
 	for (size_t i = 0; (root = options->provider->ops->root(options->provider, i)); i++) {
 		buf_str(out, i ? "Further folder: " : "Workspace folder: ");
-		put_name(out, root, strlen(root));
+		name_line(out, span_str(root));
 		buf_char(out, '\n');
 	}
 	if (options->temp_folder)

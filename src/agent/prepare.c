@@ -120,7 +120,7 @@ static void add_folder(const char *given, const char *named_by, const struct pre
 	_cleanup_free_ char *warning = NULL;
 
 	if (!why) {
-		json_array_append_new(to->list, json_text(span_str(path)));
+		json_array_append_new(to->list, json_path_bytes(path));
 		return;
 	}
 	warning = mem_printf("%s (%s) %s and is left out of the workspace.", path, named_by, why);
@@ -151,7 +151,7 @@ static json_t *from_project(const json_t *folders, const char *project, bool rem
 		_cleanup_free_ char *path = remote || text[0] == '~' || !text[0] ?
 			mem_strdup(text) : path_join(project, text);
 
-		json_array_append_new(list, json_text(span_str(path)));
+		json_array_append_new(list, json_path_bytes(path));
 	}
 	return list;
 }

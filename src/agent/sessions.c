@@ -95,7 +95,7 @@ static json_t *describe(int folder, const char *folder_path, const char *name)
 		row = json_object();
 		last = last_moment(&read);
 		json_object_set_new(row, "id", json_string(read.id));
-		json_object_set_new(row, "file", json_text(span_str(path)));
+		json_object_set_new(row, "file", json_path_bytes(path));
 		json_object_set_new(row, "lastUpdated", json_text(span_str(last ? last : "")));
 		json_object_set_new(row, "modified",
 		                    json_integer((json_int_t)status.st_mtim.tv_sec * 1000000000 +

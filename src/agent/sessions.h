@@ -40,7 +40,7 @@ void session_read_release(struct session_read *read);
 char *session_read_id(const char *path);
 
 /* Sessions with something to resume, in the order in which they began: [{id, file, title, startTime,
- * lastUpdated, messages}]; a new reference. A project without a folder has none.  Of several files with one
+ * lastUpdated, messages}], `file` in the bytes of its path (not to be printed); a new reference. A project without a folder has none.  Of several files with one
  * id the one that was changed last is the session's; a file in which nobody said anything (Gemini CLI leaves
  * them) counts for none. */
 json_t *sessions_list(struct home *home);

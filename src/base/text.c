@@ -93,7 +93,8 @@ bool line_next(struct span *rest, struct span *ret_line)
 	return true;
 }
 
-size_t utf8_decode(struct span text, uint32_t *ret_code_point)
+/* The length of the character at the start of `text`; 0 when it is none. */
+static size_t decode(struct span text, uint32_t *ret_code_point)
 {
 	const unsigned char *s = (const unsigned char *)text.data;
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -124,6 +125,27 @@ size_t utf8_decode(struct span text, uint32_t *ret_code_point)
 		return 0;
 	*ret_code_point = code;
 	return len;
+}
+
+struct utf8_char utf8_first(struct span text)
+{
+	struct utf8_char c;
+	size_t len = decode(text, &c.code);
+
+	c.bad = len == 0;
+	if (c.bad)
+		c.code = 0xFFFD;
+	c.bytes = span_of(text.data, len ? len : 1);
+	return c;
+}
+
+bool utf8_next(struct span *rest, struct utf8_char *ret)
+{
+	if (!rest->len)
+		return false;
+	*ret = utf8_first(*rest);
+	*rest = span_skip(*rest, ret->bytes.len);
+	return true;
 }
 
 size_t utf8_put(uint32_t code_point, char out[static 4])
@@ -203,7 +225,7 @@ bool utf8_valid(struct span text)
 		if (at == end)
 			break;
 		rest = span_of((const char *)at, (size_t)(end - at));
-		len = utf8_decode(rest, &code);
+		len = decode(rest, &code);
 		if (!len)
 			return false;
 		at += len;

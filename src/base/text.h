@@ -68,10 +68,20 @@ bool line_next(struct span *rest, struct span *ret_line);
 /* Number of lines (0 for the empty text). */
 size_t lines_count(struct span text);
 
-/* Decodes the code point at the start of `text` (not empty); returns its
- * length in bytes (1 to 4), or 0 when the bytes there are not well-formed
- * UTF-8 (Unicode 15, table 3-7: no surrogates, nothing overlong). */
-size_t utf8_decode(struct span text, uint32_t *ret_code_point);
+/* One character of a text of any bytes.  A byte that is not part of well-formed UTF-8 (Unicode 15,
+ * table 3-7: no surrogates, nothing overlong) is one too, a bad one.  It never has no bytes, so a
+ * loop that skips what it was given ends. */
+struct utf8_char {
+	uint32_t code;     /* its scalar value; U+FFFD for a bad byte */
+	bool bad;
+	struct span bytes; /* 1 to 4 of the text; 1 when bad */
+};
+
+/* The character at the start of `text`, which is not empty. */
+struct utf8_char utf8_first(struct span text);
+
+/* Takes the next character off the front of *rest; false at the end. */
+bool utf8_next(struct span *rest, struct utf8_char *ret);
 
 /* Writes 1 to 4 bytes to `out`; returns how many. `code_point` is a scalar value. */
 size_t utf8_put(uint32_t code_point, char out[static 4]);

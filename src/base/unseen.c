@@ -127,9 +127,9 @@ static size_t flag_length(struct span text)
 
 static uint32_t first_of(struct span text)
 {
-	uint32_t c = 0;
+	struct utf8_char c = { 0 };
 
-	return text.len && utf8_decode(text, &c) ? c : 0;
+	return utf8_next(&text, &c) && !c.bad ? c.code : 0;
 }
 
 /* Runs of ASCII, which is nearly all, are taken at once. */
@@ -156,17 +156,21 @@ static size_t show(struct buf *out, struct span text)
 
 		if (!len)
 			len = flag_length(text);
-		if (!len)
-			len = utf8_decode(text, &c);
+		if (!len) {
+			struct utf8_char next = utf8_first(text);
+
+			len = next.bytes.len;
+			c = next.code;
+		}
 		hidden = unseen_is(c) && !belongs(before, c, first_of(span_skip(text, len)), emoji);
 		if (hidden && out)
 			buf_printf(out, "\\u{%x}", (unsigned)c);
 		else if (out)
-			buf_append(out, text.data, len ? len : 1);
+			buf_append(out, text.data, len);
 		count += hidden;
 		emoji = !hidden && (is_emoji(c) || (emoji && c == 0xFE0F));
 		before = c;
-		text = span_skip(text, len ? len : 1);
+		text = span_skip(text, len);
 	}
 	return count;
 }
@@ -181,15 +185,14 @@ size_t unseen_show(struct buf *out, struct span text)
 	return show(out, text);
 }
 
-/* The bytes of the escape that the text begins with; 0: none of ours. */
-static size_t escape_length(struct span text, uint32_t *ret)
+size_t unseen_escape(struct span text, uint32_t *ret)
 {
 	uint32_t c = 0;
-	size_t i = 3;
+	size_t i = 2;
 
-	if (!span_starts(text, SPAN("\\u{")))
+	if (!span_starts(text, SPAN("u{")))
 		return 0;
-	for (; i < text.len && i < 9; i++) {
+	for (; i < text.len && i < 8; i++) {
 		static const char digits[] = "0123456789abcdef";
 		char digit_lower = (char)(text.data[i] >= 'A' && text.data[i] <= 'F' ?
 		                                  text.data[i] + ('a' - 'A') : text.data[i]);
@@ -214,15 +217,14 @@ size_t unseen_read(struct buf *out, struct span text)
 
 		buf_append(out, text.data, len);
 		text = span_skip(text, len);
-		len = escape_length(text, &c);
-		if (len) {
+		len = unseen_escape(span_skip(text, 1), &c);
+		if (len++) {
 			char bytes[4];
 
 			buf_append(out, bytes, utf8_put(c, bytes));
 			count++;
 		} else if (text.len) {
 			buf_char(out, '\\');
-			len = 1;
 		}
 		text = span_skip(text, len);
 	}

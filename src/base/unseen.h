@@ -46,4 +46,8 @@ size_t unseen_show(struct buf *out, struct span text);
  * how many there were. Escapes of any other character stay. */
 size_t unseen_read(struct buf *out, struct span text);
 
+/* The length of the "u{...}" that the text begins with, which a backslash before it makes an escape, and
+ * the character; 0: it begins with none. */
+size_t unseen_escape(struct span text, uint32_t *ret);
+
 #endif

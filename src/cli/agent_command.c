@@ -81,7 +81,11 @@ static bool open_settings(struct headless *run, struct err *err)
 		return err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
 	options.project = run->root;
 	add_allowed(run->invocation, overrides);
-	return settings_load(&options, &run->settings, err);
+	if (!settings_load(&options, &run->settings, err))
+		return false;
+	agent_signals_limit(settings_integer(run->settings, "hasp.endSeconds",
+	                                      AGENT_END_SECONDS));
+	return true;
 }
 
 static void choose_mode(struct headless *run)

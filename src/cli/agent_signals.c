@@ -6,13 +6,32 @@
 
 static struct cancel *to_cancel;
 static volatile sig_atomic_t first_signal;
+static volatile sig_atomic_t end_seconds = AGENT_END_SECONDS;
 
 static void on_signal(int number)
 {
 	if (first_signal)
 		_exit(128 + number);
 	first_signal = number;
+	alarm((unsigned)end_seconds);
 	cancel_set(to_cancel);
+}
+
+/* The time to end in is over. */
+static void on_alarm(int number)
+{
+	static const char said[] = "hasp: The end took longer than hasp.endSeconds; ended as it was.\n";
+
+	(void)number;
+	(void)!write(STDERR_FILENO, said, sizeof(said) - 1);
+	signal(first_signal, SIG_DFL);
+	raise(first_signal);
+}
+
+void agent_signals_limit(long long seconds)
+{
+	end_seconds = seconds < 1 ? 1 : seconds > AGENT_END_SECONDS_MAX ? AGENT_END_SECONDS_MAX :
+	                                                                  (int)seconds;
 }
 
 void agent_signals_install(struct cancel *cancel)
@@ -30,6 +49,8 @@ void agent_signals_install(struct cancel *cancel)
 			continue;
 		sigaction(numbers[i], &action, NULL);
 	}
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
 }
 
 int agent_signal(void)

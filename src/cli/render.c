@@ -196,13 +196,12 @@ static size_t word_length(struct span text, bool *ret_latin)
 
 	*ret_latin = false;
 	while (at < text.len) {
-		uint32_t c;
-		size_t len = utf8_decode(span_skip(text, at), &c);
+		struct utf8_char c = utf8_first(span_skip(text, at));
 
-		if (len == 0 || !is_letter(c))
+		if (c.bad || !is_letter(c.code))
 			break;
-		*ret_latin |= is_ascii_letter(c);
-		at += len;
+		*ret_latin |= is_ascii_letter(c.code);
+		at += c.bytes.len;
 	}
 	return at;
 }
@@ -215,11 +214,10 @@ static size_t put_word(struct cells *cells, struct span text, size_t at)
 
 	mixed |= at > 0 && is_ascii_letter((unsigned char)text.data[at - 1]);
 	while (at < end) {
-		uint32_t c;
-		size_t len = utf8_decode(span_skip(text, at), &c);
+		struct utf8_char c = utf8_first(span_skip(text, at));
 
-		put_character(cells, c, span_of(text.data + at, len), mixed);
-		at += len;
+		put_character(cells, c.code, c.bytes, mixed);
+		at += c.bytes.len;
 	}
 	return end;
 }
@@ -231,26 +229,26 @@ void cells_text(struct cells *cells, struct span text)
 	while (at < text.len && !cells->out->overflowed) {
 		struct span rest = span_skip(text, at);
 		const unsigned char first = (unsigned char)rest.data[0];
-		uint32_t c;
-		size_t len;
+		struct utf8_char c;
 
 		if (first < 0x80) {
-			len = first >= 0x20 && first < 0x7f ? put_ascii(cells, rest) : 1;
+			size_t len = first >= 0x20 && first < 0x7f ? put_ascii(cells, rest) : 1;
+
 			if (first < 0x20 || first == 0x7f)
 				put_control(cells, first);
 			at += len;
 			continue;
 		}
-		len = utf8_decode(rest, &c);
-		if (len == 0) {
-			put_byte_escape(cells, first);
-			at++;
-		} else if (is_letter(c)) {
+		c = utf8_first(rest);
+		if (!c.bad && is_letter(c.code)) {
 			at = put_word(cells, text, at);
-		} else {
-			put_character(cells, c, span_head(rest, len), /* mixed= */ false);
-			at += len;
+			continue;
 		}
+		if (c.bad)
+			put_byte_escape(cells, first);
+		else
+			put_character(cells, c.code, c.bytes, /* mixed= */ false);
+		at += c.bytes.len;
 	}
 }
 

@@ -45,17 +45,15 @@ char *projects_slug(const char *path)
 	const char *slash = strrchr(path, '/');
 	struct span name = span_str(slash ? slash + 1 : path);
 	_cleanup_buf_ struct buf slug = BUF_INIT(name.len * 2 + 1);
+	struct utf8_char next;
 
-	while (name.len) {
-		uint32_t code = '-';
-		size_t len = utf8_decode(name, &code);
-		char c = plain_letter(len ? code : '-');
+	while (utf8_next(&name, &next)) {
+		char c = plain_letter(next.bad ? '-' : next.code);
 
 		if (c != '-' || (slug.len && slug.data[slug.len - 1] != '-'))
 			buf_char(&slug, c);
-		if (code == 0x130)
+		if (next.code == 0x130)
 			buf_char(&slug, '-');
-		name = span_skip(name, len ? len : 1);
 	}
 	while (slug.len && slug.data[slug.len - 1] == '-')
 		slug.data[--slug.len] = '\0';

@@ -12,6 +12,11 @@ static const char rows[] =
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
 	       "How safe a written file is when the call returns: synced to the disk, or replaced "
 	       "atomically and left to the kernel to write out.")
+	INTEGER("hasp.endSeconds", "30",
+	        "After SIGINT, SIGTERM or SIGHUP so many seconds are left to put all in order: to end "
+	        "commands, run SessionEnd hooks, finish the record. Then the program ends as it is. 1 to "
+	        "600.",
+	        NEVER)
 	STRINGS("hasp.fallbacks", "[]",
 	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
 	        "stays overloaded. See docs/models.md.",

@@ -12,17 +12,14 @@
 static json_t *escaped_text(struct span text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(text.len * 4 + 1);
+	struct utf8_char c;
 	json_t *string;
 
-	while (text.len) {
-		uint32_t code;
-		size_t len = utf8_decode(text, &code);
-
-		if (len)
-			buf_append(&out, text.data, len);
+	while (utf8_next(&text, &c)) {
+		if (c.bad)
+			buf_printf(&out, "\\x%02x", (unsigned char)c.bytes.data[0]);
 		else
-			buf_printf(&out, "\\x%02x", (unsigned char)text.data[0]);
-		text = span_skip(text, len ? len : 1);
+			buf_span(&out, c.bytes);
 	}
 	string = json_stringn_nocheck(out.data ? out.data : "", out.len);
 	return string ? string : json_null();
@@ -41,6 +38,13 @@ json_t *json_text(struct span text)
 json_t *json_cstr(const char *str)
 {
 	return str ? json_text(span_str(str)) : json_null();
+}
+
+json_t *json_path_bytes(const char *path)
+{
+	json_t *string = json_string_nocheck(path);
+
+	return string ? string : json_null();
 }
 
 json_t *json_sha256(const struct sha256 *sum)

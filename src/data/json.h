@@ -54,6 +54,9 @@ bool json_print_string(struct buf *out, struct span text);
 /* A string of any bytes: well-formed UTF-8 as it is, other bytes as "\xNN". */
 json_t *json_text(struct span text);
 json_t *json_cstr(const char *str); /* NULL gives null */
+/* The bytes as they are, also those that are no text: a path in a value that stays inside the program. Never
+ * printed. */
+json_t *json_path_bytes(const char *path);
 
 /* The value with every string and name as unseen_show (base/unseen.h) has it; *count (may be NULL) grows by
  * the characters that were escaped.  Without any it is `value` itself. */

@@ -164,13 +164,12 @@ static bool read_escape(struct reader *reader)
 static bool skip_multibyte(struct reader *reader)
 {
 	while (reader->at < reader->end && (unsigned char)*reader->at > 0x7f) {
-		uint32_t code;
 		struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
-		size_t len = utf8_decode(rest, &code);
+		struct utf8_char c = utf8_first(rest);
 
-		if (!len)
+		if (c.bad)
 			return false;
-		reader->at += len;
+		reader->at += c.bytes.len;
 	}
 	return true;
 }

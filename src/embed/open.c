@@ -120,7 +120,7 @@ static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options,
 		                         .program = program_of(options) };
 
 	for (size_t i = 1; i < options->folder_count; i++)
-		json_array_append_new(list, json_text(span_str(options->folders[i])));
+		json_array_append_new(list, json_path_bytes(options->folders[i]));
 	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
 	worker.roots = roots;
 	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,

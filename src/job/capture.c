@@ -139,15 +139,11 @@ static bool is_odd(unsigned char c)
 
 static size_t count_odd(struct span bytes)
 {
+	struct utf8_char c;
 	size_t odd = 0;
 
-	for (size_t i = 0; i < bytes.len;) {
-		uint32_t c;
-		size_t len = utf8_decode(span_skip(bytes, i), &c);
-
-		odd += !len || is_odd((unsigned char)bytes.data[i]);
-		i += len ? len : 1;
-	}
+	while (utf8_next(&bytes, &c))
+		odd += c.bad || is_odd((unsigned char)c.bytes.data[0]);
 	return odd;
 }
 

@@ -222,17 +222,12 @@ static bool may_go_on(struct span bytes)
 /* Takes one code point off the front; 0 when more bytes are needed. */
 static size_t take(struct plain *plain, struct span bytes, bool last)
 {
-	uint32_t c = 0;
-	size_t len = utf8_decode(bytes, &c);
+	struct utf8_char c = utf8_first(bytes);
 
-	if (len) {
-		next(plain, c, span_head(bytes, len));
-		return len;
-	}
-	if (!last && may_go_on(bytes))
+	if (c.bad && !last && may_go_on(bytes))
 		return 0;
-	next(plain, 0xFFFD, SPAN("\xEF\xBF\xBD"));
-	return 1;
+	next(plain, c.code, c.bad ? SPAN("\xEF\xBF\xBD") : c.bytes);
+	return c.bytes.len;
 }
 
 /* Completes the code point that the last piece ended in. Returns how many bytes it took. */

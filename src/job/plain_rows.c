@@ -86,9 +86,7 @@ void plain_rows_newline(struct plain_rows *rows)
 
 static size_t step(const struct buf *row, size_t at)
 {
-	uint32_t c;
-
-	return at < row->len ? utf8_decode(buf_from(row, at), &c) : 0;
+	return at < row->len ? utf8_first(buf_from(row, at)).bytes.len : 0;
 }
 
 /* `remove` bytes at the cursor give way to `text`. */

@@ -150,13 +150,12 @@ static bool read_char_escape(struct regex_reader *reader, char letter, struct re
 static void read_plain(struct regex_reader *reader, struct regex_token *ret)
 {
 	struct span rest = span_skip(reader->text, reader->at);
-	uint32_t code_point = 0;
-	size_t len = rest.len > 0 ? utf8_decode(rest, &code_point) : 0;
+	struct utf8_char c = { .bad = true };
 
-	if (rest.len > 0)
-		reader->at += len ? len : 1;
-	ret->kind = len ? TOKEN_CHAR : TOKEN_ODD;
-	ret->code_point = code_point;
+	if (utf8_next(&rest, &c))
+		reader->at += c.bytes.len;
+	ret->kind = c.bad ? TOKEN_ODD : TOKEN_CHAR;
+	ret->code_point = c.bad ? 0 : c.code;
 }
 
 /* ---- sets ---- */

@@ -64,18 +64,16 @@ void wire_quote(struct buf *out, struct span text)
 	enum { QUOTE_BYTES = 500 };
 	struct span head = utf8_head(span_trim(text), QUOTE_BYTES);
 	bool blank = true; /* so that blanks at the beginning are left out */
+	struct utf8_char c;
 
-	while (head.len) {
-		uint32_t code;
-		size_t len = utf8_decode(head, &code);
-		bool shown = len && code > 0x20 && (code < 0x7F || code > 0x9F);
+	while (utf8_next(&head, &c)) {
+		bool shown = !c.bad && c.code > 0x20 && (c.code < 0x7F || c.code > 0x9F);
 
 		if (shown)
-			buf_append(out, head.data, len);
+			buf_span(out, c.bytes);
 		else if (!blank)
 			buf_char(out, ' ');
 		blank = !shown;
-		head = span_skip(head, len ? len : 1);
 	}
 	if (span_trim(text).len > QUOTE_BYTES)
 		buf_str(out, "...");

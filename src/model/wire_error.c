@@ -52,18 +52,15 @@ static struct span key_word(struct span text)
 
 static size_t add_character(struct buf *out, struct span text)
 {
-	uint32_t code;
-	size_t len = utf8_decode(text, &code);
-	bool hidden = code < 0x20 || (code >= 0x7F && code < 0xA0) ||
-	              code == 0x2028 || code == 0x2029 || unseen_is(code);
+	struct utf8_char c = utf8_first(text);
+	bool hidden = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0) ||
+	              c.code == 0x2028 || c.code == 0x2029 || unseen_is(c.code);
 
-	if (!len || hidden) {
-		if (out->len && out->data[out->len - 1] != ' ')
-			buf_char(out, ' ');
-		return len ? len : 1;
-	}
-	buf_append(out, text.data, len);
-	return len;
+	if (!c.bad && !hidden)
+		buf_span(out, c.bytes);
+	else if (out->len && out->data[out->len - 1] != ' ')
+		buf_char(out, ' ');
+	return c.bytes.len;
 }
 
 void fault_clean(struct buf *out, struct span text)

@@ -59,12 +59,12 @@ static unsigned class_of(const char *ascii)
 /* Takes the next character of a text; *ret_ascii is what it looks like, NULL for none. */
 static struct span next_character(struct span *text, uint32_t *ret_code, const char **ret_ascii)
 {
-	size_t len = utf8_decode(*text, ret_code);
-	struct span character = span_head(*text, len ? len : 1);
+	struct utf8_char c = utf8_first(*text);
 
-	*ret_ascii = len > 1 ? fold_lookalike(*ret_code) : NULL;
-	*text = span_skip(*text, character.len);
-	return character;
+	*ret_code = c.code;
+	*ret_ascii = c.bytes.len > 1 ? fold_lookalike(c.code) : NULL;
+	*text = span_skip(*text, c.bytes.len);
+	return c.bytes;
 }
 
 static bool contains(struct span text, struct span part)

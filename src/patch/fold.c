@@ -76,17 +76,16 @@ static struct span trim_end(struct span body)
 /* The body with look-alikes as ASCII, in *scratch. Bytes that are not UTF-8 stay. */
 static struct span fold_characters(struct span body, struct buf *scratch)
 {
+	struct utf8_char c;
+
 	buf_clear(scratch);
-	while (body.len) {
-		uint32_t code;
-		size_t len = (unsigned char)body.data[0] < 0x80 ? 1 : utf8_decode(body, &code);
-		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
+	while (utf8_next(&body, &c)) {
+		const char *ascii = c.bytes.len > 1 ? fold_lookalike(c.code) : NULL;
 
 		if (ascii)
 			buf_str(scratch, ascii);
 		else
-			buf_append(scratch, body.data, len ? len : 1);
-		body = span_skip(body, len ? len : 1);
+			buf_span(scratch, c.bytes);
 	}
 	return buf_view(scratch);
 }

@@ -278,13 +278,12 @@ static void end_hunk(struct parser *p)
 static struct span skip_spaces(struct span line)
 {
 	while (line.len) {
-		uint32_t code;
-		size_t len = utf8_decode(line, &code);
-		const char *ascii = len > 1 ? fold_lookalike(code) : NULL;
+		struct utf8_char c = utf8_first(line);
+		const char *ascii = c.bytes.len > 1 ? fold_lookalike(c.code) : NULL;
 
 		if (line.data[0] != ' ' && line.data[0] != '\t' && !(ascii && (!*ascii || *ascii == ' ')))
 			break;
-		line = span_skip(line, len ? len : 1);
+		line = span_skip(line, c.bytes.len);
 	}
 	return line;
 }

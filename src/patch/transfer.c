@@ -16,14 +16,10 @@ static size_t step(struct span text, size_t at, size_t *ret_folded)
 {
 	struct span rest = span_skip(text, at);
 	const char *ascii;
-	uint32_t code;
-	size_t len = utf8_decode(rest, &code);
+	struct utf8_char c = utf8_first(rest);
+	size_t len = c.bytes.len;
 
-	if (!len) {
-		*ret_folded = 1;
-		return 1;
-	}
-	ascii = len > 1 ? fold_lookalike(code) : NULL;
+	ascii = len > 1 ? fold_lookalike(c.code) : NULL;
 	if (ascii) {
 		*ret_folded = 0;
 		for (; *ascii; ascii++)

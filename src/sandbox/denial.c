@@ -108,22 +108,19 @@ static bool misleads(uint32_t c)
 static void put_escaped(struct buf *out, const char *text)
 {
 	struct span rest = span_str(text);
+	struct utf8_char c;
 
-	while (rest.len) {
-		uint32_t c = 0;
-		size_t len = utf8_decode(rest, &c);
-
-		if (len == 0)
-			buf_printf(out, "\\x%02x", (unsigned char)rest.data[0]);
-		else if (c == '\\')
+	while (utf8_next(&rest, &c)) {
+		if (c.bad)
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (c.code == '\\')
 			buf_str(out, "\\\\");
-		else if (!misleads(c))
-			buf_append(out, rest.data, len);
-		else if (c < 0x80)
-			buf_printf(out, "\\x%02x", (unsigned)c);
+		else if (!misleads(c.code))
+			buf_span(out, c.bytes);
+		else if (c.code < 0x80)
+			buf_printf(out, "\\x%02x", (unsigned)c.code);
 		else
-			buf_printf(out, "\\u{%x}", (unsigned)c);
-		rest = span_skip(rest, len ? len : 1);
+			buf_printf(out, "\\u{%x}", (unsigned)c.code);
 	}
 }
 

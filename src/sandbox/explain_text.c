@@ -30,18 +30,15 @@ static bool misleads(uint32_t c)
 void explain_escape(struct buf *out, const char *text)
 {
 	struct span rest = span_str(text);
+	struct utf8_char c;
 
-	while (rest.len) {
-		uint32_t c = 0;
-		size_t len = utf8_decode(rest, &c);
-
-		if (len == 0 || (c < 0x80 && misleads(c)))
-			buf_printf(out, "\\x%02x", (unsigned char)rest.data[0]);
-		else if (misleads(c))
-			buf_printf(out, "\\u{%" PRIx32 "}", c);
+	while (utf8_next(&rest, &c)) {
+		if (c.bad || (c.code < 0x80 && misleads(c.code)))
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (misleads(c.code))
+			buf_printf(out, "\\u{%" PRIx32 "}", c.code);
 		else
-			buf_append(out, rest.data, len);
-		rest = span_skip(rest, len ? len : 1);
+			buf_span(out, c.bytes);
 	}
 }
 

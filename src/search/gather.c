@@ -96,21 +96,14 @@ static size_t line_start(struct span text, size_t at)
 /* Appends well-formed UTF-8 as it is, and U+FFFD for each byte that is not. */
 static void put_text(struct buf *out, struct span text)
 {
-	uint32_t code_point;
+	struct utf8_char c;
 
 	if (utf8_valid(text)) {
 		buf_span(out, text);
 		return;
 	}
-	while (text.len > 0) {
-		size_t len = utf8_decode(text, &code_point);
-
-		if (len > 0)
-			buf_append(out, text.data, len);
-		else
-			buf_str(out, "\xef\xbf\xbd");
-		text = span_skip(text, len > 0 ? len : 1);
-	}
+	while (utf8_next(&text, &c))
+		buf_span(out, c.bad ? SPAN("\xef\xbf\xbd") : c.bytes);
 }
 
 /* The window of at most `max` bytes that is shown of a long line: around the match, and not in the

@@ -34,17 +34,15 @@ static bool is_deceptive(uint32_t c)
 
 static void show_text(struct buf *out, struct span text)
 {
-	while (text.len) {
-		uint32_t c = 0;
-		size_t len = utf8_decode(text, &c);
+	struct utf8_char c;
 
-		if (!len)
-			buf_printf(out, "\\x%02x", (unsigned char)text.data[0]);
-		else if (is_deceptive(c))
-			buf_printf(out, "\\u{%x}", c);
+	while (utf8_next(&text, &c)) {
+		if (c.bad)
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (is_deceptive(c.code))
+			buf_printf(out, "\\u{%x}", c.code);
 		else
-			buf_append(out, text.data, len);
-		text = span_skip(text, len ? len : 1);
+			buf_span(out, c.bytes);
 	}
 }
 

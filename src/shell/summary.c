@@ -36,10 +36,10 @@ static bool is_deceptive(uint32_t c)
  * caller quotes with a backslash. */
 static size_t put_character(struct buf *out, struct span text, const char *escape)
 {
-	uint32_t c = 0;
-	size_t len = utf8_decode(text, &c);
+	const struct utf8_char first = utf8_first(text);
+	const uint32_t c = first.code;
 
-	if (len == 0)
+	if (first.bad)
 		buf_printf(out, "\\x%02x", (unsigned char)text.data[0]);
 	else if (c == '\n' || c == '\t')
 		buf_str(out, c == '\n' ? "\\n" : "\\t");
@@ -50,8 +50,8 @@ static size_t put_character(struct buf *out, struct span text, const char *escap
 	else if (c < 0x80 && strchr(escape, (int)c))
 		buf_printf(out, "\\%c", (char)c);
 	else
-		buf_append(out, text.data, len);
-	return len ? len : 1;
+		buf_span(out, first.bytes);
+	return first.bytes.len;
 }
 
 static void put_text(struct buf *out, struct span text, const char *escape)
@@ -62,13 +62,11 @@ static void put_text(struct buf *out, struct span text, const char *escape)
 
 static bool needs_escape(struct span text)
 {
-	for (size_t len; text.len > 0; text = span_skip(text, len)) {
-		uint32_t c = 0;
+	struct utf8_char c;
 
-		len = utf8_decode(text, &c);
-		if (len == 0 || is_deceptive(c))
+	while (utf8_next(&text, &c))
+		if (c.bad || is_deceptive(c.code))
 			return true;
-	}
 	return false;
 }
 

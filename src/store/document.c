@@ -55,23 +55,18 @@ static bool decode_utf8(struct decoder *decoder, struct span raw)
 	struct document *doc = decoder->doc;
 
 	while (raw.len) {
-		size_t good = 0;
+		struct span rest = raw;
+		struct utf8_char c = { 0 };
 
-		while (good < raw.len) {
-			uint32_t code;
-			size_t len = utf8_decode(span_skip(raw, good), &code);
-
-			if (!len)
-				break;
-			good += len;
-		}
-		buf_span(&doc->decoded, span_head(raw, good));
-		raw = span_skip(raw, good);
-		if (raw.len) {
+		while (!c.bad && utf8_next(&rest, &c))
+			;
+		/* The bad byte, if there is one, is just before what remains. */
+		buf_span(&doc->decoded, span_head(raw, raw.len - rest.len - (c.bad ? 1 : 0)));
+		if (c.bad) {
 			buf_span(&doc->decoded, REPLACEMENT);
 			doc->replaced++;
-			raw = span_skip(raw, 1);
 		}
+		raw = rest;
 	}
 	return !doc->decoded.overflowed;
 }

@@ -45,16 +45,13 @@ static bool check_ascii(struct span text, struct err *err)
 	size_t line = 1;
 
 	for (size_t i = 0; i < text.len; i++) {
-		uint32_t code = 0;
-
 		line += text.data[i] == '\n';
 		if ((unsigned char)text.data[i] < 0x80)
 			continue;
-		utf8_decode(span_skip(text, i), &code);
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The encoding ASCII has no character U+%04X, in line %zu of the new "
 		               "content. Write it without the character, or in another encoding.",
-		               (unsigned)code, line);
+		               (unsigned)utf8_first(span_skip(text, i)).code, line);
 	}
 	return true;
 }

@@ -219,15 +219,11 @@ static bool mostly_utf8(struct span raw)
 {
 	size_t sequences = 0;
 	size_t strays = 0;
-	size_t at = 0;
+	struct utf8_char c;
 
-	while (at < raw.len) {
-		uint32_t code;
-		size_t len = utf8_decode(span_skip(raw, at), &code);
-
-		sequences += len > 1;
-		strays += len == 0;
-		at += len ? len : 1;
+	while (utf8_next(&raw, &c)) {
+		sequences += c.bytes.len > 1;
+		strays += c.bad;
 	}
 	return sequences >= 4 * strays;
 }

@@ -89,13 +89,13 @@ static bool refuse_character(const struct document *doc, const struct new_text *
                              size_t offset, struct err *err)
 {
 	struct span rest = span_skip(new_text->text, offset);
-	uint32_t code = 0;
-	size_t len = rest.len ? utf8_decode(rest, &code) : 0;
+	struct utf8_char c = { .bytes = SPAN("") };
 
+	utf8_next(&rest, &c);
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "The file is in the encoding %s, which has no character U+%04X (%.*s), "
 	               "in line %zu of the new text. Write that line without the character.",
-	               doc->encoding, (unsigned)code, (int)len, len ? rest.data : "",
+	               doc->encoding, (unsigned)c.code, (int)c.bytes.len, c.bytes.data,
 	               line_of(new_text, offset));
 }
 

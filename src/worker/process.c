@@ -188,17 +188,15 @@ void process_listen(struct process *process)
 
 void process_say(struct span text, struct buf *out)
 {
-	while (text.len) {
-		uint32_t point;
-		size_t len = utf8_decode(text, &point);
+	struct utf8_char c;
 
-		if (len == 1 && text.data[0] == '\n')
+	while (utf8_next(&text, &c)) {
+		if (c.code == '\n')
 			buf_str(out, " | ");
-		else if (len && point >= ' ' && point != 0x7f && !(point >= 0x80 && point < 0xa0))
-			buf_append(out, text.data, len);
-		else if (!len || text.data[0] != '\r')
+		else if (!c.bad && c.code >= ' ' && !(c.code >= 0x7f && c.code < 0xa0))
+			buf_span(out, c.bytes);
+		else if (c.code != '\r')
 			buf_char(out, '?');
-		text = span_skip(text, len ? len : 1);
 	}
 }
 

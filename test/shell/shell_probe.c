@@ -16,18 +16,16 @@
 
 static void put_string(struct span text)
 {
-	putchar('"');
-	while (text.len > 0) {
-		uint32_t c = 0;
-		size_t len = utf8_decode(text, &c);
+	struct utf8_char c;
 
-		if (len == 0)
-			printf("\\udc%02x", (unsigned char)text.data[0]);
-		else if (c < 0x20 || c == '"' || c == '\\')
-			printf("\\u%04x", (unsigned)c);
+	putchar('"');
+	while (utf8_next(&text, &c)) {
+		if (c.bad)
+			printf("\\udc%02x", (unsigned char)c.bytes.data[0]);
+		else if (c.code < 0x20 || c.code == '"' || c.code == '\\')
+			printf("\\u%04x", (unsigned)c.code);
 		else
-			fwrite(text.data, 1, len, stdout);
-		text = span_skip(text, len ? len : 1);
+			fwrite(c.bytes.data, 1, c.bytes.len, stdout);
 	}
 	putchar('"');
 }

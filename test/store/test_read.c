@@ -252,13 +252,11 @@ static void a_text_in_pieces_gives_the_same_window(void **state)
 		window_init(&b, &request, &parts);
 		window_feed(&a, SPAN(text));
 		window_finish(&a);
-		for (struct span rest = SPAN(text); rest.len;) {
-			uint32_t code;
-			size_t len = utf8_decode(rest, &code);
+		struct span rest = SPAN(text);
+		struct utf8_char c;
 
-			window_feed(&b, span_head(rest, len));
-			rest = span_skip(rest, len);
-		}
+		while (utf8_next(&rest, &c))
+			window_feed(&b, c.bytes);
 		window_finish(&b);
 		assert_true(span_eq(buf_view(&whole), buf_view(&parts)));
 		assert_int_equal(a.total_lines, 6);

@@ -140,17 +140,14 @@ static bool decode(const struct answer *answer, struct document *ret, struct err
 /* The first so many characters. */
 static struct span head_characters(struct span text, size_t most, size_t *ret_count)
 {
-	size_t at = 0, count = 0;
-	uint32_t code_point;
+	struct span rest = text;
+	struct utf8_char ignored;
+	size_t count = 0;
 
-	while (at < text.len && count < most) {
-		size_t len = utf8_decode(span_skip(text, at), &code_point);
-
-		at += len ? len : 1;
+	while (count < most && utf8_next(&rest, &ignored))
 		count++;
-	}
 	*ret_count = count;
-	return span_head(text, at);
+	return span_head(text, text.len - rest.len);
 }
 
 static void put_title(json_t *page, const struct buf *title)
