@@ -355,6 +355,7 @@ static void take_reply(struct errand *run, const struct model_reply *reply)
 /* The provider says that it is too much: once, it is made less and sent again. */
 static bool made_smaller(struct errand *run)
 {
+	const struct err said = *run->err;
 	struct err err = ERR_INIT;
 
 	if (run->err->code != ERR_CONTEXT_TOO_LARGE || run->made_smaller)
@@ -364,7 +365,8 @@ static bool made_smaller(struct errand *run)
 		*run->err = (struct err)ERR_INIT;
 		return true;
 	}
-	*run->err = err;
+	err_set(run->err, err.code, "%.480s The provider's words: %.480s", err.message,
+	        said.message);
 	return false;
 }
 

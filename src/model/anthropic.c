@@ -188,7 +188,9 @@ static void add_answer(json_t *body, const struct claude_plan *plan,
 	add_sampling(body, plan, request);
 	if (request->session_id)
 		json_object_set_new(body, "metadata",
-		                    json_pack("{s:o}", "user_id", json_cstr(request->session_id)));
+		                    json_pack("{s:o}", "user_id",
+		                              wire_session_key(request->session_id,
+		                                               CLAUDE_USER_CHARACTERS)));
 	claude_cache(body);
 }
 

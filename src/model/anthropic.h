@@ -9,6 +9,9 @@
 #include "model/provider.h"
 #include "model/wire.h"
 
+/* The longest metadata.user_id ("Create a Message"). */
+enum { CLAUDE_USER_CHARACTERS = 256 };
+
 /* How a model thinks. */
 enum claude_thinking {
 	CLAUDE_PLAIN,    /* not at all */

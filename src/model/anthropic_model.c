@@ -58,7 +58,7 @@ uint64_t claude_context_tokens(const char *name)
 
 /* ---- thinking -------------------------------------------------------------------------------- */
 
-enum { BUDGET_LEAST = 1024, BUDGET_LOW = 4096, BUDGET_HIGH = 24000 };
+enum { BUDGET_LEAST = 1024, BUDGET_LOW = 4096, BUDGET_MEDIUM = 12000, BUDGET_HIGH = 24000 };
 enum { OUTPUT_USUAL = 64000, OUTPUT_LEAST = 8192 };
 
 static bool is_thought(const json_t *block)
@@ -91,7 +91,9 @@ static const char *effort_of(enum model_thinking thinking)
 {
 	if (thinking == MODEL_THINK_LOW || thinking == MODEL_THINK_OFF)
 		return "low";
-	return thinking == MODEL_THINK_HIGH ? "high" : NULL;
+	return thinking == MODEL_THINK_MEDIUM ? "medium" :
+	       thinking == MODEL_THINK_HIGH   ? "high" :
+	                                        NULL;
 }
 
 static void plan_budget(struct claude_plan *plan, const struct model_request *request,
@@ -104,9 +106,12 @@ static void plan_budget(struct claude_plan *plan, const struct model_request *re
 	    turn_began_without(messages))
 		return;
 	if (!budget)
-		budget = request->thinking == MODEL_THINK_LOW ? BUDGET_LOW : BUDGET_HIGH;
-	if (budget >= plan->max_tokens)
-		budget = plan->max_tokens - 1;
+		budget = request->thinking == MODEL_THINK_LOW    ? BUDGET_LOW :
+		         request->thinking == MODEL_THINK_MEDIUM ? BUDGET_MEDIUM :
+		                                                   BUDGET_HIGH;
+	/* Thoughts are a part of the longest length: the answer gets half of it. */
+	if (budget > plan->max_tokens / 2)
+		budget = plan->max_tokens / 2;
 	if (budget < BUDGET_LEAST) {
 		if (plan->max_tokens <= BUDGET_LEAST)
 			return;
@@ -121,6 +126,7 @@ static void plan_adaptive(struct claude_plan *plan, const struct model_request *
 	enum claude_thinking kind = plan->model->thinking;
 	bool off = request->thinking == MODEL_THINK_OFF || plan->force;
 	bool asked = request->thinking == MODEL_THINK_LOW ||
+	             request->thinking == MODEL_THINK_MEDIUM ||
 	             request->thinking == MODEL_THINK_HIGH || request->thinking_tokens;
 
 	plan->effort = effort_of(request->thinking);

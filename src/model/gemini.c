@@ -3,6 +3,7 @@
 #include "model/gemini.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "data/json.h"
@@ -24,6 +25,36 @@ enum gemini_family gemini_family_of(const char *model_name)
 	if (version < 2.5)
 		return GEMINI_OTHER;
 	return lite ? GEMINI_25_FLASH_LITE : flash ? GEMINI_25_FLASH : GEMINI_25_PRO;
+}
+
+/* The levels that a model takes; the first row whose parts are both in the name counts.
+ * Source: ai.google.dev/gemini-api/docs/thinking and each model's page: 3.7 and 3.8 Flash answer MINIMAL
+ * with an error. */
+enum { LEVEL_MINIMAL = 1, LEVEL_MEDIUM = 2 };
+static const struct {
+	const char *version, *kind;
+	unsigned levels; /* beside LOW and HIGH, which all have */
+} levels[] = {
+	{ "gemini-3-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },
+	{ "gemini-3.1-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },
+	{ "gemini-3.5-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },
+	{ "gemini-3.6-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },
+	{ "gemini-3-", "pro", 0 },
+	/* 3.1 Pro, 3.7 and 3.8 Flash, and models that are newer than this table. */
+	{ "", "", LEVEL_MEDIUM },
+};
+
+const char *gemini_level(const char *model_name, enum model_thinking thinking)
+{
+	size_t i = 0;
+
+	while (!strstr(model_name, levels[i].version) || !strstr(model_name, levels[i].kind))
+		i++;
+	if (thinking == MODEL_THINK_OFF && (levels[i].levels & LEVEL_MINIMAL))
+		return "MINIMAL";
+	if (thinking == MODEL_THINK_MEDIUM && (levels[i].levels & LEVEL_MEDIUM))
+		return "MEDIUM";
+	return thinking == MODEL_THINK_OFF || thinking == MODEL_THINK_LOW ? "LOW" : "HIGH";
 }
 
 static bool gemini_count(struct span body, uint64_t *ret, struct err *err)

@@ -23,6 +23,9 @@ static inline bool gemini_signs(enum gemini_family family)
 	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
 }
 
+/* The level that comes nearest to what was asked, of those that the model takes. */
+const char *gemini_level(const char *model_name, enum model_thinking thinking);
+
 /* The contents as this family takes them: a new reference. */
 json_t *gemini_contents(const json_t *contents, enum gemini_family family);
 /* A JSON Schema without what Gemini does not know: a new reference. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/gemini.h"
+#include "model/wire_error.h"
 
 /* A limit by the minute is renewed after at most one. */
 enum { MINUTE_S = 60 };
@@ -152,9 +153,13 @@ static enum wire_trouble rate_limited(const struct details *details, struct span
 	static const char *const used_up[] = { "QUOTA_EXHAUSTED", "INSUFFICIENT_G1_CREDITS_BALANCE",
 	                                       "MODEL_CAPACITY_EXHAUSTED",
 	                                       "MODEL_CAPACITY_EXCEEDED" };
-	bool quota = details->per_day || has_no_quota(message) ||
-	             contains(message, "exhausted your capacity");
+	static const char *const sentences[] = { "exhausted your capacity", "prepayment",
+	                                         "credits are depleted", "spending cap",
+	                                         "spend cap", "spending limit" };
+	bool quota = details->per_day || has_no_quota(message);
 
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
+		quota |= contains(message, sentences[i]);
 	for (size_t i = 0; i < ARRAY_LEN(used_up); i++)
 		quota |= reason_is(details, used_up[i]);
 	if (quota) {
@@ -167,22 +172,38 @@ static enum wire_trouble rate_limited(const struct details *details, struct span
 	return WIRE_TRANSIENT;
 }
 
+/* The Gemini API's words, Vertex AI's, and those of Claude at Vertex. */
+static bool is_too_long(int status, struct span message)
+{
+	static const char *const sentences[] = {
+		"exceeds the maximum number of tokens", "only supports up to", "input token count",
+		"input context is too long", "rompt is too long",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
+		if (status == 400 && contains(message, sentences[i]))
+			return true;
+	return false;
+}
+
 enum wire_trouble gemini_error_of(int status, const json_t *error, double *delay_s,
                                   struct err *err)
 {
 	struct span message = json_span(json_object_get(error, "message"));
+	_cleanup_buf_ struct buf clean = BUF_INIT(ERR_MESSAGE_MAX);
 	struct details details = read_details(error);
 	enum wire_trouble trouble;
 
 	status = status_of(status, error);
-	trouble = wire_status(status, message, err);
+	fault_clean(&clean, message);
+	trouble = wire_status(status, buf_view(&clean), err);
 	if (status == 429)
 		return rate_limited(&details, message, delay_s, err);
 	if (status >= 500)
 		*delay_s = details.retry_s;
 	if (status == 400 && reason_is(&details, "API_KEY_INVALID"))
 		err->code = ERR_AUTHENTICATION_FAILED;
-	if (status == 400 && contains(message, "exceeds the maximum number of tokens"))
+	if (is_too_long(status, message))
 		err->code = ERR_CONTEXT_TOO_LARGE;
 	return trouble;
 }

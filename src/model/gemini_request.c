@@ -126,34 +126,52 @@ static void put_tool_mode(const struct model_request *request, json_t *body)
 /* Tokens to think with, for each of enum model_thinking, and what the family allows. */
 static const struct budget {
 	enum gemini_family family;
-	unsigned by_default, off, low, high, least, most;
+	unsigned by_default, off, low, medium, high, least, most;
 } budgets[] = {
-	{ GEMINI_25_PRO, 8192, 128, 1024, 32768, 128, 32768 },
-	{ GEMINI_25_FLASH, 8192, 0, 1024, 24576, 1, 24576 },
-	{ GEMINI_25_FLASH_LITE, 8192, 0, 1024, 24576, 512, 24576 },
+	{ GEMINI_25_PRO, 8192, 128, 1024, 8192, 32768, 128, 32768 },
+	{ GEMINI_25_FLASH, 8192, 0, 1024, 8192, 24576, 1, 24576 },
+	{ GEMINI_25_FLASH_LITE, 8192, 0, 1024, 8192, 24576, 512, 24576 },
 };
+
+static unsigned wanted_budget(const struct budget *row, const struct model_request *request)
+{
+	switch (request->thinking) {
+	case MODEL_THINK_OFF:
+		return row->off;
+	case MODEL_THINK_LOW:
+		return row->low;
+	case MODEL_THINK_MEDIUM:
+		return row->medium;
+	case MODEL_THINK_HIGH:
+		return row->high;
+	default:
+		return row->by_default;
+	}
+}
+
+/* Thoughts count as output (ai.google.dev/gemini-api/docs/thinking): the answer gets half of the longest
+ * length, or thoughts could use it up. */
+static unsigned within_half(unsigned budget, const struct model_request *request)
+{
+	unsigned half = request->max_output_tokens / 2;
+
+	return half && budget > half ? half : budget;
+}
 
 static unsigned budget_of(const struct budget *row, const struct model_request *request)
 {
-	if (request->thinking == MODEL_THINK_OFF)
-		return row->off;
-	if (request->thinking_tokens)
-		return request->thinking_tokens < row->least ? row->least :
-		       request->thinking_tokens > row->most  ? row->most :
-		                                               request->thinking_tokens;
-	return request->thinking == MODEL_THINK_LOW  ? row->low :
-	       request->thinking == MODEL_THINK_HIGH ? row->high :
-	                                               row->by_default;
+	unsigned budget = wanted_budget(row, request), most;
+
+	if (request->thinking != MODEL_THINK_OFF && request->thinking_tokens)
+		budget = request->thinking_tokens < row->least ? row->least :
+		         request->thinking_tokens > row->most  ? row->most :
+		                                                 request->thinking_tokens;
+	most = within_half(budget, request);
+	return most == budget || most >= row->least ? most : row->off;
 }
 
-static const char *level_of(enum gemini_family family, enum model_thinking thinking)
-{
-	if (thinking == MODEL_THINK_OFF && family == GEMINI_3_FLASH)
-		return "MINIMAL";
-	return thinking == MODEL_THINK_OFF || thinking == MODEL_THINK_LOW ? "LOW" : "HIGH";
-}
-
-static json_t *thinking_config(enum gemini_family family, const struct model_request *request)
+static json_t *thinking_config(const char *name, enum gemini_family family,
+                               const struct model_request *request)
 {
 	json_t *config = json_pack("{s:b}", "includeThoughts", request->thinking != MODEL_THINK_OFF);
 
@@ -162,16 +180,17 @@ static json_t *thinking_config(enum gemini_family family, const struct model_req
 			json_object_set_new(config, "thinkingBudget",
 			                    json_integer(budget_of(&budgets[i], request)));
 	if (gemini_signs(family) && request->thinking_tokens && request->thinking != MODEL_THINK_OFF)
-		json_object_set_new(config, "thinkingBudget", json_integer(request->thinking_tokens));
+		json_object_set_new(config, "thinkingBudget",
+		                    json_integer(within_half(request->thinking_tokens, request)));
 	else if (gemini_signs(family))
 		json_object_set_new(config, "thinkingLevel",
-		                    json_string(level_of(family, request->thinking)));
+		                    json_string(gemini_level(name, request->thinking)));
 	return config;
 }
 
-static void put_generation(enum gemini_family family, const struct model_request *request,
-                           json_t *body)
+static void put_generation(const char *name, const struct model_request *request, json_t *body)
 {
+	enum gemini_family family = gemini_family_of(name);
 	json_t *config = json_object();
 
 	if (request->temperature >= 0)
@@ -189,7 +208,7 @@ static void put_generation(enum gemini_family family, const struct model_request
 		                    gemini_schema(request->answer_schema));
 	}
 	if (family != GEMINI_OTHER)
-		json_object_set_new(config, "thinkingConfig", thinking_config(family, request));
+		json_object_set_new(config, "thinkingConfig", thinking_config(name, family, request));
 	if (json_object_size(config))
 		json_object_set(body, "generationConfig", config);
 	json_decref(config);
@@ -226,7 +245,7 @@ bool gemini_build(const struct model_options *options, const struct model_reques
 	ok = put_tools(request, body, err);
 	if (ok && !count_only) {
 		put_tool_mode(request, body);
-		put_generation(family, request, body);
+		put_generation(options->name, request, body);
 	}
 	if (count_only)
 		body = wrap_for_counting(options, body);

@@ -65,7 +65,8 @@ struct model_options {
 };
 
 enum model_tool_mode { MODEL_TOOLS_AUTO, MODEL_TOOLS_ANY, MODEL_TOOLS_NONE };
-enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MODEL_THINK_HIGH };
+enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MODEL_THINK_MEDIUM,
+                      MODEL_THINK_HIGH };
 
 struct model_request {
 	struct span system;          /* may be empty */

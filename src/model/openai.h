@@ -10,6 +10,9 @@
 #include "model/provider.h"
 #include "model/wire.h"
 
+/* The longest prompt_cache_key (API reference, "Create a model response"). */
+enum { OPENAI_KEY_CHARACTERS = 64 };
+
 /* How a server of chat completions differs. */
 struct chat_traits {
 	const char *host;          /* what its URL contains; NULL: all others */

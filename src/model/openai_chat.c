@@ -117,7 +117,8 @@ static json_t *body_of(const struct model_options *options, const struct model_r
 		                    traits->new_limit ? "max_completion_tokens" : "max_tokens",
 		                    json_integer(request->max_output_tokens));
 	if (request->session_id && traits->cache_key)
-		json_object_set_new(body, "prompt_cache_key", json_cstr(request->session_id));
+		json_object_set_new(body, "prompt_cache_key",
+		                    wire_session_key(request->session_id, OPENAI_KEY_CHARACTERS));
 	return body;
 }
 

@@ -49,6 +49,8 @@ const char *openai_effort(const struct openai_model *model, const struct model_r
 		return model->off;
 	case MODEL_THINK_LOW:
 		return "low";
+	case MODEL_THINK_MEDIUM:
+		return "medium";
 	case MODEL_THINK_HIGH:
 		return "high";
 	default:

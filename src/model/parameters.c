@@ -110,6 +110,8 @@ static void read_thinking(const json_t *config, struct model_parameters *ret)
 		ret->thinking_tokens = (unsigned)json_integer_value(budget);
 	else if (level && strcasecmp(level, "low") == 0)
 		ret->thinking = MODEL_THINK_LOW;
+	else if (level && strcasecmp(level, "medium") == 0)
+		ret->thinking = MODEL_THINK_MEDIUM;
 	else if (level && strcasecmp(level, "high") == 0)
 		ret->thinking = MODEL_THINK_HIGH;
 	else if (level && strcasecmp(level, "minimal") == 0)

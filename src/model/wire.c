@@ -30,6 +30,18 @@ bool wire_body(struct wire_request *request, json_t *body, struct err *err)
 	                     "The conversation is too large, or nested too deeply, to be sent.");
 }
 
+json_t *wire_session_key(const char *session_id, size_t longest)
+{
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+
+	if (strlen(session_id) <= longest)
+		return json_cstr(session_id);
+	sum = sha256_of(span_str(session_id));
+	sha256_hex(&sum, hex);
+	return json_string(hex);
+}
+
 /* ---- ids of calls ---------------------------------------------------------------------------- */
 
 static bool is_word(char c)

@@ -20,24 +20,52 @@ static bool is_key_char(char c)
 	       c == '-' || c == '_' || c == '*' || c == '.';
 }
 
+/* How keys and tokens look: how they begin, and how long they are at least with that.  A beginning alone is
+ * no key: "sk-learn" and "hf_hub" are names. Sources: the providers' consoles and the public lists of
+ * scanners for leaked secrets (docs.github.com, "Supported secret scanning patterns"). */
+static const struct key_shape {
+	const char *start;
+	size_t least;
+	bool sure; /* nothing else begins so; others need a digit too */
+} key_shapes[] = {
+	{ "sk-ant-", 16, true }, { "sk-proj-", 16, true }, { "sk-svcacct-", 20, true },
+	{ "sk-admin-", 18, true }, { "sk-or-v1-", 18, true }, { "sk-", 19, false },
+	{ "sk_", 23, false }, { "csk-", 24, false }, { "gsk_", 24, false }, { "xai-", 24, false },
+	{ "pplx-", 24, false }, { "nvapi-", 24, false }, { "hf_", 24, false }, { "fw_", 20, false },
+	{ "tgp_v1_", 24, false }, { "AIza", 35, false }, { "AQ.", 24, false },
+	{ "ya29.", 24, false }, { "ghp_", 36, false }, { "github_pat_", 36, false },
+	{ "glpat-", 20, false }, { "AKIA", 20, false }, { "eyJ", 60, false },
+};
+
+/* Letters of both cases and digits without anything between them: no identifier is so long. */
+static bool is_random(struct span word)
+{
+	bool digit = false, upper = false, lower = false;
+
+	for (size_t i = 0; i < word.len; i++) {
+		char c = word.data[i];
+
+		if (c == '-' || c == '_' || c == '.')
+			return false;
+		digit |= c >= '0' && c <= '9';
+		upper |= c >= 'A' && c <= 'Z';
+		lower |= c >= 'a' && c <= 'z';
+	}
+	return word.len >= KEY_LEAST && digit && upper && lower;
+}
+
 static bool looks_like_key(struct span word)
 {
-	static const char *const starts[] = { "sk-",   "sk_",  "gsk_", "xai-", "AIza", "ya29.",
-	                                      "pplx-", "eyJ",  "hf_",  "nvapi-", "AQ." };
-	bool digit = false, letter = false;
+	bool digit = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (word.len > strlen(starts[i]) + 3 && span_starts(word, span_str(starts[i])))
-			return true;
-	if (memmem(word.data, word.len, "****", 4))
-		return true;
-	if (word.len < KEY_LEAST)
-		return false;
-	for (size_t i = 0; i < word.len; i++) {
+	for (size_t i = 0; i < word.len; i++)
 		digit |= word.data[i] >= '0' && word.data[i] <= '9';
-		letter |= word.data[i] >= 'A';
-	}
-	return digit && letter;
+	for (size_t i = 0; i < ARRAY_LEN(key_shapes); i++)
+		if ((digit || key_shapes[i].sure) && word.len >= key_shapes[i].least &&
+		    span_starts(word, span_str(key_shapes[i].start)))
+			return true;
+	/* Servers blot out the middle of a key that they repeat, and leave its ends. */
+	return (word.len && memmem(word.data, word.len, "***", 3)) || is_random(word);
 }
 
 /* The word of key characters at the start of the text. */
@@ -121,34 +149,74 @@ static const struct fault_row phrases[] = {
 	{ "context limit", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ "prompt is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ "input is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "prompt too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ "maximum prompt length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "reduce the length of the messages", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "request too large for", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "maximum model length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "exceeds max length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "range of input length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "max message tokens", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "model token limit", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "prompt token count", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "input token count", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "tokens to keep from the initial prompt", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "`inputs` tokens + `max_new_tokens`", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "reduce the length of the", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ "too large for model with", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ "credit balance", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "credits are depleted", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "prepayment", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "insufficient balance", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "insufficient credits", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "current quota", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "usage limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "spend limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "spend cap", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "spending limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "spending cap", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
+	{ "billing hard limit", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "requests per day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "tokens per day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "per-day", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ "api key not valid", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "api key expired", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
 	{ "invalid api key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "incorrect api key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "invalid x-api-key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "missing api key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
+	{ "no api key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
 	{ NULL, ERR_NONE, WIRE_FATAL },
 };
+
+/* "Request too large for ... on tokens per min (TPM): Limit 30000, Requested 40000": more than a whole minute
+ * allows is not had by waiting for the next. */
+static bool beyond_a_minute(struct span message)
+{
+	return says(message, "request too large") &&
+	       (says(message, "(tpm)") || says(message, "per min"));
+}
+
+static bool applies(const struct fault *fault, const struct fault_row *phrase)
+{
+	/* A limit of rates is none of lengths, however it is worded. */
+	if (phrase->code == ERR_CONTEXT_TOO_LARGE && fault->status == 429)
+		return false;
+	return says(fault->message, phrase->word);
+}
 
 /* The row for what the error says of itself; NULL: nothing that is known. */
 static const struct fault_row *classify(const struct fault *fault, const struct fault_row *words)
 {
+	static const struct fault_row beyond = { "", ERR_QUOTA_EXCEEDED, WIRE_QUOTA };
 	bool open = fault->status != 401 && fault->status != 403 && fault->status != 404;
 
+	if (beyond_a_minute(fault->message))
+		return &beyond;
 	for (size_t i = 0; i < ARRAY_LEN(fault->words); i++)
 		for (const struct fault_row *row = words; fault->words[i].len && row->word; row++)
 			if (span_eq(fault->words[i], span_str(row->word)))
 				return row;
 	for (const struct fault_row *row = phrases; open && row->word; row++)
-		if (says(fault->message, row->word))
+		if (applies(fault, row))
 			return row;
 	return NULL;
 }

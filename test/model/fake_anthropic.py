@@ -19,6 +19,8 @@ from strict import (BOOL, INTEGER, LIST, OBJECT, TEXT, Rule, base64_text, betwee
 NAME = matching(r"[a-zA-Z0-9_-]{1,128}")
 ID = matching(r"[a-zA-Z0-9_-]+")
 CACHE = may(thing(type=is_("ephemeral"), ttl=may(is_("5m", "1h"))))
+# "Create a Message", metadata.user_id: at most 256 characters.
+USER_ID = matching(r".{1,256}")
 BREAKPOINTS = 4
 PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
@@ -106,7 +108,7 @@ COUNTED = {
 }
 MESSAGES = dict(COUNTED, max_tokens=between(1, 128000), stream=is_(True),
                 temperature=may(between(0, 1)), top_p=may(between(0, 1)), top_k=may(INTEGER),
-                metadata=may(thing(user_id=TEXT)))
+                metadata=may(thing(user_id=USER_ID)))
 
 
 def model_rules(body):

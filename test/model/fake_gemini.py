@@ -260,7 +260,8 @@ class Provider:
             found += check_schema(config["responseJsonSchema"], "responseJsonSchema")
             if config.get("responseMimeType") != "application/json":
                 found.append("a responseJsonSchema needs the type application/json")
-        return found + check_thinking(config.get("thinkingConfig"), model)
+        return found + check_thinking(config.get("thinkingConfig"), model,
+                                       config.get("maxOutputTokens"))
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -444,9 +445,21 @@ def check_tool_config(config, names):
     return [] if names else ["toolConfig without functions"]
 
 
-def check_thinking(config, model):
+def levels(model):
+    """ai.google.dev/gemini-api/docs/thinking, and the pages of the models: 3.7 and 3.8 Flash return an
+    error for minimal, 3 Pro for medium too."""
+    if "gemini-3-pro" in model:
+        return ("LOW", "HIGH")
+    older = re.search(r"gemini-3(\.[1-6])?-flash", model)
+    return ("MINIMAL", "LOW", "MEDIUM", "HIGH") if older else ("LOW", "MEDIUM", "HIGH")
+
+
+def check_thinking(config, model, most=None):
     if config is None:
         return []
+    if most and config.get("thinkingBudget", 0) >= most:
+        # Not refused by the provider: the answer is then MAX_TOKENS without a text.
+        return ["thoughts may use up all of maxOutputTokens"]
     if not set(config) <= {"includeThoughts", "thinkingBudget", "thinkingLevel"}:
         return ["thinkingConfig is %r" % config]
     budget, level = config.get("thinkingBudget"), config.get("thinkingLevel")
@@ -454,9 +467,8 @@ def check_thinking(config, model):
         return ["You can only set one of thinking budget and thinking level."]
     if level is not None and not newer(model):
         return ["Thinking level is not supported for this model."]
-    levels = ("LOW", "HIGH", "MINIMAL", "MEDIUM") if "flash" in model else ("LOW", "HIGH")
-    if level is not None and level not in levels:
-        return ["thinkingLevel is %r" % level]
+    if level is not None and level not in levels(model):
+        return ["Thinking level %s is not supported for this model." % level]
     if "gemini-2.5" not in model and not newer(model):
         return ["Thinking is not supported for this model."]
     if budget is not None and "gemini-2.5" in model:

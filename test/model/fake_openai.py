@@ -24,6 +24,8 @@ from strict import (BOOL, INTEGER, LIST, NUMBER, OBJECT, TEXT, Rule, between, by
                     data_url, each, is_, json_object, matching, may, members, thing)
 
 NAME = matching(r"[a-zA-Z0-9_-]{1,64}")
+# API reference, "Create a model response": at most 64 characters; a longer one is string_above_max_length.
+CACHE_KEY = matching(r".{1,64}")
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -105,7 +107,7 @@ CHAT = {
     "tool_choice": may(Rule(lambda value, at: [] if value in ("none", "auto", "required")
                             else CHOICE(value, at))),
     "temperature": may(between(0, 2)), "top_p": may(between(0, 1)),
-    "max_completion_tokens": may(INTEGER), "prompt_cache_key": may(TEXT),
+    "max_completion_tokens": may(INTEGER), "prompt_cache_key": may(CACHE_KEY),
     "reasoning_effort": may(is_("none", "minimal", "low", "medium", "high", "xhigh")),
     "response_format": may(by_type({"json_schema": {"json_schema": Rule(format_schema)}})),
 }
@@ -561,7 +563,7 @@ RESPONSES = {
                                                        "tools": each(by_type({"function": {
                                                            "name": NAME}}))}})(value, at))),
     "temperature": may(between(0, 2)), "top_p": may(between(0, 1)),
-    "max_output_tokens": may(between(16, 10 ** 6)), "prompt_cache_key": may(TEXT),
+    "max_output_tokens": may(between(16, 10 ** 6)), "prompt_cache_key": may(CACHE_KEY),
     "text": may(thing(format=Rule(format_schema))),
     "metadata": may(OBJECT), "top_logprobs": may(NUMBER),
 }

@@ -9,7 +9,7 @@
  *                "learnt_file", "without": [...]},
  *    "request": {"system", "contents", "tools", "tool_mode": "auto"|"any"|"none", "allowed_tools",
  *                "temperature", "top_p", "top_k", "max_output_tokens", "thinking":
- *                "default"|"off"|"low"|"high", "thinking_tokens", "answer_schema", "server_tools",
+ *                "default"|"off"|"low"|"medium"|"high", "thinking_tokens", "answer_schema", "server_tools",
  *                "session_id"},
  *    "count": true, "cancel_after_ms": 100, "enough_after": pieces of text,
  *    "repeat": 3}
@@ -190,7 +190,8 @@ static int choice(const char *value, const char *const *words, int count)
 static struct model_request read_request(const json_t *from)
 {
 	static const char *const modes[] = { "auto", "any", "none" };
-	static const char *const thinking[] = { "default", "off", "low", "high" };
+	static const char *const thinking[] = { "default", "off", "low", "medium",
+	                                       "high" };
 
 	return (struct model_request){
 		.system = json_span(json_object_get(from, "system")),
@@ -202,7 +203,7 @@ static struct model_request read_request(const json_t *from)
 		.top_p = real(from, "top_p"),
 		.top_k = (int)number(from, "top_k"),
 		.max_output_tokens = number(from, "max_output_tokens"),
-		.thinking = (enum model_thinking)choice(word(from, "thinking"), thinking, 4),
+		.thinking = (enum model_thinking)choice(word(from, "thinking"), thinking, 5),
 		.thinking_tokens = number(from, "thinking_tokens"),
 		.answer_schema = json_object_get(from, "answer_schema"),
 		.server_tools = json_object_get(from, "server_tools"),

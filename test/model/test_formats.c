@@ -129,7 +129,8 @@ static double real(const json_t *object, const char *name)
 static struct model_request request_of(const json_t *from)
 {
 	static const char *const modes[] = { "auto", "any", "none" };
-	static const char *const thinking[] = { "default", "off", "low", "high" };
+	static const char *const thinking[] = { "default", "off", "low", "medium",
+	                                       "high" };
 
 	return (struct model_request){
 		.system = json_span(json_object_get(from, "system")),
@@ -142,7 +143,7 @@ static struct model_request request_of(const json_t *from)
 		.top_k = (int)json_integer_value(json_object_get(from, "top_k")),
 		.max_output_tokens =
 			(unsigned)json_integer_value(json_object_get(from, "max_output_tokens")),
-		.thinking = (enum model_thinking)choice(word(from, "thinking"), thinking, 4),
+		.thinking = (enum model_thinking)choice(word(from, "thinking"), thinking, 5),
 		.thinking_tokens =
 			(unsigned)json_integer_value(json_object_get(from, "thinking_tokens")),
 		.answer_schema = json_object_get(from, "answer_schema"),

@@ -157,16 +157,23 @@ def test_schemas_are_cut_to_what_gemini_knows():
     (OLD, "off", 0, {"includeThoughts": False, "thinkingBudget": 0}),
     (OLD, "high", 99999, {"includeThoughts": True, "thinkingBudget": 24576}),
     ("gemini-2.5-pro", "off", 0, {"includeThoughts": False, "thinkingBudget": 128}),
+    ("gemini-3.1-pro-preview", "medium", 0, {"includeThoughts": True, "thinkingLevel": "MEDIUM"}),
+    ("gemini-3-pro-preview", "medium", 0, {"includeThoughts": True, "thinkingLevel": "HIGH"}),
+    ("gemini-3.7-flash", "off", 0, {"includeThoughts": False, "thinkingLevel": "LOW"}),
+    ("gemini-3.8-flash", "off", 0, {"includeThoughts": False, "thinkingLevel": "LOW"}),
+    ("gemini-3.8-flash", "medium", 0, {"includeThoughts": True, "thinkingLevel": "MEDIUM"}),
+    ("gemini-3.5-flash-lite", "medium", 0, {"includeThoughts": True, "thinkingLevel": "MEDIUM"}),
+    ("gemini-4-flash", "off", 0, {"includeThoughts": False, "thinkingLevel": "LOW"}),
     ("gemini-2.5-flash-lite", "high", 5, {"includeThoughts": True, "thinkingBudget": 512}),
     ("gemini-2.0-flash", "high", 0, None)])
 def test_thinking_is_asked_for_as_each_family_takes_it(name, thinking, tokens, sent):
     with serve({"reply": [text("ok")]}) as server:
         talk(server, name).say("x", thinking=thinking, thinking_tokens=tokens, temperature=0.5,
-                               top_p=0.9, top_k=40, max_output_tokens=100)
+                               top_p=0.9, top_k=40, max_output_tokens=60000)
         assert server.violations == []
         config = server.requests[0].body["generationConfig"]
     assert config.pop("thinkingConfig", None) == sent
-    assert config == {"temperature": 0.5, "topP": 0.9, "topK": 40, "maxOutputTokens": 100}
+    assert config == {"temperature": 0.5, "topP": 0.9, "topK": 40, "maxOutputTokens": 60000}
 
 
 def test_tools_can_be_demanded_and_forbidden_and_the_answer_be_json():
