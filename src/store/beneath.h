@@ -16,6 +16,7 @@ struct workspace {
 	struct workspace_root *roots; /* owned */
 	size_t count;
 	struct folder_cache *clean; /* owned */
+	struct digests *digests;    /* owned */
 };
 
 /* Takes an absolute path apart: which root it is beneath, as text, by whole

@@ -324,9 +324,9 @@ static bool resolve_fast(struct walk *walk, const char *rest, struct place *ret,
 			free(name);
 		}
 	}
-	walk->folder = beneath_open(walk->ws->roots[walk->root].fd,
-	                            walk->names.len ? walk->names.data : ".",
-	                            O_PATH | O_DIRECTORY);
+	walk->folder = walk->names.len ? beneath_open(walk->ws->roots[walk->root].fd,
+	                                              walk->names.data, O_PATH | O_DIRECTORY) :
+	                                 fcntl(walk->ws->roots[walk->root].fd, F_DUPFD_CLOEXEC, 0);
 	*ret_leaf = (struct stat){ 0 };
 	if (walk->folder >= 0 &&
 	    (fstatat(walk->folder, name, ret_leaf, AT_SYMLINK_NOFOLLOW) == 0 ?

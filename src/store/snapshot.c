@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "store/beneath.h"
+#include "store/digests.h"
 #include "store/hasher.h"
 
 /* A file that changes all the time is read this often before its last state is taken as it
@@ -41,6 +42,41 @@ static bool check_stat(const struct snapshot *snap, size_t max_bytes, struct err
 	return true;
 }
 
+/* Reads bytes `at` and following, at most `len`; the number read, or -1 with errno set. A read that
+ * ends where the file should end (`size`) is not followed by one that finds nothing. */
+static ssize_t read_piece(int fd, char *data, size_t len, size_t at, size_t size)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, data + done, len - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+		if (done < len && at + done == size)
+			break;
+	}
+	return (ssize_t)done;
+}
+
+/* A small file in one piece; its hash may be known. */
+static ssize_t read_small(struct snapshot *snap, struct digests *digests, char *data, size_t cap)
+{
+	ssize_t n = read_piece(snap->fd, data, cap, 0, cap - 1);
+	struct span content = span_of(data, n > 0 ? (size_t)n : 0);
+
+	if (n < 0 || digests_find(digests, &snap->stat, content, &snap->sha256))
+		return n;
+	snap->sha256 = sha256_of(content);
+	digests_keep(digests, &snap->stat, content, &snap->sha256);
+	return n;
+}
+
 /* Reads up to `cap` bytes, hashing beside; the number read, or -1 with errno set. */
 static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 {
@@ -49,13 +85,11 @@ static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 	ssize_t n = 0;
 	int saved;
 
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return -1;
 	hasher_start(&hasher, cap);
 	while (done < cap) {
 		size_t want = cap - done < PIECE_BYTES ? cap - done : PIECE_BYTES;
 
-		n = fd_read_full(fd, data + done, want);
+		n = read_piece(fd, data + done, want, done, cap - 1);
 		if (n <= 0)
 			break;
 		hasher_feed(&hasher, span_of(data + done, (size_t)n));
@@ -92,7 +126,7 @@ static char *content_alloc(size_t size)
 
 /* One reading; *torn when the file changed meanwhile. A byte more than the size is
  * asked for, so that growth shows. */
-static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
+static bool read_once(struct snapshot *snap, struct digests *digests, bool *torn, struct err *err)
 {
 	size_t cap = (size_t)snap->stat.st_size + 1;
 	char *data = content_alloc(cap);
@@ -104,7 +138,8 @@ static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
 	if (!data)
 		return err_set(err, ERR_TOO_LARGE, "There is no memory for the %zu bytes of %s.",
 		               cap, snap->place.path);
-	n = read_hashed(snap->fd, data, cap, &snap->sha256);
+	n = cap <= DIGESTS_CONTENT_BYTES ? read_small(snap, digests, data, cap) :
+	                                   read_hashed(snap->fd, data, cap, &snap->sha256);
 	if (n < 0 || fstat(snap->fd, &after) < 0)
 		return err_set_errno(err, errno, "Cannot read %s", snap->place.path);
 	*torn = !same_stamp(&snap->stat, &after) || (off_t)n != after.st_size;
@@ -113,12 +148,13 @@ static bool read_once(struct snapshot *snap, bool *torn, struct err *err)
 	return true;
 }
 
-static bool read_content(struct snapshot *snap, size_t max_bytes, struct err *err)
+static bool read_content(struct snapshot *snap, struct digests *digests, size_t max_bytes,
+                         struct err *err)
 {
 	bool torn = true;
 
 	for (int i = 0; torn && i < TORN_MAX; i++)
-		if (!check_stat(snap, max_bytes, err) || !read_once(snap, &torn, err))
+		if (!check_stat(snap, max_bytes, err) || !read_once(snap, digests, &torn, err))
 			return false;
 	/* Content without a size: made by the kernel while it is read (procfs). */
 	if (snap->stat.st_size == 0 && snap->content.len)
@@ -155,7 +191,7 @@ bool snapshot_read(const struct workspace *ws, const char *path, size_t max_byte
 		snap.sha256 = sha256_of(span_of(NULL, 0));
 	} else {
 		if (!open_file(&snap, &leaf, max_bytes, err) ||
-		    !read_content(&snap, max_bytes, err))
+		    !read_content(&snap, ws->digests, max_bytes, err))
 			return false;
 		snap.exists = true;
 	}

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "store/beneath.h"
+#include "store/digests.h"
 #include "store/folder_cache.h"
 #include "store/nap.h"
 
@@ -64,6 +65,7 @@ bool workspace_open(const char *const *roots, size_t count, struct workspace **r
 	ws = mem_alloc(1, sizeof(*ws));
 	ws->roots = mem_alloc(count, sizeof(*ws->roots));
 	ws->clean = folder_cache_new();
+	ws->digests = digests_new();
 	for (size_t i = 0; i < count; i++) {
 		ws->roots[i].fd = -1;
 		ws->count = i + 1;
@@ -88,6 +90,7 @@ void workspace_free(struct workspace *ws)
 	}
 	free(ws->roots);
 	folder_cache_free(ws->clean);
+	digests_free(ws->digests);
 	free(ws);
 }
 

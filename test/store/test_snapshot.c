@@ -79,6 +79,29 @@ static void content_of_any_size_is_read_with_its_hash(void **state)
 	}
 }
 
+/* A content that was hashed before is known again by its bytes alone, not by size and time. */
+static void a_change_that_time_stamps_hide_is_another_hash(void **state)
+{
+	_cleanup_free_ char *path = path_of(*state, "file");
+	char content[1000];
+	struct stat before;
+
+	memset(content, 'a', sizeof(content));
+	scratch_write(*state, "file", span_of(content, sizeof(content)));
+	assert_int_equal(stat(path, &before), 0);
+	for (size_t i = 0; i < 20; i++) {
+		const struct timespec times[] = { before.st_atim, before.st_mtim };
+
+		content[i * 50] = (char)('b' + i % 2);
+		scratch_write(*state, "file", span_of(content, sizeof(content)));
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+		assert_reads(*state, "file", span_of(content, sizeof(content)));
+		assert_reads(*state, "file", span_of(content, sizeof(content)));
+		assert_int_equal(truncate(path, 900), 0);
+		assert_reads(*state, "file", span_of(content, 900));
+	}
+}
+
 static void a_missing_file_is_no_error(void **state)
 {
 	struct scratch *scratch = *state;
@@ -220,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		scratch_test(content_of_any_size_is_read_with_its_hash),
+		scratch_test(a_change_that_time_stamps_hide_is_another_hash),
 		scratch_test(a_missing_file_is_no_error),
 		scratch_test(a_sparse_file_is_read_as_its_zeros),
 		scratch_test(odd_names_are_only_names),
