@@ -136,7 +136,13 @@ static uint32_t first_of(struct span text)
 static size_t ascii_length(struct span text)
 {
 	size_t len = 0;
+	uint64_t word;
 
+	for (; text.len - len >= sizeof(word); len += sizeof(word)) {
+		memcpy(&word, text.data + len, sizeof(word));
+		if (word & 0x8080808080808080u)
+			break;
+	}
 	while (len < text.len && (unsigned char)text.data[len] < 0x80)
 		len++;
 	return len;

@@ -273,6 +273,11 @@ void call_answer_text(struct mcp_call *call, struct span result)
 		write_result(call, result, /* complete= */ true);
 }
 
+void mcp_call_result_view(struct mcp_call *call, struct span text)
+{
+	call_answer_text(call, text);
+}
+
 void mcp_call_result_text(struct mcp_call *call, struct buf *text)
 {
 	call_answer_text(call, buf_view(text));

@@ -127,7 +127,9 @@ static void run_on_loop(struct mcp_call *call)
 	bool held = false;
 
 	call->held = &held;
-	if (!mcp_call_cancelled(call))
+	if (call->resume)
+		call->resume(call, call->resume_data);
+	else if (!mcp_call_cancelled(call))
 		call->run(call, call->data);
 	if (held)
 		return;
@@ -182,6 +184,38 @@ void mcp_call_hold(struct mcp_call *call)
 	assert(call->held); /* only on the loop's thread */
 	*call->held = true;
 	hand_over(call);
+}
+
+static void count_running(struct mcp_server *server, int more)
+{
+	pthread_mutex_lock(&server->lock);
+	server->running += more;
+	if (server->running == 0)
+		pthread_cond_signal(&server->idle);
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void run_later(struct post *post)
+{
+	struct mcp_call *call = (struct mcp_call *)((char *)post - offsetof(struct mcp_call, post));
+	struct mcp_server *server = call->peer->server;
+
+	call->line = call->peer->spare;
+	call->peer->spare = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
+	run_on_loop(call);
+	count_running(server, -1);
+}
+
+void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data)
+{
+	assert(call->held); /* only on the loop's thread */
+	*call->held = true;
+	call->resume = run;
+	call->resume_data = data;
+	keep_spare(call->peer, &call->line);
+	call->post.run = run_later;
+	count_running(call->peer->server, 1);
+	outbox_post(call->peer->server->outbox, &call->post);
 }
 
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data)

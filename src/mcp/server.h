@@ -190,11 +190,16 @@ enum mcp_code {
  * offerer can put calls in an order of its own without a thread that waits. */
 void mcp_call_hold(struct mcp_call *call);
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
+/* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
+ * loop's thread, as such a handler, when what has arrived with it has been looked at; also if the
+ * call was cancelled meanwhile. */
+void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data);
 
 /* The ends of a call; `call` is gone afterwards. */
 void mcp_call_result(struct mcp_call *call, json_t *result); /* takes it over */
 /* The same as JSON text on one line, which is copied out as it is; releases `text`. */
 void mcp_call_result_text(struct mcp_call *call, struct buf *text);
+void mcp_call_result_view(struct mcp_call *call, struct span text); /* it stays the caller's */
 /* Takes `data` over; it may be NULL. */
 void mcp_call_error(struct mcp_call *call, int code, const char *message, json_t *data);
 /* The named resource does not exist (resources/read). */

@@ -2,8 +2,9 @@
 /* tools/call.
  *
  * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
- * call waits for the roots, if they are not known yet; a read is tried at once; an
- * edit takes its turn among those of its files.  The rest is done on the pool.
+ * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
+ * ended when the other calls that came with it are begun too; an edit takes its turn among
+ * those of its files.  The rest is done on the pool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct work {
 	struct opened *opened; /* reference */
 	bool pending;          /* the client has to answer first, and to come back */
 	bool missed;           /* it could not be done at once */
+	struct begun_call *begun; /* or NULL */
 };
 
 /* ---- the result ------------------------------------------------------------- */
@@ -64,20 +66,37 @@ static json_t *without_contents(json_t *result)
 }
 
 /* Takes the result over. */
-static void answer(struct work *work, json_t *result)
+static void answer(struct work *work, json_t *result, struct paper *paper)
 {
 	const struct names *names = &work->offered->serve->names;
 	const char *level = opened_level(work->opened);
-	struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
 	denied_tell(work->call, result);
-	if (!result_print(result, names, level, &text)) {
-		buf_release(&text);
+	if (!result_print(result, names, level, &paper->raw, &paper->text)) {
+		buf_release(&paper->raw);
+		buf_release(&paper->text);
 		result = without_contents(result);
-		result_print(result, names, level, &text);
+		result_print(result, names, level, &paper->raw, &paper->text);
 	}
 	json_decref(result);
-	mcp_call_result_text(work->call, &text);
+	mcp_call_result_view(work->call, buf_view(&paper->text));
+}
+
+static void answer_on_pool(struct work *work, json_t *result)
+{
+	struct paper paper = PAPER_INIT;
+
+	answer(work, result, &paper);
+	paper_clear(&paper, 0);
+}
+
+/* With memory that is warm already. */
+static void answer_on_loop(struct work *work, json_t *result)
+{
+	struct paper *paper = &work->offered->serve->paper;
+
+	answer(work, result, paper);
+	paper_clear(paper, PAPER_KEPT);
 }
 
 /* ---- the run ---------------------------------------------------------------- */
@@ -118,7 +137,7 @@ static void give_way(void *data, bool begins)
 		pool_wait_end(pool);
 }
 
-static json_t *run(struct work *work, bool at_once)
+static struct session session_of(struct work *work, bool at_once)
 {
 	struct session session = *conversation_session(work->conversation);
 	const struct tool *tool = work->offered->item->tool;
@@ -134,7 +153,14 @@ static json_t *run(struct work *work, bool at_once)
 		.not_at_once = at_once ? &work->missed : NULL,
 		.data = work,
 	};
-	return tool_call(&session, tool->name,
+	return session;
+}
+
+static json_t *run(struct work *work, bool at_once)
+{
+	struct session session = session_of(work, at_once);
+
+	return tool_call(&session, work->offered->item->tool->name,
 	                 mcp_call_arguments(work->call));
 }
 
@@ -158,7 +184,7 @@ static void run_on_pool(struct mcp_call *call, void *data)
 		json_decref(result);
 		mcp_call_pending(call);
 	} else {
-		answer(work, result);
+		answer_on_pool(work, result);
 	}
 	conversation_put(work->conversation, mem_steal(&work->opened));
 	work_free(work);
@@ -261,22 +287,55 @@ static bool has_to_wait(const struct work *work)
 	return busy;
 }
 
+/* What was tried at once: answers, or has it done on the pool. */
+static void finish_at_once(struct work *work, json_t *result)
+{
+	if (!work->missed) {
+		conversation_tell(work->conversation, work->call);
+		answer_on_loop(work, result);
+		work_free(work);
+		return;
+	}
+	json_decref(result);
+	mcp_call_hold(work->call);
+	take_turn(work, /* always= */ false);
+}
+
+static void end_begun(struct mcp_call *call, void *data)
+{
+	struct work *work = data;
+	struct session session = session_of(work, /* at_once= */ true);
+
+	(void)call;
+	work->offered->serve->begun--;
+	finish_at_once(work, tool_call_end(&session, mem_steal(&work->begun)));
+}
+
+static void try_at_once(struct work *work)
+{
+	struct session session = session_of(work, /* at_once= */ true);
+	struct serve *serve = work->offered->serve;
+
+	if (serve->begun < LIMIT_READS_BEGUN)
+		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+		                              mcp_call_arguments(work->call));
+	if (!work->begun) {
+		finish_at_once(work, run(work, /* at_once= */ true));
+		return;
+	}
+	serve->begun++;
+	mcp_call_later(work->call, end_begun, work);
+}
+
 /* With the workspace known; `held`: the call has been taken from the loop's thread before. */
 static void start(struct work *work, bool held)
 {
 	const struct offered *offered = work->offered;
-	json_t *result;
 
 	work->opened = conversation_open(work->conversation, NULL);
 	if (!held && offered->at_once && !has_to_wait(work)) {
-		result = run(work, /* at_once= */ true);
-		if (!work->missed) {
-			conversation_tell(work->conversation, work->call);
-			answer(work, result);
-			work_free(work);
-			return;
-		}
-		json_decref(result);
+		try_at_once(work);
+		return;
 	}
 	if (!held)
 		mcp_call_hold(work->call);

@@ -4,6 +4,7 @@
 #define HASP_SERVE_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "serve/conversation.h"
 #include "serve/opened.h"
 #include "serve/turns.h"
@@ -16,6 +17,25 @@ struct offered {
 	bool at_once; /* is tried on the loop's thread before it goes to the pool */
 };
 
+/* What a result is printed to; empty between two results. */
+struct paper {
+	struct buf raw, text;
+};
+#define PAPER_INIT { BUF_INIT(LIMIT_MESSAGE_BYTES), BUF_INIT(LIMIT_MESSAGE_BYTES) }
+enum { PAPER_KEPT = 256 << 10 };
+
+/* Empties both; what is larger than `kept` is freed. */
+static inline void paper_clear(struct paper *paper, size_t kept)
+{
+	struct buf *const bufs[] = { &paper->raw, &paper->text };
+
+	for (size_t i = 0; i < 2; i++)
+		if (bufs[i]->cap > kept)
+			buf_release(bufs[i]);
+		else
+			buf_clear(bufs[i]);
+}
+
 struct serve {
 	struct serve_options options;
 	struct names names;
@@ -27,6 +47,8 @@ struct serve {
 	struct opened_table *table;
 	struct turns *turns;
 	struct watches *watches;
+	struct paper paper; /* for answers on the loop's thread */
+	size_t begun; /* calls that are begun, and not ended; on the loop's thread */
 	struct conversation *unsettled; /* those whose roots are not known; on the loop's thread */
 	struct opened *kept; /* of options.roots: stays open between clients; or NULL */
 };

@@ -115,10 +115,9 @@ static void print_note(struct buf *out, size_t unseen)
 	buf_char(out, '}');
 }
 
-bool result_print(json_t *result, const struct names *names, const char *level,
+bool result_print(json_t *result, const struct names *names, const char *level, struct buf *raw,
                   struct buf *out)
 {
-	_cleanup_buf_ struct buf raw = BUF_INIT(out->max);
 	_cleanup_buf_ struct buf blocks = BUF_INIT(out->max);
 	bool failed = tool_result_failed(result);
 	bool list = json_is_array(result);
@@ -131,20 +130,20 @@ bool result_print(json_t *result, const struct names *names, const char *level,
 	if (unseen)
 		print_note(&blocks, unseen);
 	if (list)
-		buf_str(&raw, "{\"" RESULT_LIST "\":");
-	ok = json_print(&raw, shown, 0);
+		buf_str(raw, "{\"" RESULT_LIST "\":");
+	ok = json_print(raw, shown, 0);
 	if (list)
-		buf_char(&raw, '}');
+		buf_char(raw, '}');
 	/* Room at once for both copies; what is escaped twice grows a little more. */
-	buf_reserve(out, raw.len * 2 + raw.len / 8 + blocks.len + 128);
+	buf_reserve(out, raw->len * 2 + raw->len / 8 + blocks.len + 128);
 	buf_str(out, "{\"content\":[{\"type\":\"text\",\"text\":");
-	json_print_string(out, buf_view(&raw));
+	json_print_string(out, buf_view(raw));
 	buf_char(out, '}');
 	buf_span(out, buf_view(&blocks));
 	buf_str(out, "],\"structuredContent\":");
-	buf_span(out, buf_view(&raw));
+	buf_span(out, buf_view(raw));
 	if (level)
 		buf_printf(out, ",\"_meta\":{\"" RESULT_META_SANDBOX "\":\"%s\"}", level);
 	buf_str(out, failed ? ",\"isError\":true}" : "}");
-	return ok && !raw.overflowed && !blocks.overflowed && !out->overflowed;
+	return ok && !raw->overflowed && !blocks.overflowed && !out->overflowed;
 }

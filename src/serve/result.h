@@ -19,9 +19,10 @@
 /* Members of `_meta` of a result: the sandbox's level ("full", ...). */
 #define RESULT_META_SANDBOX "hasp/sandbox"
 
-/* `result` is borrowed, and changed on the way; `level` goes to its _meta (NULL: none). False
- * when it is larger than `out` can be. */
-bool result_print(json_t *result, const struct names *names, const char *level,
+/* `result` is borrowed, and changed on the way; `level` goes to its _meta (NULL: none). Its JSON
+ * is printed to `raw` (empty, as large as `out`) first. False when it is larger than `out` can
+ * be. Who keeps both for the next result saves getting the memory anew. */
+bool result_print(json_t *result, const struct names *names, const char *level, struct buf *raw,
                   struct buf *out);
 
 #endif

@@ -64,6 +64,7 @@ bool serve_new(const struct serve_options *options, struct serve **ret, struct e
 	struct serve *serve = mem_alloc(1, sizeof(*serve));
 
 	serve->options = *options;
+	serve->paper = (struct paper)PAPER_INIT;
 	serve->table = opened_table_new(&serve->options);
 	serve->turns = turns_new();
 	serve->watches = watches_new();
@@ -105,5 +106,6 @@ void serve_free(struct serve *serve)
 	free(serve->instructions);
 	free(serve->prompts);
 	names_release(&serve->names);
+	paper_clear(&serve->paper, 0);
 	free(serve);
 }

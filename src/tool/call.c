@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one function that runs every call: names, validation, confirmation, the run. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -190,5 +191,49 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 	call.arguments = arguments ? json_incref((json_t *)arguments) : json_object();
 	result = go_through(session, name, &call);
 	json_decref(call.arguments);
+	return result;
+}
+
+/* ---- calls in two steps ----------------------------------------------------- */
+
+struct begun_call {
+	struct pending_call call; /* its arguments are owned */
+	void *begun;              /* the tool's */
+};
+
+static void begun_free(struct begun_call *begun)
+{
+	json_decref(begun->call.arguments);
+	free(begun);
+}
+
+struct begun_call *tool_call_begin(struct session *session, const char *name,
+                                   const json_t *arguments)
+{
+	const struct call_hooks *hooks = &session->hooks;
+	const struct tool *tool = tool_set_find(session->tools, name);
+	struct begun_call *begun;
+	json_t *invalid;
+
+	if (!tool || !tool->begin || !arguments || hooks->before || hooks->decide || hooks->after)
+		return NULL;
+	begun = mem_alloc(1, sizeof(*begun));
+	begun->call = (struct pending_call){ .tool = tool,
+		                             .arguments = json_incref((json_t *)arguments) };
+	invalid = validate(session, name, &begun->call);
+	if (!invalid && !session_cancelled(session))
+		begun->begun = tool->begin(session, begun->call.arguments);
+	json_decref(invalid);
+	if (begun->begun)
+		return begun;
+	begun_free(begun);
+	return NULL;
+}
+
+json_t *tool_call_end(struct session *session, struct begun_call *begun)
+{
+	json_t *result = begun->call.tool->end(session, begun->call.arguments, begun->begun);
+
+	begun_free(begun);
 	return result;
 }

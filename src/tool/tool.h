@@ -189,6 +189,10 @@ struct tool {
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */
 	json_t *(*run)(struct session *session, const json_t *arguments);
+	/* NULL, or `run` in two steps, for readers: what was begun is under way while the caller begins
+	 * others. NULL from `begin`: this call cannot be begun, `run` it. */
+	void *(*begin)(struct session *session, const json_t *arguments);
+	json_t *(*end)(struct session *session, const json_t *arguments, void *begun);
 	/* Instead of `run`, for tools that are made while the program runs. */
 	json_t *(*run_as)(struct session *session, const struct tool *tool,
 	                  const json_t *arguments);
@@ -220,6 +224,15 @@ const struct tool *tool_find(const char *name);
 /* Runs one call. `arguments` may be NULL (no arguments). The caller owns the result, an
  * object (or array, read_many_files). From any thread. */
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments);
+
+/* The same in two steps, where that is possible: for callers who have several calls and one thread.
+ * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,
+ * after) have no such calls.  Each that has begun has to be ended, soon, by the same
+ * thread, with the same session (or a copy); LIMIT_READS_BEGUN at a time. */
+struct begun_call;
+struct begun_call *tool_call_begin(struct session *session, const char *name,
+                                   const json_t *arguments);
+json_t *tool_call_end(struct session *session, struct begun_call *begun);
 
 /* Whether a call asks for permissions beyond the session's (additional_permissions): somebody has to
  * be asked; where nobody can be, the answer is no. */

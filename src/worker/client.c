@@ -15,6 +15,9 @@
 enum {
 	PATIENCE_MS = 10000,
 	CANCEL_POLL_MS = 20,
+	/* Of a request that is begun. So many of them as one caller may have under way fit into a pipe:
+	 * nobody waits for room in it while the worker waits for room for its answers. */
+	BEGUN_BYTES = 1 << 10,
 };
 
 int64_t client_now_ms(void)
@@ -236,8 +239,10 @@ static void read_step(struct client *client, int64_t until_ms)
 
 	client->reading = true;
 	pthread_mutex_unlock(&client->lock);
-	if (!wire_has_input(wire))
+	if (!wire_has_input(wire)) {
+		wire_flush(wire); /* if it fails, so will reading */
 		client_await_input(client, until_ms);
+	}
 	step = wire_next(wire);
 	pthread_mutex_lock(&client->lock);
 	if (step == WIRE_FRAME && !hand_out(client))
@@ -393,22 +398,12 @@ static bool send_request(struct client *client, const struct client_call *call, 
 	return wire_send(&client->wire, call->request, id, &out, call->fds, call->fd_count, err);
 }
 
-static bool send_and_wait(struct client *client, struct pending *pending, struct err *err)
+/* The answer to what was sent. Locked. */
+static bool finish_call(struct client *client, struct pending *pending, struct err *err)
 {
-	struct client_call *call = pending->call;
 	struct err cancel_err = ERR_INIT;
-	bool sent, cancelled = false;
+	bool cancelled = !await_answer(client, pending);
 
-	pthread_mutex_unlock(&client->lock);
-	sent = send_request(client, call, pending->id, err);
-	call->sent = sent || err->code != ERR_TOO_LARGE;
-	pthread_mutex_lock(&client->lock);
-	if (!sent && err->code == ERR_TOO_LARGE)
-		return false;
-	/* Why it could not be sent, its end says better. */
-	if (!sent)
-		client_fail_locked(client, "could not be asked.");
-	cancelled = !await_answer(client, pending);
 	if (cancelled) {
 		abandon(client, pending->id);
 		pthread_mutex_unlock(&client->lock);
@@ -420,28 +415,94 @@ static bool send_and_wait(struct client *client, struct pending *pending, struct
 	return client_finish(client, pending, cancelled, err);
 }
 
-bool client_call(struct client *client, struct client_call *call, struct err *err)
+static bool send_and_wait(struct client *client, struct pending *pending, struct err *err)
 {
-	struct pending pending = { .call = call };
-	struct err why = ERR_INIT;
-	bool ok;
+	struct client_call *call = pending->call;
+	bool sent;
 
-	client_waiter_init(&pending.waiter);
+	pthread_mutex_unlock(&client->lock);
+	sent = send_request(client, call, pending->id, err);
+	call->sent = sent || err->code != ERR_TOO_LARGE;
 	pthread_mutex_lock(&client->lock);
+	if (!sent && err->code == ERR_TOO_LARGE)
+		return false;
+	/* Why it could not be sent, its end says better. */
+	if (!sent)
+		client_fail_locked(client, "could not be asked.");
+	return finish_call(client, pending, err);
+}
+
+/* Lists a call; false: the client has failed. Locked. */
+static bool add_pending(struct client *client, struct client_call *call, struct pending *pending,
+                        struct err *err)
+{
+	*pending = (struct pending){ .call = call };
+	client_waiter_init(&pending->waiter);
 	if (client->abandoned_count >= LIMIT_WIRE_CALLS)
 		client_fail_locked(client, "does not answer calls that were cancelled.");
 	if (!client->pending) { /* the quiet before does not count */
 		client->quiet_ms = client_now_ms();
 		client->pinged = false;
 	}
-	pending.id = call->id ? call->id : ++client->last_id;
-	pending.next = client->pending;
-	client->pending = &pending;
-	ok = client->failed ? err_set(&why, ERR_WORKER_LOST, "%s", client->why) :
-	                      send_and_wait(client, &pending, &why);
-	unlink_pending(client, &pending);
+	pending->id = call->id ? call->id : ++client->last_id;
+	pending->next = client->pending;
+	client->pending = pending;
+	return !client->failed || err_set(err, ERR_WORKER_LOST, "%s", client->why);
+}
+
+static void remove_pending(struct client *client, struct pending *pending)
+{
+	unlink_pending(client, pending);
 	pthread_mutex_unlock(&client->lock);
-	pthread_cond_destroy(&pending.waiter.wake);
+	pthread_cond_destroy(&pending->waiter.wake);
+}
+
+bool client_call(struct client *client, struct client_call *call, struct err *err)
+{
+	struct pending pending;
+	struct err why = ERR_INIT;
+	bool ok;
+
+	pthread_mutex_lock(&client->lock);
+	ok = add_pending(client, call, &pending, &why) && send_and_wait(client, &pending, &why);
+	remove_pending(client, &pending);
+	if (!ok)
+		*err = why;
+	return ok;
+}
+
+bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
+                  struct err *err)
+{
+	_cleanup_wire_out_ struct wire_out out;
+	bool ok;
+
+	wire_out_init(&out);
+	wire_encode(&out, call->layout, call->body);
+	if (out.fields.overflowed || out.fields.len + out.blob_bytes > BEGUN_BYTES)
+		return false;
+	pthread_mutex_lock(&client->lock);
+	ok = add_pending(client, call, pending, err);
+	if (ok) {
+		pthread_mutex_unlock(&client->lock);
+		ok = wire_queue(&client->wire, call->request, pending->id, &out, err);
+		pthread_mutex_lock(&client->lock);
+	}
+	if (ok)
+		pthread_mutex_unlock(&client->lock);
+	else
+		remove_pending(client, pending);
+	return ok;
+}
+
+bool client_end(struct client *client, struct pending *pending, struct err *err)
+{
+	struct err why = ERR_INIT;
+	bool ok;
+
+	pthread_mutex_lock(&client->lock);
+	ok = finish_call(client, pending, &why);
+	remove_pending(client, pending);
 	if (!ok)
 		*err = why;
 	return ok;

@@ -59,8 +59,34 @@ struct client_call {
 	bool sent;                        /* out: whether the worker may have done it */
 };
 
+/* Somebody who waits: on a stack, linked in while it follows another that reads. */
+struct waiter {
+	struct waiter *next;
+	pthread_cond_t wake;
+};
+
+/* A call that was sent. */
+struct pending {
+	struct pending *next;
+	struct waiter waiter;
+	struct client_call *call;
+	uint64_t id;
+	bool busy;               /* its answer is being read */
+	bool answered;
+	struct err err;          /* the worker's; NONE: the object is filled in */
+};
+
 /* Sends the request and waits for its answer.  An ERROR of the worker's is *err. */
 bool client_call(struct client *client, struct client_call *call, struct err *err);
+
+/* The same in two steps, so that several requests go with one system call and are under way
+ * together.  Between the steps the caller keeps `call`, what it points to, and `pending`, which
+ * it need not fill in; the second step has to follow.  False: the request is too large to
+ * be left unread for a while (or it failed: *err), and nothing has begun. */
+bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
+                  struct err *err);
+bool client_end(struct client *client, struct pending *pending, struct err *err);
+
 uint64_t client_new_id(struct client *client);
 /* A message that nobody answers. */
 bool client_tell(struct client *client, enum wire_type type, uint64_t id,

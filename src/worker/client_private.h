@@ -5,23 +5,6 @@
 
 #include "worker/client.h"
 
-/* Somebody who waits: on a stack, linked in while it follows another that reads. */
-struct waiter {
-	struct waiter *next;
-	pthread_cond_t wake;
-};
-
-/* A call that was sent. */
-struct pending {
-	struct pending *next;
-	struct waiter waiter;
-	struct client_call *call;
-	uint64_t id;
-	bool busy;               /* its answer is being read */
-	bool answered;
-	struct err err;          /* the worker's; NONE: the object is filled in */
-};
-
 /* One whose caller has gone: its answer is thrown away. */
 struct abandoned {
 	struct abandoned *next;

@@ -22,6 +22,7 @@
 #include "worker/run.h"
 
 struct provider;
+struct read_begun;
 struct watch;
 
 /* Who answers, and how it is confined. */
@@ -46,6 +47,14 @@ struct provider_ops {
 	const char *name; /* "in-process", "local", "command" */
 	bool (*read)(struct provider *provider, const struct read_request *request,
 	             struct read_result *ret, struct err *err);
+	/* NULL, or the same in two steps, for callers who have several files to read and one thread:
+	 * what is begun is under way together.  Between the steps the caller keeps the request. False:
+	 * this one cannot be begun (then read it), *err means nothing. Each that has begun has to
+	 * be ended, soon, by the same thread; LIMIT_READS_BEGUN at a time. */
+	bool (*read_begin)(struct provider *provider, const struct read_request *request,
+	                   struct read_begun **ret);
+	bool (*read_end)(struct provider *provider, struct read_begun *begun,
+	                 struct read_result *ret, struct err *err);
 	bool (*edit)(struct provider *provider, const struct change *changes, size_t count,
 	             const struct edit_options *options, struct change_result *results,
 	             struct err *err);

@@ -126,27 +126,84 @@ static bool distrust(struct remote *remote, const char *problem, struct err *err
 	return false;
 }
 
-static bool remote_read(struct provider *provider, const struct read_request *request,
-                        struct read_result *ret, struct err *err)
-{
-	struct remote *remote = (struct remote *)provider;
-	struct wire_read_done done = { .result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
-	struct client_call what = { .request = WIRE_MESSAGE_READ, .answer = WIRE_MESSAGE_READ_DONE,
-		                    .layout = &wire_layout_read, .body = request,
-		                    .object = &done };
-	bool ok = call(remote, &what, err);
-	const char *problem = ok ? wire_check_read(request, &done) : NULL;
+/* A read that was sent. */
+struct read_begun {
+	struct client *client; /* reference */
+	struct client_call call;
+	struct pending pending;
+	struct wire_read_done done;
+};
 
-	*ret = done.result;
-	if (ok && !problem && done.err.code == ERR_NONE)
+static struct client_call read_call(const struct read_request *request,
+                                    struct wire_read_done *done)
+{
+	*done = (struct wire_read_done){ .result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
+	return (struct client_call){ .request = WIRE_MESSAGE_READ,
+		                     .answer = WIRE_MESSAGE_READ_DONE,
+		                     .layout = &wire_layout_read, .body = request,
+		                     .object = done };
+}
+
+/* `ok`: there is an answer. */
+static bool take_read(struct remote *remote, const struct read_request *request,
+                      const struct wire_read_done *done, bool ok, struct read_result *ret,
+                      struct err *err)
+{
+	const char *problem = ok ? wire_check_read(request, done) : NULL;
+
+	*ret = done->result;
+	if (ok && !problem && done->err.code == ERR_NONE)
 		return true;
 	if (problem) {
 		read_result_release(ret);
 		return distrust(remote, problem, err);
 	}
 	if (ok)
-		*err = done.err;
+		*err = done->err;
 	return false;
+}
+
+static bool remote_read(struct provider *provider, const struct read_request *request,
+                        struct read_result *ret, struct err *err)
+{
+	struct remote *remote = (struct remote *)provider;
+	struct wire_read_done done;
+	struct client_call what = read_call(request, &done);
+	bool ok = call(remote, &what, err);
+
+	return take_read(remote, request, &done, ok, ret, err);
+}
+
+static bool remote_read_begin(struct provider *provider, const struct read_request *request,
+                              struct read_begun **ret)
+{
+	struct err err = ERR_INIT;
+	struct client *client = remote_client((struct remote *)provider, &err);
+	struct read_begun *begun;
+
+	if (!client)
+		return false;
+	begun = mem_alloc(1, sizeof(*begun));
+	begun->client = client;
+	begun->call = read_call(request, &begun->done);
+	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
+		client_unref(client);
+		free(begun);
+		return false;
+	}
+	*ret = begun;
+	return true;
+}
+
+static bool remote_read_end(struct provider *provider, struct read_begun *begun,
+                            struct read_result *ret, struct err *err)
+{
+	bool ok = client_end(begun->client, &begun->pending, err);
+
+	ok = take_read((struct remote *)provider, begun->call.body, &begun->done, ok, ret, err);
+	client_unref(begun->client);
+	free(begun);
+	return ok;
 }
 
 /* The results of changes of which it is not known whether they were made. */
@@ -290,6 +347,8 @@ static void remote_free(struct provider *provider)
 static const struct provider_ops ops = {
 	.name = "remote",
 	.read = remote_read,
+	.read_begin = remote_read_begin,
+	.read_end = remote_read_end,
 	.edit = remote_edit,
 	.walk = remote_walk,
 	.search = remote_search,

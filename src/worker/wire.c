@@ -31,6 +31,7 @@ void wire_init(struct wire *wire, int read_fd, int write_fd, enum wire_direction
 	*wire = (struct wire){ .read_fd = read_fd, .write_fd = write_fd, .from = from };
 	wire->is_socket = is_local_socket(read_fd) && is_local_socket(write_fd);
 	wire->in = mem_alloc(1, WIRE_READ_AHEAD);
+	wire->queued = (struct buf)BUF_INIT(WIRE_QUEUE_BYTES);
 	pthread_mutex_init(&wire->write_lock, NULL);
 }
 
@@ -46,6 +47,7 @@ void wire_release(struct wire *wire)
 	wire_close_fds(wire->fds, &wire->fd_count);
 	wire_close_fds(wire->frame.fds, &wire->frame.fd_count);
 	free(wire->in);
+	buf_release(&wire->queued);
 	free(wire->fields);
 	pthread_mutex_destroy(&wire->write_lock);
 	*wire = (struct wire){ 0 };

@@ -6,7 +6,7 @@
  *
  *     struct wire wire;
  *     wire_init(&wire, read_fd, write_fd);
- *     wire_send(&wire, WIRE_MESSAGE_READ, id, &out, NULL, 0);
+ *     wire_send(&wire, WIRE_MESSAGE_READ, id, &out, NULL, 0, &err);
  *     switch (wire_next(&wire)) {
  *     case WIRE_FRAME: ... wire.frame.message, .id, .fields; decode; wire_read_blob ...
  *                      wire_done(&wire);
@@ -35,6 +35,7 @@ enum {
 	WIRE_HEADER_BYTES = 24,
 	WIRE_MAGIC_BYTES = 8,
 	WIRE_FDS_MAX = 3,
+	WIRE_QUEUE_BYTES = 32 << 10,
 };
 
 /* The first byte is no ASCII, the others find out whether line ends are translated on the way. */
@@ -86,6 +87,7 @@ struct wire {
 
 	pthread_mutex_t write_lock;
 	bool write_broken;         /* a frame was cut: nothing may follow it */
+	struct buf queued;         /* frames that go with the next, or before anything is read */
 	_Atomic uint64_t written;  /* bytes: whether it gets on */
 
 	char *in;                  /* owned; what was read ahead */
@@ -121,6 +123,14 @@ enum wire_step wire_greeted(struct wire *wire, struct buf *banner, size_t banner
  * TOO_LARGE: more than the message may have (nothing was sent, the connection is fine). */
 bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                const int *fds, size_t fd_count, struct err *err);
+
+/* The same for a frame without descriptors that need not go at once: it goes, with one system call
+ * for many, before the next frame that is sent, before the connection is read, or when more
+ * than WIRE_QUEUE_BYTES wait. */
+bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
+                struct err *err);
+/* Sends what waits, if anything does; false: the other side is gone. */
+bool wire_flush(struct wire *wire);
 
 /* ---- receiving ------------------------------------------------------------- */
 

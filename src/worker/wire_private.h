@@ -5,8 +5,9 @@
 
 #include "worker/wire.h"
 
-/* Small frames arrive with one system call; of a larger one this much is copied once more. */
-enum { WIRE_READ_AHEAD = 16 << 10 };
+/* Small frames arrive with one system call, several of them; of a larger one this much is copied
+ * once more. */
+enum { WIRE_READ_AHEAD = 64 << 10 };
 
 /* wire.c */
 void wire_close_fds(int *fds, size_t *count);

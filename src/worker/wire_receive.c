@@ -74,6 +74,7 @@ enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size_t *ret
 	bool fds_fit = true;
 	ssize_t got;
 
+	wire_flush(wire); /* if it fails, so will reading */
 	do {
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);

@@ -115,31 +115,80 @@ static bool check_size(const struct wire_message *message, const struct wire_out
 	return true;
 }
 
-static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
-                       size_t fd_count, struct err *err)
+/* Parts of which the first is what was queued, or empty. With the lock held. */
+static bool write_all(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
+                      size_t fd_count, struct err *err)
 {
+	size_t skip = parts[0].iov_len ? 0 : 1;
+	bool ok;
+
+	if (wire->write_broken)
+		return err_set(err, ERR_IO_ERROR, "The connection to the worker is broken.");
+	ok = write_parts(wire, parts + skip, count - skip, fds, fd_count, err);
+	buf_clear(&wire->queued);
+	wire->write_broken |= !ok;
+	return ok;
+}
+
+static bool write_queued(struct wire *wire, struct err *err)
+{
+	struct iovec part = { wire->queued.data, wire->queued.len };
+
+	return write_all(wire, &part, 1, NULL, 0, err);
+}
+
+bool wire_flush(struct wire *wire)
+{
+	struct err err = ERR_INIT;
 	bool ok;
 
 	pthread_mutex_lock(&wire->write_lock);
-	if (wire->write_broken)
-		ok = err_set(err, ERR_IO_ERROR, "The connection to the worker is broken.");
-	else
-		ok = write_parts(wire, parts, count, fds, fd_count, err);
-	wire->write_broken |= !ok;
+	ok = !wire->queued.len || write_queued(wire, &err);
+	pthread_mutex_unlock(&wire->write_lock);
+	return ok;
+}
+
+/* Whether a frame fits into the queue, in which it is then. With the lock held. */
+static bool enqueue_parts(struct wire *wire, const struct iovec *parts, size_t count)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += parts[i].iov_len;
+	if (bytes > WIRE_QUEUE_BYTES - wire->queued.len)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		buf_append(&wire->queued, parts[i].iov_base, parts[i].iov_len);
+	return true;
+}
+
+/* A frame in parts; the first place is for what was queued. */
+static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
+                       size_t fd_count, bool may_wait, struct err *err)
+{
+	bool ok = true;
+
+	pthread_mutex_lock(&wire->write_lock);
+	if (!may_wait || wire->write_broken || !enqueue_parts(wire, parts + 1, count - 1)) {
+		if (fd_count) /* they come with the first byte of their frame */
+			ok = write_queued(wire, err);
+		parts[0] = (struct iovec){ wire->queued.data, wire->queued.len };
+		ok = ok && write_all(wire, parts, count, fds, fd_count, err);
+	}
 	pthread_mutex_unlock(&wire->write_lock);
 	return ok;
 }
 
 static bool send_frame(struct wire *wire, char *header, const struct wire_out *out,
-                       const int *fds, size_t fd_count, struct err *err)
+                       const int *fds, size_t fd_count, bool may_wait, struct err *err)
 {
 	struct iovec few[8];
 	_cleanup_free_ struct iovec *many = NULL;
 	struct iovec *parts = few;
-	size_t count = 0;
+	size_t count = 1;
 
-	if (out->blob_count + 2 > ARRAY_LEN(few))
-		parts = many = mem_alloc(out->blob_count + 2, sizeof(*many));
+	if (out->blob_count + 3 > ARRAY_LEN(few))
+		parts = many = mem_alloc(out->blob_count + 3, sizeof(*many));
 	parts[count++] = (struct iovec){ header, WIRE_HEADER_BYTES };
 	if (out->fields.len)
 		parts[count++] = (struct iovec){ out->fields.data, out->fields.len };
@@ -147,11 +196,12 @@ static bool send_frame(struct wire *wire, char *header, const struct wire_out *o
 		if (out->blobs[i].len)
 			parts[count++] = (struct iovec){ (void *)out->blobs[i].data,
 				                         out->blobs[i].len };
-	return send_parts(wire, parts, count, fds, fd_count, err);
+	return send_parts(wire, parts, count, fds, fd_count, may_wait, err);
 }
 
-bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
-               const int *fds, size_t fd_count, struct err *err)
+static bool send_or_queue(struct wire *wire, enum wire_type type, uint64_t id,
+                          const struct wire_out *out, const int *fds, size_t fd_count,
+                          bool may_wait, struct err *err)
 {
 	static const struct wire_out nothing;
 	char header[WIRE_HEADER_BYTES];
@@ -166,5 +216,17 @@ bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct
 	bytes_put(header + 7, fd_count, 1);
 	bytes_put(header + 8, id, 8);
 	bytes_put(header + 16, out->blob_bytes, 8);
-	return send_frame(wire, header, out, fds, fd_count, err);
+	return send_frame(wire, header, out, fds, fd_count, may_wait, err);
+}
+
+bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
+               const int *fds, size_t fd_count, struct err *err)
+{
+	return send_or_queue(wire, type, id, out, fds, fd_count, /* may_wait= */ false, err);
+}
+
+bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
+                struct err *err)
+{
+	return send_or_queue(wire, type, id, out, NULL, 0, /* may_wait= */ true, err);
 }

@@ -30,18 +30,33 @@ enum {
 
 /* ---- sending --------------------------------------------------------------- */
 
-void server_send(struct server *server, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body)
+static void send_or_queue(struct server *server, bool queue, enum wire_type type, uint64_t id,
+                          const struct wire_layout *layout, const void *body)
 {
 	_cleanup_wire_out_ struct wire_out out;
 	struct err err = ERR_INIT;
+	bool sent;
 
 	wire_out_init(&out);
 	if (layout)
 		wire_encode(&out, layout, body);
+	sent = queue ? wire_queue(&server->wire, type, id, &out, &err) :
+	               wire_send(&server->wire, type, id, &out, NULL, 0, &err);
 	/* When the connection is gone, whoever reads finds out. */
-	if (!wire_send(&server->wire, type, id, &out, NULL, 0, &err) && err.code == ERR_TOO_LARGE)
+	if (!sent && err.code == ERR_TOO_LARGE)
 		server_send_error(server, id, &err);
+}
+
+void server_send(struct server *server, enum wire_type type, uint64_t id,
+                 const struct wire_layout *layout, const void *body)
+{
+	send_or_queue(server, false, type, id, layout, body);
+}
+
+void server_queue(struct server *server, enum wire_type type, uint64_t id,
+                  const struct wire_layout *layout, const void *body)
+{
+	send_or_queue(server, true, type, id, layout, body);
 }
 
 void server_send_error(struct server *server, uint64_t id, const struct err *err)

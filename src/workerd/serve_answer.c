@@ -5,14 +5,17 @@
 #include "base/mem.h"
 #include "workerd/serve_private.h"
 
-static void send_read(struct server *server, uint64_t id, bool ok, const struct err *err,
-                      struct read_result *result)
+typedef void send_function(struct server *server, enum wire_type type, uint64_t id,
+                           const struct wire_layout *layout, const void *body);
+
+static void send_read(struct server *server, send_function *send, uint64_t id, bool ok,
+                      const struct err *err, struct read_result *result)
 {
 	struct wire_read_done done = { .result = *result };
 
 	if (!ok)
 		done.err = *err;
-	server_send(server, WIRE_MESSAGE_READ_DONE, id, &wire_layout_read_done, &done);
+	send(server, WIRE_MESSAGE_READ_DONE, id, &wire_layout_read_done, &done);
 	read_result_release(result);
 }
 
@@ -29,7 +32,7 @@ bool answer_read_quickly(struct server *server, uint64_t id, const struct read_r
 		read_result_release(&result);
 		return false;
 	}
-	send_read(server, id, ok, &err, &result);
+	send_read(server, server_queue, id, ok, &err, &result);
 	return true;
 }
 
@@ -39,7 +42,7 @@ static void answer_read(struct server *server, struct job *job)
 	struct read_result result;
 	bool ok = server->provider->ops->read(server->provider, job->body, &result, &err);
 
-	send_read(server, job->id, ok, &err, &result);
+	send_read(server, server_send, job->id, ok, &err, &result);
 }
 
 static void answer_edit(struct server *server, struct job *job)

@@ -109,6 +109,9 @@ bool serve_limit_run(const struct run_request *request, const struct worker_opti
 void server_push(struct server *server, struct job *job);
 void server_send(struct server *server, enum wire_type type, uint64_t id,
                  const struct wire_layout *layout, const void *body);
+/* By the one who reads, which sends it at the latest before it waits for more to read. */
+void server_queue(struct server *server, enum wire_type type, uint64_t id,
+                  const struct wire_layout *layout, const void *body);
 void server_send_error(struct server *server, uint64_t id, const struct err *err);
 
 /* The connection until it ends, with providers that `open` makes of a HELLO; false: it ended

@@ -16,11 +16,11 @@ static const struct names unchanged;
 /* Prints the result and reads what was printed. */
 static json_t *printed(json_t *result, const struct names *names)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+	_cleanup_buf_ struct buf raw = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
 	struct err err = ERR_INIT;
 	json_t *back = NULL;
 
-	assert_true(result_print(result, names, NULL, &text));
+	assert_true(result_print(result, names, NULL, &raw, &text));
 	assert_null(memchr(text.data, '\n', text.len));
 	if (!json_parse(buf_view(&text), &back, &err))
 		fail_msg("%s: %s", err.message, text.data);
@@ -127,12 +127,12 @@ static void sentences_speak_of_tools_by_their_names_and_contents_stay(void **sta
 
 static void what_is_too_large_is_told(void **state)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(200);
+	_cleanup_buf_ struct buf raw = BUF_INIT(200), text = BUF_INIT(200);
 	json_auto_t *result = json_pack("{s:s}", "content",
 		"0123456789012345678901234567890123456789012345678901234567890123456789012345678");
 
 	(void)state;
-	assert_false(result_print(result, &unchanged, NULL, &text));
+	assert_false(result_print(result, &unchanged, NULL, &raw, &text));
 }
 
 int main(void)

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "live.h"
 
@@ -54,6 +55,64 @@ static void test_read_edit_walk_search(void **state)
 	assert_int_equal(found.files[0].lines[1].number, 3);
 	assert_true(span_eq(found.files[0].lines[1].text, SPAN("twice")));
 	search_result_release(&found);
+}
+
+static void test_reads_that_are_under_way_together(void **state)
+{
+	struct live *live = *state;
+	const struct provider_ops *ops = live->provider->ops;
+	struct read_request requests[LIMIT_READS_BEGUN];
+	struct read_begun *begun[LIMIT_READS_BEGUN];
+	_cleanup_free_ char *large = mem_alloc(20001, 1);
+	struct err err = ERR_INIT;
+
+	memset(large, 'x', 20000);
+	live_write(live, "large", large); /* its answers are more than a connection holds */
+	live_write(live, "small", "one\n");
+	for (size_t i = 0; i < LIMIT_READS_BEGUN; i++) {
+		requests[i] = (struct read_request){ .path = i % 3 == 0 ? "large" :
+			                                     i % 3 == 1 ? "small" : "none",
+			                             .max_line_chars = 100000 };
+		assert_true(ops->read_begin(live->provider, &requests[i], &begun[i]));
+	}
+	/* What is asked now comes behind them. */
+	assert_true(live_edit(live, "small", "two\n", &err));
+	for (size_t i = 0; i < LIMIT_READS_BEGUN; i++) {
+		struct read_result read;
+		bool ok = ops->read_end(live->provider, begun[i], &read, &err);
+
+		assert_int_equal(ok, i % 3 != 2);
+		if (i % 3 == 0)
+			assert_int_equal(read.content.len, 20000);
+		else if (i % 3 == 1)
+			assert_string_equal(read.content.data, "one\n");
+		else
+			assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+		read_result_release(&read);
+	}
+}
+
+static void test_a_worker_that_dies_with_reads_under_way(void **state)
+{
+	struct live *live = *state;
+	const struct provider_ops *ops = live->provider->ops;
+	const struct read_request request = { .path = "a" };
+	struct read_begun *begun[4];
+	struct err err = ERR_INIT;
+	struct read_result read;
+
+	live_write(live, "a", "one\n");
+	for (size_t i = 0; i < ARRAY_LEN(begun); i++)
+		assert_true(ops->read_begin(live->provider, &request, &begun[i]));
+	kill(live_worker(), SIGKILL);
+	for (size_t i = 0; i < ARRAY_LEN(begun); i++) {
+		if (!ops->read_end(live->provider, begun[i], &read, &err))
+			assert_int_equal(err.code, ERR_WORKER_LOST);
+		read_result_release(&read);
+	}
+	read = live_read(live, "a"); /* by another worker */
+	assert_string_equal(read.content.data, "one\n");
+	read_result_release(&read);
 }
 
 static void test_failures_come_with_their_facts(void **state)
@@ -399,6 +458,8 @@ int main(int argc, char **argv)
 #define LIVE(name) cmocka_unit_test_setup_teardown(name, live_setup, live_teardown)
 	const struct CMUnitTest tests[] = {
 		LIVE(test_read_edit_walk_search),
+		LIVE(test_reads_that_are_under_way_together),
+		LIVE(test_a_worker_that_dies_with_reads_under_way),
 		LIVE(test_failures_come_with_their_facts),
 		LIVE(test_a_large_content_arrives_whole),
 		LIVE(test_many_threads_get_their_own_answers),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read_file: one file, or a range of its lines, with version and hash. */
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/file_result.h"
@@ -49,7 +52,8 @@ static const struct tool_alias parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *run(struct session *session, const json_t *arguments)
+/* What is borrowed from the arguments and the session stays so. */
+static struct read_request make_request(const struct session *session, const json_t *arguments)
 {
 	struct read_request request = {
 		.path = argument_str(arguments, "file_path"),
@@ -62,26 +66,80 @@ static json_t *run(struct session *session, const json_t *arguments)
 		.at_once = session->hooks.not_at_once != NULL,
 		.encoding = argument_str(arguments, "encoding"),
 	};
+
+	filter_heed(&request, &session->ignores);
+	return request;
+}
+
+/* `ok`: the file was read. */
+static json_t *make_result(struct session *session, const struct read_request *request, bool ok,
+                           struct read_result *read, const struct err *err)
+{
+	json_t *result;
+
+	if (ok) {
+		result = file_result(session, request, read);
+	} else {
+		if (read->not_at_once && session->hooks.not_at_once)
+			*session->hooks.not_at_once = true;
+		result = tool_failure(err);
+		file_failure_state(session, request, read, result);
+	}
+	read_result_release(read);
+	return result;
+}
+
+static bool range_is_backwards(const struct read_request *request)
+{
+	return request->end_line && request->end_line < request->start_line;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	struct read_request request = make_request(session, arguments);
 	struct provider *reader = session_reader(session, request.path);
 	struct read_result read = { 0 };
 	struct err err = ERR_INIT;
-	json_t *result;
+	bool ok;
 
-	filter_heed(&request, &session->ignores);
-	if (request.end_line && request.end_line < request.start_line) {
+	if (range_is_backwards(&request)) {
 		err_set(&err, ERR_INVALID_ARGUMENT, "end_line %zu is before start_line %zu.",
 		        request.end_line, request.start_line);
 		return tool_failure(&err);
 	}
-	if (reader->ops->read(reader, &request, &read, &err)) {
-		result = file_result(session, &request, &read);
-	} else {
-		if (read.not_at_once)
-			*session->hooks.not_at_once = true;
-		result = tool_failure(&err);
-		file_failure_state(session, &request, &read, result);
-	}
-	read_result_release(&read);
+	ok = reader->ops->read(reader, &request, &read, &err);
+	return make_result(session, &request, ok, &read, &err);
+}
+
+struct begun {
+	struct read_request request;
+	struct provider *reader;
+	struct read_begun *read;
+};
+
+static void *begin(struct session *session, const json_t *arguments)
+{
+	struct begun *begun = mem_alloc(1, sizeof(*begun));
+
+	begun->request = make_request(session, arguments);
+	begun->reader = session_reader(session, begun->request.path);
+	if (begun->reader->ops->read_begin && !range_is_backwards(&begun->request) &&
+	    begun->reader->ops->read_begin(begun->reader, &begun->request, &begun->read))
+		return begun;
+	free(begun);
+	return NULL;
+}
+
+static json_t *end(struct session *session, const json_t *arguments, void *data)
+{
+	struct begun *begun = data;
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	bool ok = begun->reader->ops->read_end(begun->reader, begun->read, &read, &err);
+	json_t *result = make_result(session, &begun->request, ok, &read, &err);
+
+	(void)arguments;
+	free(begun);
 	return result;
 }
 
@@ -94,4 +152,6 @@ const struct tool tool_read_file = {
 	.arguments_schema = arguments_schema,
 	.result_schema = result_schema,
 	.run = run,
+	.begin = begin,
+	.end = end,
 };
