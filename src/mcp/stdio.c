@@ -18,7 +18,7 @@ enum {
 	CALLS_BUSY = 64,
 	/* With so many under way reading goes on when half of them are done.  Or so many more are
 	 * taken after a moment: they may wait for something that the client has still to send. */
-	CALLS_MAX = 256,
+	CALLS_MAX = 128,
 	MOMENT_MS = 200,
 	/* Lines are taken in pieces of at least this length: one chunk may hold a thousand. */
 	PIECE = 4 << 10,
