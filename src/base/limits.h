@@ -18,6 +18,8 @@
 #define LIMIT_DIFF_BYTES ((size_t)64 << 20)
 /* Hunks are compared with each other when they are placed together. */
 #define LIMIT_DIFF_HUNKS 10000
+/* Sections of context alone in a patch: each costs a pass over the file. */
+#define LIMIT_DIFF_ANCHORS 256
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */
 #define LIMIT_CANDIDATES 8
 /* Arguments of one call (a write_file carries a whole file). */

@@ -18,6 +18,7 @@ struct candidates {
 	size_t *places;     /* owned; ascending */
 	size_t kept;        /* elements in `places` */
 	size_t total;       /* places in all; CANDIDATES_KEPT + 1 stands for more */
+	bool narrowed;      /* anchors took places away (anchors.h) */
 	bool has_stated;    /* the header has a line number */
 	size_t stated;      /* 0-based line where it says the hunk begins */
 	bool placed;

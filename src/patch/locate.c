@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "patch/anchors.h"
 #include "patch/blanks.h"
 #include "patch/candidates.h"
 #include "patch/doubt.h"
@@ -262,27 +263,41 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 	}
 }
 
+/* Chooses among the candidates that were found. */
+static bool locate_found(const struct lines *base, struct diff_text *diff,
+                         struct candidates *hunks, struct placement *ret,
+                         struct patch_failure *failure, struct err *err)
+{
+	bool anchored = anchors_any(diff), ok;
+	struct settling settling;
+
+	if (anchored && !anchors_narrow(base, diff, hunks, failure, err))
+		return false;
+	settling_init(&settling, base, diff, hunks);
+	settle_all(&settling);
+	ok = explain_unplaced(&settling, failure, err) &&
+	     (!anchored || anchors_check_order(base, diff, hunks, failure, err));
+	for (size_t h = 0; h < diff->hunk_count && ok; h++)
+		ret[h] = (struct placement){ hunks[h].at, hunks[h].count, hunks[h].old_count,
+		                             hunks[h].fold, hunks[h].settled };
+	settling_release(&settling);
+	return ok;
+}
+
 bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, struct patch_failure *failure, struct err *err)
 {
 	struct candidates *hunks;
-	struct settling settling;
 	bool ok;
 
-	if (!locate_as_stated(base, diff, base_has_bom, ret)) {
+	if (anchors_any(diff) || !locate_as_stated(base, diff, base_has_bom, ret)) {
 		hunks = find_candidates(base, diff, base_has_bom);
 		if (!hunks)
 			return err_set(err, ERR_TOO_LARGE,
 			               "The diff and the file are too large and too repetitive to "
 			               "place %zu hunks. Send fewer hunks at a time.",
 			               diff->hunk_count);
-		settling_init(&settling, base, diff, hunks);
-		settle_all(&settling);
-		ok = explain_unplaced(&settling, failure, err);
-		for (size_t h = 0; h < diff->hunk_count && ok; h++)
-			ret[h] = (struct placement){ hunks[h].at, hunks[h].count, hunks[h].old_count,
-			                             hunks[h].fold, hunks[h].settled };
-		settling_release(&settling);
+		ok = locate_found(base, diff, hunks, ret, failure, err);
 		candidates_release(hunks, diff->hunk_count);
 		if (!ok)
 			return false;

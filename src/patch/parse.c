@@ -27,6 +27,7 @@ void diff_text_release(struct diff_text *diff)
 {
 	free(diff->lines);
 	free(diff->hunks);
+	free(diff->anchors);
 	buf_release(&diff->shifted);
 	*diff = (struct diff_text){ 0 };
 }
@@ -339,6 +340,8 @@ static bool take_outside(struct parser *p, struct err *err)
 	struct span line = peek(p, 0);
 
 	p->in_git_header |= span_starts(line, SPAN("diff --git "));
+	p->out->apply_patch |= span_starts(line, SPAN("*** Begin Patch")) ||
+	                       span_starts(line, SPAN("*** Update File: "));
 	claims_take(&p->out->claims, line, peek(p, 1), p->in_git_header);
 	if (take_header(p, line)) {
 		bool names_new = span_starts(line, SPAN("+++ ")) ||
@@ -434,19 +437,53 @@ static bool is_cut_off(const struct diff_text *diff, struct span text)
 	return true;
 }
 
-/* Drops hunks that change nothing; they have nothing to place. */
+static bool has_words(const struct diff_text *diff, const struct hunk *hunk)
+{
+	if (hunk->heading.len)
+		return true;
+	for (size_t j = 0; j < hunk->count; j++)
+		if (span_trim(diff->lines[hunk->first + j].text).len)
+			return true;
+	return false;
+}
+
+/* The last line of an anchor that could head a function, or its own heading. */
+static struct span heading_of_anchor(const struct diff_text *diff, const struct hunk *anchor)
+{
+	for (size_t j = anchor->count; j-- > 0;) {
+		struct span text = span_trim(diff->lines[anchor->first + j].text);
+		unsigned char c = text.len ? (unsigned char)text.data[0] : 0;
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
+			return text;
+	}
+	return anchor->heading;
+}
+
+/* Drops hunks that change nothing; they have nothing to place.  In the apply_patch format
+ * they are anchors of the next one. */
 static void drop_idle_hunks(struct diff_text *diff)
 {
-	size_t kept = 0;
+	struct span within = span_of("", 0);
+	size_t kept = 0, cap = 0;
 
 	for (size_t i = 0; i < diff->hunk_count; i++) {
-		const struct hunk *hunk = &diff->hunks[i];
+		struct hunk *hunk = &diff->hunks[i];
 		bool changes = false;
 
 		for (size_t j = 0; j < hunk->count; j++)
 			changes |= diff->lines[hunk->first + j].op != ' ';
-		if (changes)
+		if (changes) {
+			hunk->within = within;
+			within = span_of("", 0);
 			diff->hunks[kept++] = *hunk;
+		} else if (diff->apply_patch && has_words(diff, hunk)) {
+			diff->anchors = mem_grow(diff->anchors, &cap, diff->anchor_count + 1,
+			                         sizeof(*diff->anchors));
+			diff->anchors[diff->anchor_count] = *hunk;
+			diff->anchors[diff->anchor_count++].before = kept;
+			within = heading_of_anchor(diff, hunk);
+		}
 	}
 	diff->hunk_count = kept;
 }
@@ -474,8 +511,8 @@ bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_l
 		             "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
 	ok = ok && claims_check(&diff.claims, err);
 	if (ok) {
-		drop_idle_hunks(&diff);
 		drop_repeated_hunks(&diff);
+		drop_idle_hunks(&diff);
 		if (!stated && diff.claims.mode.len)
 			ok = err_set(err, ERR_INVALID_DIFF,
 			             "Invalid Diff: there is no hunk in it, only the file mode "
@@ -485,6 +522,10 @@ bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_l
 			ok = err_set(err, ERR_INVALID_DIFF,
 			             "Invalid Diff: there is no hunk in it (no line that begins "
 			             "with @@).");
+		else if (diff.anchor_count > LIMIT_DIFF_ANCHORS)
+			ok = err_set(err, ERR_TOO_LARGE,
+			             "The diff has more than %d sections of context alone.",
+			             LIMIT_DIFF_ANCHORS);
 		else if (!diff.hunk_count)
 			ok = err_set(err, ERR_INVALID_DIFF,
 			             "Invalid Diff: no line in it begins with + or -, so it "

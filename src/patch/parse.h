@@ -49,6 +49,9 @@ struct hunk {
 	struct span heading; /* text after the second @@, trimmed; empty if none */
 	size_t diff_line;
 	bool header_cr;      /* its @@ line ended in CR LF, which no tool writes */
+	struct span within;  /* of the apply_patch format: the anchor it follows, if that reads as
+	                      * a function's line; empty if none */
+	size_t before;       /* an anchor: index of the hunk that follows it; hunk_count: none does */
 	size_t sequel_of;    /* 1-based hunk whose result its context showed (sequel.h); 0: none */
 };
 
@@ -57,6 +60,9 @@ struct diff_text {
 	size_t line_count, line_cap;
 	struct hunk *hunks;      /* owned */
 	size_t hunk_count, hunk_cap;
+	struct hunk *anchors;    /* owned; hunks that change nothing, of the apply_patch format */
+	size_t anchor_count;
+	bool apply_patch;        /* it is in that format (anchors.h) */
 	struct claims claims;    /* what it says beside its hunks */
 	struct buf shifted;      /* owned; the diff without fences and indentation, if it had them */
 };

@@ -378,7 +378,8 @@ static bool under_heading(const struct lines *base, size_t at, struct span headi
 static bool by_heading(struct settling *s, size_t i)
 {
 	struct candidates *hunk = &s->hunks[i];
-	struct span heading = hunk_of(s, i)->heading;
+	struct span named = hunk_of(s, i)->heading;
+	struct span heading = named.len ? named : hunk_of(s, i)->within;
 	size_t found = 0, at = 0;
 
 	/* Beside a number that is wrong, the heading may be as old as the number. */
@@ -509,7 +510,9 @@ void settle_all(struct settling *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->hunks[i].total == 1)
-			place(&s->hunks[i], s->hunks[i].places[0], PATCH_SETTLED_UNIQUE);
+			place(&s->hunks[i], s->hunks[i].places[0],
+			      s->hunks[i].narrowed ? PATCH_SETTLED_HEADING :
+			                             PATCH_SETTLED_UNIQUE);
 	each_open(s, by_number);
 	for (size_t i = 0; i < s->count; i++)
 		if (!s->hunks[i].placed && !s->hunks[i].old_count)

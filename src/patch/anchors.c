@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/anchors.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "patch/explain.h"
+
+/* Places of one section that are looked at. */
+enum { PLACES_MAX = 4096 };
+
+struct search {
+	const struct lines *base;
+	const struct diff_text *diff;
+	struct line_index index;
+	size_t *places;  /* owned; PLACES_MAX */
+	uint32_t *ids;   /* owned */
+	struct buf one, other;
+};
+
+static struct search search_begin(const struct lines *base, const struct diff_text *diff)
+{
+	struct search s = {
+		.base = base,
+		.diff = diff,
+		.places = mem_alloc(PLACES_MAX, sizeof(*s.places)),
+		.ids = mem_alloc(diff->line_count, sizeof(*s.ids)),
+		.one = BUF_INIT(LIMIT_FILE_BYTES),
+		.other = BUF_INIT(LIMIT_FILE_BYTES),
+	};
+
+	line_index_build(&s.index, base, diff, FOLD_LOOKALIKE_DROP, false);
+	return s;
+}
+
+static void search_end(struct search *s)
+{
+	line_index_release(&s->index);
+	free(s->places);
+	free(s->ids);
+	buf_release(&s->one);
+	buf_release(&s->other);
+}
+
+/* What one step of a chain looks for: the text of an @@ line, or the lines of a section. */
+struct anchor {
+	struct span text;          /* the @@ line's */
+	const struct hunk *section; /* NULL: the text */
+	size_t diff_line;
+};
+
+static bool has_text(const struct hunk *hunk)
+{
+	return hunk->heading.len && !hunk->has_old && !hunk->has_new;
+}
+
+/* The anchors of hunk `h` (hunk_count: those after the last), in order; returns how many. */
+static size_t list_anchors(const struct diff_text *diff, size_t h, struct anchor *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < diff->anchor_count; i++) {
+		const struct hunk *section = &diff->anchors[i];
+
+		if (section->before != h)
+			continue;
+		if (has_text(section))
+			ret[n++] = (struct anchor){ section->heading, NULL, section->diff_line };
+		if (section->count)
+			ret[n++] = (struct anchor){ span_of("", 0), section, section->diff_line };
+	}
+	if (h < diff->hunk_count && has_text(&diff->hunks[h]) && diff->apply_patch)
+		ret[n++] = (struct anchor){ diff->hunks[h].heading, NULL, diff->hunks[h].diff_line };
+	return n;
+}
+
+/* The end of the first line from `from` on that begins with the text; SIZE_MAX if none. */
+static size_t find_text(struct search *s, struct span text, size_t from)
+{
+	struct span wanted = fold_line(FOLD_LOOKALIKE_DROP, text, &s->one);
+
+	for (size_t line = from; line < s->base->count; line++) {
+		struct span body = line_body(lines_at(s->base, line));
+
+		if (span_starts(fold_line(FOLD_LOOKALIKE_DROP, body, &s->other), wanted))
+			return line + 1;
+	}
+	return SIZE_MAX;
+}
+
+static size_t find_section(struct search *s, const struct hunk *section, size_t from)
+{
+	size_t count = candidates_ids(&s->index, section, section->count, s->ids);
+	size_t found = line_index_find(&s->index, s->ids, count, s->places, PLACES_MAX);
+
+	for (size_t i = 0; i < found && i < PLACES_MAX; i++)
+		if (s->places[i] >= from)
+			return s->places[i] + count;
+	return SIZE_MAX;
+}
+
+/* Where the chain of anchors ends at the earliest; its sections begin at `floor` or later.
+ * SIZE_MAX, and *ret_missing, when one is not found after the others. */
+static size_t chain_end(struct search *s, const struct anchor *anchors, size_t count, size_t floor,
+                        const struct anchor **ret_missing)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		*ret_missing = &anchors[i];
+		if (anchors[i].section)
+			at = find_section(s, anchors[i].section, at > floor ? at : floor);
+		else
+			at = find_text(s, anchors[i].text, at);
+		if (at == SIZE_MAX)
+			return SIZE_MAX;
+	}
+	return at;
+}
+
+/* The first line of the anchor, for a message. */
+static struct span anchor_words(const struct diff_text *diff, const struct anchor *anchor)
+{
+	struct span text = anchor->text;
+
+	for (size_t i = 0; anchor->section && i < anchor->section->count && !span_trim(text).len; i++)
+		text = diff->lines[anchor->section->first + i].text;
+	text = span_trim(text);
+	return utf8_head(text, 120);
+}
+
+static bool refuse(const struct diff_text *diff, size_t h, const struct anchor *anchor,
+                   const char *why, struct patch_failure *failure, struct err *err)
+{
+	struct span words = anchor_words(diff, anchor);
+
+	explain_hunk(diff, h < diff->hunk_count ? h : diff->hunk_count - 1, failure);
+	failure->diff_line = anchor->diff_line;
+	failure->expected = mem_dup(words.data, words.len);
+	return err_set(err, ERR_NO_MATCH,
+	               "Invalid Diff: The provided diff content does not match the file's content. "
+	               "The patch says `%.*s` before hunk %zu of %zu, but %s. Copy such lines from "
+	               "the file, in its order, or leave them out.",
+	               (int)words.len, words.data, h + 1, diff->hunk_count, why);
+}
+
+bool anchors_any(const struct diff_text *diff)
+{
+	if (!diff->apply_patch)
+		return false;
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		if (has_text(&diff->hunks[h]))
+			return true;
+	return diff->anchor_count > 0;
+}
+
+/* Takes away the places whose change begins before line `from`. */
+static void drop_before(struct candidates *hunk, size_t from)
+{
+	size_t kept = 0;
+
+	if (hunk->total > hunk->kept)
+		return;
+	for (size_t i = 0; i < hunk->kept; i++)
+		if (hunk->places[i] + hunk->lead >= from)
+			hunk->places[kept++] = hunk->places[i];
+	hunk->narrowed |= kept < hunk->kept;
+	hunk->kept = hunk->total = kept;
+}
+
+bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
+                    struct candidates *hunks, struct patch_failure *failure, struct err *err)
+{
+	struct search s = search_begin(base, diff);
+	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
+	bool ok = true;
+
+	for (size_t h = 0; h <= diff->hunk_count && ok; h++) {
+		const struct anchor *missing = NULL;
+		size_t count = list_anchors(diff, h, anchors), end;
+
+		if (!count)
+			continue;
+		end = chain_end(&s, anchors, count, 0, &missing);
+		if (end == SIZE_MAX) {
+			ok = refuse(diff, h, missing, "the file has no such lines there", failure, err);
+			continue;
+		}
+		if (h == diff->hunk_count || !hunks[h].total)
+			continue;
+		drop_before(&hunks[h], end);
+		if (!hunks[h].total)
+			ok = refuse(diff, h, &anchors[count - 1],
+			            "in the file the hunk's own lines stand before that only", failure,
+			            err);
+	}
+	free(anchors);
+	search_end(&s);
+	return ok;
+}
+
+bool anchors_check_order(const struct lines *base, const struct diff_text *diff,
+                         const struct candidates *hunks, struct patch_failure *failure,
+                         struct err *err)
+{
+	struct search s = search_begin(base, diff);
+	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
+	bool ok = true;
+
+	for (size_t h = 0; h <= diff->hunk_count && ok; h++) {
+		size_t count = list_anchors(diff, h, anchors), floor = 0, end;
+		const struct anchor *missing = NULL;
+
+		if (!count)
+			continue;
+		if (h)
+			floor = hunks[h - 1].at + hunks[h - 1].old_count - hunks[h - 1].trail;
+		end = chain_end(&s, anchors, count, floor, &missing);
+		if (end == SIZE_MAX ||
+		    (h < diff->hunk_count && hunks[h].at + hunks[h].lead < end))
+			ok = refuse(diff, h, missing, "the file does not have them in this order",
+			            failure, err);
+	}
+	free(anchors);
+	search_end(&s);
+	return ok;
+}
