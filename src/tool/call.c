@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
@@ -56,6 +57,35 @@ static json_t *invalid_arguments(struct session *session, const struct tool *too
 	return result;
 }
 
+/* A hash that is none would never match: that is an argument to correct, not a file that changed.
+ * "" stands for none given. */
+static void check_hash(const json_t *object, const char *where, struct buf *problems)
+{
+	const json_t *value = json_object_get(object, "base_content_sha256");
+	struct span text = json_is_string(value) ? span_trim(json_span(value)) : span_of("", 0);
+	struct span shown = utf8_head(text, 80);
+	struct sha256 sum;
+
+	if (!text.len || sha256_parse(text, &sum))
+		return;
+	buf_printf(problems, "%s%sbase_content_sha256 is no SHA-256: \"%.*s\" has not 64 hexadecimal "
+	           "digits; copy it whole from the latest state of the file",
+	           problems->len ? "; " : "", where, (int)shown.len, shown.data);
+}
+
+static void check_hashes(const json_t *arguments, struct buf *problems)
+{
+	const json_t *change;
+	size_t i;
+
+	check_hash(arguments, "", problems);
+	json_array_foreach(json_object_get(arguments, "changes"), i, change) {
+		_cleanup_free_ char *where = mem_printf("changes[%zu].", i);
+
+		check_hash(change, where, problems);
+	}
+}
+
 /* Canonical names, right types; what is wrong goes to `problems`. */
 static json_t *normalise(const struct tool *tool, const char *called,
                          const struct schema *schema, const json_t *arguments,
@@ -72,6 +102,8 @@ static json_t *normalise(const struct tool *tool, const char *called,
 	if (problems->len && more.len)
 		buf_str(problems, "; ");
 	buf_span(problems, buf_view(&more));
+	if (tool->plans)
+		check_hashes(checked, problems);
 	return checked;
 }
 

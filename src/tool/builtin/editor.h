@@ -20,8 +20,8 @@ struct editor {
 
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
 
-/* The hash in base_content_sha256: NULL when absent or empty.  Text that is not a hash becomes
- * one that no file has, so that the answer is a mismatch with the file's real state. */
+/* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
+ * is not a hash (tool/call.c). */
 const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
 
 /* Runs one change; the complete result of a tool. */
