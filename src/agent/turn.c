@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/media.h"
 #include "model/content.h"
 
 /* ---- tools ------------------------------------------------------------------------- */
@@ -65,6 +66,7 @@ struct listener {
 	bool hold;         /* a hook sees the reply before anybody else does */
 	size_t told;       /* bytes of CONTENT of this reply */
 	_Atomic bool enough; /* it goes in circles: the rest need not come */
+	json_t *refused;   /* media that the provider refused (model/media.h); owned, or NULL */
 };
 
 static void publish_piece(struct agent *agent, enum bus_topic topic, struct span text,
@@ -123,6 +125,17 @@ static void on_switch(struct listener *listener, const struct model_event *event
 	bus_publish(listener->agent->options.bus, BUS_MODEL, message);
 }
 
+/* It is taken out of the session when the request is over. */
+static void on_left_out(struct listener *listener, const struct model_event *event)
+{
+	_cleanup_free_ char *text = mem_dup(event->text.data, event->text.len);
+
+	agent_notice(listener->agent, "warning", text);
+	if (event->media && !listener->refused)
+		listener->refused = json_object();
+	json_object_update(listener->refused, (json_t *)event->media);
+}
+
 static void on_event(void *data, const struct model_event *event)
 {
 	struct listener *listener = data;
@@ -133,6 +146,8 @@ static void on_event(void *data, const struct model_event *event)
 		publish_piece(listener->agent, BUS_THOUGHT, event->text, event->subject);
 	else if (event->kind == MODEL_RESTART)
 		on_restart(listener, event);
+	else if (event->kind == MODEL_LEFT_OUT)
+		on_left_out(listener, event);
 	else if (event->kind == MODEL_SWITCHED)
 		on_switch(listener, event);
 }
@@ -145,6 +160,7 @@ struct shaped {
 	json_t *contents, *tools; /* owned, or NULL */
 	json_t *shown;            /* owned, or NULL: llm_request */
 	json_t *instead;          /* owned: the reply that a hook gave; or NULL */
+	json_t *refused;          /* owned: media that are to be taken out of the session; or NULL */
 };
 
 static void shaped_release(struct shaped *shaped)
@@ -153,6 +169,7 @@ static void shaped_release(struct shaped *shaped)
 	json_decref(shaped->tools);
 	json_decref(shaped->shown);
 	json_decref(shaped->instead);
+	json_decref(shaped->refused);
 }
 
 static void show_request(struct agent *agent, struct shaped *shaped)
@@ -299,6 +316,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 
 	shaped->request.enough = &listener->enough;
 	ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
+	shaped->refused = mem_steal(&listener->refused);
 
 	loop_check_text_end(agent->loop);
 	if (ok)
@@ -330,6 +348,16 @@ static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct
 	return TURN_REPLIED;
 }
 
+/* Nothing that a provider accepted changes: what it refused was never a part of an answered request. */
+static void take_out_refused(struct agent *agent, const json_t *refused)
+{
+	json_auto_t *conversation = agent_conversation(agent);
+	json_t *without = media_without(conversation, refused);
+
+	if (without)
+		agent_replace(agent, without);
+}
+
 enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
                        struct err *err)
 {
@@ -342,6 +370,7 @@ enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_
 	agent->offered = json_incref((json_t *)shaped.request.tools);
 	if (before_model(agent, &shaped, ret_reason))
 		end = reply_of(agent, &shaped, ret, ret_reason, err);
+	take_out_refused(agent, shaped.refused);
 	shaped_release(&shaped);
 	return end;
 }

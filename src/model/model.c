@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/endpoint.h"
+#include "model/media.h"
 #include "model/record.h"
 #include "model/retry.h"
 #include "model/sink.h"
@@ -18,6 +19,7 @@ struct model {
 	size_t count;
 	size_t current;             /* the one that answers now */
 	struct err first;           /* why the first one does not, if it does not */
+	struct media_memory media;
 };
 
 /* Empty answers until the request itself is changed: a model that said nothing twice says nothing
@@ -53,6 +55,7 @@ void model_free(struct model *model)
 	for (size_t i = 0; i < model->count; i++)
 		endpoint_release(&model->endpoints[i]);
 	free(model->endpoints);
+	media_memory_release(&model->media);
 	free(model);
 }
 
@@ -109,6 +112,7 @@ struct asking {
 	struct retry retry;
 	unsigned requests, empties;
 	unsigned asked;               /* of the requests, those to the current model */
+	struct err media_error;       /* the refusal after which media were left out */
 };
 
 static void tell(const struct asking *asking, const struct model_event *event)
@@ -145,17 +149,26 @@ static json_t *nudged(const json_t *contents)
 	return repaired;
 }
 
+static void tell_left_out(void *data, const char *sentence)
+{
+	const struct asking *asking = data;
+
+	tell(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .text = span_str(sentence) });
+}
+
 static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
                          struct err *err)
 {
 	struct endpoint *endpoint = current(asking->model);
 	struct model_request request = asking->request;
 	struct reply_sink sink;
-	json_t *longer = NULL;
+	json_t *longer = NULL, *fit;
 	bool ok;
 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = nudged(request.contents);
+	request.contents = fit = media_fit(&asking->model->media, &endpoint->options,
+	                                   request.contents, tell_left_out, asking);
 	reply_sink_init(&sink, asking->event, asking->data);
 	endpoint_recall(endpoint);
 	asking->requests++;
@@ -171,6 +184,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 	}
 	reply_sink_release(&sink);
 	json_decref(longer);
+	json_decref(fit);
 	asking->empties += !ok && attempt->empty;
 	return ok;
 }
@@ -212,6 +226,40 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 	                                    .attempt = asking->requests + 1 });
 }
 
+/* The provider refuses an image or a document, maybe: what is new is left out, and if that was not it the
+ * first refusal is the error. */
+static bool ask_without_media(struct asking *asking, struct err *err)
+{
+	struct media_memory *media = &asking->model->media;
+	_cleanup_free_ char *text = NULL;
+
+	if (err->code != ERR_INVALID_ARGUMENT)
+		return false;
+	if (!media->trial)
+		asking->media_error = *err;
+	if (media_try_without(media, asking->request.contents, span_str(err->message))) {
+		text = mem_printf("%s Asked again without the media that are new.", err->message);
+		tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
+		                                    .attempt = asking->requests + 1 });
+		return true;
+	}
+	if (media->trial)
+		*err = asking->media_error;
+	return false;
+}
+
+static void settle_media(struct asking *asking, bool answered)
+{
+	json_t *refused = media_settle(&asking->model->media, asking->request.contents, answered);
+	const char *key;
+	json_t *sentence;
+
+	json_object_foreach(refused, key, sentence)
+		tell(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .media = refused,
+		                                    .text = json_span(sentence) });
+	json_decref(refused);
+}
+
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
 static bool prepare_next(struct asking *asking, const struct attempt *attempt, struct err *err)
 {
@@ -225,6 +273,9 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 		ask_without(asking, attempt->refused, err);
 		return true;
 	}
+	if (ask_without_media(asking, err))
+		return true;
+	said = *err;
 	step = retry_after(&asking->retry, attempt, &delay_ms);
 	if (step == RETRY_SWITCH) {
 		go_to_fallback(asking, err);
@@ -261,6 +312,7 @@ bool model_stream(struct model *model, const struct model_request *request,
 		ok = attempt_once(&asking, &attempt, ret, &failed);
 		goes_on = !ok && prepare_next(&asking, &attempt, &failed);
 	} while (goes_on);
+	settle_media(&asking, ok);
 	json_decref(contents);
 	if (ok)
 		recording_add(model->endpoints[0].options.recording, ret);

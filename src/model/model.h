@@ -116,6 +116,8 @@ enum model_event_kind {
 	                 * told when it has */
 	MODEL_USAGE,    /* usage so far */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why; delay_ms */
+	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused them, and
+	                 * the caller keeps them out of the conversation (media_without in media.h) */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason in subject */
 };
 
@@ -123,6 +125,7 @@ struct model_event {
 	enum model_event_kind kind;
 	struct span text, subject;
 	const json_t *call;
+	const json_t *media;     /* MODEL_LEFT_OUT: {KEY: SENTENCE}, or NULL */
 	const struct model_usage *usage;
 	unsigned delay_ms, attempt;
 };

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reaches the model besides the prompt, and what reaches whoever watches."""
+import base64
 import json
 import re
+import struct
+import zlib
 
 import pytest
 from conftest import HASP
@@ -172,3 +175,43 @@ def test_a_reply_that_breaks_off_is_asked_for_again(world):
     done = world.run([{"reply": [text("Half a"), text(" reply")], "break_after": 200},
                       [text("Whole.")]], "-p", "x", "-o", "json")
     assert done.json["response"] == "Whole."
+
+
+# ---- images that a provider refuses --------------------------------------------------------------
+
+REFUSAL = "Could not process image"
+
+
+def png(more):
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(
+            ">I", zlib.crc32(name + data))
+    head = struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"tEXt", more) + chunk(b"IEND", b"")
+
+
+def refuses(data):
+    """A step's expectation: no image with this data."""
+    return lambda request: [REFUSAL] if data in request.raw.decode() else []
+
+
+def test_an_image_that_was_refused_is_not_sent_again_when_the_session_goes_on(world):
+    (world.root / "good.png").write_bytes(png(b"good"))
+    (world.root / "bad.png").write_bytes(png(b"bad"))
+    bad = base64.b64encode(png(b"bad")).decode()
+    script = [{"reply": [text("One.")]}, {"reply": [text("Two.")]}, {"reply": [text("Three.")]}]
+    picky = [dict(step, expect=refuses(bad)) for step in script]
+    # A refused request uses a step up.
+    picky.insert(1, picky[1])
+    with world.fake(picky, "anthropic") as server:
+        assert world.command("-p", "see @good.png", server=server).code == 0
+        done = world.command("-p", "see @bad.png", "-r", server=server)
+        assert (done.code, done.text) == (0, "Two.\n")
+        assert REFUSAL in done.err and "left out" in done.err
+        last = world.command("-p", "and now?", "-r", server=server)
+        assert (last.code, last.text) == (0, "Three.\n") and REFUSAL not in last.err
+        assert [one.count(REFUSAL) for one in server.violations] == [1]
+        assert len(server.requests) == 4
+    # The model is told, what was accepted is still there, and what was refused is in no file.
+    assert REFUSAL in last.said() and base64.b64encode(png(b"good")).decode() in last.said()
+    assert bad not in last.said()

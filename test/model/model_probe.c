@@ -19,7 +19,7 @@
  *
  * Options are needed in the first job; later ones without them go to the same model.  Lines:
  *
- *   {"event": "text"|"thought"|"call"|"usage"|"restart"|"switched", "text", "subject", "call",
+ *   {"event": "text"|"thought"|"call"|"usage"|"restart"|"switched"|"left_out", "text", "subject", "call",
  *    "usage", "delay_ms", "attempt"}
  *   {"trace": LINE}
  *   {"reply": {"content", "finish", "finish_text", "usage", "grounding", "model", "attempts", "ms"}}
@@ -87,6 +87,7 @@ static void on_event(void *data, const struct model_event *event)
 	static const char *const kinds[] = {
 		[MODEL_TEXT] = "text",   [MODEL_THOUGHT] = "thought", [MODEL_CALL] = "call",
 		[MODEL_USAGE] = "usage", [MODEL_RESTART] = "restart", [MODEL_SWITCHED] = "switched",
+		[MODEL_LEFT_OUT] = "left_out",
 	};
 	json_t *line;
 
@@ -100,6 +101,8 @@ static void on_event(void *data, const struct model_event *event)
 		json_object_set_new(line, "text", json_text(event->text));
 	if (event->subject.len)
 		json_object_set_new(line, "subject", json_text(event->subject));
+	if (event->media)
+		json_object_set(line, "media", (json_t *)event->media);
 	if (event->call)
 		json_object_set(line, "call", (json_t *)event->call);
 	if (event->usage)

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/media.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/content.h"
+#include "model/media_look.h"
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+enum { KIB = 1024, MIB = 1024 * KIB };
+
+/* 0 and NULL: not documented. `encoded`: bytes of the base64 text; `side`: pixels; with more than `many` images
+ * in a request `many_side` is the limit; `total`: base64 bytes of all media. */
+struct media_limits {
+	const char *format, *host; /* host: what the address contains; NULL: any */
+	const char *types;         /* of images, each with a blank behind it */
+	size_t encoded;
+	unsigned side, many, many_side, count;
+	size_t total;
+};
+
+#define WEB_TYPES "image/png image/jpeg image/gif image/webp "
+
+/* The first row that fits counts. */
+static const struct media_limits rows[] = {
+	/* docs.cloud.google.com, "Claude on Vertex AI": requests of 30 MB. */
+	{ "anthropic", "aiplatform.googleapis.com", WEB_TYPES, 5 * MIB, 8000, 20, 2000, 100,
+	  (size_t)30 * MIB },
+	/* platform.claude.com/docs/en/build-with-claude/vision, "General limits"; /api/overview,
+	 * "Request size limits". (600 images where the context is larger than 200,000 tokens.) */
+	{ "anthropic", NULL, WEB_TYPES, 5 * MIB, 8000, 20, 2000, 100, (size_t)32 * MIB },
+	/* docs.cloud.google.com/vertex-ai, the models' pages: 7 MB a file, 3,000 images. */
+	{ "gemini", "aiplatform.googleapis.com",
+	  "image/png image/jpeg image/webp image/heic image/heif ", (size_t)7 * MIB / 3 * 4, 0, 0, 0,
+	  3000, 0 },
+	/* ai.google.dev/gemini-api/docs/image-understanding: types, 3,600 files, requests of 100 MB. */
+	{ "gemini", NULL, "image/png image/jpeg image/webp image/heic image/heif ", 0, 0, 0, 0, 3600,
+	  (size_t)100 * MIB },
+	/* console.groq.com/docs/vision: 4 MB of base64, five images. */
+	{ "openai", "api.groq.com", WEB_TYPES, 4 * MIB, 0, 0, 0, 5, 0 },
+	/* docs.x.ai/docs/guides/image-understanding: jpg and png, 20 MiB. */
+	{ "openai", "api.x.ai", "image/png image/jpeg ", (size_t)20 * MIB / 3 * 4, 0, 0, 0, 0, 0 },
+	/* docs.mistral.ai/capabilities/vision: 10 MB, eight images. */
+	{ "openai", "api.mistral.ai", WEB_TYPES, (size_t)10 * MIB / 3 * 4, 0, 0, 0, 8, 0 },
+	/* platform.openai.com/docs/guides/images-vision, "Image input requirements". */
+	{ "openai", "api.openai.com", WEB_TYPES, 0, 0, 0, 0, 1500, 0 },
+	{ "openai-responses", NULL, WEB_TYPES, 0, 0, 0, 0, 1500, 0 },
+};
+
+static const struct media_limits *limits_of(const struct model_options *options)
+{
+	static const struct media_limits none = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i].format, options->provider) == 0 &&
+		    (!rows[i].host ||
+		     strstr(options->base_url ? options->base_url : "", rows[i].host)))
+			return &rows[i];
+	return &none;
+}
+
+/* ---- the media of a conversation ------------------------------------------------------------- */
+
+static struct span data_of(const json_t *part)
+{
+	return json_span(json_object_get(json_object_get(part, "inlineData"), "data"));
+}
+
+static struct span type_of(const json_t *part)
+{
+	return json_span(json_object_get(json_object_get(part, "inlineData"), "mimeType"));
+}
+
+enum { KEY_SIZE = 33, KEY_SAMPLE = 4 * KIB };
+
+/* Names data by its length and samples of it: a session's images are looked at before each request. */
+static void key_of(struct span data, char key[static KEY_SIZE])
+{
+	_cleanup_buf_ struct buf sample = BUF_INIT(4 * KEY_SAMPLE);
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+
+	buf_printf(&sample, "%zu\n", data.len);
+	buf_span(&sample, span_head(data, KEY_SAMPLE));
+	buf_span(&sample, span_head(span_skip(data, data.len / 2), KEY_SAMPLE));
+	if (data.len > KEY_SAMPLE)
+		buf_span(&sample, span_skip(data, data.len - KEY_SAMPLE));
+	sum = sha256_of(buf_view(&sample));
+	sha256_hex(&sum, hex);
+	memcpy(key, hex, KEY_SIZE - 1);
+	key[KEY_SIZE - 1] = '\0';
+}
+
+/* Calls `look` with each part that has media: in messages, and in results of tools. */
+static void each_media(const json_t *contents, void (*look)(void *data, const json_t *part),
+                       void *data)
+{
+	const json_t *content, *part, *inner;
+	size_t i, j, k;
+
+	json_array_foreach(contents, i, content)
+		json_array_foreach(json_object_get(content, "parts"), j, part) {
+			const json_t *response = part_get_response(part);
+
+			if (data_of(part).len)
+				look(data, part);
+			json_array_foreach(json_object_get(response, "parts"), k, inner)
+				if (data_of(inner).len)
+					look(data, inner);
+		}
+}
+
+static const char *sentence_for(const json_t *left_out, const json_t *part)
+{
+	char key[KEY_SIZE];
+
+	if (!data_of(part).len || !json_object_size(left_out))
+		return NULL;
+	key_of(data_of(part), key);
+	return json_string_value(json_object_get(left_out, key));
+}
+
+/* A result whose media are taken out: what is said of them is a member of the response. */
+static json_t *response_without(const json_t *part, const json_t *left_out, bool *changed)
+{
+	json_t *kept = json_array(), *notes = json_array(), *copy, *response, *value, *inner;
+	size_t i;
+
+	json_array_foreach(json_object_get(part_get_response(part), "parts"), i, inner) {
+		const char *sentence = sentence_for(left_out, inner);
+
+		if (sentence)
+			json_array_append_new(notes, json_string(sentence));
+		else
+			json_array_append(kept, inner);
+	}
+	if (!json_array_size(notes)) {
+		json_decref(kept);
+		json_decref(notes);
+		return json_incref((json_t *)part);
+	}
+	*changed = true;
+	copy = json_copy((json_t *)part);
+	response = json_copy((json_t *)part_get_response(part));
+	value = json_object_get(response, "response");
+	value = json_is_object(value) ? json_copy(value) : json_pack("{s:O?}", "output", value);
+	json_object_set_new(value, "media_left_out", notes);
+	json_object_set_new(response, "response", value);
+	json_object_set_new(response, "parts", kept);
+	if (!json_array_size(kept))
+		json_object_del(response, "parts");
+	json_object_set_new(copy, "functionResponse", response);
+	return copy;
+}
+
+static json_t *part_without(const json_t *part, const json_t *left_out, bool *changed)
+{
+	const char *sentence = sentence_for(left_out, part);
+
+	if (part_get_response(part))
+		return response_without(part, left_out, changed);
+	if (!sentence)
+		return json_incref((json_t *)part);
+	*changed = true;
+	return part_text(span_str(sentence));
+}
+
+json_t *media_without(const json_t *contents, const json_t *left_out)
+{
+	json_t *out, *copy, *parts;
+	const json_t *content, *part;
+	bool any = false;
+	size_t i, j;
+
+	if (!json_object_size(left_out))
+		return NULL;
+	out = json_array();
+	json_array_foreach(contents, i, content) {
+		bool changed = false;
+
+		parts = json_array();
+		json_array_foreach(json_object_get(content, "parts"), j, part)
+			json_array_append_new(parts, part_without(part, left_out, &changed));
+		copy = changed ? json_copy((json_t *)content) : json_incref((json_t *)content);
+		if (changed)
+			json_object_set(copy, "parts", parts);
+		json_decref(parts);
+		json_array_append_new(out, copy);
+		any |= changed;
+	}
+	if (any)
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+/* ---- what the limits exclude ----------------------------------------------------------------- */
+
+struct fitting {
+	const struct media_limits *limits;
+	json_t *left_out;      /* {KEY: SENTENCE}; owned by media_fit */
+	unsigned images;       /* in all */
+	size_t total;          /* base64 bytes in all */
+	unsigned passed;       /* of the images, those that were looked at */
+};
+
+static bool is_image(const json_t *part)
+{
+	return span_starts(type_of(part), SPAN("image/"));
+}
+
+static void count_media(void *data, const json_t *part)
+{
+	struct fitting *fitting = data;
+
+	fitting->images += is_image(part);
+	fitting->total += data_of(part).len;
+}
+
+static bool has_word(const char *words, struct span word)
+{
+	const char *at = strstr(words, "image/");
+
+	for (; at && *at; at += strcspn(at, " ") + 1)
+		if (span_eq(span_of(at, strcspn(at, " ")), word))
+			return true;
+	return false;
+}
+
+static char *why_not(const struct fitting *fitting, const json_t *part)
+{
+	const struct media_limits *limits = fitting->limits;
+	unsigned side = limits->many && fitting->images > limits->many ? limits->many_side :
+	                                                                 limits->side;
+	struct span data = data_of(part), type = type_of(part);
+	struct media_look look = { 0 };
+
+	if (!is_image(part))
+		return NULL;
+	if (limits->types && !has_word(limits->types, type))
+		return mem_printf("the provider takes %sand no others",
+		                  limits->types);
+	if (limits->encoded && data.len > limits->encoded)
+		return mem_printf("it has %zu bytes in base64, and the provider takes %zu", data.len,
+		                  limits->encoded);
+	if (side && media_look(data, &look) && (look.width > side || look.height > side))
+		return mem_printf("it is %u pixels wide and %u high, and the provider takes %u",
+		                  look.width, look.height, side);
+	if (limits->count && fitting->images - fitting->passed > limits->count)
+		return mem_printf("the provider takes %u images in a request, and newer ones follow",
+		                  limits->count);
+	return NULL;
+}
+
+static void leave_out(json_t *left_out, const json_t *part, const char *why)
+{
+	_cleanup_free_ char *sentence = NULL;
+	struct span type = span_head(type_of(part), 100);
+	char key[KEY_SIZE];
+
+	sentence = mem_printf("(A part of type %.*s was left out here: %s.)", (int)type.len,
+	                      type.data, why);
+	key_of(data_of(part), key);
+	json_object_set_new(left_out, key, json_cstr(sentence));
+}
+
+static void fit_media(void *data, const json_t *part)
+{
+	struct fitting *fitting = data;
+	_cleanup_free_ char *why = why_not(fitting, part);
+
+	if (!why && fitting->limits->total && fitting->total > fitting->limits->total)
+		why = mem_printf("the provider takes %zu bytes in a request, and newer parts follow",
+		                 fitting->limits->total);
+	fitting->passed += is_image(part);
+	if (!why)
+		return;
+	fitting->total -= data_of(part).len;
+	leave_out(fitting->left_out, part, why);
+}
+
+static void set_new(json_t **object)
+{
+	if (!*object)
+		*object = json_object();
+}
+
+void media_memory_release(struct media_memory *memory)
+{
+	json_decref(memory->refused);
+	json_decref(memory->accepted);
+	json_decref(memory->trial);
+	json_decref(memory->told);
+	*memory = (struct media_memory){ 0 };
+}
+
+json_t *media_fit(struct media_memory *memory, const struct model_options *options,
+                  const json_t *contents, void (*tell)(void *data, const char *sentence),
+                  void *data)
+{
+	struct fitting fitting = { .limits = limits_of(options), .left_out = json_object() };
+	const char *key;
+	json_t *value, *fit;
+
+	each_media(contents, count_media, &fitting);
+	if (fitting.total)
+		each_media(contents, fit_media, &fitting);
+	set_new(&memory->told);
+	json_object_foreach(fitting.left_out, key, value) {
+		if (!json_object_get(memory->told, key))
+			tell(data, json_string_value(value));
+		json_object_set_new(memory->told, key, json_true());
+	}
+	json_object_update(fitting.left_out, memory->refused);
+	json_object_update(fitting.left_out, memory->trial);
+	fit = media_without(contents, fitting.left_out);
+	json_decref(fitting.left_out);
+	return fit ? fit : json_incref((json_t *)contents);
+}
+
+/* ---- what was refused ------------------------------------------------------------------------ */
+
+static bool says_any(struct span text, const char *const *phrases)
+{
+	for (; *phrases; phrases++)
+		for (size_t i = 0, len = strlen(*phrases); i + len <= text.len; i++)
+			if (strncasecmp(text.data + i, *phrases, len) == 0)
+				return true;
+	return false;
+}
+
+/* Sentences that may be about an image or a document. One that is not costs a request, and is told
+ * as it was. */
+static bool may_be_about_media(struct span sentence)
+{
+	static const char *const things[] = { "image", "media", "mime", "pdf", "document", "inline_data",
+	                                      "inlineData", "audio", "file", "multimodal", "vision",
+	                                      "content type", NULL };
+
+	return says_any(sentence, things);
+}
+
+struct gathering {
+	const struct media_memory *memory;
+	json_t *found;         /* {KEY: SENTENCE} */
+	struct span sentence;
+};
+
+static void gather_new(void *data, const json_t *part)
+{
+	struct gathering *gathering = data;
+	_cleanup_free_ char *why = NULL;
+	struct span said = span_head(gathering->sentence, 300);
+	char key[KEY_SIZE];
+
+	key_of(data_of(part), key);
+	if (json_object_get(gathering->memory->accepted, key) ||
+	    json_object_get(gathering->memory->refused, key))
+		return;
+	why = mem_printf("the provider refused it: %.*s", (int)said.len, said.data);
+	leave_out(gathering->found, part, why);
+}
+
+bool media_try_without(struct media_memory *memory, const json_t *contents, struct span sentence)
+{
+	size_t before = json_object_size(memory->trial);
+	struct gathering gathering = { memory, json_object(), sentence };
+	json_t *newest = json_array();
+
+	if (!before && may_be_about_media(sentence))
+		for (size_t i = json_array_size(contents);
+		     i-- > 0 && !json_object_size(gathering.found);) {
+			json_array_clear(newest);
+			json_array_append(newest, json_array_get(contents, i));
+			each_media(newest, gather_new, &gathering);
+		}
+	else if (before)
+		each_media(contents, gather_new, &gathering);
+	json_decref(newest);
+	if (json_object_size(gathering.found) <= before) {
+		json_decref(gathering.found);
+		return false;
+	}
+	json_decref(memory->trial);
+	memory->trial = gathering.found;
+	return true;
+}
+
+static void accept_media(void *data, const json_t *part)
+{
+	struct media_memory *memory = data;
+	char key[KEY_SIZE];
+
+	key_of(data_of(part), key);
+	if (!json_object_get(memory->trial, key) && !json_object_get(memory->refused, key))
+		json_object_set_new(memory->accepted, key, json_true());
+}
+
+json_t *media_settle(struct media_memory *memory, const json_t *contents, bool answered)
+{
+	json_t *refused = memory->trial;
+
+	set_new(&memory->accepted);
+	set_new(&memory->refused);
+	if (answered) {
+		each_media(contents, accept_media, memory);
+		json_object_update(memory->refused, refused);
+	} else {
+		json_decref(refused);
+		refused = NULL;
+	}
+	memory->trial = NULL;
+	return refused;
+}
