@@ -263,6 +263,16 @@ static void clear(struct agent *agent)
 	agent->first_prompt = NULL;
 }
 
+/* Gemini CLI's words: programs that read stream-json know them. */
+static void tell_blocked(struct errand *run, const struct hook_outcome *outcome)
+{
+	const char *why = outcome->system_message ? outcome->system_message : outcome->reason;
+	_cleanup_free_ char *text = mem_printf("Agent execution blocked: %s",
+	                                       why ? why : "a hook is not satisfied.");
+
+	agent_notice(run->agent, "warning", text);
+}
+
 /* A hook may send the agent on with a reason of its own. */
 static void after_agent(struct errand *run, bool active)
 {
@@ -283,6 +293,7 @@ static void after_agent(struct errand *run, bool active)
 	if (outcome.stop)
 		end(run, AGENT_HOOK_STOPPED, outcome.reason);
 	else if (outcome.denied) {
+		tell_blocked(run, &outcome);
 		run->over = false;
 		say_to_model(run, outcome.reason ? outcome.reason : "Go on: a hook is not satisfied.");
 	}

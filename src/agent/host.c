@@ -482,8 +482,15 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
 		hooks_fire(host->hooks, event, word, input, host->options.cancel, ret);
-	if (ret->system_message)
-		notice(host, "info", ret->system_message);
+	if (ret->system_message && !ret->suppress_output)
+		notice(host, "hook", ret->system_message);
+	if (ret->denied) {
+		_cleanup_free_ char *text = mem_printf(
+			"A hook of %s objects; a session begins and ends all the same: %s",
+			hook_event_name(event), ret->reason);
+
+		notice(host, "warning", text);
+	}
 }
 
 /* When the session is over: who waits for an answer does not wait for this. */

@@ -40,6 +40,8 @@ struct host_options {
 	const struct cancel *cancel;
 	/* For people: what the settings, policies and files had wrong, a sentence each; also later. From any
 	 * thread. May be NULL. */
+	/* severity "info", "warning", "error"; "hook": words of a hook for the user, to be shown as info is, and
+	 * where nobody watches, too. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void (*trace)(void *data, const char *line); /* requests to the model; may be NULL */
 	void *data;

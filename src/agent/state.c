@@ -167,18 +167,26 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode)
 
 /* ---- what its parts share ---------------------------------------------------------- */
 
-void agent_notice(struct agent *agent, const char *severity, const char *message)
+/* `hook`: they are a hook's words for people, who see them wherever they are. */
+static void notice_publish(struct agent *agent, const char *severity, const char *message, bool hook)
 {
 	json_auto_t *notice = json_object();
 
 	json_object_set_new(notice, "severity", json_string(severity));
 	json_object_set_new(notice, "message", json_text(span_str(message)));
+	if (hook)
+		json_object_set_new(notice, "hook", json_true());
 	bus_publish(agent->options.bus, BUS_NOTICE, notice);
 	if (!agent->options.record)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	record_notice(agent->options.record, severity, message);
 	pthread_mutex_unlock(&agent->lock);
+}
+
+void agent_notice(struct agent *agent, const char *severity, const char *message)
+{
+	notice_publish(agent, severity, message, false);
 }
 
 void agent_append(struct agent *agent, json_t *message)
@@ -260,7 +268,7 @@ bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
 		return false;
 	hooks_fire(agent->options.hooks, event, matched, input, agent->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
-		agent_notice(agent, "info", ret->system_message);
+		notice_publish(agent, "info", ret->system_message, true);
 	if (ret->stop)
 		agent_stop(agent, ret->reason);
 	return true;

@@ -386,10 +386,10 @@ static bool is_word(const char *text, const char *word)
 static void tell_notice(struct agent_output *output, const char *severity, const char *message,
                         struct told told)
 {
-	bool info = is_word(severity, "info");
+	bool hook = is_word(severity, "hook"), info = hook || is_word(severity, "info");
 
-	if (!info || output->progress)
-		complain(severity, message);
+	if (!info || hook || output->progress)
+		complain(hook ? "info" : severity, message);
 	if (!info && !output->ended) {
 		json_t *text = json_text(span_str(message));
 
@@ -415,7 +415,8 @@ static void on_notice(struct agent_output *output, const json_t *message)
 	if (forget)
 		take_back(output);
 	if (text)
-		tell_notice(output, severity ? severity : "info", text,
+		tell_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
+		                    severity ? severity : "info", text,
 		            (struct told){ .forget = forget ? output->pieces : 0 });
 	if (forget)
 		output->pieces = 0;

@@ -37,7 +37,8 @@ static void tell(void *data, const char *severity, const char *message)
 	const hasp_agent *agent = data;
 
 	if (agent->notice)
-		agent->notice(agent->notice_data, severity, message);
+		agent->notice(agent->notice_data, strcmp(severity, "hook") == 0 ? "info" : severity,
+		              message);
 }
 
 /* ---- steps ----------------------------------------------------------------- */

@@ -108,6 +108,10 @@ static void read_text(struct span text, int exit_code, struct hook_outcome *ret)
 			ret->system_message = mem_printf("%s%s", exit_code ? "Warning: " : "", copy);
 		return;
 	}
+	/* A broken hook is no objection; one that was killed (a shell adds 128 to the signal) had no chance to
+	 * make one. */
+	if (!text.len && exit_code > 2 && exit_code <= 128)
+		return;
 	ret->denied = true;
 	ret->reason = text.len ? text_copy(text) :
 	                         mem_printf("A hook ended with exit code %d.", exit_code);

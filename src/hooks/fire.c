@@ -98,6 +98,10 @@ static void tell(const struct one_run *run, const struct hook_process *process, 
 		hooks_notice(run->hooks, "warning",
 		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.", name,
 		             event, run->hook->timeout_ms);
+	else if (process->exit_code > 2 && !said && !run->outcome.denied)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s ended with exit code %d and said nothing: the run "
+		             "goes on as if it had not been there.", name, event, process->exit_code);
 	else if (process->exit_code == 1 && !said)
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
 		             event, process->err.len ? process->err.data : "(exit code 1)");
