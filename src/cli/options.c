@@ -421,6 +421,7 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "hooks",
+		.alias = "hook",
 		.summary = "list hooks, and trust those of a project",
 		.synopsis = hooks_synopsis,
 		.text = "Hooks are programs that an agent tells of what happens, and that may change it. "
@@ -508,7 +509,8 @@ const struct command *command_at(size_t i)
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-		if (strcmp(commands[i].name, name) == 0)
+		if (strcmp(commands[i].name, name) == 0 ||
+		    (commands[i].alias && strcmp(commands[i].alias, name) == 0))
 			return &commands[i];
 	}
 	return NULL;

@@ -137,6 +137,7 @@ struct invocation;
 
 struct command {
 	const char *name;
+	const char *alias;           /* another name that is taken for it; NULL: none */
 	const char *summary;         /* one line, no full stop */
 	const char *const *synopsis; /* NULL-terminated; what follows "hasp NAME" */
 	const char *text;            /* paragraphs, separated by an empty line */

@@ -77,11 +77,6 @@ static const char *nearest_command(const char *name)
 	return nearest_name(name, known, count);
 }
 
-static bool is_near_command(const char *name)
-{
-	return nearest_command(name) != NULL;
-}
-
 bool command_unknown(const char *name, struct err *err)
 {
 	const char *near = nearest_command(name);
@@ -261,35 +256,15 @@ static bool may_name_command(const struct invocation *ret)
 	return !ret->positional_count;
 }
 
-/* Names of Gemini CLI's commands begin no prompt there, so they do not here. */
-static bool is_command_of_gemini_cli(const char *word)
-{
-	static const char *const names[] = { "mcp",    "extensions", "extension", "skills",
-		                             "skill",  "gemma" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], word) == 0)
-			return true;
-	return false;
-}
-
-/* The name of a command, or a word of a prompt. A single word that is nearly a command's name is more
- * likely a slip than a prompt. */
-static bool parse_word_of_root(const char *word, struct invocation *ret, struct err *err)
+/* The name of a command, or a word of a prompt. */
+static bool parse_word_of_root(const char *word, struct invocation *ret)
 {
 	const struct command *named = command_find(word);
 
-	if (named && may_name_command(ret)) {
+	if (named && may_name_command(ret))
 		ret->command = named;
-		return true;
-	}
-	if (may_name_command(ret) && is_command_of_gemini_cli(word))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Gemini CLI has a command \"%s\", hasp has none. For a prompt that "
-		               "begins so: hasp -- %s ...", word, word);
-	if (may_name_command(ret) && !strpbrk(word, " \t\n") && is_near_command(word))
-		return command_unknown(word, err);
-	ret->positionals[ret->positional_count++] = word;
+	else
+		ret->positionals[ret->positional_count++] = word;
 	return true;
 }
 
@@ -300,7 +275,7 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 	const struct command *command = ret->command;
 
 	if (command == command_root() && !word_only)
-		return parse_word_of_root(word, ret, err);
+		return parse_word_of_root(word, ret);
 	if (command == command_root()) {
 		ret->positionals[ret->positional_count++] = word;
 		return true;
@@ -316,11 +291,116 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 	return true;
 }
 
+/* ---- what is no prompt ------------------------------------------------------------------------------ */
+
+/* Gemini CLI's commands begin no prompt there, so they do not here. */
+static const char *const gemini_commands[] = { "mcp", "extensions", "extension", "skills",
+	                                       "skill", "gemma", "update" };
+
+/* Alone, they ask for something that other programs have as a command. */
+static const struct {
+	const char *word, *instead;
+} lone_words[] = {
+	{ "version", "\"hasp --version\" shows the version" },
+	{ "login", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "logout", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "auth", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "init", "instructions for a project stand in GEMINI.md" },
+	{ "install", "hasp is one program, with nothing to install" },
+	{ "upgrade", "hasp does not change itself" },
+	{ "sessions", "\"hasp --list-sessions\" lists them" },
+	{ "resume", "\"hasp --resume\" goes on with a session" },
+	{ "settings", "\"hasp config\" lists the settings" },
+	{ "trust", "\"hasp config trust\" trusts this folder" },
+	{ "permissions", "\"hasp policy list\" lists the rules" },
+	{ "plugin", "hasp has no plugins" },
+	{ "exec", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
+	{ "run", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
+};
+
+/* One letter more, less, another, or two that changed places. */
+static bool is_one_slip(const char *a, const char *b)
+{
+	size_t same = 0, alen = strlen(a), blen = strlen(b);
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	a += same;
+	b += same;
+	alen -= same;
+	blen -= same;
+	if (alen == blen)
+		return alen && (strcmp(a + 1, b + 1) == 0 ||
+		                (alen > 1 && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0));
+	return (alen == blen + 1 && strcmp(a + 1, b) == 0) ||
+	       (blen == alen + 1 && strcmp(a, b + 1) == 0);
+}
+
+static bool refuse_prompt(const char *word, const char *why, struct err *err)
+{
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s. As a prompt: hasp -- %.100s ..., or hasp -p \"%.100s ...\".", why, word,
+	               word);
+}
+
+/* The command of hasp's or Gemini CLI's that a word is, or is one slip away from; NULL: none. */
+static const char *command_meant(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
+		if (strcmp(word, gemini_commands[i]) == 0)
+			return gemini_commands[i];
+	for (size_t i = 0; i < command_count(); i++)
+		if (strcmp(word, command_at(i)->name) == 0 || is_one_slip(word, command_at(i)->name))
+			return command_at(i)->name;
+	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
+		if (is_one_slip(word, gemini_commands[i]))
+			return gemini_commands[i];
+	return NULL;
+}
+
+/* A word alone says what somebody wants done, not what they want to know. */
+static bool check_lone_word(const char *word, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++) {
+		_cleanup_free_ char *why = NULL;
+
+		if (strcmp(word, lone_words[i].word) != 0 && !is_one_slip(word, lone_words[i].word))
+			continue;
+		why = mem_printf("hasp has no command \"%.100s\": %s", word, lone_words[i].instead);
+		return refuse_prompt(word, why, err);
+	}
+	return true;
+}
+
+/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y that is an agent
+ * that may do anything. */
+static bool check_prompt_words(const struct invocation *ret, struct err *err)
+{
+	const char *word = ret->positionals[0], *meant;
+	_cleanup_free_ char *why = NULL;
+
+	if (strpbrk(word, " \t\n"))
+		return true;
+	meant = command_meant(word);
+	if (!meant && (!ret->flag_count || ret->positional_count == 1))
+		meant = nearest_command(word);
+	if (!meant)
+		return ret->positional_count > 1 || check_lone_word(word, err);
+	if (!command_find(meant))
+		why = mem_printf("Gemini CLI has a command \"%s\", hasp has none", meant);
+	else if (strcmp(meant, word) == 0)
+		why = mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...", meant,
+		                 meant);
+	else
+		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word, meant);
+	return refuse_prompt(word, why, err);
+}
+
 bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struct err *err)
 {
 	struct cursor cursor = { argc, argv, 1 };
 	size_t room = argc > 0 ? (size_t)argc : 1;
-	bool flags_ended = false;
+	bool flags_ended = false, checked = false;
 
 	/* Each word holds at most one value; switches are counted once each. */
 	ret->flags = mem_alloc(room + ROWS_MAX, sizeof(*ret->flags));
@@ -332,6 +412,8 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 
 		if (!flags_ended && strcmp(word, "--") == 0) {
 			flags_ended = true;
+			/* Words that stand behind it are meant as they are. */
+			checked = ret->positional_count == 0;
 			continue;
 		}
 		if (!flags_ended && strncmp(word, "--", 2) == 0)
@@ -344,5 +426,6 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 			return false;
 		flags_ended |= ret->command->passes_on && ret->positional_count > 0;
 	}
-	return true;
+	return checked || ret->command != command_root() || !ret->positional_count ||
+	       invocation_has(ret, FLAG_HELP) || check_prompt_words(ret, err);
 }

@@ -7,7 +7,9 @@
  *     return invocation.command->run(&invocation);
  *
  * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where the words
- * are a prompt: the first word is a command's name only where nothing stands before it.  A flag is --name,
+ * are a prompt: the first word is a command's name only where nothing stands before it.  A first word that is a
+ * command's name elsewhere, is nearly one, or is one of Gemini CLI's is refused; so is a lone word that other
+ * programs have as a command ("login").  Words behind "--" and -p are a prompt whatever they are.  A flag is --name,
  * --name=VALUE, --name VALUE, -x, -xVALUE or -x VALUE; "--" ends the flags and
  * "-" is a positional.  A switch of Gemini CLI's (`boolean`) is also --name=true, --name false, --no-name; the last
  * one given counts.  Flags are not abbreviated, so that a new one never

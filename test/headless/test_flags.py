@@ -194,10 +194,49 @@ def test_a_sandbox_can_be_true_or_false(world, args, level):
     assert done.results()[0]["output"].strip() == ("full" if level == "full" else "")
 
 
-@pytest.mark.parametrize("word", ["mcp", "extensions", "skills", "gemma"])
-def test_commands_of_gemini_cli_are_no_prompt(world, word):
-    done = world.command(word, "list", env={"GEMINI_API_KEY": "k"})
-    assert (done.code, done.out) == (2, b"") and "hasp -- %s" % word in done.err
+OWN = ["tool", "serve", "sandbox", "config", "policy", "hooks", "checkpoint", "help", "completion"]
+GEMINIS = ["mcp", "extensions", "extension", "skills", "skill", "gemma", "update"]
+LONE = ["version", "login", "logout", "auth", "init", "install", "upgrade", "sessions", "resume", "exec"]
+
+
+def refused(world, *args):
+    """Why the words are no prompt: nothing is sent anywhere."""
+    with world.fake([]) as server:
+        done = world.command(*args, server=server)
+    assert (done.code, done.out, server.requests) == (2, b"", []), (args, done.err)
+    assert "As a prompt: hasp -- %s ..., or hasp -p " % [a for a in args if a[0] != "-"][0] in done.err
+    return done.err
+
+
+@pytest.mark.parametrize("flags", [[], ["--debug"], ["-y", "--debug"], ["-otext"]])
+def test_a_command_behind_flags_is_no_prompt(world, flags):
+    for word in GEMINIS:
+        assert '"%s"' % word in refused(world, *flags, word, "list")
+    for word in OWN if flags else []:
+        assert "it stands before its flags, hasp %s ..." % word in refused(world, *flags, word, "list")
+    for word, meant in [("extensoins", "extensions"), ("mpc", "mcp"), ("hlep", "help"), ("hepl", "help"),
+                        ("tools", "tool"), ("confg", "config")]:
+        assert '"%s"' % meant in refused(world, *flags, word)
+    for word in LONE:
+        refused(world, *flags, word)
+    refused(world, *flags, "extensoins", "uninstall", "foo")
+
+
+@pytest.mark.parametrize("args,prompt", [
+    (["-p", "mcp list"], "mcp list"), (["--", "mcp", "list"], "mcp list"),
+    (["-y", "--", "login"], "login"), (["mcp list in short"], "mcp list in short"),
+    (["-y", "login fails, fix it"], "login fails, fix it"), (["login", "fails"], "login fails"),
+    (["-y", "hello"], "hello"), (["what", "is", "this?"], "what is this?"),
+    (["-y", "fix", "it"], "fix it"), (["-o", "text", "explain", "config"], "explain config"),
+    (["help me to find it"], "help me to find it"),
+])
+def test_what_is_a_prompt_all_the_same(world, args, prompt):
+    assert prompt_of(world.run(HELLO, *args)) == prompt
+
+
+def test_hook_is_hooks(world):
+    done, same = world.command("hook", "list"), world.command("hooks", "list")
+    assert (done.code, done.text) == (0, same.text) == (0, "There are no hooks.\n")
 
 
 def test_policies_are_named_with_commas(world):
