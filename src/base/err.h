@@ -47,14 +47,14 @@ enum err_class {
 	X(INVALID_DIFF, "invalid_diff", INPUT,                                                \
 	  "Send one unified diff for this one file, with at least one @@ hunk.")              \
 	X(AMBIGUOUS_DIFF, "ambiguous_diff", INPUT,                                            \
-	  "A hunk fits several places. Add context lines until it fits one, or give the "     \
-	  "correct line number in its @@ header.")                                            \
+	  "What the hunk says fits no single place. Add unchanged lines of the file before "  \
+	  "and after each change until it does.")                                             \
 	X(NO_MATCH, "no_match", CONFLICT,                                                     \
 	  "The context or removed lines are not in the file. Copy them from "                 \
 	  "latest_file_state and send the diff again.")                                       \
 	X(WRONG_MATCH_COUNT, "wrong_match_count", INPUT,                                      \
-	  "Add surrounding text until the old text occurs the expected number of times, "     \
-	  "or pass the right expected count.")                                                \
+	  "Where the text occurs too often, add surrounding lines or pass the right count; "  \
+	  "where it does not occur, copy it from latest_file_state, white space included.")   \
 	X(NO_CHANGE, "no_change", INPUT, "The file already is as asked; nothing was written.") \
 	X(FILE_NOT_FOUND, "file_not_found", INPUT,                                            \
 	  "Check the path; list_directory shows what is there.")                              \
@@ -84,7 +84,8 @@ enum err_class {
 	X(CANNOT_PRESERVE, "cannot_preserve", SYSTEM,                                         \
 	  "The owner or attributes of the file cannot be kept by this user; nothing was "     \
 	  "written.")                                                                         \
-	X(IO_ERROR, "io_error", SYSTEM, "Nothing was changed. The user has to look at the disk.") \
+	X(IO_ERROR, "io_error", SYSTEM,                                                       \
+	  "Nothing was changed. Tell the user, who has to put right what the message names.") \
 	X(WORKER_LOST, "worker_lost", SYSTEM,                                                 \
 	  "The next call gets a new worker. If this was an edit, read the file first: whether "  \
 	  "it was changed is not known.")                                                      \

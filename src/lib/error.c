@@ -26,7 +26,8 @@ static const struct row {
 	                          "Add context lines, or the right line number, to the hunk." },
 	[HASP_NO_MATCH] = { ERR_NO_MATCH, "Make the diff, or the old text, from the file as it is." },
 	[HASP_WRONG_MATCH_COUNT] = { ERR_WRONG_MATCH_COUNT,
-	                             "Add surrounding text, or expect the right count." },
+	                             "Take the old text from the file as it is, with enough around "
+	                             "it, or expect the right count." },
 	[HASP_NO_CHANGE] = { ERR_NO_CHANGE, "Nothing has to be done." },
 	[HASP_FILE_NOT_FOUND] = { ERR_FILE_NOT_FOUND, "Check the path." },
 	[HASP_FILE_EXISTS] = { ERR_FILE_EXISTS, "Choose another name, or change that file." },

@@ -223,6 +223,7 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
                        struct patch_failure *failure, struct err *err)
 {
 	_cleanup_free_ char *title = NULL, *lines = NULL;
+	bool numbered = false; /* the header already has one of the numbers */
 
 	explain_hunk(diff, hunk, failure);
 	list_candidates(found, failure);
@@ -233,10 +234,13 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
 		               "where they belong. Add unchanged lines before and after them.",
 		               title);
 	lines = list_lines(failure);
+	for (size_t i = 0; i < failure->candidate_count; i++)
+		numbered |= failure->candidates[i].line == failure->stated_line;
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
 	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s). Add context "
-	               "lines until it fits one, or give the right line number in its @@ header.",
-	               title, found->total > found->kept ? "more than " : "", found->kept, lines);
+	               "lines until it fits one%s.",
+	               title, found->total > found->kept ? "more than " : "", found->kept, lines,
+	               numbered ? "" : ", or give the right line number in its @@ header");
 }
 
 bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,

@@ -186,9 +186,10 @@ static bool commit_many(struct edit_call *call, struct err *err)
 	size_t operations = 0, failed = SIZE_MAX;
 
 	if (!call->options->journal_folder)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Several changes, or a move, need a folder for their journal, and none "
-		               "is known (the command line takes it from GEMINI_CLI_HOME or HOME).");
+		return err_set(err, ERR_IO_ERROR,
+		               "Several files, or a move, need a folder for their journal, and none is "
+		               "known: neither GEMINI_CLI_HOME nor HOME is set. One file at a time can be "
+		               "changed without.");
 	if (!transaction_begin(call->ws, call->options->journal_folder, &call->options->commit,
 	                       &tx, err))
 		return false;

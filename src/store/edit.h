@@ -85,7 +85,7 @@ struct change_result {
 	size_t match_lines[8];        /* UPDATE: 1-based lines of the first matches */
 	struct patch_hunk_report *hunks; /* PATCH */
 	size_t hunk_count;
-	struct patch_failure failure; /* PATCH: when err is about the diff */
+	struct patch_failure failure; /* PATCH, UPDATE: when err is about the text */
 	char note[256];               /* something a person may want to know; "" if nothing */
 };
 
@@ -105,7 +105,9 @@ void change_result_release(struct change_result *result);
  *
  * An update without a base means the file as it is: when others change it between the read
  * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
- * CRLF when the text is not found otherwise, and the replacement then gets CRLF.
+ * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
+ * (not of several, or any number) the other readings in edit_reading.h are tried, too; `note`
+ * says so.  An update that was made already succeeds, with `replaced` 0, and writes nothing.
  * A WRITE of what the file has already succeeds, and writes nothing.
  * WRITE and UPDATE refuse text with omission placeholders (placeholder.h).
  *
@@ -117,10 +119,11 @@ void change_result_release(struct change_result *result);
  *   BASE_REQUIRED      see struct change
  *   FILE_NOT_FOUND     also: a folder is missing and no_make_folders is set
  *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
- *   WRONG_MATCH_COUNT  UPDATE
+ *   WRONG_MATCH_COUNT  UPDATE; where the text is not found, `failure` has the nearest place
  *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
- *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8; no journal_folder for several files;
- *                      an encoding that iconv does not know or that lacks a character */
+ *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8;
+ *                      an encoding that iconv does not know or that lacks a character
+ *   IO_ERROR           also: no journal_folder for several files */
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);

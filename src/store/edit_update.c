@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact replacement: every place where the old text stands, counted without overlap.
  *
- * The text is looked for as it is.  Two things are forgiven: when it is found nowhere
- * (or only from the middle of a CRLF), its LF may stand for the file's CRLF, and then the
- * replacement gets CRLF too; then its escapes for invisible characters (plan_unseen).  (The
+ * The text is looked for as it is.  When it is found nowhere (or only from the middle of a
+ * CRLF), its LF may stand for the file's CRLF, and then the replacement gets CRLF too.  (The
  * search then runs over a copy of the text without the CRs, and the places are mapped back.)
+ * After that the other readings are tried in turn: escapes for invisible characters, and those
+ * of edit_reading.h.
  * The places become an edit script of whole lines, so that all other lines keep their bytes.
  */
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "base/unseen.h"
 #include "store/edit_internal.h"
+#include "store/edit_reading.h"
 #include "store/placeholder.h"
 
 /* Bytes [start, end) of the document's text. */
@@ -122,26 +124,19 @@ static size_t line_of(const struct lines *lines, size_t offset)
 	return low;
 }
 
-/* Says where the first line of the old text is, white space around it aside: there the rest
- * differs. */
-static bool no_place(const struct edit_step *step, struct err *err)
+/* The old text is nowhere, however it is read: says where it was probably meant. */
+static bool explain_absence(const struct edit_step *step, struct err *err)
 {
-	const struct document *doc = &step->doc;
-	struct span rest = step->change->old_text, line = { 0 };
-	char where[64] = "";
-	const char *at = NULL;
+	_cleanup_buf_ struct buf where = BUF_INIT(ERR_MESSAGE_MAX);
+	struct patch_failure *failure = &step->result->failure;
 
-	while (!line.len && line_next(&rest, &line))
-		line = span_trim(line);
-	if (line.len && doc->lines.text.len)
-		at = memmem(doc->lines.text.data, doc->lines.text.len, line.data, line.len);
-	if (at)
-		snprintf(where, sizeof(where), " Its first line is in line %zu of the file.",
-		         line_of(&doc->lines, (size_t)(at - doc->lines.text.data)) + 1);
+	patch_failure_release(failure);
+	edit_reading_explain(&step->doc.lines, step->change->old_text, failure, &where);
+	if (!where.len)
+		buf_str(&where, " Nothing in the file is like it.");
 	return err_set(err, ERR_WRONG_MATCH_COUNT,
-	               "The text to replace does not occur in %s; nothing was written. It has to "
-	               "be the file's exact text, white space included.%s", step->change->path,
-	               where);
+	               "The text to replace does not occur in %s; nothing was written.%.*s",
+	               step->change->path, (int)where.len, where.data);
 }
 
 /* Finds the places and says whether their number is as asked. */
@@ -166,7 +161,8 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
 		result->match_lines[i] = line_of(&doc->lines, ret->items[i].start) + 1;
 	if (ret->count == 0)
-		return no_place(step, err);
+		return err_set(err, ERR_WRONG_MATCH_COUNT,
+		               "The text to replace does not occur in %s.", change->path);
 	if (!change->any_count && ret->count != want)
 		return err_set(err, ERR_WRONG_MATCH_COUNT,
 		               "The text to replace occurs %zu times in %s (first at line %zu), not "
@@ -282,6 +278,24 @@ static bool replacement_of(const struct edit_step *step, bool crlf, struct buf *
 	return true;
 }
 
+/* Taking away the text of whole lines without the last line end leaves an empty line. */
+static void note_empty_line(struct edit_step *step, const struct matches *matches,
+                            struct span replacement)
+{
+	const struct lines *lines = &step->doc.lines;
+	const struct match *match = &matches->items[0];
+	size_t line = line_of(lines, match->start);
+	struct span rest = span_skip(lines->text, match->end);
+
+	if (replacement.len || match->start != lines->starts[line] ||
+	    lines->text.data[match->end - 1] == '\n' ||
+	    !(span_starts(rest, SPAN("\n")) || span_starts(rest, SPAN("\r\n"))))
+		return;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "An empty line remains where the text was (first at line %zu), because the old text "
+	         "did not include its line end.", line + 1);
+}
+
 static bool plan_as_written(struct edit_step *step, struct err *err)
 {
 	_cleanup_matches_ struct matches matches = { 0 };
@@ -312,38 +326,135 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 		return err_set(err, ERR_NO_CHANGE,
 		               "The replacement leaves %s as it is; nothing was written.",
 		               change->path);
+	note_empty_line(step, &matches, replacement);
 	return true;
 }
 
-/* The second look, of a text that is found nowhere: its escapes may stand for the invisible characters
- * that the model was shown as such (base/unseen.h); those of the replacement then do too. */
-static bool plan_unseen(struct edit_step *step, struct err *err)
+/* Undoes what plan_as_written does to the step. */
+static void forget_plan(struct edit_step *step)
 {
-	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_FILE_BYTES), new = BUF_INIT(LIMIT_FILE_BYTES);
+	step->script.count = 0;
+	step->pieces.count = 0;
+	buf_clear(&step->pieces.owned);
+	buf_clear(&step->text_owned);
+}
+
+/* Plans the update as if it had been written with these texts. */
+static bool plan_as_meant(struct edit_step *step, const struct buf *old_text,
+                          const struct buf *text)
+{
 	const struct change *written = step->change;
 	struct change meant = *written;
+	struct err ignored = ERR_INIT;
 	bool planned;
 
-	if (!unseen_read(&old, written->old_text))
-		return false;
-	unseen_read(&new, written->text);
-	meant.old_text = buf_view(&old);
-	meant.text = buf_view(&new);
+	meant.old_text = buf_view(old_text);
+	meant.text = buf_view(text);
 	step->change = &meant;
-	planned = !old.overflowed && !new.overflowed && plan_as_written(step, err);
+	planned = !old_text->overflowed && !text->overflowed && plan_as_written(step, &ignored);
 	step->change = written;
+	if (!planned)
+		forget_plan(step);
 	return planned;
+}
+
+/* Escapes may stand for the invisible characters that the model was shown as such
+ * (base/unseen.h); those of the replacement then do too. */
+static bool plan_unseen(struct edit_step *step)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_FILE_BYTES), new = BUF_INIT(LIMIT_FILE_BYTES);
+
+	if (!unseen_read(&old, step->change->old_text))
+		return false;
+	unseen_read(&new, step->change->text);
+	return plan_as_meant(step, &old, &new);
+}
+
+/* Whether the text that was found begins with a line, as all that a listing shows does, and with
+ * the one that its number names, if it is one line only. */
+static bool is_listed(const struct edit_step *step, const struct edit_reading *reading)
+{
+	size_t at = step->result->match_lines[0];
+	struct span rest = buf_view(&reading->old_text), first;
+
+	return at && line_next(&rest, &first) && (!reading->line || reading->line == at) &&
+	       span_starts(lines_at(&step->doc.lines, at - 1), line_body(first));
+}
+
+static bool plan_unnumbered(struct edit_step *step)
+{
+	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+
+	for (int space = 1; space >= 0; space--) {
+		if (!edit_reading_unnumbered(step->change->old_text, step->change->text, space,
+		                             &reading) ||
+		    !plan_as_meant(step, &reading.old_text, &reading.text))
+			continue;
+		if (!is_listed(step, &reading)) {
+			forget_plan(step);
+			continue;
+		}
+		snprintf(step->result->note, sizeof(step->result->note),
+		         "The line numbers in front of the lines were taken off: they are not in the "
+		         "file.");
+		return true;
+	}
+	return false;
+}
+
+static bool plan_shifted(struct edit_step *step)
+{
+	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+
+	if (!edit_reading_shifted(&step->doc.lines, step->change->old_text, step->change->text,
+	                     &reading) ||
+	    !plan_as_meant(step, &reading.old_text, &reading.text))
+		return false;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The text stands at line %zu with other indentation; the new text was indented "
+	         "likewise.", reading.line);
+	return true;
+}
+
+static bool plan_done(struct edit_step *step)
+{
+	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!edit_reading_done(&step->doc.lines, step->change->old_text, step->change->text, &reading) ||
+	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
+		return false;
+	step->result->replaced = 0;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The old text is not in the file, and the new text already is, at line %zu.",
+	         reading.line);
+	return true;
+}
+
+/* The text as it is written is nowhere: the other things that it may plainly mean. */
+static bool plan_otherwise(struct edit_step *step)
+{
+	bool one = !step->change->any_count && step->change->expected_count <= 1;
+
+	/* What wraps its old lines into deeper ones has them, shifted, when it is done. */
+	if (plan_unseen(step) || (one && (plan_unnumbered(step) || plan_done(step) ||
+	                                  plan_shifted(step))))
+		return true;
+	step->result->replaced = 0;
+	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
+	return false;
 }
 
 bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
 {
-	struct err why = ERR_INIT, ignored = ERR_INIT;
+	struct err why = ERR_INIT;
 
 	(void)call;
-	if (plan_as_written(step, &why) ||
-	    (why.code == ERR_WRONG_MATCH_COUNT && step->result->replaced == 0 &&
-	     plan_unseen(step, &ignored)))
+	if (plan_as_written(step, &why))
 		return true;
-	*err = why;
-	return false;
+	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {
+		*err = why;
+		return false;
+	}
+	return plan_otherwise(step) || explain_absence(step, err);
 }

@@ -110,8 +110,9 @@ static const struct row rows[] = {
 	  .code = ERR_WRONG_MATCH_COUNT },
 	{ "update says where the first line of the text is", "x\n\tone\n\ttwo\n", CHANGE_UPDATE,
 	  NONE, "one\nthree\n", "2", .code = ERR_WRONG_MATCH_COUNT,
-	  .message = "The text to replace does not occur in f; nothing was written. It has to be "
-	             "the file's exact text, white space included. Its first line is in line 2 of" },
+	  .message = "The text to replace does not occur in f; nothing was written. The nearest "
+	             "place is line 2, where 0 of 2 lines are the same. First difference: line 2 of "
+	             "the file is `\\tone`, the text has `one`." },
 	{ "update refuses text that is there twice", "a a\n", CHANGE_UPDATE, NONE, "a", "b",
 	  .code = ERR_WRONG_MATCH_COUNT, .replaced = 2 },
 	{ "update replaces the expected number", "a a\n", CHANGE_UPDATE, NONE, "a", "b", 2,

@@ -187,6 +187,33 @@ static json_t *succeeded(const struct editor *editor, size_t count)
 	return object;
 }
 
+/* Runs the changes, and once more with the bases that writes do not name but the session has
+ * seen. */
+static bool apply(const struct editor *editor, struct change *changes, struct sha256 *hashes,
+                  size_t count, struct change_result *results, struct err *err)
+{
+	struct provider *provider = editor->session->provider;
+	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
+	bool again = false, ok;
+
+	if (provider->ops->edit(provider, changes, count, &editor->options, results, err))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		again |= taken[i] = editor_take_seen(editor, &changes[i], &results[i], &hashes[i]);
+	if (!again)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		change_result_release(&results[i]);
+		results[i] = (struct change_result){ 0 };
+	}
+	*err = (struct err)ERR_INIT;
+	ok = provider->ops->edit(provider, changes, count, &editor->options, results, err);
+	for (size_t i = 0; i < count; i++)
+		if (taken[i])
+			editor_note_seen(&results[i]);
+	return ok;
+}
+
 static json_t *run(struct session *session, const json_t *arguments)
 {
 	const json_t *items = json_object_get(arguments, "changes");
@@ -201,8 +228,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	editor_init(&editor, session, arguments);
 	for (size_t i = 0; i < count; i++)
 		changes[i] = change_from(json_array_get(items, i), &hashes[i]);
-	if (session->provider->ops->edit(session->provider, changes, count, &editor.options,
-	                                 results, &err))
+	if (apply(&editor, changes, hashes, count, results, &err))
 		object = succeeded(&editor, count);
 	else
 		object = failed(&err, results, count);

@@ -24,8 +24,17 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
  * is not a hash (tool/call.c). */
 const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
 
-/* Runs one change; the complete result of a tool. */
+/* Runs one change; the complete result of a tool.  An existing file that is to be written without
+ * a base is written all the same if it is in the state that the session last had whole
+ * (session_seen). */
 json_t *editor_run(struct editor *editor, const struct change *change);
+
+/* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage,
+ * if the file is in that state; false if it cannot.  The caller runs the change again. */
+bool editor_take_seen(const struct editor *editor, struct change *change,
+                      const struct change_result *result, struct sha256 *storage);
+/* Says so in the result of the second run. */
+void editor_note_seen(struct change_result *result);
 
 /* The result of one change of a call: success, message, latest_file_state and the rest. */
 json_t *editor_result(const struct editor *editor, const struct change *change,

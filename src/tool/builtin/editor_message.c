@@ -56,6 +56,9 @@ static char *failure_message(const struct change *change, const struct err *err)
 		    (!beginnings[i].patch_only || change->kind == CHANGE_PATCH))
 			return mem_printf("%s %s", beginnings[i].lead, err->message);
 	title_of(err->code, title, sizeof(title));
+	if (span_starts(span_str(err->message), span_str(title)) &&
+	    err->message[strlen(title)] == ':')
+		return mem_strdup(err->message);
 	return mem_printf("%s: %s", title, err->message);
 }
 
@@ -108,7 +111,9 @@ char *editor_message(const struct change *change, const struct change_result *re
 
 	if (!result->done)
 		return failure_message(change, &result->err);
-	if (dry_run)
+	if (change->kind == CHANGE_UPDATE && !result->replaced && !result->created)
+		buf_str(&out, "No change was needed: the file already is as asked.");
+	else if (dry_run)
 		buf_printf(&out, "%s This was a dry run: nothing was written.",
 		           successes[change->kind].planned);
 	else

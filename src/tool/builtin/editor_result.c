@@ -116,7 +116,7 @@ static json_t *error_json(const struct change *change, const struct change_resul
 {
 	json_t *error = tool_error(&result->err);
 
-	if (change->kind == CHANGE_PATCH)
+	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
 		put_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
 		put_matches(error, result);
@@ -162,6 +162,18 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 	                  planned ? &result->before_form : &result->form);
 }
 
+/* What was written from a known base, or shown whole, is what the session has. */
+static void remember_state(const struct editor *editor, const struct change *change,
+                           const struct change_result *result)
+{
+	bool whole = change->kind != CHANGE_UPDATE ||
+	             (editor->content == RETURN_FULL && result->content_is_text);
+
+	if (result->done && !editor->options.dry_run && whole && result->state_known &&
+	    result->state.exists && result->state.path)
+		session_saw(editor->session, result->state.path, &result->state.sha256);
+}
+
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
@@ -171,6 +183,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_cstr(message));
 	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
+	remember_state(editor, change, result);
 	if (result->done)
 		put_success(object, editor, result);
 	else

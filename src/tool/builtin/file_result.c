@@ -63,6 +63,8 @@ json_t *file_result(struct session *session, const struct read_request *request,
 		put_media(file, read);
 	else
 		put_text(file, request, read);
+	if (!read->truncated)
+		session_saw(session, read->state.path, &read->state.sha256);
 	return file;
 }
 

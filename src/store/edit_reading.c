@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/edit_reading.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "patch/nearest.h"
+#include "patch/shift.h"
+
+/* Longer blocks are not shifted: they are files, not edits. */
+enum { SHIFT_LINES_MAX = 4096, SHIFT_NEW_LINES_MAX = 16384 };
+
+void edit_reading_release(struct edit_reading *reading)
+{
+	buf_release(&reading->old_text);
+	buf_release(&reading->text);
+}
+
+static void edit_reading_reset(struct edit_reading *reading)
+{
+	edit_reading_release(reading);
+	*reading = (struct edit_reading){ .old_text = BUF_INIT(LIMIT_FILE_BYTES),
+	                             .text = BUF_INIT(LIMIT_FILE_BYTES) };
+}
+
+static bool is_blank(struct span line)
+{
+	return span_trim(line).len == 0;
+}
+
+/* ---- the numbers of a listing ---- */
+
+static const struct span separators[] = {
+	{ "\xE2\x86\x92", 3 }, { "|", 1 }, { ":", 1 }, { "\t", 1 },
+};
+
+/* Takes "  12→" off the front of a line. */
+static bool take_number(struct span *line, struct span *separator, unsigned long *ret)
+{
+	struct span rest = span_skip(*line, indent_of_line(*line).len);
+	unsigned long number = 0;
+	size_t digits = 0;
+
+	while (digits < rest.len && digits < 8 && rest.data[digits] >= '0' &&
+	       rest.data[digits] <= '9')
+		number = number * 10 + (unsigned long)(rest.data[digits++] - '0');
+	rest = span_skip(rest, digits);
+	for (size_t i = 0; i < ARRAY_LEN(separators) && digits; i++) {
+		if (!span_starts(rest, separators[i]) ||
+		    (separator->len && !span_eq(*separator, separators[i])))
+			continue;
+		*separator = separators[i];
+		*line = span_skip(rest, separators[i].len);
+		*ret = number;
+		return true;
+	}
+	return false;
+}
+
+static bool take_space(struct span *line)
+{
+	bool there = line->len && line->data[0] == ' ';
+
+	if (there)
+		*line = span_skip(*line, 1);
+	return there || is_blank(*line);
+}
+
+/* Appends the text without the numbers; how many lines had one, and how many there are. */
+static bool strip_numbers(struct span text, bool space, bool in_order, struct span *separator,
+                          struct buf *out, size_t *ret_stripped, size_t *ret_lines)
+{
+	unsigned long number = 0, last = 0;
+	struct span line;
+
+	*ret_stripped = *ret_lines = 0;
+	while (line_next(&text, &line)) {
+		bool numbered = take_number(&line, separator, &number);
+
+		/* What the listing shows may end with a line end of its own. */
+		if (!numbered && is_blank(line) && !text.len)
+			break;
+		if (in_order && *ret_lines && number != last + 1)
+			return false;
+		if (numbered && space && !take_space(&line))
+			return false;
+		last = number;
+		*ret_stripped += numbered;
+		*ret_lines += 1;
+		buf_span(out, line);
+	}
+	return !out->overflowed;
+}
+
+bool edit_reading_unnumbered(struct span old_text, struct span text, bool space,
+                             struct edit_reading *ret)
+{
+	struct span separator = { 0 }, lone = old_text;
+	size_t stripped, lines;
+	unsigned long number;
+
+	edit_reading_reset(ret);
+	if (!strip_numbers(old_text, space, /* in_order= */ true, &separator, &ret->old_text,
+	                   &stripped, &lines) ||
+	    !lines || stripped != lines || !ret->old_text.len)
+		return false;
+	if (lines == 1 && take_number(&lone, &separator, &number))
+		ret->line = number;
+	if (!strip_numbers(text, space, /* in_order= */ false, &separator, &ret->text, &stripped,
+	                   &lines))
+		return false;
+	if (stripped && stripped != lines)
+		return false;
+	if (!stripped) {
+		buf_clear(&ret->text);
+		buf_span(&ret->text, text);
+	}
+	return !ret->text.overflowed;
+}
+
+/* ---- another indentation ---- */
+
+static struct span without_indent(struct span line)
+{
+	struct span body = line_body(line);
+
+	while (body.len && body.data[body.len - 1] == '\r')
+		body.len--;
+	return span_skip(body, indent_of_line(body).len);
+}
+
+static bool same_but_indent(struct span a, struct span b)
+{
+	return span_eq(without_indent(a), without_indent(b)) || (is_blank(a) && is_blank(b));
+}
+
+static bool stands_at(const struct lines *file, const struct lines *block, size_t at)
+{
+	for (size_t i = 0; i < block->count; i++)
+		if (!same_but_indent(lines_at(file, at + i), lines_at(block, i)))
+			return false;
+	return true;
+}
+
+/* The one place where the block stands but for indentation. */
+static bool only_place(const struct lines *file, const struct lines *block, size_t *ret)
+{
+	size_t found = 0, anchor = 0;
+
+	while (anchor < block->count && !line_is_telling(lines_at(block, anchor)))
+		anchor++;
+	if (anchor == block->count)
+		anchor = 0;
+	for (size_t at = 0; at + block->count <= file->count && found < 2; at++) {
+		if (!same_but_indent(lines_at(file, at + anchor), lines_at(block, anchor)) ||
+		    !stands_at(file, block, at))
+			continue;
+		*ret = at;
+		found++;
+	}
+	return found == 1;
+}
+
+static size_t collect_pairs(const struct lines *file, const struct lines *block, size_t at,
+                            struct indent_pair *pairs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < block->count; i++)
+		if (!is_blank(lines_at(block, i)))
+			pairs[count++] = (struct indent_pair){
+				indent_of_line(lines_at(block, i)),
+				indent_of_line(lines_at(file, at + i))
+			};
+	return count;
+}
+
+/* What both texts of the update say of how they are indented. */
+static void read_unit(const struct lines *a, const struct lines *b, struct shift *ret)
+{
+	const struct lines *both[] = { a, b };
+	bool mixed = false;
+
+	for (size_t k = 0; k < ARRAY_LEN(both); k++)
+		for (size_t i = 0; i < both[k]->count; i++) {
+			struct span indent = indent_of_line(lines_at(both[k], i));
+
+			if (is_blank(lines_at(both[k], i)))
+				continue;
+			indent_unit_add(&ret->given_unit, &mixed, indent);
+			ret->has_tabs |= indent.len && memchr(indent.data, '\t', indent.len);
+		}
+}
+
+/* Lines that both texts begin with, or (with `from_end`) end with, at most `max`. */
+static size_t common_lines(const struct lines *a, const struct lines *b, bool from_end, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && n < a->count && n < b->count &&
+	       span_eq(line_body(lines_at(a, from_end ? a->count - 1 - n : n)),
+	               line_body(lines_at(b, from_end ? b->count - 1 - n : n))))
+		n++;
+	return n;
+}
+
+/* The line of the block that is this very line; SIZE_MAX: none. */
+static size_t find_line(const struct lines *block, struct span body)
+{
+	for (size_t i = 0; i < block->count; i++)
+		if (span_eq(line_body(lines_at(block, i)), body))
+			return i;
+	return SIZE_MAX;
+}
+
+/* The new text, shifted; lines that it begins or ends with as the old text does, and lines that
+ * it has anywhere as the old text does, are the file's. */
+static bool put_shifted(const struct shift *shift, const struct lines *file, size_t at,
+                        const struct lines *block, const struct lines *new, struct buf *out)
+{
+	size_t head = common_lines(block, new, false, SIZE_MAX);
+	size_t tail = common_lines(block, new, true,
+	                           (block->count < new->count ? block->count : new->count) - head);
+
+	struct span above = { 0 };
+
+	for (size_t i = 0; i < new->count; i++) {
+		struct span line = lines_at(new, i), body = line_body(line);
+		size_t from_end = new->count - i, same;
+
+		if (i < head)
+			buf_span(out, line_body(lines_at(file, at + i)));
+		else if (from_end <= tail)
+			buf_span(out, line_body(lines_at(file, at + block->count - from_end)));
+		else if (is_blank(body))
+			buf_span(out, span_trim(body));
+		else if ((same = find_line(block, body)) != SIZE_MAX)
+			buf_span(out, line_body(lines_at(file, at + same)));
+		else if (!shift_indent(shift, indent_of_line(body), above, out) ||
+		         !buf_span(out, without_indent(line)))
+			return false;
+		if (!is_blank(body))
+			above = body;
+		if (line_ending(line).len)
+			buf_char(out, '\n');
+	}
+	return !out->overflowed;
+}
+
+static bool shift_block(const struct lines *file, const struct lines *block,
+                        const struct lines *new, struct edit_reading *ret)
+{
+	_cleanup_free_ struct indent_pair *pairs = NULL;
+	struct shift shift = { .file_unit = indent_unit(file) };
+	size_t at = 0;
+
+	if (block->count > SHIFT_LINES_MAX || new->count > SHIFT_NEW_LINES_MAX ||
+	    !only_place(file, block, &at))
+		return false;
+	pairs = mem_alloc(block->count + 1, sizeof(*pairs));
+	shift.pairs = pairs;
+	read_unit(block, new, &shift);
+	shift.count = collect_pairs(file, block, at, pairs);
+	if (shift.count < 2 || !shift_infer(&shift) ||
+	    !put_shifted(&shift, file, at, block, new, &ret->text))
+		return false;
+	for (size_t i = 0; i < block->count; i++) {
+		buf_span(&ret->old_text, line_body(lines_at(file, at + i)));
+		if (line_ending(lines_at(block, i)).len)
+			buf_char(&ret->old_text, '\n');
+	}
+	ret->line = at + 1;
+	return !ret->old_text.overflowed;
+}
+
+bool edit_reading_shifted(const struct lines *file, struct span old_text, struct span text,
+                          struct edit_reading *ret)
+{
+	_cleanup_lines_ struct lines block = { 0 }, new = { 0 };
+
+	edit_reading_reset(ret);
+	lines_index(&block, old_text);
+	lines_index(&new, text);
+	return shift_block(file, &block, &new, ret);
+}
+
+/* ---- done already ---- */
+
+/* Whether [start, end) is whole lines, white space around it aside. */
+static bool is_whole_lines(struct span file, size_t start, size_t end)
+{
+	while (start && file.data[start] != '\n' && strchr(" \t", file.data[start - 1]))
+		start--;
+	while (end < file.len && file.data[end - 1] != '\n' && strchr(" \t\r", file.data[end]))
+		end++;
+	return (!start || file.data[start - 1] == '\n' || file.data[start] == '\n') &&
+	       (end == file.len || file.data[end] == '\n' || file.data[end - 1] == '\n');
+}
+
+/* Where the text stands, if it does so once, and alone on its lines. */
+static bool stands_once(struct span file, struct span text, size_t *ret)
+{
+	const char *first = text.len && file.len >= text.len ?
+	                            memmem(file.data, file.len, text.data, text.len) : NULL;
+
+	if (!first)
+		return false;
+	*ret = (size_t)(first - file.data);
+	return !memmem(first + 1, file.len - *ret - 1, text.data, text.len) &&
+	       is_whole_lines(file, *ret, *ret + text.len);
+}
+
+static bool has_line(const struct lines *lines, struct span line)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		if (span_eq(span_trim(lines_at(lines, i)), line))
+			return true;
+	return false;
+}
+
+/* What the comparison of the two texts of an update says. */
+struct intent {
+	size_t shared, added; /* telling lines of the new text: that the old one has, that it lacks */
+	size_t removed, small; /* lines that the old text has alone: telling ones, others */
+	bool removed_is_there; /* one of the former is in the file, or one like it */
+};
+
+static bool has_like(const struct lines *file, struct span line, const struct lines *new)
+{
+	unsigned alike = 0;
+
+	/* A line that the update makes of it is like it, too: how much may be expected. */
+	for (size_t i = 0; i < new->count; i++) {
+		unsigned likeness = line_likeness(lines_at(new, i), line);
+
+		alike = likeness > alike ? likeness : alike;
+	}
+	alike = alike < 60 ? 60 : alike;
+	for (size_t i = 0; i < file->count; i++) {
+		struct span trimmed = span_trim(lines_at(file, i));
+
+		if (line_likeness(trimmed, line) >= alike && !has_line(new, trimmed))
+			return true;
+	}
+	return false;
+}
+
+static struct intent read_intent(const struct lines *file, const struct lines *old,
+                                 const struct lines *new)
+{
+	struct intent intent = { 0 };
+
+	for (size_t i = 0; i < new->count; i++) {
+		struct span line = span_trim(lines_at(new, i));
+
+		if (!line_is_telling(line))
+			continue;
+		if (has_line(old, line))
+			intent.shared++;
+		else
+			intent.added++;
+	}
+	for (size_t i = 0; i < old->count && !intent.removed_is_there; i++) {
+		struct span line = span_trim(lines_at(old, i));
+
+		if (!line.len || has_line(new, line))
+			continue;
+		if (!line_is_telling(line)) {
+			intent.small++;
+			continue;
+		}
+		intent.removed++;
+		intent.removed_is_there = has_like(file, line, new);
+	}
+	return intent;
+}
+
+/* Texts of more lines are not compared line by line. */
+enum { DONE_LINES_MAX = 400 };
+
+/* Letters and digits of a text that cannot stand somewhere by chance. */
+enum { DONE_BYTES_MIN = 12 };
+
+bool edit_reading_done(const struct lines *file, struct span old_text, struct span text,
+                       struct edit_reading *ret)
+{
+	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
+	struct intent intent;
+	size_t at = 0;
+
+	edit_reading_reset(ret);
+	if (span_trim(text).len < DONE_BYTES_MIN || !stands_once(file->text, text, &at))
+		return false;
+	lines_index(&old, old_text);
+	lines_index(&new, text);
+	if (old.count > DONE_LINES_MAX || new.count > DONE_LINES_MAX)
+		return false;
+	intent = read_intent(file, &old, &new);
+	/* That a brace is gone cannot be seen where there are many. */
+	if (intent.removed_is_there || intent.small)
+		return false;
+	/* One new line alone has to be like the old one; otherwise it may stand there for itself. */
+	if (!intent.shared && intent.added < 2 && line_likeness(old_text, text) < 50)
+		return false;
+	while (ret->line < file->count && file->starts[ret->line] <= at)
+		ret->line++;
+	return true;
+}
+
+/* ---- what differs ---- */
+
+void edit_reading_explain(const struct lines *file, struct span old_text,
+                          struct patch_failure *failure, struct buf *out)
+{
+	_cleanup_lines_ struct lines wanted = { 0 };
+	_cleanup_buf_ struct buf has = BUF_INIT(4096), given = BUF_INIT(4096);
+	struct nearest near;
+	struct span line, body;
+	size_t telling = 0;
+
+	lines_index(&wanted, old_text);
+	if (!nearest_find(file, &wanted, &near))
+		return;
+	for (size_t i = 0; i < wanted.count; i++)
+		telling += !is_blank(lines_at(&wanted, i));
+	failure->candidates[0] = (struct patch_candidate){ near.line + 1, near.equal };
+	failure->candidate_count = failure->candidates_total = 1;
+	buf_printf(out, " The nearest place is line %zu, where %zu of %zu lines are the same%s.",
+	           near.line + 1, near.equal, telling,
+	           near.similar == telling && near.equal < telling ? " and the others differ in "
+	                                                             "white space only" : "");
+	if (near.differs >= wanted.count)
+		return;
+	line = line_body(lines_at(&wanted, near.differs));
+	failure->expected = mem_dup(line.data, line.len);
+	if (near.line + near.differs >= file->count) {
+		buf_printf(out, " The file ends before line %zu of the text.", near.differs + 1);
+		return;
+	}
+	body = line_body(lines_at(file, near.line + near.differs));
+	failure->found = mem_dup(body.data, body.len);
+	failure->found_line = near.line + near.differs + 1;
+	lines_show(body, line, &has, &given);
+	buf_printf(out, " First difference: line %zu of the file is `%.*s`, the text has `%.*s`.",
+	           failure->found_line, (int)has.len, has.data ? has.data : "", (int)given.len,
+	           given.data ? given.data : "");
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Updates of real histories, damaged: none is applied wrongly, those that can be told are saved.
+
+UPDATE_DRIVER names the engine on a pipe (update_driver.c).  UPDATE_CASES is how many cases of each
+kind are tried.
+"""
+
+import os
+import random
+
+import pytest
+
+import corpus
+import updates
+
+CASES = int(os.environ.get("UPDATE_CASES", "60" if "ASAN_OPTIONS" in os.environ else "150"))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    found = list(updates.edits(corpus._commit_pairs(120), random.Random("1")))
+    if len(found) < 200:
+        pytest.skip("this clone has too little history")
+    with updates.Driver(os.environ["UPDATE_DRIVER"]) as driver:
+        return updates.run(driver, found, CASES, "1")
+
+
+def test_nothing_is_applied_wrongly(rows):
+    wrong = {name: row.failures[:2] for name, row in rows.items() if row.wrong}
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", updates.SAVED)
+def test_what_can_be_told_is_saved(rows, kind):
+    row = rows[kind]
+    assert row.right >= updates.SAVED[kind] * row.cases
+
+
+def test_what_is_refused_names_the_first_difference(rows):
+    """But for texts that stand nowhere, and places that are as good as the one that was meant."""
+    for kind in ("indentation of one line", "stale: a word", "an inner space more"):
+        row = rows[kind]
+        assert row.right + row.enough >= 0.85 * row.cases
