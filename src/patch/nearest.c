@@ -220,26 +220,25 @@ static void show_one(struct span line, size_t from, bool closely, struct buf *ou
 	_cleanup_buf_ struct buf seen = BUF_INIT(LIMIT_FILE_BYTES);
 	struct span rest = utf8_head(span_skip(line, from), SHOWN_MAX);
 	bool cut = from + rest.len < line.len;
+	struct utf8_char c;
 
 	unseen_show(&seen, rest);
 	rest = buf_view(&seen);
 	if (from)
 		buf_str(out, "...");
-	while (rest.len) {
-		uint32_t code = (unsigned char)rest.data[0];
-		size_t len = code < 0x80 ? 1 : utf8_decode(rest, &code);
-
-		if (code == '\t' && closely)
+	while (utf8_next(&rest, &c)) {
+		if (c.bad)
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (c.code == '\t' && closely)
 			buf_str(out, "\\t");
-		else if (code == '\r')
+		else if (c.code == '\r')
 			buf_str(out, "\\r");
-		else if ((code < ' ' && code != '\t') || code == 0x7F)
-			buf_printf(out, "\\x%02x", code);
-		else if (closely && len > 1 && fold_lookalike(code))
-			buf_printf(out, "\\u{%x}", code);
+		else if ((c.code < ' ' && c.code != '\t') || c.code == 0x7F)
+			buf_printf(out, "\\x%02x", c.code);
+		else if (closely && c.bytes.len > 1 && fold_lookalike(c.code))
+			buf_printf(out, "\\u{%x}", c.code);
 		else
-			buf_append(out, rest.data, len ? len : 1);
-		rest = span_skip(rest, len ? len : 1);
+			buf_span(out, c.bytes);
 	}
 	if (cut)
 		buf_str(out, "...");
