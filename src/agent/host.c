@@ -261,6 +261,7 @@ static bool read_history(struct host *host, struct err *err)
 {
 	const char *file = host->options.resume_file ? host->options.resume_file :
 	                                               host->options.import_file;
+	_cleanup_buf_ struct buf defects = BUF_INIT(ERR_MESSAGE_MAX);
 	struct session_read read;
 
 	host->history = json_array();
@@ -269,6 +270,9 @@ static bool read_history(struct host *host, struct err *err)
 	if (!session_read(file, &read, err))
 		return false;
 	host->resumed = true;
+	session_read_defects(&read, &defects);
+	if (defects.len)
+		notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
 	host->first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
@@ -558,6 +562,11 @@ struct hooks *host_hooks(const struct host *host)
 const char *host_session_id(const struct host *host)
 {
 	return record_session_id(host->record);
+}
+
+bool host_recorded(struct host *host, struct err *err)
+{
+	return record_whole(host->record, err);
 }
 
 const char *host_record_path(const struct host *host)

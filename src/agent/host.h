@@ -60,6 +60,8 @@ struct hooks *host_hooks(const struct host *host);
 const char *host_session_id(const struct host *host);
 /* Where the session's file is or will be; "" without a place. Borrowed. */
 const char *host_record_path(const struct host *host);
+/* Whether all of the session is in its record. False: *err says what is missing, and why. */
+bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
 
 /* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in which are

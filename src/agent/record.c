@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "agent/record_lines.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "data/json.h"
 
 /* What waits for room on the disk; past it the oldest state is what remains. */
-enum { PENDING_BYTES_MAX = 64 << 20 };
+enum { PENDING_BYTES_MAX = 64 << 20, GAP_LINE_MAX = 256 };
 
 struct record {
 	pthread_mutex_t lock;
@@ -26,7 +27,12 @@ struct record {
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
 	bool in_trouble;           /* the last write failed, and it was said */
+	struct err why;            /* of that write */
 	struct buf pending;        /* lines that are not written yet */
+	size_t waiting, dropped;   /* how many those are; how many will never be written */
+	char since[CLOCK_TIMESTAMP_SIZE]; /* when the first of either was said */
+	bool gap_waits;            /* among the waiting lines is one about dropped ones */
+	off_t mark;                /* where the mark of a gap begins, behind which nothing is; -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
@@ -34,6 +40,7 @@ struct record {
 
 static void tell(struct record *record, const struct err *err)
 {
+	record->why = *err;
 	if (record->in_trouble)
 		return;
 	record->in_trouble = true;
@@ -132,7 +139,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "A session's id is made of at most 128 letters, digits, - and _.");
 	record = mem_alloc(1, sizeof(*record));
-	*record = (struct record){ .home = options->home, .fd = -1,
+	*record = (struct record){ .home = options->home, .fd = -1, .mark = -1,
 		                   .pending = BUF_INIT(PENDING_BYTES_MAX),
 		                   .trouble = options->trouble, .data = options->data };
 	pthread_mutex_init(&record->lock, NULL);
@@ -148,6 +155,28 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 	return true;
 }
 
+/* A line about those that are missing. */
+static bool put_gap(struct record *record, size_t lines, struct buf *out)
+{
+	json_auto_t *line = record_gap_line(record->since, lines);
+
+	return json_print(out, line, 0) && buf_char(out, '\n');
+}
+
+/* Says at the end of the file that lines are missing, if that fits: it is shorter than what did not, and
+ * what did not has just been taken away. */
+static void write_mark(struct record *record, off_t size)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(GAP_LINE_MAX);
+
+	if (!put_gap(record, record->waiting + record->dropped, &text))
+		return;
+	if (fd_write_all(record->fd, text.data, text.len))
+		record->mark = size;
+	else if (ftruncate(record->fd, size) < 0)
+		end_last_line(record->fd);
+}
+
 /* Writes what waits; what could not be written stays, and nothing of half a line does. */
 static void flush(struct record *record)
 {
@@ -158,16 +187,47 @@ static void flush(struct record *record)
 		tell(record, &err);
 		return;
 	}
+	if (record->mark >= 0 && ftruncate(record->fd, record->mark) < 0) {
+		err_set_errno(&err, errno, "Cannot write the session's file %s", record->path);
+		tell(record, &err);
+		return;
+	}
+	record->mark = -1;
 	size = lseek(record->fd, 0, SEEK_END);
 	if (fd_write_all(record->fd, record->pending.data, record->pending.len)) {
 		buf_clear(&record->pending);
+		record->waiting = 0;
+		record->gap_waits = false;
 		record->in_trouble = false;
 		return;
 	}
-	err_set_errno(&err, errno, "The session is not being recorded in %s for now", record->path);
+	err_set_errno(&err, errno, "The session cannot be recorded in %s", record->path);
+	tell(record, &err);
 	if (size < 0 || ftruncate(record->fd, size) < 0)
 		end_last_line(record->fd);
-	tell(record, &err);
+	else
+		write_mark(record, size);
+}
+
+bool record_whole(struct record *record, struct err *err)
+{
+	size_t missing;
+
+	if (!record)
+		return true;
+	pthread_mutex_lock(&record->lock);
+	if (record->pending.len)
+		flush(record);
+	missing = record->waiting + record->dropped;
+	if (missing) {
+		*err = record->why;
+		err_set(err, record->why.code,
+		        "The session is not recorded whole: %zu line%s of it, from %s on, could not "
+		        "be written. %s",
+		        missing, missing == 1 ? "" : "s", record->since, record->why.message);
+	}
+	pthread_mutex_unlock(&record->lock);
+	return !missing;
 }
 
 void record_close(struct record *record)
@@ -202,12 +262,20 @@ static void put_line(struct record *record, const json_t *line)
 	size_t before = record->pending.len;
 	struct err err = ERR_INIT;
 
-	if (json_print(&record->pending, line, 0) && buf_char(&record->pending, '\n'))
+	if (!record->waiting && !record->dropped)
+		clock_timestamp(record->since);
+	if (json_print(&record->pending, line, 0) && buf_char(&record->pending, '\n')) {
+		record->waiting++;
 		return;
+	}
 	record->pending.len = before;
 	record->pending.overflowed = false;
 	err_set(&err, ERR_TOO_LARGE, "A message of the session is too large to be recorded.");
 	tell(record, &err);
+	record->dropped++;
+	/* In its place, for good: one line is enough to say it. */
+	if (!record->gap_waits && put_gap(record, 1, &record->pending))
+		record->gap_waits = true;
 }
 
 /* The first line of a new file. */

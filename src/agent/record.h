@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session's record: Gemini CLI's append-only JSONL, written so that a crash loses at most the line that
- * was being written, and a full disk is said, once, and tried again.
+ * was being written, and a full disk is said, once, and tried again.  While lines wait for room the file ends
+ * with a mark that says so, where that has room itself; lines that never find any leave it for good.
  *
  *     struct record *record;
  *     if (!record_open(&options, &record, &err)) ...
@@ -45,6 +46,9 @@ struct record_options {
 bool record_open(const struct record_options *options, struct record **ret, struct err *err);
 void record_close(struct record *record); /* NULL is fine, here and below */
 const char *record_session_id(const struct record *record);
+/* Whether all that was recorded is in the file; what waits for room is tried once more. False: *err says since
+ * when lines are missing, how many, where, and why (its code is that of the write). True for NULL. */
+bool record_whole(struct record *record, struct err *err);
 /* Where it is or will be; "" when there is no place for it. */
 const char *record_path(const struct record *record);
 

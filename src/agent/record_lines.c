@@ -242,6 +242,11 @@ static void add_calls(json_t *message, const json_t *content, const json_t *next
 	}
 }
 
+json_t *record_gap_line(const char *since, size_t lines)
+{
+	return json_pack("{s:{s:{s:s, s:o}}}", "hasp", "gap", "since", since, "lines", json_size(lines));
+}
+
 json_t *record_checkpoint_line(const json_t *contents)
 {
 	json_t *messages = json_array();

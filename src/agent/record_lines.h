@@ -27,6 +27,8 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 json_t *record_call_line(const json_t *message_id, json_t *call);
 void record_add_call(json_t *message, json_t *call /* taken */);
 json_t *record_notice_line(const char *type, const char *text);
+/* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the file. */
+json_t *record_gap_line(const char *since, size_t lines);
 /* {"$set": {"messages": [...]}} of a whole history. */
 json_t *record_checkpoint_line(const json_t *contents);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/first_prompt.h"
+#include "agent/record_lines.h"
 #include "agent/sessions.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -23,6 +24,7 @@ enum { FIRST_LINE_BYTES = 16384 };
 struct replay {
 	struct session_read *read;
 	json_t *places; /* id: index in messages */
+	bool has_id;    /* the metadata have a good sessionId */
 };
 
 static void index_messages(struct replay *replay)
@@ -146,12 +148,23 @@ static void find_first_prompt(struct session_read *read)
 	}
 }
 
+static bool is_id(const json_t *value)
+{
+	return json_is_string(value) && record_id_is_valid(json_string_value(value)) &&
+	       strlen(json_string_value(value)) == json_string_length(value);
+}
+
 static void set_metadata(struct replay *replay, const json_t *values)
 {
 	const json_t *messages = json_object_get(values, "messages");
+	json_t *metadata = replay->read->metadata;
+	json_auto_t *id = replay->has_id ? json_incref(json_object_get(metadata, "sessionId")) : NULL;
 
-	json_object_update(replay->read->metadata, (json_t *)values);
-	json_object_del(replay->read->metadata, "messages");
+	json_object_update(metadata, (json_t *)values);
+	json_object_del(metadata, "messages");
+	if (id) /* the first is the session's */
+		json_object_set(metadata, "sessionId", id);
+	replay->has_id = id || is_id(json_object_get(metadata, "sessionId"));
 	if (!json_is_array(messages))
 		return;
 	find_first_prompt(replay->read);
@@ -160,13 +173,13 @@ static void set_metadata(struct replay *replay, const json_t *values)
 	index_messages(replay);
 }
 
-/* Drops a message and all after it; all, if it is not known. */
-static void rewind_to(struct replay *replay, const json_t *id)
+/* Drops a message and all after it. False: it is not there; its line was damaged, and all stay. */
+static bool rewind_to(struct replay *replay, const json_t *id)
 {
 	size_t i = 0;
 
 	if (!message_by_id(replay, id, &i))
-		i = 0;
+		return false;
 	if (i == 0) { /* the session begins anew */
 		free(replay->read->first_prompt);
 		replay->read->first_prompt = NULL;
@@ -175,6 +188,18 @@ static void rewind_to(struct replay *replay, const json_t *id)
 		json_array_remove(replay->read->messages,
 		                  json_array_size(replay->read->messages) - 1);
 	index_messages(replay);
+	return true;
+}
+
+/* Lines that the program that wrote the file could not write. */
+static void add_gap(struct session_read *read, const json_t *gap)
+{
+	const json_int_t lines = json_integer_value(json_object_get(gap, "lines"));
+	const char *since = json_string_value(json_object_get(gap, "since"));
+
+	read->gap_lines += lines > 0 && lines < INT32_MAX ? (size_t)lines : 1;
+	if (!read->gap_since)
+		read->gap_since = mem_strdup(since ? since : "an unknown time");
 }
 
 /* A call that ended, before its message was written again. */
@@ -212,9 +237,11 @@ static bool replay_value(struct replay *replay, json_t *value)
 	if (json_is_object(set))
 		set_metadata(replay, set);
 	else if (rewind)
-		rewind_to(replay, rewind);
+		return rewind_to(replay, rewind);
 	else if (json_is_string(json_object_get(value, "type")))
 		put_message(replay, value);
+	else if (json_object_get(json_object_get(value, "hasp"), "gap"))
+		add_gap(replay->read, json_object_get(json_object_get(value, "hasp"), "gap"));
 	else if (json_object_get(json_object_get(value, "hasp"), "callOf"))
 		add_call(replay, json_object_get(value, "hasp"));
 	else if (json_is_string(json_object_get(value, "sessionId")))
@@ -224,20 +251,75 @@ static bool replay_value(struct replay *replay, json_t *value)
 	return true;
 }
 
+static bool replay_one(struct replay *replay, struct span text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	bool ok = json_parse(text, &value, &ignored) && replay_value(replay, value);
+
+	json_decref(value);
+	return ok;
+}
+
+/* The length of the object that the text begins with, by its brackets; 0: it does not end in it. */
+static size_t object_length(struct span text)
+{
+	size_t depth = 0;
+	bool string = false;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+
+		if (string && c == '\\')
+			i++;
+		else if (c == '"')
+			string = !string;
+		else if (!string && (c == '{' || c == '['))
+			depth++;
+		else if (!string && (c == '}' || c == ']') && --depth == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* A line that is no value: the objects that stand whole at its beginning, one after the other, with a byte in
+ * place of the line's end between them at most. What comes after damage inside an object is not
+ * looked at: it could be what a message quotes. False: that is not all of the line. */
+static bool replay_joined(struct replay *replay, struct span line)
+{
+	size_t len, found = 0;
+
+	while (line.len && line.data[0] == '{' && (len = object_length(line)) > 0 &&
+	       replay_one(replay, span_head(line, len))) {
+		found++;
+		line = span_skip(line, len);
+		if (line.len > 1 && line.data[0] != '{')
+			line = span_skip(line, 1);
+	}
+	return found && !line.len;
+}
+
+static struct span without_nuls(struct span line)
+{
+	while (line.len && !line.data[0])
+		line = span_skip(line, 1);
+	while (line.len && !line.data[line.len - 1])
+		line.len--;
+	return line;
+}
+
 static void replay_lines(struct replay *replay, struct span text)
 {
 	struct span line;
 
 	while (line_next(&text, &line)) {
-		struct err ignored = ERR_INIT;
-		json_t *value = NULL;
+		struct span whole = line_body(line);
 
-		line = line_body(line);
-		if (!line.len)
-			continue;
-		if (!json_parse(line, &value, &ignored) || !replay_value(replay, value))
+		line = without_nuls(whole);
+		if (line.len < whole.len && !line.len)
 			replay->read->bad_lines++;
-		json_decref(value);
+		if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
+			replay->read->bad_lines++;
 	}
 }
 
@@ -328,37 +410,94 @@ static void make_contents(struct session_read *read)
 	json_decref(raw);
 }
 
-bool session_read_text(struct span text, struct session_read *ret, struct err *err)
+/* Whether anything in it was said, by whoever. */
+static bool has_message(const struct session_read *read)
 {
+	for (size_t i = 0; i < json_array_size(read->messages); i++) {
+		const json_t *message = json_array_get(read->messages, i);
+
+		if (is_type(message, "user") || is_type(message, "gemini"))
+			return true;
+	}
+	return false;
+}
+
+/* `named`: the id that the file's name has, for one that has lost its own; or NULL. */
+static bool read_text(struct span text, const char *named, struct session_read *ret, struct err *err)
+{
+	static const struct span mark = { "\xEF\xBB\xBF", 3 };
 	struct replay replay = { .read = ret, .places = json_object() };
-	const char *id;
 
 	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
+	if (span_starts(text, mark))
+		text = span_skip(text, mark.len);
 	ret->legacy = replay_legacy(&replay, text);
 	if (!ret->legacy)
 		replay_lines(&replay, text);
 	json_decref(replay.places);
-	id = json_string_value(json_object_get(ret->metadata, "sessionId"));
-	if (!id) {
+	if (!replay.has_id && named && has_message(ret)) {
+		json_object_set_new(ret->metadata, "sessionId", json_text(span_str(named)));
+		replay.has_id = true;
+	}
+	if (!replay.has_id && !json_is_string(json_object_get(ret->metadata, "sessionId"))) {
 		session_read_release(ret);
 		return err_set(err, ERR_INVALID_ARGUMENT, "This is not the file of a session.");
 	}
-	ret->id = mem_strdup(id);
+	ret->id = mem_strdup(json_string_value(json_object_get(ret->metadata, "sessionId")));
 	find_first_prompt(ret);
 	make_contents(ret);
 	return true;
 }
 
+bool session_read_text(struct span text, struct session_read *ret, struct err *err)
+{
+	return read_text(text, NULL, ret, err);
+}
+
+void session_read_defects(const struct session_read *read, struct buf *out)
+{
+	if (read->gap_since)
+		buf_printf(out, "This session is not recorded whole: %zu line%s of it, from %s on, could not "
+		                "be written, and what was said and done there is missing here.",
+		           read->gap_lines, read->gap_lines == 1 ? "" : "s", read->gap_since);
+	if (read->bad_lines)
+		buf_printf(out, "%s%zu line%s of this session's file cannot be read, and what %s said is "
+		                "missing here.", out->len ? " " : "", read->bad_lines,
+		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
+}
+
+/* "session-2026-08-21T09-41-ID.jsonl" has an id, or the beginning of one. NULL: none. */
+static char *id_of_name(const char *path)
+{
+	static const char form[] = "session-0000-00-00T00-00-";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	char *id;
+
+	if (!session_is_name(name) || !dot || (size_t)(dot - name) < sizeof(form))
+		return NULL;
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == '0' ? !isdigit((unsigned char)name[i]) : form[i] != name[i])
+			return NULL;
+	name += sizeof(form) - 1;
+	id = mem_printf("%.*s", (int)(dot - name), name);
+	if (record_id_is_valid(id))
+		return id;
+	free(id);
+	return NULL;
+}
+
 bool session_read(const char *path, struct session_read *ret, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
+	_cleanup_free_ char *named = id_of_name(path);
 
 	*ret = (struct session_read){ 0 };
 	if (!file_read(path, SESSION_BYTES_MAX, &text, err))
 		return false;
 	if (!text.data)
 		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
-	return session_read_text(file_text_span(&text), ret, err);
+	return read_text(file_text_span(&text), named, ret, err);
 }
 
 /* Of the text's first line, if that is whole. */
@@ -371,7 +510,8 @@ static char *id_of_line(struct span text)
 
 	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
 		return NULL;
-	id = json_string_value(json_object_get(value, "sessionId"));
+	id = is_id(json_object_get(value, "sessionId")) ?
+	             json_string_value(json_object_get(value, "sessionId")) : NULL;
 	return id ? mem_strdup(id) : NULL;
 }
 
@@ -398,5 +538,6 @@ void session_read_release(struct session_read *read)
 	json_decref(read->contents);
 	json_decref(read->metadata);
 	free(read->first_prompt);
+	free(read->gap_since);
 	*read = (struct session_read){ 0 };
 }

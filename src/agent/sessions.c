@@ -64,6 +64,11 @@ static const char *last_moment(const struct session_read *read)
 
 static void add_conversation(json_t *row, const struct session_read *read)
 {
+	_cleanup_buf_ struct buf defects = BUF_INIT(ERR_MESSAGE_MAX);
+
+	session_read_defects(read, &defects);
+	if (defects.len)
+		json_object_set_new(row, "defects", json_text(buf_view(&defects)));
 	json_object_set_new(row, "title", title_of(read));
 	json_object_set(row, "startTime", json_object_get(read->metadata, "startTime"));
 	json_object_set_new(row, "messages",
@@ -467,5 +472,8 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
 		           json_string_value(json_object_get(row, "title")));
 		put_age(now_seconds - seconds_of(start_of(row)), out);
 		buf_printf(out, ") [%s]\n", id_of(row));
+		if (json_object_get(row, "defects"))
+			buf_printf(out, "     %s\n",
+			           json_string_value(json_object_get(row, "defects")));
 	}
 }

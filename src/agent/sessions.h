@@ -27,20 +27,24 @@ struct session_read {
 	json_t *metadata;  /* of the file; owned */
 	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a compression
 	                     * has replaced it; NULL: nothing. Owned */
-	size_t bad_lines;
+	size_t bad_lines;  /* that cannot be read, or have no meaning */
+	size_t gap_lines;  /* that could not be written */
+	char *gap_since;   /* when that began; NULL: none are missing. Owned */
 	bool legacy;       /* one JSON object: cannot be appended to */
 };
 
 /* INVALID_ARGUMENT: nothing in it is a session. TOO_LARGE. FILE_NOT_FOUND. */
 bool session_read(const char *path, struct session_read *ret, struct err *err);
-/* The same of the file's text, for tests. */
+/* Appends a sentence on what is missing of the session, nothing if it is whole. */
+void session_read_defects(const struct session_read *read, struct buf *out);
+/* The same of the file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 void session_read_release(struct session_read *read);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is a session. */
 char *session_read_id(const char *path);
 
 /* Sessions with something to resume, in the order in which they began: [{id, file, title, startTime,
- * lastUpdated, messages}], `file` in the bytes of its path (not to be printed); a new reference. A project without a folder has none.  Of several files with one
+ * lastUpdated, messages, defects}], `file` in the bytes of its path (not to be printed); a new reference. A project without a folder has none.  Of several files with one
  * id the one that was changed last is the session's; a file in which nobody said anything (Gemini CLI leaves
  * them) counts for none. */
 json_t *sessions_list(struct home *home);

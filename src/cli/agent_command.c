@@ -221,10 +221,25 @@ static struct agent_ending ending_of(const struct agent_outcome *outcome, bool o
 	};
 }
 
+/* Said last, so that it is not overlooked; where the run failed for another reason that is its exit code. */
+static void check_record(struct headless *run, struct agent_ending *ending, struct err *err)
+{
+	if (host_recorded(run->host, err))
+		return;
+	if (ending->type) {
+		tell(&run->output, "error", err->message);
+		return;
+	}
+	ending->code = AGENT_EXIT_RECORD;
+	ending->type = agent_exit_type(AGENT_EXIT_RECORD);
+	ending->message = err->message;
+	ending->answered = true;
+}
+
 static int run_prompt(struct headless *run, const struct agent_input *input)
 {
 	struct agent_outcome outcome = { 0 };
-	struct err err = ERR_INIT;
+	struct err err = ERR_INIT, unrecorded = ERR_INIT;
 	struct agent_ending ending;
 	json_auto_t *stats = NULL, *stream_stats = NULL;
 	struct timespec from, to;
@@ -246,6 +261,7 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	/* Of an answer it was a notice already. */
 	if (outcome.reason && !ending.type && outcome.end != AGENT_ANSWERED)
 		tell(&run->output, "warning", outcome.reason);
+	check_record(run, &ending, &unrecorded);
 	agent_output_end(&run->output, &ending);
 	agent_outcome_release(&outcome);
 	return run->output.closed ? AGENT_EXIT_OK : ending.code;

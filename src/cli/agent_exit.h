@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but what was asked needed a permission
- * that nobody was there to give. */
+ * that nobody was there to give; 57: there is an answer, but the session could not be recorded whole. */
 #ifndef HASP_CLI_AGENT_EXIT_H
 #define HASP_CLI_AGENT_EXIT_H
 
@@ -18,6 +18,7 @@
 	X(TOOL, 54, "FatalToolExecutionError", "A tool cannot go on.")                            \
 	X(UNTRUSTED, 55, "FatalUntrustedWorkspaceError", "The folder is not trusted.")            \
 	X(PERMISSION, 56, "FatalPermissionError", "Nobody was there to allow it.")                \
+	X(RECORD, 57, "FatalRecordError", "The session is not recorded whole.")                   \
 	X(CANCELLED, 130, "FatalCancellationError", "The run was cancelled.")
 
 enum agent_exit {

@@ -387,6 +387,7 @@ def test_a_title_is_one_line_and_harmless(world, chats):
           1000)
     chats("session-2026-11-22T17-47-77777777.jsonl", whole(47, "No", session="7\x1b[2J\n7"), 1000)
     out = world.command("--list-sessions").text
-    assert len(out.splitlines()) == out.count("\n") == 3, "no id that is none, one line each"
+    assert len(out.splitlines()) == out.count("\n") == 4, "one line each"
+    assert "[77777777]" in out, "an id that is none is that of the file's name"
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069]", out)
     assert "\\u{202e}gnp" in out
