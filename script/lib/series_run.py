@@ -74,7 +74,7 @@ class SeriesRun:
 
     def delete(self, patch, name):
         result = self.hasp.call("apply_changes", return_content="none", changes=[
-            {"kind": "delete", "file_path": name, "base_content_sha256": EMPTY}])
+            {"kind": "delete", "file_path": name, "base_content_sha256": self.state(name)[0]}])
         if not result["success"]:
             return self.refuse(patch, name, result)
         self.count.deleted += 1
@@ -117,7 +117,12 @@ class SeriesRun:
             # As GNU patch: the names are those of the file headers, not of the notes.
             name = part.new
             self.move(patch, part.old, part.new)
-        if part.hunks:
+        if part.new is None:  # its hunks remove all lines of the state that the hash names
+            self.delete(patch, name)
+            self.count.files += 1
+            self.count.hunks += part.hunks
+            self.count.lines += part.removed
+        elif part.hunks:
             self.edit(patch, name, part)
         self.set_mode(name, part.notes)
 
