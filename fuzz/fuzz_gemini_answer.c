@@ -68,6 +68,10 @@ static void read_stream(struct span text)
 	if (!sse_reader_feed(&reader, text, &err) || !gemini_reader_end(gemini, &trouble, &err))
 		check_error(&err);
 	reply_sink_finish(&sink);
+	if (content_call_count(sink.content) &&
+	    (!sink.finished || sink.finish == MODEL_FINISH_SAFETY ||
+	     sink.finish == MODEL_FINISH_OTHER))
+		abort();
 	send_again(&sink, "gemini-3-pro");
 	send_again(&sink, "gemini-2.5-pro");
 	sse_reader_release(&reader);

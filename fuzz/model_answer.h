@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a provider's answer: it is read, or refused with a sentence; what was read is a
- * reply that the same provider's builder can send back.
+ * reply that the same provider's builder can send back, and the same reply in whatever pieces it
+ * comes.  Calls are only in replies that are whole or cut.
  *
  * The first byte says what the rest is: 'e' the body of an error, anything else a stream of events,
  * cut into pieces of so many bytes. */
@@ -74,6 +75,9 @@ static void answer_check(const struct provider_format *format, struct reply_sink
 	if (!sink->finished)
 		abort();
 	reply_sink_finish(sink);
+	if (content_call_count(sink->content) &&
+	    (sink->finish == MODEL_FINISH_SAFETY || sink->finish == MODEL_FINISH_OTHER))
+		abort();
 	json_array_foreach(json_object_get(sink->content, "parts"), i, part) {
 		const json_t *call = json_object_get(part, "functionCall");
 
@@ -86,24 +90,18 @@ static void answer_check(const struct provider_format *format, struct reply_sink
 	answer_back(format, sink->content);
 }
 
-static int answer_fuzz(const struct provider_format *format, const uint8_t *data, size_t size)
+/* The parts as text, without ids that are given by chance; NULL: it is refused. */
+static char *answer_read(const struct provider_format *format, struct span text, size_t piece)
 {
 	struct answer_reading reading = { .format = format, .trouble = WIRE_BROKEN };
-	struct span text = span_of((const char *)data, size);
 	struct err err = ERR_INIT;
 	struct sse_reader sse;
 	struct reply_sink sink;
-	size_t piece;
+	char *parts = NULL;
+	json_t *part;
 	bool ok = true;
+	size_t i;
 
-	if (!size)
-		return 0;
-	piece = (size_t)data[0] + 1;
-	text = span_skip(text, 1);
-	if (data[0] == 'e') {
-		answer_error(format, text);
-		return 0;
-	}
 	reply_sink_init(&sink, NULL, NULL);
 	reading.reader = format->reader_new(&sink);
 	sse_reader_init(&sse, LIMIT_MESSAGE_BYTES, answer_event, &reading);
@@ -117,7 +115,32 @@ static int answer_fuzz(const struct provider_format *format, const uint8_t *data
 		answer_check(format, &sink);
 	else if (err.code == ERR_NONE || !err.message[0])
 		abort();
+	json_array_foreach(json_object_get(sink.content, "parts"), i, part)
+		json_object_del(json_object_get(part, "functionCall"), "id");
+	if (ok)
+		parts = json_dumps(sink.content, JSON_SORT_KEYS);
 	reply_sink_release(&sink);
+	return parts;
+}
+
+static int answer_fuzz(const struct provider_format *format, const uint8_t *data, size_t size)
+{
+	struct span text = span_of((const char *)data, size);
+	char *pieces, *whole;
+
+	if (!size)
+		return 0;
+	text = span_skip(text, 1);
+	if (data[0] == 'e') {
+		answer_error(format, text);
+		return 0;
+	}
+	pieces = answer_read(format, text, (size_t)data[0] + 1);
+	whole = answer_read(format, text, size);
+	if (!pieces != !whole || (pieces && strcmp(pieces, whole) != 0))
+		abort();
+	free(pieces);
+	free(whole);
 	return 0;
 }
 

@@ -43,6 +43,23 @@ bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err);
 
+/* Reads what servers print and their own clients accept: as json_parse_repeating (the last of a
+ * repeated name counts), and NaN, Infinity and -Infinity are null; an integer past 64 bits is a real,
+ * a number past a double's range its largest; bytes that are not UTF-8 are U+FFFD, \u0000 in a name
+ * '?'.  A surrogate without its other half stays in the string as the three bytes that UTF-8 would
+ * have for it, which no well-formed text has, because the other half may come in the next piece of a
+ * stream: *ret_lone says that there is one, and json_whole puts such strings right. */
+bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
+                        struct err *err);
+/* Appends `text`, in which surrogates may stand as json_parse_lenient leaves them: two halves become
+ * their character, one alone becomes U+FFFD. */
+bool json_whole_text(struct buf *out, struct span text);
+/* The value with all its strings and names put right so: a new reference. */
+json_t *json_whole(json_t *value);
+/* The lone half with which `text` ends, or ends but for it: 3 or 0 bytes that a next piece may
+ * complete. */
+size_t json_half_at_end(struct span text);
+
 /* Appends the value: on one line when `indent` is 0, otherwise indented by that many
  * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it
  * wants room for a sixteenth more than the text) or the value is nested deeper than

@@ -9,8 +9,11 @@
  * a decoder: 120 µs for a string of 10 KB.  Here runs of characters that mean
  * themselves are found eight bytes at a time and copied whole.  What is accepted is the same,
  * except that the limit of depth counts containers alone, and that a byte 0 ends nothing.
+ *
+ * Leniently (json_parse_lenient) also what is no JSON and yet printed by many: see there.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +28,8 @@ struct reader {
 	struct buf scratch; /* a string with escapes, without them */
 	bool may_repeat;      /* names; the last counts */
 	const char *repeated; /* the first that was there already; NULL: none */
+	bool lenient;         /* json_parse_lenient */
+	bool lone;            /* half a pair of surrogates stands in a string */
 	/* The first error: what is wrong where. */
 	const char *problem;
 	const char *problem_at;
@@ -123,25 +128,65 @@ static bool read_unit(struct reader *reader, const char *at, uint32_t *ret)
 	return true;
 }
 
+/* Half a pair as the three bytes that UTF-8 would have for it; 0: none begins at `at`. */
+static uint32_t half_at(const char *at, const char *end)
+{
+	if (end - at < 3 || (unsigned char)at[0] != 0xed || (unsigned char)at[1] < 0xa0 ||
+	    ((unsigned char)at[1] & 0xc0) != 0x80 || ((unsigned char)at[2] & 0xc0) != 0x80)
+		return 0;
+	return 0xd000u | ((unsigned char)at[1] & 0x3fu) << 6 | ((unsigned char)at[2] & 0x3fu);
+}
+
+/* A low half that is next, in either form; it is taken. */
+static bool read_low(struct reader *reader, uint32_t *ret)
+{
+	if (read_unit(reader, reader->at, ret) && *ret >= 0xdc00 && *ret <= 0xdfff) {
+		reader->at += 6;
+		return true;
+	}
+	*ret = reader->lenient ? half_at(reader->at, reader->end) : 0;
+	if (*ret < 0xdc00)
+		return false;
+	reader->at += 3;
+	return true;
+}
+
+/* A unit whose form has been read: alone, or with the next one as a surrogate pair. */
+static bool put_unit(struct reader *reader, const char *at, uint32_t code)
+{
+	bool high = code >= 0xd800 && code <= 0xdbff;
+	uint32_t low;
+	char utf8[4];
+
+	if (high && read_low(reader, &low))
+		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+	else if (high && !reader->lenient)
+		return no(reader, at, "a high surrogate without a low one after it");
+	else if (code >= 0xdc00 && code <= 0xdfff && !reader->lenient)
+		return no(reader, at, "a low surrogate without a high one before it");
+	reader->lone |= code >= 0xd800 && code <= 0xdfff;
+	return buf_append(&reader->scratch, utf8, utf8_put(code, utf8));
+}
+
 /* \uXXXX, or two of them that are a surrogate pair. */
 static bool read_code_point(struct reader *reader)
 {
 	const char *at = reader->at;
-	uint32_t code, low;
-	char utf8[4];
+	uint32_t code;
 
 	if (!read_unit(reader, at, &code))
 		return no(reader, at, "\\u has to be followed by four hexadecimal digits");
 	reader->at += 6;
-	if (code >= 0xdc00 && code <= 0xdfff)
-		return no(reader, at, "a low surrogate without a high one before it");
-	if (code >= 0xd800 && code <= 0xdbff) {
-		if (!read_unit(reader, reader->at, &low) || low < 0xdc00 || low > 0xdfff)
-			return no(reader, at, "a high surrogate without a low one after it");
-		reader->at += 6;
-		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-	}
-	return buf_append(&reader->scratch, utf8, utf8_put(code, utf8));
+	return put_unit(reader, at, code);
+}
+
+/* A byte that is not UTF-8, where such bytes are taken. */
+static bool read_bad_byte(struct reader *reader)
+{
+	uint32_t half = half_at(reader->at, reader->end);
+
+	reader->at += half ? 3 : 1;
+	return half ? put_unit(reader, reader->at, half) : buf_str(&reader->scratch, "\xef\xbf\xbd");
 }
 
 static bool read_escape(struct reader *reader)
@@ -174,7 +219,7 @@ static bool skip_multibyte(struct reader *reader)
 	return true;
 }
 
-/* Past a run of well-formed characters without an escape. */
+/* Past a run of well-formed characters without an escape; leniently, to a byte that is not UTF-8, too. */
 static bool skip_run(struct reader *reader)
 {
 	for (;;) {
@@ -186,7 +231,8 @@ static bool skip_run(struct reader *reader)
 		if ((unsigned char)*reader->at < 0x20)
 			return no(reader, reader->at, "a control character in a string");
 		if (!skip_multibyte(reader))
-			return no(reader, reader->at, "a byte that is not UTF-8");
+			return reader->lenient ||
+			       no(reader, reader->at, "a byte that is not UTF-8");
 	}
 }
 
@@ -203,9 +249,9 @@ static bool read_string(struct reader *reader, struct span *ret)
 		return true;
 	}
 	buf_clear(&reader->scratch);
-	while (*reader->at == '\\') {
+	while (*reader->at != '"') {
 		buf_append(&reader->scratch, from, (size_t)(reader->at - from));
-		if (!read_escape(reader))
+		if (*reader->at == '\\' ? !read_escape(reader) : !read_bad_byte(reader))
 			return false;
 		from = reader->at;
 		if (!skip_run(reader))
@@ -303,10 +349,14 @@ static json_t *read_number(struct reader *reader)
 	errno = 0;
 	if (!real) {
 		integer = strtoll(copy, NULL, 10);
-		return errno ? wrong(reader, from, "an integer that does not fit 64 bits")
-		             : json_integer(integer);
+		if (!errno)
+			return json_integer(integer);
+		if (!reader->lenient)
+			return wrong(reader, from, "an integer that does not fit 64 bits");
 	}
 	value = strtod(copy, NULL);
+	if (isinf(value) && reader->lenient)
+		value = value < 0 ? -DBL_MAX : DBL_MAX;
 	return isinf(value) ? wrong(reader, from, "a number that is too large") : json_real(value);
 }
 
@@ -352,10 +402,14 @@ static bool read_member(struct reader *reader, json_t *object)
 		return no(reader, from, "a name is expected");
 	if (!read_string(reader, &name))
 		return false;
-	if (name.len && memchr(name.data, '\0', name.len))
+	if (name.len && memchr(name.data, '\0', name.len) && !reader->lenient)
 		return no(reader, from, "a name with \\u0000");
-	if (name.data == reader->scratch.data)
+	if (name.data == reader->scratch.data) {
 		name.data = copy = mem_dup(name.data, name.len);
+		for (size_t i = 0; i < name.len; i++) /* only escapes can be 0 */
+			if (!copy[i])
+				copy[i] = '?';
+	}
 	skip_space(reader);
 	if (peek(reader) != ':')
 		return no(reader, reader->at, "':' is expected");
@@ -430,9 +484,25 @@ static json_t *read_word(struct reader *reader, struct span word, json_t *value)
 	return value;
 }
 
+/* What Python prints for floating-point values that JSON does not have; NULL: something else. */
+static json_t *read_no_number(struct reader *reader)
+{
+	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+	struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (span_starts(rest, span_str(words[i])))
+			return read_word(reader, span_str(words[i]), json_null());
+	return NULL;
+}
+
 /* Recursion is bounded by depth_left. */
 static json_t *read_value(struct reader *reader)
 {
+	json_t *null = reader->lenient ? read_no_number(reader) : NULL;
+
+	if (null)
+		return null;
 	switch (peek(reader)) {
 	case '"':
 		return read_string_value(reader);
@@ -479,14 +549,14 @@ static bool tell(const struct reader *reader, struct err *err)
 	               column, reader->problem);
 }
 
-/* `ret_line` NULL: no name may repeat. */
+/* `ret_line` NULL: no name may repeat. `ret_lone` not NULL: leniently. */
 static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
-                  struct err *err)
+                  bool *ret_lone, struct err *err)
 {
 	const char *from = text.data ? text.data : "";
 	struct reader reader = { .text = span_of(from, text.len), .at = from,
 		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1),
-		.may_repeat = ret_line != NULL };
+		.may_repeat = ret_line || ret_lone, .lenient = ret_lone != NULL };
 	size_t column;
 	json_t *value;
 
@@ -505,19 +575,89 @@ static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_
 	if (ret_line)
 		*ret_line = reader.repeated ?
 		                    (unsigned)place_of(&reader, reader.repeated, &column) : 0;
+	if (ret_lone)
+		*ret_lone = reader.lone;
 	*ret = value;
 	return true;
 }
 
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
 {
-	return parse(text, depth, ret, NULL, err);
+	return parse(text, depth, ret, NULL, NULL, err);
 }
 
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err)
 {
-	return parse(text, depth, ret, ret_line, err);
+	return parse(text, depth, ret, ret_line, NULL, err);
+}
+
+bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
+                        struct err *err)
+{
+	return parse(text, depth, ret, NULL, ret_lone, err);
+}
+
+/* --- Halves of pairs ---------------------------------------------------------------------- */
+
+bool json_whole_text(struct buf *out, struct span text)
+{
+	const char *at = text.data, *end = at + text.len, *from = at;
+
+	while (at < end && (at = memchr(at, 0xed, (size_t)(end - at)))) {
+		uint32_t high = half_at(at, end), low = high ? half_at(at + 3, end) : 0;
+		char utf8[4];
+
+		if (!high) {
+			at++;
+			continue;
+		}
+		buf_append(out, from, (size_t)(at - from));
+		if (high < 0xdc00 && low >= 0xdc00) {
+			low = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+			buf_append(out, utf8, utf8_put(low, utf8));
+			at += 3;
+		} else {
+			buf_str(out, "\xef\xbf\xbd");
+		}
+		from = at += 3;
+	}
+	return buf_append(out, from ? from : "", (size_t)(end - from));
+}
+
+size_t json_half_at_end(struct span text)
+{
+	const char *end = text.data + text.len;
+	uint32_t half = text.len < 3 ? 0 : half_at(end - 3, end);
+
+	return half && half < 0xdc00 ? 3 : 0;
+}
+
+json_t *json_whole(json_t *value)
+{
+	json_t *whole, *member;
+	const char *key;
+	size_t i;
+
+	if (json_is_string(value)) {
+		_cleanup_buf_ struct buf text = BUF_INIT(json_string_length(value) + 4);
+
+		json_whole_text(&text, json_span(value));
+		return json_text(buf_view(&text));
+	}
+	if (!json_is_array(value) && !json_is_object(value))
+		return json_incref(value);
+	whole = json_is_array(value) ? json_array() : json_object();
+	json_array_foreach(value, i, member)
+		json_array_append_new(whole, json_whole(member));
+	json_object_foreach(value, key, member) {
+		_cleanup_buf_ struct buf name = BUF_INIT(strlen(key) + 4);
+
+		json_whole_text(&name, span_str(key));
+		buf_char(&name, 0);
+		json_object_set_new(whole, name.data, json_whole(member));
+	}
+	return whole;
 }
 
 bool json_parse(struct span text, json_t **ret, struct err *err)

@@ -122,17 +122,10 @@ static json_t *block_input(const struct claude_reader *reader)
 {
 	struct span text = span_trim(buf_view(&reader->json));
 	const json_t *given = json_object_get(reader->block, "input");
-	struct err why = ERR_INIT;
-	json_t *input;
 
 	if (!text.len)
 		return json_is_object(given) ? json_deep_copy(given) : json_object();
-	if (!json_parse_depth(text, WIRE_EVENT_DEPTH, &input, &why))
-		return NULL;
-	if (json_is_object(input))
-		return input;
-	json_decref(input);
-	return NULL;
+	return wire_args(reader->sink, text);
 }
 
 /* Whether a call that is no JSON was cut off by the limit is known later. */
@@ -194,7 +187,7 @@ static void block_stop(struct claude_reader *reader)
 /* Counts are cumulative; null and missing ones say nothing. */
 static void take_count(const json_t *usage, const char *member, uint64_t *count)
 {
-	if (json_is_integer(json_object_get(usage, member)))
+	if (wire_counts(usage, member))
 		*count = wire_count(usage, member);
 }
 
@@ -310,10 +303,12 @@ bool claude_reader_event(void *data, const struct sse_event *event, enum wire_tr
 	json_t *value;
 	bool ok;
 
-	if (!event->data.len || reader->ended || span_eq(event->data, SPAN("[DONE]")))
+	if (reader->ended)
 		return true;
-	if (!wire_event(event, &value, trouble, err))
+	if (!wire_event(reader->sink, event, &value, trouble, err))
 		return false;
+	if (!value)
+		return true;
 	type = json_span(json_object_get(value, "type"));
 	ok = read_value(reader, value, type.len ? type : event->type, trouble, err);
 	json_decref(value);

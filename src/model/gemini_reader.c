@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/gemini.h"
+#include "model/wire.h"
 
 struct gemini_reader {
 	struct reply_sink *sink;
@@ -151,24 +152,17 @@ static void take_grounding(struct gemini_reader *reader, const json_t *candidate
 		json_object_set(reader->grounding, "urlContextMetadata", urls);
 }
 
-static uint64_t tokens(const json_t *usage, const char *name)
-{
-	json_int_t value = json_integer_value(json_object_get(usage, name));
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 static void take_usage(struct gemini_reader *reader, const json_t *usage)
 {
 	if (!json_is_object(usage))
 		return;
 	sink_usage(reader->sink, &(struct model_usage){
-		.input = tokens(usage, "promptTokenCount"),
-		.cached = tokens(usage, "cachedContentTokenCount"),
-		.output = tokens(usage, "candidatesTokenCount"),
-		.thoughts = tokens(usage, "thoughtsTokenCount"),
-		.tool = tokens(usage, "toolUsePromptTokenCount"),
-		.total = tokens(usage, "totalTokenCount"),
+		.input = wire_count(usage, "promptTokenCount"),
+		.cached = wire_count(usage, "cachedContentTokenCount"),
+		.output = wire_count(usage, "candidatesTokenCount"),
+		.thoughts = wire_count(usage, "thoughtsTokenCount"),
+		.tool = wire_count(usage, "toolUsePromptTokenCount"),
+		.total = wire_count(usage, "totalTokenCount"),
 	});
 }
 
@@ -201,15 +195,13 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
                          struct err *err)
 {
-	struct err parsed = ERR_INIT;
+	struct gemini_reader *reader = data;
 	json_t *chunk;
 	bool ok;
 
-	if (!json_parse_depth(event->data, JSON_DEPTH_MAX, &chunk, &parsed))
-		return err_set(err, ERR_MODEL_ERROR, "The stream has a chunk that is no JSON.");
-	ok = json_is_object(chunk) ? take_chunk(data, chunk, trouble, err) :
-	                             err_set(err, ERR_MODEL_ERROR,
-	                                     "The stream has a chunk that is no object.");
+	if (!wire_event(reader->sink, event, &chunk, trouble, err))
+		return false;
+	ok = !chunk || take_chunk(reader, chunk, trouble, err);
 	json_decref(chunk);
 	return ok;
 }

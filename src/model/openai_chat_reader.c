@@ -86,8 +86,11 @@ static void flush_detail(struct chat_reader *reader)
 	json_t *last = last_detail(reader);
 
 	if (last && reader->joined_member) {
-		buf_span(&whole, json_span(json_object_get(last, reader->joined_member)));
-		buf_span(&whole, buf_view(&reader->joined));
+		_cleanup_buf_ struct buf joined = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+
+		buf_span(&joined, json_span(json_object_get(last, reader->joined_member)));
+		buf_span(&joined, buf_view(&reader->joined));
+		json_whole_text(&whole, buf_view(&joined));
 		json_object_set_new(last, reader->joined_member, json_text(buf_view(&whole)));
 	}
 	reader->joined_member = NULL;
@@ -190,25 +193,25 @@ static struct chat_call *new_call(struct chat_reader *reader, json_int_t index)
 	return call;
 }
 
-static bool is_whole(const struct buf *args)
+static bool is_whole(struct reply_sink *sink, const struct buf *args)
 {
-	struct err ignored = ERR_INIT;
 	json_t *value;
 
-	if (!args->len || args->len > WHOLE_MAX || args->data[args->len - 1] != '}' ||
-	    !json_parse_depth(buf_view(args), WIRE_EVENT_DEPTH, &value, &ignored))
+	if (!args->len || args->len > WHOLE_MAX || args->data[args->len - 1] != '}')
 		return false;
+	value = wire_args(sink, buf_view(args));
 	json_decref(value);
-	return true;
+	return value;
 }
 
 /* Whether a piece with this id and name begins another call than the one at its index. */
-static bool begins_another(const struct chat_call *call, struct span id, struct span name,
-                           const json_t *args)
+static bool begins_another(struct reply_sink *sink, const struct chat_call *call, struct span id,
+                           struct span name, const json_t *args)
 {
 	if (id.len && call->id)
 		return !span_eq(id, span_str(call->id));
-	return !id.len && name.len && call->name && json_span(args).len && is_whole(&call->args);
+	return !id.len && name.len && call->name && json_span(args).len &&
+	       is_whole(sink, &call->args);
 }
 
 /* The call to which a piece belongs: the last one with its index. */
@@ -216,13 +219,14 @@ static struct chat_call *call_for(struct chat_reader *reader, const json_t *piec
 {
 	const json_t *at = json_object_get(piece, "index");
 	const json_t *function = json_object_get(piece, "function");
-	json_int_t index = json_is_integer(at) ? json_integer_value(at) : -1;
+	json_int_t index = json_is_number(at) || json_is_string(at) ?
+		                   (json_int_t)wire_count(piece, "index") : -1;
 	struct chat_call *call = NULL;
 
 	for (size_t i = reader->call_count; i-- > 0 && !call;)
 		if (index == -1 || reader->calls[i].index == index)
 			call = &reader->calls[i];
-	if (!call || begins_another(call, json_span(json_object_get(piece, "id")),
+	if (!call || begins_another(reader->sink, call, json_span(json_object_get(piece, "id")),
 	                            json_span(json_object_get(function, "name")),
 	                            json_object_get(function, "arguments")))
 		call = new_call(reader, index);
@@ -264,13 +268,9 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 static bool tell_call(struct chat_reader *reader, const struct chat_call *call, struct err *err)
 {
 	struct span text = span_trim(buf_view(&call->args));
-	struct err why = ERR_INIT;
-	json_t *args = NULL;
-	bool ok;
+	json_t *args = wire_args(reader->sink, text);
+	bool ok = args || !text.len || span_eq(text, SPAN("null"));
 
-	ok = !text.len || json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why);
-	if (ok && text.len && !json_is_object(args))
-		ok = json_is_null(args);
 	if (ok && call->name)
 		sink_call(reader->sink, part_call(call->id, call->name, args));
 	json_decref(args);
@@ -380,6 +380,8 @@ static void read_usage(struct chat_reader *reader, const json_t *value, const js
 	if (!json_is_object(usage))
 		usage = json_object_get(choice, "usage"); /* Moonshot */
 	if (!json_is_object(usage))
+		usage = json_object_get(json_object_get(value, "x_groq"), "usage");
+	if (!json_is_object(usage))
 		return;
 	reader->usage = openai_usage(usage);
 	sink_usage(reader->sink, &reader->usage);
@@ -427,11 +429,11 @@ bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trou
 		reader->done = true;
 		return true;
 	}
-	if (reader->done || !event->data.len)
+	if (reader->done)
 		return true;
-	if (!wire_event(event, &value, trouble, err))
+	if (!wire_event(reader->sink, event, &value, trouble, err))
 		return false;
-	ok = read_value(reader, value, trouble, err);
+	ok = !value || read_value(reader, value, trouble, err);
 	json_decref(value);
 	return ok;
 }

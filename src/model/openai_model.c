@@ -92,9 +92,12 @@ struct model_usage openai_usage(const json_t *usage)
 
 	if (!ret.cached) /* DeepSeek */
 		ret.cached = wire_count(usage, "prompt_cache_hit_tokens");
-	/* Thoughts are among the output, but for xAI, where only the total has them. */
-	if (ret.total == ret.input + ret.output || !ret.total)
-		ret.output -= ret.thoughts < ret.output ? ret.thoughts : ret.output;
+	/* Thoughts are among the output, but for xAI, where only the total has them. Some count more
+	 * thoughts than output: it was no more than that. */
+	if (ret.total == ret.input + ret.output || (!ret.total && ret.thoughts <= ret.output)) {
+		ret.thoughts = ret.thoughts < ret.output ? ret.thoughts : ret.output;
+		ret.output -= ret.thoughts;
+	}
 	if (!ret.total)
 		ret.total = ret.input + ret.output + ret.thoughts;
 	return ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Responses: the answer, as typed events.  Text and thoughts come in pieces; what has to be whole
  * (calls, reasoning items) is taken from response.output_item.done. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,10 @@ struct responses_reader {
 	struct reply_sink *sink;
 	struct grounding grounding;
 	bool told;      /* pieces of the item that is open have come */
+	json_t *pieces; /* ids and places of items of which pieces have come; owned */
+	json_t *done;   /* and of those that were ended */
+	size_t done_count;
+	bool nameless;  /* pieces came that say of no item that they are its */
 	bool refused, ended;
 };
 
@@ -23,6 +28,8 @@ void *responses_reader_new(struct reply_sink *sink)
 	struct responses_reader *reader = mem_alloc(1, sizeof(*reader));
 
 	reader->sink = sink;
+	reader->pieces = json_object();
+	reader->done = json_object();
 	return reader;
 }
 
@@ -31,7 +38,46 @@ void responses_reader_free(void *data)
 	struct responses_reader *reader = data;
 
 	grounding_release(&reader->grounding);
+	json_decref(reader->pieces);
+	json_decref(reader->done);
 	free(reader);
+}
+
+/* ---- which items have come -------------------------------------------------------------------- */
+
+enum { ITEMS_MAX = 4096 };
+
+/* An item is known by its id, and by its place in the output. */
+static void note_item(json_t *set, struct span id, const json_t *place)
+{
+	_cleanup_free_ char *name = id.len ? mem_printf("id %.*s", (int)(id.len < 200 ? id.len : 200),
+	                                                id.data) : NULL;
+	char number[32];
+
+	if (json_object_size(set) >= ITEMS_MAX)
+		return;
+	if (name)
+		json_object_set_new(set, name, json_true());
+	if (!json_is_integer(place))
+		return;
+	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(place));
+	json_object_set_new(set, number, json_true());
+}
+
+static bool item_noted(const json_t *set, const json_t *item, size_t place)
+{
+	struct span id = json_span(json_object_get(item, "id"));
+	_cleanup_free_ char *name = mem_printf("id %.*s", (int)(id.len < 200 ? id.len : 200),
+	                                       id.len ? id.data : "");
+	char number[32];
+
+	snprintf(number, sizeof(number), "%zu", place);
+	if ((id.len && json_object_get(set, name)) || json_object_get(set, number))
+		return true;
+	free(name);
+	id = json_span(json_object_get(item, "call_id"));
+	name = mem_printf("id %.*s", (int)(id.len < 200 ? id.len : 200), id.len ? id.data : "");
+	return id.len && json_object_get(set, name);
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -42,8 +88,7 @@ static bool read_call(struct responses_reader *reader, const json_t *item, struc
 	const char *name = json_string_value(json_object_get(item, "name"));
 	const char *id = json_string_value(json_object_get(item, "call_id"));
 	struct span status = json_span(json_object_get(item, "status"));
-	struct err why = ERR_INIT;
-	json_t *args = NULL;
+	json_t *args;
 
 	if (!name || !*name)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
@@ -52,15 +97,14 @@ static bool read_call(struct responses_reader *reader, const json_t *item, struc
 		sink_call_left_out(reader->sink, name, false);
 		return true;
 	}
-	if (!text.len || (json_parse_depth(text, WIRE_EVENT_DEPTH, &args, &why) &&
-	                  json_is_object(args))) {
+	args = wire_args(reader->sink, text);
+	if (!text.len || args) {
 		sink_call(reader->sink, part_call(id, name, args));
 		if (status.len)
 			sink_whole(reader->sink);
 		json_decref(args);
 		return true;
 	}
-	json_decref(args);
 	return err_set(err, ERR_MODEL_ERROR,
 	               "The arguments of the model's call of %.100s are not a JSON object.", name);
 }
@@ -119,9 +163,8 @@ static void read_message(struct responses_reader *reader, const json_t *item)
 			              json_span(json_object_get(note, "title")));
 }
 
-static bool item_done(struct responses_reader *reader, const json_t *event, struct err *err)
+static bool item_done(struct responses_reader *reader, const json_t *item, struct err *err)
 {
-	const json_t *item = json_object_get(event, "item");
 	struct span type = json_span(json_object_get(item, "type"));
 	bool ok = true;
 
@@ -157,13 +200,24 @@ static bool on_item_added(struct responses_reader *reader, const struct happenin
 
 static bool on_item_done(struct responses_reader *reader, const struct happening *now)
 {
+	const json_t *item = json_object_get(now->event, "item");
+
 	*now->trouble = WIRE_BROKEN;
-	return item_done(reader, now->event, now->err);
+	reader->done_count++;
+	note_item(reader->done, json_span(json_object_get(item, "call_id")), NULL);
+	note_item(reader->done, json_span(json_object_get(item, "id")),
+	          json_object_get(now->event, "output_index"));
+	return item_done(reader, item, now->err);
 }
 
 static struct span delta_of(struct responses_reader *reader, const struct happening *now)
 {
+	struct span id = json_span(json_object_get(now->event, "item_id"));
+	const json_t *place = json_object_get(now->event, "output_index");
+
 	reader->told = true;
+	reader->nameless |= !id.len && !json_is_integer(place);
+	note_item(reader->pieces, id, place);
 	return json_span(json_object_get(now->event, "delta"));
 }
 
@@ -192,21 +246,48 @@ static bool on_summary_part(struct responses_reader *reader, const struct happen
 	return true;
 }
 
-static void end(struct responses_reader *reader, const json_t *response, enum model_finish finish,
-                const char *word)
+/* What stands in the final object alone: some servers send no event for it. */
+static bool read_rest(struct responses_reader *reader, const json_t *response, struct err *err)
 {
-	const json_t *usage = json_object_get(response, "usage");
-	json_t *grounding = grounding_take(&reader->grounding);
-	struct model_usage counts;
+	const json_t *output = json_object_get(response, "output"), *item;
+	size_t i;
 
+	if (json_array_size(output) <= reader->done_count)
+		return true;
+	json_array_foreach(output, i, item) {
+		if (item_noted(reader->done, item, i))
+			continue;
+		sink_break(reader->sink);
+		reader->told = reader->nameless || item_noted(reader->pieces, item, i);
+		if (!item_done(reader, item, err))
+			return false;
+	}
+	return true;
+}
+
+static bool end(struct responses_reader *reader, const struct happening *now,
+                enum model_finish finish, const char *word)
+{
+	const json_t *response = json_object_get(now->event, "response");
+	const json_t *usage = json_object_get(response, "usage");
+	struct model_usage counts;
+	json_t *grounding;
+
+	*now->trouble = WIRE_BROKEN;
+	if (!read_rest(reader, response, now->err))
+		return false;
+	if (reader->refused)
+		finish = MODEL_FINISH_SAFETY;
 	if (json_is_object(usage)) {
 		counts = openai_usage(usage);
 		sink_usage(reader->sink, &counts);
 	}
+	grounding = grounding_take(&reader->grounding);
 	if (grounding)
 		sink_grounding(reader->sink, grounding);
 	sink_finish(reader->sink, finish, word);
 	reader->ended = true;
+	return true;
 }
 
 /* The event and the status of the response say the same; what says otherwise is not whole. */
@@ -217,12 +298,9 @@ static bool on_completed(struct responses_reader *reader, const struct happening
 	enum model_finish finish = MODEL_FINISH_STOP;
 
 	status = status ? status : "completed";
-	if (reader->refused)
-		finish = MODEL_FINISH_SAFETY;
-	else if (strcmp(status, "completed") != 0)
+	if (strcmp(status, "completed") != 0)
 		finish = MODEL_FINISH_OTHER;
-	end(reader, response, finish, status);
-	return true;
+	return end(reader, now, finish, status);
 }
 
 static bool on_incomplete(struct responses_reader *reader, const struct happening *now)
@@ -233,12 +311,11 @@ static bool on_incomplete(struct responses_reader *reader, const struct happenin
 	enum model_finish finish = MODEL_FINISH_OTHER;
 
 	reason = reason ? reason : "incomplete";
-	if (reader->refused || strcmp(reason, "content_filter") == 0)
+	if (strcmp(reason, "content_filter") == 0)
 		finish = MODEL_FINISH_SAFETY;
 	else if (strcmp(reason, "max_output_tokens") == 0)
 		finish = MODEL_FINISH_LENGTH;
-	end(reader, response, finish, reason);
-	return true;
+	return end(reader, now, finish, reason);
 }
 
 static bool on_failed(struct responses_reader *reader, const struct happening *now)
@@ -276,10 +353,12 @@ bool responses_reader_event(void *data, const struct sse_event *event, enum wire
 	json_t *value;
 	bool ok = true;
 
-	if (!event->data.len || reader->ended || span_eq(event->data, SPAN("[DONE]")))
+	if (reader->ended)
 		return true;
-	if (!wire_event(event, &value, trouble, err))
+	if (!wire_event(reader->sink, event, &value, trouble, err))
 		return false;
+	if (!value)
+		return true;
 	type = json_span(json_object_get(value, "type"));
 	if (!type.len)
 		type = json_object_get(value, "error") ? SPAN("error") : event->type;

@@ -71,6 +71,7 @@ enum wire_trouble {
 	WIRE_TRANSIENT, /* overloaded, rate limited for seconds: wait and ask again */
 	WIRE_QUOTA,     /* used up for longer than waiting makes sense: fall back */
 	WIRE_BROKEN,    /* the stream broke or made no sense: ask again soon */
+	WIRE_UNREADABLE, /* what came is no JSON: once more; a server that prints it so will do it again */
 };
 
 struct provider_format {

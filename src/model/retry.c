@@ -16,6 +16,7 @@ enum {
 	/* Breaks begin with a fifth of the delay of overload: 1 s. */
 	BREAK_SHARE = 5,
 	BREAK_RETRIES = 3,
+	UNREADABLE_RETRIES = 1,
 	/* With another model at hand nobody waits ten times. */
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
@@ -73,9 +74,9 @@ static enum retry_step overloaded(struct retry *retry, const struct attempt *att
 	return RETRY_AGAIN;
 }
 
-static enum retry_step broken(struct retry *retry, unsigned *ret_delay_ms)
+static enum retry_step broken(struct retry *retry, unsigned retries, unsigned *ret_delay_ms)
 {
-	if (retry->breaks >= BREAK_RETRIES)
+	if (retry->breaks >= retries)
 		return RETRY_NEVER;
 	*ret_delay_ms = backoff(retry, (double)retry->first_delay_ms / BREAK_SHARE, retry->breaks++);
 	return RETRY_AGAIN;
@@ -93,7 +94,9 @@ enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
 	if (attempt->trouble == WIRE_TRANSIENT)
 		step = overloaded(retry, attempt, ret_delay_ms);
 	else if (attempt->trouble == WIRE_BROKEN && !(retry->no_network && attempt->network))
-		step = broken(retry, ret_delay_ms);
+		step = broken(retry, BREAK_RETRIES, ret_delay_ms);
+	else if (attempt->trouble == WIRE_UNREADABLE)
+		step = broken(retry, UNREADABLE_RETRIES, ret_delay_ms);
 	if (step == RETRY_AGAIN && retry->attempts >= retry->max_attempts)
 		step = attempt->trouble == WIRE_TRANSIENT && retry->more_models ? RETRY_SWITCH :
 		                                                                  RETRY_NEVER;

@@ -18,6 +18,7 @@ void reply_sink_init(struct reply_sink *sink,
 		.data = data,
 		.content = content_new("model"),
 		.text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
+		.held = BUF_INIT(8),
 		.finish = MODEL_FINISH_OTHER,
 	};
 }
@@ -28,6 +29,7 @@ void reply_sink_release(struct reply_sink *sink)
 	json_decref(sink->opaque);
 	json_decref(sink->grounding);
 	buf_release(&sink->text);
+	buf_release(&sink->held);
 	free(sink->finish_text);
 	free(sink->left_out_name);
 	free(sink->withheld);
@@ -50,12 +52,19 @@ static bool takes(struct reply_sink *sink, size_t bytes)
 	return !sink->too_large;
 }
 
+static void tell_piece(struct reply_sink *sink, struct span piece);
+
 /* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
  * `empty_too`. */
 static void close_part(struct reply_sink *sink, bool empty_too)
 {
 	json_t *part;
 
+	if (sink->held.len) { /* the other half did not come */
+		buf_str(&sink->text, "\xef\xbf\xbd");
+		buf_clear(&sink->held);
+		tell_piece(sink, SPAN("\xef\xbf\xbd"));
+	}
 	if (sink->open != SINK_NOTHING && (sink->text.len || sink->opaque || empty_too)) {
 		part = part_text(buf_view(&sink->text));
 		if (sink->open == SINK_THOUGHT)
@@ -75,28 +84,6 @@ void sink_break(struct reply_sink *sink)
 	close_part(sink, false);
 }
 
-static bool add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
-                      const json_t *opaque)
-{
-	if (!takes(sink, piece.len))
-		return false;
-	if (sink->open != kind || (opaque && sink->opaque && opaque != sink->opaque))
-		sink_break(sink);
-	sink->open = kind;
-	if (opaque && !sink->opaque)
-		sink->opaque = json_incref((json_t *)opaque);
-	buf_span(&sink->text, piece);
-	return piece.len > 0;
-}
-
-void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
-{
-	if (!add_piece(sink, SINK_TEXT, piece, opaque))
-		return;
-	sink->said |= span_trim(piece).len > 0;
-	tell(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
-}
-
 /* Gemini begins the summary of a thought with "**What it is about**". */
 static struct span subject_of(struct span piece)
 {
@@ -110,11 +97,74 @@ static struct span subject_of(struct span piece)
 	return span_of("", 0);
 }
 
-void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque)
+static void tell_piece(struct reply_sink *sink, struct span piece)
 {
-	if (add_piece(sink, SINK_THOUGHT, piece, opaque))
+	if (!piece.len)
+		return;
+	if (sink->open == SINK_THOUGHT) {
 		tell(sink, &(struct model_event){ .kind = MODEL_THOUGHT, .text = piece,
 		                                  .subject = subject_of(piece) });
+		return;
+	}
+	sink->said |= span_trim(piece).len > 0;
+	tell(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
+}
+
+/* A character may be split over two pieces, each with half of its surrogates: the first half waits. */
+static void add_halves(struct reply_sink *sink, struct span piece)
+{
+	_cleanup_buf_ struct buf joined = BUF_INIT(piece.len + 8);
+	_cleanup_buf_ struct buf whole = BUF_INIT(piece.len + 8);
+	size_t half;
+
+	buf_span(&joined, buf_view(&sink->held));
+	buf_span(&joined, piece);
+	buf_clear(&sink->held);
+	half = json_half_at_end(buf_view(&joined));
+	buf_span(&sink->held, span_skip(buf_view(&joined), joined.len - half));
+	json_whole_text(&whole, span_head(buf_view(&joined), joined.len - half));
+	buf_span(&sink->text, buf_view(&whole));
+	tell_piece(sink, buf_view(&whole));
+}
+
+static void add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
+                      const json_t *opaque)
+{
+	if (!takes(sink, piece.len))
+		return;
+	if (sink->open != kind || (opaque && sink->opaque && opaque != sink->opaque))
+		sink_break(sink);
+	sink->open = kind;
+	if (opaque && !sink->opaque)
+		sink->opaque = json_incref((json_t *)opaque);
+	if (sink->lone) {
+		add_halves(sink, piece);
+		return;
+	}
+	buf_span(&sink->text, piece);
+	tell_piece(sink, piece);
+}
+
+void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
+{
+	add_piece(sink, SINK_TEXT, piece, opaque);
+}
+
+void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque)
+{
+	add_piece(sink, SINK_THOUGHT, piece, opaque);
+}
+
+/* A value that is kept (taken) has no half of a character. */
+static json_t *whole_value(const struct reply_sink *sink, json_t *value)
+{
+	json_t *whole;
+
+	if (!sink->lone)
+		return value;
+	whole = json_whole(value);
+	json_decref(value);
+	return whole;
 }
 
 /* An id that no other call of the conversation has, for providers that give none. */
@@ -172,8 +222,10 @@ void sink_whole(struct reply_sink *sink)
 
 void sink_call(struct reply_sink *sink, json_t *part)
 {
-	json_t *call = json_object_get(part, "functionCall");
+	json_t *call;
 
+	part = whole_value(sink, part);
+	call = json_object_get(part, "functionCall");
 	sink_break(sink);
 	if (sink->finished || !takes(sink, rough_size(call))) {
 		if (sink->finished)
@@ -192,6 +244,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 
 void sink_part(struct reply_sink *sink, json_t *part)
 {
+	part = whole_value(sink, part);
 	sink_break(sink);
 	if (!takes(sink, rough_size(part))) {
 		json_decref(part);
@@ -205,6 +258,7 @@ void sink_sign(struct reply_sink *sink, const char *member, json_t *value)
 {
 	json_t *parts = json_object_get(sink->content, "parts"), *part;
 
+	value = whole_value(sink, value);
 	close_part(sink, true);
 	part = json_array_get(parts, json_array_size(parts) - 1);
 	if (part && takes(sink, rough_size(value)))
@@ -243,7 +297,7 @@ void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *
 void sink_grounding(struct reply_sink *sink, json_t *grounding)
 {
 	json_decref(sink->grounding);
-	sink->grounding = grounding;
+	sink->grounding = whole_value(sink, grounding);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -36,6 +36,9 @@ struct reply_sink {
 	struct buf text;       /* of the part that is open */
 	json_t *opaque;        /* of it; owned, or NULL */
 	enum sink_open open;
+	size_t events;         /* of the stream, so far (wire_event) */
+	bool lone;             /* halves of surrogate pairs may stand in what comes (json_whole) */
+	struct buf held;       /* half a pair at the end of the last piece */
 	size_t bytes;          /* text and arguments so far */
 	size_t calls;          /* among the parts */
 	size_t whole;          /* parts that the provider declared complete: the first so many */

@@ -2,11 +2,15 @@
 #include "model/wire.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
+#include "model/sink.h"
+#include "model/wire_error.h"
 
 void wire_endpoint(struct buf *url, const char *base, const char *path)
 {
@@ -320,15 +324,50 @@ bool wire_is_strict(const json_t *schema)
 	return same;
 }
 
-bool wire_event(const struct sse_event *event, json_t **ret, enum wire_trouble *trouble,
-                struct err *err)
+/* How much of an event that cannot be read is shown. */
+enum { SHOWN_MAX = 80 };
+
+bool wire_event(struct reply_sink *sink, const struct sse_event *event, json_t **ret,
+                enum wire_trouble *trouble, struct err *err)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(1024);
+	struct span data = span_trim(event->data);
+	struct err why = ERR_INIT;
+	bool lone = false;
+
+	*ret = NULL;
+	sink->events++;
+	if (!data.len || span_eq(data, SPAN("[DONE]")))
+		return true;
+	if (json_parse_lenient(data, WIRE_EVENT_DEPTH, ret, &lone, &why) && json_is_object(*ret)) {
+		sink->lone |= lone;
+		return true;
+	}
+	if (*ret)
+		err_set(&why, ERR_INVALID_ARGUMENT, "It is %s instead of an object.",
+		        json_type_phrase(*ret));
+	json_decref(*ret);
+	*ret = NULL;
+	*trouble = WIRE_UNREADABLE;
+	fault_clean(&shown, utf8_head(data, SHOWN_MAX));
+	return err_set(err, ERR_MODEL_ERROR,
+	               "Event %zu of the answer cannot be read. %s It begins: %s", sink->events,
+	               why.message, shown.len ? shown.data : "(nothing)");
+}
+
+json_t *wire_args(struct reply_sink *sink, struct span text)
 {
 	struct err why = ERR_INIT;
+	json_t *args = NULL;
+	bool lone = false;
 
-	if (json_parse_depth(event->data, WIRE_EVENT_DEPTH, ret, &why))
-		return true;
-	*trouble = WIRE_BROKEN;
-	return err_set(err, ERR_MODEL_ERROR, "A piece of the answer is not JSON: %s", why.message);
+	if (!json_parse_lenient(text, WIRE_EVENT_DEPTH, &args, &lone, &why))
+		return NULL;
+	sink->lone |= lone;
+	if (json_is_object(args))
+		return args;
+	json_decref(args);
+	return NULL;
 }
 
 bool wire_no_tool(const char *provider, const json_t *name, struct err *err)
@@ -340,9 +379,24 @@ bool wire_no_tool(const char *provider, const json_t *name, struct err *err)
 	               word ? word : "of that kind");
 }
 
+bool wire_counts(const json_t *object, const char *member)
+{
+	const json_t *value = json_object_get(object, member);
+
+	return json_is_number(value) || json_is_string(value);
+}
+
 uint64_t wire_count(const json_t *object, const char *member)
 {
-	json_int_t count = json_integer_value(json_object_get(object, member));
+	static const double most = 1e12;
+	const json_t *value = json_object_get(object, member);
+	struct span text = json_span(value);
+	char digits[32] = "";
+	double count = json_number_value(value);
 
-	return count > 0 ? (uint64_t)count : 0;
+	if (text.len && text.len < sizeof(digits)) {
+		memcpy(digits, text.data, text.len);
+		count = digits[strspn(digits, "0123456789")] ? 0 : strtod(digits, NULL);
+	}
+	return count >= 1 && count <= most ? (uint64_t)count : 0;
 }

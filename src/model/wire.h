@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: what the builders of requests share, those for OpenAI's formats and
- * Anthropic's.
+ * Anthropic's, and what all readers share.
  */
 #ifndef HASP_MODEL_WIRE_H
 #define HASP_MODEL_WIRE_H
@@ -75,13 +75,20 @@ json_t *wire_strict_schema(const json_t *schema, bool all_required);
 /* Whether the schema fits OpenAI's strict mode as it is. */
 bool wire_is_strict(const json_t *schema);
 
-/* The value of one event of a stream. MODEL_ERROR: it is not JSON. */
-bool wire_event(const struct sse_event *event, json_t **ret, enum wire_trouble *trouble,
-                struct err *err);
+/* The value of one event of a stream, read as leniently as providers' own clients do
+ * (json_parse_lenient): an object, or NULL for an event with nothing in it and for "[DONE]".
+ * MODEL_ERROR, WIRE_UNREADABLE: it is no object; the sentence says which event, where and what. */
+bool wire_event(struct reply_sink *sink, const struct sse_event *event, json_t **ret,
+                enum wire_trouble *trouble, struct err *err);
+/* The arguments of a call that came as text: an object (new); NULL: it is none. */
+json_t *wire_args(struct reply_sink *sink, struct span text);
 /* INVALID_ARGUMENT: the provider has no tool of this name that runs there. */
 bool wire_no_tool(const char *provider, const json_t *name, struct err *err);
 
-/* An unsigned member of an object; 0 if it is not there. */
+/* A count of tokens that an object has: a number of any kind, or the text of one.  What cannot be a
+ * count (missing, null, negative, not a number, above 10^12) is 0. */
 uint64_t wire_count(const json_t *object, const char *member);
+/* Whether the object says something of this count: it is there, and not null. */
+bool wire_counts(const json_t *object, const char *member);
 
 #endif

@@ -6,45 +6,19 @@
  *                  "without"?: [member...], "body"?: {...} (whole), "has"?: {...} (these members),
  *                  "error"?: CODE}],
  *    "answers":  [{"name", "events": [value | "text"], "parts"?, "finish"?, "word"?,
- *                  "usage"?: {...}, "grounding"?, "error"?: CODE, "says"?, "trouble"?}],
+ *                  "usage"?: {...}, "grounding"?, "withheld"?: words of the sentence, "error"?: CODE, "says"?, "trouble"?}],
  *    "errors":   [{"name", "status", "body": value | "text", "error": CODE, "trouble", "says"?,
  *                  "delay"?, "hides"?}]}
  *
  * Each answer is read twice: as it stands, and cut into pieces of three bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/fd.h"
-#include "base/limits.h"
+#include "answers.h"
 #include "base/mem.h"
-#include "data/json.h"
-#include "model/sink.h"
-#include "model/stream.h"
-
-#include <fcntl.h>
 
 static json_t *cases;
 static const struct provider_format *format;
-
-static json_t *load(const char *path)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	static char text[1 << 20];
-	struct err err = ERR_INIT;
-	json_t *value = NULL;
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text));
-
-	if (len < 0 || !json_parse(span_of(text, (size_t)len), &value, &err))
-		fail_msg("%s: %s", path, err.message);
-	return value;
-}
 
 static char *shown(const json_t *value)
 {
@@ -52,11 +26,6 @@ static char *shown(const json_t *value)
 
 	json_print(&out, value, 1);
 	return buf_steal(&out);
-}
-
-static const char *word(const json_t *object, const char *name)
-{
-	return json_string_value(json_object_get(object, name));
 }
 
 /* Integers and reals of one value are equal. */
@@ -102,7 +71,8 @@ static void must_say(const char *name, const struct err *err, const json_t *test
 static void must_be_trouble(const char *name, enum wire_trouble trouble, const json_t *test)
 {
 	static const char *const names[] = { [WIRE_FATAL] = "fatal", [WIRE_TRANSIENT] = "transient",
-	                                     [WIRE_QUOTA] = "quota", [WIRE_BROKEN] = "broken" };
+	                                     [WIRE_QUOTA] = "quota", [WIRE_BROKEN] = "broken",
+	                                     [WIRE_UNREADABLE] = "unreadable" };
 	const char *want = word(test, "trouble");
 
 	if (want && strcmp(want, names[trouble]) != 0)
@@ -222,34 +192,7 @@ static void check_request(const json_t *test)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* An object's event has its type as name, as Anthropic and Responses send it. */
-static void add_event(struct buf *stream, const json_t *event)
-{
-	const char *type = word(event, "type");
-
-	if (json_is_string(event)) {
-		buf_printf(stream, "data: %s\n\n", json_string_value(event));
-		return;
-	}
-	if (type)
-		buf_printf(stream, "event: %s\n", type);
-	buf_str(stream, "data: ");
-	json_print(stream, event, 0);
-	buf_str(stream, "\n\n");
-}
-
-struct reading {
-	void *reader;
-	enum wire_trouble trouble;
-};
-
-static bool on_event(void *data, const struct sse_event *event, struct err *err)
-{
-	struct reading *reading = data;
-
-	return format->reader_event(reading->reader, event, &reading->trouble, err);
-}
-
+/* All of a stream, in pieces of so many bytes, and its end. */
 static bool feed(struct reading *reading, struct span stream, size_t piece, struct err *err)
 {
 	struct sse_reader sse;
@@ -261,7 +204,7 @@ static bool feed(struct reading *reading, struct span stream, size_t piece, stru
 		stream = span_skip(stream, piece);
 	}
 	ok = ok && sse_reader_end(&sse, err) &&
-	     format->reader_end(reading->reader, &reading->trouble, err);
+	     reading->format->reader_end(reading->reader, &reading->trouble, err);
 	sse_reader_release(&sse);
 	return ok;
 }
@@ -303,6 +246,9 @@ static void check_reply(const json_t *test, const struct model_reply *reply)
 		fail_msg("%s: finish is %s", name, model_finish_name(reply->finish));
 	if (word(test, "word") && strcmp(reply->finish_text, word(test, "word")) != 0)
 		fail_msg("%s: the word is %s", name, reply->finish_text);
+	if (word(test, "withheld") &&
+	    (!reply->withheld || !strstr(reply->withheld, word(test, "withheld"))))
+		fail_msg("%s: withheld is %s", name, reply->withheld ? reply->withheld : "nothing");
 	if (json_object_get(test, "grounding"))
 		must_equal(name, "the grounding", reply->grounding,
 		           json_object_get(test, "grounding"));
@@ -316,7 +262,7 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 	struct model_reply reply = { 0 };
 	struct err err = ERR_INIT;
 	struct reply_sink sink;
-	struct reading reading = { .trouble = WIRE_BROKEN };
+	struct reading reading = { .format = format, .trouble = WIRE_BROKEN };
 	bool ok;
 
 	reply_sink_init(&sink, NULL, NULL);

@@ -413,11 +413,13 @@ BROKEN = {
 def test_replies_of_no_use_are_asked_for_three_times_more(name):
     with serve(*[BROKEN[name]] * 9) as server:
         code, _, count = failure(server, max_attempts=9)
-    assert code == ("network_error" if name == "cut" else "model_error") and count == 4
+    # What cannot be read is asked for once more: a server that prints it so does it again.
+    times = 2 if name in ("no JSON", "no object") else 4
+    assert code == ("network_error" if name == "cut" else "model_error") and count == times
     # The last tries are nudged where nothing was said; others are asked the same again.
     asked = [request.body["contents"][-1]["parts"][-1]["text"] for request in server.requests]
     empty = name in ("empty", "blanks", "only thoughts")
-    assert asked == ["x", "x"] + (["Please continue."] * 2 if empty else ["x"] * 2)
+    assert asked == (["x", "x"] + (["Please continue."] * 2 if empty else ["x"] * 2))[:times]
 
 
 @pytest.mark.parametrize("chunk, word", [
