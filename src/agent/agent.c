@@ -146,7 +146,6 @@ static void keep_small(struct errand *run)
 
 	if (agent->trim_superseded)
 		superseded_update(agent->superseded, agent->history, false);
-	mask_outputs(&agent->mask, agent->history);
 	if (!compact_is_due(agent) || compact(agent, COMPACT_NEAR, &err))
 		return;
 	if (err.code == ERR_CANCELLED)
@@ -251,6 +250,10 @@ static void run_calls(struct errand *run, const json_t *content)
 		end(run, AGENT_FATAL_TOOL, done.fatal);
 	} else if (why)
 		correct(run, why, done.message);
+	if (agent_mode(agent) != agent->told_mode)
+		agent_tell_changes(agent, done.message);
+	if (agent->options.record)
+		record_user(agent->options.record, done.message); /* what stands beside the results */
 	agent_append(agent, done.message);
 	free(done.fatal);
 }
@@ -432,6 +435,36 @@ static void begin_prompt(struct agent *agent)
 	pthread_mutex_unlock(&agent->lock);
 }
 
+/* A conversation that goes on begins with what was sent, if it can: if the file has that, and the tools are the
+ * same. */
+static void go_on(struct agent *agent)
+{
+	const json_t *sent = agent->options.sent;
+	json_auto_t *tools = agent_tools_hash(agent);
+	const struct model_request last = { .system = span_str(agent->system),
+		                            .contents = agent->history,
+		                            .tools = turn_tools(agent) };
+
+	if (!sent || !json_equal(json_object_get(sent, "tools"), tools)) {
+		agent_tell_anew(agent, NULL);
+		agent_drop_thoughts(agent);
+		return;
+	}
+	if (agent->trim_superseded)
+		superseded_update(agent->superseded, agent->history, false);
+	sent_take(agent->sent, &last);
+}
+
+static void begin_conversation(struct agent *agent)
+{
+	if (agent->begun)
+		return;
+	agent->begun = true;
+	if (json_array_size(agent->options.history))
+		go_on(agent);
+	agent_record_beginning(agent);
+}
+
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err)
 {
@@ -444,6 +477,8 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 	run.prompt = own_message(content);
 	run.asked = text;
 	if (before_agent(&run, text)) {
+		begin_conversation(agent);
+		agent_tell_changes(agent, run.prompt);
 		if (agent->options.record)
 			record_user(agent->options.record, run.prompt);
 		agent_append(agent, json_incref(run.prompt));

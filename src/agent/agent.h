@@ -20,9 +20,10 @@
  *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
  *                     the question; off_tools.c what is not offered, missing.c what that cost; hook_model.c hooks on requests and
  *                     replies; state.c what these share
- *   what is sent      prompt.c and facts.c the system's part; memory.c GEMINI.md with imports.c, mention.c
- *                     @files; superseded.c, mask.c, compact.c what leaves again, first_prompt.c what of it
- *                     stays, cut.c the note in its place; loop_check.c; weight.c
+ *   what is sent      prompt.c and facts.c the beginning, told.c what changes of it; sent.c how much of a request
+ *                     equals the last one; memory.c GEMINI.md with imports.c, mention.c @files; superseded.c,
+ *                     mask.c, compact.c what leaves again, first_prompt.c what of it stays, cut.c the note in
+ *                     its place; loop_check.c; weight.c
  *   what is kept      record.c and sessions.c, retention.c how long; outputs.c what was too long;
  *                     checkpoint*.c states to return to; stats.c
  *   what is shown     display.c, error_type.c for people and wrappers
@@ -61,10 +62,17 @@ struct agent_options {
 	                    const json_t *arguments);
 	void *before_edit_data;
 	const char *session_id;
-	struct span system;            /* the system prompt, copied */
-	/* What the model is told before the conversation (facts.h), a message: it is the history's first,
-	 * whatever becomes of the rest, and is not recorded. NULL: nothing. Borrowed. */
-	const json_t *context;
+	/* What the model is told of its surroundings as they are now, in a mode: system prompt and first
+	 * message in pieces (told.h), a new reference. It is asked for when a conversation begins and when it
+	 * begins anew, and before each prompt; what differs from what was told is said in a note. On the
+	 * thread of agent_prompt. NULL: `system` and `context` are all. */
+	json_t *(*surroundings)(void *data, enum approval_mode mode);
+	void *surroundings_data;
+	const json_t *sent;            /* of a resumed session: what its conversation begins with (sessions.h);
+	                                * or NULL. Borrowed */
+	struct span system;            /* the system prompt, copied; without `surroundings` */
+	const json_t *context;         /* the history's first message, whatever becomes of the rest; NULL:
+	                                * none. Borrowed; without `surroundings` */
 	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
 	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the history has it */
 	/* Asked once for each folder that calls touch, with the path of a file or folder in it: what is

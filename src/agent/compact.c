@@ -17,13 +17,12 @@ enum {
 	TOKEN_BYTES = 4,
 	SUMMARY_MIN = 40,          /* bytes; less says nothing */
 	SUMMARY_TOKENS = 8192,     /* of the model's answer */
+	SUMMARY_USUAL = 1500,      /* of it, where a place for it is kept */
 };
 
 /* What a conversation begins with that lost its oldest part: this, and the state in a part of its own. */
 static const char note_left_out[] =
 	"The earlier part of this conversation was left out, because it became too long.";
-
-static const double share_kept = 0.3;
 
 static const char summary_system[] =
 	"You compress the record of a conversation between a user and an agent that works with tools. "
@@ -77,11 +76,35 @@ static uint64_t due_at(const struct agent *agent)
 	return (uint64_t)(limit * agent->compression_threshold);
 }
 
-/* After a compaction that did not get below the threshold, the next one waits until it is worth it. */
+/* What a compaction leaves free below the threshold, for turns. */
+static uint64_t room_for_turns(const struct agent *agent)
+{
+	return due_at(agent) / 3;
+}
+
+/* What it should get down to. */
+static uint64_t goal_of(const struct agent *agent)
+{
+	return due_at(agent) - room_for_turns(agent);
+}
+
+/* Where the model's own limit is near: 0: it is not known. */
+static uint64_t last_call(const struct agent *agent)
+{
+	return model_context_tokens(agent->options.model) / 10 * 9;
+}
+
+/* The next compaction waits until turns have used as much room as one has to leave; one that could not get below
+ * the threshold waits for the model's limit at the latest, and beyond that for the provider to refuse. */
 static uint64_t next_due(const struct agent *agent)
 {
-	uint64_t due = due_at(agent), grown = agent->compacted_to / 4 * 5;
+	uint64_t due = due_at(agent), grown = agent->compacted_to + room_for_turns(agent);
+	uint64_t last = last_call(agent);
 
+	if (!agent->compacted_to || grown <= due)
+		return due;
+	if (grown > last)
+		grown = agent->compacted_to < last ? last : UINT64_MAX;
 	return due > grown ? due : grown;
 }
 
@@ -266,6 +289,27 @@ struct shorter {
 	json_t *conversation; /* owned */
 };
 
+/* It begins anew: with the surroundings as they are now, and without thinking that is bound to what was there. */
+static void begin_anew(struct agent *agent, struct shorter *shorter)
+{
+	json_t *unbound = content_drop_bound_thoughts(shorter->conversation);
+	bool cut = shorter->context != agent->context;
+
+	if (unbound) {
+		json_decref(shorter->conversation);
+		shorter->conversation = unbound;
+	}
+	if (agent->options.surroundings) {
+		agent_tell_anew(agent, cut ? shorter->context : NULL);
+	} else if (cut) {
+		json_decref(agent->context);
+		agent->context = json_incref(shorter->context);
+	}
+	json_decref(shorter->context);
+	agent_record_beginning(agent);
+	agent_replace(agent, shorter->conversation);
+}
+
 /* Takes it, if it is smaller than `most`; releases it. */
 static bool take(struct agent *agent, struct shorter *shorter, uint64_t most, uint64_t before,
                  const char *how)
@@ -278,18 +322,35 @@ static bool take(struct agent *agent, struct shorter *shorter, uint64_t most, ui
 		json_decref(shorter->conversation);
 		return false;
 	}
-	json_decref(agent->context);
-	agent->context = shorter->context;
-	agent_replace(agent, shorter->conversation);
+	begin_anew(agent, shorter);
 	agent->compacted_to = after;
 	tell(agent, before, after, how);
 	return true;
 }
 
-static bool by_summary(struct agent *agent, uint64_t before, struct err *err)
+/* The newest part that stays: as much as leaves room for turns, beside a summary. */
+static size_t tail_that_fits(struct agent *agent, const json_t *conversation)
 {
-	json_auto_t *conversation = agent_conversation(agent);
-	size_t first = compact_tail(conversation, share_kept);
+	static const double shares[] = { 0.3, 0.2, 0.1, 0.05, 0 };
+	uint64_t rest = estimate_rest(agent) + content_estimate_tokens(agent->context) +
+	                SUMMARY_USUAL, goal = goal_of(agent);
+	size_t first = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
+		json_auto_t *tail = json_array();
+
+		first = compact_tail(conversation, shares[i]);
+		append_tail(tail, conversation, first);
+		if (!goal || rest + content_estimate_tokens(tail) <= goal)
+			break;
+	}
+	return first;
+}
+
+static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t before,
+                       struct err *err)
+{
+	size_t first = tail_that_fits(agent, conversation);
 	_cleanup_free_ char *snapshot = NULL, *text = NULL;
 	uint64_t now = estimate(agent);
 	struct shorter shorter;
@@ -378,14 +439,14 @@ static void cut_users(struct shorter *shorter, size_t most)
 }
 
 /* Less and less, until it fits; the last that is smaller than what there was counts. */
-static bool by_leaving_out(struct agent *agent, uint64_t goal, uint64_t before, struct err *err)
+static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t goal,
+                           uint64_t before, struct err *err)
 {
 	static const struct {
 		double share;
 		size_t longest; /* bytes of a text; 0: any */
 	} steps[] = { { 0.3, 0 },    { 0.15, 0 },   { 0.05, 0 },   { 0, 0 },
 		      { 0, 20000 },  { 0, 4000 },   { 0, 500 } };
-	json_auto_t *conversation = agent_conversation(agent);
 	_cleanup_free_ char *text = earlier_state(conversation);
 	uint64_t now = estimate(agent);
 
@@ -426,30 +487,68 @@ static void tell_hooks(struct agent *agent, enum compact_why why)
 		hook_outcome_release(&outcome);
 }
 
-/* Takes out what is obsolete; true if that was enough. */
-static bool by_trimming(struct agent *agent, enum compact_why why, uint64_t before)
+/* The conversation without what is obsolete, and with old outputs in files; a new reference. */
+static json_t *trimmed(struct agent *agent)
 {
-	uint64_t after;
+	struct superseded *superseded = superseded_new();
+	json_t *conversation = agent_conversation(agent);
 
-	if (!agent->trim_superseded ||
-	    !superseded_update(agent->superseded, agent->history, true))
-		return false;
-	agent->counted_messages = 0;
-	after = compact_tokens(agent);
-	if (why == COMPACT_ASKED || after >= due_at(agent) || after >= before * 8 / 10)
-		return false;
-	tell(agent, before, after, "truncation");
-	return true;
+	if (agent->trim_superseded)
+		superseded_update(superseded, conversation, true);
+	mask_outputs(&agent->mask, conversation);
+	superseded_free(superseded);
+	return conversation;
 }
 
-bool compact(struct agent *agent, enum compact_why why, struct err *err)
+/* Whether the trimmed conversation is enough: then it is taken. */
+static bool by_trimming(struct agent *agent, json_t *conversation, enum compact_why why,
+                        uint64_t before)
+{
+	struct shorter shorter = { agent->context, conversation };
+	uint64_t now = estimate(agent), most = now * 8 / 10;
+
+	if (why == COMPACT_ASKED)
+		return false;
+	if (goal_of(agent) && goal_of(agent) < most)
+		most = goal_of(agent) + 1;
+	json_incref(shorter.context);
+	json_incref(shorter.conversation);
+	return take(agent, &shorter, most, before, "truncation");
+}
+
+/* It is above the threshold all the same: once, people are told why there is no compaction for a while. */
+static void tell_if_full(struct agent *agent)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (agent->full_told || agent->compacted_to < due_at(agent) || !due_at(agent))
+		return;
+	agent->full_told = true;
+	text = mem_printf("The conversation cannot be made shorter than about %llu tokens, and compression is "
+	                  "due at %llu (model.compressionThreshold): it is compressed again when it "
+	                  "has grown to %llu.",
+	                  (unsigned long long)agent->compacted_to, (unsigned long long)due_at(agent),
+	                  (unsigned long long)next_due(agent));
+	if (next_due(agent) == UINT64_MAX) {
+		free(text);
+		text = mem_printf("The conversation cannot be made shorter than about %llu tokens, which is near "
+		                  "the model's limit of %llu: it is compressed again when the provider "
+		                  "refuses it.",
+		                  (unsigned long long)agent->compacted_to,
+		                  (unsigned long long)model_context_tokens(agent->options.model));
+	}
+	agent_notice(agent, "warning", text);
+}
+
+static bool shorten(struct agent *agent, enum compact_why why, struct err *err)
 {
 	uint64_t before = compact_tokens(agent), due = due_at(agent), goal;
+	json_auto_t *conversation = trimmed(agent);
 
-	tell_hooks(agent, why);
-	if (by_trimming(agent, why, before))
+	if (by_trimming(agent, conversation, why, before))
 		return true;
-	if ((why == COMPACT_ASKED || !agent->summary_failed) && by_summary(agent, before, err))
+	if ((why == COMPACT_ASKED || !agent->summary_failed) &&
+	    by_summary(agent, conversation, before, err))
 		return true;
 	if (why == COMPACT_ASKED || cancelled(agent->options.cancel) || err->code == ERR_CANCELLED)
 		return false;
@@ -457,10 +556,21 @@ bool compact(struct agent *agent, enum compact_why why, struct err *err)
 		agent_notice(agent, "warning",
 		             "The conversation could not be summarised; its oldest part is left out.");
 	agent->summary_failed = true;
-	goal = why == COMPACT_OVER && (before / 2 < due || !due) ? before / 2 : due;
+	goal = why == COMPACT_OVER && (before / 2 < due || !due) ? before / 2 : goal_of(agent);
 	*err = (struct err)ERR_INIT;
-	if (by_leaving_out(agent, goal, before, err))
+	if (by_leaving_out(agent, conversation, goal, before, err))
 		return true;
 	agent->compacted_to = before;
 	return false;
+}
+
+bool compact(struct agent *agent, enum compact_why why, struct err *err)
+{
+	bool done;
+
+	tell_hooks(agent, why);
+	done = shorten(agent, why, err);
+	if (why == COMPACT_NEAR)
+		tell_if_full(agent);
+	return done;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/told.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -95,28 +96,51 @@ static void put_folders(const struct facts_options *options, struct buf *out)
 		buf_printf(out, "Folder for outputs that were cut: %s\n", options->temp_folder);
 }
 
-char *facts_text(const struct facts_options *options)
+char *facts_date(time_t now)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_MEMORY_BYTES);
-	const json_t *tree = settings_get(options->settings, "context.includeDirectoryTree");
-	struct span project = options->memory ? memory_project(options->memory) : span_of("", 0);
 	struct tm parts;
 	char date[80];
 
-	localtime_r(&options->now, &parts);
+	localtime_r(&now, &parts);
 	strftime(date, sizeof(date), "%A, %e %B %Y", &parts);
-	buf_printf(&out, "<session_context>\nThis is what holds for the session; it needs no answer.\n"
-	                 "Today is %s.\nOperating system: linux\n",
-	           date);
-	put_folders(options, &out);
-	if (!json_is_false(tree))
-		put_tree(options, &out);
-	if (project.len) {
-		buf_str(&out, "<project_context>\n");
-		buf_span(&out, project);
-		buf_str(&out, "</project_context>\n");
-	}
-	buf_str(&out, "</session_context>");
-	buf_char(&out, 0);
-	return buf_steal(&out);
+	return mem_printf("Today is %s.\n", date);
+}
+
+static void put_project(const struct facts_options *options, struct buf *out)
+{
+	struct span project = options->memory ? memory_project(options->memory) : span_of("", 0);
+
+	if (!project.len)
+		return;
+	buf_str(out, "<project_context>\n");
+	buf_span(out, project);
+	buf_str(out, "</project_context>\n");
+}
+
+/* One piece, written by `put`. */
+static void add_piece(json_t *pieces, const char *name, const struct facts_options *options,
+                      void (*put)(const struct facts_options *options, struct buf *out))
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_MEMORY_BYTES);
+
+	put(options, &out);
+	told_add(pieces, name, buf_view(&out));
+}
+
+json_t *facts_pieces(const struct facts_options *options)
+{
+	json_t *pieces = json_array();
+	_cleanup_free_ char *date = facts_date(options->now);
+
+	told_add(pieces, PIECE_FRAME,
+	         SPAN("<session_context>\nThis is what holds for the session; it needs no answer.\n"));
+	told_add(pieces, PIECE_DATE, span_str(date));
+	told_add(pieces, PIECE_FRAME, SPAN("Operating system: linux\n"));
+	add_piece(pieces, PIECE_FOLDERS, options, put_folders);
+	if (!json_is_false(settings_get(options->settings, "context.includeDirectoryTree")))
+		add_piece(pieces, PIECE_TREE, options, put_tree);
+	add_piece(pieces, PIECE_PROJECT, options, put_project);
+	told_add(pieces, PIECE_MODE, span_str(options->mode ? options->mode : ""));
+	told_add(pieces, PIECE_FRAME, SPAN("</session_context>"));
+	return pieces;
 }

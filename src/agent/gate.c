@@ -195,13 +195,27 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 	return agent->options.policy && policy_hides(agent->options.policy, &call);
 }
 
-/* By its name in the last request: a hook may have made the choice smaller. */
+bool gate_hides_always(struct agent *agent, const struct tool *tool)
+{
+	struct policy_call call = policy_call(agent, tool, NULL, NULL);
+
+	if (!agent->options.policy)
+		return false;
+	for (call.mode = 0; call.mode < MODE_COUNT; call.mode++)
+		if (!policy_hides(agent->options.policy, &call))
+			return false;
+	return true;
+}
+
+/* It is on, and by its name in the last request: a hook may have made the choice smaller. */
 static bool was_offered(void *data, const struct tool *tool)
 {
 	const struct call *call = data;
 	size_t i;
 	json_t *declaration;
 
+	if (gate_hides(call->agent, tool))
+		return false;
 	json_array_foreach(call->agent->offered, i, declaration) {
 		const char *name = json_string_value(json_object_get(declaration, "name"));
 

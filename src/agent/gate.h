@@ -24,7 +24,9 @@ struct policy_call gate_subject(const struct tool *tool);
 /* "update_file replace edit": all names of a tool, for matchers; for the caller. */
 char *gate_names(const struct tool *tool);
 /* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be
- * offered. */
+ * named to the model. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
+/* Whether that is so in every mode: it is not declared. */
+bool gate_hides_always(struct agent *agent, const struct tool *tool);
 
 #endif

@@ -19,6 +19,7 @@
 #include "agent/services.h"
 #include "agent/sessions.h"
 #include "agent/source.h"
+#include "agent/told.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -47,7 +48,9 @@ struct host {
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
 	struct agent *agent;
-	json_t *context;           /* what the model is told first, anew in each session */
+	/* What the model is told of the surroundings (told.h), as it was when the host was opened. */
+	json_t *system, *context;
+	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
 	json_t *history;           /* what the agent begins with */
 	char *first_prompt;        /* of it; owned; NULL: none */
 	char *root;
@@ -274,6 +277,7 @@ static bool read_history(struct host *host, struct err *err)
 	if (defects.len)
 		notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
+	host->sent = json_incref(read.sent);
 	host->first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
 	if (host->options.resume_file && !host->options.session_id)
@@ -318,6 +322,8 @@ static bool open_record(struct host *host, struct err *err)
 	if (ok && host->options.import_file && json_array_size(host->history)) {
 		if (host->first_prompt)
 			record_first_prompt(host->record, host->first_prompt);
+		if (host->sent)
+			record_sent(host->record, host->sent);
 		record_replace(host->record, host->history);
 	}
 	return ok;
@@ -355,7 +361,6 @@ static void load_memory(struct host *host)
 		                          .git = host->git };
 	struct facts_options facts = { .settings = host->options.settings,
 		                       .provider = host->options.provider, .now = time(NULL) };
-	_cleanup_free_ char *text = NULL;
 
 	if (host->options.policy) {
 		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
@@ -364,8 +369,37 @@ static void load_memory(struct host *host)
 	host->memory = memory_load(&options);
 	notice_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;
-	text = facts_text(&facts);
-	host->context = content_user_text(span_str(text));
+	host->context = facts_pieces(&facts);
+}
+
+static struct prompt_options prompt_options(const struct host *host)
+{
+	const struct host_options *from = &host->options;
+
+	return (struct prompt_options){
+		.settings = from->settings, .provider = from->provider, .tools = host->tools,
+		.memory = memory_global(host->memory), .interactive = from->interactive,
+		.git = host->git, .confinement = from->confinement,
+		.plans_folder = services_plans_folder(host->services),
+	};
+}
+
+/* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
+static json_t *surroundings(void *data, enum approval_mode mode)
+{
+	const struct host *host = data;
+	const struct prompt_options prompt = prompt_options(host);
+	const struct off_tools off = { .policy = host->options.policy, .session = &host->session,
+		                       .settings = host->options.settings, .mode = mode,
+		                       .interactive = host->options.interactive };
+	_cleanup_free_ char *off_text = off_tools_text(&off);
+	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
+	_cleanup_free_ char *date = facts_date(time(NULL));
+	json_t *context = json_deep_copy(host->context);
+
+	told_set(context, PIECE_MODE, span_str(mode_text));
+	told_set(context, PIECE_DATE, span_str(date));
+	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
 static char *context_for(void *data, const char *path)
@@ -415,25 +449,15 @@ static void open_checkpoints(struct host *host)
 static bool open_agent(struct host *host, struct err *err)
 {
 	const struct host_options *from = &host->options;
-	const struct off_tools off = { .policy = from->policy, .session = &host->session,
-		                       .settings = from->settings, .mode = from->mode,
-		                       .interactive = from->interactive };
-	_cleanup_free_ char *system = NULL, *off_text = off_tools_text(&off);
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
-	struct prompt_options prompt = {
-		.settings = from->settings, .provider = from->provider, .tools = host->tools,
-		.memory = memory_global(host->memory), .mode = from->mode,
-		.interactive = from->interactive, .git = host->git,
-		.confinement = from->confinement,
-		.plans_folder = services_plans_folder(host->services),
-		.off_tools = off_text,
-	};
+	const struct prompt_options prompt = prompt_options(host);
 	struct agent_options options = {
 		.model = host->model, .parameters = &host->choice.parameters,
 		.session = &host->session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->record, .session_id = record_session_id(host->record),
-		.context = host->context, .history = host->history,
+		.surroundings = surroundings, .surroundings_data = host, .sent = host->sent,
+		.history = host->history,
 		.first_prompt = host->first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
@@ -441,9 +465,8 @@ static bool open_agent(struct host *host, struct err *err)
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
-	if (!prompt_make(&prompt, &system, err))
+	if (!prompt_make(&prompt, &host->system, err))
 		return false;
-	options.system = span_str(system);
 	options.before_edit_data = checkpoint_session_of(host->checkpoints);
 	options.before_edit = options.before_edit_data ? checkpoints_before_edit : NULL;
 	host->agent = agent_new(&options);
@@ -534,7 +557,9 @@ void host_close(struct host *host, const char *reason)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);
 	home_free(host->home);
+	json_decref(host->system);
 	json_decref(host->context);
+	json_decref(host->sent);
 	json_decref(host->history);
 	free(host->first_prompt);
 	free((char *)host->options.session_id);

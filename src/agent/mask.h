@@ -2,7 +2,7 @@
 /* Large outputs of tools, put into files: the model keeps a pointer.  Private to this folder.
  *
  *     output_truncate(&options, tool, call_id, result);     // a new result that is too long
- *     mask_outputs(&options, history);                      // old results, before a request
+ *     mask_outputs(&options, history);                      // old results, before a compaction
  *
  * Truncation: a text of a result longer than truncate_chars keeps the first fifth and the last four
  * fifths of that; the whole is in a file.  What its tool has cut already is not cut for the length of the
@@ -11,8 +11,9 @@
  *
  * Masking: the newest protect_tokens of results stay as they are; of older ones, when at least min_tokens
  * can be gained at once, all large ones are replaced by their small members and the name of a file
- * with the whole.  So what was sent before changes rarely.  A result in a message of the last turn stays, and
- * so do instructions that were found just in time (memory.h).
+ * with the whole.  What has been sent stays as it was (told.h), so this is done before a compaction alone,
+ * where the conversation begins anew.  A result in a message of the last turn stays, and so do instructions
+ * that were found just in time (memory.h).
  *
  * Files are made in options.folder, with mode 0600, and never follow or replace what has their name.  No
  * folder, or a full disk: truncation goes without the file and says so, masking is not done.

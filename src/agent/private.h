@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "agent/loop_check.h"
 #include "agent/mask.h"
+#include "agent/sent.h"
 #include "agent/stats.h"
 #include "agent/superseded.h"
 
@@ -21,6 +22,12 @@ struct agent {
 	char *root;                   /* owned; the workspace folder, for names of files in calls */
 	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
 	json_t *context;              /* owned; the history's first message; or NULL: there is none */
+	json_t *told;                 /* owned; what the model knows of its surroundings (told.h); or NULL */
+	enum approval_mode told_mode; /* the mode that it knows of */
+	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file is to
+	                               * have it; NULL: there are no surroundings, or it has it */
+	bool begun;                   /* the first prompt has come */
+	struct sent *sent;            /* owned; the last request */
 	json_t *history;              /* owned */
 	char *first_prompt;           /* owned; of the conversation; NULL: there was none yet */
 	struct stats *stats;          /* owned, unless `parent` has it */
@@ -34,8 +41,7 @@ struct agent {
 	struct superseded *superseded; /* owned; of `history` */
 	struct loop_check *loop;       /* owned */
 	bool loop_told;                /* of this prompt */
-	json_t *declared;              /* owned; the tools, as told to the model, in `declared_mode` */
-	enum approval_mode declared_mode;
+	json_t *declared;              /* owned; the tools, as told to the model: the same for the whole session */
 	json_t *offered;               /* owned; the tools of the last request; NULL: none yet, or none */
 	unsigned turns;                /* of the session */
 	/* What the provider counted last, for how many messages. */
@@ -43,6 +49,7 @@ struct agent {
 	size_t counted_messages;
 	bool summary_failed;           /* compaction only leaves out from then on */
 	uint64_t compacted_to;         /* tokens; the next one is due well above that */
+	bool full_told;                /* that it cannot get below the threshold */
 
 	/* Of a prompt. */
 	_Atomic bool stop;             /* a hook said so, on whatever thread */
@@ -71,5 +78,16 @@ void agent_append(struct agent *agent, json_t *message);
 json_t *agent_conversation(const struct agent *agent);
 /* Another conversation takes its place; takes the reference, and records it. */
 void agent_replace(struct agent *agent, json_t *conversation);
+/* The surroundings as they are now, told when a conversation begins anew. `cut`: the first message, where a
+ * compaction had to shorten it; NULL: all of it. */
+void agent_tell_anew(struct agent *agent, json_t *cut);
+/* Records that, if there is something new. */
+void agent_record_beginning(struct agent *agent);
+/* The tools as they are declared, as the session's file names them; a new reference. */
+json_t *agent_tools_hash(struct agent *agent);
+/* Adds to a message of the user that is not sent yet what is not as the model was told, and records that. */
+void agent_tell_changes(struct agent *agent, json_t *message);
+/* Takes thinking out of the history that its provider would refuse now (content.h), and records that. */
+void agent_drop_thoughts(struct agent *agent);
 
 #endif

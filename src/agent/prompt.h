@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system prompt.
+/* The system prompt, which stays as it is for all of a session, and what a mode adds to it, which is told in
+ * messages (told.h).
  *
  * It is made of sections, each of which GEMINI_PROMPT_<SECTION>=0 (or false) leaves out: PREAMBLE, MANDATES,
  * STATE, WORKFLOW, PLAN, OPERATION, SANDBOX, GIT, MEMORY.  GEMINI_SYSTEM_MD=1|true replaces all of it but the
@@ -20,15 +21,16 @@ struct prompt_options {
 	struct provider *provider;
 	const struct tool_set *tools;
 	struct span memory;        /* memory_global */
-	enum approval_mode mode;
 	bool interactive;
 	bool git;                  /* the workspace is in a git repository */
 	const char *confinement;   /* sentences about the sandbox; or NULL */
-	const char *plans_folder;  /* in plan mode; or NULL */
-	const char *off_tools;     /* off_tools_text; or NULL */
+	const char *plans_folder;  /* or NULL */
 };
 
-/* *ret is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot be read. */
-bool prompt_make(const struct prompt_options *options, char **ret, struct err *err);
+/* *ret_pieces (told.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot be read. */
+bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, struct err *err);
+/* What holds in a mode; `off_tools`: off_tools_text, or NULL. The caller frees. */
+char *prompt_mode_text(const struct prompt_options *options, enum approval_mode mode,
+                       const char *off_tools);
 
 #endif

@@ -34,6 +34,7 @@ struct record {
 	bool gap_waits;            /* among the waiting lines is one about dropped ones */
 	off_t mark;                /* where the mark of a gap begins, behind which nothing is; -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
+	double share;              /* for the next one; below 0: none */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
 };
@@ -139,7 +140,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "A session's id is made of at most 128 letters, digits, - and _.");
 	record = mem_alloc(1, sizeof(*record));
-	*record = (struct record){ .home = options->home, .fd = -1, .mark = -1,
+	*record = (struct record){ .home = options->home, .fd = -1, .mark = -1, .share = -1,
 		                   .pending = BUF_INIT(PENDING_BYTES_MAX),
 		                   .trouble = options->trouble, .data = options->data };
 	pthread_mutex_init(&record->lock, NULL);
@@ -319,6 +320,9 @@ void record_model(struct record *record, const json_t *content, const struct mod
 	pthread_mutex_lock(&record->lock);
 	json_decref(record->message);
 	record->message = record_model_line(content, usage, model);
+	if (record->share >= 0)
+		record_add_own(record->message, "cached", json_real(record->share));
+	record->share = -1;
 	append(record, record->message);
 	pthread_mutex_unlock(&record->lock);
 }
@@ -398,5 +402,43 @@ void record_summary(struct record *record, const char *summary)
 	pthread_mutex_lock(&record->lock);
 	line = json_pack("{s:{s:o}}", "$set", "summary", json_text(span_str(summary)));
 	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
+/* {"hasp": {NAME: VALUE}}; takes the value. */
+static void append_own(struct record *record, const char *name, json_t *value)
+{
+	json_auto_t *line = NULL;
+
+	pthread_mutex_lock(&record->lock);
+	line = json_pack("{s:{s:o}}", "hasp", name, value);
+	append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_sent(struct record *record, const json_t *beginning)
+{
+	if (record)
+		append_own(record, "sent", json_incref((json_t *)beginning));
+}
+
+void record_told(struct record *record, const json_t *changes)
+{
+	if (record)
+		append_own(record, "told", json_incref((json_t *)changes));
+}
+
+void record_thoughts_dropped(struct record *record)
+{
+	if (record)
+		append_own(record, "thinking", json_string("dropped"));
+}
+
+void record_share(struct record *record, double share)
+{
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	record->share = share;
 	pthread_mutex_unlock(&record->lock);
 }

@@ -67,5 +67,13 @@ void record_first_prompt(struct record *record, const char *text);
 /* The whole history was replaced (compression): a checkpoint line ($set.messages). */
 void record_replace(struct record *record, const json_t *contents);
 void record_summary(struct record *record, const char *summary);
+/* What the conversation begins with, in pieces (told.h), and the hash of the tools that were declared. */
+void record_sent(struct record *record, const json_t *beginning);
+/* The pieces of which the next message tells that they have changed. */
+void record_told(struct record *record, const json_t *changes);
+/* Thinking that is bound to what stood before it (content.h) is not sent any more, of all messages so far. */
+void record_thoughts_dropped(struct record *record);
+/* The share of the request that equals the beginning of the last one: for the next message of the model. */
+void record_share(struct record *record, double share);
 
 #endif

@@ -131,7 +131,7 @@ static json_t *thoughts_of(const json_t *content)
 	return thoughts;
 }
 
-/* Whether text and calls alone say all of it. */
+/* Whether its text alone says all of it. */
 static bool is_plain(const json_t *content)
 {
 	const json_t *parts = json_object_get(content, "parts");
@@ -139,7 +139,7 @@ static bool is_plain(const json_t *content)
 	json_t *part;
 
 	json_array_foreach(parts, i, part)
-		if (json_object_size(part) != 1 || !json_object_get(part, "text"))
+		if (i || json_object_size(part) != 1 || !json_object_get(part, "text"))
 			return false;
 	return true;
 }
@@ -206,6 +206,17 @@ void record_add_call(json_t *message, json_t *call)
 		json_object_set_new(message, "toolCalls", calls);
 	}
 	json_array_append_new(calls, call);
+}
+
+void record_add_own(json_t *message, const char *name, json_t *value)
+{
+	json_t *own = json_object_get(message, "hasp");
+
+	if (!own) {
+		own = json_object();
+		json_object_set_new(message, "hasp", own);
+	}
+	json_object_set_new(own, name, value);
 }
 
 json_t *record_notice_line(const char *type, const char *text)

@@ -26,6 +26,8 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
                           const json_t *result, const char *status, const char *display);
 json_t *record_call_line(const json_t *message_id, json_t *call);
 void record_add_call(json_t *message, json_t *call /* taken */);
+/* A member of the message's "hasp"; takes the value. */
+void record_add_own(json_t *message, const char *name, json_t *value);
 json_t *record_notice_line(const char *type, const char *text);
 /* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the file. */
 json_t *record_gap_line(const char *since, size_t lines);

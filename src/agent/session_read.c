@@ -227,6 +227,53 @@ static void add_call(struct replay *replay, const json_t *hasp)
 	json_array_append(calls, call);
 }
 
+static void set_sent(struct session_read *read, json_t *sent)
+{
+	json_decref(read->sent);
+	read->sent = json_copy(sent);
+	if (!json_is_array(json_object_get(sent, "told")))
+		json_object_set_new(read->sent, "told", json_array());
+}
+
+static void drop_thoughts(struct session_read *read)
+{
+	size_t i;
+	json_t *message, *without, *own;
+
+	json_array_foreach(read->messages, i, message) {
+		json_auto_t *content = json_pack("[O]", json_object_get(json_object_get(message, "hasp"),
+		                                                        "content"));
+
+		without = content ? content_drop_bound_thoughts(content) : NULL;
+		if (!without)
+			continue;
+		message = json_copy(message);
+		own = json_copy(json_object_get(message, "hasp"));
+		json_object_set(own, "content", json_array_get(without, 0));
+		json_object_set_new(message, "hasp", own);
+		json_array_set_new(read->messages, i, message);
+		json_decref(without);
+	}
+}
+
+/* Lines that are hasp's alone. */
+static bool replay_own(struct replay *replay, const json_t *hasp)
+{
+	json_t *sent = json_object_get(hasp, "sent"), *told = json_object_get(hasp, "told");
+
+	if (json_object_get(hasp, "callOf"))
+		add_call(replay, hasp);
+	else if (json_is_object(sent))
+		set_sent(replay->read, sent);
+	else if (json_is_array(told))
+		json_array_extend(json_object_get(replay->read->sent, "told"), told);
+	else if (json_object_get(hasp, "thinking"))
+		drop_thoughts(replay->read);
+	else
+		return false;
+	return true;
+}
+
 static bool replay_value(struct replay *replay, json_t *value)
 {
 	const json_t *set = json_object_get(value, "$set");
@@ -242,12 +289,10 @@ static bool replay_value(struct replay *replay, json_t *value)
 		put_message(replay, value);
 	else if (json_object_get(json_object_get(value, "hasp"), "gap"))
 		add_gap(replay->read, json_object_get(json_object_get(value, "hasp"), "gap"));
-	else if (json_object_get(json_object_get(value, "hasp"), "callOf"))
-		add_call(replay, json_object_get(value, "hasp"));
 	else if (json_is_string(json_object_get(value, "sessionId")))
 		set_metadata(replay, value);
 	else
-		return false;
+		return replay_own(replay, json_object_get(value, "hasp"));
 	return true;
 }
 
@@ -537,6 +582,7 @@ void session_read_release(struct session_read *read)
 	json_decref(read->messages);
 	json_decref(read->contents);
 	json_decref(read->metadata);
+	json_decref(read->sent);
 	free(read->first_prompt);
 	free(read->gap_since);
 	*read = (struct session_read){ 0 };

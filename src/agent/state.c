@@ -7,7 +7,11 @@
 #include "agent/first_prompt.h"
 #include "agent/private.h"
 #include "agent/record.h"
+#include "agent/told.h"
+#include "agent/turn.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "data/json.h"
 #include "model/content.h"
 
@@ -77,6 +81,28 @@ static json_t *with_context(const struct agent *agent, const json_t *conversatio
 	return all;
 }
 
+/* System prompt and first message: what the session began with, or what there is now. */
+static void begin(struct agent *agent, const struct agent_options *options)
+{
+	const json_t *sent = options->surroundings ? options->sent : NULL;
+
+	if (!options->surroundings) {
+		agent->system = options->system.len ?
+		                        mem_dup(options->system.data, options->system.len) :
+		                        mem_strdup("");
+		agent->context = json_incref((json_t *)options->context);
+		return;
+	}
+	if (!sent) {
+		agent_tell_anew(agent, NULL);
+		return;
+	}
+	agent->system = told_text(json_object_get(sent, "system"));
+	agent->context = told_message(sent);
+	agent->told = told_begin(sent);
+	told_take(agent->told, json_object_get(sent, "told"));
+}
+
 struct agent *agent_new(const struct agent_options *options)
 {
 	struct agent *agent = mem_alloc(1, sizeof(*agent));
@@ -87,16 +113,16 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->options.policy_folder = mem_strdup(options->policy_folder);
 	agent->options.output_folder = mem_strdup(options->output_folder);
 	agent->top = options->parent ? options->parent->top : agent;
-	agent->system = options->system.len ? mem_dup(options->system.data, options->system.len) :
-	                                      mem_strdup("");
 	agent->root = workspace_root(options->session);
-	agent->context = json_incref((json_t *)options->context);
-	agent->history = with_context(agent, options->history);
 	agent->first_prompt = options->first_prompt ? mem_strdup(options->first_prompt) :
 	                                              first_prompt_of(options->history);
 	agent->stats = options->parent ? options->parent->stats : stats_new();
 	atomic_init(&agent->mode, (int)options->mode);
 	atomic_init(&agent->stop, false);
+	agent->told_mode = options->mode;
+	begin(agent, options);
+	agent->history = with_context(agent, options->history);
+	agent->sent = sent_new();
 	agent->superseded = superseded_new();
 	agent->loop = loop_check_new();
 	agent->ids = json_object();
@@ -117,6 +143,9 @@ void agent_free(struct agent *agent)
 	if (!agent->options.parent)
 		stats_free(agent->stats);
 	json_decref(agent->context);
+	json_decref(agent->told);
+	json_decref(agent->beginning);
+	sent_free(agent->sent);
 	json_decref(agent->history);
 	free(agent->first_prompt);
 	json_decref(agent->missing);
@@ -239,10 +268,94 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	agent->counted_messages = 0;
 	superseded_free(agent->superseded);
 	agent->superseded = superseded_new();
+	sent_forget(agent->sent);
 	forget_context(agent);
 	if (agent->options.record)
 		record_replace(agent->options.record, conversation);
 	json_decref(conversation);
+}
+
+/* ---- what the model is told -------------------------------------------------------- */
+
+json_t *agent_tools_hash(struct agent *agent)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+
+	json_print(&text, turn_tools(agent), 0);
+	sum = sha256_of(buf_view(&text));
+	sha256_hex(&sum, hex);
+	return json_string(hex);
+}
+
+void agent_record_beginning(struct agent *agent)
+{
+	json_auto_t *beginning = mem_steal(&agent->beginning);
+
+	if (!beginning)
+		return;
+	json_object_set_new(beginning, "tools", agent_tools_hash(agent));
+	record_sent(agent->options.record, beginning);
+}
+
+/* The context in its place, before the history. */
+static void renew_context(struct agent *agent, const json_t *surroundings)
+{
+	json_t *message = told_message(surroundings);
+
+	if (agent->context && json_array_size(agent->history))
+		json_array_set(agent->history, 0, message);
+	json_decref(agent->context);
+	agent->context = message;
+}
+
+void agent_tell_anew(struct agent *agent, json_t *cut)
+{
+	json_auto_t *now = NULL;
+
+	if (!agent->options.surroundings)
+		return;
+	agent->told_mode = agent_mode(agent);
+	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
+	json_decref(agent->told);
+	agent->told = told_begin(now);
+	if (cut)
+		json_object_set_new(now, "context", told_pieces_of(cut));
+	free(agent->system);
+	agent->system = told_text(json_object_get(now, "system"));
+	renew_context(agent, now);
+	json_decref(agent->beginning);
+	agent->beginning = mem_steal(&now);
+}
+
+void agent_tell_changes(struct agent *agent, json_t *message)
+{
+	json_auto_t *now = NULL, *changes = NULL;
+	_cleanup_free_ char *note = NULL;
+
+	if (!agent->options.surroundings)
+		return;
+	agent->told_mode = agent_mode(agent);
+	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
+	changes = told_changes(agent->told, now);
+	if (!json_array_size(changes))
+		return;
+	note = told_note(agent->told, changes);
+	content_add(message, part_text(span_str(note)));
+	told_take(agent->told, changes);
+	record_told(agent->options.record, changes);
+}
+
+void agent_drop_thoughts(struct agent *agent)
+{
+	json_t *without = content_drop_bound_thoughts(agent->history);
+
+	if (!without)
+		return;
+	json_decref(agent->history);
+	agent->history = without;
+	record_thoughts_dropped(agent->options.record);
 }
 
 /* ---- hooks ------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 struct stats {
 	pthread_mutex_t lock;
 	json_t *models, *tools, *by_name, *files; /* owned */
+	/* Of requests that had one before them. */
+	uint64_t requests, bytes, equal;
+	double least;
 };
 
 static const char *const decision_names[DECISION_COUNT] = {
@@ -169,6 +172,40 @@ void stats_failure(struct stats *stats, const char *role, const char *name, cons
 	pthread_mutex_unlock(&stats->lock);
 }
 
+/* ---- what stayed as it was --------------------------------------------------------- */
+
+void stats_sent(struct stats *stats, size_t bytes, size_t equal)
+{
+	double share = bytes ? (double)equal / (double)bytes : 0;
+
+	pthread_mutex_lock(&stats->lock);
+	stats->least = !stats->requests || share < stats->least ? share : stats->least;
+	stats->requests++;
+	stats->bytes += bytes;
+	stats->equal += equal;
+	pthread_mutex_unlock(&stats->lock);
+}
+
+static double cached_share(const struct stats *stats)
+{
+	return stats->bytes ? (double)stats->equal / (double)stats->bytes : 0;
+}
+
+static json_t *cached_json(const struct stats *stats)
+{
+	uint64_t tokens = 0;
+	const char *name;
+	json_t *model;
+
+	json_object_foreach(stats->models, name, model)
+		tokens += (uint64_t)json_integer_value(
+			json_object_get(json_object_get(model, "tokens"), "cached"));
+	return json_pack("{s:o, s:o, s:o, s:f, s:f, s:o}", "requests", json_size(stats->requests),
+	                 "bytes", json_size(stats->bytes), "equal", json_size(stats->equal),
+	                 "share", cached_share(stats), "least", stats->least,
+	                 "tokens", json_size(tokens));
+}
+
 /* ---- tools ------------------------------------------------------------------------- */
 
 static json_t *tool_of(struct stats *stats, const char *name)
@@ -229,6 +266,8 @@ json_t *stats_json(struct stats *stats)
 	json_object_set_new(all, "models", json_deep_copy(stats->models));
 	json_object_set_new(all, "tools", json_deep_copy(stats->tools));
 	json_object_set_new(all, "files", json_deep_copy(stats->files));
+	if (stats->requests)
+		json_object_set_new(all, "cached", cached_json(stats));
 	pthread_mutex_unlock(&stats->lock);
 	return all;
 }
@@ -261,6 +300,8 @@ json_t *stats_stream_json(struct stats *stats, uint64_t duration_ms)
 	json_object_foreach(stats->models, name, model)
 		json_object_set_new(models, name,
 		                    stream_model(json_object_get(model, "tokens"), sum));
+	if (stats->requests)
+		json_object_set_new(sum, "cached_share", json_real(cached_share(stats)));
 	json_object_set_new(sum, "duration_ms", json_size(duration_ms));
 	json_object_set(sum, "tool_calls", json_object_get(stats->tools, "totalCalls"));
 	pthread_mutex_unlock(&stats->lock);

@@ -23,6 +23,9 @@ void stats_reply(struct stats *stats, const char *role, const struct model_reply
 void stats_failure(struct stats *stats, const char *role, const char *model, const struct err *err,
                    double ms);
 
+/* A request that had one before it: how many of its bytes equal the beginning of that. */
+void stats_sent(struct stats *stats, size_t bytes, size_t equal);
+
 enum stats_decision {
 	DECISION_NONE,   /* it never came to one */
 	DECISION_ACCEPT, /* somebody said yes */
@@ -36,7 +39,9 @@ enum stats_decision {
 void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
 
-/* {"models", "tools", "files"} of `-o json`; a new reference. */
+/* {"models", "tools", "files"} of `-o json`, and "cached": {"requests", "bytes", "equal", "share", "least"},
+ * the share of requests that equals the beginning of the one before (0 to 1; the least of all), and "tokens",
+ * those that providers found in their caches. A new reference. */
 json_t *stats_json(struct stats *stats);
 /* "stats" of stream-json's result event; a new reference. */
 json_t *stats_stream_json(struct stats *stats, uint64_t duration_ms);

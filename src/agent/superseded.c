@@ -2,7 +2,6 @@
 #include "agent/superseded.h"
 
 #include "agent/file_states.h"
-#include "agent/weight.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
@@ -25,15 +24,14 @@ struct holder {
 	json_int_t version;
 	bool whole;
 	bool obsolete, gone;
+	size_t by;         /* if obsolete: the message that made it so; its own when it need not be sent */
 	const char *note;
 };
 
 struct superseded {
 	struct holder *holders; /* owned; in the order of the history */
 	size_t count, cap;
-	size_t *sizes;          /* owned; bytes of each message seen */
-	size_t seen, sizes_cap;
-	size_t sent;            /* messages below this one have been sent */
+	size_t seen;            /* messages */
 	json_t *newest;         /* path: index of the newest whole content */
 };
 
@@ -52,16 +50,16 @@ void superseded_free(struct superseded *superseded)
 	for (size_t i = 0; i < superseded->count; i++)
 		json_decref(superseded->holders[i].path);
 	free(superseded->holders);
-	free(superseded->sizes);
 	json_decref(superseded->newest);
 	free(superseded);
 }
 
 /* ---- taking them down -------------------------------------------------------------- */
 
-static void retire(struct holder *holder)
+static void retire(struct holder *holder, size_t by)
 {
 	holder->obsolete = true;
+	holder->by = by;
 	if (!holder->note)
 		holder->note = note_superseded;
 }
@@ -76,14 +74,14 @@ static void outdate(struct superseded *superseded, size_t index)
 	const struct holder *newest = &superseded->holders[last];
 
 	if (newest->message == holder->message && newest->version > holder->version) {
-		retire(holder);
+		retire(holder, holder->message);
 		return;
 	}
 	json_object_set_new(superseded->newest, key, json_integer((json_int_t)index));
 	for (size_t i = 0; i < index; i++)
 		if (!superseded->holders[i].obsolete &&
 		    json_equal(superseded->holders[i].path, holder->path))
-			retire(&superseded->holders[i]);
+			retire(&superseded->holders[i], holder->message);
 }
 
 /* Whether it says what the whole file holds: here, elsewhere, or that there is none. */
@@ -116,6 +114,7 @@ static void add_holder(struct superseded *superseded, json_t *object, size_t mes
 	if (holder.bytes >= CONTENT_MIN && file_states_sent(args, content)) {
 		holder.note = note_in_call;
 		holder.obsolete = true;
+		holder.by = message;
 	}
 	superseded->holders[superseded->count++] = holder;
 	if (holder.whole)
@@ -130,9 +129,6 @@ static void look_at(struct superseded *superseded, const json_t *history, size_t
 	size_t i;
 	json_t *part;
 
-	superseded->sizes = mem_grow(superseded->sizes, &superseded->sizes_cap, index + 1,
-	                             sizeof(*superseded->sizes));
-	superseded->sizes[index] = json_weight(message);
 	json_array_foreach(json_object_get(message, "parts"), i, part) {
 		const json_t *answer = part_get_response(part);
 		size_t count;
@@ -164,7 +160,7 @@ static json_t *own_part(json_t *history, const struct holder *holder)
 	return part;
 }
 
-static void take_out(struct superseded *superseded, json_t *history, struct holder *holder)
+static void take_out(json_t *history, struct holder *holder)
 {
 	json_t *part = own_part(history, holder);
 	json_t *response = json_object_get(json_object_get(part, "functionResponse"), "response");
@@ -178,7 +174,6 @@ static void take_out(struct superseded *superseded, json_t *history, struct hold
 	object = found[holder->place].object;
 	json_object_set_new(object, "content", json_null());
 	json_object_set_new(object, "content_left_out", json_string(holder->note));
-	superseded->sizes[holder->message] -= holder->bytes;
 }
 
 static bool can_go(const struct holder *holder)
@@ -186,58 +181,27 @@ static bool can_go(const struct holder *holder)
 	return holder->obsolete && !holder->gone && holder->bytes >= CONTENT_MIN;
 }
 
-/* From which holder on everything obsolete goes (count: nothing does). */
-static size_t first_to_go(const struct superseded *superseded)
+/* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message made so. */
+static size_t step(struct superseded *superseded, json_t *history, size_t first, bool all)
 {
-	size_t first = superseded->count, goes = 0, behind = 0;
-	size_t message = superseded->sent;
+	size_t bytes = 0;
 
-	for (size_t i = superseded->count; i-- > 0;) {
-		const struct holder *holder = &superseded->holders[i];
-
-		if (!can_go(holder))
-			continue;
-		if (holder->message >= superseded->sent) {
-			first = i;
-			continue;
-		}
-		while (message > holder->message + 1)
-			behind += superseded->sizes[--message];
-		/* `behind` still has those that would go too. */
-		if (goes + holder->bytes + goes >= behind)
-			first = i;
-		goes += holder->bytes;
-	}
-	return first;
-}
-
-static size_t step(struct superseded *superseded, json_t *history, bool all)
-{
-	size_t first = all ? 0 : first_to_go(superseded), bytes = 0;
-
-	for (size_t i = superseded->count; i-- > first;) {
+	for (size_t i = first; i < superseded->count; i++) {
 		struct holder *holder = &superseded->holders[i];
 
-		if (!can_go(holder))
+		if (!can_go(holder) || (!all && holder->by != holder->message))
 			continue;
 		bytes += holder->bytes;
-		take_out(superseded, history, holder);
+		take_out(history, holder);
 	}
 	return bytes;
 }
 
 size_t superseded_update(struct superseded *superseded, json_t *history, bool all)
 {
-	size_t count = json_array_size(history), bytes = 0;
+	size_t count = json_array_size(history), first = superseded->count;
 
-	for (; superseded->seen < count; superseded->seen++) {
-		bool user = content_is_user(json_array_get(history, superseded->seen));
-
-		if (!user && superseded->seen) {
-			bytes += step(superseded, history, false);
-			superseded->sent = superseded->seen;
-		}
+	for (; superseded->seen < count; superseded->seen++)
 		look_at(superseded, history, superseded->seen);
-	}
-	return bytes + step(superseded, history, all);
+	return step(superseded, history, all ? 0 : first, all);
 }

@@ -11,14 +11,13 @@
  * what the call itself sent (write_file) is left out likewise.  Parts of a file (a range of lines) go
  * when a newer whole content is there, and do not make older whole ones go.
  *
- * When: taking something out of what was sent before changes the beginning of the next request, and
- * a provider's cache ends there.  So contents are taken out from the newest back, as far as what goes is at
- * least as much as what stays behind it and would have to be read again; the others wait until
- * more has gathered.  Editing one file over and over, each content goes at once (little stands behind
- * it); a small file that was read long ago stays until it pays.
+ * When: what has been sent stays as it was (told.h), because caches and signed thinking end where a request
+ * differs from the last one.  So content goes before the message that has it is sent for the first time (of
+ * two readings in one message, one), and else only where the conversation begins anew anyway: before a
+ * compaction, where everything obsolete goes.
  *
  * The same history always gives the same result, whether it is looked at message by message or all at
- * once (a resumed session): decisions depend only on messages up to each request.
+ * once (a resumed session): each message depends on itself alone.
  *
  * Only results of hasp's own tools count: what a server's tool answers cannot make a file's content go.
  */

@@ -5,6 +5,7 @@
 
 #include "agent/gate.h"
 #include "agent/hook_model.h"
+#include "agent/record.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -14,11 +15,10 @@
 
 /* ---- tools ------------------------------------------------------------------------- */
 
+/* The same in every mode: what has been sent stays as it was. A call to one that is off is refused. */
 static bool wanted(void *data, const struct tool *tool)
 {
-	struct agent *agent = data;
-
-	return !gate_hides(agent, tool);
+	return !gate_hides_always(data, tool);
 }
 
 /* Where a tool's effect is not known, the model may say that a call needs those before it. */
@@ -44,15 +44,12 @@ static void declare_wait(const struct tool *tool, json_t *declaration)
 const json_t *turn_tools(struct agent *agent)
 {
 	const struct tool_set *set = agent->options.session->tools;
-	enum approval_mode mode = agent_mode(agent);
 	size_t i;
 	json_t *declaration;
 
-	if (agent->declared && agent->declared_mode == mode)
+	if (agent->declared)
 		return agent->declared;
-	json_decref(agent->declared);
 	agent->declared = tool_set_declare(set, wanted, agent);
-	agent->declared_mode = mode;
 	json_array_foreach(agent->declared, i, declaration)
 		declare_wait(tool_set_find(set, json_string_value(
 			json_object_get(declaration, "name"))), declaration);
@@ -279,6 +276,33 @@ static void publish_held(struct agent *agent, const struct model_reply *reply)
 		publish_piece(agent, BUS_CONTENT, buf_view(&text), span_of("", 0));
 }
 
+/* ---- what has been sent ------------------------------------------------------------- */
+
+/* Before it goes out. Where a hook, or what nobody thought of, changed what was sent, the thinking that is
+ * bound to it stays here. */
+static void keep_beginning(struct agent *agent, struct shaped *shaped)
+{
+	struct sent_share share = sent_compare(agent->sent, &shaped->request);
+	json_t *without;
+
+	if (share.broken && shaped->request.contents == agent->history) {
+		agent_drop_thoughts(agent);
+		shaped->request.contents = agent->history;
+	} else if (share.broken) {
+		without = content_drop_bound_thoughts(shaped->request.contents);
+		if (without) {
+			json_decref(shaped->contents);
+			shaped->contents = without;
+			shaped->request.contents = without;
+		}
+	}
+	sent_take(agent->sent, &shaped->request);
+	if (!share.first) {
+		stats_sent(agent->stats, share.bytes, share.equal);
+		record_share(agent->options.record, (double)share.equal / (double)share.bytes);
+	}
+}
+
 /* ---- a turn ------------------------------------------------------------------------ */
 
 static void shape(struct agent *agent, struct shaped *shaped)
@@ -314,6 +338,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 	uint64_t began = monotonic_ms();
 	bool ok;
 
+	keep_beginning(agent, shaped);
 	shaped->request.enough = &listener->enough;
 	ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
 	shaped->refused = mem_steal(&listener->refused);

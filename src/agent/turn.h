@@ -17,7 +17,7 @@ enum turn_end {
 enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
                        struct err *err);
 
-/* The tools as they are declared now; borrowed, until the mode changes. */
+/* The tools as they are declared, in every mode; borrowed. */
 const json_t *turn_tools(struct agent *agent);
 
 #endif

@@ -34,8 +34,8 @@ static const char rows[] =
 	       "exactly this one and an error where it cannot be had.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
-	        "Send the full content of a file's newest version only; older ones are replaced by a "
-	        "note.")
+	        "At a compaction, keep the full content of a file's newest version only; older ones are "
+	        "replaced by a note.")
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

@@ -110,6 +110,71 @@ size_t content_call_count(const json_t *content)
 	return count;
 }
 
+/* ---- thinking that is bound to what stood before it -------------------------------------------- */
+
+static bool is_word(const json_t *object, const char *name, const char *word)
+{
+	return span_eq(json_span(json_object_get(object, name)), span_str(word));
+}
+
+static bool is_bound(const json_t *part)
+{
+	const json_t *opaque = json_object_get(part, "opaque");
+	const json_t *block = json_object_get(opaque, "block"), *detail;
+	size_t i;
+
+	if (is_word(opaque, "provider", "anthropic"))
+		return json_is_string(json_object_get(opaque, "signature")) ||
+		       is_word(block, "type", "thinking") ||
+		       is_word(block, "type", "redacted_thinking");
+	json_array_foreach(json_object_get(opaque, "reasoning_details"), i, detail)
+		if (json_is_string(json_object_get(detail, "signature")))
+			return true;
+	return false;
+}
+
+/* The message without what binds it, NULL: there is nothing. */
+static json_t *unbound_message(const json_t *message)
+{
+	const json_t *parts = json_object_get(message, "parts"), *part;
+	json_t *kept = json_array(), *own, *copy;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(parts, i, part) {
+		own = is_bound(part) ? json_copy((json_t *)part) : json_incref((json_t *)part);
+		if (is_bound(part)) {
+			any = true;
+			json_object_del(own, "opaque");
+		}
+		json_array_append_new(kept, own);
+	}
+	if (!any) {
+		json_decref(kept);
+		return NULL;
+	}
+	copy = json_copy((json_t *)message);
+	json_object_set_new(copy, "parts", kept);
+	return copy;
+}
+
+json_t *content_drop_bound_thoughts(const json_t *contents)
+{
+	json_t *all = NULL, *without;
+	const json_t *message;
+	size_t i;
+
+	json_array_foreach((json_t *)contents, i, message) {
+		without = content_is_user(message) ? NULL : unbound_message(message);
+		if (!without)
+			continue;
+		if (!all)
+			all = json_copy((json_t *)contents);
+		json_array_set_new(all, i, without);
+	}
+	return all;
+}
+
 /* ---- estimates ------------------------------------------------------------------------------- */
 
 /* In quarters of a token, so that short names add up to something. */

@@ -52,6 +52,14 @@ size_t content_call_count(const json_t *content);
  * was not finished, responses without a call are dropped. Returns a new array; the parts are shared. */
 json_t *content_repair(const json_t *contents);
 
+/* The conversation without the thinking that a provider signed over everything that stood before it, to be sent
+ * when that has changed: Anthropic refuses the request otherwise ("Prefix checks on thinking blocks",
+ * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), also by way of OpenRouter.
+ * Its text stays, and is sent to nobody. What Gemini and OpenAI sign is not bound to what stood before it,
+ * and Gemini demands it. Returns a new array that shares what is not changed; NULL: there is no such
+ * thinking. */
+json_t *content_drop_bound_thoughts(const json_t *contents);
+
 /* A conservative estimate of the tokens of a value, without asking anybody: ASCII text 4 bytes a
  * token, other text 1.3 tokens a code point, an image 258..3,072 by its size, PDF by its bytes. */
 size_t content_estimate_tokens(const json_t *content_or_contents);

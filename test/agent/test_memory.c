@@ -16,6 +16,7 @@
 #include "agent/facts.h"
 #include "agent/memory.h"
 #include "agent/prompt.h"
+#include "agent/told.h"
 #include "agent/source.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -215,7 +216,8 @@ static void the_first_message_escapes_names(void **state)
 	struct opened all = open_all(project, true);
 	struct facts_options options = { .settings = all.settings, .provider = all.provider,
 		                         .memory = all.memory, .now = 1755770000 };
-	char *text = facts_text(&options);
+	json_auto_t *pieces = facts_pieces(&options);
+	char *text = told_text(pieces);
 
 	(void)state;
 	assert_non_null(strstr(text, "21 August 2025"));
@@ -228,23 +230,24 @@ static void the_first_message_escapes_names(void **state)
 	close_all(&all);
 }
 
-static char *system_prompt(struct opened *all, enum approval_mode mode)
+static char *system_prompt(struct opened *all)
 {
 	struct prompt_options options = { .settings = all->settings, .provider = all->provider,
-		                          .memory = memory_global(all->memory), .mode = mode,
-		                          .git = true, .confinement = "SANDBOXED" };
+		                          .memory = memory_global(all->memory), .git = true,
+		                          .confinement = "SANDBOXED" };
 	struct err err = ERR_INIT;
-	char *text;
+	json_auto_t *pieces = NULL;
 
-	if (!prompt_make(&options, &text, &err))
+	if (!prompt_make(&options, &pieces, &err))
 		fail_msg("%s", err.message);
-	return text;
+	return told_text(pieces);
 }
 
 static void the_prompt_has_its_sections(void **state)
 {
 	struct opened all = open_all(project, true);
-	char *text = system_prompt(&all, MODE_DEFAULT);
+	struct prompt_options options = { .settings = all.settings, .plans_folder = "/plans" };
+	char *text = system_prompt(&all);
 	char *plan;
 
 	(void)state;
@@ -253,14 +256,15 @@ static void the_prompt_has_its_sections(void **state)
 	assert_non_null(strstr(text, "# Git"));
 	assert_non_null(strstr(text, "GLOBAL"));
 	assert_null(strstr(text, "# Plan mode"));
-	plan = system_prompt(&all, MODE_PLAN);
+	plan = prompt_mode_text(&options, MODE_PLAN, NULL);
 	assert_non_null(strstr(plan, "# Plan mode"));
+	assert_non_null(strstr(plan, "The folder for plans is /plans."));
 	free(plan);
 	free(text);
 	close_all(&all);
 	setenv("GEMINI_PROMPT_GIT", "0", 1);
 	all = open_all(project, true);
-	text = system_prompt(&all, MODE_DEFAULT);
+	text = system_prompt(&all);
 	assert_null(strstr(text, "# Git"));
 	free(text);
 	close_all(&all);
@@ -272,12 +276,13 @@ static void a_prompt_of_ones_own(void **state)
 	struct opened all;
 	struct prompt_options options = { 0 };
 	struct err err = ERR_INIT;
+	json_t *pieces;
 	char *text;
 
 	(void)state;
 	setenv("GEMINI_SYSTEM_MD", "true", 1);
 	all = open_all(project, true);
-	text = system_prompt(&all, MODE_DEFAULT);
+	text = system_prompt(&all);
 	assert_int_equal(strncmp(text, "OWN PROMPT with read_file, - read_file\n", 39), 0);
 	assert_non_null(strstr(text, "GLOBAL"));
 	free(text);
@@ -287,7 +292,7 @@ static void a_prompt_of_ones_own(void **state)
 	options.settings = all.settings;
 	options.provider = all.provider;
 	options.memory = memory_global(all.memory);
-	assert_false(prompt_make(&options, &text, &err));
+	assert_false(prompt_make(&options, &pieces, &err));
 	assert_int_equal(err.code, ERR_DENIED_BY_POLICY);
 	close_all(&all);
 	unsetenv("GEMINI_SYSTEM_MD");

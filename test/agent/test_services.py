@@ -31,7 +31,7 @@ class World:
         (self.home / ".gemini" / "settings.json").write_text(json.dumps(settings))
 
     def run(self, script, *flags, trust="true", session="one"):
-        with FakeServer(fake_gemini.Provider(), [step if isinstance(step, dict) else
+        with FakeServer(fake_gemini.Provider(append_only=True), [step if isinstance(step, dict) else
                                                  {"reply": step} for step in script]) as server:
             env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GEMINI_API_KEY": "test-key",
                    "GOOGLE_GEMINI_BASE_URL": server.url, "GEMINI_CLI_TRUST_WORKSPACE": trust}
@@ -101,18 +101,20 @@ def test_a_plan_is_written_and_carried_out(world):
     assert code(results[7]) == "file_not_found" and results[8]["file_path"] == str(plan)
     assert results[9]["success"] and plan.read_text() == "# Plan\n"
     assert os.listdir(world.root) == ["a.txt"] and os.listdir(world.plans) == ["big.md"]
-    for i in range(11):
-        inside = 1 <= i <= 8
-        assert ("enter_plan_mode" in done.offered(i)) == (not inside), i
-        assert ("exit_plan_mode" in done.offered(i)) == inside, i
+    assert all({"enter_plan_mode", "exit_plan_mode", "write_file"} <= done.offered(i)
+               for i in range(11))
+    # What a mode means is said once, when it begins.
+    modes = [part["text"] for content in done.sent[-1]["contents"] for part in content["parts"]
+             if "Approval mode: " in part.get("text", "")]
+    assert len(modes) == 3 and ["# Plan mode" in text for text in modes] == [False, True, False]
 
 
 def test_who_begins_in_plan_mode_is_told_the_folder(world):
     done = world.run([[write(world.plans / "p.md")],
                       [call("exit_plan_mode", {"plan_filename": "p.md"})],
                       [write("a.txt")], [text("Done.")]], "--approval-mode", "plan")
-    system = done.sent[0]["systemInstruction"]["parts"][0]["text"]
-    assert "The folder for plans is %s." % world.plans in system
+    first = done.sent[0]["contents"][0]["parts"][0]["text"]
+    assert "The folder for plans is %s." % world.plans in first
     results = done.results()
     assert results[0]["success"] and "file_path" in results[1]
     assert code(results[2]) == "denied_by_policy"  # the default mode, and nobody is there

@@ -146,10 +146,11 @@ class World:
         return sorted(self.home.glob(".gemini/tmp/*/chats/session-*"),
                       key=lambda path: path.stat().st_mtime_ns)
 
-    def fake(self, script, kind="gemini", **options):
+    def fake(self, script, kind="gemini", append_only=True, **options):
+        """`append_only`: each request has to begin with the one before it."""
         steps = [step if isinstance(step, dict) else {"reply": step} for step in script]
-        server = FakeServer(KINDS[kind][0](key=KEY), steps, **options)
-        server.kind = kind
+        server = FakeServer(KINDS[kind][0](key=KEY, append_only=append_only), steps, **options)
+        server.kind, server.model = kind, None
         return server
 
     def environment(self, server=None, **more):
@@ -161,7 +162,7 @@ class World:
 
     @staticmethod
     def argv(server, args, env=None):
-        model = KINDS[server.kind][4] if server else None
+        model = (getattr(server, "model", None) or KINDS[server.kind][4]) if server else None
         return [program(env), *(["-m", model] if model else []), *map(str, args)]
 
     def start(self, server, *args, env=None, **options):
@@ -171,9 +172,9 @@ class World:
                                 env=self.environment(server, **(env or {})), **options)
 
     def run(self, script, *args, kind="gemini", violations=0, whole=True, env=None, auto=None,
-            **options):
+            append_only=True, **options):
         """One run to its end against a server of its own, which has to be asked for all of the script."""
-        with self.fake(script, kind, auto=auto) as server:
+        with self.fake(script, kind, append_only, auto=auto) as server:
             done = self.command(*args, server=server, env=env, **options)
         assert len(server.violations) == violations, server.violations
         assert not whole or not server.script, "steps that were not asked for: %r\n%s" % (

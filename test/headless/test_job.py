@@ -72,6 +72,8 @@ def check_json(done):
     assert done.out.startswith(b"{\n  ") and done.err == ""
     assert set(done.json) == {"session_id", "response", "stats"}
     assert done.json["response"] == ANSWER
+    assert set(done.json["stats"]["cached"]) == {"requests", "bytes", "equal", "share", "least",
+                                                 "tokens"}
     tools = done.json["stats"]["tools"]
     assert (tools["totalCalls"], tools["totalSuccess"], tools["totalFail"]) == (5, 3, 2)
     assert tools["byName"]["safe_patch"]["count"] == 3
@@ -103,8 +105,8 @@ def check_stream(done):
     assert set(results[1]["error"]) == {"type", "message"} and "it adds" in results[4]["output"]
     assert events[-1]["status"] == "success"
     stats = events[-1]["stats"]
-    assert set(stats) == {"total_tokens", "input_tokens", "output_tokens", "cached", "input",
-                          "duration_ms", "tool_calls", "models"}
+    assert set(stats) == {"total_tokens", "input_tokens", "output_tokens", "cached", "cached_share",
+                          "input", "duration_ms", "tool_calls", "models"}
     assert stats["tool_calls"] == 5 and stats["total_tokens"] > 0
     assert done.err == ""
 

@@ -61,8 +61,8 @@ OTHERS = {"run_shell_command", "write_background_input", "save_memory"}
 
 
 def told_of_off(done):
-    """Tools that the system prompt says are off: name: the mode that would allow it."""
-    lines = [line for line in done.sent[0]["systemInstruction"]["parts"][0]["text"].splitlines()
+    """Tools that the first message says are off: name: the mode that would allow it."""
+    lines = [line for line in done.sent[0]["contents"][0]["parts"][0]["text"].splitlines()
              if "These tools are off" in line]
     if not lines:
         return {}
@@ -84,13 +84,17 @@ def by_mode(names, mode):
     (["--allowed-tools", "run_shell_command,write_file", "--approval-mode", "auto_edit"],
      by_mode({"save_memory", "write_background_input"}, "yolo")),
 ])
-def test_tools_that_are_off_are_not_offered_but_named(world, args, off):
+def test_tools_that_are_off_are_named(world, args, off):
+    """They are declared all the same, as in every mode; an error lists only those that are on."""
     done = world.run([[call("nonesuch", {})], [text("Done.")]], "-p", "x", *args)
-    offered = [tool["name"] for tool in done.sent[0]["tools"][0]["functionDeclarations"]]
-    assert told_of_off(done) == off and not set(off) & set(offered)
+    declared = [tool["name"] for tool in done.sent[0]["tools"][0]["functionDeclarations"]]
+    assert told_of_off(done) == off and set(off) <= set(declared)
+    assert EDITORS | OTHERS | {"enter_plan_mode", "exit_plan_mode"} <= set(declared)
     (unknown,) = done.results()
     assert unknown["error"]["code"] == "unknown_tool"
-    assert unknown["message"].split("The tools are: ")[1] == ", ".join(offered) + "."
+    named = unknown["message"].split("The tools are: ")[1].rstrip(".").split(", ")
+    assert named == [name for name in declared if name in named] and not set(off) & set(named)
+    assert "read_file" in named and ("update_file" in named) == ("update_file" not in off)
 
 
 def test_a_mode_that_is_forbidden_is_not_said_to_help(world):

@@ -2,7 +2,8 @@
 """Anthropic's Messages API, as strict as the real one.
 
 Replies are lists of parts: text("..."), thought("..."), redacted(), call("name", {...}).  Thoughts
-are signed; what was signed has to come back byte for byte and where it stood.
+are signed; what was signed has to come back byte for byte and where it stood, and nothing before it
+may have changed (prefix.py).  Provider(append_only=True): nor in requests without thoughts.
 
 As a program: python3 fake_anthropic.py --port-file F (--script FILE.json | --answer-by auto)
 [--lenient], the last for other programs than hasp: nothing is checked.
@@ -13,6 +14,7 @@ import sys
 
 import fake_server
 from fake_openai import as_json, event, halves
+from prefix import Appended, Bound
 from strict import (BOOL, INTEGER, LIST, OBJECT, TEXT, Rule, base64_text, between, by_type, closed,
                     each, is_, matching, may, members, thing)
 
@@ -151,8 +153,10 @@ def marks(value):
 
 
 class Provider:
-    def __init__(self, key="test-key", bearer=False, vertex=False, lenient=False):
+    def __init__(self, key="test-key", bearer=False, vertex=False, lenient=False,
+                 append_only=False):
         self.key, self.bearer, self.vertex, self.count = key, bearer, vertex, 0
+        self.bound, self.appended = Bound(), Appended() if append_only else None
         self.lenient = lenient
         self.signed = {}   # signature or hidden data -> the block as sent
         self.sent = {}     # id of a call -> (name, input)
@@ -182,6 +186,9 @@ class Provider:
         if marks(body) > BREAKPOINTS:
             found.append("A maximum of 4 blocks with cache_control may be provided. Found %d."
                          % marks(body))
+        found = found or self.bound.check(body)
+        if self.appended and not found and not counted:
+            found += self.appended.check(body)
         return found
 
     def check_head(self, request):
@@ -248,7 +255,8 @@ class Provider:
                     continue
                 if self.sent[one["id"]] != (one["name"], one["input"]):
                     found.append("the call %s has changed" % one["id"])
-                if self.turns[one["id"]] != thoughts:
+                # All of a message may be left out; what is between others is missed (prefix.py).
+                if thoughts and self.turns[one["id"]] != thoughts:
                     found.append("`thinking` blocks in the assistant message cannot be modified: "
                                  "they must remain as they were")
         last = [one["content"] for one in body["messages"] if one["role"] == "assistant"][-1:]
@@ -301,6 +309,7 @@ class Provider:
                 yield from call_events(index, calls[-1], part)
             else:
                 yield from text_events(index, part["text"])
+        self.bound.made(request.body, thoughts)
         for given in calls:
             self.turns[given] = thoughts
         yield {"type": "message_delta", "delta": {

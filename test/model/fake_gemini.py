@@ -4,7 +4,8 @@
 Replies are lists of parts: text("..."), thought("..."), call("name", {...}), or a part as the API
 writes it.  Each part is a chunk of its own.  A request with a "reply" of {"chunks": [...]} gets
 these chunks as they are.  Models of version 3 sign the first call of each reply, and the
-signature has to come back byte for byte.
+signature has to come back byte for byte.  Provider(append_only=True): each request begins with the one
+before it (prefix.py).
 
 As a program: python3 fake_gemini.py --port-file F (--script FILE.json | --answer-by auto)
 """
@@ -14,6 +15,7 @@ import os
 import re
 
 import fake_server
+from prefix import Appended
 
 SKIP = "skip_thought_signature_validator"
 FIELDS = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig",
@@ -62,7 +64,8 @@ def last_turn(contents):
 
 
 class Provider:
-    def __init__(self, key="test-key", bearer=False, headers=None, ids=True):
+    def __init__(self, key="test-key", bearer=False, headers=None, ids=True, append_only=False):
+        self.appended = Appended() if append_only else None
         self.key, self.bearer, self.headers, self.ids = key, bearer, headers or {}, ids
         self.signed = {}  # id of a call -> its signature; and the text of signed texts
         self.count = 0
@@ -92,6 +95,8 @@ class Provider:
         found += self.check_contents(body.get("contents"), newer(route.group(2)))
         found += self.check_tools(body, newer(route.group(2)))
         found += self.check_generation(body.get("generationConfig", {}), route.group(2))
+        if self.appended and not found and route.group(3) != "countTokens":
+            found += self.appended.check(body)
         return found
 
     def check_headers(self, request, route):

@@ -10,7 +10,7 @@ Provider(flavour=...) is one of those who speak chat completions in their own wa
     "own"         a server of one's own: whole calls without ids, and tolerant
 
 What was sent is remembered: arguments of calls, encrypted reasoning and details have to come back
-byte for byte.
+byte for byte.  Provider(append_only=True): each request begins with the one before it (prefix.py).
 
 As a program: python3 fake_openai.py --port-file F (--script FILE.json | --answer-by auto)
 [--lenient], the last for other programs than hasp: nothing is checked.
@@ -20,6 +20,7 @@ import re
 import sys
 
 import fake_server
+from prefix import Appended
 from strict import (BOOL, INTEGER, LIST, NUMBER, OBJECT, TEXT, Rule, between, by_type, closed,
                     data_url, each, is_, json_object, matching, may, members, thing)
 
@@ -187,8 +188,9 @@ def check_choice(body, names):
 
 
 class Provider:
-    def __init__(self, key="test-key", flavour="openai", lenient=False):
+    def __init__(self, key="test-key", flavour="openai", lenient=False, append_only=False):
         self.key, self.flavour, self.count = key, flavour, 0
+        self.appended = Appended() if append_only else None
         self.lenient = lenient
         self.sent = {}        # id of a call -> (name, arguments)
         self.thoughts = {}    # id of a call -> the thoughts before it
@@ -204,8 +206,12 @@ class Provider:
         if found or request.body is None:
             return found or ["there is no body"]
         if request.path.endswith("/chat/completions"):
-            return self.check_chat(request.body)
-        return self.check_responses(request.body)
+            found = self.check_chat(request.body)
+        else:
+            found = self.check_responses(request.body)
+        if self.appended and not found:
+            found = self.appended.check(request.body)
+        return found
 
     def check_head(self, request):
         headers = request.headers

@@ -31,8 +31,22 @@ def two_turns(conversation, **request):
     assert first["finish"] == "tools"
     conversation.answer({"response": {"output": "x"}, "parts": [PNG, PDF, CLIP]},
                         {"response": {"error": "no"}}, then=[text("Go on.")],
-                        tools=[READ, LIST], **request)
-    return conversation.say("And?", PDF, tools=[READ, LIST], **request)
+                        system="Be brief.", tools=[READ, LIST], **request)
+    return conversation.say("And?", PDF, system="Be brief.", tools=[READ, LIST], **request)
+
+
+@pytest.mark.parametrize("change", [{"system": "Be long."}, {"tools": [READ]},
+                                    {"system": "Be brief.", "first": "Listen."}])
+def test_the_fake_refuses_thinking_whose_beginning_has_changed(change):
+    script = [{"reply": [thought("Hm."), text("Yes.")]}, {"reply": [text("No.")]}]
+    with FakeServer(fake_anthropic.Provider(), script) as server:
+        conversation = talk(server, "claude-opus-5-5")
+        conversation.say("Look.", system="Be brief.", tools=[READ, LIST])
+        if "first" in change:
+            conversation.contents[0]["parts"][0]["text"] = change.pop("first")
+        with pytest.raises(AssertionError, match="bound to a different conversation"):
+            conversation.say("And?", **dict({"system": "Be brief.", "tools": [READ, LIST]},
+                                            **change))
 
 
 @pytest.mark.parametrize("thinking", ["default", "off", "low", "high"])
