@@ -384,15 +384,22 @@ static struct prompt_options prompt_options(const struct host *host)
 	};
 }
 
+/* The caller frees; NULL: no tool is off. */
+static char *off_text_in(const struct host *host, enum approval_mode mode)
+{
+	const struct off_tools off = { .policy = host->options.policy, .session = &host->session,
+		                       .settings = host->options.settings, .mode = mode,
+		                       .interactive = host->options.interactive };
+
+	return off_tools_text(&off);
+}
+
 /* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
 static json_t *surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
 	const struct prompt_options prompt = prompt_options(host);
-	const struct off_tools off = { .policy = host->options.policy, .session = &host->session,
-		                       .settings = host->options.settings, .mode = mode,
-		                       .interactive = host->options.interactive };
-	_cleanup_free_ char *off_text = off_tools_text(&off);
+	_cleanup_free_ char *off_text = off_text_in(host, mode);
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
 	_cleanup_free_ char *date = facts_date(time(NULL));
 	json_t *context = json_deep_copy(host->context);
@@ -451,6 +458,7 @@ static bool open_agent(struct host *host, struct err *err)
 	const struct host_options *from = &host->options;
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
 	const struct prompt_options prompt = prompt_options(host);
+	_cleanup_free_ char *off_text = off_text_in(host, from->mode);
 	struct agent_options options = {
 		.model = host->model, .parameters = &host->choice.parameters,
 		.session = &host->session, .bus = host->bus,
