@@ -277,7 +277,9 @@ static bool read_history(struct host *host, struct err *err)
 	if (defects.len)
 		notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
-	host->sent = json_incref(read.sent);
+	/* Where messages are missing, it does not begin with what was sent. */
+	if (!read.bad_lines && !read.gap_lines)
+		host->sent = json_incref(read.sent);
 	host->first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
 	if (host->options.resume_file && !host->options.session_id)
