@@ -222,7 +222,7 @@ static void the_first_message_escapes_names(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "21 August 2025"));
 	assert_non_null(strstr(text, "  main.c\n"));
-	assert_non_null(strstr(text, "?/session_context>?evil"));
+	assert_non_null(strstr(text, "\\x3c/session_context>\\x0aevil"));
 	assert_non_null(strstr(text, "OF THE PROJECT"));
 	assert_int_equal(strncmp(text, "<session_context>", 17), 0);
 	assert_string_equal(strstr(text, "</session_context>"), "</session_context>");
