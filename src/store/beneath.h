@@ -12,9 +12,17 @@ struct workspace_root {
 	int fd;      /* owned; O_PATH */
 };
 
+/* Another absolute spelling of a root. */
+struct workspace_name {
+	char *text; /* owned */
+	size_t root;
+};
+
 struct workspace {
 	struct workspace_root *roots; /* owned */
 	size_t count;
+	struct workspace_name *names; /* owned */
+	size_t name_count, name_cap;
 	struct folder_cache *clean; /* owned */
 	struct digests *digests;    /* owned */
 };

@@ -89,9 +89,23 @@ void workspace_free(struct workspace *ws)
 			close(ws->roots[i].fd);
 	}
 	free(ws->roots);
+	for (size_t i = 0; i < ws->name_count; i++)
+		free(ws->names[i].text);
+	free(ws->names);
 	folder_cache_free(ws->clean);
 	digests_free(ws->digests);
 	free(ws);
+}
+
+void workspace_name_root(struct workspace *ws, const char *name, const char *root)
+{
+	for (size_t i = 0; i < ws->count && name[0] == '/'; i++) {
+		if (strcmp(workspace_root_path(ws, i), root) != 0)
+			continue;
+		ws->names = mem_grow(ws->names, &ws->name_cap, ws->name_count + 1, sizeof(*ws->names));
+		ws->names[ws->name_count++] = (struct workspace_name){ mem_strdup(name), i };
+		return;
+	}
 }
 
 size_t workspace_root_count(const struct workspace *ws)
@@ -133,27 +147,32 @@ static const char *beneath_text(const char *path, const char *root)
 	}
 }
 
+/* Takes the root if the path is beneath this spelling of it and beneath no longer one so far. */
+static void try_name(const char *path, const char *name, size_t root, size_t *best_len,
+                     size_t *ret_root, const char **ret_rest)
+{
+	const char *rest = beneath_text(path, name);
+
+	if (!rest || (*ret_rest && strlen(name) <= *best_len))
+		return;
+	*best_len = strlen(name);
+	*ret_root = root;
+	*ret_rest = rest;
+}
+
 bool workspace_match(const struct workspace *ws, const char *path, size_t *ret_root,
                      const char **ret_rest)
 {
-	const char *best = NULL;
 	size_t best_len = 0;
 
+	*ret_rest = NULL;
 	for (size_t i = 0; i < ws->count; i++) {
-		const char *names[] = { ws->roots[i].path, ws->roots[i].alias };
-
-		for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-			const char *rest = beneath_text(path, names[k]);
-
-			if (!rest || (best && strlen(names[k]) <= best_len))
-				continue;
-			best = rest;
-			best_len = strlen(names[k]);
-			*ret_root = i;
-		}
+		try_name(path, ws->roots[i].path, i, &best_len, ret_root, ret_rest);
+		try_name(path, ws->roots[i].alias, i, &best_len, ret_root, ret_rest);
 	}
-	*ret_rest = best;
-	return best != NULL;
+	for (size_t i = 0; i < ws->name_count; i++)
+		try_name(path, ws->names[i].text, ws->names[i].root, &best_len, ret_root, ret_rest);
+	return *ret_rest != NULL;
 }
 
 void place_release(struct place *place)

@@ -5,7 +5,7 @@
  * Every path is resolved by the kernel beneath a root descriptor (openat2 with
  * RESOLVE_BENEATH), so "..", absolute paths, symlinks and races cannot leave it.
  * A relative path is beneath the first root.  An absolute path must name a root
- * or something beneath one; it is taken apart as text, after removing "." and
+ * (as it was given, canonically, or by one of its names) or something beneath one; it is taken apart as text, after removing "." and
  * empty components, and then resolved beneath that root.  Symlinks inside the
  * workspace are followed, also absolute ones whose target is beneath a root;
  * the place then names the target.
@@ -31,6 +31,11 @@ struct folder_cache;
 bool workspace_open(const char *const *roots, size_t count, struct workspace **ret,
                     struct err *err);
 void workspace_free(struct workspace *ws);
+
+/* Gives a root another absolute spelling, such as one through a link: paths that begin with it
+ * are that root's, and what follows is resolved beneath it as ever.  `root` is its canonical
+ * path; without such a root nothing happens.  Before the workspace is used. */
+void workspace_name_root(struct workspace *ws, const char *name, const char *root);
 
 size_t workspace_root_count(const struct workspace *ws);
 /* The canonical absolute path, and the descriptor, of root `i`; borrowed. */

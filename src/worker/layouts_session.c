@@ -83,6 +83,8 @@ static const struct wire_layout layout_plan = WIRE_LAYOUT("sandbox_plan", struct
 static const struct wire_field hello_fields[] = {
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.roots, options.root_count, LIMIT_WIRE_TEXTS,
 	             NULL),
+	WIRE_COUNTED(TEXTS, struct wire_hello, options.root_names, options.root_name_count,
+	             LIMIT_WIRE_TEXTS, NULL),
 	WIRE_FIELD(TEXT_OR_NULL, struct wire_hello, options.journal_folder, LIMIT_WIRE_PATH),
 	WIRE_FIELD(ENUM, struct wire_hello, options.durability, DURABILITY_RENAME + 1),
 	WIRE_FIELD(U64, struct wire_hello, options.max_file_bytes, 0),

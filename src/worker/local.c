@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/network.h"
 #include "sandbox/probe.h"
 #include "sandbox/temp.h"
@@ -262,6 +263,56 @@ static const struct provider_info *local_weaker(void *data)
 	return atomic_load(&((struct local *)data)->told);
 }
 
+/* Adds one more spelling of a root, if it is absolute and leads there now. */
+static void name_root(const char ***names, size_t *count, size_t *cap, const char *name,
+                      const char *root)
+{
+	_cleanup_free_ char *leads_to = name && name[0] == '/' ? realpath(name, NULL) : NULL;
+
+	if (!leads_to || strcmp(leads_to, root) != 0 || strcmp(name, root) == 0)
+		return;
+	for (size_t i = 0; i + 1 < *count; i += 2)
+		if (strcmp((*names)[i], name) == 0)
+			return;
+	*names = mem_grow(*names, cap, *count + 3, sizeof(**names));
+	(*names)[(*count)++] = mem_strdup(name);
+	(*names)[(*count)++] = mem_strdup(root);
+	(*names)[*count] = NULL;
+}
+
+/* How users spell the roots: as they gave them, and as their shell spells the current folder
+ * ($PWD goes through links where the kernel's name of it does not). */
+static void name_roots(struct worker_options *options)
+{
+	const char *shell = getenv("PWD");
+	_cleanup_free_ char *cwd = getcwd(NULL, 0);
+	const char **names = (const char **)options->root_names;
+	size_t count = options->root_name_count, cap = 0;
+
+	if (names) { /* the copy has room for no more */
+		const char **room = mem_alloc(count + 1, sizeof(*room));
+
+		memcpy(room, names, count * sizeof(*room));
+		free(names);
+		names = room;
+		cap = count + 1;
+	}
+	for (size_t i = 0; i < options->root_count; i++) {
+		const char *given = options->roots[i];
+		_cleanup_free_ char *root = realpath(given, NULL);
+		_cleanup_free_ char *here = cwd ? path_join(cwd, given) : NULL;
+		_cleanup_free_ char *there = shell && shell[0] == '/' ? path_join(shell, given) : NULL;
+
+		if (!root)
+			continue;
+		name_root(&names, &count, &cap, here, root);
+		name_root(&names, &count, &cap, there, root);
+		name_root(&names, &count, &cap, shell, root);
+	}
+	options->root_names = names;
+	options->root_name_count = count;
+}
+
 /* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are made
  * on what git's files were last seen to say; if the worker finds that they say something else, they
  * are read (sandbox/plan_read.c) and another is started.  The plan is the caller's. */
@@ -470,6 +521,7 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 		return false;
 	}
 	make_journal(&local->options);
+	name_roots(&local->options);
 	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
 	if (options->commands_only) { /* the plan checks the roots, and says what there is */
 		if (!make_plan(local, &plan_of, &plan, err)) {

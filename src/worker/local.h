@@ -25,6 +25,10 @@
 struct worker_options {
 	const char *const *roots;   /* at least one; for a command: paths over there */
 	size_t root_count;
+	/* Other absolute spellings of roots, in pairs: the spelling, and the canonical root. Paths that
+	 * begin with it are that root's. provider_local adds those that `roots` themselves have. */
+	const char *const *root_names;
+	size_t root_name_count;
 	const char *journal_folder; /* absolute; where apply_changes keeps its journal; NULL over there:
 	                             * its own default */
 	enum durability durability;

@@ -26,6 +26,8 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 	struct worker_options copy = *options;
 
 	copy.roots = (const char *const *)texts_copy(options->roots, options->root_count);
+	copy.root_names = (const char *const *)texts_copy(options->root_names,
+	                                                  options->root_name_count);
 	copy.write = (const char *const *)texts_copy(options->write, options->write_count);
 	copy.read = (const char *const *)texts_copy(options->read, options->read_count);
 	copy.deny = (const char *const *)texts_copy(options->deny, options->deny_count);
@@ -38,6 +40,7 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 void worker_options_release(struct worker_options *options)
 {
 	texts_free((char **)options->roots);
+	texts_free((char **)options->root_names);
 	texts_free((char **)options->write);
 	texts_free((char **)options->read);
 	texts_free((char **)options->deny);

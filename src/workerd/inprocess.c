@@ -159,6 +159,9 @@ bool provider_inprocess(const struct inprocess_options *options, struct provider
 		provider_free(&own->provider);
 		return false;
 	}
+	for (size_t i = 0; i + 1 < options->root_name_count; i += 2)
+		workspace_name_root(worker->workspace, options->root_names[i],
+		                    options->root_names[i + 1]);
 	worker->hides = plan && plan_hides_beneath(plan, worker->workspace);
 	own->watcher = watcher_new(worker->workspace);
 	if (options->ret_recovered)

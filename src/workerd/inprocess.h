@@ -12,6 +12,8 @@
 struct inprocess_options {
 	const char *const *roots; /* at least one; "." is the current folder */
 	size_t root_count;
+	const char *const *root_names; /* as in struct worker_options (worker/local.h) */
+	size_t root_name_count;
 	const char *journal_folder; /* absolute; where apply_changes keeps its journal */
 	enum durability durability;
 	size_t max_file_bytes; /* 0: the default */

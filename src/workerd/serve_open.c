@@ -16,6 +16,8 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 	const struct inprocess_options options = {
 		.roots = from->roots,
 		.root_count = from->root_count,
+		.root_names = from->root_names,
+		.root_name_count = from->root_name_count,
 		.journal_folder = from->journal_folder,
 		.durability = from->durability,
 		.max_file_bytes = (size_t)from->max_file_bytes,
