@@ -90,6 +90,37 @@ def test_a_mention_does_not_leave_the_project(world, prompt):
     assert "CANARY" not in said and "root:x:0" not in said
 
 
+def test_folders_are_reached_by_the_ways_their_users_spell(world):
+    """Through links: the current folder as the shell names it, a further one as the flag does."""
+    world.write("a.txt", "ALPHA\n")
+    (world.top / "more").mkdir()
+    (world.top / "more" / "b.txt").write_text("BETA\n")
+    (world.top / "way").symlink_to("project")
+    (world.top / "other").symlink_to("more")
+    way, other = world.top / "way", world.top / "other"
+    done = world.run([[call("read_file", {"file_path": str(way / "a.txt")}),
+                       call("read_file", {"file_path": str(other / "b.txt")}),
+                       call("search_files", {"pattern": "A$", "regex": True, "output": "files"})],
+                      [text("Done.")]],
+                     "-p", "see @%s and @%s" % (way / "a.txt", other / "b.txt"),
+                     "--include-directories", str(other), env={"PWD": str(way)})
+    last = json.dumps(done.sent[0]["contents"][-1])
+    assert "ALPHA" in last and "BETA" in last
+    assert "is outside the workspace" not in done.said(1) and done.said(1).count("BETA") >= 2
+    assert str(world.top / "more" / "b.txt") in done.said(1)
+
+
+def test_what_was_just_read_is_overwritten_without_its_hash(world):
+    world.write("a.txt", "alpha\n")
+    world.write("b.txt", "beta\n")
+    done = world.run([[call("read_file", {"file_path": "a.txt"})],
+                      [call("write_file", {"file_path": "a.txt", "content": "new\n"}),
+                       call("write_file", {"file_path": "b.txt", "content": "new\n"})],
+                      [text("Done.")]], "-p", "change them", "--yolo")
+    assert world.read("a.txt") == "new\n" and world.read("b.txt") == "beta\n"
+    assert "last read or wrote" in done.said(2) and "base_required" in done.said(2)
+
+
 @pytest.mark.parametrize("args,files", [
     (["-p", "why? @a.txt"], ["ALPHA"]), (["what", "is this?"], []), (["-p", ""], ["BETA"]), ([], ["BETA"])])
 def test_what_is_piped_in_beside_a_prompt_names_no_files(world, args, files):

@@ -148,3 +148,50 @@ def test_a_client_that_is_never_ready_ends_the_server_too(folders):
     client.start("tools/call", {"name": "read_file", "arguments": {"file_path": "a"}})
     client.process.terminate()
     assert client.process.wait(60) == 128 + 15
+
+
+@pytest.mark.parametrize("by", ["flag", "client", "shell"])
+def test_a_root_is_reached_by_the_way_through_a_link(folders, by):
+    ws, top = folders
+    (top / "link").symlink_to("two")
+    if by == "flag":
+        client = ws.client("--root", str(top / "link"))
+    elif by == "client":
+        client = ws.client(capabilities=OFFERS, answers=listing((top / "link").as_uri()))
+    else:
+        client = ws.client(cwd=top / "two", env={"PWD": str(top / "link")})
+    for folder in ("link", "two"):
+        assert content(client, str(top / folder / "b")) == "two\n"
+        assert client.call("search_files", pattern="two", path=str(top / folder))["matches"] == 1
+        read = client.request("resources/read", {"uri": (top / folder / "b").as_uri()})
+        assert read["contents"][0]["text"] == "two\n"
+    assert code(client, str(top / "link" / ".." / "here" / "a")) == "outside_workspace"
+
+
+def test_what_names_no_path_looks_in_all_roots(folders):
+    ws, top = folders
+    client = ws.client(capabilities=OFFERS, answers=listing((top / "one folder").as_uri(),
+                                                            (top / "two").as_uri()))
+    roots = [str(top / "one folder"), str(top / "two")]
+    for _ in range(2):  # the second time from what the session knows of the trees
+        found = client.call("search_files", pattern="o", output="files")
+        assert found["roots"] == roots and found["files"] == ["a", str(top / "two" / "b")]
+    (top / "two" / "c").write_text("more\n")
+    found = client.call("search_files", pattern="o", output="files")
+    assert found["files"] == ["a", str(top / "two" / "b"), str(top / "two" / "c")]
+    found = client.call("glob", patterns=["*"], order="name")
+    assert found["roots"] == roots and found["files"] == ["a", str(top / "two" / "b"),
+                                                          str(top / "two" / "c")]
+
+
+def test_a_write_without_a_hash_takes_what_the_client_last_had(folders):
+    ws, top = folders
+    client, other = ws.client(), ws.client()
+    assert client.call("write_file", file_path="a", content="x\n")["error"]["code"] == "base_required"
+    assert content(client, "a") == "here\n"
+    assert other.call("write_file", file_path="a", content="x\n")["error"]["code"] == "base_required"
+    written = client.call("write_file", file_path="a", content="first\n")
+    assert written["success"] and "last read or wrote" in written["note"]
+    (ws.folder / "a").write_text("of others\n")
+    assert client.call("write_file", file_path="a", content="x\n")["error"]["code"] == "base_required"
+    assert (ws.folder / "a").read_text() == "of others\n"

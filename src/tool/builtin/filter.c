@@ -86,3 +86,40 @@ void filter_put_state(struct session *session, json_t *file, const struct sha256
 	json_object_set_new(file, "sha256", json_sha256(sha256));
 	json_object_set_new(file, "size", json_size(size));
 }
+
+const char **filter_roots(struct provider *provider, const char *path, size_t *ret_count)
+{
+	const char **roots, *root;
+	size_t count = 1;
+
+	while (!path && provider->ops->root(provider, count))
+		count++;
+	roots = mem_alloc(count, sizeof(*roots));
+	roots[0] = path ? path : ".";
+	for (size_t i = 1; i < count && (root = provider->ops->root(provider, i)); i++)
+		roots[i] = root;
+	*ret_count = count;
+	return roots;
+}
+
+void filter_put_roots(json_t *result, struct provider *provider, size_t count)
+{
+	json_t *roots;
+	const char *root;
+
+	if (count < 2)
+		return;
+	roots = json_array();
+	for (size_t i = 0; i < count && (root = provider->ops->root(provider, i)); i++)
+		json_array_append_new(roots, json_cstr(root));
+	json_object_set_new(result, "roots", roots);
+}
+
+char *filter_glob_folder(const char *pattern)
+{
+	size_t len = strcspn(pattern, "*?[{\\");
+
+	while (len > 0 && pattern[len] != '/')
+		len--;
+	return mem_dup(pattern, len);
+}

@@ -30,4 +30,13 @@ void filter_put_denied(json_t *result, size_t denied, const char *why);
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
                       uint64_t size);
 
+/* Where a call looks that names no path: every root of the workspace, the first as ".". With `path`
+ * that alone. The caller frees the array; its strings are borrowed. */
+const char **filter_roots(struct provider *provider, const char *path, size_t *ret_count);
+/* The folder that a glob names before anything in it means more than itself: "/a/b" of
+ * "/a/b/x*.c". The caller frees. */
+char *filter_glob_folder(const char *pattern);
+/* Names the roots that were looked in, where there is more than one. */
+void filter_put_roots(json_t *result, struct provider *provider, size_t count);
+
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
+#include "base/path.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/filter.h"
@@ -41,8 +43,8 @@ static const char arguments_schema[] = SCHEMA(
 			"Globs relative to path; a file has to match one of them, and none that \
 begins with an exclamation mark."},
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder to look in: absolute, or relative to the workspace folder, \
-which is the default."},
+			"The folder to look in: absolute, or relative to the first workspace folder. \
+Default: all of them."},
 		"exclude": {"type": "array", "maxItems": 1000,
 			"items": {"type": "string", "minLength": 1},
 			"description": "Globs of files or folders to leave out."},
@@ -65,6 +67,8 @@ static const char result_schema[] = SCHEMA(
 	{"type": "object", "required": ["path", "files", "more", "ignored"],
 	 "additionalProperties": false, "properties": {
 	 "path": {"type": "string", "description": "The folder that was looked in."},
+	 "roots": {"type": "array", "items": {"type": "string"}, "description":
+		"The workspace folders, if it was several."},
 	 "files": {"type": "array", "items": {"oneOf": [
 		{"type": "string", "description":
 			"Relative to the first workspace folder, or absolute outside of it."},
@@ -123,6 +127,20 @@ static char *absolute_folder(struct provider *provider, const char *path)
 	return folder;
 }
 
+/* Whether an absolute pattern is for another root than `folder`. */
+static bool is_elsewhere(struct provider *provider, const char *folder, const char *text)
+{
+	const char *root;
+
+	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++) {
+		size_t len = strlen(root);
+
+		if (strcmp(root, folder) != 0 && strncmp(text, root, len) == 0 && text[len] == '/')
+			return true;
+	}
+	return false;
+}
+
 /* One pattern as the walk takes it, which begins at the folder. */
 static bool add_pattern(struct patterns *patterns, const char *folder, const char *text,
                         struct err *err)
@@ -145,9 +163,13 @@ static bool add_pattern(struct patterns *patterns, const char *folder, const cha
 	return true;
 }
 
-static bool read_patterns(const json_t *arguments, const char *folder, struct patterns *ret,
-                          struct err *err)
+/* With `every_root` patterns for other roots are no fault; if there are no others, *ret_none is
+ * set. */
+static bool read_patterns(struct provider *provider, const json_t *arguments, const char *folder,
+                          bool every_root, struct patterns *ret, bool *ret_none, struct err *err)
 {
+	size_t elsewhere = 0;
+
 	size_t count, more;
 	_cleanup_free_ const char **texts = argument_strings(arguments, "patterns", &count);
 	_cleanup_free_ const char **exclude = argument_strings(arguments, "exclude", &more);
@@ -158,11 +180,15 @@ static bool read_patterns(const json_t *arguments, const char *folder, struct pa
 	for (size_t i = 0; i < count; i++) {
 		if (texts[i][0] == '!' && texts[i][1])
 			ret->exclude[ret->exclude_count++] = texts[i] + 1;
+		else if (every_root && is_elsewhere(provider, folder, texts[i]) &&
+		         !path_is_under(texts[i], folder))
+			elsewhere++;
 		else if (!add_pattern(ret, folder, texts[i], err))
 			return false;
 	}
 	for (size_t i = 0; i < more; i++)
 		ret->exclude[ret->exclude_count++] = exclude[i];
+	*ret_none = elsewhere && !ret->include_count;
 	if (!ret->include_count && count)
 		ret->stays_on_top = false; /* nothing but exceptions: to everything */
 	return true;
@@ -226,8 +252,10 @@ static json_t *entry_json(struct session *session, const json_t *arguments, cons
 {
 	const bool details = argument_bool(arguments, "details", false);
 	const bool hashes = argument_bool(arguments, "with_hashes", false);
-	_cleanup_free_ char *path = mem_printf("%s%s", prefix, entry->path);
-	_cleanup_free_ char *absolute = mem_printf("%s/%s", folder, entry->path);
+	_cleanup_free_ char *path = mem_printf("%s%s", entry->path[0] == '/' ? "" : prefix,
+	                                       entry->path);
+	_cleanup_free_ char *absolute = entry->path[0] == '/' ? mem_strdup(entry->path) :
+	                                mem_printf("%s/%s", folder, entry->path);
 	json_t *object;
 
 	if (!details && !hashes)
@@ -287,47 +315,131 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	return result;
 }
 
+/* Adds the files of another root, by the paths that other tools take. */
+static void add_walk(struct session *session, struct walk_result *into, struct walk_result *found)
+{
+	_cleanup_free_ char *prefix = filter_prefix(session->provider, found->folder);
+	json_auto_t *seen = json_object();
+	size_t cap = 0;
+	struct walk_entry *entries = NULL;
+
+	for (size_t i = 0; prefix[0] != '/' && i < into->count; i++) { /* a root in a root */
+		json_auto_t *key = json_cstr(into->entries[i].path);
+
+		json_object_set_new(seen, json_string_value(key), json_true());
+	}
+	entries = mem_grow(entries, &cap, into->count + found->count + 1, sizeof(*entries));
+	if (into->count)
+		memcpy(entries, into->entries, into->count * sizeof(*entries));
+	for (size_t i = 0; i < found->count; i++) {
+		struct walk_entry *entry = &found->entries[i];
+		char *path = mem_printf("%s%s", prefix, entry->path);
+		json_auto_t *key = json_cstr(path);
+
+		free(entry->path);
+		entry->path = path;
+		if (json_object_get(seen, json_string_value(key))) {
+			free(path);
+			continue;
+		}
+		entries[into->count++] = *entry;
+	}
+	found->count = 0;
+	free(into->entries);
+	into->entries = entries;
+	into->ignored += found->ignored;
+	into->more |= found->more;
+	into->denied += found->denied;
+	if (!into->denied_why)
+		into->denied_why = mem_steal(&found->denied_why);
+	walk_result_release(found);
+}
+
+/* Looks in one root. */
+static bool find_in(struct session *session, const json_t *arguments, struct walk_request *request,
+                    bool every_root, bool *stays_on_top, struct walk_result *into,
+                    struct err *err)
+{
+	__attribute__((cleanup(patterns_release))) struct patterns patterns = { 0 };
+	_cleanup_free_ char *folder = absolute_folder(session->provider, request->path);
+	struct walk_result found = { 0 };
+	bool none, first = !into->folder;
+
+	if (!read_patterns(session->provider, arguments, folder, every_root, &patterns, &none, err))
+		return false;
+	*stays_on_top &= patterns.stays_on_top;
+	request->include = patterns.include;
+	request->include_count = patterns.include_count;
+	request->exclude = patterns.exclude;
+	request->exclude_count = patterns.exclude_count;
+	if (none) {
+		if (first)
+			into->folder = mem_strdup(folder);
+		return true;
+	}
+	if (!session->provider->ops->walk(session->provider, request, &found, err))
+		return false;
+	if (first)
+		*into = found;
+	else
+		add_walk(session, into, &found);
+	return true;
+}
+
+/* Where a call looks without a path if its one pattern is absolute and begins in no root as it is
+ * known here: the folder that the pattern names, by whatever spelling. NULL: in the roots. */
+static char *named_folder(struct provider *provider, const json_t *arguments)
+{
+	const json_t *patterns = json_object_get(arguments, "patterns");
+	const char *text = json_string_value(json_array_get(patterns, 0));
+
+	if (argument_str(arguments, "path") || json_array_size(patterns) != 1 || text[0] != '/' ||
+	    strchr("*?[{", text[1]) || is_elsewhere(provider, "", text))
+		return NULL;
+	return filter_glob_folder(text);
+}
+
 static json_t *find(struct session *session, const json_t *arguments,
-                    struct walk_request *request, struct patterns *patterns, struct err *err)
+                    struct walk_request *request, struct err *err)
 {
 	const char *order = argument_str(arguments, "order");
 	const bool by_name = order && strcmp(order, "name") == 0;
 	struct walk_result walk = { 0 };
-	_cleanup_free_ char *folder = NULL;
+	const char *path = argument_str(arguments, "path");
+	_cleanup_free_ char *named = named_folder(session->provider, arguments);
+	size_t count;
+	_cleanup_free_ const char **roots =
+		filter_roots(session->provider, named && named[0] ? named : path, &count);
+	bool stays_on_top = true;
 	json_t *result;
 
-	request->path = argument_str(arguments, "path");
-	if (!request->path)
-		request->path = ".";
-	folder = absolute_folder(session->provider, request->path);
-	if (!read_patterns(arguments, folder, patterns, err))
-		return NULL;
 	request->recursive = true;
-	request->include = patterns->include;
-	request->include_count = patterns->include_count;
-	request->exclude = patterns->exclude;
-	request->exclude_count = patterns->exclude_count;
 	request->ignore_case = !argument_bool(arguments, "case_sensitive", false);
 	request->max_entries = by_name ? argument_size(arguments, "max_results", RESULTS_DEFAULT)
 	                               : SORTED_MAX;
-	if (!session->provider->ops->walk(session->provider, request, &walk, err))
-		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		request->path = roots[i];
+		if (!find_in(session, arguments, request, count > 1, &stays_on_top, &walk, err)) {
+			walk_result_release(&walk);
+			return NULL;
+		}
+	}
 	if (!by_name)
 		put_recent_first(walk.entries, walk.count);
-	result = glob_result(session, arguments, patterns->stays_on_top, &walk);
+	result = glob_result(session, arguments, stays_on_top, &walk);
+	filter_put_roots(result, session->provider, count);
 	walk_result_release(&walk);
 	return result;
 }
 
 static json_t *run(struct session *session, const json_t *arguments)
 {
-	__attribute__((cleanup(patterns_release))) struct patterns patterns = { 0 };
 	struct walk_request request = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result;
 
 	filter_rules(session, arguments, &request.rules);
-	result = find(session, arguments, &request, &patterns, &err);
+	result = find(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
 	if (result)
 		return result;

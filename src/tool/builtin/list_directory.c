@@ -16,10 +16,11 @@ static const char description[] =
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
 {
-	"type": "object", "required": ["path"], "additionalProperties": false,
+	"type": "object", "additionalProperties": false,
 	"properties": {
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder: absolute, or relative to the workspace folder (which is .)."},
+			"The folder: absolute, or relative to the first workspace folder. Default: the \
+workspace folders."},
 		"ignore": {"type": "array", "description": "Globs of names to leave out.",
 			"items": {"type": "string", "minLength": 1}},
 		"file_filtering_options": {"type": "object", "additionalProperties": false,
@@ -40,7 +41,9 @@ static const char result_schema[] = SCHEMA(
 		"name": {"type": "string"},
 		"kind": {"type": "string", "enum": ["file", "folder", "link", "other"]},
 		"size": {"type": "integer", "description": "Bytes; files only."}}}},
-	 "ignored": {"type": "integer", "description": "How many were left out."}, )
+	 "ignored": {"type": "integer", "description": "How many were left out."},
+	 "others": {"type": "array", "items": {"type": "object"}, "description":
+		"The other workspace folders, if no path was given: path, entries, ignored."}, )
 	RESULT_DENIED SCHEMA(,
 	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
@@ -86,26 +89,44 @@ static json_t *listing(const struct walk_result *walk)
 	return result;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *list(struct session *session, const struct walk_request *request)
 {
-	size_t ignore_count;
-	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
-	struct walk_request request = {
-		.path = argument_str(arguments, "path"),
-		.exclude = ignore,
-		.exclude_count = ignore_count,
-	};
 	struct walk_result walk = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result;
 
-	filter_rules(session, arguments, &request.rules);
-	if (session->provider->ops->walk(session->provider, &request, &walk, &err)) {
-		result = listing(&walk);
-		walk_result_release(&walk);
-	} else {
+	if (!session->provider->ops->walk(session->provider, request, &walk, &err)) {
 		result = tool_failure(&err);
-		json_object_set_new(result, "path", json_cstr(request.path));
+		json_object_set_new(result, "path", json_cstr(request->path));
+		return result;
+	}
+	result = listing(&walk);
+	walk_result_release(&walk);
+	return result;
+}
+
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	size_t ignore_count, count;
+	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
+	_cleanup_free_ const char **roots =
+		filter_roots(session->provider, argument_str(arguments, "path"), &count);
+	struct walk_request request = {
+		.path = roots[0],
+		.exclude = ignore,
+		.exclude_count = ignore_count,
+	};
+	json_t *result, *others;
+
+	filter_rules(session, arguments, &request.rules);
+	result = list(session, &request);
+	if (count > 1 && !tool_result_failed(result)) {
+		others = json_array();
+		for (size_t i = 1; i < count; i++) {
+			request.path = roots[i];
+			json_array_append_new(others, list(session, &request));
+		}
+		json_object_set_new(result, "others", others);
 	}
 	free((void *)request.rules.ignore_files);
 	return result;

@@ -237,11 +237,12 @@ static bool read_folder(struct many *many, const char *folder, const char *patte
 	return true;
 }
 
-/* An absolute glob is taken beneath the root it names. */
-static const char *glob_root(struct provider *provider, const char *pattern,
-                             const char **ret_rest)
+/* An absolute glob is taken beneath the root it names, or, if it names none as they are known here,
+ * beneath the folder that it names. The caller frees. */
+static char *glob_root(struct provider *provider, const char *pattern, const char **ret_rest)
 {
 	const char *root;
+	char *folder;
 
 	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++) {
 		size_t len = strlen(root);
@@ -249,20 +250,29 @@ static const char *glob_root(struct provider *provider, const char *pattern,
 		len -= len && root[len - 1] == '/'; /* "/" itself */
 		if (strncmp(pattern, root, len) == 0 && pattern[len] == '/') {
 			*ret_rest = pattern + len + 1;
-			return root;
+			return mem_strdup(root);
 		}
 	}
+	folder = filter_glob_folder(pattern);
+	if (folder[0] == '/') {
+		*ret_rest = pattern + strlen(folder) + 1;
+		return folder;
+	}
+	free(folder);
 	while (strncmp(pattern, "./", 2) == 0)
 		pattern += 2;
 	*ret_rest = pattern;
-	return ".";
+	return mem_strdup(".");
 }
 
+/* A relative glob is looked for in every root. */
 static bool read_glob(struct many *many, const char *item, size_t *ret_count, struct err *err)
 {
-	const char *rest;
-	const char *folder = glob_root(many->session->provider, item, &rest);
+	struct provider *provider = many->session->provider;
+	const char *rest, *root;
+	_cleanup_free_ char *folder = glob_root(provider, item, &rest);
 	_cleanup_free_ char *anchored = mem_printf("/%s", rest);
+	size_t more = 0;
 
 	if (rest[0] == '/')
 		return err_set(err, ERR_OUTSIDE_WORKSPACE,
@@ -271,7 +281,14 @@ static bool read_glob(struct many *many, const char *item, size_t *ret_count, st
 		return err_set(err, ERR_OUTSIDE_WORKSPACE,
 		               "The glob \"%s\" has \"..\" in it; globs look only beneath the "
 		               "workspace roots.", item);
-	return read_folder(many, folder, anchored, ret_count, err);
+	if (!read_folder(many, folder, anchored, ret_count, err))
+		return false;
+	for (size_t i = 1; folder[0] != '/' && (root = provider->ops->root(provider, i)); i++) {
+		if (!read_folder(many, root, anchored, &more, err))
+			return false;
+		*ret_count += more;
+	}
+	return true;
 }
 
 /* Returns whether it stood for other files, which have been counted. */

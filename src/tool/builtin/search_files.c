@@ -88,6 +88,8 @@ static const char result_schema[] = SCHEMA(
 	{"type": "object", "required": ["path", "files", "searched", "more"],
 	 "additionalProperties": false, "properties": {
 	 "path": {"type": "string", "description": "What was searched."},
+	 "roots": {"type": "array", "items": {"type": "string"}, "description":
+		"The workspace folders, if it was several."},
 	 "files": {"type": "array", "items": {"oneOf": [
 		{"type": "string"},
 		{"type": "object", "required": ["file_path"], "additionalProperties": false,
@@ -232,9 +234,6 @@ static bool read_arguments(const json_t *arguments, struct search_request *ret, 
 {
 	const size_t context = argument_size(arguments, "context", 0);
 
-	ret->path = argument_str(arguments, "path");
-	if (!ret->path)
-		ret->path = ".";
 	ret->match.pattern = argument_span(arguments, "pattern");
 	ret->match.literal = !argument_bool(arguments, "regex", false);
 	ret->match.whole_word = argument_bool(arguments, "whole_word", false);
@@ -250,19 +249,62 @@ static bool read_arguments(const json_t *arguments, struct search_request *ret, 
 	       types_known(ret->types, ret->type_count, err);
 }
 
+/* What is left of the limits after what was found so far; false if nothing is. */
+static bool limit_rest(const struct search_request *asked, const struct search_result *so_far,
+                       struct search_request *ret)
+{
+	size_t bytes = 0;
+	size_t used = asked->output == SEARCH_LINES ? so_far->matches : so_far->count;
+
+	*ret = *asked;
+	for (size_t i = 0; i < so_far->count; i++)
+		for (size_t k = 0; k < so_far->files[i].line_count; k++)
+			bytes += so_far->files[i].lines[k].text.len;
+	ret->max_matches = asked->max_matches > used ? asked->max_matches - used : 1;
+	ret->max_bytes = asked->max_bytes > bytes ? asked->max_bytes - bytes : 1;
+	return asked->max_matches > used && asked->max_bytes > bytes;
+}
+
+/* Searches all the roots one after the other, as if they were one folder. */
+static bool search_roots(struct session *session, const struct search_request *asked,
+                         const char *const *roots, size_t count, struct search_result *ret,
+                         struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct search_result found = { 0 };
+		struct search_request request;
+		bool room = limit_rest(asked, ret, &request);
+
+		request.path = roots[i];
+		if (!session->provider->ops->search(session->provider, &request, &found, err)) {
+			search_result_release(ret);
+			return false;
+		}
+		if (i == 0)
+			*ret = found;
+		else
+			search_result_add(session, ret, &found, room);
+	}
+	return true;
+}
+
 static json_t *run_request(struct session *session, const json_t *arguments,
                            struct search_request *request, struct err *err)
 {
 	const enum search_form form = form_of(arguments);
 	struct search_result found = { 0 };
+	size_t count;
+	_cleanup_free_ const char **roots =
+		filter_roots(session->provider, argument_str(arguments, "path"), &count);
 	json_t *result;
 
 	request->output = output_of(form);
 	request->cancel = session->hooks.cancel;
 	if (!read_arguments(arguments, request, err) ||
-	    !session->provider->ops->search(session->provider, request, &found, err))
+	    !search_roots(session, request, roots, count, &found, err))
 		return NULL;
 	result = search_result_json(session, request, form, &found);
+	filter_put_roots(result, session->provider, count);
 	search_result_release(&found);
 	return result;
 }

@@ -101,6 +101,62 @@ static char *folder_of(const struct search_result *found)
 	                              : mem_dup(found->folder, (size_t)(slash - found->folder));
 }
 
+static bool has_file(const struct search_result *found, const char *path)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (strcmp(found->files[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Moves the files that `into` does not have yet. */
+static void move_files(struct search_result *into, struct search_result *found,
+                       const char *prefix, bool nested)
+{
+	struct file_match *files = mem_alloc(into->count + found->count, sizeof(*files));
+	size_t kept = 0, before = into->count;
+
+	if (before)
+		memcpy(files, into->files, before * sizeof(*files));
+	for (size_t i = 0; i < found->count; i++) {
+		struct file_match *file = &found->files[i];
+		_cleanup_free_ char *path = mem_printf("%s%s", prefix, file->path);
+
+		if (nested && has_file(into, path)) {
+			found->files[kept++] = *file; /* stays, and is released there */
+			continue;
+		}
+		for (size_t k = 0; k < file->line_count; k++)
+			into->matches += file->lines[k].match;
+		free(file->path);
+		file->path = mem_steal(&path);
+		files[before++] = *file;
+	}
+	found->count = kept;
+	free(into->files);
+	into->files = files;
+	into->count = before;
+}
+
+void search_result_add(struct session *session, struct search_result *into,
+                       struct search_result *found, bool room)
+{
+	_cleanup_free_ char *prefix = filter_prefix(session->provider, found->folder);
+
+	into->more |= found->more || (!room && found->count);
+	into->searched += found->searched;
+	into->unreadable += found->unreadable;
+	into->timed_out |= found->timed_out;
+	into->denied += found->denied;
+	if (!into->denied_why)
+		into->denied_why = mem_steal(&found->denied_why);
+	if (!into->too_hard_path && found->too_hard_path)
+		into->too_hard_path = mem_printf("%s%s", prefix, found->too_hard_path);
+	if (room)
+		move_files(into, found, prefix, prefix[0] != '/');
+	search_result_release(found);
+}
+
 json_t *search_result_json(struct session *session, const struct search_request *asked,
                            enum search_form form, const struct search_result *found)
 {

@@ -13,6 +13,12 @@ enum search_form {
 	FORM_COUNTS,
 };
 
+/* Adds what was found in another root: its files get the paths that other tools take, those that
+ * are there already (of a root in a root) are dropped. `room`: false if only whether there is more
+ * counts. `found` is used up. */
+void search_result_add(struct session *session, struct search_result *into,
+                       struct search_result *found, bool room);
+
 /* The result object. `asked` is the request that was answered. */
 json_t *search_result_json(struct session *session, const struct search_request *asked,
                            enum search_form form, const struct search_result *found);
