@@ -115,10 +115,16 @@ uint64_t compact_tokens(struct agent *agent)
 	return known < all ? known : all;
 }
 
+/* What the provider says of its model is asked for when it begins to matter. */
+enum { LEARN_LIMITS_AT = 8000 };
+
 bool compact_is_due(struct agent *agent)
 {
-	uint64_t due = next_due(agent);
+	uint64_t due, known = counted(agent);
 
+	if (known != UINT64_MAX && known >= LEARN_LIMITS_AT && agent->compression_threshold <= 1)
+		model_learn_limits(agent->options.model);
+	due = next_due(agent);
 	/* The estimate of everything only when it matters. */
 	if (!due || (counted(agent) < due))
 		return false;

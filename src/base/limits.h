@@ -199,6 +199,8 @@
 #define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
 /* What is remembered of models: 200 entries of some hundred bytes. */
 #define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
+/* A provider's list of its models: OpenRouter's has some hundred, of a few kilobytes each. */
+#define LIMIT_MODEL_LIST_BYTES ((size_t)8 << 20)
 /* Each variable is looked for among the others. */
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
 /* Strings of one file of settings after variables were put into them. */

@@ -21,6 +21,7 @@ int command_run_hooks(const struct invocation *invocation);      /* hooks_comman
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
+int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* worker_command.c */
 
 #endif

@@ -292,6 +292,24 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
+static const char *const models_choices[] = { "check", NULL };
+
+static const struct flag models_flags[] = {
+	JSON_FLAG,
+	PROJECT_FLAGS("settings"),
+	HELP_FLAG,
+};
+
+static const struct positional models_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a model as --model takes it (default: the one in use)" },
+};
+
+static const char *const models_synopsis[] = {
+	"check [NAME] [--json]",
+	NULL,
+};
+
 static const char *const checkpoint_choices[] = { "list", "restore", "prune", NULL };
 
 static const struct flag checkpoint_flags[] = {
@@ -451,6 +469,25 @@ static const struct command commands[] = {
 		.positionals = checkpoint_positionals,
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
 		.run = command_run_checkpoint,
+	},
+	{
+		.name = "models",
+		.summary = "try out what of a model works",
+		.synopsis = models_synopsis,
+		.text = "check sends three small requests to the model, which its provider may charge: one "
+			"for a text, one for a call of a tool, one with thinking. It prints which of them "
+			"work and how long they took, and for those that do not the provider's own words. "
+			"Parameters that the provider refuses are named, left out, and remembered. Nothing "
+			"is asked twice for other reasons, and no other model answers.\n\n"
+			"Each check works, fails, is missing (the reply came, without what was asked for) "
+			"or was not tried.\n\n"
+			"The exit code is 0 when all three work, 41 when there is no valid key, and 1 "
+			"otherwise.",
+		.flags = models_flags,
+		.flag_count = ARRAY_LEN(models_flags),
+		.positionals = models_positionals,
+		.positional_count = ARRAY_LEN(models_positionals),
+		.run = command_run_models,
 	},
 	{
 		.name = "worker",

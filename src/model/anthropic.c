@@ -237,6 +237,29 @@ static bool count(struct span body, uint64_t *ret, struct err *err)
 	return ok;
 }
 
+/* "Get a Model": platform.claude.com/docs/en/api/models/retrieve. */
+static bool limits_build(const struct model_options *options, struct wire_request *ret)
+{
+	const struct claude_plan plan = { .model = claude_model_of(options->name) };
+	const char *base = options->base_url ? options->base_url : format_anthropic.default_base;
+	struct span bare = span_str(base);
+
+	if (options->vertex || options->name[strcspn(options->name, "/?#%")])
+		return false;
+	while (span_ends(bare, SPAN("/")))
+		bare.len--;
+	wire_endpoint(&ret->url, base, span_ends(bare, SPAN("/v1")) ? "/models/" : "/v1/models/");
+	buf_str(&ret->url, options->name);
+	add_headers(options, &plan, false, ret);
+	return true;
+}
+
+static uint64_t limits_read(const struct model_options *options, const json_t *answer)
+{
+	(void)options;
+	return wire_count(answer, "max_input_tokens");
+}
+
 const struct provider_format format_anthropic = {
 	.name = "anthropic",
 	.default_base = "https://api.anthropic.com/v1",
@@ -248,4 +271,6 @@ const struct provider_format format_anthropic = {
 	.error = claude_error,
 	.count = count,
 	.context_tokens = claude_context_tokens,
+	.limits_build = limits_build,
+	.limits_read = limits_read,
 };

@@ -44,6 +44,34 @@ static const struct catalogue_row rows[] = {
 	  { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN" }, false },
 };
 
+const char catalogue_date[] = "2026-11-23";
+
+/* Sources: ai.google.dev/gemini-api/docs/deprecations; platform.claude.com/docs, "Model deprecations". Vertex
+ * AI has days of its own. */
+static const struct catalogue_end ends[] = {
+	{ "gemini", "gemini-2.0-", "2026-06-01", "gemini-3.5-flash-lite" },
+	{ "gemini", "gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash" },
+	{ "gemini", "gemini-2.5-flash-lite", "", NULL },
+	{ "gemini", "gemini-2.5-flash", "2026-12-01", "gemini-3.5-flash-lite" },
+	{ "gemini", "gemini-3-pro-preview", "2026-03-09", "gemini-3.1-pro-preview" },
+	{ "anthropic", "claude-3-", "2026-02-19", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-sonnet-4-20250514", "2026-06-15", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-sonnet-4-0", "2026-06-15", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-opus-4-20250514", "2026-06-15", "claude-opus-4-8" },
+	{ "anthropic", "claude-opus-4-0", "2026-06-15", "claude-opus-4-8" },
+	{ "anthropic", "claude-opus-4-1", "2026-08-05", "claude-opus-4-8" },
+	{ "anthropic", "claude-sonnet-4-5", NULL, "claude-sonnet-4-6" },
+};
+
+const struct catalogue_end *catalogue_end_of(const char *provider, const char *model)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (strcmp(ends[i].provider, provider) == 0 &&
+		    strncmp(model, ends[i].prefix, strlen(ends[i].prefix)) == 0)
+			return ends[i].instead ? &ends[i] : NULL;
+	return NULL;
+}
+
 const struct catalogue_row *catalogue_at(size_t i)
 {
 	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;

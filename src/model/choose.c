@@ -212,6 +212,23 @@ static void warn(struct model_choice *choice, char *sentence /* taken */)
 	free(sentence);
 }
 
+/* A model that its provider ends is said, when it is at the provider's own address. */
+static void warn_of_end(struct model_choice *choice)
+{
+	const struct model_options *options = &choice->options;
+	const struct catalogue_end *end =
+		options->label && options->name && !options->base_url ?
+			catalogue_end_of(options->label, options->name) : NULL;
+
+	if (end && end->last_day)
+		warn(choice, mem_printf("%s is out of service from %s on (known on %s). Use %s.",
+		                        options->name, end->last_day, catalogue_date,
+		                        end->instead));
+	else if (end)
+		warn(choice, mem_printf("%s is being taken out of service (known on %s). Use %s.",
+		                        options->name, catalogue_date, end->instead));
+}
+
 /* hasp.withoutParameters. */
 static void leave_out(const struct settings *settings, struct model_choice *choice)
 {
@@ -390,6 +407,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	if (!choose_one(settings, words, &choice, err))
 		return false;
 	leave_out(settings, &choice);
+	warn_of_end(&choice);
 	add_fallbacks(settings, words, &choice);
 	*ret = choice;
 	return true;

@@ -6,14 +6,14 @@
 #include "data/json.h"
 #include "model/choose_private.h"
 
-/* "auto" is "pro" with "flash" to fall back to. */
+/* "auto" is "pro" with "flash" to fall back to. As of catalogue_date. */
 static const struct alias {
 	const char *name, *model;
 } aliases[] = {
 	{ "auto", "gemini-3.1-pro-preview" },
 	{ "pro", "gemini-3.1-pro-preview" },
-	{ "flash", "gemini-3.5-flash" },
-	{ "flash-lite", "gemini-3.1-flash-lite" },
+	{ "flash", "gemini-3.8-flash" },
+	{ "flash-lite", "gemini-3.5-flash-lite" },
 	{ "auto-gemini-3", "gemini-3.1-pro-preview" },
 	{ "auto-gemini-2.5", "gemini-2.5-pro" },
 };

@@ -6,9 +6,11 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "config/learnt.h"
+#include "model/wire.h"
 
-/* Least windows of models whose name nobody knows. */
-enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 128000 };
+/* Windows of models whose name nobody knows, until their provider is asked. Too small a one would shorten
+ * conversations for nothing; of one that is too large the provider says so, and then they are. */
+enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 262144 };
 
 static bool has_control(const char *text)
 {
@@ -123,6 +125,8 @@ void endpoint_recall(struct endpoint *endpoint)
 	json_object_foreach(json_object_get(known, "without"), name, until)
 		if (learnt_holds(until))
 			endpoint->without |= refusable_named(name);
+	if (learnt_holds(json_object_get(known, "contextUntil")))
+		endpoint->learnt_context = wire_count(known, "contextTokens");
 }
 
 void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
@@ -203,6 +207,8 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
 	const struct provider_format *format = endpoint->format;
 	uint64_t known = endpoint->options.context_tokens;
 
+	if (!known)
+		known = endpoint->learnt_context;
 	if (!known && format->context_tokens)
 		known = format->context_tokens(endpoint->options.name);
 	if (known)

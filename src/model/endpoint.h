@@ -19,6 +19,8 @@ struct endpoint {
 	refusable_set without;                /* what is not sent: by the options, and what was refused */
 	char *learnt_key;                     /* under which the home remembers it; "": not at all */
 	bool recalled;                        /* what the home remembers was read */
+	uint64_t learnt_context;              /* tokens, by the provider's own word; 0: not known */
+	bool asked_limits;                    /* it was asked for that word */
 };
 
 /* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
@@ -28,7 +30,9 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_recall(struct endpoint *endpoint);
 /* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a while. */
 void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
-/* By the options, by the format, or the least that its provider's models have. */
+/* Asks the provider for the model's limits, once (limits.c). */
+void endpoint_learn_limits(struct endpoint *endpoint);
+/* By the options, by the provider's own word, by the format, or the least that its provider's models have. */
 uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/wire.h"
 
 enum gemini_family gemini_family_of(const char *model_name)
 {
@@ -80,6 +81,22 @@ static uint64_t gemini_context_tokens(const char *name)
 	return strstr(name, "gemini-") ? 1048576 : 0;
 }
 
+/* models.get: https://ai.google.dev/api/models. Vertex AI has nothing of the kind. */
+static bool gemini_limits_build(const struct model_options *options, struct wire_request *ret)
+{
+	if (options->vertex)
+		return false;
+	gemini_model_url(options, &ret->url);
+	gemini_key(options, ret);
+	return true;
+}
+
+static uint64_t gemini_limits_read(const struct model_options *options, const json_t *answer)
+{
+	(void)options;
+	return wire_count(answer, "inputTokenLimit");
+}
+
 const struct provider_format format_gemini = {
 	.name = "gemini",
 	.default_base = "https://generativelanguage.googleapis.com/v1beta",
@@ -91,4 +108,6 @@ const struct provider_format format_gemini = {
 	.error = gemini_error,
 	.count = gemini_count,
 	.context_tokens = gemini_context_tokens,
+	.limits_build = gemini_limits_build,
+	.limits_read = gemini_limits_read,
 };

@@ -31,6 +31,9 @@ json_t *gemini_contents(const json_t *contents, enum gemini_family family);
 /* A JSON Schema without what Gemini does not know: a new reference. */
 json_t *gemini_schema(const json_t *schema);
 
+/* The model's address, without a method; the key's header. */
+void gemini_model_url(const struct model_options *options, struct buf *url);
+void gemini_key(const struct model_options *options, struct wire_request *ret);
 bool gemini_build(const struct model_options *options, const struct model_request *request,
                   bool count_only, struct wire_request *ret, struct err *err);
 

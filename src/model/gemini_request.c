@@ -17,7 +17,7 @@ static void put_escaped(struct buf *out, const char *text)
 			buf_printf(out, "%%%02X", (unsigned char)*text);
 }
 
-static void put_url(const struct model_options *options, bool count_only, struct buf *url)
+void gemini_model_url(const struct model_options *options, struct buf *url)
 {
 	struct span base = span_str(options->base_url);
 	const char *name = options->name;
@@ -29,10 +29,15 @@ static void put_url(const struct model_options *options, bool count_only, struct
 	if (strncmp(name, "models/", 7) == 0)
 		name += 7;
 	put_escaped(url, name);
+}
+
+static void put_url(const struct model_options *options, bool count_only, struct buf *url)
+{
+	gemini_model_url(options, url);
 	buf_str(url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
 }
 
-static void put_key(const struct model_options *options, struct wire_request *ret)
+void gemini_key(const struct model_options *options, struct wire_request *ret)
 {
 	if (options->api_key && options->bearer)
 		wire_header(ret, "Authorization: Bearer %s", options->api_key);
@@ -237,7 +242,7 @@ bool gemini_build(const struct model_options *options, const struct model_reques
 	bool ok;
 
 	put_url(options, count_only, &ret->url);
-	put_key(options, ret);
+	gemini_key(options, ret);
 	json_object_set_new(body, "contents", gemini_contents(request->contents, family));
 	if (request->system.len)
 		json_object_set_new(body, "systemInstruction",

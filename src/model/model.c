@@ -102,6 +102,12 @@ uint64_t model_context_tokens(const struct model *model)
 	return endpoint_context_tokens(current(model));
 }
 
+void model_learn_limits(struct model *model)
+{
+	endpoint_recall(current(model));
+	endpoint_learn_limits(current(model));
+}
+
 /* ---- one reply -------------------------------------------------------------------------------- */
 
 struct asking {

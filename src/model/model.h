@@ -53,7 +53,8 @@ struct model_options {
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
 	bool no_network_retries;    /* connection trouble is told at once */
-	uint64_t context_tokens;    /* 0: known by name, else 1,048,576 for gemini, 200,000, 128,000 */
+	uint64_t context_tokens;    /* 0: what the provider says (model_learn_limits), else known by
+	                          * name, else 1,048,576 for gemini, 200,000, 262,144 */
 	const char *const *without;  /* NULL, or names of parameters that are never sent
 	                              * (refusable.c's), NULL-terminated; unknown ones are passed over */
 	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
@@ -154,6 +155,10 @@ const char *model_id(const struct model *model);
  * without "gemini/". A part of `id`. */
 const char *model_plain_id(const char *id);
 uint64_t model_context_tokens(const struct model *model);
+/* Asks the provider how long a conversation may be, where it says so, once for each model; the answer is
+ * remembered in options->learnt_file for a week.  It takes three seconds at most, and never fails: for when
+ * a conversation has grown, not for its first request. */
+void model_learn_limits(struct model *model);
 
 /* `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
  * (told from OVERLOADED), CONTEXT_TOO_LARGE, INVALID_ARGUMENT (the provider refused the request:

@@ -2,6 +2,7 @@
 /* Chat completions: the request. Source: OpenAI's API reference, "Create chat completion". */
 #include <string.h>
 
+#include "base/mem.h"
 #include "data/json.h"
 #include "model/openai.h"
 #include "model/openai_chat.h"
@@ -136,6 +137,43 @@ static bool build(const struct model_options *options, const struct model_reques
 	return wire_body(ret, body_of(options, request), err);
 }
 
+/* The list of models, in which many servers say how long a conversation may be; OpenAI's own does not. */
+static bool limits_build(const struct model_options *options, struct wire_request *ret)
+{
+	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
+
+	if (chat_traits_of(options)->own_models)
+		return false;
+	wire_endpoint(&ret->url, base, "/models");
+	openai_headers(options, ret);
+	return true;
+}
+
+/* OpenRouter; Groq; Mistral; vLLM; llama.cpp; LM Studio; Together. */
+static uint64_t limit_of(const json_t *model)
+{
+	static const char *const members[] = { "context_length", "context_window",
+	                                       "max_context_length", "max_model_len",
+	                                       "loaded_context_length", "max_input_tokens" };
+	uint64_t found = wire_count(json_object_get(model, "meta"), "n_ctx");
+
+	for (size_t i = 0; i < ARRAY_LEN(members) && !found; i++)
+		found = wire_count(model, members[i]);
+	return found;
+}
+
+static uint64_t limits_read(const struct model_options *options, const json_t *answer)
+{
+	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
+	const json_t *model;
+	size_t i;
+
+	json_array_foreach(list, i, model)
+		if (span_eq(json_span(json_object_get(model, "id")), span_str(options->name)))
+			return limit_of(model);
+	return 0;
+}
+
 const struct provider_format format_openai_chat = {
 	.name = "openai",
 	.default_base = "https://api.openai.com/v1",
@@ -146,4 +184,6 @@ const struct provider_format format_openai_chat = {
 	.reader_free = chat_reader_free,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
+	.limits_build = limits_build,
+	.limits_read = limits_read,
 };

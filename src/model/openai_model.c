@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenAI's models.  The first row whose prefix fits counts. */
+/* OpenAI's models, as of 2026-11-23 (developers.openai.com/api/docs/models).  The first row whose prefix fits
+ * counts. */
 #include <string.h>
 
 #include "data/json.h"
@@ -18,8 +19,11 @@ static const struct openai_model table[] = {
 	{ "gpt-5.1", true, false, "none", 400000 },
 	{ "gpt-5.2", true, false, "none", 400000 },
 	{ "gpt-5.3", true, false, "none", 400000 },
-	{ "gpt-5.", true, true, "none", 400000 },
+	{ "gpt-5.4-mini", true, true, "none", 400000 },
+	{ "gpt-5.4-nano", true, true, "none", 400000 },
+	{ "gpt-5.", true, true, "none", 1050000 },
 	{ "gpt-5", true, false, "minimal", 400000 },
+	{ "gpt-6", true, true, "none", 1050000 },
 	{ "gpt-oss", true, false, "low", 131072 },
 	{ "o1", true, false, "low", 200000 },
 	{ "o3", true, false, "low", 200000 },

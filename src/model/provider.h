@@ -93,6 +93,10 @@ struct provider_format {
 	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
 	bool (*count)(struct span body, uint64_t *ret, struct err *err);
 	uint64_t (*context_tokens)(const char *model_name); /* 0: not known */
+	/* What the provider itself says of its models: a GET, and what is in its answer (0: nothing of
+	 * this model). Both NULL: it has nothing of the kind. False: not for these options. */
+	bool (*limits_build)(const struct model_options *options, struct wire_request *ret);
+	uint64_t (*limits_read)(const struct model_options *options, const json_t *answer);
 
 	/* A provider without HTTP (replay) has these instead of all of the above but the names; NULL
 	 * for others.  `open` is called by model_open; `answer` puts one whole answer into the

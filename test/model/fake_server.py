@@ -90,6 +90,7 @@ class FakeServer:
         self.provider, self.auto, self.log = provider, auto, log
         self.script = list(script or [])
         self.requests, self.violations, self.connections = [], [], 0
+        self.lists, self.asked = {}, []
         self.lock = threading.Lock()
         self.sockets = set()
         self.tcp = socketserver.ThreadingTCPServer(("127.0.0.1", 0), None, False)
@@ -146,6 +147,8 @@ class FakeServer:
         """The step for this request, and what is wrong with it."""
         violations = [request.problem] if request.problem else []
         with self.lock:
+            if request.method == "GET":
+                return self.listed(request), []
             self.requests.append(request)
             violations = violations or list(self.provider.check(request))
             step = self.provider.special(request)
@@ -157,6 +160,15 @@ class FakeServer:
                 return {}, ["a request that the script does not have"]
             step = step or self.script.pop(0)
         return step, look(request, step.get("expect"))
+
+    def listed(self, request):
+        """A provider's list of its models: {path: answer} in `lists`; they are in no script."""
+        self.asked.append(request)
+        answer = self.lists.get(request.path)
+        if answer is None:
+            return {"status": 404, "error": b"{}"}
+        return {"reply": json.dumps(answer).encode(), "headers": {"content-type":
+                                                                  "application/json"}}
 
     def encode(self, request, step):
         status = step.get("status", 200)

@@ -26,7 +26,7 @@ def options(**more):
     return dict({"api_key": "test-key", "max_attempts": 3, "first_delay_ms": 1}, **more)
 
 
-ENDS = {"reply", "error", "tokens"}
+ENDS = {"reply", "error", "tokens", "limits"}
 probe = None
 
 

@@ -11,7 +11,8 @@
  *                "temperature", "top_p", "top_k", "max_output_tokens", "thinking":
  *                "default"|"off"|"low"|"medium"|"high", "thinking_tokens", "answer_schema", "server_tools",
  *                "session_id"},
- *    "count": true, "cancel_after_ms": 100, "enough_after": pieces of text,
+ *    "count": true, "limits": true (model_learn_limits, then {"limits": model_context_tokens}),
+ *    "cancel_after_ms": 100, "enough_after": pieces of text,
  *    "repeat": 3}
  *
  *   {"choose": WORDS or null, "project": FOLDER}   -> {"chosen": {options...}} or an error; with
@@ -24,6 +25,7 @@
  *   {"trace": LINE}
  *   {"reply": {"content", "finish", "finish_text", "usage", "grounding", "model", "attempts", "ms"}}
  *   {"tokens": N, "exact": true}
+ *   {"limits": N}
  *   {"error": CODE, "message": "..."}
  *   {"trouble": CODE, "message": "..."}               (of recording)
  *
@@ -355,6 +357,11 @@ static void take_job(struct model **model, const json_t *job, struct cancel *can
 			return;
 		}
 		free(read.fallbacks);
+	}
+	if (*model && json_is_true(json_object_get(job, "limits"))) {
+		model_learn_limits(*model);
+		put(json_pack("{s:o}", "limits", json_size(model_context_tokens(*model))));
+		return;
 	}
 	for (unsigned i = 0; *model && (i == 0 || i < repeat); i++)
 		run(*model, job, cancel);

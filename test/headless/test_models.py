@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hasp models check: what of a model works, in the provider's own words what does not."""
+import json
+
+import pytest
+from fake_gemini import call, text, thought
+
+WORKS = [[text("yes")], [call("report_number", {"number": 7})], [thought("Hm."), text("391")]]
+SUMMARY = json.dumps({"error": {
+    "message": "Your organization must be verified to generate reasoning summaries.",
+    "type": "invalid_request_error", "param": "reasoning.summary",
+    "code": "unsupported_value"}}).encode()
+
+
+def checked(world, server, *args):
+    """The command's end, and its document."""
+    name = world.argv(server, [])[-1] if server.kind != "gemini" else "gemini-2.5-flash"
+    done = world.command("models", "check", name, "--json", *args, server=None,
+                         env=world.environment(server))
+    return done, json.loads(done.out) if done.out else None
+
+
+@pytest.mark.parametrize("kind", ["gemini", "openai-responses", "anthropic"])
+def test_all_that_works_is_said_to(world, kind):
+    with world.fake(WORKS, kind) as server:
+        done, document = checked(world, server)
+        assert server.violations == [] and len(server.requests) == 3
+    assert (done.code, document["success"]) == (0, True)
+    assert [(one["check"], one["status"]) for one in document["checks"]] == [
+        ("text", "works"), ("tool", "works"), ("thinking", "works")]
+    assert document["contextTokens"] > 100000 and "notices" not in document["checks"][0]
+
+
+def test_what_is_refused_is_told_in_the_providers_words(world):
+    script = [{"reply": WORKS[0]}, {"status": 400, "error": "Tools are not for this model, sorry."},
+              {"reply": WORKS[2]}]
+    with world.fake(script, "anthropic") as server:
+        done, document = checked(world, server)
+    assert (done.code, document["success"]) == (1, False)
+    assert [one["status"] for one in document["checks"]] == ["works", "fails", "works"]
+    assert "Tools are not for this model, sorry." in document["checks"][1]["message"]
+
+
+def test_what_is_missing_in_a_reply_is_said(world):
+    script = [WORKS[0], [text("I would rather not.")], [text("391")]]
+    with world.fake([{"reply": one, "usage": {"thoughtsTokenCount": 0}} for one in script]) as server:
+        done, document = checked(world, server)
+    assert done.code == 1
+    assert [one["status"] for one in document["checks"]] == ["works", "missing", "missing"]
+    assert "without calling the tool" in document["checks"][1]["message"]
+
+
+def test_a_parameter_that_is_refused_is_named_and_left_out(world):
+    script = [{"status": 400, "error": SUMMARY}] + [{"reply": one} for one in WORKS]
+    with world.fake(script, "openai-responses") as server:
+        done, document = checked(world, server)
+        assert len(server.requests) == 4
+    assert done.code == 0
+    (notice,) = document["checks"][0]["notices"]
+    assert "must be verified" in notice and "Asked again without reasoning.summary." in notice
+
+
+def test_a_wrong_key_ends_it_at_once(world):
+    refusal = {"status": 401, "error": json.dumps({"error": {
+        "message": "Incorrect API key provided: sk-pr***9.", "code": "invalid_api_key"}}).encode()}
+    with world.fake([refusal], "openai-responses") as server:
+        done, document = checked(world, server)
+        assert len(server.requests) == 1
+    assert (done.code, document["success"]) == (41, False)
+    assert [one["status"] for one in document["checks"]] == ["fails", "not tried", "not tried"]
+    assert "Incorrect API key" in document["checks"][0]["message"]
+
+
+def test_no_key_at_all(world):
+    done = world.command("models", "check", "openai/gpt-5", "--json")
+    assert (done.code, done.out) == (41, b"") and "OPENAI_API_KEY" in done.err
+
+
+def test_nobody_there(world):
+    with world.fake([], "anthropic") as server:
+        pass  # it has gone
+    done, document = checked(world, server)
+    assert (done.code, document["success"]) == (1, False)
+    assert [one["status"] for one in document["checks"]] == ["fails", "not tried", "not tried"]
+
+
+def test_what_people_see(world):
+    with world.fake([{"reply": WORKS[0]}, {"status": 400, "error": "No\x1b[31m tools."},
+                     {"reply": WORKS[2]}], "anthropic") as server:
+        done = world.command("models", "check", "anthropic/claude-sonnet-4-5",
+                             env=world.environment(server))
+    lines = done.text.splitlines()
+    assert lines[0] == "anthropic/claude-sonnet-4-5, 200000 tokens of context"
+    assert lines[1].startswith("text      works     ") and lines[1].endswith(" s")
+    assert lines[2].startswith("tool      fails     ") and "\x1b" not in done.text
+    assert lines[3].startswith("thinking  works     ") and done.code == 1
+
+
+@pytest.mark.parametrize("args", [[], ["list"], ["check", "a", "b"]])
+def test_a_wrong_line_is_the_usage(world, args):
+    done = world.command("models", *args)
+    assert done.code == 2 and " models" in done.err and not done.out
+
+
+def test_a_model_that_ends_is_said_when_it_is_chosen(world):
+    for name, words in [("gemini-2.5-pro", "2026-12-01"), ("anthropic/claude-sonnet-4-5",
+                                                           "being taken out of service")]:
+        # An address where nobody listens, by a proxy: nothing leaves this machine.
+        done = world.command("models", "check", name, env={
+            "GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
+        assert words in done.err and "known on 2026-11-23" in done.err
+    done = world.command("models", "check", "gemini-2.5-flash-lite", env={
+        "GEMINI_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
+    assert "known on" not in done.err
