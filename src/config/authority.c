@@ -190,6 +190,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
+	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
+	         "What providers of models refused and said of their limits."),
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),

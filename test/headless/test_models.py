@@ -112,3 +112,14 @@ def test_a_model_that_ends_is_said_when_it_is_chosen(world):
     done = world.command("models", "check", "gemini-2.5-flash-lite", env={
         "GEMINI_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
     assert "known on" not in done.err
+
+
+LONG = ("Unable to submit request because the input token count is 1193000 but model only supports up to "
+        "1048576. Reduce the input token count and try again.")
+
+
+def test_too_long_is_told_in_the_providers_words(world):
+    """A prompt that cannot be made shorter: why it cannot is hasp's to say, how long it is the provider's."""
+    with world.fake([{"status": 400, "error": LONG}] * 4) as server:
+        done = world.command("-p", "Go on.", server=server)
+    assert done.code == 1 and "input token count is 1193000" in done.err

@@ -16,7 +16,7 @@ import fake_server
 from fake_openai import as_json, event, halves
 from prefix import Appended, Bound
 from strict import (BOOL, INTEGER, LIST, OBJECT, TEXT, Rule, base64_text, between, by_type, closed,
-                    each, is_, matching, may, members, thing)
+                    each, image_faults, is_, matching, may, members, thing)
 
 NAME = matching(r"[a-zA-Z0-9_-]{1,128}")
 ID = matching(r"[a-zA-Z0-9_-]+")
@@ -145,6 +145,14 @@ def thinking_rules(body):
         yield "Thinking may not be enabled when tool_choice forces tool use."
 
 
+def images(value):
+    """(type, base64 text) of each anywhere in a value."""
+    if isinstance(value, dict) and value.get("type") == "image":
+        yield value["source"]["media_type"], value["source"]["data"]
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from images(child)
+
+
 def marks(value):
     """How many cache breakpoints are anywhere in a value."""
     if isinstance(value, dict):
@@ -182,6 +190,11 @@ class Provider:
         if found:
             return found
         found += self.check_messages(body) or self.check_sent(body)
+        # platform.claude.com/docs/en/build-with-claude/vision: 5 MB of base64, 8,000 pixels a side, 2,000
+        # with more than 20 images; 100 images (models with 200,000 tokens). /docs/en/api/overview: 32 MB.
+        found += image_faults(list(images(body["messages"])), PICTURES, 5 << 20, 8000, 20, 2000, 100)
+        if len(request.raw) > 32 << 20:
+            found.append("Request exceeds the maximum size")
         found += list(model_rules(body)) + list(thinking_rules(body)) + check_tools(body)
         if marks(body) > BREAKPOINTS:
             found.append("A maximum of 4 blocks with cache_control may be provided. Found %d."

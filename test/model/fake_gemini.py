@@ -16,6 +16,7 @@ import re
 
 import fake_server
 from prefix import Appended
+from strict import image_faults
 
 SKIP = "skip_thought_signature_validator"
 FIELDS = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig",
@@ -383,6 +384,10 @@ def check_response(value, role, at, newer_model):
     return found
 
 
+# ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats".
+PICTURES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+
+
 def check_media(value, at):
     if not isinstance(value, dict) or not set(value) <= {"mimeType", "data", "displayName"}:
         return [at + ": inlineData is %r" % value]
@@ -390,7 +395,10 @@ def check_media(value, at):
         base64.b64decode(value.get("data", "?"), validate=True)
     except ValueError:
         return [at + ": inlineData.data is not base64"]
-    return [] if MEDIA.match(str(value.get("mimeType"))) else [at + ": mimeType is wrong"]
+    kind = str(value.get("mimeType"))
+    if kind.startswith("image/"):
+        return image_faults([(kind, value["data"])], PICTURES)
+    return [] if MEDIA.match(kind) else [at + ": mimeType is wrong"]
 
 
 def check_declaration(one, names):

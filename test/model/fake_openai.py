@@ -236,6 +236,9 @@ class Provider:
         if found:
             return found
         names = [tool["function"]["name"] for tool in body.get("tools", [])]
+        # API reference, "Create chat completion": at most 128 functions.
+        if len(names) > 128:
+            found.append("Invalid 'tools': array too long. Expected an array with maximum length 128")
         if len(set(names)) != len(names):
             found.append("names of tools occur twice")
         found += check_order(body["messages"]) + check_choice(body, names)

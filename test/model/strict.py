@@ -8,6 +8,7 @@ A rule is a function (value, at) -> [violation]; OPTIONAL + rule lets the member
 import base64
 import json
 import re
+import struct
 
 MISSING = object()
 
@@ -65,6 +66,28 @@ def base64_text(value, at):
             at + " is empty"]
     except ValueError:
         return [at + " is not base64"]
+
+
+def pixels(data):
+    """Of a PNG; (0, 0) of other types."""
+    return struct.unpack(">II", data[16:24]) if data[:4] == b"\x89PNG" and len(data) >= 24 else (0, 0)
+
+
+def image_faults(images, types, encoded=None, side=None, many=None, many_side=None, count=None):
+    """Violations of a provider's limits by images, each (type, base64 text); see the fakes for the pages
+    that the limits come from."""
+    found = []
+    for kind, data in images:
+        if kind not in types:
+            found.append("Unsupported MIME type: " + kind)
+        if encoded and len(data) > encoded:
+            found.append("image exceeds %d MB maximum: %d bytes" % (encoded >> 20, len(data)))
+        most = many_side if many and len(images) > many else side
+        if most and max(pixels(base64.b64decode(data))) > most:
+            found.append("At least one of the image dimensions exceed max allowed size: %d pixels" % most)
+    if count and len(images) > count:
+        found.append("too many images: %d > %d" % (len(images), count))
+    return found
 
 
 def data_url(*types):
