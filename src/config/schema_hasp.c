@@ -7,6 +7,9 @@ static const char rows[] =
 	        "Remove checkpoints of files that are older than so many days when a session begins; 0: "
 	        "none is removed. See docs/checkpoints.md.",
 	        NEVER)
+	INTEGER("hasp.contextTokens", "0",
+	        "How many tokens a conversation with a model may have, when its provider says otherwise or "
+	        "nothing; 0: see docs/models.md.")
 	BOOLEAN("hasp.diffAfterEdit", "true",
 	        "Answer an edit of a large file with a diff while the model has the rest in view.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",

@@ -157,8 +157,9 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	                   row ? choice_key(settings, row, store) :
 	                         NULL;
 	options->bearer = json_is_true(json_object_get(own, "bearer"));
-	options->context_tokens =
-		(uint64_t)json_integer_value(json_object_get(own, "contextTokens"));
+	if (json_integer_value(json_object_get(own, "contextTokens")) > 0)
+		options->context_tokens =
+			(uint64_t)json_integer_value(json_object_get(own, "contextTokens"));
 	json_object_foreach(json_object_get(own, "headers"), header, value)
 		if (json_is_string(value))
 			choice_header(store, mem_printf("%s: %s", header, json_string_value(value)));
@@ -189,6 +190,9 @@ static void common_options(const struct settings *settings, struct choice_store 
 
 	options->max_attempts =
 		(unsigned)settings_integer(settings, "general.maxAttempts", 0) & 0xFFFF;
+	if (settings_integer(settings, "hasp.contextTokens", 0) > 0)
+		options->context_tokens =
+			(uint64_t)settings_integer(settings, "hasp.contextTokens", 0);
 	options->no_network_retries = !settings_bool(settings, "general.retryFetchErrors", true);
 	/* The client reads the environment; a proxy in .env is only known here. */
 	for (size_t i = 0; i < ARRAY_LEN(proxies) && !value; i++)

@@ -123,3 +123,27 @@ def test_too_long_is_told_in_the_providers_words(world):
     with world.fake([{"status": 400, "error": LONG}] * 4) as server:
         done = world.command("-p", "Go on.", server=server)
     assert done.code == 1 and "input token count is 1193000" in done.err
+
+
+def test_a_setting_says_how_long_a_conversation_may_be_and_what_is_never_sent(world):
+    world.settings(hasp={"contextTokens": 5000,
+                         "withoutParameters": ["reasoning.summary", "nonsense"]})
+    with world.fake(WORKS, "openai-responses") as server:
+        done, document = checked(world, server)
+        sent = [request.body.get("reasoning", {}) for request in server.requests]
+    assert (done.code, document["contextTokens"]) == (0, 5000)
+    assert "nonsense" in done.err and all("summary" not in one for one in sent)
+
+
+def test_what_was_refused_once_is_not_sent_by_the_next_run(world):
+    script = [{"status": 400, "error": SUMMARY}, {"reply": WORKS[0]}, {"reply": WORKS[0]}]
+    with world.fake(script, "openai-responses") as server:
+        first = world.command("-p", "x", server=server)
+        again = world.command("-p", "x", server=server)
+        sent = [request.body.get("reasoning", {}) for request in server.requests]
+        assert server.violations == []
+    assert (first.code, again.code) == (0, 0) and "must be verified" in first.err
+    assert ["summary" in one for one in sent] == [True, False, False]
+    assert "must be verified" not in again.err
+    file = world.home / ".gemini" / "hasp-models.json"
+    assert file.stat().st_mode & 0o777 == 0o600 and "test-key" not in file.read_text()
