@@ -3,7 +3,8 @@
 
 The task: read a file, change one word in it, say that it is done: three turns.  The model is a server on
 loopback that answers at once and finds the names of tools in each request; so what is measured is the
-agent.  Runs are interleaved; figures are medians; each run's file is checked.
+agent.  It speaks https, as users' models do: HTTP/2 with those who take it.  Runs are interleaved;
+figures are medians; each run's file is checked.
 
 Wall, CPU of all processes, the largest process's peak memory, the peak of all processes' memory
 together (shared pages count in each; sampled every 10 ms), and the time from the start to the
@@ -11,6 +12,7 @@ first request to the model.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -23,6 +25,7 @@ import time
 from pathlib import Path
 
 import bench
+import bench_tls
 import npm_peers
 
 sys.path.insert(0, str(bench.TOP / "test" / "model"))
@@ -55,19 +58,20 @@ def provider_of(kind):
 
 
 class Agent:
-    """One contender. `argv(url)` and `environment(url, home)` say how it is started."""
+    """One contender. `argv(url)` and `environment(url, home)` say how it is started; `wire` is "h2",
+    "http/1.1" (both over TLS) or "plain"."""
 
-    def __init__(self, name, kind, argv, environment, strict=False, prepare=None):
+    def __init__(self, name, kind, argv, environment, strict=False, prepare=None, wire="http/1.1"):
         self.name, self.kind, self.argv, self.environment = name, kind, argv, environment
         self.strict, self.prepare = strict, prepare or (lambda url, home: None)
-        self.samples = []
+        self.wire, self.samples = wire, []
 
-    def server(self):
+    def server(self, context):
         make = provider_of(self.kind)
         provider = make() if self.strict else Lenient(make(lenient=True)) \
             if self.kind != "gemini" else Lenient(make())
         job = fake_server.EditJob(provider)
-        return fake_server.FakeServer(provider, [], Noted(job))
+        return fake_server.FakeServer(provider, [], Noted(job), context=context)
 
 
 class Noted:
@@ -115,19 +119,32 @@ class Watch(threading.Thread):
             self.largest = max(self.largest, max(sizes))
 
 
-def run(agent, folder, rounds_home):
+def trust(certificates):
+    """Variables by which the contenders take the authority for one of the system's."""
+    return {"SSL_CERT_DIR": str(certificates.hashed), "SSL_CERT_FILE": "",
+            "NODE_EXTRA_CA_CERTS": str(certificates.authority)}
+
+
+def run(agent, folder, rounds_home, certificates):
     work = Path(folder) / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     (work / "file.txt").write_text(TEXT)
-    with agent.server() as server:
-        agent.prepare(server.url, rounds_home)
-        environment = dict(npm_peers.environment(HOME=str(rounds_home)),
-                           **agent.environment(server.url, rounds_home), PWD=str(work))
+    context = certificates.context() if agent.wire == "http/1.1" else None
+    with agent.server(context) as server, contextlib.ExitStack() as stack:
+        url = server.url
+        if agent.wire == "h2":
+            front = bench_tls.Http2Front(certificates, server.port)
+            stack.callback(front.close)
+            url = front.url
+        agent.prepare(url, rounds_home)
+        environment = dict(npm_peers.environment(HOME=str(rounds_home)), PWD=str(work))
+        environment.update(trust(certificates))
+        environment.update(agent.environment(url, rounds_home))
         started = time.monotonic()
         # A small program starts it: the memory of whoever forks counts for the child otherwise.
         running = subprocess.Popen([str(bench.TOOLS / "bench_spawn"), "/dev/null", str(work / "said"),
-                                    *agent.argv(server.url)], cwd=work, env=environment,
+                                    *agent.argv(url)], cwd=work, env=environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         watch = Watch(running.pid)
         watch.start()
@@ -149,11 +166,11 @@ def program(peer, name):
     return str(Path(npm_peers.folder(peer)) / "node_modules" / ".bin" / name)
 
 
-def hasp(kind, model, variables):
-    return Agent("hasp, " + kind.capitalize() + "'s format", kind,
+def hasp(kind, model, variables, wire="h2", note=""):
+    return Agent("hasp, %s's format%s" % (kind.capitalize(), note), kind,
                  lambda url: [bench.HASP, "-p", PROMPT, "--yolo", "--skip-trust", "-m", model],
                  lambda url, home: {name: value.format(url=url)
-                                    for name, value in variables.items()}, strict=True)
+                                    for name, value in variables.items()}, strict=True, wire=wire)
 
 
 def gemini_home(url, home):
@@ -191,9 +208,9 @@ class CodexJob:
 
 
 class Codex(Agent):
-    def server(self):
+    def server(self, context):
         provider = Lenient(fake_openai.Provider(lenient=True))
-        return fake_server.FakeServer(provider, [], Noted(CodexJob(provider)))
+        return fake_server.FakeServer(provider, [], Noted(CodexJob(provider)), context=context)
 
 
 def opencode_home(url, home):
@@ -210,6 +227,12 @@ def contenders(wanted):
     agents = [
         hasp("gemini", "gemini-2.5-flash",
              {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": "{url}"}),
+        hasp("gemini", "gemini-2.5-flash",
+             {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": "{url}"}, "http/1.1",
+             ", HTTP/1.1"),
+        hasp("gemini", "gemini-2.5-flash",
+             {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": "{url}"}, "plain",
+             ", without TLS"),
         hasp("anthropic", "anthropic/claude-sonnet-4-5",
              {"ANTHROPIC_API_KEY": "test-key", "ANTHROPIC_BASE_URL": "{url}"}),
         hasp("openai", "openai/gpt-4.1",
@@ -217,7 +240,9 @@ def contenders(wanted):
         Codex("codex 0.169", "openai",
               lambda url: [program("codex", "codex"), "exec", "--skip-git-repo-check",
                            "--dangerously-bypass-approvals-and-sandbox", PROMPT],
-              lambda url, home: {"CODEX_HOME": str(home / ".codex"), "FAKE_KEY": "test-key"},
+              lambda url, home: {"CODEX_HOME": str(home / ".codex"), "FAKE_KEY": "test-key",
+                                 # its TLS library reads a file or the system's own
+                                 "SSL_CERT_FILE": str(home.parent / "tls" / "authority.pem")},
               prepare=codex_home),
         Agent("claude-code 2.1.328", "anthropic",
               lambda url: [program("claude", "claude"), "-p", PROMPT, "--permission-mode",
@@ -245,9 +270,12 @@ def measure(agents, rounds):
         homes = {agent.name: Path(folder) / ("home%d" % i) for i, agent in enumerate(agents)}
         for home in homes.values():
             home.mkdir()
+        place = Path(folder) / "tls"
+        place.mkdir()
+        certificates = bench_tls.Certificates(place)
         for number in range(rounds + 1):
             for agent in agents:
-                sample = run(agent, folder, homes[agent.name])
+                sample = run(agent, folder, homes[agent.name], certificates)
                 if number:  # the first warms the caches
                     agent.samples.append(sample)
 

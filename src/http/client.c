@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "http/client_direct.h"
 #include "http/client_private.h"
 
 struct http_client {
@@ -23,7 +22,6 @@ struct http_client {
 	CURL *easy;
 	CURLM *multi;
 	enum http_stage stage;
-	struct direct direct;
 };
 
 /* What is known of the request under way. */
@@ -48,10 +46,7 @@ struct transfer {
 
 struct http_client *http_client_new(void)
 {
-	struct http_client *client = mem_alloc(1, sizeof(*client));
-
-	client->direct.fd = -1;
-	return client;
+	return mem_alloc(1, sizeof(struct http_client));
 }
 
 void http_client_free(struct http_client *client)
@@ -60,8 +55,6 @@ void http_client_free(struct http_client *client)
 		client->curl->easy_cleanup(client->easy);
 		client->curl->multi_cleanup(client->multi);
 	}
-	if (client)
-		direct_close(&client->direct);
 	free(client);
 }
 
@@ -528,11 +521,6 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 	client->stage = HTTP_NOT_SENT;
 	if (cancelled(request->cancel))
 		return err_set(err, ERR_CANCELLED, "The request was cancelled.");
-	if (direct_possible(request)) {
-		ok = direct_send(&client->direct, request, events, data, err);
-		client->stage = client->direct.stage;
-		return ok;
-	}
 	if (!client_open(client, err))
 		return false;
 	pipe_signal_hold(&hold);

@@ -7,14 +7,12 @@
  *     ok = http_client_send(client, &request, &events, data, &err);
  *     http_client_free(client);
  *
- * libcurl is loaded by the first http_client_send that needs it (library.h has the manner); nothing
- * connects before that either.  Plain http to an address or to localhost does without it, as long
- * as there is no proxy, no redirect to follow and no public_only.  Connections are kept and used
- * again by the same client.  A client serves one thread at a time; several threads have several
- * clients.
+ * libcurl is loaded by the first http_client_send (library.h has the manner); nothing connects
+ * before that either.  Connections are kept and used again by the same client.  A client serves
+ * one thread at a time; several threads have several clients.
  *
  * HTTP/1.1 and HTTP/2, TLS verified against the system's certificates, all content encodings that
- * libcurl knows (none without it).  Proxies: https_proxy, all_proxy and no_proxy in either case and
+ * libcurl knows.  Proxies: https_proxy, all_proxy and no_proxy in either case and
  * http_proxy in lower case, as curl reads them, unless the request names one.
  *
  * Nothing of a request's headers or of its URL's query gets into an error or a log: keys stand

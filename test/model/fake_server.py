@@ -86,7 +86,8 @@ def look(request, expect):
 
 
 class FakeServer:
-    def __init__(self, provider, script=None, auto=None, log=None):
+    def __init__(self, provider, script=None, auto=None, log=None, context=None):
+        """`context`: of ssl, for https."""
         self.provider, self.auto, self.log = provider, auto, log
         self.script = list(script or [])
         self.requests, self.violations, self.connections = [], [], 0
@@ -101,7 +102,8 @@ class FakeServer:
         self.tcp.finish_request = lambda sock, address: self.serve(sock)
         self.tcp.handle_error = lambda sock, address: None
         self.port = self.tcp.server_address[1]
-        self.url = "http://127.0.0.1:%d" % self.port
+        self.context = context
+        self.url = "http%s://127.0.0.1:%d" % ("s" if context else "", self.port)
         threading.Thread(target=self.tcp.serve_forever, args=(0.02,), daemon=True).start()
 
     def __enter__(self):
@@ -120,6 +122,8 @@ class FakeServer:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self.lock:
             self.connections += 1
+        if self.context:
+            sock = self.context.wrap_socket(sock, server_side=True)
         stream = sock.makefile("rb")
         while True:
             request = read_request(stream)
