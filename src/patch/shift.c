@@ -149,7 +149,9 @@ static bool read_levels(const struct shift *shift, long *ret)
 			return false;
 		*ret = (long)file - (long)given;
 	}
-	return shift->count > 0;
+	/* Another width and another depth at once are more likely a coincidence. */
+	return shift->count > 0 && (!*ret || shift->given_unit == shift->file_unit ||
+	                            shift->given_unit == UNIT_TAB || shift->file_unit == UNIT_TAB);
 }
 
 /* Whether a line ends in what another has to follow: a comma, an operator, an open parenthesis. */
@@ -256,9 +258,11 @@ static bool put_known(const struct shift *shift, const struct indent_pair *known
                       struct span above, struct buf *out)
 {
 	bool same_unit = shift->adds || shift->strips;
+	bool aligned = !is_tabs(known->file) && !is_spaces(known->file);
 
-	if (!same_unit && (is_continued(above) ||
-	                   (!is_tabs(known->file) && !is_spaces(known->file))))
+	if (!same_unit && (is_continued(above) || aligned))
+		return false;
+	if (aligned && !shift->has_tabs && !is_continued(above))
 		return false;
 	return buf_span(out, known->file);
 }

@@ -126,10 +126,12 @@ static void infer_rule(struct hearing *hr)
 
 	collect_pairs(hr, 0);
 	w->rule = indent_infer(w->pairs, w->pair_count);
+	w->in_part = false;
 	if (w->rule.kind != INDENT_MAP && w->rule.kind != INDENT_UNKNOWN)
 		return;
 	collect_pairs(hr, '-');
-	if (!says_something(w))
+	w->in_part = says_something(w);
+	if (!w->in_part)
 		collect_pairs(hr, 0);
 	w->rule = indent_infer(w->pairs, w->pair_count);
 }
@@ -403,19 +405,27 @@ static bool is_without_rule(const struct hearing *hr)
 	return hr->w->rule.kind == INDENT_MAP || hr->w->rule.kind == INDENT_UNKNOWN;
 }
 
-/* Old lines have no indentation left, while an added line has some. */
+/* Old lines have no indentation left, while added lines have theirs: some do, and no line that
+ * has none would be the only one there. */
 static bool added_lines_keep_indent(const struct hearing *hr)
 {
-	for (size_t i = 0; i < hr->w->pair_count; i++)
+	bool file_has_bare = false, kept = false;
+
+	for (size_t i = 0; i < hr->w->pair_count; i++) {
 		if (hr->w->pairs[i].diff.len)
 			return false;
+		file_has_bare |= !hr->w->pairs[i].file.len;
+	}
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
 
-		if (hr->diff->lines[i].op == '+' && !is_blank(text) && indent_of_line(text).len)
-			return true;
+		if (hr->diff->lines[i].op != '+' || is_blank(text))
+			continue;
+		if (!indent_of_line(text).len && !file_has_bare)
+			return false;
+		kept |= indent_of_line(text).len > 0;
 	}
-	return false;
+	return kept;
 }
 
 /* A context line that plainly has no marker. */
@@ -445,7 +455,9 @@ static enum verdict judge(struct hearing *hr)
 	}
 	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || hear_pairs(hr))
 		return VERDICT_SPARED;
-	if (hr->w->keeps_tabs || (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
+	/* A block that is a level less has fewer tabs, too, and so have its added lines. */
+	if ((hr->w->keeps_tabs && (hr->w->rule.kind != INDENT_ADD || hr->spared || !hr->damaged)) ||
+	    (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
 		return VERDICT_SPARED;
 	if (hr->spared > 3 * hr->damaged && 2 * hr->spared >= hr->asked)
 		return VERDICT_SPARED;
@@ -620,6 +632,9 @@ bool witness_indent(const struct witness *w, size_t h, bool exact, struct span i
 		if (removed && !exact && !is_blank(removed->text) &&
 		    span_eq(indent_of_line(removed->text), indent))
 			return buf_span(out, indent_of_line(*body));
+		/* Context speaks against the shift: it may have been a slip in a line or two. */
+		if (w->in_part && rule_for(w, h)->kind == INDENT_ADD)
+			return false;
 		return indent_undo(rule_for(w, h), indent, out);
 	}
 	/* Unknown: fine when undoing changes nothing. */

@@ -48,6 +48,7 @@ struct witness {
 	struct indent_pair *pairs; /* owned; all old lines that are not blank */
 	size_t pair_count;
 	struct indent_rule rule;
+	bool in_part;             /* it holds for removed lines alone, and not for context */
 	struct indent_pair *own_pairs; /* owned */
 	struct indent_rule *own;  /* owned; one per hunk, from its own lines */
 	enum verdict verdict;

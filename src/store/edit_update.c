@@ -334,8 +334,7 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 static void forget_plan(struct edit_step *step)
 {
 	step->script.count = 0;
-	step->pieces.count = 0;
-	buf_clear(&step->pieces.owned);
+	pieces_release(&step->pieces);
 	buf_clear(&step->text_owned);
 }
 

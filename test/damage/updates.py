@@ -132,6 +132,8 @@ def tabs_to_spaces_and_less(edit, rng):
 
 
 def halved(edit, rng):
+    if re.search(r"(?m)^(?:  )* (?! )\S", edit.old + "\n" + edit.new):
+        return None  # half a space is none: what was there is lost
     return _shifted(edit, lambda indent: " " * (len(indent) // 2) if indent.isspace()
                     and "\t" not in indent else indent)
 
