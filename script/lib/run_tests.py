@@ -30,7 +30,7 @@ BUILDS = {
 }
 # What these compare and kill is the same with sanitizers, and takes a quarter of the time of all: with
 # HASP_TESTS=all they run with them too.  The parsers behind them have fuzzers, replayed with sanitizers.
-ONCE = {"differential", "damage", "search/differential_ripgrep", "search/differential_git",
+ONCE = {"differential", "damage", "updates", "search/differential_ripgrep", "search/differential_git",
         "match/matches", "store/commit_kill", "store/transaction_kill", "mcp/transport_stdio"}
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 ASAN = "detect_leaks=%d:allocator_may_return_null=1"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers many updates on one pipe, so that the tests of damaged updates can ask by the thousand.
+/* Answers many updates on one pipe, so that the tests of damaged updates can ask by the
+ * thousand.
  *
  *     update_driver FOLDER        an empty folder, for the file that is asked about
  *
  * Request:  u32 lengths of base, old text and new text (little-endian), then the three
- * Answer:   u32 error code (0: done), u32 places replaced, u32 line of the first difference (0: none),
- *           u32 text length, u32 note length; the text that the file would have; the note or message
+ * Answer:   u32 error code (0: done), u32 places replaced, u32 line of the first difference (0:
+ *           none), u32 text length, u32 note length; the text that the file would have; the note
+ *           or message
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -89,7 +89,7 @@ def _shifted(edit, shift):
     """Both texts with every line that is not blank shifted; None if nothing changes."""
     old, new = (re.sub(r"(?m)^(?=[^\n]*\S)[ \t]*", lambda found: shift(found[0]), text)
                 for text in (edit.old, edit.new))
-    if old == edit.old or edit.base.count(old) or sum(bool(l.strip()) for l in old.splitlines()) < 2:
+    if old == edit.old or edit.base.count(old) or len(re.findall(r"(?m)^.*\S", old)) < 2:
         return None
     return edit.base, old, new, edit.result
 
@@ -180,7 +180,9 @@ def stale_line(edit, rng):
 
 
 def done(edit, rng):
-    return (edit.result, edit.old, edit.new, edit.result) if edit.old not in edit.result else None
+    if edit.old in edit.result:
+        return None
+    return edit.result, edit.old, edit.new, edit.result
 
 
 def half_done(edit, rng):
@@ -279,7 +281,7 @@ class Driver:
 
 
 def _first_difference(edit, base, old):
-    """Where the old text, put at its place, first differs from the base; None if it is not known."""
+    """Where the old text, put at its place, first differs from the base; None: not known."""
     if edit.old not in base:
         return None
     start = base.count("\n", 0, base.index(edit.old))
@@ -321,7 +323,8 @@ def run(driver, found, cases, seed):
 
 
 def table(rows):
-    out = ["| damage | right | refused, with the difference | refused | wrong |", "|---|---|---|---|---|"]
+    out = ["| damage | right | refused, with the difference | refused | wrong |",
+           "|---|---|---|---|---|"]
     for name, row in rows.items():
         out.append("| %s | %d | %d | %d | %d |" % (name, row.right, row.enough, row.refused,
                                                   row.wrong))
