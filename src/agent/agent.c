@@ -150,7 +150,7 @@ static void keep_small(struct errand *run)
 		return;
 	if (err.code == ERR_CANCELLED)
 		end(run, AGENT_CANCELLED, NULL);
-	else
+	else if (!agent->full_told)
 		agent_notice(agent, "warning", err.message);
 }
 

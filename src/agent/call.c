@@ -246,7 +246,8 @@ static void finish(struct call *call, uint64_t ms)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	record_call(agent->options.record, call->id, call->name, call->args, response,
-	            status_of(call), display);
+	            json_object_get(part_get_response(call->answer), "parts"), status_of(call),
+	            display);
 	pthread_mutex_unlock(&agent->lock);
 }
 

@@ -98,8 +98,9 @@ static uint64_t last_call(const struct agent *agent)
  * the threshold waits for the model's limit at the latest, and beyond that for the provider to refuse. */
 static uint64_t next_due(const struct agent *agent)
 {
-	uint64_t due = due_at(agent), grown = agent->compacted_to + room_for_turns(agent);
-	uint64_t last = last_call(agent);
+	uint64_t due = due_at(agent), room = room_for_turns(agent), last = last_call(agent);
+	uint64_t least = model_context_tokens(agent->options.model) / 10;
+	uint64_t grown = agent->compacted_to + (room > least ? room : least);
 
 	if (!agent->compacted_to || grown <= due)
 		return due;

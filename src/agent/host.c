@@ -52,6 +52,7 @@ struct host {
 	json_t *system, *context;
 	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
 	json_t *history;           /* what the agent begins with */
+	json_t *recorded;          /* the messages of the file that goes on; or NULL */
 	char *first_prompt;        /* of it; owned; NULL: none */
 	char *root;
 	struct command_env command_env;
@@ -278,6 +279,7 @@ static bool read_history(struct host *host, struct err *err)
 		notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
 	/* Where messages are missing, it does not begin with what was sent. */
+	host->recorded = json_incref(read.messages);
 	if (!read.bad_lines && !read.gap_lines)
 		host->sent = json_incref(read.sent);
 	host->first_prompt = mem_steal(&read.first_prompt);
@@ -320,6 +322,8 @@ static bool open_record(struct host *host, struct err *err)
 	if (!check_new_id(host, err))
 		return false;
 	ok = record_open(&options, &host->record, err);
+	if (ok && host->options.resume_file)
+		record_know(host->record, host->recorded);
 	/* A history from elsewhere is the new file's beginning. */
 	if (ok && host->options.import_file && json_array_size(host->history)) {
 		if (host->first_prompt)
@@ -570,6 +574,7 @@ void host_close(struct host *host, const char *reason)
 	json_decref(host->system);
 	json_decref(host->context);
 	json_decref(host->sent);
+	json_decref(host->recorded);
 	json_decref(host->history);
 	free(host->first_prompt);
 	free((char *)host->options.session_id);

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/content.h"
 
 /* What waits for room on the disk; past it the oldest state is what remains. */
 enum { PENDING_BYTES_MAX = 64 << 20, GAP_LINE_MAX = 256 };
@@ -34,7 +35,9 @@ struct record {
 	bool gap_waits;            /* among the waiting lines is one about dropped ones */
 	off_t mark;                /* where the mark of a gap begins, behind which nothing is; -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
+	bool whole;                /* it was written with all of its calls */
 	double share;              /* for the next one; below 0: none */
+	json_t *known;             /* of messages in the file: hash (record_line_key): id */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
 };
@@ -241,6 +244,7 @@ void record_close(struct record *record)
 		close(record->fd);
 	buf_release(&record->pending);
 	json_decref(record->message);
+	json_decref(record->known);
 	json_decref(record->directories);
 	free(record->session_id);
 	free(record->path);
@@ -299,6 +303,43 @@ static void append(struct record *record, const json_t *line)
 	flush(record);
 }
 
+/* What a message says stands in the file under an id. */
+static void know_as(struct record *record, const json_t *line, json_t *id)
+{
+	_cleanup_free_ char *key = record_line_key(line);
+
+	if (!record->known)
+		record->known = json_object();
+	json_object_set(record->known, key, id);
+}
+
+static void know(struct record *record, const json_t *line)
+{
+	know_as(record, line, json_object_get(line, "id"));
+}
+
+/* Of a checkpoint. */
+static json_t *line_messages(const json_t *line)
+{
+	const json_t *set = json_object_get(line, "$set");
+
+	return json_object_get(set ? set : json_object_get(line, "hasp"), "messages");
+}
+
+void record_know(struct record *record, const json_t *messages)
+{
+	size_t i;
+	json_t *message;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	json_array_foreach((json_t *)messages, i, message)
+		if (json_is_string(json_object_get(message, "id")))
+			know(record, message);
+	pthread_mutex_unlock(&record->lock);
+}
+
 void record_user(struct record *record, const json_t *content)
 {
 	json_auto_t *line = NULL;
@@ -307,8 +348,10 @@ void record_user(struct record *record, const json_t *content)
 		return;
 	pthread_mutex_lock(&record->lock);
 	line = record_user_line(content);
-	if (line)
+	if (line) {
 		append(record, line);
+		know(record, line);
+	}
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -320,28 +363,48 @@ void record_model(struct record *record, const json_t *content, const struct mod
 	pthread_mutex_lock(&record->lock);
 	json_decref(record->message);
 	record->message = record_model_line(content, usage, model);
+	record->whole = false;
 	if (record->share >= 0)
 		record_add_own(record->message, "cached", json_real(record->share));
 	record->share = -1;
 	append(record, record->message);
+	know(record, record->message);
 	pthread_mutex_unlock(&record->lock);
 }
 
-void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
-                 const json_t *result, const char *status, const char *display)
+/* The message with its calls. */
+static void put_whole(struct record *record)
 {
-	json_auto_t *line = NULL;
-	json_t *call;
+	append(record, record->message);
+	know(record, record->message);
+	record->whole = true;
+}
 
+/* The last one to end goes with its message; the others stand for themselves until then. */
+static void put_call(struct record *record, json_t *call)
+{
+	const json_t *content = json_object_get(json_object_get(record->message, "hasp"), "content");
+	json_auto_t *line = NULL;
+
+	line = record_call_line(json_object_get(record->message, "id"), call);
+	record_add_call(record->message, call);
+	if (json_array_size(json_object_get(record->message, "toolCalls")) >=
+	    content_call_count(content))
+		put_whole(record);
+	else
+		append(record, line);
+}
+
+void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
+                 const json_t *result, const json_t *media, const char *status,
+                 const char *display)
+{
 	if (!record)
 		return;
 	pthread_mutex_lock(&record->lock);
-	if (record->message) {
-		call = record_call_entry(call_id, name, args, result, status, display);
-		line = record_call_line(json_object_get(record->message, "id"), call);
-		append(record, line);
-		record_add_call(record->message, call);
-	}
+	if (record->message)
+		put_call(record, record_call_entry(call_id, name, args, result, media, status,
+		                                   display));
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -350,8 +413,8 @@ void record_calls_end(struct record *record)
 	if (!record)
 		return;
 	pthread_mutex_lock(&record->lock);
-	if (record->message && json_object_get(record->message, "toolCalls"))
-		append(record, record->message);
+	if (record->message && !record->whole && json_object_get(record->message, "toolCalls"))
+		put_whole(record);
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -369,15 +432,26 @@ void record_notice(struct record *record, const char *type, const char *text)
 
 void record_replace(struct record *record, const json_t *contents)
 {
-	json_auto_t *line = NULL;
+	json_auto_t *line = NULL, *messages = NULL;
+	size_t i;
+	json_t *message;
 
 	if (!record)
 		return;
+	messages = record_messages_of(contents);
 	pthread_mutex_lock(&record->lock);
 	json_decref(record->message);
 	record->message = NULL;
-	line = record_checkpoint_line(contents);
+	line = record_checkpoint_line(messages, record->known);
 	append(record, line);
+	/* What is not in it is gone: only its messages can be named from now on. */
+	json_decref(record->known);
+	record->known = NULL;
+	json_array_foreach(line_messages(line), i, message)
+		if (json_is_object(message))
+			know(record, message);
+		else
+			know_as(record, json_array_get(messages, i), message);
 	pthread_mutex_unlock(&record->lock);
 }
 

@@ -11,7 +11,8 @@
  *
  * What Gemini CLI's form has no place for (thoughts, signatures, other providers' data; each call as it
  * ends, before its message is written again with all of them) stands in members and lines named "hasp",
- * which it passes over.
+ * which it passes over.  An output stands in a file once: of calls that ran beside each other, all but the last
+ * stand there once more, as they end.
  *
  * A line is one write of whole JSON and its end; a half line at the end of a file that is opened again is
  * completed with a line end before anything is added.  Two programs never write one file: it is locked
@@ -55,17 +56,22 @@ const char *record_path(const struct record *record);
 void record_user(struct record *record, const json_t *content);
 void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
                   const char *model);
-/* Of the last model message. `result`: what the model gets; status "success", "error", "cancelled". */
+/* Of the last model message. `result`: what the model gets; `media`: the parts beside it, or NULL; status
+ * "success", "error", "cancelled". */
 void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
-                 const json_t *result, const char *status, const char *display);
+                 const json_t *result, const json_t *media, const char *status,
+                 const char *display);
 void record_notice(struct record *record, const char *type /* info, warning, error */,
                    const char *text);
 /* All calls of the last model message have ended. */
 void record_calls_end(struct record *record);
 /* Of a session whose first messages are not in this file. */
 void record_first_prompt(struct record *record, const char *text);
-/* The whole history was replaced (compression): a checkpoint line ($set.messages). */
+/* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands in the file, is
+ * named there and not written again. */
 void record_replace(struct record *record, const json_t *contents);
+/* Messages that the file has (session_read.messages). */
+void record_know(struct record *record, const json_t *messages);
 void record_summary(struct record *record, const char *summary);
 /* What the conversation begins with, in pieces (told.h), and the hash of the tools that were declared. */
 void record_sent(struct record *record, const json_t *beginning);

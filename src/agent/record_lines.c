@@ -8,10 +8,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sha256.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
 
-enum { TEXT_BYTES_MAX = 256 << 20 };
+enum { TEXT_BYTES_MAX = 256 << 20, DISPLAY_BYTES_MAX = 300 };
 
 bool record_id_is_valid(const char *session_id)
 {
@@ -170,8 +172,21 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
 	return line;
 }
 
+/* What people were shown is mostly the result once more: of a long one, its beginning. */
+static json_t *short_display(const char *display)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * DISPLAY_BYTES_MAX);
+	struct span head = utf8_head(span_str(display), DISPLAY_BYTES_MAX);
+
+	buf_span(&out, head);
+	if (head.len < strlen(display))
+		buf_printf(&out, "\n[... %zu bytes more, in the result ...]", strlen(display) - head.len);
+	return json_text(buf_view(&out));
+}
+
 json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
-                          const json_t *result, const char *status, const char *display)
+                          const json_t *result, const json_t *media, const char *status,
+                          const char *display)
 {
 	json_t *call = json_object();
 	json_t *response;
@@ -184,11 +199,13 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 	json_object_set_new(response, "name", json_cstr(name));
 	json_object_set_new(response, "response",
 	                    result ? json_incref((json_t *)result) : json_object());
+	if (json_array_size(media))
+		json_object_set(response, "parts", (json_t *)media);
 	json_object_set_new(call, "result", json_pack("[{s:o}]", "functionResponse", response));
 	json_object_set_new(call, "status", json_cstr(status));
 	json_object_set_new(call, "timestamp", timestamp());
 	if (display)
-		json_object_set_new(call, "resultDisplay", json_text(span_str(display)));
+		json_object_set_new(call, "resultDisplay", short_display(display));
 	return call;
 }
 
@@ -248,6 +265,7 @@ static void add_calls(json_t *message, const json_t *content, const json_t *next
 							json_string_value(json_object_get(call, "name")),
 							json_object_get(call, "args"),
 							json_object_get(response, "response"),
+							json_object_get(response, "parts"),
 							"success", NULL));
 		}
 	}
@@ -258,7 +276,31 @@ json_t *record_gap_line(const char *since, size_t lines)
 	return json_pack("{s:{s:{s:s, s:o}}}", "hasp", "gap", "since", since, "lines", json_size(lines));
 }
 
-json_t *record_checkpoint_line(const json_t *contents)
+/* What identifies a message: all that becomes of it when it is read, but thinking that a compaction drops. */
+char *record_line_key(const json_t *line)
+{
+	json_auto_t *own = json_pack("[O]", json_object_get(json_object_get(line, "hasp"), "content"));
+	json_auto_t *unbound = own ? content_drop_bound_thoughts(own) : NULL;
+	json_auto_t *said = json_array();
+	_cleanup_buf_ struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+	size_t i;
+	json_t *call;
+
+	json_array_append(said, json_object_get(line, "type"));
+	json_array_append(said, unbound ? unbound : own ? own : json_object_get(line, "content"));
+	json_array_foreach(json_object_get(line, "toolCalls"), i, call) {
+		json_array_append(said, json_object_get(call, "id"));
+		json_array_append(said, json_object_get(call, "result"));
+	}
+	json_print(&text, said, 0);
+	sum = sha256_of(buf_view(&text));
+	sha256_hex(&sum, hex);
+	return mem_strdup(hex);
+}
+
+json_t *record_messages_of(const json_t *contents)
 {
 	json_t *messages = json_array();
 	size_t i;
@@ -276,5 +318,22 @@ json_t *record_checkpoint_line(const json_t *contents)
 		if (message)
 			json_array_append_new(messages, message);
 	}
-	return json_pack("{s:{s:o}}", "$set", "messages", messages);
+	return messages;
+}
+
+json_t *record_checkpoint_line(const json_t *messages, const json_t *known)
+{
+	json_t *list = json_array(), *message;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach((json_t *)messages, i, message) {
+		_cleanup_free_ char *key = record_line_key(message);
+		json_t *id = json_object_get(known, key);
+
+		any = any || id;
+		json_array_append(list, id ? id : message);
+	}
+	return any ? json_pack("{s:{s:o}}", "hasp", "messages", list) :
+	             json_pack("{s:{s:o}}", "$set", "messages", list);
 }

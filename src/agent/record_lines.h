@@ -23,7 +23,8 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
                           const char *model);
 /* A call as it ended; its line of its own, and in its message. */
 json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
-                          const json_t *result, const char *status, const char *display);
+                          const json_t *result, const json_t *media, const char *status,
+                          const char *display);
 json_t *record_call_line(const json_t *message_id, json_t *call);
 void record_add_call(json_t *message, json_t *call /* taken */);
 /* A member of the message's "hasp"; takes the value. */
@@ -31,7 +32,12 @@ void record_add_own(json_t *message, const char *name, json_t *value);
 json_t *record_notice_line(const char *type, const char *text);
 /* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the file. */
 json_t *record_gap_line(const char *since, size_t lines);
-/* {"$set": {"messages": [...]}} of a whole history. */
-json_t *record_checkpoint_line(const json_t *contents);
+/* The lines of a whole history, a new reference. */
+json_t *record_messages_of(const json_t *contents);
+/* A hash of what a message's line says; the caller frees. */
+char *record_line_key(const json_t *line);
+/* Those of `known` (hash: id) stand in the file: {"hasp": {"messages": [ID or message...]}}. Without any:
+ * {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
+json_t *record_checkpoint_line(const json_t *messages, const json_t *known);
 
 #endif

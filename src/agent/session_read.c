@@ -256,6 +256,28 @@ static void drop_thoughts(struct session_read *read)
 	}
 }
 
+/* Messages take the place of all: those named by their id are in the file. */
+static void keep_messages(struct replay *replay, const json_t *list)
+{
+	json_t *messages = json_array();
+	size_t i, at;
+	json_t *one;
+
+	find_first_prompt(replay->read);
+	json_array_foreach((json_t *)list, i, one) {
+		json_t *message = json_is_object(one) ? one : message_by_id(replay, one, &at);
+
+		if (message)
+			json_array_append(messages, message);
+		else
+			replay->read->bad_lines++;
+	}
+	json_decref(replay->read->messages);
+	replay->read->messages = messages;
+	index_messages(replay);
+	drop_thoughts(replay->read);
+}
+
 /* Lines that are hasp's alone. */
 static bool replay_own(struct replay *replay, const json_t *hasp)
 {
@@ -269,6 +291,8 @@ static bool replay_own(struct replay *replay, const json_t *hasp)
 		json_array_extend(json_object_get(replay->read->sent, "told"), told);
 	else if (json_object_get(hasp, "thinking"))
 		drop_thoughts(replay->read);
+	else if (json_is_array(json_object_get(hasp, "messages")))
+		keep_messages(replay, json_object_get(hasp, "messages"));
 	else
 		return false;
 	return true;

@@ -56,10 +56,10 @@ class World:
     def read(self, name):
         return (self.root / name).read_text()
 
-    def run(self, script, prompts=("Do it.",), violations=0, append_only=True, **job):
+    def run(self, script, prompts=("Do it.",), violations=0, append_only=True, auto=None, **job):
         provider = fake_gemini.Provider(append_only=append_only)
         with FakeServer(provider, [step if isinstance(step, dict) else
-                                   {"reply": step} for step in script]) as server:
+                                   {"reply": step} for step in script], auto) as server:
             job = dict({"root": str(self.root), "prompts": list(prompts), "model": {}}, **job)
             job["model"] = dict({"provider": "gemini", "name": "gemini-3-pro-preview",
                                  "base_url": server.url + "/v1beta"}, **job["model"])
@@ -612,6 +612,43 @@ def test_an_output_that_is_cut_twice_has_one_note(world):
     gone = int(output.split("[... ")[1].split(" bytes")[0])
     shown = sum(len(part) for part in (output.split("\n[...")[0], output.split("...]\n")[1]))
     assert abs(gone + shown - len("".join("%d\n" % i for i in range(1, 20001)))) < 3
+
+
+def working(turns, state=SNAPSHOT):
+    """Each turn a command with an output of 6,000 bytes of its own, then an answer; summaries between."""
+    done = []
+
+    def answer(request):
+        if not request.body.get("tools"):
+            return {"reply": [text(state)]}
+        done.append(1)
+        if len(done) > turns:
+            return {"reply": [text("Done.")]}
+        word = "%02d" % len(done)
+        return {"reply": [call("run_shell_command", {
+            "command": "for i in $(seq 100); do echo OUTPUT-%s$i xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                       "xxxxxx; done" % word})]}
+    return answer
+
+
+def test_a_small_limit_leaves_room_for_turns(world):
+    """Beside tools and prompt there is little of it: each compaction lasts for turns, and an output stands once
+    in the file."""
+    run = world.run([], auto=working(30), record=True, model={"context_tokens": 40000}, **YOLO)
+    assert run.outcomes[0]["text"] == "Done."
+    assert len(run.told("compressed")) <= 10, [m for m in run.told("compressed")]
+    record = Path(run.end["record"]).read_text()
+    for i in range(1, 31):
+        assert record.count("OUTPUT-%02d7 " % i) == 1, i
+
+
+def test_what_cannot_be_made_shorter_is_said_once_and_not_tried_each_turn(world):
+    """The tools alone are above the threshold."""
+    run = world.run([], auto=working(12), model={"context_tokens": 40000},
+                    settings={"model": {"compressionThreshold": 0.1}}, **YOLO)
+    assert run.outcomes[0]["text"] == "Done."
+    said = [m["message"] for m in run.told("notice") if "cannot be made shorter" in m["message"]]
+    assert len(said) == 1 and len(run.told("compressed")) <= 5, (said, run.told("compressed"))
 
 
 def test_too_large_is_made_smaller_once_and_sent_again(world):

@@ -124,9 +124,12 @@ def test_only_what_is_off_can_be_reported(world):
 
 
 @pytest.mark.parametrize("args", [["-y"], ["--approval-mode", "plan"]])
-def test_where_nothing_could_be_allowed_it_is_not_offered(world, args):
-    done = ask(world, [call("list_directory", {"dir_path": "."})], *args)
-    assert "request_permission" not in done.server.provider.tool_names(done.server.requests[0])
+def test_where_nothing_could_be_allowed_it_is_not_named_and_says_so(world, args):
+    """It is declared, as every tool is in every mode: what was sent stays as it was."""
+    done = ask(world, [call("request_permission", {"tools": ["run_shell_command"],
+                                                   "reason": "No tests."})], *args)
+    assert done.code == 0 and "request_permission" not in json.dumps(done.sent[0]["contents"])
+    assert done.results()[0]["error"]["code"] == "denied_by_policy"
 
 
 def test_a_report_stays_though_other_work_was_done(world):

@@ -15,7 +15,7 @@ FULL = """set -e
 mount -t tmpfs -o size=512k tmpfs "$HOME"
 mkdir -p "$HOME/.gemini"
 cd "$WHERE"
-head -c 440000 /dev/zero > "$HOME/filler"
+head -c 480000 /dev/zero > "$HOME/filler"
 set +e
 "$@"
 echo "code $?" >> "$NOTES"
@@ -69,7 +69,8 @@ def test_a_full_disk_is_said_at_the_end(world, form):
 
 
 def test_a_session_that_goes_on_says_what_is_missing(world):
-    with world.fake(script(world) + [[text("On it.")]]) as server:
+    # What is missing is no beginning of the next request.
+    with world.fake(script(world) + [[text("On it.")]], append_only=False) as server:
         done = run(world, server, "-p", "Read it.", after=GO_ON)
         assert len(server.requests) == STEPS + 2 and not server.violations
     head, tail = done.notes.split("code 57\n")

@@ -173,6 +173,50 @@ def test_a_hook_that_chooses_tools_costs_the_thinking(world):
     assert done.code == 0 and server.violations == [] and server.script == [], done.err
 
 
+TOO_LONG = {"gemini": "The input token count (1200000) exceeds the maximum number of tokens allowed "
+                      "(1048576).",
+            "anthropic": "prompt is too long: 1200000 tokens > 1000000 maximum"}
+TOO_LONG["openai-responses"] = (
+    "Your input exceeds the context window of this model. Please adjust your input and try again.")
+STATE = [text("<state_snapshot><goal>To read, all of it, as was said.</goal></state_snapshot>")]
+
+
+@pytest.mark.parametrize("kind", TOO_LONG)
+def test_a_compaction_begins_anew_without_thinking_and_goes_on_so(world, kind):
+    """In the run and when it is resumed; an output stands in the file once."""
+    for i in range(4):
+        world.write("f%d.txt" % i, "CONTENT-%d of it\n" % i * 100)
+    reads = [[thought("Hm."), call("read_file", {"file_path": "f%d.txt" % i})] for i in range(4)]
+    script = [*reads, [], [], [thought("So."), text("One.")], [thought("Aha."), READ],
+              [text("Two.")]]
+    world.write("a.txt", "alpha\n")
+    with serve(world, script, kind) as server:
+        server.script[4:6] = [{"status": 400, "error": TOO_LONG[kind]}, {"reply": STATE}]
+        first = world.command("-p", "Read.", server=server, env={"TZ": EAST})
+        second = world.command("-r", "-p", "again", server=server, env={"TZ": WEST})
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    assert server.violations == [] and server.script == []
+    bodies = [request.body for request in server.requests]
+    assert "was left out" in json.dumps(bodies[6]) and begun(bodies[6], bodies[7])
+    assert begun(bodies[7], bodies[8]) and "Today is" in last_note(bodies[7])
+    assert not {"thinking", "redacted_thinking"} & {
+        what.get("type") for _, what in items(bodies[6]) if isinstance(what, dict)}
+    (file,) = world.sessions()
+    assert [file.read_text().count('"content":"CONTENT-%d' % i) for i in range(4)] == [1] * 4
+
+
+def test_an_image_that_was_read_is_sent_again_as_it_was(world):
+    png = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
+    (world.root / "p.png").write_bytes(png)
+    script = [[thought("Hm."), call("read_file", {"file_path": "p.png"})], [text("One.")],
+              [text("Two.")]]
+    with serve(world, script, "anthropic") as server:
+        for flags in ([], ["-r"]):
+            done = world.command(*flags, "-p", "look", server=server)
+            assert done.code == 0, done.err
+    assert server.violations == [] and "image" in json.dumps(server.requests[-1].body)
+
+
 # ---- twenty turns --------------------------------------------------------------------------------
 
 def twenty_turns(world):

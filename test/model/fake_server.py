@@ -163,7 +163,11 @@ class FakeServer:
             if step is None and not self.script:
                 return {}, ["a request that the script does not have"]
             step = step or self.script.pop(0)
-        return step, look(request, step.get("expect"))
+        violations = look(request, step.get("expect"))
+        if (violations or step.get("status", 200) >= 400) and getattr(self.provider, "appended",
+                                                                      None):
+            self.provider.appended.refused()
+        return step, violations
 
     def listed(self, request):
         """A provider's list of its models: {path: answer} in `lists`; they are in no script."""

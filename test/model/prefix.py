@@ -77,14 +77,18 @@ class Appended:
     """Of the requests of one conversation; those without functions are about something else."""
 
     def __init__(self):
-        self.last = None
+        self.last = self.previous = None
+
+    def refused(self):
+        """The request was refused: nothing is to begin with it."""
+        self.last = self.previous
 
     def check(self, body):
         now, before = items(body), self.last
         if not any({"functionDeclarations", "function", "input_schema", "parameters"} & set(tool)
                    for tool in body.get("tools", [])):
             return []
-        self.last = now
+        self.previous, self.last = before, now
         said = [whose for whose, _ in now if whose not in ("tools", "system", "user", "developer")]
         if before is None or not said or ANEW in json.dumps(now):
             return []
