@@ -28,7 +28,7 @@
  *                     checkpoint*.c states to return to; stats.c
  *   what is shown     display.c, error_type.c for people and wrappers
  *   what holds it     host.c puts it together: prepare.c, command_env.c, policy_load.c, hooks_load.c,
- *                     services.c, plans.c
+ *                     unsupported.c, services.c, plans.c
  */
 #ifndef HASP_AGENT_AGENT_H
 #define HASP_AGENT_AGENT_H

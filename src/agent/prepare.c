@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/command_env.h"
+#include "agent/unsupported.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
@@ -34,6 +35,7 @@ static bool has_something_of_its_own(const struct home *home)
 
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
 {
+	_cleanup_free_ char *unsupported = unsupported_sentence(settings);
 	size_t i;
 	json_t *sentence;
 
@@ -43,6 +45,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
 		       "not count. \"hasp config trust\" or --skip-trust changes that.");
+	if (unsupported)
+		notice(data, "warning", unsupported);
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)

@@ -19,7 +19,7 @@
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);
 
-/* What the settings have wrong; and that the folder is not trusted, if it has what trust would
+/* What the settings have wrong; what there is that hasp does not use (unsupported.h); and that the folder is not trusted, if it has what trust would
  * change. */
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
 

@@ -8,6 +8,7 @@
 #include "agent/host.h"
 #include "agent/prepare.h"
 #include "agent/sessions.h"
+#include "agent/unsupported.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/agent_exit.h"
@@ -288,14 +289,33 @@ static void warn_of_raw_output(struct headless *run)
 		     "--accept-raw-output-risk leaves out this warning.");
 }
 
+/* "/NAME" is a command, which hasp has none of; "//NAME" is "/NAME" for the model. */
+static bool check_prompt(struct headless *run, struct agent_input *input, struct err *err)
+{
+	const struct span said = agent_input_said(input);
+	char *from = input->text.data + input->piped_len;
+	size_t skip;
+
+	if (!unsupported_prompt(run->settings, said, &skip, err))
+		return false;
+	memmove(from, from + skip, said.len - skip + 1); /* with its NUL */
+	input->text.len -= skip;
+	return true;
+}
+
 /* Opens all that a run needs; false with how it ends instead. */
-static bool prepare(struct headless *run, struct agent_ending *ending, struct err *err)
+static bool prepare(struct headless *run, struct agent_input *input, struct agent_ending *ending,
+                    struct err *err)
 {
 	if (!open_settings(run, err)) {
 		*ending = fail(AGENT_EXIT_CONFIG, err);
 		return false;
 	}
 	run->output.format = agent_flags_format(run->invocation, run->settings);
+	if (!check_prompt(run, input, err)) {
+		*ending = fail(AGENT_EXIT_INPUT, err);
+		return false;
+	}
 	warn_of_raw_output(run);
 	choose_mode(run);
 	prepare_warnings(run->settings, tell, &run->output);
@@ -334,7 +354,7 @@ static void finish(struct headless *run)
 	free(run->root);
 }
 
-static int run_agent(const struct invocation *invocation, const struct agent_input *input)
+static int run_agent(const struct invocation *invocation, struct agent_input *input)
 {
 	/* The handlers of signals outlive this function. */
 	static struct cancel cancel;
@@ -350,7 +370,7 @@ static int run_agent(const struct invocation *invocation, const struct agent_inp
 	agent_signals_install(&cancel);
 	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
 	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
-	if (prepare(&run, &ending, &err)) {
+	if (prepare(&run, input, &ending, &err)) {
 		code = run_prompt(&run, input);
 	} else {
 		agent_output_end(&run.output, &ending);
