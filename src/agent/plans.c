@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "worker/local.h"
 
 struct plans {
@@ -62,11 +63,18 @@ static struct provider *own_of(struct provider *provider, struct err *err)
 	return own;
 }
 
+/* Relative paths begin at the workspace's first root. The caller frees; NULL: there is none. */
+static char *absolute(const struct plans *plans, const char *path)
+{
+	return path ? path_join(plans->base->ops->root(plans->base, 0), path) : NULL;
+}
+
 static bool is_plan(const struct plans *plans, const char *path)
 {
+	_cleanup_free_ char *whole = absolute(plans, path);
 	size_t len = strlen(plans->folder);
 
-	return path && strncmp(path, plans->folder, len) == 0 && path[len] == '/';
+	return whole && strncmp(whole, plans->folder, len) == 0 && whole[len] == '/';
 }
 
 /* ---- what it answers -------------------------------------------------------------------- */
@@ -75,15 +83,18 @@ static bool read_one(struct provider *provider, const struct read_request *reque
                      struct read_result *ret, struct err *err)
 {
 	struct provider *to = base_of(provider);
+	struct read_request own = *request;
+	_cleanup_free_ char *path = NULL;
 
-	if (is_plan(plans_of(provider), request->path)) {
-		to = own_of(provider, err);
-		if (!to) {
-			*ret = (struct read_result){ 0 };
-			return false;
-		}
+	if (!is_plan(plans_of(provider), request->path))
+		return to->ops->read(to, request, ret, err);
+	to = own_of(provider, err);
+	if (!to) {
+		*ret = (struct read_result){ 0 };
+		return false;
 	}
-	return to->ops->read(to, request, ret, err);
+	own.path = path = absolute(plans_of(provider), request->path);
+	return to->ops->read(to, &own, ret, err);
 }
 
 static bool are_plans(const struct plans *plans, const struct change *changes, size_t count)
@@ -102,17 +113,36 @@ static bool fail_all(struct change_result *results, size_t count, const struct e
 	return false;
 }
 
+static bool edit_plans(struct provider *provider, const struct change *changes, size_t count,
+                       const struct edit_options *options, struct change_result *results,
+                       struct err *err)
+{
+	struct provider *to = own_of(provider, err);
+	_cleanup_free_ struct change *own = mem_alloc(count, sizeof(*own));
+	_cleanup_free_ char **paths = mem_alloc(2 * count, sizeof(*paths));
+	bool ok;
+
+	if (!to)
+		return fail_all(results, count, err);
+	for (size_t i = 0; i < count; i++) {
+		own[i] = changes[i];
+		own[i].path = paths[2 * i] = absolute(plans_of(provider), changes[i].path);
+		own[i].new_path = paths[2 * i + 1] = absolute(plans_of(provider), changes[i].new_path);
+	}
+	ok = to->ops->edit(to, own, count, options, results, err);
+	for (size_t i = 0; i < 2 * count; i++)
+		free(paths[i]);
+	return ok;
+}
+
 static bool edit(struct provider *provider, const struct change *changes, size_t count,
                  const struct edit_options *options, struct change_result *results,
                  struct err *err)
 {
 	struct provider *to = base_of(provider);
 
-	if (are_plans(plans_of(provider), changes, count)) {
-		to = own_of(provider, err);
-		if (!to)
-			return fail_all(results, count, err);
-	}
+	if (are_plans(plans_of(provider), changes, count))
+		return edit_plans(provider, changes, count, options, results, err);
 	return to->ops->edit(to, changes, count, options, results, err);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider that also reaches the folder for plans, which lies outside of the workspace.
+/* A provider that also reaches the folder for plans, which lies outside of the workspace, or where the workspace
+ * is protected.
  * Private to this folder.
  *
  * Everything goes to the provider of the workspace but reading and editing of files right
- * beneath the folder for plans, by their absolute path: that goes to a worker of its own,
+ * beneath the folder for plans: that goes to a worker of its own,
  * confined to that folder, which is started by the first such call (the folder is made then).
  */
 #ifndef HASP_AGENT_PLANS_H

@@ -140,6 +140,28 @@ static char *memory_file(const struct services_options *options)
 	return mem_printf("%s/%s", home_gemini(options->home), name);
 }
 
+/* Beneath the project's .gemini/tmp, which is protected: plans there get a worker of their own. */
+static bool is_temporary(const char *folder, const char *project)
+{
+	_cleanup_free_ char *temp = path_join(project, ".gemini/tmp");
+
+	return path_is_under(folder, temp) && strcmp(folder, temp) != 0;
+}
+
+/* Whether what there is of the way to it has no link that leads out of the project. */
+static bool leads_inside(const char *folder, const char *project)
+{
+	_cleanup_free_ char *path = mem_strdup(folder), *root = realpath(project, NULL), *found = NULL;
+
+	while (!(found = realpath(path, NULL)) && strlen(path) > 1) {
+		char *above = path_folder(path);
+
+		free(path);
+		path = above;
+	}
+	return found && root && path_is_under(found, root);
+}
+
 /* The setting's folder, which has to be in the project; NULL: there is none. */
 static char *project_plans(struct services *services)
 {
@@ -169,7 +191,15 @@ static void find_plans(struct services *services)
 	if (!settings_bool(options->settings, "general.plan.enabled", true))
 		return;
 	services->plans_folder = project_plans(services);
-	if (services->plans_folder || !home_claim(options->home, &ignored))
+	if (services->plans_folder) {
+		const char *project = options->provider->ops->root(options->provider, 0);
+
+		if (is_temporary(services->plans_folder, project) &&
+		    leads_inside(services->plans_folder, project))
+			services->plans = plans_provider(options->provider, services->plans_folder);
+		return;
+	}
+	if (!home_claim(options->home, &ignored))
 		return;
 	services->plans_folder = mem_printf("%s/%s/plans", home_temp(options->home),
 	                                    options->session_id);

@@ -10,9 +10,32 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "config/home_private.h"
 #include "config/projects.h"
+
+/* "/a/../b", "/a//b" and "/a/./b" name a folder that others name otherwise: what is found beneath it would seem
+ * to be elsewhere. Links in a plain path stay as they are. */
+static bool is_plain_path(const char *path)
+{
+	if (path[0] != '/' || strstr(path, "//"))
+		return false;
+	for (const char *at = strstr(path, "/."); at; at = strstr(at + 1, "/.")) {
+		at += at[2] == '.';
+		if (at[2] == '\0' || at[2] == '/')
+			return false;
+	}
+	return true;
+}
+
+/* A folder that is not there yet has only its text. */
+static char *plain_path(const char *path)
+{
+	char *found = is_plain_path(path) ? mem_strdup(path) : realpath(path, NULL);
+
+	return found || path[0] != '/' ? found : path_join("/", path);
+}
 
 static char *user_folder(void)
 {
@@ -23,7 +46,7 @@ static char *user_folder(void)
 		const char *value = getenv(names[i]);
 
 		if (value && *value)
-			return value[0] == '/' ? mem_strdup(value) : realpath(value, NULL);
+			return plain_path(value);
 	}
 	entry = getpwuid(getuid());
 	return entry && entry->pw_dir && entry->pw_dir[0] == '/' ? mem_strdup(entry->pw_dir) : NULL;

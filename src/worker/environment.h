@@ -139,7 +139,71 @@
 	X("SSL_CERT_FILE", "certificates")                                                 \
 	X("SSL_CERT_DIR", "certificates")                                                  \
 	X("CURL_CA_BUNDLE", "certificates")                                                \
-	X("REQUESTS_CA_BUNDLE", "certificates")
+	X("REQUESTS_CA_BUNDLE", "certificates")                                            \
+	X("CI", "that a build server runs it, and which build")                            \
+	X("CONTINUOUS_INTEGRATION", "that a build server runs it, and which build")        \
+	X("BUILD_ID", "that a build server runs it, and which build")                      \
+	X("BUILD_NUMBER", "that a build server runs it, and which build")                  \
+	X("BUILD_URL", "that a build server runs it, and which build")                     \
+	X("JOB_NAME", "that a build server runs it, and which build")                      \
+	X("GITHUB_ACTIONS", "GitHub's build")                                              \
+	X("GITHUB_WORKFLOW", "GitHub's build")                                             \
+	X("GITHUB_JOB", "GitHub's build")                                                  \
+	X("GITHUB_RUN_ID", "GitHub's build")                                               \
+	X("GITHUB_RUN_NUMBER", "GitHub's build")                                           \
+	X("GITHUB_RUN_ATTEMPT", "GitHub's build")                                          \
+	X("GITHUB_REF", "GitHub's build")                                                  \
+	X("GITHUB_REF_NAME", "GitHub's build")                                             \
+	X("GITHUB_REF_TYPE", "GitHub's build")                                             \
+	X("GITHUB_BASE_REF", "GitHub's build")                                             \
+	X("GITHUB_HEAD_REF", "GitHub's build")                                             \
+	X("GITHUB_SHA", "GitHub's build")                                                  \
+	X("GITHUB_REPOSITORY", "GitHub's build")                                           \
+	X("GITHUB_REPOSITORY_OWNER", "GitHub's build")                                     \
+	X("GITHUB_EVENT_NAME", "GitHub's build")                                           \
+	X("GITHUB_ACTOR", "GitHub's build")                                                \
+	X("GITHUB_WORKSPACE", "GitHub's build")                                            \
+	X("GITHUB_SERVER_URL", "GitHub's build")                                           \
+	X("GITHUB_API_URL", "GitHub's build")                                              \
+	X("RUNNER_OS", "GitHub's build")                                                   \
+	X("RUNNER_ARCH", "GitHub's build")                                                 \
+	X("RUNNER_NAME", "GitHub's build")                                                 \
+	X("GITLAB_CI", "GitLab's build")                                                   \
+	X("CI_COMMIT_*", "GitLab's build")                                                 \
+	X("CI_PIPELINE_ID", "GitLab's build")                                              \
+	X("CI_PIPELINE_SOURCE", "GitLab's build")                                          \
+	X("CI_PROJECT_DIR", "GitLab's build")                                              \
+	X("CI_PROJECT_NAME", "GitLab's build")                                             \
+	X("CI_PROJECT_PATH", "GitLab's build")                                             \
+	X("CI_JOB_ID", "GitLab's build")                                                   \
+	X("CI_JOB_NAME", "GitLab's build")                                                 \
+	X("CI_JOB_STAGE", "GitLab's build")                                                \
+	X("CI_MERGE_REQUEST_IID", "GitLab's build")                                        \
+	X("APPVEYOR", "another build server's name")                                       \
+	X("BITBUCKET_BUILD_NUMBER", "another build server's name")                         \
+	X("BUILDKITE", "another build server's name")                                      \
+	X("CIRCLECI", "another build server's name")                                       \
+	X("DRONE", "another build server's name")                                          \
+	X("JENKINS_URL", "another build server's name")                                    \
+	X("TEAMCITY_VERSION", "another build server's name")                               \
+	X("TF_BUILD", "another build server's name")                                       \
+	X("TRAVIS", "another build server's name")                                         \
+	X("TERM_PROGRAM", "the terminal and its colours")                                  \
+	X("TERM_PROGRAM_VERSION", "the terminal and its colours")                          \
+	X("COLUMNS", "the terminal and its colours")                                       \
+	X("LINES", "the terminal and its colours")                                         \
+	X("FORCE_COLOR", "the terminal and its colours")                                   \
+	X("CLICOLOR", "the terminal and its colours")                                      \
+	X("CLICOLOR_FORCE", "the terminal and its colours")                                \
+	X("HOSTNAME", "which machine it is")                                               \
+	X("HOSTTYPE", "which machine it is")                                               \
+	X("MACHTYPE", "which machine it is")                                               \
+	X("OSTYPE", "which machine it is")                                                 \
+	X("DEBIAN_FRONTEND", "nobody answers a package's questions")                       \
+	X("DO_NOT_TRACK", "what programs must not send")                                   \
+	X("DOTNET_CLI_TELEMETRY_OPTOUT", "what programs must not send")                    \
+	X("VERBOSE", "how much programs print")                                            \
+	X("DEBUG", "how much programs print")
 
 /* X(name, value, reason): as if the environment had them so. TERM depends on the terminal. */
 #define ENVIRONMENT_SET(X)                                                                 \

@@ -146,6 +146,8 @@ def test_named_policies_take_the_place_of_the_users(place, tmp_path):
     assert place.check("run_shell_command", "make", *flags)["decision"] == "allow"
     assert place.check("run_shell_command", "make deploy", *flags)["decision"] == "deny"
     missing = place.run("list", "--policy", str(tmp_path / "missing.toml"))
+    assert missing.returncode == 0 and b"missing.toml" in missing.stderr
+    missing = place.run("list", "--admin-policy", str(tmp_path / "missing.toml"))
     assert missing.returncode == 1 and b"missing.toml" in missing.stderr
 
 
