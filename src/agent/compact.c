@@ -475,7 +475,9 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 			return true;
 	}
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,
-	               "The conversation is too long for the model, and cannot be made shorter.");
+	               "The conversation is too long for the model, and cannot be made shorter. If it has only "
+	               "begun, it is the tools and instructions that do not fit: take a model with more "
+	               "room, or offer fewer tools (tools.core in the settings).");
 }
 
 /* ---- all of it --------------------------------------------------------------------- */

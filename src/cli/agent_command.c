@@ -448,7 +448,7 @@ static int show_usage(void)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	help_command(&out, command_root());
+	help_brief(&out);
 	output_stderr(buf_view(&out));
 	return CLI_USAGE;
 }
@@ -475,8 +475,15 @@ int command_run_root(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
 		return show_version_or_page(invocation);
 	if (invocation_has(invocation, FLAG_LIST_SESSIONS) ||
-	    invocation_has(invocation, FLAG_DELETE_SESSION))
-		return list_or_delete(invocation);
+	    invocation_has(invocation, FLAG_DELETE_SESSION)) {
+		if (!invocation->positional_count)
+			return list_or_delete(invocation);
+		err_set(&err, ERR_INVALID_ARGUMENT, "--%s takes no further word: \"%.100s\". Nothing "
+		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ? "list-sessions" :
+		        "delete-session SESSION", invocation->positionals[0]);
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
 	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
 		return list_extensions();
 	if (!agent_flags_check(invocation, &why, &err))

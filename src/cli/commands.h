@@ -24,4 +24,8 @@ int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_c
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* worker_command.c */
 
+/* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after saying what is wrong. */
+struct tool;
+const struct tool *command_tool(const char *name);
+
 #endif

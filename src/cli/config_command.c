@@ -117,6 +117,9 @@ static int show(struct config_call *call)
 
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
+		if (!json_array_size(list))
+			output_stderr(SPAN("No setting is set; each has its default. \"hasp config --all\" "
+			                   "lists them, \"hasp config set KEY VALUE\" sets one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
@@ -392,6 +395,7 @@ static int schema(struct config_call *call)
 static int set_trust(const struct config_call *call, const char *rule)
 {
 	const char *folder = call->key ? call->key : ".";
+	_cleanup_buf_ struct buf out = BUF_INIT(4 * LIMIT_PATH_BYTES + 100);
 	_cleanup_free_ char *real = realpath(folder, NULL);
 	struct err err = ERR_INIT;
 	struct home *home;
@@ -405,6 +409,12 @@ static int set_trust(const struct config_call *call, const char *rule)
 		return complain(&err, CLI_FAILED);
 	ok = trust_set(home, real, rule, &err);
 	home_free(home);
+	if (ok) {
+		buf_printf(&out, "%s: ", strcmp(rule, "TRUST_FOLDER") == 0 ? "Trusted" : "Not trusted");
+		render_safe(&out, span_str(real));
+		buf_char(&out, '\n');
+		ok = output_text(buf_view(&out), &err);
+	}
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 

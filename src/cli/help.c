@@ -8,10 +8,12 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "data/json.h"
 
 enum {
 	WIDTH = 79,
 	FLAG_COLUMN = 24, /* where the explanations begin */
+	HELP_DEPTH = 4,   /* of arguments within arguments */
 };
 
 static void pad(struct buf *out, size_t columns)
@@ -127,6 +129,19 @@ static void help_commands(struct buf *out)
 		help_row(out, command_at(i)->name, command_at(i)->summary);
 }
 
+void help_brief(struct buf *out)
+{
+	help_synopsis(out, command_root());
+	buf_str(out, "\n"
+	             "  hasp -p 'what does main.c do?'       reads and answers\n"
+	             "  hasp -y -p 'the build fails, fix it' edits and runs commands, sandboxed\n"
+	             "  hasp config trust                    once in a project, for the second\n"
+	             "\nCommands:");
+	for (size_t i = 0; i < command_count(); i++)
+		buf_printf(out, "%s %s", i ? "," : "", command_at(i)->name);
+	buf_str(out, ".\n\"hasp --help\" explains all, \"hasp help COMMAND\" a command.\n");
+}
+
 void help_command(struct buf *out, const struct command *command)
 {
 	help_synopsis(out, command);
@@ -151,19 +166,6 @@ void help_command(struct buf *out, const struct command *command)
 		             "2 wrong usage.\n");
 }
 
-static void help_parameter(struct buf *out, const char *name, const json_t *schema, bool required)
-{
-	const char *description = json_string_value(json_object_get(schema, "description"));
-	const json_t *type = json_object_get(schema, "type");
-	const json_t *first = json_is_array(type) ? json_array_get(type, 0) : type;
-	const char *type_name = json_string_value(first);
-	_cleanup_free_ char *text =
-		mem_printf("(%s%s) %s", type_name ? type_name : "any", required ? ", required" : "",
-	                   description ? description : "");
-
-	help_row(out, name, text);
-}
-
 static bool is_required(const json_t *schema, const char *name)
 {
 	const json_t *required = json_object_get(schema, "required");
@@ -177,20 +179,87 @@ static bool is_required(const json_t *schema, const char *name)
 	return false;
 }
 
+static const char *type_of(const json_t *schema)
+{
+	const json_t *type = json_object_get(schema, "type");
+	const char *name = json_string_value(json_is_array(type) ? json_array_get(type, 0) : type);
+
+	return name ? name : "any";
+}
+
+/* "one of a, b, c"; of a value that can only be one, that. */
+static void put_choices(struct buf *out, const json_t *schema)
+{
+	const json_t *only = json_object_get(schema, "const"), *choice;
+	size_t i;
+
+	if (json_is_string(only))
+		buf_printf(out, ", %s", json_string_value(only));
+	json_array_foreach(json_object_get(schema, "enum"), i, choice) {
+		buf_str(out, i ? ", " : ", one of ");
+		if (json_is_string(choice))
+			buf_span(out, json_span(choice));
+		else
+			json_print(out, choice, 0);
+	}
+}
+
+static void help_members(struct buf *out, const json_t *schema, const char *before, unsigned depth);
+
+/* An object's members, an array's elements: as far as anybody writes them. */
+static void help_below(struct buf *out, const json_t *schema, const char *path, unsigned depth)
+{
+	const json_t *items = json_object_get(schema, "items"), *branch;
+	_cleanup_free_ char *inside = mem_printf("%s%s.", path, items ? "[]" : "");
+	const json_t *below = items ? items : schema;
+	size_t i;
+
+	if (depth >= HELP_DEPTH)
+		return;
+	help_members(out, below, inside, depth + 1);
+	json_array_foreach(json_object_get(below, "oneOf"), i, branch)
+		help_members(out, branch, inside, depth + 1);
+}
+
+static void help_parameter(struct buf *out, const char *path, const json_t *schema, bool required,
+                           unsigned depth)
+{
+	const char *description = json_string_value(json_object_get(schema, "description"));
+	const json_t *items = json_object_get(schema, "items");
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	buf_printf(&text, "(%s", type_of(schema));
+	if (items)
+		buf_printf(&text, " of %s", json_object_get(items, "oneOf") ? "object" : type_of(items));
+	put_choices(&text, items && json_object_get(items, "enum") ? items : schema);
+	buf_printf(&text, "%s) %s", required ? ", required" : "", description ? description : "");
+	help_row(out, path, text.data);
+	help_below(out, schema, path, depth);
+}
+
+/* Before the members of one kind of element stands which kind it is. */
+static void help_members(struct buf *out, const json_t *schema, const char *before, unsigned depth)
+{
+	const char *name;
+	json_t *member;
+
+	json_object_foreach(json_object_get(schema, "properties"), name, member) {
+		_cleanup_free_ char *path = mem_printf("%s%s", before, name);
+
+		help_parameter(out, path, member, is_required(schema, name), depth);
+	}
+}
+
 void help_tool(struct buf *out, const struct tool *tool)
 {
-	json_t *schema = json_loads(tool->arguments_schema, 0, NULL);
-	const char *name;
-	json_t *parameter;
+	json_auto_t *schema = json_loads(tool->arguments_schema, 0, NULL);
 
 	buf_printf(out, "usage: hasp tool %s [ARGS] [--arg KEY=VALUE]... [OPTION]...\n\n",
 	           tool->name);
 	help_wrap(out, span_str(tool->description), 0, 0);
 	buf_str(out, "\nArguments of the tool (KEY=VALUE):\n");
-	json_object_foreach(json_object_get(schema, "properties"), name, parameter)
-		help_parameter(out, name, parameter, is_required(schema, name));
+	help_members(out, schema, "", 0);
 	buf_str(out, "\n\"hasp tool --help\" explains the options.\n");
-	json_decref(schema);
 }
 
 struct span help_first_sentence(const char *text)
@@ -230,8 +299,11 @@ int help_show(const struct invocation *invocation)
 	const char *name = invocation_positional(invocation, 0);
 	const struct tool *tool = NULL;
 
-	if (name && invocation->command == command_find("tool"))
-		tool = tool_find(name);
+	if (name && invocation->command == command_find("tool")) {
+		tool = command_tool(name);
+		if (!tool)
+			return CLI_USAGE;
+	}
 	if (tool)
 		help_tool(&out, tool);
 	else

@@ -11,6 +11,7 @@
 #include "tool/tool.h"
 
 /* The text of `hasp COMMAND --help`, or of `hasp --help` for the root. */
+void help_brief(struct buf *out); /* for who typed the program's name alone */
 void help_command(struct buf *out, const struct command *command);
 
 /* The text of `hasp tool NAME --help`: what the tool does and its arguments. */

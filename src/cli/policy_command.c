@@ -183,17 +183,28 @@ static void put_verdict(struct buf *out, const struct subject *subject,
 		         json_string_value(json_array_get(verdict->prefixes, i)));
 }
 
+/* `headless`: of the same call where nobody can be asked, if somebody would be; or NULL. */
 static bool show_verdict(const struct policy_command *command, const struct subject *subject,
-                         const struct policy_verdict *verdict, struct err *err)
+                         const struct policy_verdict *verdict,
+                         const struct policy_verdict *headless, struct err *err)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		json_auto_t *document = verdict_json(subject, verdict);
 
+		if (headless)
+			json_object_set_new(document, "headless",
+			                    json_string(policy_decision_name(headless->decision)));
 		return output_json(document, output_is_terminal(), err);
 	}
 	put_verdict(&out, subject, verdict);
+	if (headless) {
+		buf_printf(&out, "where nobody can be asked (hasp -p in a script): %s (rule: ",
+		           policy_decision_name(headless->decision));
+		render_safe(&out, span_str(headless->rule));
+		buf_str(&out, ")\n");
+	}
 	return output_text(buf_view(&out), err);
 }
 
@@ -203,7 +214,7 @@ static int check(struct policy_command *command)
 {
 	const char *const roots[] = { command->project, NULL };
 	struct subject subject = { 0 };
-	struct policy_verdict verdict;
+	struct policy_verdict verdict, headless = { .decision = POLICY_DENY };
 	struct err err = ERR_INIT;
 	enum approval_mode mode;
 	bool ok = subject_read(command, &subject, &err) && read_mode(command, &mode, &err);
@@ -227,7 +238,14 @@ static int check(struct policy_command *command)
 	};
 
 	policy_decide(command->policy, &call, &verdict);
-	ok = show_verdict(command, &subject, &verdict, &err);
+	if (verdict.decision == POLICY_ASK) {
+		struct policy_call alone = call;
+
+		alone.interactive = false;
+		policy_decide(command->policy, &alone, &headless);
+	}
+	ok = show_verdict(command, &subject, &verdict, headless.rule ? &headless : NULL, &err);
+	policy_verdict_release(&headless);
 	policy_verdict_release(&verdict);
 	subject_release(&subject);
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
@@ -238,6 +256,19 @@ static void put_words(struct buf *out, const json_t *words)
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		buf_str(out, i ? " " : "");
 		render_safe(out, json_span(json_array_get(words, i)));
+	}
+}
+
+/* \x00 stands between arguments: for eyes a "|" does. --json has the pattern as it is. */
+static void put_pattern(struct buf *out, struct span pattern)
+{
+	while (pattern.len) {
+		const char *mark = memmem(pattern.data, pattern.len, "\\x00", 4);
+		size_t len = mark ? (size_t)(mark - pattern.data) : pattern.len;
+
+		render_safe(out, span_head(pattern, len));
+		buf_str(out, mark ? "|" : "");
+		pattern = span_skip(pattern, len + (mark ? 4 : 0));
 	}
 }
 
@@ -259,7 +290,7 @@ static void put_rule(struct buf *out, const json_t *row)
 		if (!json_object_get(row, members[i]))
 			continue;
 		buf_printf(out, "  %s: ", members[i]);
-		render_safe(out, json_span(json_object_get(row, members[i])));
+		put_pattern(out, json_span(json_object_get(row, members[i])));
 	}
 	if (json_array_size(modes) < MODE_COUNT) {
 		buf_str(out, "  modes: ");
@@ -282,6 +313,8 @@ static int list(struct policy_command *command)
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		ok = output_json(rows, output_is_terminal(), &err);
 	} else {
+		buf_str(&out, "PRIO   DECISION TOOLS, CONDITIONS (WHERE THE RULE STANDS); the first that "
+		              "fits decides\n");
 		for (size_t i = 0; i < json_array_size(rows); i++)
 			put_rule(&out, json_array_get(rows, i));
 		ok = output_text(buf_view(&out), &err);

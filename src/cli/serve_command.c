@@ -258,6 +258,10 @@ int command_run_serve(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	bool ok = start(&service, &err);
 
+	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
+		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a line of JSON "
+		                   "each; a client starts it by itself: \"claude mcp add hasp -- hasp serve "
+		                   "mcp\". Ctrl-D ends it.\n"));
 	if (ok)
 		loop_run(service.loop);
 	stop(&service);

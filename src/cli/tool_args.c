@@ -75,6 +75,22 @@ static bool read_named(struct args *args, const char *name, struct buf *out, str
 	return read_fd(fd, what, out, err);
 }
 
+/* Who gives a word alone means it as the value of the tool's first argument, if that is a text. The caller
+ * frees; NULL: there is no such. */
+static char *meant_by(const struct args *args, const char *word)
+{
+	json_auto_t *schema = json_loads(args->tool->arguments_schema, 0, NULL);
+	const char *first = json_string_value(
+		json_array_get(json_object_get(schema, "required"), 0));
+	const json_t *property = first ? json_object_get(json_object_get(schema, "properties"), first) :
+	                                 NULL;
+	const char *type = json_string_value(json_object_get(property, "type"));
+
+	if (!type || strcmp(type, "string") != 0 || strcmp(word, "-") == 0)
+		return NULL;
+	return mem_printf(" ARGS is a file with a JSON object. Did you mean -a %s=%.200s?", first, word);
+}
+
 /* ARGS: a file, standard input, or the object itself. */
 static bool read_object(struct args *args, const char *word, struct err *err)
 {
@@ -89,10 +105,17 @@ static bool read_object(struct args *args, const char *word, struct err *err)
 		where = "ARGS";
 	if (word[0] == '{')
 		buf_str(&text, word);
-	else if (!read_named(args, word, &text, err))
-		return false;
-	if (!json_parse(buf_view(&text), &object, &inner))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s: %s", where, inner.message);
+	else if (!read_named(args, word, &text, &inner)) {
+		_cleanup_free_ char *meant = meant_by(args, word);
+
+		return err_set(err, inner.code, "%s%s", inner.message, meant ? meant : "");
+	}
+	if (!json_parse(buf_view(&text), &object, &inner)) {
+		_cleanup_free_ char *meant = word[0] == '{' ? NULL : meant_by(args, word);
+
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: %s%s", where, inner.message,
+		               meant ? meant : "");
+	}
 	if (!json_is_object(object)) {
 		err_set(err, ERR_INVALID_ARGUMENT,
 		        "The arguments must be a JSON object, and this is %s.",

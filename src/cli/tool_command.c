@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp tool`: one call from a shell. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "cli/view.h"
 #include "data/schema.h"
 #include "job/job.h"
+#include "policy/names.h"
 
 static int complain(const struct err *err, int code)
 {
@@ -82,20 +84,21 @@ static int list_tools(const struct invocation *invocation)
 	return print_document(invocation, all, /* indent= */ false);
 }
 
-/* The tool that is named, or NULL after saying what is wrong. */
-static const struct tool *named_tool(const struct invocation *invocation)
+const struct tool *command_tool(const char *name)
 {
-	const char *name = invocation_positional(invocation, 0);
+	_cleanup_free_ char *lower = mem_strdup(name);
 	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
 	_cleanup_free_ char *message = NULL;
 	const char *near;
 
-	if (!name) {
-		output_complain("Name a tool; \"hasp tool --list\" shows them.");
-		return NULL;
-	}
 	if (tool_find(name))
 		return tool_find(name);
+	for (char *c = lower; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (tool_find(names_canonical(name)))
+		return tool_find(names_canonical(name));
+	if (tool_find(names_canonical(lower)))
+		return tool_find(names_canonical(lower));
 	for (size_t i = 0; i < tool_count(); i++)
 		names[i] = tool_at(i)->name;
 	near = nearest_name(name, names, tool_count());
@@ -103,6 +106,17 @@ static const struct tool *named_tool(const struct invocation *invocation)
 	                     near ? "; did you mean \"" : ".", near ? near : "",
 	                     near ? "\"?" : "");
 	output_complain(message);
+	return NULL;
+}
+
+/* The tool that is named, or NULL after saying what is wrong. */
+static const struct tool *named_tool(const struct invocation *invocation)
+{
+	const char *name = invocation_positional(invocation, 0);
+
+	if (name)
+		return command_tool(name);
+	output_complain("Name a tool; \"hasp tool --list\" shows them.");
 	return NULL;
 }
 
@@ -158,7 +172,8 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 		session.hooks.output = live_output;
 		session.hooks.data = live;
 	}
-	result = tool_call(&session, invocation_positional(invocation, 0), arguments);
+	result = tool_call(&session, tool_find(invocation_positional(invocation, 0)) ?
+	                             invocation_positional(invocation, 0) : tool->name, arguments);
 	jobs_free(jobs);
 	session_release(&session);
 	return result;

@@ -81,7 +81,8 @@ const char *choice_key(const struct settings *settings, const struct catalogue_r
 bool choice_no_key(const struct catalogue_row *row, struct err *err)
 {
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There is no key for %s: set the variable %s%s%s, or store one.", row->name,
+	               "There is no key for %s: set the variable %s%s%s, in the environment or in ~/.gemini/.env, "
+	               "or store it in the system's key store (secret-tool store, see docs/models.md).", row->name,
 	               row->key_variables[0], row->key_variables[1] ? " or " : "",
 	               row->key_variables[1] ? row->key_variables[1] : "");
 }
