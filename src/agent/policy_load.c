@@ -39,7 +39,7 @@ static void add_named(struct loading *loading, enum policy_tier tier, const char
 	bool there = access(path, F_OK) == 0;
 
 	/* As in Gemini CLI, whose scripts name files that only some machines have. */
-	if (!there && tier == POLICY_USER) {
+	if (!there && errno == ENOENT && tier == POLICY_USER) {
 		json_array_append_new(loading->problems,
 		                      json_pack("{s:o, s:i, s:s, s:s}", "file",
 		                                json_text(span_str(path)), "line", 0, "kind",

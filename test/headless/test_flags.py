@@ -320,7 +320,7 @@ def no_plan_mode_by_settings(world):
 
 
 def test_an_error_is_told_once(world):
-    done = world.command("-p", "x", "--policy", "/nowhere", env={"GEMINI_API_KEY": "k"})
+    done = world.command("-p", "x", "--admin-policy", "/nowhere", env={"GEMINI_API_KEY": "k"})
     assert done.err == "hasp: /nowhere: it cannot be read: No such file or directory.\n"
 
 
