@@ -231,8 +231,8 @@ def run_all(jobs):
 
 def collect(words, reports):
     """All jobs, or those whose names contain one of the words; builds what they need."""
-    kinds = {word.split("/")[0] for word in words if "/" in word or word in ("c", "san", "py")}
-    everything = len(kinds) < len(set(words)) if words else True
+    kinds = {word.split("/")[0] for word in words}
+    everything = not kinds or not kinds <= {"c", "san", "py"}
     jobs = []
     for kind in BUILDS:
         if everything or kind in kinds or (kind == "c" and "py" in kinds):
