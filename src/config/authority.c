@@ -174,7 +174,7 @@ static const struct authority_row variables[] = {
 	OTHERS("GOPROXY", "Go: registries."),
 	OTHERS("DOCKER_*", "docker: where it is."),
 	OTHERS("SHLVL", "The shell."),
-	OTHERS("PWD", "The shell."),
+	ROW("PWD", PROCESS, "How the shell spells the working folder."),
 	OTHERS("USER", "Who it is."),
 	OTHERS("LOGNAME", "Who it is."),
 };
