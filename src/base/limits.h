@@ -22,6 +22,14 @@
 #define LIMIT_DIFF_ANCHORS 256
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */
 #define LIMIT_CANDIDATES 8
+/* Texts that a session's answers showed, kept to merge a late edit with what changed since
+ * (tool/rebase.h): in all; the largest one; and the largest edit that is offered so. */
+#define LIMIT_KEPT_BYTES ((size_t)8 << 20)
+#define LIMIT_KEPT_CONTENT ((size_t)2 << 20)
+#define LIMIT_KEPT_OFFER ((size_t)256 << 10)
+/* And lines that either side may add and remove: in a rewrite it is not certain which lines of the
+ * two texts are the same ones. Up to here git's comparison, too, is exact. */
+#define LIMIT_KEPT_CHANGE ((size_t)256)
 /* Arguments of one call (a write_file carries a whole file). */
 #define LIMIT_ARGUMENT_BYTES ((size_t)1 << 30)
 #define LIMIT_RESULT_BYTES ((size_t)4 << 30)

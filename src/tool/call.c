@@ -10,6 +10,7 @@
 #include "data/schema.h"
 #include "tool/alias.h"
 #include "tool/confirm.h"
+#include "tool/rebase.h"
 #include "tool/schemas.h"
 #include "tool/set.h"
 
@@ -87,18 +88,20 @@ static void check_hashes(const json_t *arguments, struct buf *problems)
 }
 
 /* Canonical names, right types; what is wrong goes to `problems`. */
-static json_t *normalise(const struct tool *tool, const char *called,
+static json_t *normalise(struct session *session, const struct tool *tool, const char *called,
                          const struct schema *schema, const json_t *arguments,
                          struct buf *problems)
 {
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
-	json_t *renamed, *checked;
+	json_t *renamed, *checked, *expanded;
 
 	if (!json_is_object(arguments))
 		return schema_check(schema, (json_t *)arguments, problems);
 	renamed = alias_resolve(tool, called, arguments, problems);
-	checked = schema_check(schema, renamed, &more);
+	expanded = rebase_expand(session, tool, renamed, problems);
 	json_decref(renamed);
+	checked = schema_check(schema, expanded, &more);
+	json_decref(expanded);
 	if (problems->len && more.len)
 		buf_str(problems, "; ");
 	buf_span(problems, buf_view(&more));
@@ -121,7 +124,8 @@ static json_t *validate(struct session *session, const char *called, struct pend
 		return tool_failure(&err);
 	}
 	if (schema) {
-		call->arguments = normalise(call->tool, called, schema, given, &problems);
+		call->arguments = normalise(session, call->tool, called, schema, given,
+		                            &problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))

@@ -6,11 +6,15 @@
 #include "data/schema.h"
 #include "tool/set.h"
 
+struct kept;
+
 /* Of the tool's arguments; made at its first call. *ret is borrowed from the session or its set of
  * tools; NULL: any object will do. INTERNAL when a built-in tool's own text is no schema. From any
  * thread. */
 bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
                     struct err *err);
+/* The texts that the session keeps (rebase.h); never NULL. */
+struct kept *session_kept(const struct session *session);
 /* All built-in tools: those of tool_at, then those of a conversation. */
 size_t builtin_count(void);
 const struct tool *builtin_at(size_t i);

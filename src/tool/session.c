@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tool/rebase.h"
 #include "tool/tool.h"
 #include "worker/environment.h"
 
@@ -32,12 +33,14 @@ struct session_shared {
 	/* By tool; compiled when first used. A schema that two threads compile at once is
 	 * thrown away by the second. */
 	struct schema *_Atomic *schemas;
+	struct kept *kept;
 };
 
 void session_init(struct session *session, struct provider *provider)
 {
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
+	shared->kept = kept_new();
 	shared->schemas = mem_alloc(builtin_count(), sizeof(*shared->schemas));
 	pthread_mutex_init(&shared->seen_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
@@ -55,8 +58,14 @@ void session_release(struct session *session)
 		free(shared->seen[i].path);
 	free(shared->seen);
 	pthread_mutex_destroy(&shared->seen_lock);
+	kept_free(shared->kept);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
+}
+
+struct kept *session_kept(const struct session *session)
+{
+	return session->shared->kept;
 }
 
 uint64_t session_next_version(struct session *session)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply_changes: changes to many files, all or nothing. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "tool/builtin/arguments.h"
@@ -12,7 +13,7 @@ static const char description[] =
 	"whole makes sense.\n"
 	"\n"
 	"By kind, changes have:\n"
-	"- patch: unified_diff as for safe_patch, at least 10 lines of context\n"
+	"- patch: unified_diff as for safe_patch, at least 10 lines of context, or rebase\n"
 	"- write: content, all of it\n"
 	"- create: content of a file that must not exist\n"
 	"- update: old_content, new_content as for update_file\n"
@@ -43,8 +44,9 @@ static const char arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["changes"], "additionalProperties": false,
 	"properties": {
 	"changes": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"oneOf": [ )
-	CHANGE_SCHEMA("patch", SCHEMA(, "unified_diff"), SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1}, ) CHANGE_BASE) ", "
+	CHANGE_SCHEMA("patch", "", SCHEMA(,
+		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
+		CHANGE_BASE) ", "
 	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"},
 		"exact_line_endings": {"type": "boolean"}, ) CHANGE_BASE) ", "
@@ -132,6 +134,16 @@ static struct change change_from(const json_t *arguments, struct sha256 *hash)
 			change.kind = kinds[i].kind;
 	change.text = argument_span(arguments, text_name(change.kind));
 	return change;
+}
+
+/* Whether no other change of the call is about the same file. */
+static bool is_alone(const struct change_result *results, size_t count, size_t i)
+{
+	for (size_t j = 0; j < count; j++)
+		if (j != i && results[i].state.path && results[j].state.path &&
+		    strcmp(results[i].state.path, results[j].state.path) == 0)
+			return false;
+	return true;
 }
 
 static json_t *change_json(const struct editor *editor, const json_t *arguments,
@@ -233,10 +245,12 @@ static json_t *run(struct session *session, const json_t *arguments)
 	else
 		object = failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
+		editor.alone = is_alone(results, count, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));
-		change_result_release(&results[i]);
 	}
+	for (size_t i = 0; i < count; i++)
+		change_result_release(&results[i]);
 	json_object_set_new(object, "changes", list);
 	return object;
 }

@@ -142,6 +142,9 @@ lock. If the file has changed since, nothing is written and you get the new stat
 		"settled_by": {"type": "string"}, "added": {"type": "integer"}, \
 		"removed": {"type": "integer"}}}}, \
 	"diff": {"type": "string"}, \
+	"rebased": {"type": "object", "required": ["id", "diff"], "additionalProperties": false, \
+		"description": "The same edit of the file as it is now; pass id as rebase to make it.", \
+		"properties": {"id": {"type": "string"}, "diff": {"type": "string"}}}, \
 	"note": {"type": "string"}, ) RESULT_ERROR
 
 #define RESULT_SCHEMA_EDITOR SCHEMA( \

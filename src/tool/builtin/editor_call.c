@@ -23,6 +23,7 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	*editor = (struct editor){
 		.session = session,
 		.content = return_content(session, arguments),
+		.alone = true,
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
 	editor->options.want_content = editor->content != RETURN_NONE;

@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/editor.h"
+#include "tool/rebase.h"
 
 static void put_form(json_t *object, const struct text_form *form)
 {
@@ -34,6 +35,8 @@ static json_t *state_json(struct session *session, const char *path,
 		json_object_set_new(object, "exists", json_false());
 	if (exists)
 		put_form(object, form);
+	if (exists && content)
+		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
 	return object;
 }
 
@@ -157,6 +160,11 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 	                                    editor->content != RETURN_NONE);
 	const struct file_state *state = planned ? &result->before : &result->state;
 
+	if (result->done && !planned && result->content_is_text && !with_content) {
+		json_auto_t *text = json_text(buf_view(&result->content));
+
+		rebase_keep(editor->session, &state->sha256, text);
+	}
 	return state_json(editor->session, change->path, result->state_known ? state : NULL,
 	                  with_content ? &result->content : NULL,
 	                  planned ? &result->before_form : &result->form);
@@ -177,17 +185,23 @@ static void remember_state(const struct editor *editor, const struct change *cha
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
-	json_t *object = json_object();
-	_cleanup_free_ char *message = editor_message(change, result, editor->options.dry_run);
+	json_t *object = json_object(), *rebased = NULL;
+	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
+	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 
+	buf_str(&message, said);
+	if (editor->alone)
+		rebased = rebase_offer(editor->session, change, result, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
-	json_object_set_new(object, "message", json_cstr(message));
+	json_object_set_new(object, "message", json_text(buf_view(&message)));
 	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
 	remember_state(editor, change, result);
 	if (result->done)
 		put_success(object, editor, result);
 	else
 		json_object_set_new(object, "error", error_json(change, result));
+	if (rebased)
+		json_object_set_new(object, "rebased", rebased);
 	if (result->note[0])
 		json_object_set_new(object, "note", json_cstr(result->note));
 	return object;

@@ -2,6 +2,7 @@
 #include "tool/builtin/file_result.h"
 
 #include "data/json.h"
+#include "tool/rebase.h"
 
 enum { LINE_CHARS_DEFAULT = 2000 };
 
@@ -65,6 +66,9 @@ json_t *file_result(struct session *session, const struct read_request *request,
 		put_text(file, request, read);
 	if (!read->truncated)
 		session_saw(session, read->state.path, &read->state.sha256);
+	if (read->kind != READ_MEDIA && !read->truncated && !read->cut_lines &&
+	    read->first_line <= 1 && !request->encoding)
+		rebase_keep(session, &read->state.sha256, json_object_get(file, "content"));
 	return file;
 }
 

@@ -23,7 +23,8 @@ static const char description[] =
 	"\n"
 	"On failure nothing was written. By error.code:\n"
 	"- state_mismatch, base_required: make the diff again from latest_file_state and pass "
-	"its sha256.\n"
+	"its sha256. If the answer has rebased, call again with rebase (its id) and that sha256 "
+	"instead of a diff, if the edit is still right.\n"
 	"- no_match: error.expected and error.found differ in error.hunk; copy context and "
 	"removed lines exactly from latest_file_state.\n"
 	"- ambiguous_diff: the hunk fits at all error.candidates; add context until it fits "
@@ -39,10 +40,12 @@ static const char description[] =
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
 {
-	"type": "object", "required": ["file_path", "unified_diff"], "additionalProperties": false,
+	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1, "description":
-			"A unified diff with at least 10 lines of context a hunk."}, )
+			"A unified diff with at least 10 lines of context a hunk. Required without rebase."},
+		"rebase": {"type": "string", "description":
+			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An edit that comes too late is offered anew where it does not touch what changed since."""
+
+import hashlib
+
+import pytest
+
+TEXT = "".join("line %d\n" % n for n in range(1, 31))
+DIFF = "@@ -2,3 +2,3 @@\n line 2\n-line 3\n+mine\n line 4\n"
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def changed(**lines):
+    """TEXT with some lines replaced: l20="theirs"."""
+    out = TEXT.split("\n")
+    for name, words in lines.items():
+        out[int(name[1:]) - 1] = words
+    return "\n".join(out)
+
+
+EDITS = {
+    "safe_patch": {"unified_diff": DIFF},
+    "update_file": {"old_content": "line 3\n", "new_content": "mine\n"},
+    "write_file": {"content": changed(l3="mine")},
+}
+
+
+@pytest.fixture
+def client(ws):
+    return ws.client()
+
+
+@pytest.fixture
+def folder(ws):
+    return ws.folder
+
+
+def late(client, folder, theirs, tool="safe_patch", **more):
+    """Reads, lets somebody else write, edits: the answer."""
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    (folder / "a.txt").write_text(theirs)
+    return client.call(tool, file_path="a.txt", base_content_sha256=digest(TEXT),
+                       **dict(EDITS[tool], **more))
+
+
+@pytest.mark.parametrize("tool", EDITS)
+def test_one_short_call_makes_the_edit_on_the_new_state(client, folder, tool):
+    theirs = changed(l20="theirs")
+    answer = late(client, folder, theirs, tool)
+    assert answer["error"]["code"] == "state_mismatch"
+    assert (folder / "a.txt").read_text() == theirs
+    offer = answer["rebased"]
+    assert "-line 3\n+mine\n" in offer["diff"] and offer["id"] in answer["message"]
+    done = client.call("safe_patch", file_path="a.txt", rebase=offer["id"],
+                       base_content_sha256=answer["latest_file_state"]["sha256"])
+    assert done["success"] is True, done["message"]
+    assert (folder / "a.txt").read_text() == changed(l3="mine", l20="theirs")
+
+
+def test_in_apply_changes_it_takes_the_diffs_place(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    (folder / "b.txt").write_text(TEXT)
+    client.call("read_many_files", include=["a.txt", "b.txt"])
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    changes = [dict(kind="patch", file_path=name, unified_diff=DIFF,
+                    base_content_sha256=digest(TEXT)) for name in ("a.txt", "b.txt")]
+    answer = client.call("apply_changes", changes=changes)
+    first, second = answer["changes"]
+    assert first["error"]["code"] == "state_mismatch" and "rebased" not in second
+    del changes[0]["unified_diff"]
+    changes[0].update(rebase=first["rebased"]["id"],
+                      base_content_sha256=first["latest_file_state"]["sha256"])
+    assert client.call("apply_changes", changes=changes)["success"] is True
+    assert (folder / "a.txt").read_text() == changed(l3="mine", l20="theirs")
+    assert (folder / "b.txt").read_text() == changed(l3="mine")
+
+
+@pytest.mark.parametrize("theirs", [
+    changed(l3="theirs"), changed(l2="theirs"), changed(l4="theirs"), changed(l3="mine"),
+    changed(l2="line 2\nmore"), "",
+], ids=["same line", "line before", "line after", "done already", "inserted beside", "emptied"])
+def test_what_touches_is_not_offered(client, folder, theirs):
+    answer = late(client, folder, theirs)
+    assert answer["error"]["code"] == "state_mismatch"
+    assert "rebased" not in answer
+
+
+def test_what_was_never_read_is_not_offered(client, folder):
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
+                         base_content_sha256=digest(TEXT))
+    assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
+
+
+def test_a_range_is_not_the_file(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt", start_line=2)
+    client.call("read_file", file_path="a.txt", max_lines=10)
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
+                         base_content_sha256=digest(TEXT))
+    assert "rebased" not in answer
+
+
+def test_a_diff_that_does_not_fit_its_own_base_is_not_offered(client, folder):
+    answer = late(client, folder, changed(l20="theirs"),
+                  unified_diff="@@ -2,3 +2,3 @@\n line 2\n-other\n+mine\n line 4\n")
+    assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
+
+
+def test_a_placeholder_is_not_offered(client, folder):
+    answer = late(client, folder, changed(l20="theirs"), "write_file",
+                  content="line 1\n# ... rest of file unchanged ...\n")
+    assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
+
+
+def test_changed_once_more_there_is_a_new_offer(client, folder):
+    answer = late(client, folder, changed(l20="theirs"))
+    (folder / "a.txt").write_text(changed(l20="theirs", l25="again"))
+    stale = client.call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                        base_content_sha256=answer["latest_file_state"]["sha256"])
+    assert stale["error"]["code"] == "state_mismatch"
+    assert stale["rebased"]["id"] != answer["rebased"]["id"]
+    done = client.call("safe_patch", file_path="a.txt", rebase=stale["rebased"]["id"],
+                       base_content_sha256=stale["latest_file_state"]["sha256"])
+    assert done["success"] is True
+    assert (folder / "a.txt").read_text() == changed(l3="mine", l20="theirs", l25="again")
+
+
+def test_an_id_is_good_for_its_file_with_a_hash_and_without_a_diff(client, folder):
+    answer = late(client, folder, changed(l20="theirs"))
+    (folder / "b.txt").write_text(changed(l20="theirs"))
+    call = dict(rebase=answer["rebased"]["id"],
+                base_content_sha256=answer["latest_file_state"]["sha256"])
+    other = client.call("safe_patch", file_path="b.txt", **call)
+    assert other["error"]["code"] == "invalid_argument" and "a.txt" in other["message"]
+    both = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF, **call)
+    assert both["error"]["code"] == "invalid_argument"
+    unknown = client.call("safe_patch", **dict(call, file_path="a.txt", rebase="0" * 16))
+    assert unknown["error"]["code"] == "invalid_argument"
+    bare = client.call("safe_patch", file_path="a.txt", rebase=call["rebase"])
+    assert bare["error"]["code"] == "base_required"
+    neither = client.call("safe_patch", file_path="a.txt",
+                          base_content_sha256=call["base_content_sha256"])
+    assert "unified_diff: required, but missing" in neither["message"]
+    assert (folder / "a.txt").read_text() == changed(l20="theirs")
+
+
+def test_another_session_does_not_know_it(ws, folder):
+    answer = late(ws.client(), folder, changed(l20="theirs"))
+    other = ws.client().call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                         base_content_sha256=answer["latest_file_state"]["sha256"])
+    assert other["error"]["code"] == "invalid_argument"
+
+
+def test_an_answer_with_a_diff_alone_keeps_the_text_too(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    first = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
+                        base_content_sha256=digest(TEXT), return_content="diff")
+    mine = changed(l3="mine")
+    assert first["latest_file_state"]["sha256"] == digest(mine)
+    (folder / "a.txt").write_text(mine.replace("line 20", "theirs"))
+    answer = client.call("update_file", file_path="a.txt", old_content="line 10\n",
+                         new_content="ten\n", base_content_sha256=digest(mine))
+    assert "rebased" in answer
+
+
+def test_only_so_much_is_kept(client, folder):
+    """The oldest of more text than the budget is forgotten."""
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    for n in range(10):
+        (folder / "big.txt").write_text(("%d" % n) * 99 + "\n" + "x" * 999 + "\n" * 900000)
+        read = client.call("read_file", file_path="big.txt", max_lines=2000000)
+        assert read["truncated"] is False
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
+                         base_content_sha256=digest(TEXT))
+    assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
+
+
+def test_who_is_asked_sees_the_diff(ws):
+    theirs = changed(l20="theirs")
+    client = ws.client("--confirm", "edits", capabilities={"elicitation": {}},
+                       answers={"elicitation/create": lambda _: {
+                           "action": "accept", "content": {"allow": True}}})
+    answer = late(client, ws.folder, theirs)
+    assert client.asked == []
+    done = client.call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                       base_content_sha256=answer["latest_file_state"]["sha256"])
+    assert done["success"] is True
+    (_, question), = client.asked
+    assert "-line 3\n+mine\n" in question["message"]
+    assert ws.read("a.txt") == changed(l3="mine", l20="theirs")
