@@ -112,6 +112,17 @@ static void on_restart(struct listener *listener, const struct model_event *even
 	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
 }
 
+static void on_waiting(struct listener *listener, const struct model_event *event)
+{
+	json_auto_t *message = json_object();
+
+	json_object_set_new(message, "severity", json_string("info"));
+	json_object_set_new(message, "message", json_text(event->text));
+	json_object_set_new(message, "waitedMs", json_integer(event->waited_ms));
+	json_object_set_new(message, "limitMs", json_integer(event->delay_ms));
+	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
+}
+
 static void on_switch(struct listener *listener, const struct model_event *event)
 {
 	json_auto_t *message = json_object();
@@ -141,6 +152,8 @@ static void on_event(void *data, const struct model_event *event)
 		on_text(listener, event);
 	else if (event->kind == MODEL_THOUGHT && !listener->hold)
 		publish_piece(listener->agent, BUS_THOUGHT, event->text, event->subject);
+	else if (event->kind == MODEL_WAITING)
+		on_waiting(listener, event);
 	else if (event->kind == MODEL_RESTART)
 		on_restart(listener, event);
 	else if (event->kind == MODEL_LEFT_OUT)

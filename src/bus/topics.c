@@ -24,7 +24,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_OUTPUT] = "callId:s text:s",
 	[BUS_TOOL_RESULT] = "callId:s toolName:s status:s result:oasn display:s durationMs:i "
 			    "error?:o",
-	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b",
+	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
+		       "limitMs?:i",
 	[BUS_MODEL] = "model:s reason?:s",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",

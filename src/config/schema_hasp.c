@@ -39,6 +39,15 @@ static const char rows[] =
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep the full content of a file's newest version only; older ones are "
 	        "replaced by a note.")
+	INTEGER("hasp.waits.connectSeconds", "30",
+	        "The longest that a connection to a model's server may take. 1 to 300.")
+	INTEGER("hasp.waits.idleSeconds", "300",
+	        "The longest that a model's server may send nothing at all, before and in its reply. 10 to "
+	        "3,600.")
+	INTEGER("hasp.waits.pingSeconds", "900",
+	        "The longest that it may send comments and pings alone. 10 to 7,200.")
+	INTEGER("hasp.waits.replySeconds", "3600",
+	        "The longest that one reply may take from the request to its end. 60 to 86,400.")
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

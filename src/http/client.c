@@ -309,7 +309,13 @@ static int time_left(struct transfer *transfer, struct err *err)
 	}
 	if (request->total_ms && transfer->begun_ms + request->total_ms - now < left)
 		left = transfer->begun_ms + request->total_ms - now;
-	return (int)(left < 60000 ? left : 60000);
+	left = left < 60000 ? left : 60000;
+	if (transfer->events->waiting) {
+		unsigned wanted = transfer->events->waiting(transfer->data, err);
+
+		left = left < wanted ? left : wanted;
+	}
+	return (int)left;
 }
 
 /* Only these have details that say more than their name, and none of the URL's query in them. */

@@ -59,6 +59,9 @@ struct http_events {
 	bool (*head)(void *data, int status, struct span headers);
 	/* The body's bytes as they come. False ends the transfer (CANCELLED). */
 	bool (*body)(void *data, struct span bytes);
+	/* Before each wait: how many milliseconds it may last before this is called again; 0 ends the
+	 * transfer with *err. May be NULL. */
+	unsigned (*waiting)(void *data, struct err *err);
 };
 
 /* How a request that failed got: decides whether it may be sent again. */
@@ -76,8 +79,8 @@ bool http_client_send(struct http_client *client, const struct http_request *req
                       const struct http_events *events, void *data, struct err *err);
 /* Of the last http_client_send that returned false. */
 enum http_stage http_client_stage(const struct http_client *client);
-/* Seconds until another try, from "retry-after" (seconds or a date) among headers as `head` gets
- * them; -1: none. */
+/* Seconds until another try, from "retry-after-ms", or "retry-after" (seconds or a date), among headers
+ * as `head` gets them: from 0 (a date in the past) to 10^9; -1: none, or nothing that is a time. */
 double http_retry_after(struct span headers);
 /* The value of the first field with this name (lower case), without white space around; empty if
  * there is none. */

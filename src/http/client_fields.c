@@ -23,22 +23,33 @@ struct span http_field(struct span headers, const char *name)
 	return span_of("", 0);
 }
 
+/* Seconds; what is more is as long. */
+static const double FAR_AWAY = 1e9;
+
 /* RFC 9110, section 10.2.3: seconds, or a date in the form that everybody sends (5.6.7). */
 double http_retry_after(struct span headers)
 {
-	struct span value = http_field(headers, "retry-after");
+	struct span value = http_field(headers, "retry-after-ms");
+	double unit = value.len ? 0.001 : 1;
 	struct tm date = { 0 };
 	char text[64];
 	double seconds;
 	char *end;
 
-	if (!value.len || value.len >= sizeof(text))
+	if (!value.len)
+		value = http_field(headers, "retry-after");
+	if (!value.len)
+		return -1;
+	/* A number of whatever length, RFC 9110 has no limit. */
+	if (strspn(value.data, "0123456789.") >= value.len && value.len >= sizeof(text))
+		return FAR_AWAY;
+	if (value.len >= sizeof(text))
 		return -1;
 	memcpy(text, value.data, value.len);
 	text[value.len] = '\0';
-	seconds = strtod(text, &end);
-	if (end != text && !*end && isfinite(seconds) && seconds >= 0)
-		return seconds;
+	seconds = strtod(text, &end) * unit;
+	if (strspn(text, "0123456789.") == value.len && !*end)
+		return seconds < FAR_AWAY ? seconds : FAR_AWAY;
 	end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &date);
 	if (!end || *end)
 		return -1;

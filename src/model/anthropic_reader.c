@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "model/anthropic.h"
 #include "model/grounding.h"
+#include "model/sink.h"
 
 enum block_kind { BLOCK_NONE, BLOCK_TEXT, BLOCK_THINKING, BLOCK_CALL, BLOCK_OTHER };
 
@@ -276,8 +277,6 @@ static void message_stop(struct claude_reader *reader)
 static bool read_value(struct claude_reader *reader, const json_t *value, struct span type,
                        enum wire_trouble *trouble, struct err *err)
 {
-	double delay;
-
 	if (span_eq(type, SPAN("content_block_delta")))
 		block_delta(reader, value);
 	else if (span_eq(type, SPAN("content_block_start")))
@@ -291,7 +290,7 @@ static bool read_value(struct claude_reader *reader, const json_t *value, struct
 	else if (span_eq(type, SPAN("message_stop")))
 		message_stop(reader);
 	else if (span_eq(type, SPAN("error")))
-		return *trouble = claude_error_value(0, value, &delay, err), false;
+		return *trouble = claude_error_value(0, value, &reader->sink->delay_s, err), false;
 	return true;
 }
 

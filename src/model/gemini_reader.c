@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/gemini.h"
+#include "model/sink.h"
 #include "model/wire.h"
 
 struct gemini_reader {
@@ -173,11 +174,10 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 	const json_t *blocked = json_object_get(json_object_get(chunk, "promptFeedback"),
 	                                        "blockReason");
 	const json_t *error = json_object_get(chunk, "error"), *part;
-	double delay_s = -1;
 	size_t i;
 
 	if (error) {
-		*trouble = gemini_error_of(0, error, &delay_s, err);
+		*trouble = gemini_error_of(0, error, &reader->sink->delay_s, err);
 		return false;
 	}
 	take_usage(reader, json_object_get(chunk, "usageMetadata"));

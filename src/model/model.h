@@ -53,6 +53,9 @@ struct model_options {
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
 	bool no_network_retries;    /* connection trouble is told at once */
+	/* The longest that is waited (docs/models.md, "Waits"). 0: 30 s for a connection; 300 s without a
+	 * byte; 900 s with comments and pings alone; 3,600 s for one reply; MODEL_WAITING after 15 s. */
+	unsigned connect_ms, idle_ms, ping_ms, reply_ms, waiting_ms;
 	uint64_t context_tokens;    /* 0: what the provider says (model_learn_limits), else known by
 	                          * name, else 1,048,576 for gemini, 200,000, 262,144 */
 	const char *const *without;  /* NULL, or names of parameters that are never sent
@@ -116,6 +119,8 @@ enum model_event_kind {
 	MODEL_CALL,     /* call: one whole functionCall {id, name, args} of a reply that has ended well;
 	                 * told when it has */
 	MODEL_USAGE,    /* usage so far */
+	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms: the
+	                 * longest that is waited. Told after 15, 30, 60, 120 s and so on */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why; delay_ms */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused them, and
 	                 * the caller keeps them out of the conversation (media_without in media.h) */
@@ -128,7 +133,7 @@ struct model_event {
 	const json_t *call;
 	const json_t *media;     /* MODEL_LEFT_OUT: {KEY: SENTENCE}, or NULL */
 	const struct model_usage *usage;
-	unsigned delay_ms, attempt;
+	unsigned delay_ms, attempt, waited_ms;
 };
 
 struct model_reply {

@@ -12,6 +12,7 @@
 #include "data/json.h"
 #include "model/openai.h"
 #include "model/openai_chat.h"
+#include "model/sink.h"
 
 enum { CALLS_MAX = 1024, DETAILS_MAX = 4096 };
 /* Arguments that are longer are not looked at piece by piece. */
@@ -388,11 +389,10 @@ static void read_usage(struct chat_reader *reader, const json_t *value, const js
 }
 
 /* An error in the place of a piece, or in it. */
-static bool read_error(const json_t *value, const json_t *choice, enum wire_trouble *trouble,
-                       struct err *err)
+static bool read_error(const struct chat_reader *reader, const json_t *value, const json_t *choice,
+                       enum wire_trouble *trouble, struct err *err)
 {
 	const json_t *error = json_object_get(value, "error");
-	double delay;
 
 	if (!error || json_is_null(error))
 		error = json_object_get(choice, "error");
@@ -401,7 +401,7 @@ static bool read_error(const json_t *value, const json_t *choice, enum wire_trou
 		error = value;
 	if (!error || json_is_null(error))
 		return true;
-	*trouble = openai_error_value(0, error, &delay, err);
+	*trouble = openai_error_value(0, error, &reader->sink->delay_s, err);
 	return false;
 }
 
@@ -410,7 +410,7 @@ static bool read_value(struct chat_reader *reader, const json_t *value, enum wir
 {
 	const json_t *choice = json_array_get(json_object_get(value, "choices"), 0);
 
-	if (!read_error(value, choice, trouble, err))
+	if (!read_error(reader, value, choice, trouble, err))
 		return false;
 	if (json_is_object(choice))
 		read_choice(reader, choice);

@@ -11,6 +11,7 @@
 #include "model/grounding.h"
 #include "model/openai.h"
 #include "model/openai_responses.h"
+#include "model/sink.h"
 
 struct responses_reader {
 	struct reply_sink *sink;
@@ -321,10 +322,9 @@ static bool on_incomplete(struct responses_reader *reader, const struct happenin
 static bool on_failed(struct responses_reader *reader, const struct happening *now)
 {
 	const json_t *response = json_object_get(now->event, "response");
-	double delay;
 
-	(void)reader;
-	*now->trouble = openai_error_value(0, response ? response : now->event, &delay, now->err);
+	*now->trouble = openai_error_value(0, response ? response : now->event,
+	                                   &reader->sink->delay_s, now->err);
 	return false;
 }
 

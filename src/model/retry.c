@@ -17,6 +17,9 @@ enum {
 	BREAK_SHARE = 5,
 	BREAK_RETRIES = 3,
 	UNREADABLE_RETRIES = 1,
+	SILENT_RETRIES = 1,
+	/* Of hasp's own delay, the least that is waited whatever a server says. */
+	FLOOR_SHARE = 10,
 	/* With another model at hand nobody waits ten times. */
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
@@ -57,7 +60,8 @@ static unsigned backoff(struct retry *retry, double first_ms, unsigned n)
 	return (unsigned)(delay * (0.7 + 0.6 * uniform(retry)));
 }
 
-/* The server's delay is kept in full; up to a fifth more, so that not everybody is back at once. */
+/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so that not
+ * everybody is back at once. */
 static enum retry_step overloaded(struct retry *retry, const struct attempt *attempt,
                                   unsigned *ret_delay_ms)
 {
@@ -67,10 +71,14 @@ static enum retry_step overloaded(struct retry *retry, const struct attempt *att
 		return retry->more_models ? RETRY_SWITCH : RETRY_NEVER;
 	if (retry->more_models && retry->overloads >= OVERLOADS_BEFORE_SWITCH)
 		return RETRY_SWITCH;
-	if (attempt->delay_s >= 0)
+	*ret_delay_ms = backoff(retry, retry->first_delay_ms, n);
+	if (attempt->delay_s >= 0) {
+		unsigned floor_ms = *ret_delay_ms / FLOOR_SHARE + 1;
+
 		*ret_delay_ms = (unsigned)(attempt->delay_s * 1000 * (1 + 0.2 * uniform(retry)));
-	else
-		*ret_delay_ms = backoff(retry, retry->first_delay_ms, n);
+		if (*ret_delay_ms < floor_ms)
+			*ret_delay_ms = floor_ms;
+	}
 	return RETRY_AGAIN;
 }
 
@@ -94,7 +102,8 @@ enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
 	if (attempt->trouble == WIRE_TRANSIENT)
 		step = overloaded(retry, attempt, ret_delay_ms);
 	else if (attempt->trouble == WIRE_BROKEN && !(retry->no_network && attempt->network))
-		step = broken(retry, BREAK_RETRIES, ret_delay_ms);
+		step = broken(retry, attempt->silent ? SILENT_RETRIES : BREAK_RETRIES,
+		              ret_delay_ms);
 	else if (attempt->trouble == WIRE_UNREADABLE)
 		step = broken(retry, UNREADABLE_RETRIES, ret_delay_ms);
 	if (step == RETRY_AGAIN && retry->attempts >= retry->max_attempts)

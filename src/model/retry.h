@@ -11,8 +11,10 @@
  *             }
  *
  * The rules are Gemini CLI's, where it has one: overload is waited for with 5 s doubling to 30 s,
- * ±30 %, ten requests in all; a server's own delay goes before that; a connection that fails or a
- * stream that breaks is tried 3 times more after 1, 2, 4 s; so is an empty answer.
+ * ±30 %, ten requests in all; a server's own delay goes before that, but no wait is shorter than a
+ * tenth of hasp's own, and every wait is jittered; a connection that fails or a stream that breaks is
+ * tried 3 times more after 1, 2, 4 s; so is an empty answer.  What will most likely be the same again
+ * (an answer that cannot be read, a server that sends nothing for minutes) is asked for once more.
  */
 #ifndef HASP_MODEL_RETRY_H
 #define HASP_MODEL_RETRY_H

@@ -20,6 +20,7 @@ void reply_sink_init(struct reply_sink *sink,
 		.text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
 		.held = BUF_INIT(8),
 		.finish = MODEL_FINISH_OTHER,
+		.delay_s = -1,
 	};
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -27,6 +28,11 @@ struct transfer {
 	struct buf body;        /* of an answer that is no stream */
 	int status;
 	bool failed;            /* the reader: *err, *trouble are set */
+	uint64_t begun_ms;      /* monotonic, as all of these */
+	uint64_t byte_ms;       /* the last byte came */
+	uint64_t event_ms;      /* the last event that is no ping came */
+	uint64_t tell_ms;       /* MODEL_WAITING is next told so long after it */
+	bool over;              /* it lasts too long: asking again is of no use */
 	const _Atomic bool *stop; /* the request's `enough`; or NULL */
 	bool enough;            /* and it was */
 	enum wire_trouble trouble;
@@ -58,12 +64,84 @@ static void trace(const struct endpoint *endpoint, const char *format, ...)
 	endpoint->options.trace(endpoint->options.trace_data, line);
 }
 
+/* ---- waits ------------------------------------------------------------------------------------ */
+
+enum { IDLE_MS = 300000, PING_MS = 900000, REPLY_MS = 3600000, WAITING_MS = 15000 };
+
+static unsigned limit_or(unsigned limit, unsigned otherwise)
+{
+	return limit ? limit : otherwise;
+}
+
+static void tell_waiting(struct transfer *transfer, uint64_t silent, uint64_t limit)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
+		transfer->endpoint->id, (double)silent / 1000, (double)limit / 1000);
+
+	trace(transfer->endpoint, "%s", text);
+	if (transfer->sink && transfer->sink->event)
+		transfer->sink->event(transfer->sink->data, &(struct model_event){
+			.kind = MODEL_WAITING, .text = span_str(text),
+			.waited_ms = (unsigned)silent, .delay_ms = (unsigned)limit });
+	transfer->tell_ms *= 2;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* False: the reply has been waited for too long. *ret_left: until the next thing to be done. */
+static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *err)
+{
+	const struct model_options *options = &transfer->endpoint->options;
+	const uint64_t ping = limit_or(options->ping_ms, PING_MS);
+	const uint64_t reply = limit_or(options->reply_ms, REPLY_MS);
+	const uint64_t idle = limit_or(options->idle_ms, IDLE_MS);
+	const uint64_t now = monotonic_ms(), silent = now - transfer->event_ms;
+
+	if (now - transfer->begun_ms >= reply) {
+		transfer->over = true;
+		return err_set(err, ERR_NETWORK_ERROR,
+		               "The reply did not end within %g seconds.", (double)reply / 1000);
+	}
+	if (silent >= ping)
+		return err_set(err, ERR_NETWORK_ERROR,
+		               "Nothing but signs of life came for %g seconds.",
+		               (double)ping / 1000);
+	if (silent >= transfer->tell_ms)
+		tell_waiting(transfer, silent, earlier(transfer->event_ms + ping,
+		                                       transfer->byte_ms + idle) -
+		                                       transfer->event_ms);
+	*ret_left = earlier(transfer->begun_ms + reply - now, transfer->event_ms + ping - now);
+	*ret_left = earlier(*ret_left, transfer->event_ms + transfer->tell_ms - now);
+	return true;
+}
+
+static unsigned on_waiting(void *data, struct err *err)
+{
+	uint64_t left = 0;
+
+	return !may_wait(data, &left, err) ? 0 : left ? (unsigned)earlier(left, 60000) : 1;
+}
+
+/* Anthropic sends events that say nothing, others comments. */
+static bool is_ping(const struct sse_event *event)
+{
+	return span_eq(event->type, SPAN("ping")) || !span_trim(event->data).len;
+}
+
 /* ---- what comes ------------------------------------------------------------------------------- */
 
 static bool on_event(void *data, const struct sse_event *event, struct err *err)
 {
 	struct transfer *transfer = data;
 
+	if (!is_ping(event)) {
+		transfer->event_ms = monotonic_ms();
+		transfer->tell_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
+	}
 	transfer->trouble = WIRE_BROKEN;
 	/* What comes in the same packet after it was enough is not told any more. */
 	if (transfer->stop && atomic_load(transfer->stop))
@@ -91,6 +169,7 @@ static bool on_head(void *data, int status, struct span headers)
 {
 	struct transfer *transfer = data;
 
+	transfer->byte_ms = monotonic_ms();
 	transfer->status = status;
 	buf_clear(&transfer->headers);
 	buf_span(&transfer->headers, headers);
@@ -101,13 +180,17 @@ static bool on_head(void *data, int status, struct span headers)
 static bool on_body(void *data, struct span bytes)
 {
 	struct transfer *transfer = data;
+	uint64_t left;
 
+	transfer->byte_ms = monotonic_ms();
 	if (transfer->status / 100 != 2 || !transfer->reader || !is_stream(transfer)) {
 		buf_span(&transfer->body,
 		         span_head(bytes, transfer->body.max - transfer->body.len));
 		return true;
 	}
-	transfer->failed = !sse_reader_feed(&transfer->sse, bytes, &transfer->err);
+	transfer->trouble = WIRE_BROKEN;
+	transfer->failed = !sse_reader_feed(&transfer->sse, bytes, &transfer->err) ||
+	                   !may_wait(transfer, &left, &transfer->err);
 	transfer->enough = !transfer->failed && transfer->stop && atomic_load(transfer->stop);
 	return !transfer->failed && !transfer->enough;
 }
@@ -154,13 +237,19 @@ static bool not_sent(const struct endpoint *endpoint, struct transfer *transfer,
 	enum http_stage stage = http_client_stage(endpoint->client);
 
 	ret->connected = stage != HTTP_NOT_SENT;
-	ret->network = !transfer->failed && err->code == ERR_NETWORK_ERROR;
-	ret->trouble = ret->network ? WIRE_BROKEN : WIRE_FATAL;
+	ret->network = err->code == ERR_NETWORK_ERROR ||
+	               (transfer->failed && transfer->err.code == ERR_NETWORK_ERROR);
+	ret->trouble = ret->network && !transfer->over ? WIRE_BROKEN : WIRE_FATAL;
+	ret->silent = ret->connected && ret->network &&
+	              monotonic_ms() - transfer->event_ms >=
+	                      limit_or(endpoint->options.idle_ms, IDLE_MS);
 	if (err->code == ERR_TOO_LARGE)
 		err->code = ERR_MODEL_ERROR;
 	if (transfer->failed) {
 		*err = transfer->err;
-		ret->trouble = transfer->trouble;
+		ret->trouble = transfer->over ? WIRE_FATAL : transfer->trouble;
+		if (transfer->sink)
+			ret->delay_s = transfer->sink->delay_s;
 		if (err->code == ERR_TOO_LARGE) {
 			err->code = ERR_MODEL_ERROR;
 			ret->trouble = WIRE_FATAL;
@@ -278,7 +367,8 @@ static refusable_set sent_in(const struct wire_request *wire)
 static bool send_request(struct endpoint *endpoint, const struct model_request *request,
                          bool count, struct transfer *transfer, struct err *err)
 {
-	static const struct http_events events = { .head = on_head, .body = on_body };
+	static const struct http_events events = { .head = on_head, .body = on_body,
+		                                   .waiting = on_waiting };
 	struct wire_request wire;
 	bool ok = build(endpoint, request, count, &wire, err);
 
@@ -289,6 +379,8 @@ static bool send_request(struct endpoint *endpoint, const struct model_request *
 			.headers = (const char *const *)wire.headers,
 			.body = buf_view(&wire.body),
 			.proxy = endpoint->options.proxy,
+			.connect_ms = endpoint->options.connect_ms,
+			.idle_ms = limit_or(endpoint->options.idle_ms, IDLE_MS),
 			.total_ms = count ? COUNT_MS : 0,
 			.max_bytes = LIMIT_MODEL_ANSWER_BYTES,
 			.cancel = request->cancel,
@@ -316,7 +408,10 @@ static void transfer_init(struct transfer *transfer, const struct endpoint *endp
 		.body = BUF_INIT(LIMIT_MODEL_ERROR_BYTES),
 		.trouble = WIRE_BROKEN,
 		.err = ERR_INIT,
+		.begun_ms = monotonic_ms(),
+		.tell_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
 	};
+	transfer->byte_ms = transfer->event_ms = transfer->begun_ms;
 	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, on_event, transfer);
 }
 

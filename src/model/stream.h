@@ -11,6 +11,7 @@ struct attempt {
 	enum wire_trouble trouble;
 	bool connected;  /* false: nobody has seen the request */
 	bool network;    /* it was the connection: NETWORK_ERROR */
+	bool silent;     /* and nothing came for as long as it may */
 	bool empty;      /* the answer was whole, and there was nothing in it */
 	refusable_set refused; /* the parameter that the answer refuses, one; 0: none */
 	double delay_s;  /* what the server asks for; below 0: nothing */

@@ -88,7 +88,7 @@ static void on_event(void *data, const struct model_event *event)
 {
 	static const char *const kinds[] = {
 		[MODEL_TEXT] = "text",   [MODEL_THOUGHT] = "thought", [MODEL_CALL] = "call",
-		[MODEL_USAGE] = "usage", [MODEL_RESTART] = "restart", [MODEL_SWITCHED] = "switched",
+		[MODEL_USAGE] = "usage", [MODEL_RESTART] = "restart", [MODEL_WAITING] = "waiting", [MODEL_SWITCHED] = "switched",
 		[MODEL_LEFT_OUT] = "left_out",
 	};
 	json_t *line;
@@ -109,6 +109,10 @@ static void on_event(void *data, const struct model_event *event)
 		json_object_set(line, "call", (json_t *)event->call);
 	if (event->usage)
 		json_object_set_new(line, "usage", usage_json(event->usage));
+	if (event->kind == MODEL_WAITING) {
+		json_object_set_new(line, "waited_ms", json_integer(event->waited_ms));
+		json_object_set_new(line, "limit_ms", json_integer(event->delay_ms));
+	}
 	if (event->kind == MODEL_RESTART) {
 		json_object_set_new(line, "delay_ms", json_integer(event->delay_ms));
 		json_object_set_new(line, "attempt", json_integer(event->attempt));
@@ -162,6 +166,10 @@ static void read_options(const json_t *from, struct job_options *ret)
 		.learnt_file = word(from, "learnt_file"),
 		.max_attempts = number(from, "max_attempts"),
 		.first_delay_ms = number(from, "first_delay_ms"),
+		.idle_ms = number(from, "idle_ms"),
+		.ping_ms = number(from, "ping_ms"),
+		.reply_ms = number(from, "reply_ms"),
+		.waiting_ms = number(from, "waiting_ms"),
 		.context_tokens = number(from, "context_tokens"),
 		.no_network_retries = json_is_true(json_object_get(from, "no_network_retries")),
 		.trace = on_trace,

@@ -337,6 +337,44 @@ def test_there_is_an_end_to_asking():
     assert (code, count) == ("overloaded", 4) and "asked 4 times" in message
 
 
+def test_a_delay_of_nothing_does_not_remove_the_back_off():
+    with serve(*[{"status": 503, "headers": {"retry-after": "0"}}] * 4, {"reply": [text("ok")]}) as server:
+        conversation = talk(server, max_attempts=9, first_delay_ms=200)
+        assert texts(conversation.say("x")) == "ok"
+    waited = [line["delay_ms"] for line in events(conversation.lines, "restart")]
+    # A tenth of 200, 400, 800, 1,200 ms, less at most 30 %.
+    assert all(ms >= least for ms, least in zip(waited, (14, 28, 56, 84), strict=True)), waited
+
+
+@pytest.mark.parametrize("value, least, most", [
+    ("0.05", 50, 61), ("-5", 140, 261), ("Mon, 01 Jan 2001 00:00:00 GMT", 14, 27), ("nonsense", 140, 261)])
+def test_odd_delays_are_read(value, least, most):
+    with serve({"status": 503, "headers": {"retry-after": value}}, {"reply": [text("ok")]}) as server:
+        conversation = talk(server, max_attempts=9, first_delay_ms=200)
+        conversation.say("x")
+    (told,) = events(conversation.lines, "restart")
+    assert least <= told["delay_ms"] <= most
+
+
+@pytest.mark.parametrize("value", ["9" * 50, "9" * 90, "86400"])
+def test_endless_delays_are_not_waited_for(value):
+    with serve({"status": 503, "headers": {"retry-after": value}}, {"reply": [text("ok")]}) as server:
+        code, _, count = failure(server, max_attempts=2, first_delay_ms=1)
+    assert (code, count) == ("quota_exceeded", 1)
+
+
+def test_a_delay_in_milliseconds_and_one_in_the_middle_of_a_stream_are_kept():
+    slow = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Slow.", "details": [
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.25s"}]}}
+    middle = {"candidates": [{"content": {"parts": [text("a")]}}]}
+    with serve({"status": 503, "headers": {"retry-after-ms": "30"}},
+               {"reply": {"chunks": [middle, slow]}}, {"reply": [text("ok")]}) as server:
+        conversation = talk(server, max_attempts=9, first_delay_ms=1)
+        conversation.say("x")
+    first, second = [line["delay_ms"] for line in events(conversation.lines, "restart")]
+    assert 30 <= first <= 37 and 250 <= second <= 301
+
+
 @pytest.mark.parametrize("step, least_ms", [
     ({"status": 429, "details": [detail("RetryInfo", retryDelay="0.3s")]}, 300),
     ({"status": 503, "details": [detail("RetryInfo", retryDelay="300ms")]}, 300),

@@ -58,7 +58,7 @@ static bool fetch(struct tool_services *services, const char *url, struct answer
 		.public_only = true,
 		.cancel = services->cancel,
 	};
-	const struct http_events events = { on_head, on_body };
+	const struct http_events events = { .head = on_head, .body = on_body };
 	struct http_client *client;
 	bool ok;
 
