@@ -63,6 +63,8 @@ SETS = {
                   "an agent; its script puts the program in place", scripts=True),
     "opencode": Set(("opencode-ai@1.18.33",),
                     "an agent; its script puts the program in place", scripts=True),
+    "models": Set(("openai@7.57.0", "@anthropic-ai/sdk@1.11.0", "@google/genai@3.1.0"),
+                  "the providers' own SDKs: what they read, hasp reads"),
     "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
