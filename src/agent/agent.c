@@ -261,6 +261,8 @@ static void run_calls(struct errand *run, const json_t *content)
 /* What comes is another conversation. */
 static void clear(struct agent *agent)
 {
+	agent_tell_anew(agent, NULL);
+	agent_record_beginning(agent);
 	agent_replace(agent, json_array());
 	free(agent->first_prompt);
 	agent->first_prompt = NULL;

@@ -217,6 +217,29 @@ def test_an_image_that_was_read_is_sent_again_as_it_was(world):
     assert server.violations == [] and "image" in json.dumps(server.requests[-1].body)
 
 
+def test_what_a_hook_cleared_is_told_anew(world):
+    """What changed had been said in a note, which is gone."""
+    hook = world.top / "clear.sh"
+    hook.write_text("#!/bin/sh\ntest -e %s/once && exit 0\ntouch %s/once\necho '%s'\n" % (
+        world.temp, world.temp, json.dumps({"decision": "deny", "reason": "Go on.",
+                                            "hookSpecificOutput": {"hookEventName": "AfterAgent",
+                                                                   "clearContext": True}})))
+    hook.chmod(0o755)
+    script = [[text("One.")], [thought("Hm."), text("Two.")], [text("Three.")], [text("Four.")]]
+    with serve(world, script, "anthropic") as server:
+        world.command("-p", "first", server=server)
+        world.settings(hooks={"AfterAgent": [{"hooks": [{"type": "command",
+                                                        "command": str(hook)}]}]})
+        second = world.command("-r", "-p", "again", "--yolo", server=server)
+        third = world.command("-r", "-p", "still", "--yolo", server=server)
+    assert (second.code, third.code) == (0, 0), second.err + third.err
+    assert server.violations == [] and server.script == []
+    bodies = [request.body for request in server.requests]
+    first = json.dumps(bodies[2]["messages"][0])
+    assert "Approval mode: yolo" in first and "This holds from here on" not in first
+    assert begun(bodies[2], bodies[3]) and last_note(bodies[3]) == ""
+
+
 # ---- twenty turns --------------------------------------------------------------------------------
 
 def twenty_turns(world):
