@@ -475,9 +475,7 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 			return true;
 	}
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,
-	               "The conversation is too long for the model, and cannot be made shorter. If it has only "
-	               "begun, it is the tools and instructions that do not fit: take a model with more "
-	               "room, or offer fewer tools (tools.core in the settings).");
+	               "The conversation is too long for the model, and cannot be made shorter.");
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
@@ -525,6 +523,16 @@ static bool by_trimming(struct agent *agent, json_t *conversation, enum compact_
 	return take(agent, &shorter, most, before, "truncation");
 }
 
+/* Nothing has been said yet that could be left out. The caller frees. */
+static char *blame_tools(struct agent *agent)
+{
+	return mem_printf("The tools and instructions alone are about %llu tokens, and the model has room for "
+	                  "%llu: take a model with more room, or offer fewer tools (tools.core in the "
+	                  "settings).",
+	                  (unsigned long long)estimate_rest(agent),
+	                  (unsigned long long)model_context_tokens(agent->options.model));
+}
+
 /* It is above the threshold all the same: once, people are told why there is no compaction for a while. */
 static void tell_if_full(struct agent *agent)
 {
@@ -540,7 +548,8 @@ static void tell_if_full(struct agent *agent)
 	                  (unsigned long long)next_due(agent));
 	if (next_due(agent) == UINT64_MAX) {
 		free(text);
-		text = mem_printf("The conversation cannot be made shorter than about %llu tokens, which is near "
+		text = estimate_rest(agent) > estimate(agent) / 2 ? blame_tools(agent) :
+		       mem_printf("The conversation cannot be made shorter than about %llu tokens, which is near "
 		                  "the model's limit of %llu: it is compressed again when the provider "
 		                  "refuses it.",
 		                  (unsigned long long)agent->compacted_to,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set-ups that Gemini CLI takes: where the home is, what commands see, policy files, plans' folders."""
 import pytest
+from conftest import TOP
 from fake_gemini import call, text
 
 HELLO = [[text("Hello.")]]
@@ -65,3 +66,23 @@ def test_a_link_that_leads_out_gets_no_plan(world):
     done = world.run([[call("write_file", {"file_path": ".gemini/tmp/plans/plan.md", "content": "x"})],
                       [text("Done.")]], "-p", "x", "--approval-mode", "plan")
     assert done.results()[0]["success"] is False and list((world.top / "out").iterdir()) == []
+
+
+def test_a_model_that_the_tools_do_not_fit(world):
+    """Two letters of a prompt are not what is too long."""
+    with world.fake([], "openai") as server:
+        done = world.command("-m", "openai/gpt-4", "-p", "hi", server=None,
+                             env={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url + "/v1"})
+    assert "The tools and instructions alone are about" in done.err and "room for 8192" in done.err
+    assert "conversation cannot be made shorter" not in done.err and "too long" not in done.err
+
+
+def test_the_manual_has_every_exit_code(world):
+    """As docs/agent-command.md lists them."""
+    page = world.command("--man-page").text
+    document = (TOP / "docs" / "agent-command.md").read_text().split("## Exit codes")[1].split("\n## ")[0]
+    codes = [line.split("|")[1].strip() for line in document.splitlines() if line[:2] == "| " and
+             line[2].isdigit()]
+    assert "56" in codes and len(codes) > 10
+    for code in codes:
+        assert ".It %s\n" % code.replace(", ", " , ") in page, code
