@@ -276,6 +276,17 @@ def test_a_hook_refuses(world):
     assert told["tool_input"]["content"] == "new\n" and told["cwd"] == str(world.root)
 
 
+def test_a_rewritten_write_stands_on_the_same_base(world):
+    """A hook's content instead of the model's: the state that the session read is the base of both."""
+    world.write("a.txt", "alpha\n")
+    hook(world, "BeforeTool", say(hookSpecificOutput={"tool_input": {"content": "of the hook\n"}}),
+         matcher="write_file")
+    done = world.run([[call("read_file", {"file_path": "a.txt"})],
+                      [call("write_file", {"file_path": "a.txt", "content": "new\n"})],
+                      [text("Done.")]], "-p", "x", "--yolo")
+    assert world.read("a.txt") == "of the hook\n" and "last read or wrote" in done.said(2)
+
+
 def test_a_hook_rewrites(world):
     hook(world, "BeforeTool", say(hookSpecificOutput={"tool_input": {
         "file_path": "other.txt", "content": "other\n"}}), "write_file")
