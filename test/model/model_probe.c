@@ -293,14 +293,15 @@ static json_t *chosen_json(const struct model_options *options)
 		json_array_append_new(headers, json_cstr(*header));
 	for (const struct model_options *const *one = options->fallbacks; one && *one; one++)
 		json_array_append_new(fallbacks, chosen_json(*one));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:i}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:i, s:[i,i,i,i]}",
 	                 "provider", json_cstr(options->provider), "label", json_cstr(options->label),
 	                 "name", json_cstr(options->name), "base_url", json_cstr(options->base_url),
 	                 "api_key", json_cstr(options->api_key), "bearer", options->bearer,
 	                 "vertex", options->vertex, "headers", headers, "fallbacks", fallbacks,
 	                 "replay_file", json_cstr(options->replay_file),
 	                 "proxy", json_cstr(options->proxy), "max_attempts",
-	                 (int)options->max_attempts);
+	                 (int)options->max_attempts, "waits", (int)options->connect_ms,
+	                 (int)options->idle_ms, (int)options->ping_ms, (int)options->reply_ms);
 }
 
 static void choose(struct model **model, const json_t *job, struct cancel *cancel)

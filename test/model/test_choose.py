@@ -159,6 +159,18 @@ def test_attempts_and_a_proxy_of_the_env_file(choose):
     assert (got["max_attempts"], got["proxy"]) == (3, "http://p:1")
 
 
+@pytest.mark.parametrize("given, counts", [
+    ({}, [30000, 300000, 900000, 3600000]),
+    ({"connectSeconds": 5, "idleSeconds": 20, "pingSeconds": 30, "replySeconds": 70},
+     [5000, 20000, 30000, 70000]),
+    ({"connectSeconds": 0, "idleSeconds": -1, "pingSeconds": 0, "replySeconds": 0},
+     [1000, 10000, 10000, 60000]),
+    (dict.fromkeys(["connectSeconds", "idleSeconds", "pingSeconds", "replySeconds"], 10 ** 15),
+     [300000, 3600000, 7200000, 86400000])])
+def test_waits_have_a_floor_and_a_ceiling(choose, given, counts):
+    assert choose("ollama/m", {"hasp": {"waits": given}})["waits"] == counts
+
+
 def test_a_recording_is_a_model(choose, tmp_path):
     file = tmp_path / "a b.jsonl"
     file.write_text("")
