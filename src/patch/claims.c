@@ -309,8 +309,19 @@ static enum likeness likeness_of(struct span name, const char *path)
 	return head > whole ? head : whole;
 }
 
-static bool compare_names(const struct claims *claims, const char *path, struct buf *note,
-                          struct err *err)
+/* The likeness to the file's path, or to the name by which it was reached. */
+static enum likeness likeness_of_either(struct span name, const struct patch_options *options)
+{
+	enum likeness like = likeness_of(name, options->path), other;
+
+	if (like == LIKE_PATH || !options->called)
+		return like;
+	other = likeness_of(name, options->called);
+	return other > like ? other : like;
+}
+
+static bool compare_names(const struct claims *claims, const struct patch_options *options,
+                          struct buf *note, struct err *err)
 {
 	struct span names[2] = { claims->new_name, claims->old_name }, odd = span_of("", 0);
 	enum likeness best = LIKE_NONE;
@@ -322,7 +333,7 @@ static bool compare_names(const struct claims *claims, const char *path, struct 
 		if (!names_file(names[i]))
 			continue;
 		any = true;
-		like = likeness_of(names[i], path);
+		like = likeness_of_either(names[i], options);
 		best = like > best ? like : best;
 		if (like != LIKE_PATH && !odd.len)
 			odd = names[i];
@@ -333,8 +344,9 @@ static bool compare_names(const struct claims *claims, const char *path, struct 
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: the diff is for %.*s, but the call names %s. Nothing was "
 		               "written. Name the file that is meant in both.",
-		               shown(odd), odd.data, path);
-	buf_printf(note, "The diff names %.*s; only %s was changed.", shown(odd), odd.data, path);
+		               shown(odd), odd.data, options->path);
+	buf_printf(note, "The diff names %.*s; only %s was changed.", shown(odd), odd.data,
+	           options->path);
 	return true;
 }
 
@@ -344,7 +356,7 @@ bool claims_compare(const struct claims *claims, const struct patch_options *opt
 	_cleanup_buf_ struct buf text = BUF_INIT(note_size - 1);
 	bool wants_x = claims->mode.len && (claims->mode.data[3] & 1);
 
-	if (options->path && !compare_names(claims, options->path, &text, err))
+	if (options->path && !compare_names(claims, options, &text, err))
 		return false;
 	if (options->path && options->exists && !text.len &&
 	    (claims->creates || span_eq(claims->old_name, SPAN("/dev/null"))))

@@ -108,6 +108,7 @@ struct patch_options {
 	size_t context; /* lines around each change in `corrected`; 0 means 3 */
 	bool base_has_bom; /* the file has a byte-order mark, which `base` does not show */
 	const char *path;  /* of the file, below its root; NULL: not known, names are not compared */
+	const char *called; /* the name by which the caller reached it, perhaps a link; or NULL */
 	bool exists, executable; /* the file; only with `path` */
 };
 

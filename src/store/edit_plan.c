@@ -270,6 +270,7 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 		return false;
 	options.base_has_bom = step->doc.bom_bytes != 0;
 	options.path = edit_file_relative(call, step->file);
+	options.called = step->change->path;
 	options.exists = step->before.exists && step->before.size;
 	options.executable = step->before.exists && (step->file->disk.stat.st_mode & S_IXUSR);
 	patch_failure_release(&result->failure);

@@ -135,6 +135,20 @@ def test_a_file_added_in_the_apply_patch_format(tmp_path):
     assert (tmp_path / "new.txt").read_text() == "one\ntwo\n"
 
 
+def test_a_file_may_be_named_by_its_link(tmp_path):
+    (tmp_path / "real.c").write_text("one\ntwo\nthree\n")
+    (tmp_path / "link.c").symlink_to("real.c")
+    for name in ("link.c", "real.c"):
+        (tmp_path / "real.c").write_text("one\ntwo\nthree\n")
+        diff = "--- a/%s\n+++ b/%s\n" % (name, name) + HUNK
+        base = hashlib.sha256((tmp_path / "real.c").read_bytes()).hexdigest()
+        done = subprocess.run([HASP, "tool", "safe_patch", "-", "--json", "--root", str(tmp_path)],
+                              input=json.dumps({"file_path": "link.c", "unified_diff": diff,
+                                                "base_content_sha256": base}),
+                              capture_output=True, text=True)
+        assert json.loads(done.stdout)["success"], done.stdout
+
+
 def test_prose_is_no_header(tmp_path):
     prose = "rename from the old name to x\ncopy to clipboard\nsimilarity index is high\n"
     judge(*call(tmp_path, "safe_patch", prose + NAMES + HUNK), "ok:")
