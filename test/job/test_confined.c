@@ -416,7 +416,8 @@ static void test_cancel_ends_the_whole_tree(void **state)
 static void test_what_is_left_running_runs_until_it_is_killed(void **state)
 {
 	struct bench *bench = *state;
-	struct job *job = start(bench, "(trap '' TERM; sleep 903.3; echo late) & echo early; exit 5");
+	struct job *job = start(bench, "(trap '' TERM; sleep 903.3 & >sleeps; wait; echo late) & "
+	                               "until [ -e sleeps ]; do :; done; echo early; exit 5");
 	struct job_info info;
 
 	assert_true(job_wait(job, 10000));
@@ -424,7 +425,7 @@ static void test_what_is_left_running_runs_until_it_is_killed(void **state)
 	assert_int_equal(info.state, JOB_LEFT);
 	assert_int_equal(info.end.exit_code, 5);
 	assert_int_equal(info.end.left_running, 2);
-	assert_int_equal(count_sleepers("903.3"), 1);
+	wait_for_sleepers("903.3", 1);
 	job_kill(job);
 	assert_true(job_wait_all(job, 5000));
 	assert_int_equal(count_sleepers("903.3"), 0);
