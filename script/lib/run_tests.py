@@ -3,8 +3,8 @@
 
 A job is one process: a test program of the build (c/NAME with gcc, san/NAME with clang and
 the sanitizers) or one folder of black-box tests (py/NAME, if the build does not run it).
-C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, as many as
-there are processors, except those that their build file marks as not parallel.
+C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, one more
+than there are processors (many wait for others' events), except those that their build file marks as not parallel.
 """
 
 import json
@@ -30,8 +30,11 @@ BUILDS = {
 }
 # What these compare and kill is the same with sanitizers, and takes a quarter of the time of all: with
 # HASP_TESTS=all they run with them too.  The parsers behind them have fuzzers, replayed with sanitizers.
+# So are other programs' clients (mcp/conformance, mcp/hostile and the transports talk to the sanitized server) and
+# bash under a recorder (shell/analysis reads the same lines).
 ONCE = {"differential", "damage", "updates", "search/differential_ripgrep", "search/differential_git",
-        "match/matches", "store/commit_kill", "store/transaction_kill", "mcp/transport_stdio"}
+        "match/matches", "store/commit_kill", "store/transaction_kill", "mcp/transport_stdio",
+        "mcp/agents", "mcp/inspector", "shell/recorder"}
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 ASAN = "detect_leaks=%d:allocator_may_return_null=1"
 UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
@@ -220,7 +223,7 @@ class Board:
 def run_all(jobs):
     board = Board(jobs)
     threads = [threading.Thread(target=board.work, args=(False,))
-               for _ in range(max(2, os.cpu_count() or 2))]
+               for _ in range((os.cpu_count() or 2) + 1)]
     for thread in threads:
         thread.start()
     for thread in threads:
