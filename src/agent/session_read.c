@@ -24,8 +24,37 @@ enum { FIRST_LINE_BYTES = 16384 };
 struct replay {
 	struct session_read *read;
 	json_t *places; /* id: index in messages */
+	json_t *versions; /* id: how many messages had it before */
+	json_t *calls;  /* call_key of those that the messages have now, and of older ones */
 	bool has_id;    /* the metadata have a good sessionId */
 };
+
+/* Of a call of the message with this id as it is now; the caller frees. */
+static char *call_key(const struct replay *replay, const char *message_id, const char *call_id)
+{
+	return mem_printf("%lld %zu %s %s",
+	                  (long long)json_integer_value(json_object_get(replay->versions, message_id)),
+	                  strlen(message_id), message_id, call_id);
+}
+
+static void note_calls(struct replay *replay, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "id"));
+	const json_t *version = id ? json_object_get(replay->versions, id) : NULL;
+	size_t i;
+	json_t *call;
+
+	if (!id)
+		return;
+	json_object_set_new(replay->versions, id, json_integer(json_integer_value(version) + 1));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call) {
+		const char *call_id = json_string_value(json_object_get(call, "id"));
+		_cleanup_free_ char *key = call_id ? call_key(replay, id, call_id) : NULL;
+
+		if (key)
+			json_object_set_new(replay->calls, key, json_true());
+	}
+}
 
 static void index_messages(struct replay *replay)
 {
@@ -38,6 +67,7 @@ static void index_messages(struct replay *replay)
 
 		if (id)
 			json_object_set_new(replay->places, id, json_integer((json_int_t)i));
+		note_calls(replay, message);
 	}
 }
 
@@ -56,6 +86,7 @@ static void put_message(struct replay *replay, json_t *message)
 {
 	size_t i;
 
+	note_calls(replay, message);
 	if (message_by_id(replay, json_object_get(message, "id"), &i)) {
 		json_array_set(replay->read->messages, i, message);
 		return;
@@ -173,6 +204,18 @@ static void set_metadata(struct replay *replay, const json_t *values)
 	index_messages(replay);
 }
 
+static void drop_last(struct replay *replay)
+{
+	const size_t last = json_array_size(replay->read->messages) - 1;
+	const char *id = json_string_value(json_object_get(
+		json_array_get(replay->read->messages, last), "id"));
+	const json_t *place = id ? json_object_get(replay->places, id) : NULL;
+
+	if (place && (size_t)json_integer_value(place) == last)
+		json_object_del(replay->places, id);
+	json_array_remove(replay->read->messages, last);
+}
+
 /* Drops a message and all after it. False: it is not there; its line was damaged, and all stay. */
 static bool rewind_to(struct replay *replay, const json_t *id)
 {
@@ -185,9 +228,7 @@ static bool rewind_to(struct replay *replay, const json_t *id)
 		replay->read->first_prompt = NULL;
 	}
 	while (json_array_size(replay->read->messages) > i)
-		json_array_remove(replay->read->messages,
-		                  json_array_size(replay->read->messages) - 1);
-	index_messages(replay);
+		drop_last(replay);
 	return true;
 }
 
@@ -207,7 +248,8 @@ static void add_call(struct replay *replay, const json_t *hasp)
 {
 	json_t *call = json_object_get(hasp, "call");
 	const char *id = json_string_value(json_object_get(call, "id"));
-	json_t *message, *calls, *known;
+	_cleanup_free_ char *key = NULL;
+	json_t *message, *calls;
 	size_t i;
 
 	message = message_by_id(replay, json_object_get(hasp, "callOf"), &i);
@@ -218,12 +260,10 @@ static void add_call(struct replay *replay, const json_t *hasp)
 		calls = json_array();
 		json_object_set_new(message, "toolCalls", calls);
 	}
-	json_array_foreach(calls, i, known) {
-		const char *other = json_string_value(json_object_get(known, "id"));
-
-		if (other && strcmp(other, id) == 0)
-			return;
-	}
+	key = call_key(replay, json_string_value(json_object_get(message, "id")), id);
+	if (json_object_get(replay->calls, key))
+		return;
+	json_object_set_new(replay->calls, key, json_true());
 	json_array_append(calls, call);
 }
 
@@ -495,7 +535,8 @@ static bool has_message(const struct session_read *read)
 static bool read_text(struct span text, const char *named, struct session_read *ret, struct err *err)
 {
 	static const struct span mark = { "\xEF\xBB\xBF", 3 };
-	struct replay replay = { .read = ret, .places = json_object() };
+	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
+		                 .calls = json_object() };
 
 	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
 	if (span_starts(text, mark))
@@ -504,6 +545,8 @@ static bool read_text(struct span text, const char *named, struct session_read *
 	if (!ret->legacy)
 		replay_lines(&replay, text);
 	json_decref(replay.places);
+	json_decref(replay.versions);
+	json_decref(replay.calls);
 	if (!replay.has_id && named && has_message(ret)) {
 		json_object_set_new(ret->metadata, "sessionId", json_text(span_str(named)));
 		replay.has_id = true;

@@ -27,6 +27,7 @@ bool scope_read(struct scope *scope, struct err *err)
 	if (!json_is_object(scope->value))
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
 		               scope->path);
+	scope->lines = jsonc_lines(file_text_span(&scope->text));
 	migrate(scope->value, scope->moved);
 	return true;
 }
@@ -36,6 +37,7 @@ void scope_release(struct scope *scope)
 	free(scope->path);
 	file_text_release(&scope->text);
 	json_decref(scope->value);
+	json_decref(scope->lines);
 	json_decref(scope->moved);
 	*scope = (struct scope){ 0 };
 }
@@ -60,9 +62,8 @@ static char *old_path(const struct scope *scope, const char *path)
 
 unsigned scope_line(const struct scope *scope, const char *path)
 {
-	struct span text = file_text_span(&scope->text);
 	_cleanup_free_ char *old = scope->moved ? old_path(scope, path) : NULL;
-	unsigned line = scope->text.data ? jsonc_line(text, path) : 0;
+	unsigned line = jsonc_line(scope->lines, path);
 
-	return line || !old || !scope->text.data ? line : jsonc_line(text, old);
+	return line || !old ? line : jsonc_line(scope->lines, old);
 }

@@ -13,6 +13,7 @@ struct scope {
 	const char *project;   /* borrowed; the folder that the file may not lead out of. NULL: it is
 	                        * the user's or the system's, whose links are followed */
 	struct file_text text; /* as it stands there */
+	json_t *lines;         /* where its members begin (jsonc_lines); NULL: it has no text */
 	json_t *value;         /* without what does not count; NULL: nothing */
 	json_t *moved;         /* new path -> old path in the text */
 	unsigned repeated_line; /* of the first member that repeats a name; 0: none does */

@@ -75,11 +75,18 @@ static char *find_file(const struct variables_options *options, bool *ret_projec
 
 /* --- What is taken of it ------------------------------------------------------------------- */
 
+/* How far the lines of the text are counted: names come in its order. */
+struct counted {
+	const char *at; /* NULL: at the beginning */
+	unsigned line;
+};
+
 struct taking {
 	struct variables *variables;
 	const struct variables_options *options;
 	const char *path;
 	struct span text;
+	struct counted *counted;
 	bool project; /* the file is not the user's own */
 	bool gemini;  /* it is one of .gemini */
 	bool behind;  /* it is the user's, behind a project's: only what steers hasp counts */
@@ -100,11 +107,13 @@ static bool is_excluded(const struct taking *taking, struct span name)
 
 static unsigned line_of(const struct taking *taking, struct span name)
 {
-	unsigned line = 1;
+	struct counted *counted = taking->counted;
 
-	for (const char *at = taking->text.data; at < name.data; at++)
-		line += *at == '\n';
-	return line;
+	if (!counted->at || counted->at > name.data)
+		*counted = (struct counted){ taking->text.data, 1 };
+	for (; counted->at < name.data; counted->at++)
+		counted->line += *counted->at == '\n';
+	return counted->line;
 }
 
 __attribute__((format(printf, 3, 4))) static void warn(const struct taking *taking,
@@ -270,6 +279,7 @@ static bool read_file(struct taking *taking, const char *path)
 		return false;
 	}
 	taking->text = file_text_span(&text);
+	*taking->counted = (struct counted){ 0 };
 	if (text.data)
 		env_file_parse(taking->text, take, taking);
 	return true;
@@ -278,7 +288,8 @@ static bool read_file(struct taking *taking, const char *path)
 struct variables *variables_open(const struct variables_options *options)
 {
 	struct variables *variables = mem_alloc(1, sizeof(*variables));
-	struct taking taking = { .variables = variables, .options = options };
+	struct counted counted = { 0 };
+	struct taking taking = { .variables = variables, .options = options, .counted = &counted };
 	_cleanup_free_ char *path = find_file(options, &taking.project), *users = NULL;
 
 	if (!path)

@@ -49,6 +49,13 @@ static size_t skip_value(struct span text, size_t at)
 	return at;
 }
 
+bool jsonc_name(struct span plain, const struct jsonc_member *member, json_t **ret, struct err *err)
+{
+	const size_t end = skip_string(plain, member->name);
+
+	return json_parse(span_of(plain.data + member->name, end - member->name), ret, err);
+}
+
 bool jsonc_next_member(struct span plain, size_t *at, struct jsonc_member *ret)
 {
 	size_t next = jsonc_skip_blank(plain, *at + (plain.data[*at] == '{'));

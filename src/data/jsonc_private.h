@@ -36,6 +36,9 @@ void jsonc_locate(struct span plain, struct span path, struct jsonc_place *ret);
  * there; false at the end, with *at on the closing brace. */
 bool jsonc_next_member(struct span plain, size_t *at, struct jsonc_member *ret);
 
+/* The member's name, a new reference. */
+bool jsonc_name(struct span plain, const struct jsonc_member *member, json_t **ret, struct err *err);
+
 /* The first byte from `at` on that is no blank; text.len if there is none. */
 size_t jsonc_skip_blank(struct span text, size_t at);
 

@@ -368,18 +368,67 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 	return err_set(err, ERR_TOO_LARGE, "The changed text would be too large.");
 }
 
-unsigned jsonc_line(struct span text, const char *path)
+/* How far the lines of the text are counted. */
+struct line_count {
+	struct span plain;
+	size_t counted;
+	unsigned line;
+};
+
+/* The members of the object whose brace is at `at`. */
+static json_t *lines_of(struct line_count *count, size_t at, unsigned depth)
+{
+	json_t *lines = json_object();
+	struct jsonc_member member;
+
+	while (jsonc_next_member(count->plain, &at, &member)) {
+		struct err ignored = ERR_INIT;
+		json_auto_t *name = NULL;
+		json_t *below;
+
+		for (; count->counted < member.name; count->counted++)
+			count->line += count->plain.data[count->counted] == '\n';
+		if (!jsonc_name(count->plain, &member, &name, &ignored) ||
+		    !json_string_length(name) || strchr(json_string_value(name), '.') ||
+		    json_object_get(lines, json_string_value(name)))
+			continue;
+		below = json_integer(count->line);
+		if (depth && count->plain.data[member.value] == '{') {
+			json_t *object = lines_of(count, member.value, depth - 1);
+
+			json_object_set_new(object, "", below);
+			below = object;
+		}
+		json_object_set_new(lines, json_string_value(name), below);
+	}
+	return lines;
+}
+
+json_t *jsonc_lines(struct span text)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 1);
-	struct jsonc_place place;
+	struct line_count count = { .line = 1 };
 	size_t open, root;
 
-	if (!path_is_good(span_str(path)) ||
-	    !jsonc_blank(text, /* keep_bytes= */ true, &plain, &open) || plain.overflowed)
-		return 0;
-	root = jsonc_skip_blank(buf_view(&plain), 0);
+	if (!jsonc_blank(text, /* keep_bytes= */ true, &plain, &open) || plain.overflowed)
+		return json_object();
+	count.plain = buf_view(&plain);
+	root = jsonc_skip_blank(count.plain, 0);
 	if (root == plain.len || plain.data[root] != '{')
+		return json_object();
+	return lines_of(&count, root, JSONC_DEPTH_MAX);
+}
+
+unsigned jsonc_line(const json_t *lines, const char *path)
+{
+	const char *dot;
+
+	if (!*path)
 		return 0;
-	jsonc_locate(buf_view(&plain), span_str(path), &place);
-	return place.rest.len || place.blocked ? 0 : jsonc_line_at(text, place.member.name);
+	for (; (dot = strchr(path, '.')); path = dot + 1)
+		lines = dot == path ? NULL : json_object_getn(lines, path, (size_t)(dot - path));
+	lines = *path ? json_object_get(lines, path) : NULL;
+	if (json_is_object(lines))
+		lines = json_object_get(lines, "");
+	return (unsigned)json_integer_value(lines);
 }

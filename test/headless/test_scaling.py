@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large input costs in proportion to its size: of each kind so much that a step for every pair of members would
+take minutes of processor time, under a limit of seconds of it."""
+import json
+import resource
+import subprocess
+
+import pytest
+from conftest import HASP, SANITIZED
+
+SECONDS = 120 if SANITIZED else 20
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def hasp(world, *args, stdin=b"", code=0):
+    done = subprocess.run([HASP, *args], env=world.environment(), cwd=world.root, input=stdin,
+                          capture_output=True, timeout=600, preexec_fn=limit)
+    assert done.returncode == code, (done.returncode, done.stderr[-500:])
+    return done.stdout
+
+
+def settings(world, values):
+    path = world.home / ".gemini/settings.json"
+    path.write_text(json.dumps(values, indent=1))
+    assert path.stat().st_size < 4 << 20
+    return path
+
+
+@pytest.mark.parametrize("args", [["config"], ["config", "--json", "--origin"], ["config", "get", "k1"],
+                                  ["policy", "list"], ["--list-sessions"]], ids=" ".join)
+def test_unknown_settings(world, args):
+    settings(world, {"k%d" % i: i for i in range(120000)})
+    hasp(world, *args)
+
+
+def test_unknown_settings_in_depth(world):
+    settings(world, {"ui": {"k%d" % i: "v" for i in range(60000)},
+                     "mcpServers": {"s%d" % i: {"command": "x"} for i in range(20000)}})
+    hasp(world, "config")
+
+
+def test_variables_of_a_project(world):
+    lines = ["GEMINI_SYSTEM_MD=%d\nX%d=1" % (i, i) for i in range(30000)]
+    (world.root / ".env").write_text("\n".join(lines))
+    hasp(world, "config")
+
+
+def test_rules_of_a_policy(world):
+    folder = world.home / ".gemini/policies"
+    folder.mkdir()
+    (folder / "p.toml").write_text("".join(
+        '[[rule]]\ntoolName = "t%d"\ndecision = "deny"\npriority = %d\n' % (i, i % 1000)
+        for i in range(4000)))
+    hasp(world, "policy", "list")
+
+
+def session(lines):
+    head = {"sessionId": "0a1b2c3d-0000-4000-8000-000000000001", "projectHash": "p",
+            "startTime": "2026-11-22T10:00:00.000Z", "lastUpdated": "2026-11-22T10:00:00.000Z"}
+    return "".join(json.dumps(line) + "\n" for line in [head, *lines])
+
+
+MANY = 60000
+SESSIONS = {
+    "messages": lambda: [{"id": "u%d" % i, "type": "user", "content": "x"} for i in range(MANY)],
+    "one message again and again": lambda: [
+        {"id": "u", "type": "user", "content": "x"} for i in range(MANY)],
+    "rewinds": lambda: [line for i in range(MANY) for line in (
+        {"id": "u%d" % i, "type": "user", "content": "x"},
+        {"id": "g%d" % i, "type": "gemini", "content": "y"}, {"$rewindTo": "g%d" % i})],
+    "rewinds to nothing": lambda: [{"id": "u", "type": "user", "content": "x"}] + [
+        {"$rewindTo": "g%d" % i} for i in range(MANY)],
+    "calls of one message": lambda: [
+        {"id": "u", "type": "user", "content": "x"}, {"id": "g", "type": "gemini", "content": ""}] + [
+        {"hasp": {"callOf": "g", "call": {"id": "c%d" % i, "name": "t", "args": {}, "result": "r"}}}
+        for i in range(MANY)],
+}
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_lines_of_a_session(world, kind):
+    hasp(world, "--list-sessions")  # makes the project's folder, if it is to be made
+    with world.fake([[{"text": "Hello."}]]) as server:
+        assert world.command("-p", "x", server=server).code == 0
+    path, = world.sessions()
+    path.write_text(session(SESSIONS[kind]()))
+    assert b"1 sessions" in hasp(world, "--list-sessions")
+
+
+def test_members_of_arguments(world):
+    arguments = {"file_path": "a.txt", **{"x%d" % i: i for i in range(100000)}}
+    out = hasp(world, "tool", "read_file", "-", stdin=json.dumps(arguments).encode(), code=1)
+    assert b"invalid_argument" in out
+    todos = [{"description": "d%d" % i, "status": "pending"} for i in range(50000)]
+    hasp(world, "tool", "apply_changes", "-", stdin=json.dumps({"changes": todos}).encode(), code=1)
