@@ -33,6 +33,8 @@ static const struct {
 	{ ERR_DENIED_BY_USER, -1, "policy_violation" },
 	{ ERR_DENIED_BY_SANDBOX, -1, "permission_denied" },
 	{ ERR_DISK_FULL, -1, "no_space_left" },
+	{ ERR_NO_RESOURCES, TOOL_KIND_EDIT, "file_write_failure" },
+	{ ERR_NO_RESOURCES, TOOL_KIND_READ, "read_content_failure" },
 	{ ERR_IO_ERROR, TOOL_KIND_EDIT, "file_write_failure" },
 	{ ERR_IO_ERROR, TOOL_KIND_READ, "read_content_failure" },
 	{ ERR_CANNOT_PRESERVE, -1, "file_write_failure" },

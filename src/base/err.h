@@ -79,6 +79,9 @@ enum err_class {
 	  "The sandbox forbids it; ask the user for the permission it names.")                \
 	X(DISK_FULL, "disk_full", SYSTEM,                                                     \
 	  "Nothing was changed. Free some space (or quota), then call again.")                \
+	X(NO_RESOURCES, "no_resources", SYSTEM,                                               \
+	  "Nothing was changed. This process may open no more files, or there is no memory: end "  \
+	  "what is not needed, or have the limit raised, then call again.")                      \
 	X(BUSY, "busy", CONFLICT,                                                             \
 	  "Another program has the file open for writing. Try again when it is done.")        \
 	X(CANNOT_PRESERVE, "cannot_preserve", SYSTEM,                                         \
@@ -146,7 +149,8 @@ bool err_set(struct err *err, enum err_code code, const char *format, ...)
 /* Like err_set; chooses the code from `sys_errno` (ENOENT: FILE_NOT_FOUND,
  * EACCES, EPERM, EROFS: PERMISSION_DENIED, ENOSPC, EDQUOT: DISK_FULL, EXDEV:
  * OUTSIDE_WORKSPACE, EEXIST: FILE_EXISTS, ENOTDIR: NOT_A_DIRECTORY, EISDIR:
- * NOT_A_FILE, ELOOP: OUTSIDE_WORKSPACE, EFBIG: TOO_LARGE, ENAMETOOLONG: INVALID_ARGUMENT, others: IO_ERROR)
+ * NOT_A_FILE, ELOOP: OUTSIDE_WORKSPACE, EFBIG: TOO_LARGE, ENAMETOOLONG: INVALID_ARGUMENT, EMFILE, ENFILE,
+ * ENOMEM, EAGAIN: NO_RESOURCES, ETXTBSY, EBUSY: BUSY, ENXIO, ENODEV: NOT_A_FILE, others: IO_ERROR)
  * and appends ": " and the errno's text to the message. */
 bool err_set_errno(struct err *err, int sys_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -2,6 +2,7 @@
 #include "cli/agent_input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +16,9 @@ static bool has_input(void)
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct stat status;
 
-	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0)
+	/* A closed one has become one that cannot be read (output_setup): there is nothing on it. */
+	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0 ||
+	    (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY)
 		return false;
 	return poll(&input, 1, FIRST_BYTE_MS) > 0 && (input.revents & (POLLIN | POLLHUP));
 }

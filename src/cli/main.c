@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: understand the command line, run one command, report once. */
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include "base/limits.h"
@@ -7,6 +8,10 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "worker/environment.h"
+
+/* What the deepest call needs, several times over; the build refuses frames that would not fit (frame limit in
+ * meson.build). */
+enum { STACK_BYTES = 2 << 20 };
 
 static int usage_error(const struct invocation *invocation, const char *message)
 {
@@ -42,15 +47,12 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation invocation = { 0 };
 	struct err err = ERR_INIT;
 	int code;
 
-	environment_conceal();
-	output_setup();
-	raise_descriptor_limit();
 	if (!invocation_parse(argc, argv, &invocation, &err))
 		return usage_error(&invocation, err.message);
 	code = run(&invocation);
@@ -59,4 +61,48 @@ int main(int argc, char **argv)
 		return code == CLI_OK ? CLI_FAILED : code;
 	}
 	return code;
+}
+
+struct program {
+	int argc;
+	char **argv;
+	int code;
+};
+
+static void *run_on_stack(void *data)
+{
+	struct program *program = data;
+
+	program->code = run_program(program->argc, program->argv);
+	return NULL;
+}
+
+/* Threads get as much as the limit on stacks says, which may be too little for anything: then they get enough,
+ * and the program runs on such a thread, as the first one's stack cannot grow. */
+static bool has_small_stack(void)
+{
+	struct rlimit limit;
+	pthread_attr_t how;
+	bool small = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_BYTES;
+
+	if (!small || pthread_attr_init(&how) != 0)
+		return false;
+	small = pthread_attr_setstacksize(&how, STACK_BYTES) == 0 &&
+	        pthread_setattr_default_np(&how) == 0;
+	pthread_attr_destroy(&how);
+	return small;
+}
+
+int main(int argc, char **argv)
+{
+	struct program program = { argc, argv, CLI_FAILED };
+	pthread_t thread;
+
+	environment_conceal();
+	output_setup();
+	raise_descriptor_limit();
+	if (!has_small_stack() || pthread_create(&thread, NULL, run_on_stack, &program) != 0)
+		return run_program(argc, argv);
+	pthread_join(thread, NULL);
+	return program.code;
 }

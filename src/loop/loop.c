@@ -2,9 +2,12 @@
 /* The loop itself, posted tasks, and what is closed at its end. */
 #include "loop/loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "loop/loop_private.h"
@@ -119,11 +122,33 @@ static bool uv_failed(int failed, struct err *err)
 	return err_set_errno(err, -failed, "The event loop cannot be set up");
 }
 
+/* libuv needs some descriptors for a loop, and aborts the program where its own are the ones that fail. */
+static bool descriptors_left(struct err *err)
+{
+	enum { NEEDED = 10 };
+	int fds[NEEDED], count = 0, failed = 0;
+
+	while (count < NEEDED && !failed) {
+		fds[count] = eventfd(0, EFD_CLOEXEC);
+		if (fds[count] < 0)
+			failed = errno;
+		else
+			count++;
+	}
+	while (count)
+		close(fds[--count]);
+	return !failed || err_set_errno(err, failed, "No descriptors are left for a loop of events");
+}
+
 bool loop_new(struct loop **ret, struct err *err)
 {
-	struct loop *loop = mem_alloc(1, sizeof(*loop));
-	int failed = uv_loop_init(&loop->uv);
+	struct loop *loop;
+	int failed;
 
+	if (!descriptors_left(err))
+		return false;
+	loop = mem_alloc(1, sizeof(*loop));
+	failed = uv_loop_init(&loop->uv);
 	if (failed) {
 		free(loop);
 		return uv_failed(failed, err);

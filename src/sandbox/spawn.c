@@ -149,8 +149,7 @@ static bool open_all(struct start *start, const struct sandbox_spawn *spawn, str
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-		return err_set(err, ERR_TOO_LARGE, "No descriptors are left to start a process: %s.",
-		               strerror(errno));
+		return err_set_errno(err, errno, "No descriptors are left to start a process");
 	start->parent_end = pair[0];
 	start->child_end = pair[1];
 	if (needs_null(spawn))
@@ -159,8 +158,11 @@ static bool open_all(struct start *start, const struct sandbox_spawn *spawn, str
 		start->program = fcntl(spawn->program, F_DUPFD_CLOEXEC, (int)spawn->fd_count);
 	else
 		start->program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	if (start->program < 0 && spawn->program < 0 && errno == ENOENT)
+		return err_set(err, ERR_IO_ERROR, "/proc is not mounted here: hasp needs it to start its "
+		                                  "worker (mount -t proc proc /proc).");
 	if (start->program < 0)
-		return err_set_errno(err, errno, "The program cannot be opened");
+		return err_set_errno(err, errno, "The program cannot be opened to be started");
 	if (start->null < 0 && needs_null(spawn))
 		return err_set_errno(err, errno, "/dev/null cannot be opened");
 	if (!above(&start->parent_end, spawn->fd_count) || !above(&start->child_end, spawn->fd_count) ||
@@ -299,7 +301,7 @@ static bool clone_failed(const struct sandbox_plan *plan, int error, struct err 
 	                                error == EUSERS || error == EINVAL || error == ENOSYS);
 
 	if (!denied)
-		return err_set(err, ERR_TOO_LARGE, "A process cannot be started: %s.", strerror(error));
+		return err_set_errno(err, error, "A process cannot be started");
 	err_set(err, ERR_DENIED_BY_SANDBOX, "The kernel refuses namespaces of its own to a process: %s.",
 	        strerror(error));
 	err->sys_errno = error;
@@ -334,8 +336,8 @@ static bool child_failed(const struct start *start, const struct spawn_message *
                          struct err *err)
 {
 	if (message->error == ENOMEM || message->error == EMFILE || message->error == ENFILE)
-		return err_set(err, ERR_TOO_LARGE, "A process cannot be started (%s): %s.",
-		               stage_texts[message->stage], strerror(message->error));
+		return err_set_errno(err, message->error, "A process cannot be started (%s)",
+		                     stage_texts[message->stage]);
 	if (message->stage == SPAWN_EXECUTE)
 		return err_set_errno(err, message->error, "The program cannot be executed");
 	if (message->stage == SPAWN_MOUNTS)

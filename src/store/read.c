@@ -108,7 +108,7 @@ static bool read_media(struct span content, const struct media *media, struct re
 		               (size_t)LIMIT_MEDIA_BYTES);
 	ret->kind = READ_MEDIA;
 	if (!buf_span(&ret->content, content))
-		return err_set(err, ERR_TOO_LARGE, "There is no memory for %s.", ret->state.path);
+		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.", ret->state.path);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static bool read_bytes(const struct workspace *ws, const struct read_request *re
 	ret->kind = READ_MEDIA;
 	snprintf(ret->mime_type, sizeof(ret->mime_type), "application/octet-stream");
 	if (!buf_span(&ret->content, snap.content))
-		return err_set(err, ERR_TOO_LARGE, "There is no memory for %s.", ret->state.path);
+		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.", ret->state.path);
 	return true;
 }
 

@@ -177,7 +177,7 @@ static bool walk_link(struct walk *walk, int link, const char *name, struct err 
 	if (len < 0)
 		return fail_errno(walk, errno, err);
 	if (++walk->links > LIMIT_SYMLINKS)
-		return err_set(err, ERR_OUTSIDE_WORKSPACE,
+		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "%s goes through more than %d symbolic links.", walk->asked,
 		               LIMIT_SYMLINKS);
 	if (len == 0 || (size_t)len >= sizeof(target) || is_magic(walk, link, name))

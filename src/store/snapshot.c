@@ -136,7 +136,7 @@ static bool read_once(struct snapshot *snap, struct digests *digests, bool *torn
 	free((void *)(uintptr_t)snap->content.data);
 	snap->content = span_of(data, 0);
 	if (!data)
-		return err_set(err, ERR_TOO_LARGE, "There is no memory for the %zu bytes of %s.",
+		return err_set(err, ERR_NO_RESOURCES, "There is no memory for the %zu bytes of %s.",
 		               cap, snap->place.path);
 	n = cap <= DIGESTS_CONTENT_BYTES ? read_small(snap, digests, data, cap) :
 	                                   read_hashed(snap->fd, data, cap, &snap->sha256);

@@ -317,7 +317,7 @@ static bool start_thread(struct run_state *state, struct err *err)
 		return true;
 	while (run_tree_reap(&state->tree))
 		run_tree_kill(&state->tree);
-	return err_set(err, ERR_TOO_LARGE, "No thread for the command: %s.", strerror(failed));
+	return err_set(err, ERR_NO_RESOURCES, "No thread for the command: %s.", strerror(failed));
 }
 
 static bool start(struct run_state *state, const struct worker *worker,

@@ -65,8 +65,8 @@ bool run_pty_open(const struct run_request *request, struct run_streams *ret, st
 	ret->terminal = true;
 	if (open_both(request, ret))
 		return true;
-	if (errno == ENOSPC || errno == EMFILE || errno == ENFILE)
-		err_set(err, ERR_TOO_LARGE, "No terminal is left for the command: %s.",
+	if (errno == ENOSPC) /* of terminals */
+		err_set(err, ERR_NO_RESOURCES, "No terminal is left for the command: %s.",
 		        strerror(errno));
 	else
 		err_set_errno(err, errno, "No terminal for the command");

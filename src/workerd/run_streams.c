@@ -30,9 +30,6 @@ void run_streams_release(struct run_streams *streams)
 
 static bool failed(int sys_errno, struct err *err)
 {
-	if (sys_errno == EMFILE || sys_errno == ENFILE)
-		return err_set(err, ERR_TOO_LARGE, "No descriptors are left for the command: %s.",
-		               strerror(sys_errno));
 	return err_set_errno(err, sys_errno, "No pipes for the command");
 }
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process may be denied: standard descriptors, open files, a stack, memory, /proc. Each run ends by itself,
+with a sentence, and the code of an error is that of its cause."""
+import itertools
+import json
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+from conftest import HASP, SANITIZED
+from fake_gemini import call, text
+
+COMMANDS = {
+    "--version": [], "--help": [], "prompt": ["-p", "hi"], "config": ["config"],
+    "policy": ["policy", "list"], "hooks": ["hooks", "list"], "sessions": ["--list-sessions"],
+    "status": ["sandbox", "--status"], "command": ["sandbox", "--", "true"],
+    "read": ["tool", "read_file", "-a", "file_path=a.txt"], "mcp": ["serve", "mcp"],
+    "models": ["models"], "page": ["--man-page"],
+}
+
+
+def run(world, name, set_up=lambda: None, server=None, **options):
+    args = COMMANDS[name] or [name]
+    (world.root / "a.txt").write_text("a\n")
+    options = {"stdin": subprocess.DEVNULL, **options}
+    return subprocess.run([HASP, *args], env=world.environment(server), cwd=world.root, timeout=100,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=set_up, **options)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_closed_descriptors(world, name):
+    """Any of the three: no crash; without a standard output to write to, that is an error."""
+    with world.fake([], auto=lambda request: {"reply": [text("Hello.")]}) as server:
+        whole = run(world, name, server=server)
+        assert 0 <= whole.returncode < 100, whole
+        for closed in itertools.chain.from_iterable(
+                itertools.combinations(range(3), n) for n in range(1, 4)):
+            done = run(world, name, lambda: [os.close(fd) for fd in closed], server=server)
+            assert 0 <= done.returncode < 100, (closed, done)
+            if 1 not in closed and name != "mcp":
+                assert (done.returncode, bool(done.stdout)) == (whole.returncode, bool(whole.stdout)), (
+                    closed, done)
+            elif whole.stdout:
+                assert done.returncode != 0, (closed, done)
+
+
+def test_a_prompt_needs_no_standard_input(world):
+    with world.fake([[text("Hello.")]]) as server:
+        done = run(world, "prompt", lambda: os.close(0), server=server)
+    assert (done.returncode, done.stdout) == (0, b"Hello.\n"), done
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need more")
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("kilobytes", [64, 200])
+def test_a_small_stack(world, name, kilobytes):
+    def small():
+        resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
+
+    with world.fake([], auto=lambda request: {"reply": [text("Hello.")]}) as server:
+        done = run(world, name, small, server=server)
+        whole = run(world, name, server=server)
+    assert (done.returncode, bool(done.stdout)) == (whole.returncode, bool(whole.stdout)), done
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need more")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_few_open_files_and_little_memory(world, name):
+    for count in (4, 7, 10, 14, 18, 22, 28):
+        done = run(world, name, lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+        assert 0 <= done.returncode <= 125, (count, done)
+        assert done.returncode == 0 or done.stderr or done.stdout, count
+    for megabytes in (24, 48):
+        done = run(world, name, lambda: resource.setrlimit(
+            resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        assert -signal.SIGSEGV < done.returncode <= 127, (megabytes, done)
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need /proc")
+def test_without_proc(world):
+    (world.root / "a.txt").write_text("a\n")
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                           'mount -t tmpfs tmpfs /proc && exec "$@"', "sh", HASP, *COMMANDS["read"]],
+                          env=world.environment(), cwd=world.root, capture_output=True, timeout=60)
+    assert done.returncode != 0 and b"/proc is not mounted" in done.stderr, done
+
+
+@pytest.mark.parametrize("path,code", [("loop", "invalid_argument"), ("n" * 300, "invalid_argument"),
+                                       ("fifo", "not_a_file"), ("a.txt/b", "not_a_directory")])
+def test_the_code_is_that_of_the_cause(world, path, code):
+    os.symlink("loop", world.root / "loop")
+    os.mkfifo(world.root / "fifo")
+    (world.root / "a.txt").write_text("a\n")
+    done = subprocess.run([HASP, "tool", "read_file", "-a", "file_path=" + path],
+                          env=world.environment(), cwd=world.root, capture_output=True, timeout=60)
+    assert json.loads(done.stdout)["error"]["code"] == code, done
