@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/path.h"
 #include "data/json.h"
 
@@ -277,15 +278,16 @@ bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *kee
 static void add_path(const struct checkpoints *checkpoints, const json_t *value, json_t *seen,
                      json_t *paths)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = NULL, *named = NULL;
 
 	if (!json_string_length(value) || json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
 		return;
-	path = path_join(home_project(checkpoints->options.home), json_string_value(value));
+	named = name_of(json_string_value(value));
+	path = path_join(home_project(checkpoints->options.home), named);
 	if (json_object_get(seen, path))
 		return;
-	json_object_set_new(seen, path, json_true());
-	json_array_append_new(paths, json_cstr(path));
+	json_object_set_new_nocheck(seen, path, json_true());
+	json_array_append_new(paths, json_path_bytes(path));
 }
 
 /* What the arguments of an editor name: one file, or those of each change. */
@@ -407,7 +409,8 @@ bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, st
 static void take_state(struct checkpoints *checkpoints, const json_t *result)
 {
 	const json_t *state = json_object_get(result, "latest_file_state");
-	const char *path = json_string_value(json_object_get(state, "file_path"));
+	const char *shown = json_string_value(json_object_get(state, "file_path"));
+	_cleanup_free_ char *path = shown ? name_of(shown) : NULL;
 	struct err err = ERR_INIT;
 	struct sha256 sum;
 

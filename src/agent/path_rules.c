@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "data/json.h"
 
 enum {
@@ -38,12 +39,18 @@ static const struct {
 /* What takes the place of a path: a new reference, or NULL: nothing. */
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
 
+/* Of a path that an argument spells; NULL: nothing takes its place. */
+static json_t *changed(struct path_rules *rules, const json_t *text, visit change, bool absolute)
+{
+	_cleanup_free_ char *path = json_string_length(text) ? name_of(json_string_value(text)) : NULL;
+
+	return path ? change(rules, path, absolute) : NULL;
+}
+
 static void visit_member(struct path_rules *rules, json_t *object, const char *member,
                          visit change, bool absolute)
 {
-	const json_t *path = json_object_get(object, member);
-	json_t *other = json_string_length(path) ?
-	                        change(rules, json_string_value(path), absolute) : NULL;
+	json_t *other = changed(rules, json_object_get(object, member), change, absolute);
 
 	if (other)
 		json_object_set_new(object, member, other);
@@ -68,8 +75,7 @@ static void visit_paths(struct path_rules *rules, json_t *arguments, visit chang
 				             absolute);
 				continue;
 			}
-			other = json_string_length(element) ?
-			                change(rules, json_string_value(element), absolute) : NULL;
+			other = changed(rules, element, change, absolute);
 			if (other)
 				json_array_set_new(list, i, other);
 		}
@@ -97,7 +103,7 @@ static const char *relative(const struct path_rules *rules, const char *path)
 
 static json_t *spelled(const struct path_rules *rules, const char *path, bool absolute)
 {
-	return json_cstr(absolute ? path : relative(rules, path));
+	return json_name(absolute ? path : relative(rules, path));
 }
 
 /* Where the path leads now; NULL: nowhere. The caller frees. */
@@ -116,19 +122,16 @@ static char *resolve(struct path_rules *rules, const char *path)
 
 static const char *judged(const struct path_rules *rules, const char *path)
 {
-	json_auto_t *key = json_cstr(path);
-
-	return json_string_value(json_object_get(rules->judged, json_string_value(key)));
+	return json_string_value(json_object_get(rules->judged, path));
 }
 
 static json_t *note_target(struct path_rules *rules, const char *path, bool absolute)
 {
 	_cleanup_free_ char *target = judged(rules, path) ? NULL : resolve(rules, path);
-	json_auto_t *key = json_cstr(path);
 
 	(void)absolute;
 	if (target)
-		json_object_set_new(rules->judged, json_string_value(key), json_cstr(target));
+		json_object_set_new_nocheck(rules->judged, path, json_path_bytes(target));
 	return NULL;
 }
 

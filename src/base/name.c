@@ -125,3 +125,11 @@ size_t name_read(struct buf *out, struct span shown)
 	buf_span(out, shown);
 	return count;
 }
+
+char *name_of(const char *shown)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT(strlen(shown) + 1);
+
+	name_read(&name, span_str(shown));
+	return buf_steal(&name);
+}

@@ -31,6 +31,9 @@ void name_show(struct buf *out, struct span name);
  * characters, line and paragraph separators, invisible characters and "<" are escapes too. */
 void name_line(struct buf *out, struct span name);
 
+/* The same as name_read, as a string of its own; the caller frees. */
+char *name_of(const char *shown);
+
 /* Appends the name that `shown` is the text of; anything that is no escape is itself. Returns how many
  * escapes there were. */
 size_t name_read(struct buf *out, struct span shown);

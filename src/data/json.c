@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "base/unseen.h"
 
@@ -38,6 +39,16 @@ json_t *json_text(struct span text)
 json_t *json_cstr(const char *str)
 {
 	return str ? json_text(span_str(str)) : json_null();
+}
+
+json_t *json_name(const char *path)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(path ? 4 * strlen(path) + 1 : 1);
+
+	if (!path)
+		return json_null();
+	name_show(&shown, span_str(path));
+	return json_text(buf_view(&shown));
 }
 
 json_t *json_path_bytes(const char *path)

@@ -71,6 +71,8 @@ bool json_print_string(struct buf *out, struct span text);
 /* A string of any bytes: well-formed UTF-8 as it is, other bytes as "\xNN". */
 json_t *json_text(struct span text);
 json_t *json_cstr(const char *str); /* NULL gives null */
+/* A path as name_show (base/name.h) has it, which name_read reads; NULL gives null. */
+json_t *json_name(const char *path);
 /* The bytes as they are, also those that are no text: a path in a value that stays inside the program. Never
  * printed. */
 json_t *json_path_bytes(const char *path);

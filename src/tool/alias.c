@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "data/json.h"
 
 /* Sent by models to any tool, of use to none. */
@@ -156,4 +157,80 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
 		resolve_switch(object, row, problems);
 	set_defaults_of_name(object, tool, called);
 	return object;
+}
+
+/* ---- paths ---------------------------------------------------------------------------- */
+
+/* Where arguments of built-in tools have paths: a member, or one of each element of a list; NULL: the elements
+ * themselves. */
+static const struct {
+	const char *list, *member;
+} paths[] = {
+	{ NULL, "file_path" },      { NULL, "path" },           { NULL, "dir_path" },
+	{ "changes", "file_path" }, { "changes", "new_path" }, { "paths", NULL },
+	{ "include", NULL },
+};
+
+/* NULL: the text is the path. */
+static json_t *path_bytes(const json_t *text)
+{
+	const char *shown = json_string_value(text);
+	_cleanup_free_ char *name = NULL;
+
+	/* A path with a NUL byte is the resolver's to refuse. */
+	if (!shown || !strchr(shown, '\\') || strlen(shown) != json_string_length(text))
+		return NULL;
+	name = name_of(shown);
+	return strcmp(name, shown) == 0 ? NULL : json_path_bytes(name);
+}
+
+static void read_member(json_t *object, const char *member)
+{
+	json_t *bytes = path_bytes(json_object_get(object, member));
+
+	if (bytes)
+		json_object_set_new_nocheck(object, member, bytes);
+}
+
+static void read_list(json_t *list, const char *member)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *element = json_array_get(list, i), *bytes;
+
+		if (member)
+			read_member(element, member);
+		else if ((bytes = path_bytes(element)))
+			json_array_set_new(list, i, bytes);
+	}
+}
+
+/* Whether any string that may be a path has a backslash. */
+static bool may_have_escapes(const json_t *arguments)
+{
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		const char *text;
+
+		if (paths[i].list && json_object_get(arguments, paths[i].list))
+			return true;
+		text = json_string_value(json_object_get(arguments, paths[i].member));
+		if (!paths[i].list && text && strchr(text, '\\'))
+			return true;
+	}
+	return false;
+}
+
+json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments)
+{
+	json_t *copy;
+
+	if (!tool->run || tool->server || !may_have_escapes(arguments))
+		return json_incref((json_t *)arguments);
+	copy = json_deep_copy(arguments);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		if (!paths[i].list)
+			read_member(copy, paths[i].member);
+		else
+			read_list(json_object_get(copy, paths[i].list), paths[i].member);
+	}
+	return copy;
 }

@@ -53,8 +53,7 @@ static json_t *invalid_arguments(struct session *session, const struct tool *too
 	result = tool_failure(&err);
 	message = mem_printf("Invalid Arguments: %s.", problems->data);
 	json_object_set_new(result, "message", json_cstr(message));
-	if (tool->explain)
-		tool->explain(session, arguments, result);
+	explain_failure(session, tool, arguments, result);
 	return result;
 }
 
@@ -168,8 +167,7 @@ static json_t *decide(struct session *session, struct pending_call *call, bool a
 	if (call->decision != CALL_DENY)
 		return NULL;
 	result = tool_failure(&err);
-	if (call->tool->explain)
-		call->tool->explain(session, call->arguments, result);
+	explain_failure(session, call->tool, call->arguments, result);
 	return result;
 }
 
@@ -188,6 +186,7 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 
 static json_t *run(struct session *session, const struct pending_call *call)
 {
+	json_auto_t *arguments = NULL;
 	struct err err = ERR_INIT;
 	json_t *result;
 
@@ -195,8 +194,9 @@ static json_t *run(struct session *session, const struct pending_call *call)
 		err_set(&err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 		return tool_failure(&err);
 	}
-	result = call->tool->run_as ? call->tool->run_as(session, call->tool, call->arguments) :
-	                              call->tool->run(session, call->arguments);
+	arguments = alias_path_bytes(call->tool, call->arguments);
+	result = call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
+	                              call->tool->run(session, arguments);
 	if (session->hooks.after)
 		session->hooks.after(session->hooks.data, call->tool, call->arguments, &result);
 	return result;

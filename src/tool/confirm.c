@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "tool/alias.h"
 #include "tool/set.h"
 
 /* The sha256 of the state that a plan was made on; of nothing, when there is no file. */
@@ -43,10 +44,22 @@ static json_t *bound_arguments(const json_t *arguments, const json_t *plan)
 	return all;
 }
 
+void explain_failure(struct session *session, const struct tool *tool, const json_t *arguments,
+                     json_t *failure)
+{
+	json_auto_t *bytes = NULL;
+
+	if (!tool->explain)
+		return;
+	bytes = alias_path_bytes(tool, arguments);
+	tool->explain(session, bytes, failure);
+}
+
 static json_t *make_plan(struct session *session, const struct tool *tool,
                          const json_t *arguments)
 {
-	json_auto_t *dry = json_copy((json_t *)arguments);
+	json_auto_t *bytes = alias_path_bytes(tool, arguments);
+	json_auto_t *dry = json_copy(bytes);
 
 	json_object_set_new(dry, "dry_run", json_true());
 	json_object_set_new(dry, "return_content", json_string("diff"));
@@ -83,8 +96,7 @@ static json_t *denied(struct session *session, const struct tool *tool, const js
 {
 	json_t *result = tool_failure(err);
 
-	if (tool->explain)
-		tool->explain(session, arguments, result);
+	explain_failure(session, tool, arguments, result);
 	return result;
 }
 

@@ -20,6 +20,10 @@ struct pending_call {
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be validated */
 };
 
+/* Adds what the tool's failures carry, if they carry anything. */
+void explain_failure(struct session *session, const struct tool *tool, const json_t *arguments,
+                     json_t *failure);
+
 /* NULL: the call may run. Otherwise the result that it ends with. */
 json_t *confirm_call(struct session *session, struct pending_call *call);
 /* Binds an edit to the states it is planned on, without asking; a result if it cannot be made. */

@@ -123,3 +123,69 @@ def test_a_working_folder_and_a_home_of_such_a_name(tmp_path, where):
     hasp(world, "policy", "list")
     hasp(world, "--delete-session", "latest")
     assert "2 sessions" in hasp(world, "--list-sessions").stdout.decode()
+
+
+# ---- the round trip -------------------------------------------------------------------------------
+
+def test_each_name_that_is_shown_names_its_file(hostile):
+    listed = tool(hostile, "list_directory", path=SHOWN)
+    shown = {entry["name"] for entry in listed["entries"]}
+    assert shown == set(NAMES.values())
+    for name, text in NAMES.items():
+        read = tool(hostile, "read_file", file_path=SHOWN + "/" + text)
+        assert read["content"].encode() == content_of(name)
+        assert read["file_path"].endswith(SHOWN + "/" + text)
+        below = tool(hostile, "list_directory", path="folders/" + text)
+        assert [entry["name"] for entry in below["entries"]] == ["inside.txt"]
+
+
+def test_found_names_can_be_edited(hostile):
+    found = tool(hostile, "glob", pattern=["**/*"])
+    assert len(found["files"]) == 3 * len(NAMES)
+    hits = tool(hostile, "search_files", pattern="needle", path=SHOWN)
+    assert hits["matches"] == len(NAMES)
+    assert {hit["file_path"].rpartition(SHOWN + "/")[2] for hit in hits["files"]} == set(NAMES.values())
+    many = tool(hostile, "read_many_files", paths=[SHOWN + "/" + text for text in NAMES.values()])
+    assert len(many) == len(NAMES) and all(one.get("content") for one in many)
+    for name, text in NAMES.items():
+        place = SHOWN + "/" + text
+        sum_ = hashlib.sha256(content_of(name)).hexdigest()
+        done = tool(hostile, "update_file", file_path=place, old_content="needle",
+                    new_content="pin", base_content_sha256=sum_)
+        assert done["success"], done
+        path = os.fsencode(hostile.root) + b"/" + FOLDER + b"/" + name
+        with open(path, "rb") as file:
+            assert file.read() == content_of(name).replace(b"needle", b"pin")
+        done = tool(hostile, "write_file", file_path="new/" + text, content="x")
+        assert done["success"] and os.path.exists(os.fsencode(hostile.root) + b"/new/" + name)
+
+
+def test_apply_changes_moves_such_files(hostile):
+    changes = [{"kind": "move", "file_path": SHOWN + "/" + text, "new_path": "moved/" + text,
+                "base_content_sha256": hashlib.sha256(content_of(name)).hexdigest()}
+               for name, text in NAMES.items()]
+    done = tool(hostile, "apply_changes", changes=changes)
+    assert done["success"], done
+    assert set(os.listdir(os.fsencode(hostile.root) + b"/moved")) == set(NAMES)
+
+
+def test_a_rule_on_such_a_path_holds(hostile):
+    """As the model spells it, and as the name is shown; by another spelling too."""
+    folder = hostile.home / ".gemini/policies"
+    folder.mkdir()
+    (folder / "p.toml").write_text("[[rule]]\ntoolName = \"*\"\nargsPattern = 'caf.{0,2}xe9'\n"
+                                   "decision = \"deny\"\npriority = 900\n")
+    os.symlink(b"caf\xe9.txt", os.fsencode(hostile.root) + b"/link")
+    for path in ("caf\\xe9.txt", "caf\\xE9.txt", "./caf\\xe9.txt", "link", SHOWN + "/caf\\xe9.txt"):
+        done = hostile.run([[call("read_file", {"file_path": path})], [text("Done.")]], "-p", "x")
+        assert hashlib.sha256(b"caf\xe9.txt").hexdigest() not in done.said(), path
+        assert "polic" in done.said().lower(), path
+
+
+def test_the_mention_and_the_argument_of_such_a_name(hostile):
+    done = hostile.run(HELLO, "-p", os.fsdecode(b"x @caf\xe9.txt"))
+    assert hashlib.sha256(b"caf\xe9.txt").hexdigest() in done.said(0)
+    out = hasp(hostile, "tool", "read_file", "-a", "file_path=caf\\xe9.txt").stdout
+    assert json.loads(out)["content"].encode() == content_of(b"caf\xe9.txt")
+    out = hasp(hostile, "tool", "read_file", "-a", "file_path=a\\xff.txt", code=1).stdout
+    assert json.loads(out)["error"]["code"] == "file_not_found"

@@ -154,7 +154,7 @@ static json_t *change_json(const struct editor *editor, const json_t *arguments,
 	json_object_set(object, "kind", json_object_get(arguments, "kind"));
 	if (change->kind == CHANGE_MOVE && result->done)
 		json_object_set_new(object, "moved_from",
-		                    json_cstr(result->before.path ? result->before.path :
+		                    json_name(result->before.path ? result->before.path :
 		                                                    change->path));
 	return object;
 }

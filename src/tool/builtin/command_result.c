@@ -167,7 +167,7 @@ static void hidden_json(json_t *result, const struct job_report *report)
 		return;
 	list = json_array();
 	for (size_t i = 0; i < report->hidden_count; i++)
-		json_array_append_new(list, json_cstr(report->hidden[i]));
+		json_array_append_new(list, json_name(report->hidden[i]));
 	json_object_set_new(result, "hidden_paths", list);
 	if (report->hidden_left_out)
 		json_object_set_new(result, "hidden_paths_left_out",
@@ -205,7 +205,7 @@ static void log_json(json_t *result, const struct session *session,
 	if (session->one_call)
 		return;
 	if (report->log_path)
-		json_object_set_new(result, "log_path", json_cstr(report->log_path));
+		json_object_set_new(result, "log_path", json_name(report->log_path));
 	if (report->log_errno && report->log_path)
 		json_object_set_new(result, "log_cut", json_cstr(strerror(report->log_errno)));
 }

@@ -26,7 +26,7 @@ static json_t *state_json(struct session *session, const char *path,
 	bool exists = state && state->exists;
 	const char *shown = state && state->path ? state->path : path;
 
-	json_object_set_new(object, "file_path", json_cstr(shown));
+	json_object_set_new(object, "file_path", json_name(shown));
 	json_object_set_new(object, "version", json_size(session_next_version(session)));
 	json_object_set_new(object, "sha256", exists ? json_sha256(&state->sha256) : json_null());
 	json_object_set_new(object, "content",
@@ -47,7 +47,7 @@ static json_t *planned_json(const struct editor *editor, const struct change_res
 	bool full = editor->content == RETURN_FULL && result->content_is_text && state->exists;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "file_path", json_cstr(state->path));
+	json_object_set_new(object, "file_path", json_name(state->path));
 	json_object_set_new(object, "sha256",
 	                    state->exists ? json_sha256(&state->sha256) : json_null());
 	json_object_set_new(object, "content",

@@ -57,7 +57,7 @@ json_t *file_result(struct session *session, const struct read_request *request,
 {
 	json_t *file = json_object();
 
-	json_object_set_new(file, "file_path", json_cstr(read->state.path));
+	json_object_set_new(file, "file_path", json_name(read->state.path));
 	json_object_set_new(file, "version", json_size(session_next_version(session)));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
 	if (read->kind == READ_MEDIA)
@@ -77,7 +77,7 @@ void file_failure_state(struct session *session, const struct read_request *requ
 {
 	const char *path = read->state.path ? read->state.path : request->path;
 
-	json_object_set_new(failure, "file_path", json_cstr(path));
+	json_object_set_new(failure, "file_path", json_name(path));
 	if (!read->state.exists)
 		return;
 	json_object_set_new(failure, "version", json_size(session_next_version(session)));

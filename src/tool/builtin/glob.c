@@ -259,9 +259,9 @@ static json_t *entry_json(struct session *session, const json_t *arguments, cons
 	json_t *object;
 
 	if (!details && !hashes)
-		return json_cstr(path);
+		return json_name(path);
 	object = json_object();
-	json_object_set_new(object, "file_path", json_cstr(path));
+	json_object_set_new(object, "file_path", json_name(path));
 	if (hashes)
 		put_hash(session, object, absolute);
 	if (details) {
@@ -305,7 +305,7 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	for (size_t i = 0; i < shown && !session_cancelled(session); i++)
 		json_array_append_new(files, entry_json(session, arguments, walk->folder, prefix,
 		                                        &walk->entries[i]));
-	json_object_set_new(result, "path", json_cstr(walk->folder));
+	json_object_set_new(result, "path", json_name(walk->folder));
 	json_object_set_new(result, "files", files);
 	json_object_set_new(result, "more", json_boolean(walk->more || shown < walk->count));
 	json_object_set_new(result, "ignored", json_size(walk->ignored));
@@ -445,7 +445,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		return result;
 	result = tool_failure(&err);
 	if (argument_str(arguments, "path"))
-		json_object_set_new(result, "path", json_cstr(argument_str(arguments, "path")));
+		json_object_set_new(result, "path", json_name(argument_str(arguments, "path")));
 	return result;
 }
 

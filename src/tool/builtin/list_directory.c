@@ -64,7 +64,7 @@ static json_t *entry_json(const struct walk_entry *entry)
 	};
 	json_t *object = json_object();
 
-	json_object_set_new(object, "name", json_cstr(entry->path));
+	json_object_set_new(object, "name", json_name(entry->path));
 	json_object_set_new(object, "kind", json_cstr(kinds[entry->kind]));
 	if (entry->kind == ENTRY_FILE)
 		json_object_set_new(object, "size", json_size(entry->size));
@@ -78,7 +78,7 @@ static json_t *listing(const struct walk_result *walk)
 
 	for (size_t i = 0; i < walk->count; i++)
 		json_array_append_new(entries, entry_json(&walk->entries[i]));
-	json_object_set_new(result, "path", json_cstr(walk->folder));
+	json_object_set_new(result, "path", json_name(walk->folder));
 	json_object_set_new(result, "entries", entries);
 	json_object_set_new(result, "ignored", json_size(walk->ignored));
 	if (walk->more)
@@ -97,7 +97,7 @@ static json_t *list(struct session *session, const struct walk_request *request)
 
 	if (!session->provider->ops->walk(session->provider, request, &walk, &err)) {
 		result = tool_failure(&err);
-		json_object_set_new(result, "path", json_cstr(request->path));
+		json_object_set_new(result, "path", json_name(request->path));
 		return result;
 	}
 	result = listing(&walk);

@@ -113,7 +113,7 @@ static void add_error(struct many *many, const char *path, const struct err *err
 	json_t *entry = json_object();
 	json_t *error = tool_error(err);
 
-	json_object_set_new(entry, "file_path", json_cstr(path));
+	json_object_set_new(entry, "file_path", json_name(path));
 	if (read && read->state.exists)
 		file_failure_state(many->session, request, read, entry);
 	json_object_set_new(error, "message", json_cstr(err->message));
@@ -125,13 +125,13 @@ static void add_error(struct many *many, const char *path, const struct err *err
 static void leave_out(struct many *many, const char *path)
 {
 	if (many->left_out_count++ < LEFT_OUT_NAMES)
-		json_array_append_new(many->left_out, json_cstr(path));
+		json_array_append_new(many->left_out, json_name(path));
 }
 
 /* Takes it down; true if it had been taken down before. */
 static bool seen_before(struct many *many, const char *path)
 {
-	json_auto_t *key = json_cstr(path); /* a name of any bytes becomes a valid key */
+	json_auto_t *key = json_name(path); /* a name of any bytes becomes a valid key */
 
 	if (json_object_get(many->seen, json_string_value(key)))
 		return true;
@@ -199,7 +199,7 @@ static void read_entry(struct many *many, const char *folder, const struct walk_
 	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(folder, "/") ? folder : "",
 	                                       entry->path);
 	struct err err = ERR_INIT;
-	json_auto_t *key = json_cstr(path);
+	json_auto_t *key = json_name(path);
 
 	if (entry->kind != ENTRY_FILE ||
 	    json_object_get(many->seen, json_string_value(key)))

@@ -331,7 +331,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		return result;
 	result = tool_failure(&err);
 	if (argument_str(arguments, "path"))
-		json_object_set_new(result, "path", json_cstr(argument_str(arguments, "path")));
+		json_object_set_new(result, "path", json_name(argument_str(arguments, "path")));
 	return result;
 }
 

@@ -75,9 +75,9 @@ static json_t *file_json(struct session *session, const struct search_request *a
 	json_t *object;
 
 	if (form == FORM_FILES && !asked->hashes)
-		return json_cstr(path);
+		return json_name(path);
 	object = json_object();
-	json_object_set_new(object, "file_path", json_cstr(path));
+	json_object_set_new(object, "file_path", json_name(path));
 	if (form != FORM_FILES)
 		json_object_set_new(object, "matches", json_size(file->matches));
 	if (form == FORM_LINES || form == FORM_DETAILED)
@@ -168,7 +168,7 @@ json_t *search_result_json(struct session *session, const struct search_request 
 	for (size_t i = 0; i < found->count; i++)
 		json_array_append_new(files, file_json(session, asked, form, prefix,
 		                                       &found->files[i]));
-	json_object_set_new(result, "path", json_cstr(found->folder));
+	json_object_set_new(result, "path", json_name(found->folder));
 	json_object_set_new(result, "files", files);
 	if (form == FORM_LINES || form == FORM_DETAILED)
 		json_object_set_new(result, "matches", json_size(found->matches));
@@ -177,7 +177,7 @@ json_t *search_result_json(struct session *session, const struct search_request 
 	if (found->timed_out)
 		json_object_set_new(result, "timed_out", json_true());
 	if (found->too_hard_path)
-		json_object_set_new(result, "too_hard", json_cstr(found->too_hard_path));
+		json_object_set_new(result, "too_hard", json_name(found->too_hard_path));
 	if (found->unreadable)
 		json_object_set_new(result, "unreadable", json_size(found->unreadable));
 	if (message)
