@@ -208,7 +208,7 @@ static void run_case(void **state)
 	assert_int_equal(one->report.len, 0);
 }
 
-/* What no case can bring about without a sick disk, a person, a model, a server or a defect. */
+/* What no case can bring about without a sick disk, a limit, a person, a model, a server or a defect. */
 static bool is_out_of_reach(enum err_code code)
 {
 	static const enum err_code codes[] = {
@@ -216,7 +216,7 @@ static bool is_out_of_reach(enum err_code code)
 		ERR_DISK_FULL, ERR_CANNOT_PRESERVE,  ERR_IO_ERROR,       ERR_CANCELLED,
 		ERR_INTERNAL,  ERR_WORKER_LOST,      ERR_NETWORK_ERROR,  ERR_AUTHENTICATION_FAILED,
 		ERR_QUOTA_EXCEEDED, ERR_OVERLOADED,  ERR_CONTEXT_TOO_LARGE, ERR_MODEL_ERROR,
-		ERR_TOOL_FAILED,
+		ERR_TOOL_FAILED, ERR_NO_RESOURCES,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
