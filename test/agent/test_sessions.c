@@ -286,8 +286,8 @@ static void a_replaced_history_is_what_is_read(void **state)
 
 /* A file as Gemini CLI and this program write it, in lines that each say one thing. */
 static const char *const lines[] = {
-	"{\"sessionId\":\"0a1b2c3d-0000-4000-8000-000000000001\",\"projectHash\":\"p\",\"startTime\":"
-	"\"2026-11-22T10:00:00.000Z\",\"lastUpdated\":\"2026-11-22T10:00:00.000Z\",\"kind\":\"main\"}\n",
+	("{\"sessionId\":\"0a1b2c3d-0000-4000-8000-000000000001\",\"projectHash\":\"p\",\"startTime\":"
+	 "\"2026-11-22T10:00:00.000Z\",\"lastUpdated\":\"2026-11-22T10:00:00.000Z\",\"kind\":\"main\"}\n"),
 	"{\"id\":\"u1\",\"timestamp\":\"2026-11-22T10:00:01.000Z\",\"type\":\"user\",\"content\":\"first\"}\n",
 	"{\"id\":\"g1\",\"timestamp\":\"2026-11-22T10:00:02.000Z\",\"type\":\"gemini\",\"content\":\"second\"}\n",
 	"{\"id\":\"u2\",\"timestamp\":\"2026-11-22T10:00:03.000Z\",\"type\":\"user\",\"content\":\"third\"}\n",
@@ -636,7 +636,6 @@ static int remove_folder(void **state)
 static int make_empty(void **state)
 {
 	struct err err = ERR_INIT;
-	_cleanup_free_ char *which = NULL;
 	struct home *home = open_home();
 	bool left = true;
 
