@@ -61,6 +61,8 @@ static const char operation[] =
 	"folder or absolute.\n"
 	"- Say in a sentence what a command does before you run one that changes something outside of the "
 	"files you edit. Commands must not wait for input: use flags that answer, or background runs.\n"
+	"- A call that failed answers with error.code and error.advice: do what it says. outside_workspace, "
+	"permission_denied and denied_* are not retried.\n"
 	"- A call that the user or a rule refused is not tried again in other words. Say what you could not "
 	"do, and what would allow it.\n"
 	"- Later messages may say in <session_context> what has changed: another mode, other files or "

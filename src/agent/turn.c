@@ -35,8 +35,7 @@ static void declare_wait(const struct tool *tool, json_t *declaration)
 	properties = json_copy(json_object_get(parameters, "properties"));
 	properties = properties ? properties : json_object();
 	json_object_set_new(properties, "wait_for_previous",
-	                    json_pack("{s:s,s:s}", "type", "boolean", "description",
-	                              "Begin only when the calls before this one have ended."));
+	                    json_pack("{s:s}", "type", "boolean"));
 	json_object_set_new(own, "properties", properties);
 	json_object_set_new(declaration, "parameters", own);
 }

@@ -44,17 +44,23 @@ static json_t *with_sandbox(json_t *schema)
 	return schema;
 }
 
+static json_t *names_array(const char *const *names)
+{
+	json_t *array = json_array();
+
+	for (; names && *names; names++)
+		json_array_append_new(array, json_string(*names));
+	return array;
+}
+
 /* A tool as data: what --schema prints, and --list --json for all. */
 static json_t *declaration(const struct tool *tool)
 {
-	json_t *names = json_array();
-
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
-		json_array_append_new(names, json_string(*alias));
-	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "name", tool->name, "title",
-	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases", names,
-	                 "description", tool->description, "arguments_schema",
-	                 json_loads(tool->arguments_schema, 0, NULL), "result_schema",
+	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "name", tool->name, "title",
+	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
+	                 names_array(tool->aliases), "description", tool->description,
+	                 "arguments_schema", json_loads(tool->arguments_schema, 0, NULL),
+	                 "not_told", names_array(tool->untold), "result_schema",
 	                 with_sandbox(json_loads(tool->result_schema, 0, NULL)));
 }
 

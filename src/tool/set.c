@@ -224,6 +224,110 @@ bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct
 	return false;
 }
 
+/* ---- what a model is told ----------------------------------------------------- */
+
+static json_t *told(const json_t *schema);
+
+/* A parameter's description without what goes without saying: that a switch is off, and what the
+ * system prompt says of all paths and of the lock. */
+static void shorten_description(const char *name, json_t *member)
+{
+	static const struct span off = SPAN("Default false.");
+	struct span text = json_span(json_object_get(member, "description"));
+
+	if (strcmp(name, "file_path") == 0 || strcmp(name, "base_content_sha256") == 0 ||
+	    span_eq(text, off))
+		json_object_del(member, "description");
+	else if (span_ends(text, off))
+		json_object_set_new(member, "description",
+		                    json_text(span_trim(span_head(text, text.len - off.len))));
+}
+
+static json_t *told_members(const json_t *properties)
+{
+	json_t *members = json_object(), *member;
+	const char *name;
+
+	json_object_foreach((json_t *)properties, name, member) {
+		json_t *copy = told(member);
+
+		shorten_description(name, copy);
+		json_object_set_new(members, name, copy);
+	}
+	return members;
+}
+
+/* Adds the value of a `const` to an `enum` of them. */
+static void add_choice(json_t *properties, const char *name, const json_t *member)
+{
+	json_t *known = json_object_get(properties, name);
+	json_t *choice = json_object_get(member, "const");
+
+	if (!known) {
+		known = json_copy((json_t *)member);
+		json_object_set_new(properties, name, known);
+		if (choice) {
+			json_object_del(known, "const");
+			json_object_set_new(known, "enum", json_array());
+		}
+	}
+	if (choice)
+		json_array_append(json_object_get(known, "enum"), choice);
+}
+
+/* Kinds of one object become one, with what any of them has; its description says which has what. */
+static json_t *told_kinds(const json_t *kinds)
+{
+	json_t *properties = json_object(), *required = json_array(), *kind, *member;
+	json_auto_t *merged = json_pack("{s:s, s:o, s:o}", "type", "object", "required", required,
+	                                "properties", properties);
+	const char *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_array_get(kinds, 0), "required"), i, member)
+		if (i < 2) /* what tells them apart, and what all are about */
+			json_array_append(required, member);
+	json_array_foreach(kinds, i, kind)
+		json_object_foreach(json_object_get(kind, "properties"), name, member)
+			add_choice(properties, name, member);
+	return told(merged);
+}
+
+/* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is told. */
+static json_t *told(const json_t *schema)
+{
+	static const char *const checks[] = { "minLength", "maxLength", "minItems", "maxItems",
+		                              "minimum",   "maximum",   "additionalProperties" };
+	json_t *copy, *kinds = json_object_get(schema, "oneOf");
+
+	if (kinds)
+		return told_kinds(kinds);
+	copy = json_copy((json_t *)schema);
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
+		json_object_del(copy, checks[i]);
+	if (json_is_object(json_object_get(copy, "properties")))
+		json_object_set_new(copy, "properties",
+		                    told_members(json_object_get(schema, "properties")));
+	if (json_is_object(json_object_get(copy, "items")))
+		json_object_set_new(copy, "items", told(json_object_get(schema, "items")));
+	return copy;
+}
+
+/* Every request pays for each character of it. What others declared stays as it is. */
+static json_t *told_parameters(const struct tool *tool, json_t *schema)
+{
+	const char *const *name = tool->untold;
+	json_t *parameters;
+
+	if (tool->run_as)
+		return schema;
+	for (; name && *name; name++)
+		json_object_del(json_object_get(schema, "properties"), *name);
+	parameters = told(schema);
+	json_decref(schema);
+	return parameters;
+}
+
 static json_t *declare(const struct tool *tool)
 {
 	json_t *declared = json_object();
@@ -232,6 +336,7 @@ static json_t *declare(const struct tool *tool)
 
 	if (!json_parse(span_str(tool->arguments_schema), &parameters, &err))
 		parameters = json_object();
+	parameters = told_parameters(tool, parameters);
 	json_object_set_new(declared, "name", json_cstr(tool->name));
 	json_object_set_new(declared, "description", json_cstr(tool->description));
 	json_object_set_new(declared, "parameters", parameters);

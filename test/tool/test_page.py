@@ -73,6 +73,12 @@ def test_the_parameters_are_those_of_the_schema(tool):
             for name, kind, default, _ in table] == described(tool["arguments_schema"])
 
 
+def test_the_parameters_that_a_model_is_not_told_of():
+    table = rows(sections(page())["What a model is told"], "tool")
+    assert [(codes(tool)[0], codes(names)) for tool, names in table] == \
+        [(tool["name"], tool["not_told"]) for tool in TOOLS if tool["not_told"]]
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=ids)
 def test_other_names_of_the_tool_are_told(tool):
     head = sections(page())[tool["name"]].split("|")[0]

@@ -12,21 +12,15 @@ static const char description[] =
 	"Changes many files in one step: all changes are made or none. Use it where only the "
 	"whole makes sense.\n"
 	"\n"
-	"By kind, changes have:\n"
-	"- patch: unified_diff as for safe_patch, at least 10 lines of context, or rebase\n"
-	"- write: content, all of it\n"
-	"- create: content of a file that must not exist\n"
-	"- update: old_content, new_content as for update_file\n"
-	"- delete\n"
-	"- move: new_path, which must be free\n"
+	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; write: "
+	"content; create: content of a file that must not exist; update: old_content, "
+	"new_content; delete; move: new_path, which must be free.\n"
 	"To patch, write, delete or move an existing file you MUST pass the sha256 of its "
-	"latest version (highest version number in your context) as base_content_sha256: a "
-	"lock. If there is none, read the file first. Later changes see earlier ones.\n"
+	"latest version (highest version number in your context) as base_content_sha256. If "
+	"there is none, read the file first. Later changes see earlier ones.\n"
 	"\n"
-	"Each change is answered with success, message and latest_file_state. On failure "
-	"nothing was written: error.change is the first at fault, the blameless say "
-	"rolled_back. Correct the others by their error.code, as for safe_patch, and send the "
-	"whole list again.";
+	"On failure nothing was written: error.change is the first at fault; mend it as for "
+	"safe_patch and send the whole list again.";
 
 /* clang-format off */
 
@@ -255,6 +249,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return object;
 }
 
+static const char *const untold[] = { "create_dirs", "return_content", "dry_run", NULL };
+
 const struct tool tool_apply_changes = {
 	.name = "apply_changes",
 	.title = "Apply changes",
@@ -262,6 +258,7 @@ const struct tool tool_apply_changes = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 	.plans = true,

@@ -11,13 +11,11 @@
 enum { TEXT_MAX = 4000, HEADER_MAX = 64, OPTIONS_LEAST = 2, OPTIONS_MOST = 4 };
 
 static const char description[] =
-	"Asks the user up to four questions and waits for the answers. For decisions that are the "
-	"user's, when what is wanted is unclear and a wrong guess would cost much; not for what you can "
-	"find out, and not for leave to use a tool. type choice: options to choose from (the user may "
-	"also write something else); text: a free answer; yesno.\n"
-	"\n"
-	"Returns answers: by the number of the question, from \"0\". On failure, by error.code: "
-	"denied_by_user: nobody answers; decide yourself and say so. cancelled: stop.";
+	"Asks the user up to four questions and waits for the answers. For decisions that are "
+	"the user's, when a wrong guess would cost much; not for what you can find out, and "
+	"not for leave to use a tool. type choice: options to choose from (the user may also "
+	"write something else); text: a free answer; yesno. Returns answers by the number of "
+	"the question, from \"0\".";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -39,16 +39,15 @@ extern const struct tool tool_exit_plan_mode;
 /* Arguments that all editors have. */
 #define ARGUMENT_FILE_PATH SCHEMA( \
 	"file_path": {"type": "string", "minLength": 1, "description": \
-		"The file: absolute, or relative to the workspace folder."})
+		"Absolute, or relative to the workspace folder."})
 
 #define ARGUMENT_BASE SCHEMA( \
 	"base_content_sha256": {"type": "string", "description": \
-		"The sha256 that came with the highest version of this file you have seen: a \
-lock. If the file has changed since, nothing is written and you get the new state."})
+		"The sha256 of the highest version you have seen."})
 
 #define ARGUMENTS_EDIT SCHEMA( \
 	"return_content": {"type": "string", "enum": ["full", "diff", "none"], "description": \
-		"What a success carries: the new content (default), a diff, or neither."}, \
+		"What the answer carries. Default full."}, \
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
 

@@ -42,7 +42,7 @@ and is not among the denials."}, \
 
 #define ARGUMENT_PID SCHEMA( \
 	"pid": {"type": "integer", "minimum": 1, "description": \
-		"The pid that run_shell_command or list_background_processes gave."})
+		"From run_shell_command or list_background_processes."})
 /* clang-format on */
 
 #endif

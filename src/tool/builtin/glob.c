@@ -19,19 +19,10 @@ enum {
 };
 
 static const char description[] =
-	"Finds files by patterns of their paths, such as src/**/*.ts or docs/*.{md,rst}. Returns "
-	"files: their paths, which can be given to the other tools as they are. Files changed "
-	"in the last 24 hours come first, the newest at the top; the others follow in "
-	"alphabetical order. Ignored files (.gitignore, .geminiignore) are left out, dotfiles are "
-	"not.\n"
-	"\n"
-	"* and ? stay within one folder, ** goes through any number of them: *.ts is only what "
-	"is in the folder itself, **/*.ts also what is beneath. A pattern with a leading ! leaves "
-	"out.\n"
-	"\n"
-	"To find text inside files use search_files. On failure, by error.code: invalid_argument: "
-	"mend the pattern that the message names. file_not_found: list the parent folder. "
-	"outside_workspace, permission_denied, denied_*: do not retry.";
+	"Finds files by patterns of their paths, such as src/**/*.ts or docs/*.{md,rst}: * and "
+	"? stay within one folder, ** goes through any number of them, a leading ! leaves out. "
+	"Files changed in the last 24 hours come first, the newest at the top; the others "
+	"follow by name. Ignored files are left out, dotfiles are not.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -40,11 +31,9 @@ static const char arguments_schema[] = SCHEMA(
 	"properties": {
 		"patterns": {"type": "array", "minItems": 1, "maxItems": 1000,
 			"items": {"type": "string", "minLength": 1}, "description":
-			"Globs relative to path; a file has to match one of them, and none that \
-begins with an exclamation mark."},
+			"Globs relative to path."},
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder to look in: absolute, or relative to the first workspace folder. \
-Default: all of them."},
+			"The folder to look in. Default: all workspace folders."},
 		"exclude": {"type": "array", "maxItems": 1000,
 			"items": {"type": "string", "minLength": 1},
 			"description": "Globs of files or folders to leave out."},
@@ -449,6 +438,11 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
+static const char *const untold[] = {
+	"case_sensitive", "order", "details", "with_hashes", "hidden", "respect_git_ignore",
+	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
+};
+
 const struct tool tool_glob = {
 	.name = "glob",
 	.title = "Find files",
@@ -456,6 +450,7 @@ const struct tool tool_glob = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

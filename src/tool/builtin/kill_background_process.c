@@ -6,10 +6,7 @@
 enum { WAIT_MS = 3000 };
 
 static const char description[] =
-	"Ends a command of this session that runs in the background, with all processes that it "
-	"started. Only commands that run_shell_command started can be ended.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: no such pid.";
+	"Ends a command that runs in the background, with all processes that it started.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

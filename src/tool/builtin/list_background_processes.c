@@ -5,10 +5,8 @@
 #include "tool/builtin/command_result.h"
 
 static const char description[] =
-	"Lists the commands of this session that run in the background, or did, with their pids for "
-	"read_background_output, write_background_input and kill_background_process.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: it takes no arguments.";
+	"Lists the commands of this session that run in the background, or did, with their "
+	"pids.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -6,12 +6,7 @@
 
 static const char description[] =
 	"Lists what is directly in a folder: folders first, then by name, with the size of "
-	"files. What .gitignore and .geminiignore leave out is only counted, unless "
-	"file_filtering_options says otherwise. To change a file, read it first with read_file "
-	"or read_many_files.\n"
-	"\n"
-	"On failure, by error.code: file_not_found: list the parent folder. not_a_directory: "
-	"use read_file. outside_workspace, permission_denied, denied_*: do not retry.";
+	"files. What .gitignore and .geminiignore leave out is only counted.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -19,8 +14,7 @@ static const char arguments_schema[] = SCHEMA(
 	"type": "object", "additionalProperties": false,
 	"properties": {
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder: absolute, or relative to the first workspace folder. Default: the \
-workspace folders."},
+			"The folder. Default: the workspace folders."},
 		"ignore": {"type": "array", "description": "Globs of names to leave out.",
 			"items": {"type": "string", "minLength": 1}},
 		"file_filtering_options": {"type": "object", "additionalProperties": false,
@@ -132,6 +126,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
+static const char *const untold[] = { "file_filtering_options", NULL };
+
 const struct tool tool_list_directory = {
 	.name = "list_directory",
 	.title = "List folder",
@@ -139,6 +135,7 @@ const struct tool tool_list_directory = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -14,20 +14,14 @@
 enum { PLAN_MAX_BYTES = 256 << 10 };
 
 static const char enter_description[] =
-	"Goes into plan mode, for a task that is large or can be done in several ways: you look "
-	"around, change nothing, write a plan for the user, and carry it out once it is approved "
-	"(exit_plan_mode). Not for small changes and not for questions.\n"
-	"\n"
-	"On failure, by error.code: denied_*: go on without a plan.";
+	"Goes into plan mode, for a task that is large or can be done in several ways: you "
+	"look around, change nothing, write a plan for the user, and carry it out once it is "
+	"approved (exit_plan_mode). Not for small changes and not for questions.";
 
 static const char exit_description[] =
-	"Shows the user the plan that you have written and asks to carry it out. The plan is a "
-	"Markdown file in the folder for plans: what is to be changed, where, in which order, and how it "
-	"is verified.\n"
-	"\n"
-	"On success plan mode is over: do what the plan says. On failure, by error.code: "
-	"file_not_found, invalid_argument: write the plan first. denied_by_user: change the plan as the "
-	"user says and call again.";
+	"Shows the user the plan that you have written, a Markdown file in the folder for "
+	"plans, and asks to carry it out. On success plan mode is over: do what it says. "
+	"denied_by_user: change it as the user says and call again.";
 
 /* clang-format off */
 static const char enter_arguments[] = SCHEMA(

@@ -8,12 +8,8 @@
 enum { LINES_DEFAULT = 100, POLL_MS = 20 };
 
 static const char description[] =
-	"Shows output of a command that runs in the background, has ended, or printed too much to be "
-	"shown whole: the last lines, or up to 64 KiB from a byte offset. next_offset is where to "
-	"go on; with it, and delay_ms, new output is read as it comes.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: no such pid. io_error, permission_denied: the "
-	"user has to look at the log.";
+	"Shows output of a command that runs in the background, has ended, or printed too "
+	"much: the last lines, or up to 64 KiB from a byte offset. Go on with next_offset.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -111,6 +107,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result ? result : tool_failure(&err);
 }
 
+static const char *const untold[] = { "delay_ms", NULL };
+
 const struct tool tool_read_background_output = {
 	.name = "read_background_output",
 	.title = "Read a command's output",
@@ -119,6 +117,7 @@ const struct tool tool_read_background_output = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

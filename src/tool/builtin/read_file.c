@@ -9,20 +9,13 @@
 #include "tool/builtin/filter.h"
 
 static const char description[] =
-	"Reads one file: its content, a version number unique in this session (higher is later) "
-	"and the SHA-256 of the whole file. To change the file safely you need them: pass the "
-	"sha256 as base_content_sha256 to safe_patch.\n"
+	"Reads one file: its content, a version number unique in this session (higher is "
+	"later) and the SHA-256 of the whole file. To change the file pass that as "
+	"base_content_sha256 to safe_patch.\n"
 	"\n"
-	"- If your context has the file already, use the highest version number instead of "
-	"reading again; edits answer with the new state.\n"
-	"- At most 2000 lines of 2000 characters come; truncated and message say how to go on. "
-	"start_line with end_line or max_lines reads a part, which is enough to patch that "
-	"part.\n"
-	"- Text of any encoding comes as UTF-8; images, audio, video and PDF come as data.\n"
-	"\n"
-	"On failure, by error.code: file_not_found: look with list_directory. invalid_argument: "
-	"the message says what, such as the number of lines. not_text, too_large: use another "
-	"program. ignored, outside_workspace, permission_denied, denied_*: do not retry.";
+	"Do not read again what your context has: edits answer with the new state. At most "
+	"2000 lines of 2000 characters come; truncated and message say how to go on. Images, "
+	"audio, video and PDF come as data.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -143,6 +136,8 @@ static json_t *end(struct session *session, const json_t *arguments, void *data)
 	return result;
 }
 
+static const char *const untold[] = { "max_line_chars", "encoding", NULL };
+
 const struct tool tool_read_file = {
 	.name = "read_file",
 	.title = "Read file",
@@ -150,6 +145,7 @@ const struct tool tool_read_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 	.begin = begin,

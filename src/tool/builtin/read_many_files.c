@@ -23,24 +23,19 @@ enum {
 };
 
 static const char description[] =
-	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such as "
-	"src/**/*.c. Returns an array; an element has a file's content, a version number unique "
-	"in this session (higher is later) and its SHA-256. To change a file safely you need "
-	"them: pass its sha256 as base_content_sha256 to safe_patch, write_file or "
-	"apply_changes.\n"
+	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such "
+	"as src/**/*.c. Returns an array; an element has a file's content, a version number "
+	"unique in this session and its SHA-256, which safe_patch, write_file and "
+	"apply_changes need.\n"
 	"\n"
-	"- Named files are always read; folders and globs leave out ignored files, build "
-	"products and binaries.\n"
-	"- A file that cannot be read is an element with file_path and error (code, advice); "
-	"the others are read all the same.\n"
-	"- Long files are cut at 2000 lines: truncated, next_start_line.\n"
-	"- When max_total_bytes is used up, the last element has error.code too_large and names "
-	"in left_out: read those with another call.";
+	"Folders and globs leave out ignored files, build products and binaries. An element "
+	"with error could not be read. next_start_line: there is more of the file; left_out: "
+	"read these with another call.";
 
 /* clang-format off */
 #define ARGUMENT_GLOBS SCHEMA( \
 	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
-	 "description": "Files, folders or globs, relative to the workspace folder or absolute."})
+	 "description": "Files, folders or globs."})
 
 static const char arguments_schema[] = SCHEMA(
 {
@@ -428,6 +423,12 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return many.files;
 }
 
+static const char *const untold[] = {
+	"include", "use_default_excludes", "recursive", "respect_git_ignore",
+	"respect_gemini_ignore", "file_filtering_options",
+	"max_total_bytes", NULL,
+};
+
 const struct tool tool_read_many_files = {
 	.name = "read_many_files",
 	.title = "Read files",
@@ -435,6 +436,7 @@ const struct tool tool_read_many_files = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

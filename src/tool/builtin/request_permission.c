@@ -7,12 +7,9 @@
 #include "tool/services.h"
 
 static const char description[] =
-	"Reports that the task cannot be done without tools that are off in this run, because nobody can "
-	"be asked about their calls. It turns nothing on: the user is told at the end which tools, why, and "
-	"how to allow them. Call it once, as soon as you know, then do what can be done without them and "
-	"answer. Not for questions that reading answers, nor for tools that would only be convenient.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: a tool that was named is not off; use it.";
+	"Reports that the task cannot be done without tools that are off in this run. It turns "
+	"nothing on: the user is told at the end which, why, and how to allow them. Call it "
+	"once, then do what can be done without them.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -20,20 +20,15 @@ enum {
 };
 
 static const char description[] =
-	"Runs a command with bash -c in the workspace, inside the sandbox: only the workspace and "
-	"a folder for temporary files (TMPDIR) can be written, and unless the user allowed it there "
-	"is no network but loopback. Standard input is empty, so use options that do not ask. "
-	"Commands do not share a shell: cd and variables last for one call; dir_path replaces "
-	"cd.\n"
+	"Runs a command with bash -c in the workspace, inside the sandbox: only the workspace "
+	"and TMPDIR can be written, and unless the user allowed it there is no network but "
+	"loopback. Standard input is empty, so use options that do not ask. cd and variables "
+	"last for one call.\n"
 	"\n"
-	"success is true when the command ran to its end; look at exit_code. Long output is cut in "
-	"the middle: read_background_output shows any part. What goes on running (is_background, "
-	"or &) is listed by list_background_processes, and ends with the session at the latest. "
-	"denials say what the sandbox refused and how the user can allow it; hidden_paths cannot "
-	"be read.\n"
-	"\n"
-	"On failure, by error.code: command_stopped: it took too long, was silent for too long, "
-	"or reached a limit; the output so far is there. outside_workspace, denied_*: do not retry.";
+	"success is true when the command ran to its end; look at exit_code. Long output is "
+	"cut in the middle: read_background_output shows any part. What goes on running "
+	"(is_background, or &) ends with the session. denials say what the sandbox refused and "
+	"how the user can allow it; do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -45,8 +40,7 @@ static const char arguments_schema[] = SCHEMA(
 		"description": {"type": "string", "description":
 			"What it is for, for the user: one short sentence."},
 		"dir_path": {"type": "string", "minLength": 1, "description":
-			"The working directory, a folder of the workspace: absolute, or relative to \
-the workspace folder, which is the default."},
+			"The working directory. Default: the workspace folder."},
 		"is_background": {"type": "boolean", "description":
 			"Return while it runs, for servers and watchers. Default false."},
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
@@ -57,12 +51,11 @@ the workspace folder, which is the default."},
 			"description": "Ends it after so long without output; 0 never. Default five \
 minutes, in the background 0."},
 		"pty": {"type": "boolean", "description":
-			"Run it in a terminal of 80 columns, for programs that need one. Default false."},
+			"Run it in a terminal. Default false."},
 		"keep_input": {"type": "boolean", "description":
-			"With is_background: standard input stays open for write_background_input. \
-Default false."},
+			"With is_background: write_background_input will be used. Default false."},
 		"additional_permissions": {"type": "object", "additionalProperties": false,
-			"description": "What this one command needs beyond the sandbox; the user is asked.",
+			"description": "What it needs beyond the sandbox; the user is asked.",
 			"properties": {
 			"network": {"type": "boolean"},
 			"fileSystem": {"type": "object", "additionalProperties": false, "properties": {
@@ -261,6 +254,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result ? result : tool_failure(&err);
 }
 
+static const char *const untold[] = { "delay_ms", "inactivity_ms", "pty", NULL };
+
 const struct tool tool_run_shell_command = {
 	.name = "run_shell_command",
 	.title = "Run a command",
@@ -269,6 +264,7 @@ const struct tool tool_run_shell_command = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

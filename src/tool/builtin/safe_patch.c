@@ -8,34 +8,22 @@ static const char description[] =
 	"Changes one file, in as many places as needed, by a unified diff. This is the "
 	"preferred tool for all changes to files.\n"
 	"\n"
-	"Protocol:\n"
 	"1. Work from the latest version in your context: the one with the highest version "
 	"number, be it from a read or an edit.\n"
 	"2. If there is none, you MUST call read_file or read_many_files first.\n"
 	"3. You MUST pass the sha256 of that version as base_content_sha256. It is a lock: if "
 	"the file has changed since, nothing is written.\n"
 	"4. You MUST give at least 10 unchanged lines of context before and after each change "
-	"(as diff -U 10), copied exactly. Line numbers in @@ headers may be wrong.\n"
+	"(as diff -U 10), copied exactly. Line numbers may be wrong.\n"
 	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n"
 	"\n"
 	"All hunks apply or none does. Every answer has latest_file_state (content, version, "
-	"sha256): make the next edit from it without reading again.\n"
-	"\n"
-	"On failure nothing was written. By error.code:\n"
-	"- state_mismatch, base_required: make the diff again from latest_file_state and pass "
-	"its sha256. If the answer has rebased, call again with rebase (its id) and that sha256 "
-	"instead of a diff, if the edit is still right.\n"
-	"- no_match: error.expected and error.found differ in error.hunk; copy context and "
-	"removed lines exactly from latest_file_state.\n"
-	"- ambiguous_diff: the hunk fits at all error.candidates; add context until it fits "
-	"one.\n"
-	"- invalid_diff: send one diff, for this file only, with at least one @@ hunk.\n"
-	"- no_change: the file is already so.\n"
-	"- file_not_found: check the path. not_text: it cannot be edited.\n"
-	"- file_exists, busy: look at the file again, then retry.\n"
-	"- outside_workspace, permission_denied, denied_by_policy, denied_by_user, "
-	"denied_by_sandbox: do not retry.\n"
-	"- disk_full, io_error, cannot_preserve, too_large, internal: tell the user.";
+	"sha256): make the next edit from it without reading again, also after state_mismatch; if "
+	"that answer has rebased, call again with rebase (its id) and the new sha256 instead of a "
+	"diff, if the edit is still right. "
+	"no_match: error.expected and error.found differ in error.hunk; copy exactly. "
+	"ambiguous_diff: add context until the hunk fits one of error.candidates. "
+	"outside_workspace, permission_denied, denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -43,7 +31,7 @@ static const char arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1, "description":
-			"A unified diff with at least 10 lines of context a hunk. Required without rebase."},
+			"At least 10 lines of context a hunk. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
@@ -77,6 +65,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
+static const char *const untold[] = { "dry_run", NULL };
+
 const struct tool tool_safe_patch = {
 	.name = "safe_patch",
 	.title = "Safe patch",
@@ -84,6 +74,7 @@ const struct tool tool_safe_patch = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,

@@ -25,11 +25,9 @@ enum { FACT_MAX = 2000 };
 static const char heading[] = "## Gemini Added Memories";
 
 static const char description[] =
-	"Remembers one fact for all later sessions, in all projects. For what the user asks to have "
-	"remembered, and lasting preferences that the user stated; not for what concerns this task "
-	"or project only, never for secrets.\n"
-	"\n"
-	"On failure, by error.code: too_large: the file is full. denied_*: do not retry.";
+	"Remembers one fact for all later sessions, in all projects: what the user asks to "
+	"have remembered, and lasting preferences; not what concerns this task or project "
+	"only, never secrets.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -18,18 +18,11 @@ enum {
 static const char description[] =
 	"Finds text in files: the lines that hold a literal text (default) or match a regular "
 	"expression (regex: true), in a folder and all beneath it. Letter case does not count "
-	"unless case_sensitive is true. Ignored files (.gitignore, .geminiignore) and binary files "
-	"are left out.\n"
+	"unless case_sensitive is true. Ignored and binary files are left out.\n"
 	"\n"
-	"Returns files; each has file_path and lines such as \"12:text\" (a match) and "
-	"\"13-text\" (context). Paths can be given to the other tools as they are. "
-	"output=files lists only names, output=counts how often. With with_hashes each file has "
-	"version and sha256, so that safe_patch can follow without a read.\n"
-	"\n"
-	"When more is true, message says how to get the rest: usually a narrower path, include or "
-	"pattern. On failure, by error.code: invalid_argument: mend the pattern, glob or type that "
-	"the message names. file_not_found: list the parent folder. outside_workspace, "
-	"permission_denied, denied_*: do not retry.";
+	"Returns files with lines such as \"12:text\" (a match) and \"13-text\" (context). "
+	"With with_hashes safe_patch can follow without a read. When more is true, narrow "
+	"path, include or pattern.";
 
 /* clang-format off */
 #define ARGUMENT_STRINGS(text) SCHEMA( \
@@ -41,10 +34,9 @@ static const char arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["pattern"], "additionalProperties": false,
 	"properties": {
 		"pattern": {"type": "string", "minLength": 1, "description":
-			"The text to find, or with regex a regular expression (Perl syntax)."},
+			"The text to find, or a regular expression (Perl syntax)."},
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder or file to search: absolute, or relative to the workspace \
-folder, which is the default."},
+			"The folder or file to search. Default: all workspace folders."},
 		"regex": {"type": "boolean", "description":
 			"The pattern is a regular expression. Default false."},
 		"case_sensitive": {"type": "boolean", "description":
@@ -61,8 +53,8 @@ src/**/*.{c,h}.") SCHEMA(,
 		"file_types": ) ARGUMENT_STRINGS("Names of languages (py, rust) or extensions \
 (.py) to search.") SCHEMA(,
 		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"],
-			"description": "lines (default); names of files only; those with the \
-number of matching lines; or lines as objects with the place of the match."},
+			"description": "lines (default); names of files; numbers of matching \
+lines; or lines as objects."},
 		"context": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
 			"Lines shown before and after each match. Default 0."},
 		"before": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
@@ -335,6 +327,12 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
+static const char *const untold[] = {
+	"case", "multiline", "before", "after", "file_types", "max_per_file", "max_line_bytes",
+	"max_total_bytes", "hidden", "no_ignore", "whole_word", "respect_git_ignore",
+	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
+};
+
 const struct tool tool_search_files = {
 	.name = "search_files",
 	.title = "Search in files",
@@ -345,6 +343,7 @@ const struct tool tool_search_files = {
 	.name_defaults = name_defaults,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = result_schema,
 	.run = run,
 };

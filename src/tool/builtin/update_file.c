@@ -5,21 +5,15 @@
 #include "tool/builtin/editor.h"
 
 static const char description[] =
-	"Replaces exact text in one file. old_content must occur expected_matches times (once "
-	"by default); each becomes new_content. For more or larger changes use safe_patch.\n"
+	"Replaces exact text in one file: old_content, which occurs expected_matches times "
+	"(once by default), becomes new_content. For more or larger changes use safe_patch.\n"
 	"\n"
-	"- Copy old_content from the latest version in your context (highest version number; if "
-	"none, call read_file first), with enough lines around it to occur only there.\n"
-	"- base_content_sha256, optional: the sha256 of that version, as a lock.\n"
-	"- An empty old_content creates a file.\n"
+	"Copy old_content from the latest version in your context (highest version number), "
+	"with enough lines around it to occur only there; base_content_sha256 locks that "
+	"version. An empty old_content creates a file.\n"
 	"\n"
-	"Every answer has latest_file_state.\n"
-	"\n"
-	"On failure nothing was written. By error.code: wrong_match_count: error.match_lines "
-	"are its places; add lines, or pass expected_matches or allow_multiple. state_mismatch: "
-	"begin again from latest_file_state. file_not_found, file_exists: check the path. busy: "
-	"retry later. outside_workspace, permission_denied, denied_*: do not retry. not_text, "
-	"disk_full, io_error, cannot_preserve, internal: tell the user.";
+	"Every answer has latest_file_state: after state_mismatch begin again from it. "
+	"wrong_match_count: error.match_lines are its places. denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -32,7 +26,7 @@ static const char arguments_schema[] = SCHEMA(
 		"expected_matches": {"type": "integer", "minimum": 1, "description":
 			"How often old_content occurs. Default 1."},
 		"allow_multiple": {"type": "boolean", "description":
-			"Replace every occurrence, however many (at least one). Default false."}, )
+			"Replace every occurrence. Default false."}, )
 		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );
@@ -72,6 +66,8 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
+static const char *const untold[] = { "allow_multiple", "return_content", "dry_run", NULL };
+
 const struct tool tool_update_file = {
 	.name = "update_file",
 	.title = "Update file",
@@ -80,6 +76,7 @@ const struct tool tool_update_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,

@@ -4,12 +4,8 @@
 #include "tool/builtin/command_result.h"
 
 static const char description[] =
-	"Writes to the standard input of a background command that was started with keep_input. "
-	"Nothing is added: end a line with a newline. Then read_background_output shows what it "
-	"answers.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: no such pid, or nobody reads its input. "
-	"denied_*: do not retry.";
+	"Writes to the standard input of a background command started with keep_input. Nothing "
+	"is added: end a line with a newline.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -8,20 +8,14 @@ static const char description[] =
 	"Writes the whole content of a file, new or existing. To change parts of one, use "
 	"safe_patch.\n"
 	"\n"
-	"Protocol:\n"
-	"1. To create a file, leave base_content_sha256 out. Missing folders are made.\n"
-	"2. To overwrite a file you MUST have its latest content (highest version number, from "
-	"read_file or an edit) and you MUST pass the sha256 of that version as "
-	"base_content_sha256: a lock that keeps what others wrote since.\n"
-	"3. Without it, the call fails if the file exists.\n"
+	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have "
+	"its latest content (highest version number, from read_file or an edit) and you MUST "
+	"pass the sha256 of that version as base_content_sha256: a lock that keeps what others "
+	"wrote since. Without it, the call fails if the file exists. Never shorten content "
+	"with a placeholder.\n"
 	"\n"
-	"Never shorten content with a placeholder. Every answer has latest_file_state.\n"
-	"\n"
-	"On failure nothing was written. By error.code: base_required, state_mismatch: decide "
-	"again from latest_file_state and pass its sha256. invalid_argument, not_a_file, "
-	"file_not_found: correct what the message names. busy: retry later. outside_workspace, "
-	"permission_denied, denied_*: do not retry. disk_full, io_error, cannot_preserve, "
-	"internal: tell the user.";
+	"Every answer has latest_file_state: after state_mismatch decide again from it. "
+	"denied_*: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -70,6 +64,10 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
+static const char *const untold[] = {
+	"create_dirs", "encoding", "exact_line_endings", "return_content", "dry_run", NULL,
+};
+
 const struct tool tool_write_file = {
 	.name = "write_file",
 	.title = "Write file",
@@ -77,6 +75,7 @@ const struct tool tool_write_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
+	.untold = untold,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,

@@ -9,11 +9,9 @@
 enum { DESCRIPTION_MAX = 2000 };
 
 static const char description[] =
-	"Shows the user the steps of a task and how far they are. For work of more than a few steps: "
-	"write the list when you begin, and the whole list again whenever a step begins or ends. It "
-	"replaces the one before; an empty list removes it. At most one step is in_progress.\n"
-	"\n"
-	"On failure, by error.code: invalid_argument: the list is as it was before.";
+	"Shows the user the steps of a task and how far they are. For work of more than a few "
+	"steps: write the list when you begin, and the whole list again whenever a step begins "
+	"or ends. At most one step is in_progress.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large a session's first request is: every request of it pays for that again."""
+import json
+
+import pytest
+from conftest import KINDS
+from fake_gemini import text
+
+LARGEST = 20 << 10  # bytes: the system prompt, all tools, a workspace of few files, a short prompt
+
+HELLO = {"gemini": [[text("Hello.")]]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_request_is_small(world, kind):
+    world.write("README.md", "A project.\n")
+    world.write("src/main.c", "int main(void) { return 0; }\n")
+    done = world.run([{"reply": [{"text": "Hello."}]}] if kind != "gemini" else HELLO[kind], "--yolo",
+                     "-p", "Say hello.", kind=kind)
+    (request,) = done.server.requests
+    assert len(request.raw) <= LARGEST
+    said = request.raw.decode()
+    # All tools are there, and what they have to teach.
+    for word in ("safe_patch", "run_shell_command", "web_fetch", "write_todos", "MUST call read_file",
+                 "base_content_sha256", "at least 10 unchanged lines", "error.advice"):
+        assert word in said, word
+
+
+def test_what_only_checks_is_not_sent(world):
+    done = world.run(HELLO["gemini"], "--yolo", "-p", "x")
+    tools = [tool for group in done.server.requests[0].body["tools"]
+             for tool in group["functionDeclarations"]]
+    assert len(tools) > 15
+    sent = json.dumps(tools)
+    for word in ("maxItems", "minLength", "additionalProperties", "oneOf", "file_filtering_options"):
+        assert word not in sent
+    (changes,) = [tool for tool in tools if tool["name"] == "apply_changes"]
+    kind = changes["parametersJsonSchema"]["properties"]["changes"]["items"]["properties"]["kind"]
+    assert kind == {"type": "string",
+                    "enum": ["patch", "write", "create", "update", "delete", "move"]}
+
+
+def test_what_is_not_told_is_taken_all_the_same(world):
+    """A model that knows the parameters from elsewhere may use them."""
+    world.write("a.txt", "one\ntwo\nthree\n")
+    search = {"functionCall": {"name": "search_files", "args": {
+        "pattern": "TWO", "case": "ignore", "before": 1,
+        "file_filtering_options": {"respect_git_ignore": False}}}}
+    done = world.run([[search], [text("Done.")]], "-p", "x")
+    assert "1-one" in done.said(1) and "2:two" in done.said(1)
