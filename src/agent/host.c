@@ -22,6 +22,7 @@
 #include "agent/told.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 #include "job/job.h"
 #include "model/choose.h"
@@ -260,6 +261,17 @@ static void open_tools(struct host *host)
 	services_attach(host->services, &host->session);
 }
 
+/* Whether hasp itself keeps sessions where the file is. */
+static bool is_kept_here(const struct host *host, const char *file)
+{
+	const struct home *home = settings_home(host->options.settings);
+	_cleanup_free_ char *sessions = home ? mem_printf("%s/tmp", home_gemini(home)) : NULL;
+	_cleanup_free_ char *folder = sessions ? realpath(sessions, NULL) : NULL;
+	_cleanup_free_ char *real = realpath(file, NULL);
+
+	return folder && real && path_is_under(real, folder);
+}
+
 /* The conversation that goes on: of the session that is resumed, or that is imported into a new one. */
 static bool read_history(struct host *host, struct err *err)
 {
@@ -278,9 +290,10 @@ static bool read_history(struct host *host, struct err *err)
 	if (defects.len)
 		notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
-	/* Where messages are missing, it does not begin with what was sent. */
+	/* Where messages are missing, it does not begin with what was sent. A file from elsewhere
+	 * has a conversation to give, but no system prompt. */
 	host->recorded = json_incref(read.messages);
-	if (!read.bad_lines && !read.gap_lines)
+	if (!read.bad_lines && !read.gap_lines && is_kept_here(host, file))
 		host->sent = json_incref(read.sent);
 	host->first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
