@@ -9,6 +9,7 @@
 #include "agent/first_prompt.h"
 #include "agent/record_lines.h"
 #include "agent/sessions.h"
+#include "agent/told.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -148,6 +149,7 @@ static bool is_surroundings(const json_t *messages, size_t i)
 	if (json_is_array(value))
 		value = json_object_get(json_array_get(value, 0), "text");
 	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
+	       !span_starts(json_span(value), SPAN(TOLD_NOTE)) &&
 	       !is_type(json_array_get(messages, i + 1), "gemini");
 }
 

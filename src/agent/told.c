@@ -180,7 +180,7 @@ char *told_note(const json_t *told, const json_t *changes)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	buf_str(&out, "<session_context>\nThis holds from here on; it needs no answer.\n");
+	buf_str(&out, TOLD_NOTE);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const json_t *text = find_in(changes, kinds[i].name);
 		struct span now = json_span(text);

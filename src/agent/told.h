@@ -32,6 +32,9 @@
 #define PIECE_MODE "mode"
 #define PIECE_FRAME "frame"         /* what stands around the others */
 
+/* How each note of changes begins: notes are a part of the conversation. */
+#define TOLD_NOTE "<session_context>\nThis holds from here on; it needs no answer.\n"
+
 /* Appends a piece to a list; an empty text too, so that it can come to be something. */
 void told_add(json_t *pieces, const char *name, struct span text);
 /* Gives the pieces of that name in a list another text. */
