@@ -286,10 +286,11 @@ static bool words_allow(const struct policy_call *subject, json_t *words)
 	return allow;
 }
 
-/* A prefix that --allowed-tools can carry between commas and parentheses. */
+/* A prefix that --allowed-tools can carry between commas and parentheses, and that a shell takes as
+ * it is between double quotes: people paste it. */
 static bool add_word(json_t *words, const char *tool, const char *prefix)
 {
-	return !strpbrk(prefix, ",()'\"\n\\") &&
+	return !strpbrk(prefix, ",()'\"\n\\$`!") &&
 	       json_array_append_new(words, json_pack("s+++", tool, "(", prefix, ")")) == 0;
 }
 

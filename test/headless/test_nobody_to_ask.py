@@ -67,6 +67,13 @@ def test_each_way_that_is_named_helps(world, name):
         assert (allowed.code, allowed.err) == (0, ""), way
 
 
+@pytest.mark.parametrize("word", ["`touch made`", "$HOME", "!!"])
+def test_no_way_that_is_named_does_something_when_it_is_pasted(world, word):
+    done = ask(world, [call("run_shell_command", {"command": "'%s' x" % word})])
+    ways = last_line(done).split("What would allow it:")[1]
+    assert done.code == 56 and word not in ways and "--allowed-tools run_shell_command," in ways
+
+
 def test_each_refused_call_has_its_line(world):
     done = ask(world, [WRITE, SHELL])
     lines = done.err.splitlines()
