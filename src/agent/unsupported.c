@@ -17,6 +17,7 @@
 enum {
 	NAMES_MAX = 5,        /* of a kind that the sentence names */
 	FOUND_MAX = 1000,     /* entries of a folder that are looked at */
+	FOLDERS_MAX = 1000,   /* that are looked into for a kind */
 	DEPTH_MAX = 4,        /* of folders of custom commands */
 	NAME_SHOWN = 60,
 	COMMAND_NAME_MAX = 200,
@@ -37,6 +38,12 @@ static const struct kind {
 
 /* ---- what is found ----------------------------------------------------------------- */
 
+struct finding {
+	const struct kind *kind;
+	json_t *names;        /* owned by found() */
+	unsigned folders;     /* that were looked into */
+};
+
 static void add_name(json_t *names, const char *before, const char *name, size_t len)
 {
 	_cleanup_free_ char *whole = mem_printf("%s%.*s", before, (int)len, name);
@@ -44,12 +51,12 @@ static void add_name(json_t *names, const char *before, const char *name, size_t
 	json_array_append_new(names, json_text(span_str(whole)));
 }
 
-static void look_into(int folder, const struct kind *kind, const char *before, int depth,
-                      json_t *names);
+static void look_into(int folder, struct finding *finding, const char *before, int depth);
 
-static void look_at(int folder, const struct kind *kind, const char *before, const char *name,
-                    int depth, json_t *names)
+static void look_at(int folder, struct finding *finding, const char *before, const char *name,
+                    int depth)
 {
+	const struct kind *kind = finding->kind;
 	const size_t len = strlen(name), ending = kind->ending ? strlen(kind->ending) : 0;
 	struct stat status;
 
@@ -59,23 +66,23 @@ static void look_at(int folder, const struct kind *kind, const char *before, con
 		_cleanup_free_ char *inside = mem_printf("%s/%s", name, kind->file);
 
 		if (fstatat(folder, inside, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			add_name(names, before, name, len);
+			add_name(finding->names, before, name, len);
 	} else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
 		_cleanup_free_ char *further = mem_printf("%s%s:", before, name);
 
-		look_into(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), kind,
-		          further, depth + 1, names);
+		look_into(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		          finding, further, depth + 1);
 	} else if (!S_ISDIR(status.st_mode) && ending && len > ending &&
 	           strcmp(name + len - ending, kind->ending) == 0) {
-		add_name(names, before, name, len - ending);
+		add_name(finding->names, before, name, len - ending);
 	}
 }
 
 /* Takes the descriptor; -1 is fine. */
-static void look_into(int folder, const struct kind *kind, const char *before, int depth,
-                      json_t *names)
+static void look_into(int folder, struct finding *finding, const char *before, int depth)
 {
-	DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+	const bool many = finding->folders++ >= FOLDERS_MAX;
+	DIR *entries = folder >= 0 && !many ? fdopendir(folder) : NULL;
 	const struct dirent *entry;
 
 	if (!entries) {
@@ -84,28 +91,30 @@ static void look_into(int folder, const struct kind *kind, const char *before, i
 		return;
 	}
 	for (size_t seen = 0; seen < FOUND_MAX && (entry = readdir(entries)); seen++)
-		look_at(folder, kind, before, entry->d_name, depth, names);
+		look_at(folder, finding, before, entry->d_name, depth);
 	closedir(entries);
 }
 
-static void look_beneath(const char *root, const struct kind *kind, json_t *names)
+static void look_beneath(const char *root, struct finding *finding)
 {
+	const struct kind *kind = finding->kind;
+
 	for (size_t i = 0; i < ARRAY_LEN(kind->folders) && kind->folders[i]; i++) {
 		_cleanup_free_ char *path = path_join(root, kind->folders[i]);
 
-		look_into(door_folder(root, path), kind, "", 1, names);
+		look_into(door_folder(root, path), finding, "", 1);
 	}
 }
 
 static json_t *found(const struct settings *settings, const struct kind *kind)
 {
 	const struct home *home = settings_home(settings);
-	json_t *names = json_array();
+	struct finding finding = { .kind = kind, .names = json_array() };
 
-	look_beneath(home_user(home), kind, names);
+	look_beneath(home_user(home), &finding);
 	if (settings_trusted(settings) && strcmp(home_user(home), home_project(home)) != 0)
-		look_beneath(home_project(home), kind, names);
-	return names;
+		look_beneath(home_project(home), &finding);
+	return finding.names;
 }
 
 /* ---- the sentence ------------------------------------------------------------------ */

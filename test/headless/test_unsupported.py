@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user of Gemini CLI has set up and hasp does not do yet: each run says so, and no command becomes
 a prompt."""
+import re
+
 import pytest
 from fake_gemini import text
 
@@ -54,6 +56,14 @@ def test_names_do_not_act_on_a_terminal_and_links_are_not_followed(world):
     put(world.top, "out/gemini-extension.json")
     done = world.run(HELLO, "-p", "x")
     assert "\x1b" not in done.err and "skills a\\x1b[31mb." in done.err and "out" not in done.err
+
+
+def test_a_forest_of_folders_is_not_looked_through(world):
+    for i in range(40):
+        for k in range(40):
+            put(world.root, ".gemini/commands/%d/%d/c.toml" % (i, k))
+    (more,) = re.findall(r"and (\d+) more", world.run(HELLO, "-p", "x").err)
+    assert 900 < int(more) + 5 <= 1000
 
 
 def test_without_any_there_is_no_word(world):
