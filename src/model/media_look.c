@@ -7,8 +7,9 @@
 
 #include "base/buf.h"
 
-/* Pictures of cameras have some tens of kilobytes of other things before their size. */
-enum { HEAD_BYTES = 256 << 10 };
+/* Pictures of cameras have some tens of kilobytes of other things before their size; in the other
+ * types it stands in the first bytes. */
+enum { HEAD_BYTES = 256 << 10, SIZE_BYTES = 64 };
 
 static int digit_of(char c)
 {
@@ -19,12 +20,12 @@ static int digit_of(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* The first bytes; up to the first character that is no digit. */
-static void decode_head(struct span base64, struct buf *out)
+/* At most so many of the first bytes; up to the first character that is no digit. */
+static void decode_head(struct span base64, size_t most, struct buf *out)
 {
 	unsigned bits = 0, count = 0;
 
-	for (size_t i = 0; i < base64.len && out->len < HEAD_BYTES; i++) {
+	for (size_t i = 0; i < base64.len && out->len < most; i++) {
 		int digit = digit_of(base64.data[i]);
 
 		if (digit < 0)
@@ -98,7 +99,11 @@ bool media_look(struct span base64, struct media_look *ret)
 	_cleanup_buf_ struct buf head = BUF_INIT(HEAD_BYTES + 4);
 	struct span bytes;
 
-	decode_head(base64, &head);
+	decode_head(base64, SIZE_BYTES, &head);
+	if (span_starts(buf_view(&head), SPAN("\xFF\xD8"))) {
+		buf_clear(&head);
+		decode_head(base64, HEAD_BYTES, &head);
+	}
 	bytes = buf_view(&head);
 	if (bytes.len >= 24 && span_starts(bytes, SPAN("\x89PNG\r\n\x1a\n"))) {
 		ret->width = big16(bytes, 16) << 16 | big16(bytes, 18);

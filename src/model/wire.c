@@ -107,13 +107,18 @@ void wire_calls_begin(struct wire_calls *calls)
 /* An id that was used already becomes another, always the same. */
 static void make_unique(struct wire_calls *calls, struct span given, char id[static WIRE_ID_SIZE])
 {
-	for (unsigned again = 2; json_object_get(calls->used, id); again++) {
-		_cleanup_free_ char *next = mem_printf("%.*s %u", (int)span_head(given, 1000).len,
-		                                       given.data, again);
+	_cleanup_free_ char *first = mem_strdup(id);
+	json_int_t again = json_integer_value(json_object_get(calls->used, id));
+
+	for (again = again ? again : 2; json_object_get(calls->used, id); again++) {
+		_cleanup_free_ char *next = mem_printf("%.*s %d", (int)span_head(given, 1000).len,
+		                                       given.data, (int)again);
 
 		wire_id(span_str(next), calls->rule, id);
 	}
-	json_object_set_new(calls->used, id, json_null());
+	json_object_set_new(calls->used, id, json_integer(2));
+	if (strcmp(first, id) != 0)
+		json_object_set_new(calls->used, first, json_integer(again));
 }
 
 json_t *wire_calls_add(struct wire_calls *calls, const json_t *call)

@@ -36,7 +36,7 @@ void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZ
 struct wire_calls {
 	enum wire_id_rule rule;
 	json_t *waiting; /* [{"id", "name", "given"?}]; owned */
-	json_t *used;    /* {id: null} of all calls so far: no two may have the same; owned */
+	json_t *used;    /* {id: number to try next for another call with it} of all calls; owned */
 	size_t count;    /* calls so far, for new ids */
 };
 void wire_calls_release(struct wire_calls *calls);
