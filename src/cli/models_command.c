@@ -141,12 +141,26 @@ static void run_request(struct check *check, const struct request_row *row)
 
 /* ---- what is printed -------------------------------------------------------------------------- */
 
+/* An address without the name and password that it may hold. */
+static json_t *address_of(const char *url)
+{
+	const char *host = url ? strstr(url, "://") : NULL;
+	size_t len = host ? strcspn(host += 3, "/?#") : 0;
+	const char *at = len ? memrchr(host, '@', len) : NULL;
+	_cleanup_free_ char *shown = NULL;
+
+	if (!at)
+		return json_cstr(url);
+	shown = mem_printf("%.*s%s", (int)(host - url), url, at + 1);
+	return json_cstr(shown);
+}
+
 static json_t *document_of(struct check *check)
 {
 	const struct model_options *options = &check->choice.options;
 
 	return json_pack("{s:s, s:o, s:o, s:O, s:b}", "model", model_id(check->model), "address",
-	                 json_cstr(options->base_url), "contextTokens",
+	                 address_of(options->base_url), "contextTokens",
 	                 json_size(model_context_tokens(check->model)), "checks", check->results,
 	                 "success", !check->failed);
 }

@@ -60,7 +60,7 @@ static json_t *declaration(const struct tool *tool)
 	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
 	                 names_array(tool->aliases), "description", tool->description,
 	                 "arguments_schema", json_loads(tool->arguments_schema, 0, NULL),
-	                 "not_told", names_array(tool->untold), "result_schema",
+	                 "undeclared", names_array(tool->undeclared), "result_schema",
 	                 with_sandbox(json_loads(tool->result_schema, 0, NULL)));
 }
 

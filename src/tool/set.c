@@ -316,7 +316,7 @@ static json_t *told(const json_t *schema)
 /* Every request pays for each character of it. What others declared stays as it is. */
 static json_t *told_parameters(const struct tool *tool, json_t *schema)
 {
-	const char *const *name = tool->untold;
+	const char *const *name = tool->undeclared;
 	json_t *parameters;
 
 	if (tool->run_as)

@@ -38,7 +38,7 @@ const struct tool *tool_set_at(const struct tool_set *set, size_t i);
 /* By name or alias; NULL if there is none. NULL set: the built-in tools (tool_find). */
 const struct tool *tool_set_find(const struct tool_set *set, const char *name);
 
-/* [{"name", "description", "parameters"}], as short as a model's request wants it (tool.untold, and no
+/* [{"name", "description", "parameters"}], as short as a model's request wants it (tool.undeclared, and no
  * keywords that only check), of those that `wanted` (NULL: all) says yes to; a new
  * reference. */
 json_t *tool_set_declare(const struct tool_set *set,

@@ -194,7 +194,7 @@ struct tool {
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
 	/* NULL, or parameters that a model is not told of, ends with NULL: they are for scripts and for
 	 * settings' sake, or other words for another; a call may have them all the same. */
-	const char *const *untold;
+	const char *const *undeclared;
 	const char *result_schema;      /* JSON Schema text of the result, also of failures */
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */

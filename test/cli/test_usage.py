@@ -134,7 +134,7 @@ def test_list_as_json_has_the_schemas(ws):
     assert by_name["read_file"]["arguments_schema"]["properties"]["file_path"]["type"] == "string"
     for tool in tools:
         assert set(tool) == {"name", "title", "kind", "aliases", "description",
-                             "arguments_schema", "result_schema"}
+                             "arguments_schema", "undeclared", "result_schema"}
         assert tool["arguments_schema"] and tool["result_schema"] and len(tool["description"]) > 40
 
 

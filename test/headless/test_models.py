@@ -147,3 +147,13 @@ def test_what_was_refused_once_is_not_sent_by_the_next_run(world):
     assert "must be verified" not in again.err
     file = world.home / ".gemini" / "hasp-models.json"
     assert file.stat().st_mode & 0o777 == 0o600 and "test-key" not in file.read_text()
+
+
+def test_a_password_in_the_address_is_not_shown(world):
+    with world.fake([], "anthropic") as server:
+        env = {name: value.replace("://", "://me:hidden@") if isinstance(value, str) else value
+               for name, value in world.environment(server).items()}
+    done = world.command("models", "check", "anthropic/claude-sonnet-4-5", "--json", env=env)
+    document = json.loads(done.out)
+    assert document["address"].startswith("http://127.0.0.1:")
+    assert "hidden" not in done.text + done.err

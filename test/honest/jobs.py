@@ -282,7 +282,7 @@ def processes():
     yield Job("tmux: a session, its screen, its end", "t=\"tmux -L honest-$$ -f /dev/null\"; "
               "$t new-session -d -s s -x 80 -y 24 'echo shown; cat'; "
               "until $t capture-pane -p -t s | grep shown; do sleep 0.02; done; $t kill-server")
-    yield Job("ps, pgrep, /proc, uname, id", "sleep 30 & ps -o comm= -p $!; kill $!; test -r /proc/self/status; uname -s; id -u; "
+    yield Job("ps, pgrep, /proc, uname, id", "sleep 30 & until [ \"$(ps -o comm= -p $!)\" = sleep ]; do :; done; ps -o comm= -p $!; kill $!; test -r /proc/self/status; uname -s; id -u; "
               "nproc > /dev/null; test -n \"$(hostname)\"")
 
 

@@ -63,12 +63,12 @@ ROWS = {
     "ignored": [("read_file", {"file_path": "ignored"})],
 }
 
-# Codes that these tools give only with rules, people, a full disk or the network.
+# Codes that these tools give only with rules, people, a full disk, too few descriptors or the network.
 ELSEWHERE = {
     "unknown_tool", "too_large", "permission_denied", "denied_by_policy", "denied_by_user",
     "denied_by_sandbox", "disk_full", "busy", "cannot_preserve", "worker_lost", "cancelled",
     "command_stopped", "network_error", "authentication_failed", "quota_exceeded", "overloaded",
-    "context_too_large", "model_error", "tool_failed", "rolled_back", "internal",
+    "context_too_large", "model_error", "tool_failed", "rolled_back", "internal", "no_resources",
 }
 
 

@@ -73,10 +73,10 @@ def test_the_parameters_are_those_of_the_schema(tool):
             for name, kind, default, _ in table] == described(tool["arguments_schema"])
 
 
-def test_the_parameters_that_a_model_is_not_told_of():
+def test_the_parameters_that_are_not_declared():
     table = rows(sections(page())["What a model is told"], "tool")
     assert [(codes(tool)[0], codes(names)) for tool, names in table] == \
-        [(tool["name"], tool["not_told"]) for tool in TOOLS if tool["not_told"]]
+        [(tool["name"], tool["undeclared"]) for tool in TOOLS if tool["undeclared"]]
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=ids)

@@ -183,13 +183,13 @@ static void every_failure_has_advice(void **state)
 	}
 }
 
-static void parameters_that_are_not_told_exist(void **state)
+static void undeclared_parameters_exist(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < tool_count(); i++) {
 		const struct tool *tool = tool_at(i);
 
-		for (const char *const *name = tool->untold; name && *name; name++) {
+		for (const char *const *name = tool->undeclared; name && *name; name++) {
 			_cleanup_free_ char *quoted = mem_printf("\"%s\":", *name);
 
 			if (!strstr(tool->arguments_schema, quoted))
@@ -277,7 +277,7 @@ int main(void)
 		cmocka_unit_test(names_and_aliases_find_their_tool_and_no_other),
 		cmocka_unit_test(descriptions_teach_the_protocol),
 		cmocka_unit_test(every_failure_has_advice),
-		cmocka_unit_test(parameters_that_are_not_told_exist),
+		cmocka_unit_test(undeclared_parameters_exist),
 		cmocka_unit_test(descriptions_are_no_longer_than_they_have_to_be),
 		cmocka_unit_test(kinds_have_the_names_of_gemini_cli),
 		cmocka_unit_test(versions_begin_at_one_and_grow),

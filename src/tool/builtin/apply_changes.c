@@ -249,7 +249,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return object;
 }
 
-static const char *const untold[] = { "create_dirs", "return_content", "dry_run", NULL };
+static const char *const undeclared[] = { "create_dirs", "return_content", "dry_run", NULL };
 
 const struct tool tool_apply_changes = {
 	.name = "apply_changes",
@@ -258,7 +258,7 @@ const struct tool tool_apply_changes = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 	.plans = true,

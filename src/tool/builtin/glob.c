@@ -438,7 +438,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
-static const char *const untold[] = {
+static const char *const undeclared[] = {
 	"case_sensitive", "order", "details", "with_hashes", "hidden", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
 };
@@ -450,7 +450,7 @@ const struct tool tool_glob = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -126,7 +126,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
-static const char *const untold[] = { "file_filtering_options", NULL };
+static const char *const undeclared[] = { "file_filtering_options", NULL };
 
 const struct tool tool_list_directory = {
 	.name = "list_directory",
@@ -135,7 +135,7 @@ const struct tool tool_list_directory = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -107,7 +107,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result ? result : tool_failure(&err);
 }
 
-static const char *const untold[] = { "delay_ms", NULL };
+static const char *const undeclared[] = { "delay_ms", NULL };
 
 const struct tool tool_read_background_output = {
 	.name = "read_background_output",
@@ -117,7 +117,7 @@ const struct tool tool_read_background_output = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -136,7 +136,7 @@ static json_t *end(struct session *session, const json_t *arguments, void *data)
 	return result;
 }
 
-static const char *const untold[] = { "max_line_chars", "encoding", NULL };
+static const char *const undeclared[] = { "max_line_chars", "encoding", NULL };
 
 const struct tool tool_read_file = {
 	.name = "read_file",
@@ -145,7 +145,7 @@ const struct tool tool_read_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 	.begin = begin,

@@ -423,7 +423,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return many.files;
 }
 
-static const char *const untold[] = {
+static const char *const undeclared[] = {
 	"include", "use_default_excludes", "recursive", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options",
 	"max_total_bytes", NULL,
@@ -436,7 +436,7 @@ const struct tool tool_read_many_files = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -254,7 +254,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result ? result : tool_failure(&err);
 }
 
-static const char *const untold[] = { "delay_ms", "inactivity_ms", "pty", NULL };
+static const char *const undeclared[] = { "delay_ms", "inactivity_ms", "pty", NULL };
 
 const struct tool tool_run_shell_command = {
 	.name = "run_shell_command",
@@ -264,7 +264,7 @@ const struct tool tool_run_shell_command = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

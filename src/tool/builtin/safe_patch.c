@@ -65,7 +65,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
-static const char *const untold[] = { "dry_run", NULL };
+static const char *const undeclared[] = { "dry_run", NULL };
 
 const struct tool tool_safe_patch = {
 	.name = "safe_patch",
@@ -74,7 +74,7 @@ const struct tool tool_safe_patch = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,

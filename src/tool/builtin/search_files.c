@@ -327,7 +327,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
-static const char *const untold[] = {
+static const char *const undeclared[] = {
 	"case", "multiline", "before", "after", "file_types", "max_per_file", "max_line_bytes",
 	"max_total_bytes", "hidden", "no_ignore", "whole_word", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
@@ -343,7 +343,7 @@ const struct tool tool_search_files = {
 	.name_defaults = name_defaults,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = result_schema,
 	.run = run,
 };

@@ -66,7 +66,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
-static const char *const untold[] = { "allow_multiple", "return_content", "dry_run", NULL };
+static const char *const undeclared[] = { "allow_multiple", "return_content", "dry_run", NULL };
 
 const struct tool tool_update_file = {
 	.name = "update_file",
@@ -76,7 +76,7 @@ const struct tool tool_update_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,

@@ -64,7 +64,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return editor_run(&editor, &change);
 }
 
-static const char *const untold[] = {
+static const char *const undeclared[] = {
 	"create_dirs", "encoding", "exact_line_endings", "return_content", "dry_run", NULL,
 };
 
@@ -75,7 +75,7 @@ const struct tool tool_write_file = {
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,
-	.untold = untold,
+	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
 	.plans = true,
