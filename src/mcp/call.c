@@ -206,6 +206,11 @@ static void run_later(struct post *post)
 	count_running(server, -1);
 }
 
+bool mcp_call_shares_stream(const struct mcp_call *call)
+{
+	return !call->exchange;
+}
+
 void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data)
 {
 	assert(call->held); /* only on the loop's thread */

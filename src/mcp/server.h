@@ -190,6 +190,9 @@ enum mcp_code {
  * offerer can put calls in an order of its own without a thread that waits. */
 void mcp_call_hold(struct mcp_call *call);
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
+/* Whether answers of this call go onto a stream that all calls share: only there do several arrive
+ * together.  Others belong to an exchange of their own, which its client may leave at any time. */
+bool mcp_call_shares_stream(const struct mcp_call *call);
 /* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
  * loop's thread, as such a handler, when what has arrived with it has been looked at; also if the
  * call was cancelled meanwhile. */

@@ -316,7 +316,7 @@ static void try_at_once(struct work *work)
 	struct session session = session_of(work, /* at_once= */ true);
 	struct serve *serve = work->offered->serve;
 
-	if (serve->begun < LIMIT_READS_BEGUN)
+	if (mcp_call_shares_stream(work->call) && serve->begun < LIMIT_READS_BEGUN)
 		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
 		                              mcp_call_arguments(work->call));
 	if (!work->begun) {

@@ -427,9 +427,12 @@ static int race(void)
 		return 1;
 	signal(SIGTERM, SIG_IGN);
 	for (int i = 0; time(NULL) < until; i++) {
-		if (fork() != 0)
+		const pid_t child = fork();
+
+		if (child > 0)
 			_exit(0);
-		setsid();
+		if (child == 0) /* else there are too many until the dead are reaped */
+			setsid();
 		if (i == 100)
 			close(open("ready", O_RDWR | O_CREAT, 0600));
 	}
