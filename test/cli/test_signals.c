@@ -22,6 +22,7 @@ static void go_round(int ready)
 	volatile unsigned round = 0;
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
+	signal(SIGHUP, SIG_DFL); /* nohup ignores it, and what is ignored stays so */
 	if (!cancel_init(&cancel, &err) || nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0)
 		_exit(3);
 	agent_signals_install(&cancel);
