@@ -269,7 +269,7 @@ class Arena:
         """What happens in another process may take a moment; where it must happen, even longer."""
         see = getattr(self, "seen_" + attack.seen)
         moment = {"late": 0.6, "received": 0.03, "canary": 0.01}.get(attack.seen, 0)
-        until = time.monotonic() + (4 if moment and must else moment)
+        until = time.monotonic() + (60 if moment and must else moment)
         harm = see(attack, result)
         while not harm and time.monotonic() < until:
             time.sleep(0.01)

@@ -68,7 +68,7 @@ class Workspace:
     def run(self, *args, stdin=b"", env=None, cwd=None, **options):
         done = subprocess.run([program(env), *args], input=stdin, capture_output=True, check=False,
                               cwd=cwd or self.folder, env={**self.env, **(env or {})},
-                              timeout=60, **options)
+                              timeout=600, **options)
         return Done(done.returncode, done.stdout, done.stderr)
 
     def tool(self, name, arguments, *flags, **options):

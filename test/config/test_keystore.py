@@ -98,4 +98,4 @@ def test_a_store_that_never_answers_is_given_up(short, tmp_path):
         env = {**environment(tmp_path), "XDG_RUNTIME_DIR": short}
         answer, seconds = probe(env, "get", *GEMINI)
     assert answer["ok"] is False
-    assert 2 < seconds < 10
+    assert 2 < seconds < 60

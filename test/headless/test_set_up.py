@@ -70,10 +70,11 @@ def test_a_link_that_leads_out_gets_no_plan(world):
 
 def test_a_model_that_the_tools_do_not_fit(world):
     """Two letters of a prompt are not what is too long."""
+    world.settings(hasp={"contextTokens": 3000})
     with world.fake([], "openai") as server:
         done = world.command("-m", "openai/gpt-4", "-p", "hi", server=None,
                              env={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url + "/v1"})
-    assert "The tools and instructions alone are about" in done.err and "room for 8192" in done.err
+    assert "The tools and instructions alone are about" in done.err and "room for 3000" in done.err
     assert "conversation cannot be made shorter" not in done.err and "too long" not in done.err
 
 

@@ -339,7 +339,7 @@ static void test_time_is_limited(void **state)
 	told_run(&told, *state, "echo a; trap '' TERM; while :; do echo b; sleep 0.02; done", &request);
 	assert_int_equal(told.end.why, RUN_TIMED_OUT);
 	assert_int_equal(told.end.exit_code, -1);
-	assert_in_range(now_ms() - began, 200, 5000);
+	assert_in_range(now_ms() - began, 200, 60000);
 	told_free(&told);
 }
 
@@ -351,7 +351,7 @@ static void test_time_is_limited_for_a_reader_that_is_behind(void **state)
 
 	told_run(&told, *state, "yes", &request);
 	assert_int_equal(told.end.why, RUN_TIMED_OUT);
-	assert_true(now_ms() - began < 5000);
+	assert_true(now_ms() - began < 60000);
 	told_free(&told);
 }
 
@@ -359,7 +359,7 @@ static void test_time_is_limited_for_a_reader_that_is_behind(void **state)
 static void test_time_is_limited_for_a_reader_that_does_nothing(void **state)
 {
 	const struct run_request request = { .no_input = true, .timeout_ms = 200 };
-	struct told told = { .slow_us = 1500000 };
+	struct told told = { .slow_us = 6000000 };
 	uint64_t began = now_ms();
 
 	told_start(&told, *state, "exec yes 900.5", &request);
@@ -367,7 +367,7 @@ static void test_time_is_limited_for_a_reader_that_does_nothing(void **state)
 		usleep(1000);
 	while (count_processes("yes 900.5"))
 		usleep(1000);
-	assert_true(now_ms() - began < 1400);
+	assert_true(now_ms() - began < 5500);
 	told_wait(&told);
 	assert_int_equal(told.end.why, RUN_TIMED_OUT);
 	told_free(&told);
@@ -375,8 +375,8 @@ static void test_time_is_limited_for_a_reader_that_does_nothing(void **state)
 
 static void test_a_reader_that_is_behind_is_no_silence(void **state)
 {
-	const struct run_request request = { .no_input = true, .inactivity_ms = 200 };
-	struct told told = { .slow_us = 300000 };
+	const struct run_request request = { .no_input = true, .inactivity_ms = 1000 };
+	struct told told = { .slow_us = 1300000 };
 
 	told_run(&told, *state, "head -c 200000 /dev/zero; exit 6", &request);
 	assert_int_equal(told.end.exit_code, 6);
@@ -386,7 +386,7 @@ static void test_a_reader_that_is_behind_is_no_silence(void **state)
 
 static void test_silence_is_limited(void **state)
 {
-	const struct run_request request = { .no_input = true, .inactivity_ms = 800 };
+	const struct run_request request = { .no_input = true, .inactivity_ms = 2000 };
 	struct told told = { 0 };
 
 	told_run(&told, *state, "for i in 1 2 3 4 5; do echo $i; sleep 0.25; done; sleep 60", &request);
