@@ -443,8 +443,8 @@ static void go_on(struct agent *agent)
 {
 	const json_t *sent = agent->options.sent;
 	json_auto_t *tools = agent_tools_hash(agent);
-	const struct model_request last = { .system = span_str(agent->system),
-		                            .contents = agent->history,
+	json_auto_t *contents = NULL;
+	struct model_request last = { .system = span_str(agent->system),
 		                            .tools = turn_tools(agent) };
 
 	if (!sent || !json_equal(json_object_get(sent, "tools"), tools)) {
@@ -454,6 +454,8 @@ static void go_on(struct agent *agent)
 	}
 	if (agent->trim_superseded)
 		superseded_update(agent->superseded, agent->history, false);
+	contents = model_sendable(agent->options.model, agent->history);
+	last.contents = contents;
 	sent_take(agent->sent, &last);
 }
 

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "config/home.h"
 #include "tool/tool.h"
@@ -48,6 +49,10 @@ struct checkpoints_options {
 	 * the threads of calls. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
+	/* Of waits for another process that keeps a checkpoint: what ends them, and the longest (0:
+	 * FLOCK_WAIT_MS of base/flock.h). */
+	const struct cancel *cancel;
+	unsigned lock_wait_ms;
 };
 
 /* Opens nothing yet: the first checkpoint does.  Never NULL. */

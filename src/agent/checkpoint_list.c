@@ -12,7 +12,7 @@ static json_t *list_file(const struct note_file *file)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "path", json_cstr(file->path));
+	json_object_set_new(object, "path", json_name(file->path));
 	if (file->not_kept) {
 		json_object_set_new(object, "notKept", json_text(span_str(file->not_kept)));
 		return object;

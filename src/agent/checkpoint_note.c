@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
 
@@ -129,7 +130,7 @@ static bool file_parse(const json_t *object, struct note_file *ret, struct err *
 
 	if (!path || path[0] != '/')
 		return bad(err, "a file has no absolute path");
-	ret->path = mem_strdup(path);
+	ret->path = name_of(path);
 	ret->not_kept = copy_of(object, "notKept", NULL);
 	ret->sha256 = sha256_of(span_of("", 0));
 	if (json_is_null(hash) || ret->not_kept)
@@ -186,7 +187,7 @@ static json_t *file_json(const struct note_file *file)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "path", json_cstr(file->path));
+	json_object_set_new(object, "path", json_name(file->path));
 	if (file->not_kept) {
 		json_object_set_new(object, "notKept", json_text(span_str(file->not_kept)));
 		return object;
@@ -223,15 +224,16 @@ bool note_print(const struct note *note, json_t *call, struct buf *out)
 /* ---- the ledger -------------------------------------------------------------------- */
 
 struct ledger {
-	json_t *states; /* "SHA256\nPATH": true */
+	json_t *states; /* "SHA256\nPATH": true; the path as json_name has it */
 };
 
-static char *state_key(const char *path, const struct sha256 *sha256)
+/* `shown`: the path as json_name has it. */
+static char *state_key(const char *shown, const struct sha256 *sha256)
 {
 	char hex[SHA256_HEX_SIZE];
 
 	sha256_hex(sha256, hex);
-	return mem_printf("%s\n%s", hex, path);
+	return mem_printf("%s\n%s", hex, shown);
 }
 
 bool ledger_line(const char *session, const char *path, const struct sha256 *sha256,
@@ -240,7 +242,7 @@ bool ledger_line(const char *session, const char *path, const struct sha256 *sha
 	json_auto_t *line = json_object();
 
 	json_object_set_new(line, "session", json_cstr(session));
-	json_object_set_new(line, "path", json_cstr(path));
+	json_object_set_new(line, "path", json_name(path));
 	json_object_set_new(line, "sha256", json_sha256(sha256));
 	/* A line that a crash cut off must not take the next one with it. */
 	buf_char(out, '\n');
@@ -290,7 +292,8 @@ void ledger_free(struct ledger *ledger)
 
 bool ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256)
 {
-	_cleanup_free_ char *key = state_key(path, sha256);
+	json_auto_t *shown = json_name(path);
+	_cleanup_free_ char *key = state_key(json_string_value(shown), sha256);
 
 	return json_object_get(ledger->states, key) != NULL;
 }

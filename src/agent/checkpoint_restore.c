@@ -93,8 +93,8 @@ static void add_file(struct restore *restore, const struct note_file *file)
 	struct item *item;
 
 	if (!number) {
-		json_object_set_new(restore->index, file->path,
-		                    json_integer((json_int_t)restore->count));
+		json_object_set_new_nocheck(restore->index, file->path,
+		                            json_integer((json_int_t)restore->count));
 		restore->items[restore->count++] = (struct item){ .target = file,
 			                                          .path = mem_strdup(file->path) };
 		return;
@@ -220,7 +220,7 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 
 	for (size_t i = 0; i < restore->count; i++)
 		if (does_something(&restore->items[i]))
-			json_array_append_new(paths, json_cstr(restore->items[i].path));
+			json_array_append_new(paths, json_path_bytes(restore->items[i].path));
 	*ret_undo = NULL;
 	return !json_array_size(paths) ||
 	       checkpoints_keep(restore->checkpoints, &keeping, ret_undo, err);
@@ -288,7 +288,7 @@ static json_t *item_json(const struct item *item)
 	json_t *object = json_object();
 	bool done = item->action == RESTORE || item->action == CREATE;
 
-	json_object_set_new(object, "path", json_cstr(item->path));
+	json_object_set_new(object, "path", json_name(item->path));
 	json_object_set_new(object, "action", json_string(action_names[item->action]));
 	if (done)
 		json_object_set_new(object, "sha256", json_sha256(&item->target->sha256));

@@ -48,7 +48,9 @@ struct checkpoint_session *checkpoint_session_begin(
 	struct checkpoints_options own = { .provider = options->provider,
 		                           .session_id = options->session_id,
 		                           .durable = strcmp(durability, "full") == 0,
-		                           .notice = options->notice, .data = options->data };
+		                           .notice = options->notice, .data = options->data,
+		                           .cancel = options->cancel,
+		                           .lock_wait_ms = settings_lock_wait_ms(options->settings) };
 	struct checkpoint_session *session;
 	struct err err = ERR_INIT;
 

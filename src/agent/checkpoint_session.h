@@ -22,6 +22,7 @@ struct checkpoint_session_options {
 	/* As in checkpoints_options. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
+	const struct cancel *cancel;     /* of the session; borrowed */
 };
 
 /* NULL when there are to be none, or there can be none (told). */

@@ -295,15 +295,24 @@ static char *file_pattern(const json_t *arguments)
 	return pattern.overflowed ? NULL : buf_steal(&pattern);
 }
 
+static void wait_notice(void *data, const char *severity, const char *message)
+{
+	agent_notice(data, severity, message);
+}
+
 static void save(struct asking *asking)
 {
+	const struct agent_options *options = &asking->agent->options;
+	const struct flock_wait wait = { .cancel = options->cancel, .data = asking->agent,
+		                         .max_ms = settings_lock_wait_ms(options->settings),
+		                         .notice = wait_notice };
 	const struct tool *tool = asking->question->tool;
 	_cleanup_free_ char *pattern = tool->plans ? file_pattern(asking->question->arguments) : NULL;
 	struct err err = ERR_INIT;
 
-	if (policy_save(asking->agent->options.policy, asking->agent->options.policy_folder,
-	                tool->name, is_command(tool) ? asking->call->verdict.prefixes : NULL, NULL,
-	                pattern, agent_mode(asking->agent), &err)) {
+	if (policy_save(options->policy, options->policy_folder, tool->name,
+	                is_command(tool) ? asking->call->verdict.prefixes : NULL, NULL, pattern,
+	                agent_mode(asking->agent), &wait, &err)) {
 		tell_update(asking, NULL, true);
 		return;
 	}

@@ -466,7 +466,7 @@ static void open_checkpoints(struct host *host)
 	struct checkpoint_session_options options = {
 		.settings = host->options.settings, .provider = host->options.provider,
 		.bus = host->bus, .session_id = record_session_id(host->record),
-		.notice = hook_notice, .data = host,
+		.notice = hook_notice, .data = host, .cancel = host->options.cancel,
 	};
 
 	host->checkpoints = checkpoint_session_begin(&options);

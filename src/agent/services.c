@@ -221,6 +221,7 @@ struct services *services_open(const struct services_options *options)
 	services->tools = (struct tool_services){
 		.bus = options->bus,
 		.cancel = options->cancel,
+		.lock_wait_ms = settings_lock_wait_ms(options->settings),
 		.interactive = options->interactive,
 		.todos = settings_bool(options->settings, "useWriteTodos", true),
 		.memory_file = services->memory_file,

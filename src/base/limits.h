@@ -133,6 +133,8 @@
 /* Rules of a sandbox plan (sandbox/plan.h), and names that must not come into being: each is a
  * mount, or looked at by each system call that is judged. */
 #define LIMIT_SANDBOX_RULES 4096
+/* What the kernel says of all mounts (100,000 of them), or of a process's groups. */
+#define LIMIT_MOUNTS_BYTES ((size_t)16 << 20)
 /* Git folders (submodules, repositories beneath a root) that a plan looks into. */
 #define LIMIT_SANDBOX_GIT_FOLDERS 128
 /* Entries of one folder among which a plan, or Landlock's rules around a hidden path, look. */

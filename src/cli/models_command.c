@@ -257,7 +257,7 @@ int command_run_models(const struct invocation *invocation)
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 			run_request(&check, &rows[i]);
 		if (check.hopeless == ERR_NONE)
-			model_learn_limits(check.model);
+			model_learn_limits(check.model, /* cancel= */ NULL);
 		code = exit_code(&check);
 		if (!print_results(invocation, &check, &err)) {
 			output_complain(err.message);

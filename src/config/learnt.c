@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/lock.h"
 #include "data/json.h"
 
 enum { LEARNT_ENTRIES = 200, LEARNT_DEPTH = 8, DAY_S = 86400 };
@@ -47,10 +48,17 @@ static void make_room(json_t *all)
 void learnt_write(const char *file, const char *key, json_t *members)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_LEARNT_BYTES);
-	json_auto_t *all = read_all(file);
-	json_t *mine = json_incref(json_object_get(all, key));
 	struct err ignored = ERR_INIT;
+	_cleanup_lock_ char *lock = file_lock(file, &ignored);
+	json_auto_t *all = NULL;
+	json_t *mine;
 
+	if (!lock) {
+		json_decref(members);
+		return;
+	}
+	all = read_all(file);
+	mine = json_incref(json_object_get(all, key));
 	json_object_del(all, key);
 	make_room(all);
 	if (json_is_object(mine)) {
@@ -61,7 +69,7 @@ void learnt_write(const char *file, const char *key, json_t *members)
 		mine = members;
 	}
 	json_object_set_new(all, key, mine);
-	if (json_print(&out, all, 2) && buf_char(&out, '\n') && file_make_parent(file, &ignored))
+	if (json_print(&out, all, 2) && buf_char(&out, '\n'))
 		file_replace(file, buf_view(&out), 0600, &ignored);
 }
 

@@ -16,7 +16,8 @@
 /* What is known under a key, a new reference; NULL: nothing. */
 json_t *learnt_read(const char *file, const char *key);
 /* Merges an object's members (taken) into what is known: the file is replaced, mode 0600; the entries that
- * were written longest ago go when there are too many. */
+ * were written longest ago go when there are too many.  Under the lock that settings have (config/lock.h): what
+ * several processes learn at once is all kept. */
 void learnt_write(const char *file, const char *key, json_t *members);
 
 /* The day so many days from now, as a string; and whether such a day is yet to come. */

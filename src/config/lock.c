@@ -43,7 +43,10 @@ char *file_lock(const char *path, struct err *err)
 		remove_stale(lock);
 		nanosleep(&step, NULL);
 	}
-	err_set(err, ERR_OVERLOADED, "%s is locked by another program for too long.", path);
+	err_set(err, ERR_BUSY,
+	        "%s has been locked by another program for %d s; nothing was changed. Wait for its end, or "
+	        "end it; if there is none, remove the folder %s, and try again.",
+	        path, LOCK_WAIT_MS / 1000, lock);
 	return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 
 /* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left over and
- * taken away.  Waits ten seconds for it, then OVERLOADED. The caller hands the result to file_unlock. */
+ * taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to file_unlock. */
 char *file_lock(const char *path, struct err *err);
 void file_unlock(char *lock); /* NULL is fine; frees */
 static inline void file_cleanup_unlock(char **lock)

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/merge.h"
 
-#include <strings.h>
+#include <ctype.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/schema.h"
 #include "data/json.h"
 
-static bool same_name(const json_t *a, const json_t *b)
+/* A tool's name as settings are compared by it: without blanks around, in lower case. */
+static char *folded_name(const json_t *item)
 {
-	struct span left = span_trim(json_span(a)), right = span_trim(json_span(b));
+	struct span name = span_trim(json_span(item));
+	char *folded = mem_dup(name.data, name.len);
 
-	return left.len == right.len &&
-	       (!left.len || strncasecmp(left.data, right.data, left.len) == 0);
-}
-
-static bool has(const json_t *array, const json_t *item, bool by_name)
-{
-	const json_t *other;
-	size_t i;
-
-	json_array_foreach(array, i, other)
-		if (by_name ? same_name(other, item) : json_equal(other, item))
-			return true;
-	return false;
+	for (size_t i = 0; i < name.len; i++)
+		folded[i] = (char)tolower((unsigned char)folded[i]);
+	return folded;
 }
 
 /* A single value among arrays counts as an array of one. */
@@ -39,10 +32,23 @@ static json_t *as_array(const json_t *value)
 	return array;
 }
 
+/* Whether the item is new to the set, which then has it: an object whose names are the items' texts. */
+static bool add_to_set(json_t *set, const json_t *item)
+{
+	_cleanup_free_ char *text = json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+	if (!text)
+		return true; /* cannot be compared */
+	if (json_object_get(set, text))
+		return false;
+	json_object_set_new_nocheck(set, text, json_true());
+	return true;
+}
+
 static json_t *joined(const json_t *low, const json_t *high, enum setting_merge how)
 {
-	json_t *all = as_array(low), *more = as_array(high), *result;
-	json_t *item;
+	json_t *all = as_array(low), *more = as_array(high), *result, *item;
+	json_auto_t *seen = json_object();
 	size_t i;
 
 	json_array_extend(all, more);
@@ -51,7 +57,7 @@ static json_t *joined(const json_t *low, const json_t *high, enum setting_merge 
 		return all;
 	result = json_array();
 	json_array_foreach(all, i, item)
-		if (!has(result, item, /* by_name= */ false))
+		if (add_to_set(seen, item))
 			json_array_append(result, item);
 	json_decref(all);
 	return result;
@@ -59,12 +65,21 @@ static json_t *joined(const json_t *low, const json_t *high, enum setting_merge 
 
 static json_t *common(const json_t *low, const json_t *high)
 {
+	json_auto_t *names = json_object();
 	json_t *result = json_array(), *item;
 	size_t i;
 
-	json_array_foreach(low, i, item)
-		if (has(high, item, /* by_name= */ true))
+	json_array_foreach(high, i, item) {
+		_cleanup_free_ char *name = folded_name(item);
+
+		json_object_set_new_nocheck(names, name, json_true());
+	}
+	json_array_foreach(low, i, item) {
+		_cleanup_free_ char *name = folded_name(item);
+
+		if (json_object_get(names, name))
 			json_array_append(result, item);
+	}
 	return result;
 }
 

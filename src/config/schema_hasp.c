@@ -44,6 +44,8 @@ static const char rows[] =
 	INTEGER("hasp.waits.idleSeconds", "300",
 	        "The longest that a model's server may send nothing at all, before and in its reply. 10 to "
 	        "3,600.")
+	INTEGER("hasp.waits.lockSeconds", "10",
+	        "The longest wait for a file of the home folder that another hasp has locked. 1 to 300.")
 	INTEGER("hasp.waits.pingSeconds", "900",
 	        "The longest that it may send comments and pings alone. 10 to 7,200.")
 	INTEGER("hasp.waits.replySeconds", "3600",

@@ -315,6 +315,21 @@ int64_t settings_integer(const struct settings *settings, const char *path, int6
 	return json_is_real(value) && real >= -9e15 && real <= 9e15 ? (int64_t)real : fallback;
 }
 
+unsigned settings_wait_ms(const struct settings *settings, const char *path, int64_t fallback_s,
+                          int64_t least_s, int64_t most_s)
+{
+	int64_t seconds = settings_integer(settings, path, fallback_s);
+
+	return (unsigned)(1000 * (seconds < least_s ? least_s :
+	                          seconds > most_s  ? most_s :
+	                                              seconds));
+}
+
+unsigned settings_lock_wait_ms(const struct settings *settings)
+{
+	return settings_wait_ms(settings, "hasp.waits.lockSeconds", 10, 1, 300);
+}
+
 double settings_number(const struct settings *settings, const char *path, double fallback)
 {
 	const json_t *value = settings_get(settings, path);

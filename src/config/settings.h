@@ -71,6 +71,11 @@ const char *settings_string(const struct settings *settings, const char *path,
                             const char *fallback);
 bool settings_bool(const struct settings *settings, const char *path, bool fallback);
 int64_t settings_integer(const struct settings *settings, const char *path, int64_t fallback);
+/* A wait in seconds, kept within its bounds; in ms. */
+unsigned settings_wait_ms(const struct settings *settings, const char *path, int64_t fallback_s,
+                          int64_t least_s, int64_t most_s);
+/* hasp.waits.lockSeconds: the longest wait for another process's lock, for base/flock.h. */
+unsigned settings_lock_wait_ms(const struct settings *settings);
 double settings_number(const struct settings *settings, const char *path, double fallback);
 /* The value of one scope alone, not merged; NULL if it says nothing. Borrowed. */
 const json_t *settings_of_scope(const struct settings *settings, enum settings_scope scope,

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/flock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -144,16 +144,16 @@ static bool append_to_file(const struct saved *saved, struct err *err)
 	return file_replace(saved->path, buf_view(&text), 0600, err);
 }
 
-static bool append_locked(const struct saved *saved, struct err *err)
+static bool append_locked(const struct saved *saved, const struct flock_wait *wait, struct err *err)
 {
 	_cleanup_fd_ int lock = -1;
 
 	if (!file_make_folders(saved->folder, err))
 		return false;
 	lock = open(saved->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock < 0 || flock(lock, LOCK_EX) != 0)
+	if (lock < 0)
 		return err_set_errno(err, errno, "%s cannot be locked", saved->folder);
-	return append_to_file(saved, err);
+	return flock_take(lock, saved->folder, wait, err) && append_to_file(saved, err);
 }
 
 /* ---- the rule ---------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static bool check(const struct saved *saved, struct err *err)
 
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
-                 enum approval_mode mode, struct err *err)
+                 enum approval_mode mode, const struct flock_wait *wait, struct err *err)
 {
 	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
 	const struct saved saved = {
@@ -201,7 +201,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 	if (args_pattern &&
 	    !js_regex_compile_with(span_str(args_pattern), JS_REGEX_BOUNDED, &regex, err))
 		return false;
-	if (!append_locked(&saved, err)) {
+	if (!append_locked(&saved, wait, err)) {
 		js_regex_free(regex);
 		return false;
 	}

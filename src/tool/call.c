@@ -257,8 +257,12 @@ struct begun_call *tool_call_begin(struct session *session, const char *name,
 	begun->call = (struct pending_call){ .tool = tool,
 		                             .arguments = json_incref((json_t *)arguments) };
 	invalid = validate(session, name, &begun->call);
-	if (!invalid && !session_cancelled(session))
+	if (!invalid && !session_cancelled(session)) {
+		json_auto_t *given = begun->call.arguments;
+
+		begun->call.arguments = alias_path_bytes(tool, given);
 		begun->begun = tool->begin(session, begun->call.arguments);
+	}
 	json_decref(invalid);
 	if (begun->begun)
 		return begun;

@@ -34,6 +34,7 @@ void grounded_release(struct grounded *grounded);
 struct tool_services {
 	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */
 	const struct cancel *cancel;
+	unsigned lock_wait_ms;      /* for the lock of another process (base/flock.h); 0: the default */
 	bool interactive;           /* somebody can be asked */
 	bool todos;                 /* write_todos is offered */
 	const char *memory_file;    /* absolute: where save_memory writes; NULL: nowhere */

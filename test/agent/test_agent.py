@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole agent against a strict fake of Gemini's API: real tools on real files."""
+import fcntl
 import hashlib
 import json
 import os
@@ -391,6 +392,27 @@ def test_always_and_save_writes_a_rule(world):
     assert "proceed_always_and_save" in run.told("tool-confirmation-request")[0]["outcomes"]
     assert world.read("a") == "x\n"
     assert "write_file" in (saved / "auto-saved.toml").read_text()
+
+
+def test_always_and_save_gives_up_on_a_lock(world):
+    """Another hasp holds the folder: the call is allowed for this session, and a warning names the folder."""
+    saved = world.path / "policies"
+    saved.mkdir()
+    fd = os.open(saved, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})], [text("Done.")]],
+                        interactive=True, save_folder=str(saved),
+                        settings={"security": {"enablePermanentToolApproval": True},
+                                  "hasp": {"waits": {"lockSeconds": 1}}},
+                        answers=[{"outcome": "proceed_always_and_save"}])
+    finally:
+        os.close(fd)
+    assert world.read("a") == "x\n" and os.listdir(saved) == []
+    notices = [notice["message"] for notice in run.told("notice")]
+    assert any("gives up after 1 s" in notice for notice in notices)
+    assert any("locked by another program for 1 s" in notice and str(saved) in notice
+               for notice in notices)
 
 
 # ---- hooks ---------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ static bool save(struct policy *policy, const struct place *place, const char *t
 {
 	struct err err = ERR_INIT;
 	bool saved = policy_save(policy, place->folder, tool, prefixes, server, pattern,
-	                         MODE_DEFAULT, &err);
+	                         MODE_DEFAULT, NULL, &err);
 
 	if (!saved)
 		assert_true(err.code == ERR_INVALID_ARGUMENT && err.message[0]);

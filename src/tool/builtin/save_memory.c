@@ -9,13 +9,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/flock.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "bus/bus.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/services.h"
@@ -144,33 +145,46 @@ static char *real_file(const char *path)
 	return real ? real : mem_strdup(path);
 }
 
-/* Locks the folder for as long as the descriptor is open; makes it if it is missing. */
-static int lock_folder(const char *file, struct err *err)
+static void wait_publish(void *data, const char *severity, const char *message)
 {
+	json_auto_t *notice = json_pack("{s:s, s:o}", "severity", severity, "message",
+	                                json_cstr(message));
+
+	bus_publish(data, BUS_NOTICE, notice);
+}
+
+/* Locks the folder for as long as the descriptor is open; makes it if it is missing. */
+static int lock_folder(const struct tool_services *services, const char *file, struct err *err)
+{
+	const struct flock_wait wait = { .cancel = services->cancel,
+		                         .max_ms = services->lock_wait_ms,
+		                         .notice = wait_publish, .data = services->bus };
 	_cleanup_free_ char *folder = mem_dup(file, (size_t)(strrchr(file, '/') - file));
-	int fd;
+	_cleanup_fd_ int fd = -1;
 
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
 		err_set_errno(err, errno, "Cannot make %s", folder);
 		return -1;
 	}
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+	if (fd < 0)
 		err_set_errno(err, errno, "Cannot lock %s", folder);
-	return fd;
+	else if (flock_take(fd, folder, &wait, err))
+		return fd_steal(&fd);
+	return -1;
 }
 
 /* *ret_known: it was there already. */
-static bool remember(const char *file, struct span fact, bool *ret_known, struct err *err)
+static bool remember(const struct tool_services *services, struct span fact, bool *ret_known,
+                     struct err *err)
 {
-	_cleanup_free_ char *path = real_file(file);
+	_cleanup_free_ char *path = real_file(services->memory_file);
 	_cleanup_file_text_ struct file_text old = { 0 };
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
-	_cleanup_fd_ int lock = lock_folder(path, err);
+	_cleanup_fd_ int lock = lock_folder(services, path, err);
 	struct section section;
 
-	if (lock < 0 || err->code != ERR_NONE ||
-	    !file_read(path, LIMIT_MEMORY_FILE_BYTES, &old, err))
+	if (lock < 0 || !file_read(path, LIMIT_MEMORY_FILE_BYTES, &old, err))
 		return false;
 	section = find_section(file_text_span(&old), fact);
 	*ret_known = section.known;
@@ -210,7 +224,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 		put_line(fact, &line);
 	if (err.code == ERR_NONE && !line.len)
 		err_set(&err, ERR_INVALID_ARGUMENT, "There is no fact in \"fact\".");
-	if (err.code != ERR_NONE || !remember(file, buf_view(&line), &known, &err))
+	if (err.code != ERR_NONE || !remember(session->services, buf_view(&line), &known, &err))
 		return tool_failure(&err);
 	return done(file, known);
 }

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits for what another program holds: each has a ceiling, is shown, and ends when the run is cancelled."""
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+
+import pytest
+from fake_gemini import call, text
+from terminal import Terminal
+
+
+@contextlib.contextmanager
+def locked(path):
+    """As another hasp, that does not get on, holds it."""
+    flags = os.O_RDONLY if os.path.isdir(path) else os.O_RDWR | os.O_CREAT
+    fd = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def write_call(name):
+    return call("write_file", {"file_path": name, "content": "x\n"})
+
+
+MEMORY = call("save_memory", {"fact": "Tabs."})
+
+
+def checkpoints_lock(world):
+    """Of the project's repository of checkpoints, which a first run makes."""
+    world.settings(general={"checkpointing": {"enabled": True}})
+    world.run([[write_call("first")], [text("Done.")]], "-p", "Go.", "--yolo")
+    (repository,) = world.home.glob(".gemini/history/*/.git")
+    return repository.parent / "hasp.lock"
+
+
+def set_wait(world, seconds, **settings):
+    world.settings(hasp={"waits": {"lockSeconds": seconds}}, **settings)
+
+
+def test_save_memory_gives_up_on_a_lock_and_names_it(world):
+    set_wait(world, 1)
+    with locked(world.home / ".gemini"):
+        done = world.run([[MEMORY], [text("Busy.")]], "-p", "Go.", "--yolo", timeout=30)
+    (result,) = done.results()
+    assert result["error"]["code"] == "busy"
+    assert str(world.home / ".gemini") in result["message"] and "try again" in result["message"]
+    assert not (world.home / ".gemini" / "GEMINI.md").exists()
+
+
+def test_an_edit_is_made_when_its_checkpoint_cannot_be(world):
+    lock = checkpoints_lock(world)
+    set_wait(world, 1, general={"checkpointing": {"enabled": True}})
+    with locked(lock):
+        done = world.run([[write_call("second")], [text("Done.")]], "-p", "Go.", "--yolo", timeout=30)
+    assert done.code == 0 and str(lock) in done.err
+    assert world.read("second") == "x\n"
+    notes = world.command("checkpoint", "list").json
+    assert [len(note["files"]) for note in notes] == [1]
+
+
+@pytest.mark.parametrize("kind", ["memory", "checkpoint"])
+def test_a_signal_ends_the_wait_for_a_lock_and_the_terminal_shows_it(world, kind):
+    """The ceiling is five minutes, so it is the signal that ends the run."""
+    lock = checkpoints_lock(world) if kind == "checkpoint" else world.home / ".gemini"
+    set_wait(world, 300, general={"checkpointing": {"enabled": kind == "checkpoint"}},
+             **({} if kind == "memory" else {"model": {}}))
+    step = [MEMORY] if kind == "memory" else [write_call("second")]
+    with world.fake([step]) as server, locked(lock):
+        argv = world.argv(server, ["-p", "Go.", "--yolo"])
+        with Terminal(argv, world.root, world.environment(server), columns=400) as terminal:
+            terminal.wait_for(b"another program has locked")
+            assert b"Waiting for %s" % str(lock).encode() in terminal.output
+            assert b"gives up after 300 s" in terminal.output
+            os.kill(terminal.pid, signal.SIGINT)
+            code, _ = terminal.finish()
+    assert code == 130
+
+
+def test_a_signal_ends_asking_for_the_models_limits(world):
+    """hasp asks a provider for that for three seconds at most; the quickest of some tries counts, for on a busy
+    machine one alone may take longer."""
+    quickest = 60
+    for _ in range(3):
+        with world.fake([{"reply": [call("list_directory", {"dir_path": "."})],
+                          "usage": {"promptTokenCount": 9000}}]) as server:
+            begun = []
+
+            def silent(request):
+                begun.append(time.monotonic())
+                return {"status": 404, "error": b"{}", "delay": 30}
+            server.listed = silent
+            process = world.start(server, "-p", "Go.", "-o", "stream-json", "--yolo")
+            while not begun:
+                assert process.poll() is None
+                time.sleep(0.005)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=60)
+            quickest = min(quickest, time.monotonic() - begun[0])
+            assert process.returncode == 130
+            assert json.loads(out.splitlines()[-1])["error"]["type"] == "FatalCancellationError"
+    assert quickest < 2.5
