@@ -73,9 +73,9 @@ static json_t *whole_input(struct hooks *hooks, enum hook_event event, const jso
 	clock_timestamp(now);
 	json_object_set_new(whole, "session_id", json_text(span_str(hooks->session_id)));
 	pthread_mutex_lock(&hooks->lock);
-	json_object_set_new(whole, "transcript_path", json_text(span_str(hooks->transcript_path)));
+	json_object_set_new(whole, "transcript_path", json_name(hooks->transcript_path));
 	pthread_mutex_unlock(&hooks->lock);
-	json_object_set_new(whole, "cwd", json_text(span_str(hooks->cwd ? hooks->cwd : "")));
+	json_object_set_new(whole, "cwd", json_name(hooks->cwd ? hooks->cwd : ""));
 	json_object_set_new(whole, "hook_event_name", json_string(hook_event_name(event)));
 	json_object_set_new(whole, "timestamp", json_string(now));
 	if (input)

@@ -51,7 +51,7 @@ struct hook_group {
 struct hooks {
 	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
-	json_t *disabled;       /* array or NULL */
+	json_t *disabled;       /* an object with their names: there may be many, and each hook asks */
 	bool enabled, project_trusted, told_untrusted;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;

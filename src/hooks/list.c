@@ -71,6 +71,17 @@ static void free_list(char **list)
 	free(list);
 }
 
+static json_t *disabled_set(const json_t *names)
+{
+	json_t *set = json_object(), *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		if (json_is_string(name))
+			json_object_set_new_nocheck(set, json_string_value(name), json_true());
+	return set;
+}
+
 struct hooks *hooks_new(const struct hooks_options *options)
 {
 	struct hooks *hooks = mem_alloc(1, sizeof(*hooks));
@@ -82,7 +93,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->plans_folder = copy(options->plans_folder);
 	hooks->trust_file = copy(options->trust_file);
 	hooks->environment = copy_list(options->environment);
-	hooks->disabled = options->disabled ? json_deep_copy(options->disabled) : NULL;
+	hooks->disabled = disabled_set(options->disabled);
 	hooks->enabled = options->enabled;
 	hooks->project_trusted = options->project_trusted;
 	hooks->notice = options->notice;
@@ -191,13 +202,7 @@ struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, c
 
 static bool is_disabled(const struct hooks *hooks, const char *name)
 {
-	size_t i;
-	json_t *entry;
-
-	json_array_foreach(hooks->disabled, i, entry)
-		if (*name && json_is_string(entry) && strcmp(json_string_value(entry), name) == 0)
-			return true;
-	return false;
+	return *name && json_object_get(hooks->disabled, name);
 }
 
 struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum hook_source source)

@@ -10,6 +10,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "serve/internal.h"
 
@@ -22,11 +24,16 @@ struct completion {
 	size_t total;
 };
 
+/* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes of
+ * their own: a client that escapes what we show of such a name asks for another file, so it is left out. */
 static void add_value(struct completion *completion, const char *value)
 {
+	if (completion->template && !utf8_valid(span_str(value)))
+		return;
 	completion->total++;
 	if (json_array_size(completion->values) < VALUES_MAX)
-		json_array_append_new(completion->values, json_cstr(value));
+		json_array_append_new(completion->values,
+		                      completion->template ? json_cstr(value) : json_name(value));
 }
 
 /* One entry beneath `folder`, which was typed as `typed` (with its last slash). */
@@ -155,7 +162,11 @@ void complete_argument(struct mcp_call *call, void *serve)
 	if (usable && wants_path(json_object_get(params, "ref"), argument, &completion.template)) {
 		opened = conversation_open(mcp_call_session(call), call);
 		completion.provider = opened->provider;
-		complete_path(&completion, value.data ? value.data : "");
+		_cleanup_free_ char *typed = completion.template ?
+			mem_dup(value.data ? value.data : "", value.len) :
+			name_of(value.data ? value.data : "");
+
+		complete_path(&completion, typed);
 		opened_put(opened);
 	}
 	mcp_call_result(call, json_pack("{s:{s:o, s:I, s:b}}", "completion", "values",

@@ -353,7 +353,7 @@ static json_t *news_of(const struct opened *opened)
 	const char *root;
 
 	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++)
-		json_array_append_new(roots, json_cstr(root));
+		json_array_append_new(roots, json_name(root));
 	json_object_set_new(news, "message", json_string("The workspace is open."));
 	json_object_set_new(news, "roots", roots);
 	json_object_set_new(news, "sandbox", json_cstr(sandbox_level_name(info->level)));

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "data/json.h"
 #include "rpc/message.h"
 #include "serve/internal.h"
@@ -242,7 +243,8 @@ void prompts_get(struct mcp_call *call, void *data)
 	const json_t *arguments = mcp_call_arguments(call);
 	const struct prompt *prompt = find(mcp_call_name(call), &serve->names);
 	const struct prompt_argument *absent = prompt ? missing_argument(prompt, arguments) : NULL;
-	const char *path = json_string_value(json_object_get(arguments, "path"));
+	const char *shown = json_string_value(json_object_get(arguments, "path"));
+	_cleanup_free_ char *path = shown ? name_of(shown) : NULL;
 	json_auto_t *messages = json_array();
 	struct err err = ERR_INIT;
 	bool missing = false;

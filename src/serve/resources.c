@@ -60,7 +60,7 @@ static void cursor_write(struct buf *out, size_t root, const char *after)
 /* A name of any bytes as JSON. */
 static void print_name(struct buf *out, const char *name)
 {
-	json_auto_t *text = json_cstr(name);
+	json_auto_t *text = json_name(name);
 
 	json_print(out, text, 0);
 }

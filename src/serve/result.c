@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
 #include "data/json.h"
 #include "serve/uri.h"
 
@@ -15,9 +17,10 @@ static const char media_many_message[] =
 static void print_blob(struct buf *out, const json_t *file, const json_t *data)
 {
 	_cleanup_buf_ struct buf uri = BUF_INIT(LIMIT_PATH_BYTES * 4);
-	const char *path = json_string_value(json_object_get(file, "file_path"));
+	const char *shown = json_string_value(json_object_get(file, "file_path"));
+	_cleanup_free_ char *path = name_of(shown ? shown : "/");
 
-	uri_from_path(&uri, path ? path : "/");
+	uri_from_path(&uri, path);
 	buf_str(out, "{\"uri\":");
 	json_print_string(out, buf_view(&uri));
 	buf_str(out, ",\"mimeType\":");

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -180,6 +181,100 @@ def test_a_rule_on_such_a_path_holds(hostile):
         done = hostile.run([[call("read_file", {"file_path": path})], [text("Done.")]], "-p", "x")
         assert hashlib.sha256(b"caf\xe9.txt").hexdigest() not in done.said(), path
         assert "polic" in done.said().lower(), path
+
+
+# ---- checkpoints and hooks ------------------------------------------------------------------------
+
+KEPT = [b"caf\xe9.txt", b"one\ntwo", b"own\\xe9", b'say "hi"', b"esc\x1b[31mred\x07", b"plain",
+        FOLDER + b"/caf\xe9.txt"]
+
+
+def shown_as(name):
+    """As a model writes it."""
+    return NAMES.get(name) or name.replace(FOLDER, SHOWN.encode("latin-1")).decode(
+        "latin-1").replace("\xe9", "\\xe9")
+
+
+def bytes_of(shown):
+    """The rule that docs/hooks.md gives to hooks."""
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda escape: bytes([int(escape[1], 16)]), shown.encode())
+
+
+def edits(world):
+    """Calls that give each of KEPT another content and then make a new file; what there was is returned."""
+    before = {}
+    for i, name in enumerate(KEPT):
+        path = os.fsencode(world.root) + b"/" + name
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        before[name] = b"before %d\xe9\r\n" % i if i % 2 else b"before %d\n" % i
+        with open(path, "wb") as file:
+            file.write(before[name])
+    return before, [call("write_file", {
+        "file_path": shown_as(name), "content": "after\n",
+        "base_content_sha256": hashlib.sha256(before[name]).hexdigest()}) for name in KEPT]
+
+
+def contents(world):
+    found = {}
+    for name in KEPT:
+        with open(os.fsencode(world.root) + b"/" + name, "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+def test_checkpoints_bring_back_names_and_contents(world):
+    world.settings(general={"checkpointing": {"enabled": True}})
+    before, calls = edits(world)
+    new = call("write_file", {"file_path": "new\\xff", "content": "x\n"})
+    done = world.run([[step] for step in [*calls, new]] + [[text("Done.")]], "-p", "x", "--yolo")
+    assert (done.code, done.err) == (0, "")
+    after = contents(world)
+    assert {content.strip() for content in after.values()} == {b"after"}  # line ends are kept
+    names = set(os.listdir(os.fsencode(world.root)))
+    listed = json.loads(hasp(world, "checkpoint", "list").stdout)
+    assert [bytes_of(note["files"][0]["path"]) for note in listed] == [
+        os.fsencode(world.root) + b"/" + name for name in [*KEPT, b"new\xff"]]
+    back = json.loads(hasp(world, "checkpoint", "restore", listed[0]["id"], "--json").stdout)
+    assert back["success"] is True and contents(world) == before
+    assert set(os.listdir(os.fsencode(world.root))) == names - {b"new\xff"}
+    assert {bytes_of(file["path"]) for file in back["files"]} == {
+        os.fsencode(world.root) + b"/" + name for name in [*KEPT, b"new\xff"]}
+    hasp(world, "checkpoint", "restore", back["undo"], "--json")
+    assert contents(world) == after and set(os.listdir(os.fsencode(world.root))) == names
+
+
+HOOK = """import json, sys
+with open(%r, "a") as log:
+    log.write(json.dumps(json.loads(sys.stdin.buffer.read().decode())) + "\\n")
+"""
+
+
+@pytest.mark.parametrize("where", [b"caf\xe9", b"own\\xe9", b'one\n"two"\x1b'])
+def test_a_hook_finds_the_files_that_it_is_told_of(tmp_path, where):
+    """Its input is JSON in UTF-8; the names in it, read by the rule of the document, are those on the disk."""
+    top = os.fsencode(tmp_path) + b"/" + where
+    os.mkdir(top)
+    world = World(tmp_path / os.fsdecode(where))
+    log = tmp_path / "log"
+    (tmp_path / "hook.py").write_text(HOOK % str(log))
+    hook = [{"hooks": [{"type": "command", "command": "python3 %s/hook.py" % tmp_path}]}]
+    world.settings(hooks={"BeforeTool": hook, "AfterTool": hook})
+    before, calls = edits(world)
+    reads = [call("read_file", {"file_path": shown_as(name)}) for name in KEPT]
+    done = world.run([[step] for step in [*calls, *reads]] + [[text("Done.")]], "-p", "x", "--yolo")
+    assert (done.code, done.err) == (0, "")
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(told) == 4 * len(KEPT)
+    root = os.fsencode(world.root)
+    for input in told:
+        assert bytes_of(input["cwd"]) == root
+        assert os.path.exists(bytes_of(input["transcript_path"]))
+    for i, name in enumerate(2 * KEPT):
+        for input in told[2 * i:2 * i + 2]:
+            assert os.path.join(root, bytes_of(input["tool_input"]["file_path"])) == root + b"/" + name
+    for i, name in enumerate(KEPT):
+        response = told[2 * len(KEPT) + 2 * i + 1]["tool_response"]
+        assert "after" in json.dumps(response)
 
 
 def test_the_mention_and_the_argument_of_such_a_name(hostile):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from conftest import HASP, SANITIZED
+from fake_gemini import call
 
 SECONDS = 120 if SANITIZED else 20
 
@@ -55,6 +56,24 @@ def test_rules_of_a_policy(world):
         '[[rule]]\ntoolName = "t%d"\ndecision = "deny"\npriority = %d\n' % (i, i % 1000)
         for i in range(4000)))
     hasp(world, "policy", "list")
+
+
+@pytest.mark.parametrize("where", ["home", "project"])
+def test_hooks(world, where):
+    """More than there may be, in groups of their own, and many names that are disabled."""
+    groups = [{"matcher": "list|t%d" % i, "hooks": [
+        {"type": "command", "name": "n%d" % i, "command": "exit 7"}]} for i in range(3000)]
+    world.settings(where, hooks={"BeforeTool": groups})
+    if where == "project":
+        hasp(world, "hooks", "trust")
+    world.settings(hooksConfig={"disabled": ["x%d" % i for i in range(150000)]},
+                   **({"hooks": {"BeforeTool": groups}} if where == "home" else {}))
+    listed = hasp(world, "hooks", "list")
+    assert 900 < listed.count(b"command: exit 7") < 1100
+    with world.fake([[call("list_directory", {"dir_path": "."})], [{"text": "Done."}]]) as server:
+        done = subprocess.run([HASP, "-p", "x"], env=world.environment(server), cwd=world.root, timeout=600,
+                              stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limit)
+    assert (done.returncode, done.stdout) == (0, b"Done.\n"), done.stderr[-500:]
 
 
 def session(lines):
