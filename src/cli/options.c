@@ -121,6 +121,12 @@ static const struct flag serve_flags[] = {
 	  .help = "what edits answer with by default: full, diff or none",
 	  .man = "What the answer of an edit carries when the call does not say: the full new "
 		 "content (the default), a diff, or none. Less saves the model's context." },
+	{ .id = FLAG_OUTPUT_SCHEMAS, .name = "output-schemas",
+	  .help = "tell every client the schemas of results too (for clients that check them)",
+	  .man = "Puts the schema of its results beside each tool in tools/list, for clients that "
+		 "check structuredContent against it. They are two thirds of the list, and no "
+		 "model needs them; without this flag a client gets them that asks, by "
+		 "\"hasp/outputSchemas\": true in the _meta of tools/list." },
 	DURABILITY_FLAG,
 	SANDBOX_FLAGS("each tool"),
 	WORKER_FLAG,

@@ -116,6 +116,7 @@ static bool make_serve(struct service *service, struct err *err)
 		.names.prefix = invocation_value(invocation, FLAG_TOOL_PREFIX),
 		.names.read_only = invocation_has(invocation, FLAG_READ_ONLY),
 		.confirm = confirm_when(invocation),
+		.output_schemas = invocation_has(invocation, FLAG_OUTPUT_SCHEMAS),
 		.open = open_workspace,
 		.open_data = &service->confinement,
 	};

@@ -57,7 +57,7 @@ static char *tool_text(const struct mcp_tool *tool, json_t *schema, enum tool_sh
 	set_text(object, "title", shape >= TOOL_TITLED ? tool->title : NULL);
 	set_text(object, "description", tool->description);
 	json_object_set(object, "inputSchema", schema);
-	set_parsed(object, "outputSchema", shape >= TOOL_TITLED ? tool->output_schema : NULL);
+	set_parsed(object, "outputSchema", shape >= TOOL_WHOLE ? tool->output_schema : NULL);
 	set_parsed(object, "annotations", shape >= TOOL_ANNOTATED ? tool->annotations : NULL);
 	return printed(object);
 }
@@ -164,20 +164,22 @@ static bool page_start(const struct catalog *catalog, const char *cursor, size_t
 }
 
 bool catalog_list_tools(const struct catalog *catalog, const struct version *version,
-                        const char *cursor, struct buf *out, struct refusal *refusal)
+                        const struct catalog_page *asked, struct buf *out, struct refusal *refusal)
 {
+	bool whole = asked->output_schemas || !catalog->offer->output_schemas_asked;
+	enum tool_shape shape = whole || version->tools < TOOL_WHOLE ? version->tools : TOOL_TITLED;
 	size_t count = catalog->offer->tool_count;
 	unsigned page = catalog->offer->page_size;
 	size_t start, end;
 
-	if (!page_start(catalog, cursor, &start, refusal))
+	if (!page_start(catalog, asked->cursor, &start, refusal))
 		return false;
 	end = page && count - start > page ? start + page : count;
 	buf_str(out, "{\"tools\":[");
 	for (size_t i = start; i < end; i++) {
 		if (i > start)
 			buf_char(out, ',');
-		buf_str(out, catalog->tools[i].text[version->tools]);
+		buf_str(out, catalog->tools[i].text[shape]);
 	}
 	buf_char(out, ']');
 	if (end < count)

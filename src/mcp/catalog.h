@@ -40,10 +40,15 @@ const struct tool_entry *catalog_tool(const struct catalog *catalog, const char 
 /* The prompt's object in the offer, borrowed; NULL when there is none of the name. */
 const json_t *catalog_prompt(const struct catalog *catalog, const char *name);
 
-/* Results, appended as text. The cursor is NULL for the first page; false with `refusal` when
- * it is none that was given out. */
+/* What a request for tools/list asks for. */
+struct catalog_page {
+	const char *cursor;  /* NULL: the first page */
+	bool output_schemas; /* also where an offer has them for those who ask alone */
+};
+
+/* Results, appended as text. False with `refusal` when the cursor is none that was given out. */
 bool catalog_list_tools(const struct catalog *catalog, const struct version *version,
-                        const char *cursor, struct buf *out, struct refusal *refusal);
+                        const struct catalog_page *asked, struct buf *out, struct refusal *refusal);
 void catalog_list_prompts(const struct catalog *catalog, struct buf *out);
 void catalog_initialize(const struct catalog *catalog, const struct version *version,
                         struct buf *out);

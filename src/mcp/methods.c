@@ -90,11 +90,15 @@ static bool answer_set_level(struct mcp_call *call, struct refusal *refusal)
 static bool answer_list_tools(struct mcp_call *call, struct refusal *refusal)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	const json_t *meta = json_object_get(call->params, "_meta");
+	const struct catalog_page asked = {
+		.cursor = call->cursor,
+		.output_schemas = json_is_true(json_object_get(meta, MCP_META_OUTPUT_SCHEMAS)),
+	};
 
 	if (!call->peer->server->offer->tools)
 		return unknown_method(call, refusal);
-	if (!catalog_list_tools(call->peer->server->catalog, call->version, call->cursor, &out,
-	                        refusal))
+	if (!catalog_list_tools(call->peer->server->catalog, call->version, &asked, &out, refusal))
 		return false;
 	call_answer_text(call, buf_view(&out));
 	return true;

@@ -70,6 +70,8 @@ struct mcp_session_info {
 	struct mcp_peer *peer; /* for mcp_notify_...; NULL when stateless */
 };
 
+#define MCP_META_OUTPUT_SCHEMAS "hasp/outputSchemas"
+
 /* Everything a server offers. Borrowed, and unchanged while the server lives. Handlers that
  * are NULL are not offered, nor is the capability declared. `data` goes to all of them. */
 struct mcp_offer {
@@ -103,6 +105,8 @@ struct mcp_offer {
 	void (*end)(void *session); /* after its last call has finished */
 
 	unsigned page_size; /* of tools/list; 0: all on one page */
+	/* Output schemas are in tools/list only when its _meta has MCP_META_OUTPUT_SCHEMAS: true. */
+	bool output_schemas_asked;
 };
 
 /* The offer and the loop and pool are borrowed and must outlive the server. */
@@ -191,7 +195,10 @@ enum mcp_code {
 void mcp_call_hold(struct mcp_call *call);
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
 /* Whether answers of this call go onto a stream that all calls share: only there do several arrive
- * together.  Others belong to an exchange of their own, which its client may leave at any time. */
+ * together.  Others belong to an exchange of their own, which its client may leave at any time: what was
+ * begun for it would go on until the worker has answered, and a client that comes back at once and uses
+ * the call's id again would be refused, because it is under way (some milliseconds; test/mcp/test_http.py,
+ * clients that leave in the middle). */
 bool mcp_call_shares_stream(const struct mcp_call *call);
 /* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
  * loop's thread, as such a handler, when what has arrived with it has been looked at; also if the

@@ -8,14 +8,14 @@
 #include "rpc/message.h"
 
 static const struct version versions[] = {
-	{ .name = "2026-07-28", .stateless = true, .tools = TOOL_TITLED, .structured = true,
+	{ .name = "2026-07-28", .stateless = true, .tools = TOOL_WHOLE, .structured = true,
 	  .completions = true, .progress_message = true, .titles = true, .website = true,
 	  .elicitation = true, .elicitation_url = true, .result_type = true,
 	  .not_found = RPC_INVALID_PARAMS },
-	{ .name = "2025-11-25", .tools = TOOL_TITLED, .structured = true, .completions = true,
+	{ .name = "2025-11-25", .tools = TOOL_WHOLE, .structured = true, .completions = true,
 	  .progress_message = true, .titles = true, .website = true, .elicitation = true,
 	  .elicitation_url = true, .not_found = MCP_RESOURCE_NOT_FOUND },
-	{ .name = "2025-06-18", .tools = TOOL_TITLED, .structured = true, .completions = true,
+	{ .name = "2025-06-18", .tools = TOOL_WHOLE, .structured = true, .completions = true,
 	  .progress_message = true, .titles = true, .elicitation = true,
 	  .not_found = MCP_RESOURCE_NOT_FOUND },
 	{ .name = "2025-03-26", .batches = true, .tools = TOOL_ANNOTATED, .completions = true,

@@ -13,13 +13,13 @@
 #include <stddef.h>
 
 /* Which members a tool has in tools/list. */
-enum tool_shape { TOOL_PLAIN, TOOL_ANNOTATED, TOOL_TITLED, TOOL_SHAPES };
+enum tool_shape { TOOL_PLAIN, TOOL_ANNOTATED, TOOL_TITLED, TOOL_WHOLE, TOOL_SHAPES };
 
 struct version {
 	const char *name;
 	bool stateless;        /* each request carries its version; no initialize */
 	bool batches;          /* JSON-RPC batches */
-	enum tool_shape tools; /* annotations; title and outputSchema too */
+	enum tool_shape tools; /* annotations; title too (TITLED); outputSchema too (WHOLE) */
 	bool structured;       /* results of tools have structuredContent */
 	bool completions;      /* the capability has a name */
 	bool progress_message; /* notifications/progress has a message */

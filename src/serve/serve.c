@@ -49,6 +49,7 @@ static void make_offer(struct serve *serve)
 		.subscribe = conversation_subscribe,
 		.unsubscribe = conversation_unsubscribe,
 		.no_list_changes = true,
+		.output_schemas_asked = !serve->options.output_schemas,
 		.prompts = serve->prompts,
 		.get_prompt = prompts_get,
 		.complete = complete_argument,

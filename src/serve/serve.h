@@ -42,6 +42,7 @@ struct serve_options {
 	} confirm;
 	const char *confinement; /* NULL, or sentences that tell the model how it is confined */
 	enum return_content return_content;
+	bool output_schemas; /* in each tools/list, not only for clients that ask (mcp/server.h) */
 	/* Opens a workspace. On any thread; *ret_recovered as in workerd/inprocess.h. */
 	bool (*open)(void *data, const char *const *roots, size_t count, struct provider **ret,
 	             size_t *ret_recovered, struct err *err);

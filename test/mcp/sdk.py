@@ -6,6 +6,9 @@
         call = client.begin("call", name="read_file", arguments={...})
         client.finish(call)             # raises SdkError with the client's own error
         client.event("progress", of=call)
+
+Clients of one version of the SDK live in one process, a Host, which is started by the first of
+them.  sdk.end_hosts() ends these processes, and fails where one does not end well.
 """
 
 import json
@@ -27,22 +30,75 @@ class SdkError(Exception):
         self.code, self.data = error.get("code"), error.get("data")
 
 
-class Sdk:
-    def __init__(self, sdk, mode=None, **options):
-        if mode and mode not in ("auto", "legacy"):
-            mode = {"pin": mode}
-        given = {"home": str(npm_peers.folder("sdk")), "sdk": sdk, "mode": mode, **options}
+class Host:
+    """The process of all clients of one version."""
+
+    running = {}  # by version of the SDK
+
+    @classmethod
+    def of(cls, sdk):
+        if sdk not in cls.running:
+            cls.running[sdk] = cls(sdk)
+        return cls.running[sdk]
+
+    def __init__(self, sdk):
+        self._sdk, self._clients, self._last = sdk, {}, 0
         self._process = subprocess.Popen(
-            [npm_peers.node(), Path(__file__).with_name("sdk_client.mjs"), json.dumps(given)],
+            [npm_peers.node(), Path(__file__).with_name("sdk_client.mjs"),
+             json.dumps({"home": str(npm_peers.folder("sdk")), "sdk": sdk})],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._answers, self._lines, self._last = {}, queue.Queue(), 0
-        self.events = []  # those that nobody waited for yet
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self._process.stdout:
-            self._lines.put(json.loads(line))
-        self._lines.put(None)
+            message = json.loads(line)
+            if message["client"] in self._clients:
+                self._clients[message["client"]].put(message)
+        for lines in list(self._clients.values()):
+            lines.put(None)
+
+    def join(self, lines, options):
+        """Opens a client whose messages go to the queue `lines`; its number."""
+        self._last += 1
+        self._clients[self._last] = lines
+        self.tell(self._last, open=options)
+        return self._last
+
+    def leave(self, client):
+        self._clients.pop(client, None)
+
+    def tell(self, client, **message):
+        self._process.stdin.write(json.dumps({"client": client, **message}) + "\n")
+        self._process.stdin.flush()
+
+    def kill(self):
+        """Ends it with all its clients; the next client gets another process."""
+        self.running.pop(self._sdk, None)
+        self._process.kill()
+        self._process.wait()
+
+    def end(self):
+        self.running.pop(self._sdk, None)
+        self._process.stdin.close()
+        try:
+            assert self._process.wait(timeout=SECONDS) == 0
+        finally:
+            self._process.kill()
+
+
+def end_hosts():
+    for host in list(Host.running.values()):
+        host.end()
+
+
+class Sdk:
+    def __init__(self, sdk, mode=None, **options):
+        if mode and mode not in ("auto", "legacy"):
+            mode = {"pin": mode}
+        self._answers, self._lines, self._last = {}, queue.Queue(), 0
+        self.events = []  # those that nobody waited for yet
+        self._host = Host.of(sdk)
+        self._number = self._host.join(self._lines, {"mode": mode, **options})
 
     def _next(self):
         """Takes one line in; false when there will be no more."""
@@ -52,6 +108,7 @@ class Sdk:
             raise AssertionError("the SDK's client is silent; events: %s" % self.events) from None
         if message is None:
             return False
+        del message["client"]
         if "event" in message:
             self.events.append(message)
         else:
@@ -60,24 +117,27 @@ class Sdk:
 
     def __enter__(self):
         self._next()
+        if self.events != [{"event": "connected"}]:
+            self._host.kill()
         assert self.events == [{"event": "connected"}], self.events
         self.events.clear()
         return self
 
     def __exit__(self, kind, *_):
+        ended = False
         try:
             if kind is None:
                 self.do("end")
-                assert self._process.wait(timeout=SECONDS) == 0
+                ended = True
                 assert self.seen("error") == []
         finally:
-            self._process.kill()
-            self._process.wait()
+            self._host.leave(self._number)
+            if not ended:
+                self._host.kill()  # whatever state it is in
 
     def begin(self, what, **arguments):
         self._last += 1
-        self._process.stdin.write(json.dumps({"id": self._last, "do": what, **arguments}) + "\n")
-        self._process.stdin.flush()
+        self._host.tell(self._number, id=self._last, do=what, **arguments)
         return self._last
 
     def finish(self, call):

@@ -506,7 +506,7 @@ def test_every_version_before_2026_is_spoken(wire, version):
     result = wire.initialize(version)
     assert result["protocolVersion"] == version
     assert result["serverInfo"]["name"] and result["capabilities"]["tools"] is not None
-    tools = wire.request("tools/list")["tools"]
+    tools = wire.request("tools/list", {"_meta": {"hasp/outputSchemas": True}})["tools"]
     titled = version >= "2025-06-18"
     assert all(("outputSchema" in tool) == titled for tool in tools)
     assert all(("annotations" in tool) == (version >= "2025-03-26") for tool in tools)

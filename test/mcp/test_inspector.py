@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+import tempfile
 
 import pytest
 
@@ -15,9 +16,9 @@ import tool_calls
 from conftest import HASP
 
 SECONDS = 120
+COMPILED = tempfile.TemporaryDirectory(prefix="hasp-inspector-")  # its own code, for all runs
 WAYS = [("stdio", "legacy"), ("stdio", "modern"), ("http", "legacy"), ("http", "modern")]
-if "ASAN_OPTIONS" in os.environ:  # each transport and each era, not all pairs
-    WAYS = WAYS[::3]
+EACH = WAYS[::3]  # each transport and each era, not all pairs
 
 
 class Inspector:
@@ -27,10 +28,10 @@ class Inspector:
         self.folder, self.port = folder, port
         self.argv = [npm_peers.package("inspector", ".bin/mcp-inspector"), "--cli", "--format",
                      "json", "--protocol-era", era]
-        self.env = npm_peers.environment(HOME=str(home))
+        self.env = npm_peers.environment(HOME=str(home), NODE_COMPILE_CACHE=COMPILED.name)
 
     def run(self, *arguments):
-        target = ["--", HASP, "serve", "mcp"]
+        target = ["--", HASP, "serve", "mcp", "--output-schemas"]
         if self.port:
             target = ["--transport", "http", "--server-url",
                       "http://127.0.0.1:%d/mcp" % self.port,
@@ -51,7 +52,8 @@ def inspector(request, tmp_path):
     transport, era = request.param
     folder = tool_calls.workspace(tmp_path)
     with contextlib.ExitStack() as stack:
-        port = stack.enter_context(served.http(folder)) if transport == "http" else None
+        port = stack.enter_context(
+            served.http(folder, arguments=["--output-schemas"])) if transport == "http" else None
         yield Inspector(folder, tmp_path, era, port)
 
 
@@ -65,7 +67,9 @@ def test_every_tool_is_listed_without_a_complaint_about_its_schema(inspector):
         assert tool["outputSchema"]["type"] == "object" and tool["annotations"]
 
 
+@pytest.mark.parametrize("inspector", EACH, ids="-".join, indirect=True)
 def test_every_tool_can_be_called(inspector):
+    """One run for each tool; all tools in all pairs are called in test_sdk.py."""
     for call in tool_calls.calls(alone=True):
         result = inspector.do("tools/call", "--tool-name", call.name,
                               "--tool-args-json", json.dumps(call.arguments))

@@ -16,7 +16,7 @@ import pytest
 import served
 import tool_calls
 from conftest import HASP
-from sdk import Sdk, SdkError
+from sdk import Sdk, SdkError, end_hosts
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 CLIENTS = {"sdk1": (1, None, OLD), "sdk2": (2, "legacy", OLD), "sdk2-stateless": (2, NEW, NEW)}
@@ -47,6 +47,12 @@ class Place:
         return self.stack.enter_context(Sdk(self.sdk, self.mode, **options))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def hosts():
+    yield
+    end_hosts()
+
+
 @pytest.fixture(params=WAYS, ids="-".join)
 def place(request, tmp_path):
     with contextlib.ExitStack() as stack:
@@ -55,7 +61,7 @@ def place(request, tmp_path):
 
 @pytest.fixture
 def client(place):
-    return place.connect()
+    return place.connect("--output-schemas")
 
 
 def uri(path):

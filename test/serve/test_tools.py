@@ -9,7 +9,7 @@ import zlib
 import jsonschema
 import pytest
 
-from conftest import HASP, Client, Refused
+from conftest import HASP, STATELESS, Client, Refused
 
 DIFF = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
 
@@ -22,8 +22,11 @@ def png():
         chunk(b"IDAT", zlib.compress(b"\0\0\0\0")) + chunk(b"IEND", b"")
 
 
-def tools_of(client):
-    return {tool["name"]: tool for tool in client.request("tools/list")["tools"]}
+ASKING = {"_meta": {"hasp/outputSchemas": True}}
+
+
+def tools_of(client, params=None):
+    return {tool["name"]: tool for tool in client.request("tools/list", params)["tools"]}
 
 
 # name, arguments; each is called in a workspace with a few files
@@ -77,7 +80,7 @@ def test_results_are_what_the_output_schema_says(ws, name, arguments):
     arguments = {key: ws.sha256("a.txt") if value == "$a" else value
                  for key, value in arguments.items()}
     client = ws.client()
-    tool = tools_of(client)[name]
+    tool = tools_of(client, ASKING)[name]
     result = client.tool(name, **arguments)
     jsonschema.Draft202012Validator(tool["outputSchema"]).validate(result["structuredContent"])
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
@@ -87,9 +90,27 @@ def test_results_are_what_the_output_schema_says(ws, name, arguments):
     assert client.close() == 0
 
 
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25", STATELESS])
+def test_schemas_of_results_are_for_those_who_ask(ws, version):
+    how = {"version": version, "initialize": version != STATELESS}
+    client, open_handed = ws.client(**how), ws.client("--output-schemas", **how)
+    plain, asked = tools_of(client), tools_of(client, ASKING)
+    assert not any("outputSchema" in tool for tool in plain.values())
+    assert all("outputSchema" in tool for tool in asked.values())
+    assert {name: {key: value for key, value in tool.items() if key != "outputSchema"}
+            for name, tool in asked.items()} == plain
+    assert tools_of(open_handed) == tools_of(open_handed, ASKING) == asked
+    assert len(json.dumps(plain)) < len(json.dumps(asked)) / 2
+    # What is not asked for by the word is not asked for; and results have data all the same.
+    for other in (False, 1, "true", None, {}):
+        assert tools_of(client, {"_meta": {"hasp/outputSchemas": other}}) == plain
+    ws.write("a.txt", "one\n")
+    assert client.call("read_file", file_path="a.txt")["content"] == "one\n"
+
+
 def test_each_tool_is_declared_whole(ws):
     client = ws.client()
-    tools = tools_of(client)
+    tools = tools_of(client, ASKING)
     assert {"read_file", "read_many_files", "safe_patch", "write_file", "update_file",
             "apply_changes", "list_directory"} <= set(tools)
     for tool in tools.values():
