@@ -124,7 +124,7 @@ bool compact_is_due(struct agent *agent)
 	uint64_t due, known = counted(agent);
 
 	if (known != UINT64_MAX && known >= LEARN_LIMITS_AT && agent->compression_threshold <= 1)
-		model_learn_limits(agent->options.model);
+		model_learn_limits(agent->options.model, agent->options.cancel);
 	due = next_due(agent);
 	/* The estimate of everything only when it matters. */
 	if (!due || (counted(agent) < due))

@@ -161,7 +161,7 @@ static const char *finish_word(enum model_finish finish)
 	static const char *const words[] = {
 		[MODEL_FINISH_STOP] = "STOP",     [MODEL_FINISH_TOOLS] = "STOP",
 		[MODEL_FINISH_LENGTH] = "MAX_TOKENS", [MODEL_FINISH_SAFETY] = "SAFETY",
-		[MODEL_FINISH_OTHER] = "OTHER",
+		[MODEL_FINISH_OTHER] = "OTHER",   [MODEL_FINISH_PAUSE] = "OTHER",
 	};
 
 	return words[finish];

@@ -290,11 +290,30 @@ static void publish_held(struct agent *agent, const struct model_reply *reply)
 
 /* ---- what has been sent ------------------------------------------------------------- */
 
-/* Before it goes out. Where a hook, or what nobody thought of, changed what was sent, the thinking that is
- * bound to it stays here. */
+/* With what is really sent: an image may be left out because newer ones followed. */
+static struct sent_share compare_sendable(const struct agent *agent, const struct shaped *shaped)
+{
+	struct model_request request = shaped->request;
+	json_auto_t *contents = model_sendable(agent->options.model, request.contents);
+
+	request.contents = contents;
+	return sent_compare(agent->sent, &request);
+}
+
+static void take_sendable(struct agent *agent, const struct shaped *shaped)
+{
+	struct model_request request = shaped->request;
+	json_auto_t *contents = model_sendable(agent->options.model, request.contents);
+
+	request.contents = contents;
+	sent_take(agent->sent, &request);
+}
+
+/* Before it goes out. Where a hook, the limits of media, or what nobody thought of, changed what was sent, the
+ * thinking that is bound to it stays here. */
 static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
-	struct sent_share share = sent_compare(agent->sent, &shaped->request);
+	struct sent_share share = compare_sendable(agent, shaped);
 	json_t *without;
 
 	if (share.broken && shaped->request.contents == agent->history) {
@@ -308,7 +327,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 			shaped->request.contents = without;
 		}
 	}
-	sent_take(agent->sent, &shaped->request);
+	take_sendable(agent, shaped);
 	if (!share.first) {
 		stats_sent(agent->stats, share.bytes, share.equal);
 		record_share(agent->options.record, (double)share.equal / (double)share.bytes);

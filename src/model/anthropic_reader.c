@@ -235,6 +235,7 @@ static const struct {
 	{ "max_tokens", MODEL_FINISH_LENGTH },
 	{ "model_context_window_exceeded", MODEL_FINISH_LENGTH },
 	{ "refusal", MODEL_FINISH_SAFETY },
+	{ "pause_turn", MODEL_FINISH_PAUSE },
 };
 
 static void message_delta(struct claude_reader *reader, const json_t *event)

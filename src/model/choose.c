@@ -181,15 +181,6 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-/* A setting in seconds, between a floor and a ceiling. */
-static unsigned wait_ms(const struct settings *settings, const char *path, int64_t otherwise,
-                        int64_t least, int64_t most)
-{
-	int64_t seconds = settings_integer(settings, path, otherwise);
-
-	return (unsigned)(1000 * (seconds < least ? least : seconds > most ? most : seconds));
-}
-
 /* What all providers have. */
 static void common_options(const struct settings *settings, struct choice_store *store,
                            struct model_options *options)
@@ -204,10 +195,10 @@ static void common_options(const struct settings *settings, struct choice_store 
 		options->context_tokens =
 			(uint64_t)settings_integer(settings, "hasp.contextTokens", 0);
 	options->no_network_retries = !settings_bool(settings, "general.retryFetchErrors", true);
-	options->connect_ms = wait_ms(settings, "hasp.waits.connectSeconds", 30, 1, 300);
-	options->idle_ms = wait_ms(settings, "hasp.waits.idleSeconds", 300, 10, 3600);
-	options->ping_ms = wait_ms(settings, "hasp.waits.pingSeconds", 900, 10, 7200);
-	options->reply_ms = wait_ms(settings, "hasp.waits.replySeconds", 3600, 60, 86400);
+	options->connect_ms = settings_wait_ms(settings, "hasp.waits.connectSeconds", 30, 1, 300);
+	options->idle_ms = settings_wait_ms(settings, "hasp.waits.idleSeconds", 300, 10, 3600);
+	options->ping_ms = settings_wait_ms(settings, "hasp.waits.pingSeconds", 900, 10, 7200);
+	options->reply_ms = settings_wait_ms(settings, "hasp.waits.replySeconds", 3600, 60, 86400);
 	/* The client reads the environment; a proxy in .env is only known here. */
 	for (size_t i = 0; i < ARRAY_LEN(proxies) && !value; i++)
 		if (!getenv(proxies[i]))

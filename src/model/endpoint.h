@@ -30,8 +30,8 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_recall(struct endpoint *endpoint);
 /* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a while. */
 void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
-/* Asks the provider for the model's limits, once (limits.c). */
-void endpoint_learn_limits(struct endpoint *endpoint);
+/* Asks the provider for the model's limits, once (limits.c), unless cancelled. */
+void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
 /* By the options, by the provider's own word, by the format, or the least that its provider's models have. */
 uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
 

@@ -39,6 +39,24 @@ void grounding_query(struct grounding *grounding, struct span query)
 	json_array_append_new(grounding->queries, json_text(query));
 }
 
+void grounding_join(json_t **first, json_t *second)
+{
+	const char *member;
+	json_t *list, *mine;
+
+	if (!*first)
+		*first = json_incref(second);
+	else
+		json_object_foreach(second, member, list) {
+			mine = json_object_get(*first, member);
+			if (json_is_array(mine) && json_is_array(list))
+				json_array_extend(mine, list);
+			else if (!mine)
+				json_object_set(*first, member, list);
+		}
+	json_decref(second);
+}
+
 json_t *grounding_take(struct grounding *grounding)
 {
 	json_t *taken;

@@ -32,7 +32,8 @@ static bool on_body(void *data, struct span bytes)
 	return buf_span(&answer->body, bytes);
 }
 
-static bool get(struct endpoint *endpoint, struct wire_request *wire, struct answer *answer)
+static bool get(struct endpoint *endpoint, struct wire_request *wire, const struct cancel *cancel,
+                struct answer *answer)
 {
 	static const struct http_events events = { .head = on_head, .body = on_body };
 	const char *const *header = endpoint->options.headers;
@@ -48,6 +49,7 @@ static bool get(struct endpoint *endpoint, struct wire_request *wire, struct ans
 		.proxy = endpoint->options.proxy,
 		.total_ms = ASK_MS,
 		.max_bytes = LIMIT_MODEL_LIST_BYTES,
+		.cancel = cancel,
 	};
 	if (!endpoint->client)
 		endpoint->client = http_client_new();
@@ -55,7 +57,7 @@ static bool get(struct endpoint *endpoint, struct wire_request *wire, struct ans
 	       answer->status == 200;
 }
 
-static uint64_t ask(struct endpoint *endpoint)
+static uint64_t ask(struct endpoint *endpoint, const struct cancel *cancel)
 {
 	struct wire_request wire = { .format = endpoint->format->name,
 	                             .url = BUF_INIT(LIMIT_URI_BYTES),
@@ -68,7 +70,7 @@ static uint64_t ask(struct endpoint *endpoint)
 	wire_header(&wire, "Accept: application/json");
 	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
-	    get(endpoint, &wire, &answer) &&
+	    get(endpoint, &wire, cancel, &answer) &&
 	    json_parse_depth(buf_view(&answer.body), LIST_DEPTH, &value, &ignored))
 		found = endpoint->format->limits_read(&endpoint->options, value);
 	buf_release(&answer.body);
@@ -76,7 +78,7 @@ static uint64_t ask(struct endpoint *endpoint)
 	return found >= CONTEXT_LEAST ? found : 0;
 }
 
-void endpoint_learn_limits(struct endpoint *endpoint)
+void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel)
 {
 	uint64_t found;
 
@@ -84,7 +86,7 @@ void endpoint_learn_limits(struct endpoint *endpoint)
 	    !endpoint->format->limits_build)
 		return;
 	endpoint->asked_limits = true;
-	found = ask(endpoint);
+	found = ask(endpoint, cancel);
 	if (!found)
 		return;
 	endpoint->learnt_context = found;

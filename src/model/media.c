@@ -311,6 +311,8 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
 		each_media(contents, fit_media, &fitting);
 	set_new(&memory->told);
 	json_object_foreach(fitting.left_out, key, value) {
+		if (!tell)
+			break;
 		if (!json_object_get(memory->told, key))
 			tell(data, json_string_value(value));
 		json_object_set_new(memory->told, key, json_true());

@@ -31,7 +31,7 @@ struct media_memory {
 void media_memory_release(struct media_memory *memory);
 
 /* What of the media is to be sent to this model. A new reference to contents.  `tell` is called for each that
- * its limits exclude, once. */
+ * its limits exclude, once; NULL: nobody is told, and they count as not told. */
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
                   const json_t *contents, void (*tell)(void *data, const char *sentence),
                   void *data);

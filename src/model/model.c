@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/endpoint.h"
+#include "model/grounding.h"
 #include "model/media.h"
 #include "model/record.h"
 #include "model/retry.h"
@@ -32,7 +33,7 @@ const char *model_finish_name(enum model_finish finish)
 	static const char *const names[] = {
 		[MODEL_FINISH_STOP] = "stop",     [MODEL_FINISH_TOOLS] = "tools",
 		[MODEL_FINISH_LENGTH] = "length", [MODEL_FINISH_SAFETY] = "safety",
-		[MODEL_FINISH_OTHER] = "other",
+		[MODEL_FINISH_OTHER] = "other",   [MODEL_FINISH_PAUSE] = "pause",
 	};
 
 	return (unsigned)finish < ARRAY_LEN(names) ? names[finish] : "other";
@@ -102,10 +103,10 @@ uint64_t model_context_tokens(const struct model *model)
 	return endpoint_context_tokens(current(model));
 }
 
-void model_learn_limits(struct model *model)
+void model_learn_limits(struct model *model, const struct cancel *cancel)
 {
 	endpoint_recall(current(model));
-	endpoint_learn_limits(current(model));
+	endpoint_learn_limits(current(model), cancel);
 }
 
 /* ---- one reply -------------------------------------------------------------------------------- */
@@ -119,12 +120,30 @@ struct asking {
 	unsigned requests, empties;
 	unsigned asked;               /* of the requests, those to the current model */
 	struct err media_error;       /* the refusal after which media were left out */
+	json_t *contents;             /* owned; of the request, without what was paused */
+	struct model_reply paused;    /* what was said before the last pause; empty: there was none */
+	unsigned pauses;
 };
+
+/* Who shows the reply forgets all of it when it is asked for again: what came before a pause stands. */
+static void tell_paused_again(const struct asking *asking)
+{
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(asking->paused.content, "parts"), i, part)
+		if (json_object_get(part, "text") && !json_is_true(json_object_get(part, "thought")))
+			asking->event(asking->data, &(struct model_event){
+				.kind = MODEL_TEXT, .text = json_span(json_object_get(part, "text")) });
+}
 
 static void tell(const struct asking *asking, const struct model_event *event)
 {
-	if (asking->event)
-		asking->event(asking->data, event);
+	if (!asking->event)
+		return;
+	asking->event(asking->data, event);
+	if (event->kind == MODEL_RESTART)
+		tell_paused_again(asking);
 }
 
 static bool cancelled_error(struct err *err)
@@ -195,10 +214,91 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 	return ok;
 }
 
+json_t *model_sendable(struct model *model, const json_t *contents)
+{
+	return media_fit(&model->media, &current(model)->options, contents, NULL, NULL);
+}
+
+/* ---- replies that pause ------------------------------------------------------------------------ */
+
+enum { PAUSES_MAX = 8 };
+
+static void add_usage(struct model_usage *sum, const struct model_usage *more)
+{
+	sum->input += more->input;
+	sum->cached += more->cached;
+	sum->cache_written += more->cache_written;
+	sum->output += more->output;
+	sum->thoughts += more->thoughts;
+	sum->tool += more->tool;
+	sum->total += more->total;
+}
+
+/* The reply becomes what was said before the pause, and itself. */
+static void add_to_paused(struct asking *asking, struct model_reply *reply)
+{
+	struct model_reply *before = &asking->paused;
+
+	if (!before->content) {
+		*before = *reply;
+		*reply = (struct model_reply){ 0 };
+		return;
+	}
+	json_array_extend(json_object_get(before->content, "parts"),
+	                  json_object_get(reply->content, "parts"));
+	add_usage(&before->usage, &reply->usage);
+	grounding_join(&before->grounding, mem_steal(&reply->grounding));
+	reply->usage = before->usage;
+	json_decref(reply->content);
+	reply->content = mem_steal(&before->content);
+	reply->grounding = mem_steal(&before->grounding);
+	model_reply_release(before);
+	*before = *reply;
+	*reply = (struct model_reply){ 0 };
+}
+
+/* The provider gets what it said so far, as it is, and goes on
+ * (platform.claude.com/docs, "Handling stop reasons"). */
+static bool goes_on_after_pause(struct asking *asking, struct model_reply *reply)
+{
+	if (reply->finish != MODEL_FINISH_PAUSE || reply->withheld || asking->pauses == PAUSES_MAX)
+		return false;
+	asking->pauses++;
+	add_to_paused(asking, reply);
+	json_decref((json_t *)asking->request.contents);
+	asking->request.contents = json_copy(asking->contents);
+	json_array_append((json_t *)asking->request.contents, asking->paused.content);
+	retry_init(&asking->retry, &current(asking->model)->options,
+	           asking->model->current + 1 < asking->model->count);
+	return true;
+}
+
+/* Another provider begins anew: what was paused is the first one's alone. */
+static void forget_paused(struct asking *asking)
+{
+	model_reply_release(&asking->paused);
+	json_decref((json_t *)asking->request.contents);
+	asking->request.contents = json_incref(asking->contents);
+}
+
+static void finish_paused(struct asking *asking, struct model_reply *reply)
+{
+	if (asking->paused.content) {
+		add_to_paused(asking, reply);
+		*reply = asking->paused;
+		asking->paused = (struct model_reply){ 0 };
+	}
+	if (reply->finish == MODEL_FINISH_PAUSE)
+		reply->finish = MODEL_FINISH_OTHER;
+}
+
+/* ---- one reply, whatever it takes -------------------------------------------------------------- */
+
 static void go_to_fallback(struct asking *asking, const struct err *why)
 {
 	struct model *model = asking->model;
 
+	forget_paused(asking);
 	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(why->message),
 	                                    .attempt = asking->requests + 1 });
 	if (!model->current)
@@ -306,20 +406,25 @@ bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err)
 {
-	json_t *contents = answerable(request->contents);
-	struct asking asking = { .model = model, .request = *request, .event = event, .data = data };
+	struct asking asking = { .model = model, .request = *request, .event = event, .data = data,
+		                 .contents = answerable(request->contents) };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
 	bool ok, goes_on = true;
 
-	asking.request.contents = contents;
+	asking.request.contents = json_incref(asking.contents);
 	retry_init(&asking.retry, &current(model)->options, model->current + 1 < model->count);
 	do {
 		ok = attempt_once(&asking, &attempt, ret, &failed);
-		goes_on = !ok && prepare_next(&asking, &attempt, &failed);
+		goes_on = ok ? goes_on_after_pause(&asking, ret) :
+		               prepare_next(&asking, &attempt, &failed);
 	} while (goes_on);
 	settle_media(&asking, ok);
-	json_decref(contents);
+	if (ok)
+		finish_paused(&asking, ret);
+	model_reply_release(&asking.paused);
+	json_decref((json_t *)asking.request.contents);
+	json_decref(asking.contents);
 	if (ok)
 		recording_add(model->endpoints[0].options.recording, ret);
 	else

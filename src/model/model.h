@@ -110,6 +110,8 @@ enum model_finish {
 	MODEL_FINISH_LENGTH,  /* max_output_tokens */
 	MODEL_FINISH_SAFETY,  /* refused, blocked, recitation */
 	MODEL_FINISH_OTHER,   /* any other word, known or not: the reply is not taken for whole */
+	MODEL_FINISH_PAUSE,   /* of one answer of a provider, which is to get it back and goes on; what
+	                       * model_stream returns has never ended so */
 };
 const char *model_finish_name(enum model_finish finish); /* "stop", "tools", ... */
 
@@ -162,15 +164,22 @@ const char *model_plain_id(const char *id);
 uint64_t model_context_tokens(const struct model *model);
 /* Asks the provider how long a conversation may be, where it says so, once for each model; the answer is
  * remembered in options->learnt_file for a week.  It takes three seconds at most, and never fails: for when
- * a conversation has grown, not for its first request. */
-void model_learn_limits(struct model *model);
+ * a conversation has grown, not for its first request.  `cancel` ends it at once; may be NULL. */
+void model_learn_limits(struct model *model, const struct cancel *cancel);
 
-/* `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
+/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own tools have run for
+ * long) is sent back as it is, up to eight times, and what comes is added to it: one reply, with the sums of
+ * the usage.  After that it is returned as it is, with MODEL_FINISH_OTHER.
+ * `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
  * (told from OVERLOADED), CONTEXT_TOO_LARGE, INVALID_ARGUMENT (the provider refused the request:
  * its sentence), MODEL_ERROR (empty, malformed, unexpected), CANCELLED. */
 bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err);
+
+/* A conversation as model_stream would send it now: without the media that the model's limits exclude, which
+ * depend on all that is in it (so many images, so many bytes).  A new reference. */
+json_t *model_sendable(struct model *model, const json_t *contents);
 
 /* Tokens of the request: by the provider's counter where it has one, else estimated (*exact says). */
 bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,

@@ -24,7 +24,7 @@ struct recording {
 static const char *const reasons[] = {
 	[MODEL_FINISH_STOP] = "STOP",         [MODEL_FINISH_TOOLS] = "STOP",
 	[MODEL_FINISH_LENGTH] = "MAX_TOKENS", [MODEL_FINISH_SAFETY] = "SAFETY",
-	[MODEL_FINISH_OTHER] = "OTHER",
+	[MODEL_FINISH_OTHER] = "OTHER",       [MODEL_FINISH_PAUSE] = "OTHER",
 };
 
 static json_t *usage_of(const struct model_usage *usage)

@@ -279,7 +279,7 @@ bool sink_finish_counts(enum model_finish before, enum model_finish finish)
 {
 	static const int badness[] = {
 		[MODEL_FINISH_STOP] = 0,  [MODEL_FINISH_TOOLS] = 0,  [MODEL_FINISH_LENGTH] = 1,
-		[MODEL_FINISH_OTHER] = 2, [MODEL_FINISH_SAFETY] = 3,
+		[MODEL_FINISH_OTHER] = 2, [MODEL_FINISH_SAFETY] = 3, [MODEL_FINISH_PAUSE] = 2,
 	};
 
 	return badness[finish] >= badness[before];

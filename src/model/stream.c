@@ -303,6 +303,8 @@ static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
 		return fail(ret, sink->late ? WIRE_BROKEN : WIRE_FATAL, err, ERR_MODEL_ERROR,
 		            sink->withheld);
 	thought = json_array_size(json_object_get(sink->content, "parts")) > 0;
+	if (sink->finish == MODEL_FINISH_PAUSE && thought)
+		return true;
 	if (sink->finish == MODEL_FINISH_SAFETY) {
 		sentence = mem_printf("The provider blocked the answer (%s).",
 		                      sink->finish_text ? sink->finish_text : "no reason given");

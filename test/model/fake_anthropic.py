@@ -166,6 +166,7 @@ class Provider:
         self.key, self.bearer, self.vertex, self.count = key, bearer, vertex, 0
         self.bound, self.appended = Bound(), Appended() if append_only else None
         self.lenient = lenient
+        self.paused = None  # the types of the blocks of a reply that has stopped with pause_turn
         self.signed = {}   # signature or hidden data -> the block as sent
         self.sent = {}     # id of a call -> (name, input)
         self.turns = {}    # id of a call -> the thinking blocks of its message
@@ -248,9 +249,13 @@ class Provider:
                 found.append(at + ": `tool_use` ids must be unique")
         if not body["messages"] or body["messages"][0]["role"] != "user":
             found.append("messages: first message must use the \"user\" role")
-        if role != "user":
+        if role != "user" and not self.is_paused(body["messages"][-1]["content"]):
             found.append("This model does not support assistant message prefill.")
         return found
+
+    def is_paused(self, content):
+        """A reply that stopped with pause_turn comes back as it was, block for block."""
+        return bool(content) and [one["type"] for one in content] == self.paused
 
     def check_sent(self, body):
         """Signed thinking and calls as they were, and in their places."""
@@ -294,12 +299,21 @@ class Provider:
         if isinstance(reply, dict) and "count" in reply:
             return "application/json", [json.dumps({"input_tokens": reply["count"]}).encode()]
         if isinstance(reply, dict):
+            self.note_pause(request, reply["chunks"])
             return "text/event-stream", [event(one, one.get("type")) for one in reply["chunks"]]
         if not request.body.get("stream"):  # lenient
             return "application/json", [json.dumps(whole(self.events(request, reply, step)))
                                         .encode()]
         return "text/event-stream", [event(one, one["type"])
                                      for one in self.events(request, reply, step)]
+
+    def note_pause(self, request, chunks):
+        """What has to come back, with what came back already, if the reply stops with pause_turn."""
+        blocks = [one["content_block"]["type"] for one in chunks if one["type"] == "content_block_start"]
+        last = request.body["messages"][-1]
+        before = [one["type"] for one in last["content"]] if last["role"] == "assistant" else []
+        pauses = any(one.get("delta", {}).get("stop_reason") == "pause_turn" for one in chunks)
+        self.paused = before + blocks if pauses else None
 
     def events(self, request, reply, step):
         self.count += 1

@@ -368,7 +368,7 @@ static void take_job(struct model **model, const json_t *job, struct cancel *can
 		free(read.fallbacks);
 	}
 	if (*model && json_is_true(json_object_get(job, "limits"))) {
-		model_learn_limits(*model);
+		model_learn_limits(*model, NULL);
 		put(json_pack("{s:o}", "limits", json_size(model_context_tokens(*model))));
 		return;
 	}

@@ -140,35 +140,67 @@ def test_bearer_and_vertex():
         assert server.violations == []
 
 
-def test_the_provider_pauses_and_goes_on():
-    """pause_turn comes with tools that run there: what they did goes back as it was."""
-    chunks = [
-        {"type": "message_start", "message": {"model": "claude-sonnet-4-5", "usage": {}}},
+def searching(number, said, reason):
+    """A reply in which the provider's own search ran."""
+    call = "srvtoolu_%d" % number
+    return {"reply": {"chunks": [
+        {"type": "message_start", "message": {"model": "claude-sonnet-4-5", "usage": {
+            "input_tokens": 100 * number, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": {
-            "type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}},
+            "type": "server_tool_use", "id": call, "name": "web_search", "input": {}}},
         {"type": "content_block_delta", "index": 0, "delta": {
-            "type": "input_json_delta", "partial_json": '{"query": "q"}'}},
+            "type": "input_json_delta", "partial_json": '{"query": "q%d"}' % number}},
         {"type": "content_block_stop", "index": 0},
         {"type": "content_block_start", "index": 1, "content_block": {
-            "type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [
-                {"type": "web_search_result", "url": "https://x.org", "title": "X"}]}},
+            "type": "web_search_tool_result", "tool_use_id": call, "content": [
+                {"type": "web_search_result", "url": "https://%d.org" % number, "title": "X"}]}},
         {"type": "content_block_stop", "index": 1},
-        {"type": "content_block_start", "index": 2, "content_block": {"type": "text",
-                                                                      "text": "So far."}},
-        {"type": "content_block_stop", "index": 2},
-        {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}, "usage": {}},
-        {"type": "message_stop"}]
-    with FakeServer(fake_anthropic.Provider(), [{"reply": {"chunks": chunks}},
-                                                {"reply": [text("a")]}]) as server:
+        *([{"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": said}},
+           {"type": "content_block_stop", "index": 2}] if said else []),
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 10}},
+        {"type": "message_stop"}]}}
+
+
+def test_the_provider_pauses_and_goes_on():
+    """pause_turn comes with tools that run there: what they did goes back as it was, with the same tools and
+    nothing after it, and all of it is one reply."""
+    script = [searching(1, "", "pause_turn"), searching(2, "So far.", "pause_turn"),
+              {"status": 529, "error": "Overloaded"}, searching(3, "All.", "end_turn"),
+              {"reply": [text("a")]}]
+    with FakeServer(fake_anthropic.Provider(), script) as server:
         conversation = talk(server)
         reply = conversation.say("x", server_tools=["google_search"])
-        assert reply["finish"] == "other" and reply["finish_text"] == "pause_turn"
-        assert reply["grounding"]["groundingChunks"][0]["web"]["uri"] == "https://x.org"
+        assert reply["finish"] == "stop" and texts(reply) == "So far.All." and reply["attempts"] == 4
+        assert reply["usage"]["input"] == 600 and reply["usage"]["output"] == 30
+        assert [chunk["web"]["uri"] for chunk in reply["grounding"]["groundingChunks"]] == [
+            "https://1.org", "https://2.org", "https://3.org"]
+        # What is shown while it comes is told again after it was taken back.
+        shown = ""
+        for line in conversation.lines:
+            shown = "" if line.get("event") == "restart" else shown
+            shown += line["text"] if line.get("event") == "text" else ""
+        assert shown == "So far.All."
         conversation.say("y", server_tools=["google_search"])
         assert server.violations == []
-        back = server.requests[1].body["messages"][1]["content"]
-    assert [one["type"] for one in back] == ["server_tool_use", "web_search_tool_result", "text"]
-    assert back[0]["input"] == {"query": "q"}
+        bodies = [request.body for request in server.requests]
+    assert bodies[2]["messages"] == bodies[3]["messages"]
+    for i, searches in ((1, 1), (2, 2), (3, 2), (4, 3)):
+        back = bodies[i]["messages"][1]["content"]
+        assert [one["type"] for one in back if one["type"] != "text"] == searches * [
+            "server_tool_use", "web_search_tool_result"]
+        assert [one["input"] for one in back if "input" in one] == [
+            {"query": "q%d" % (k + 1)} for k in range(searches)]
+        assert bodies[i]["tools"] == bodies[0]["tools"]
+        assert len(bodies[i]["messages"]) == (3 if i == 4 else 2)
+
+
+def test_a_provider_that_only_pauses_is_not_asked_for_ever():
+    with FakeServer(fake_anthropic.Provider(), [], auto=lambda request: searching(
+            1, "More.", "pause_turn")) as server:
+        reply = talk(server).say("x", server_tools=["google_search"])
+        assert reply["finish"] == "other" and reply["finish_text"] == "pause_turn"
+        assert texts(reply) == 9 * "More." and reply["attempts"] == len(server.requests) == 9
+        assert server.violations == []
 
 
 def test_overload_is_waited_for_also_in_the_middle_and_spending_limits_are_not():

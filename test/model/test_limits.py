@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a conversation may be: by the table, by the setting, by the provider's own word."""
 import json
+import os
+import subprocess
 
 import fake_anthropic
 import fake_gemini
@@ -53,6 +55,28 @@ def test_the_provider_says_it_itself(tmp_path, kind):
         entry["contextUntil"] = "2026-01-01"
         (tmp_path / "learnt.json").write_text(json.dumps(known))
         assert limits(opened)["limits"] == tokens and len(server.asked) == 2
+
+
+def test_what_many_learn_at_once_is_all_kept(tmp_path):
+    """Each process asks about models of its own, and adds them to the same file."""
+    processes, each = 12, 8
+    names = [["m%d-%d" % (i, k) for k in range(each)] for i in range(processes)]
+    with FakeServer(fake_openai.Provider(), []) as server:
+        server.lists["/v1/models"] = {"data": [{"id": name, "context_length": 65536}
+                                               for mine in names for name in mine]}
+        probes = [subprocess.Popen([os.environ["MODEL_PROBE"]], stdin=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL) for _ in names]
+        for probe, mine in zip(probes, names):
+            for name in mine:
+                opened = options(provider="openai", name=name, base_url=server.url + "/v1",
+                                 learnt_file=str(tmp_path / "learnt.json"))
+                probe.stdin.write(json.dumps({"options": opened, "limits": True}).encode() + b"\n")
+            probe.stdin.close()
+        assert [probe.wait(60) for probe in probes] == [0] * processes
+    known = json.loads((tmp_path / "learnt.json").read_text())
+    assert sorted(entry["model"] for entry in known.values()) == sorted(
+        "openai/" + name for mine in names for name in mine)
+    assert os.listdir(tmp_path) == ["learnt.json"]
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"data": 3}, {"data": [{"id": "m"}]},
