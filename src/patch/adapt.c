@@ -11,7 +11,15 @@
 #include "patch/witness.h"
 
 /* Classes of look-alikes, as bits: what kinds the diff was seen to have changed. */
-enum { CLASS_QUOTE = 1, CLASS_DASH = 2, CLASS_SPACE = 4, CLASS_DOTS = 8, CLASS_INVISIBLE = 16 };
+enum {
+	CLASS_SINGLE = 1, /* quotes; a damage has both or neither */
+	CLASS_DOUBLE = 2,
+	CLASS_QUOTE = CLASS_SINGLE | CLASS_DOUBLE,
+	CLASS_DASH = 4,
+	CLASS_SPACE = 8,
+	CLASS_DOTS = 16,
+	CLASS_INVISIBLE = 32,
+};
 
 /* Different look-alikes remembered; typographic damage uses a handful. */
 enum { SEEN_MAX = 16 };
@@ -24,6 +32,10 @@ struct adapter {
 	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
 	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */
 	size_t seen_count;
+	unsigned carried;          /* classes with such a character in an added line, too, where it
+	                            * has the words of the removed line that it takes the place of */
+	unsigned old_plain;        /* classes that old lines did not lose throughout */
+	unsigned spared;           /* classes that they did, and added lines did not */
 	struct buf scratch;
 };
 
@@ -43,8 +55,9 @@ static unsigned class_of(const char *ascii)
 {
 	switch (*ascii) {
 	case '"':
+		return CLASS_DOUBLE;
 	case '\'':
-		return CLASS_QUOTE;
+		return CLASS_SINGLE;
 	case '-':
 		return CLASS_DASH;
 	case ' ':
@@ -72,6 +85,14 @@ static bool contains(struct span text, struct span part)
 	return text.len && memmem(text.data, text.len, part.data, part.len) != NULL;
 }
 
+static bool has_seen(const struct adapter *a, uint32_t code)
+{
+	for (size_t i = 0; i < a->seen_count; i++)
+		if (a->seen[i] == code)
+			return true;
+	return false;
+}
+
 /* Remembers the look-alikes of an old line that the file's line does not have. */
 static void see_line(struct adapter *a, struct span text, struct span file)
 {
@@ -79,16 +100,95 @@ static void see_line(struct adapter *a, struct span text, struct span file)
 		const char *ascii;
 		uint32_t code;
 		struct span character = next_character(&text, &code, &ascii);
-		bool known = false;
 
 		if (!ascii || contains(file, character))
 			continue;
 		a->lookalikes |= class_of(ascii);
-		for (size_t i = 0; i < a->seen_count; i++)
-			known |= a->seen[i] == code;
-		if (!known && a->seen_count < SEEN_MAX)
+		if (!has_seen(a, code) && a->seen_count < SEEN_MAX)
 			a->seen[a->seen_count++] = code;
 	}
+}
+
+/* The classes of which the text has plain characters. One space between words is enough. */
+static unsigned plain_classes(struct span text)
+{
+	unsigned classes = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		switch (text.data[i]) {
+		case '"':
+			classes |= CLASS_DOUBLE;
+			break;
+		case '\'':
+			classes |= CLASS_SINGLE;
+			break;
+		case '-':
+			classes |= CLASS_DASH;
+			break;
+		case '.':
+			if (span_starts(span_skip(text, i), SPAN("...")))
+				classes |= CLASS_DOTS;
+			break;
+		default:
+			break;
+		}
+	return classes;
+}
+
+static unsigned whole_quotes(unsigned classes)
+{
+	return classes & CLASS_QUOTE ? classes | CLASS_QUOTE : classes;
+}
+
+/* The classes of look-alikes that an added line has from the removed line that it replaces. */
+static unsigned carried_classes(const struct adapter *a, struct span removed, struct span added)
+{
+	unsigned classes = 0;
+
+	while (added.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&added, &code, &ascii);
+
+		if (ascii && has_seen(a, code) && contains(removed, character))
+			classes |= class_of(ascii);
+	}
+	return classes;
+}
+
+/* Finds out whether added lines share the damage of the old ones.  Two things tell: the look-alikes
+ * that an added line takes over from its removed line; and plain characters that it has. */
+static void ask_added_lines(struct adapter *a)
+{
+	unsigned added_plain = 0;
+
+	for (size_t h = 0; h < a->diff->hunk_count; h++) {
+		const struct hunk_line *lines = &a->diff->lines[a->diff->hunks[h].first];
+		const struct hunk_line *removed = NULL; /* the next to be replaced */
+		size_t replaceable = 0;
+
+		for (size_t i = 0; i < a->places[h].count; i++) {
+			if (lines[i].op == '+') {
+				added_plain |= plain_classes(lines[i].text);
+				if (replaceable) {
+					a->carried |= carried_classes(a, removed++->text, lines[i].text);
+					replaceable--;
+				}
+				continue;
+			}
+			a->old_plain |= plain_classes(lines[i].text);
+			if (lines[i].op == ' ') {
+				replaceable = 0;
+			} else if (!replaceable || lines[i - 1].op != '-') {
+				removed = &lines[i];
+				replaceable = 1;
+			} else {
+				replaceable++;
+			}
+		}
+	}
+	/* Only some hyphens become dashes. */
+	a->spared = whole_quotes(added_plain & ~a->old_plain & ~(unsigned)CLASS_DASH);
 }
 
 static void find_lookalikes(struct adapter *a)
@@ -101,44 +201,82 @@ static void find_lookalikes(struct adapter *a)
 		while (old_walk_next(&walk))
 			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
 	}
+	if (a->lookalikes)
+		ask_added_lines(a);
 }
 
-/* Whether the line has the plain character that the look-alike stands for: then what damaged
- * the old lines, every such character of them, did not touch this line. */
-static bool has_plain(struct span text, const char *ascii)
-{
-	return (*ascii == '"' || *ascii == '\'' || *ascii == '-') && memchr(text.data, *ascii, text.len);
-}
-
-/* Whether a look-alike in an added line is damage: one that damaged old lines, or
- * the other quotation mark of a pair of which one did, and which the file nowhere has. */
+/* Whether a look-alike in an added line is damage: one that damaged old lines, or the other
+ * quotation mark of a pair of which one did, and which the file nowhere has.  Where it may as well be
+ * meant, because the file has it elsewhere or because people write it themselves, as they do
+ * ellipses, an added line has to have it in the words of its removed line. */
 static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
                       struct span character)
 {
-	if (!(class_of(ascii) & a->lookalikes))
+	unsigned class = class_of(ascii);
+	bool may_be_meant = class == CLASS_DOTS ||
+	                    (class != CLASS_SPACE && contains(a->base->text, character));
+
+	if (!(class & whole_quotes(a->lookalikes) & ~a->spared) ||
+	    (may_be_meant && !(class & whole_quotes(a->carried))))
 		return false;
-	for (size_t i = 0; i < a->seen_count; i++)
-		if (a->seen[i] == code)
-			return true;
-	return class_of(ascii) == CLASS_QUOTE && !contains(a->base->text, character);
+	return has_seen(a, code) || (class & CLASS_QUOTE && !contains(a->base->text, character));
 }
 
-/* Appends text with damaged look-alikes as ASCII. */
-static void put_text(void *context, struct span text, struct buf *out)
+/* Appends text with damaged look-alikes as ASCII, but those of the classes `kept`. */
+static void put_plainly(const struct adapter *a, struct span text, unsigned kept, struct buf *out)
 {
-	const struct adapter *a = context;
-	struct span whole = text;
-
 	while (text.len) {
 		const char *ascii;
 		uint32_t code;
 		struct span character = next_character(&text, &code, &ascii);
 
-		if (ascii && is_damage(a, code, ascii, character) && !has_plain(whole, ascii))
+		if (ascii && !(class_of(ascii) & kept) && is_damage(a, code, ascii, character))
 			buf_str(out, ascii);
 		else
 			buf_span(out, character);
 	}
+}
+
+/* A line, or what follows its indentation.  What damaged every quote or ellipsis in the old lines
+ * did not touch a line that has a plain one. */
+static void put_text(const struct adapter *a, struct span text, struct buf *out)
+{
+	unsigned plain = plain_classes(text);
+
+	put_plainly(a, text, whole_quotes(plain & ~(a->old_plain & CLASS_QUOTE)), out);
+}
+
+/* The part of a line that its removed line does not have; the rest shows that it is damaged. */
+static void put_middle(void *context, struct span text, struct buf *out)
+{
+	put_plainly(context, text, 0, out);
+}
+
+/* Whether the text has a look-alike and the very character that it stands for. */
+static bool has_both(struct span text)
+{
+	struct span rest = text;
+
+	while (rest.len) {
+		const char *ascii;
+		uint32_t code;
+
+		next_character(&rest, &code, &ascii);
+		if (ascii && *ascii && *ascii != ' ' && contains(text, span_str(ascii)))
+			return true;
+	}
+	return false;
+}
+
+/* How many more double quotation marks a text opens than it closes. */
+static long open_quotes(struct span text)
+{
+	struct utf8_char c;
+	long open = 0;
+
+	while (utf8_next(&text, &c))
+		open += (c.code == 0x201C) - (c.code == 0x201D);
+	return open;
 }
 
 /* Whether the file has typographic quotation marks where the diff has plain ones, and the
@@ -153,10 +291,9 @@ static bool would_mix_quotes(struct span old, struct span file, struct span rest
 		uint32_t code;
 		struct span character = next_character(&file, &code, &ascii);
 
-		typographic |= ascii && class_of(ascii) == CLASS_QUOTE && !contains(old, character);
+		typographic |= ascii && class_of(ascii) & CLASS_QUOTE && !contains(old, character);
 	}
-	return typographic && middle.len &&
-	       (memchr(middle.data, '\'', middle.len) || memchr(middle.data, '"', middle.len));
+	return typographic && (plain_classes(middle) & CLASS_QUOTE);
 }
 
 /* ---- the adapter ---- */
@@ -192,6 +329,23 @@ static size_t count_runs(struct span text)
 	return n;
 }
 
+/* Takes what the line shares with the removed one from the file; false (nothing appended) where
+ * that would leave unlike characters beside each other. */
+static bool carry_over(struct adapter *a, struct span old, struct span file, struct span rest,
+                       struct buf *out)
+{
+	size_t start = out->len;
+
+	if (would_mix_quotes(old, file, rest) || has_both(transfer_middle(old, rest)) ||
+	    !transfer_line(old, file, rest, out, put_middle, a))
+		return false;
+	/* A pair of which the file has the one and the line the other. */
+	if (open_quotes(buf_from(out, start)) == open_quotes(file))
+		return true;
+	out->len = start;
+	return false;
+}
+
 /* The text after the indentation. Where the diff's copy of the replaced line differs from the
  * file, and the added line shares more with that copy than with the file, it
  * has the same damage; what it shares is taken from the file. */
@@ -211,8 +365,7 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 		if (span_eq(old, file))
 			honest_runs = count_runs(old);
 		else if (transfer_share(old, rest) > transfer_share(file, rest) &&
-		         !would_mix_quotes(old, file, rest) &&
-		         transfer_line(old, file, rest, out, put_text, a))
+		         carry_over(a, old, file, rest, out))
 			return true;
 	}
 	put_text(a, rest, out);

@@ -9,6 +9,11 @@
  * count where no line is removed, and only if the added lines then look more
  * like the file.  Where the damage cannot be inferred, the diff is refused:
  * nothing is guessed.
+ *
+ * A look-alike in an added line is undone if it damaged old lines and nothing says that it is meant:
+ * the file has the character itself, or it is an ellipsis, which people write, and no added line has
+ * it in the words of its removed line; added lines have plain characters that the old lines lost
+ * throughout.  Then it stays, as the diff has it.
  */
 #ifndef HASP_PATCH_ADAPT_H
 #define HASP_PATCH_ADAPT_H

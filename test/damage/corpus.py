@@ -21,7 +21,6 @@ import hashlib
 import os
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -209,20 +208,44 @@ def _series_pairs():
 NEWEST = "94280da9523a911709c8c02ddc2bf6dd4eed0254"
 
 
+def _git(*arguments, data=None):
+    return subprocess.run(["git", "-C", str(HERE.parent.parent), *arguments], input=data,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+
+
+def _has_history():
+    """A source tarball has none."""
+    try:
+        return bool(_git("rev-parse", "--verify", NEWEST + "^{commit}"))
+    except (OSError, subprocess.CalledProcessError):
+        return False
+
+
+def _blobs(names):
+    """The contents of these objects, in their order."""
+    text = _git("cat-file", "--batch", data=b"".join(name + b"\n" for name in names))
+    at = 0
+    for _ in names:
+        end = text.index(b"\n", at)
+        size = int(text[at:end].split()[2])
+        yield text[end + 1:end + 1 + size]
+        at = end + size + 2
+
+
 def _commit_pairs(limit=300):
-    root = HERE.parent.parent
-    git = ["git", "-C", str(root)]
-    if subprocess.run(git + ["rev-parse", NEWEST + "^{commit}"], capture_output=True).returncode != 0:
-        return  # a source tarball has no history
-    for commit in run(git + ["rev-list", "--no-merges", "-n", str(limit), NEWEST]).split():
-        raw = run(git + ["diff-tree", "-r", "--diff-filter=M", "--no-commit-id", commit])
-        for line in raw.splitlines():
-            meta, path = line.split(b"\t", 1)
-            _, _, old, new, _ = meta.split()
-            old, new = (run(git + ["cat-file", "blob", blob]) for blob in (old, new))
-            if _usable(old, new):
-                path = os.fsdecode(path)
-                yield "%s/%s" % (commit[:8].decode(), path), path, old, new
+    commits = _git("rev-list", "--no-merges", "-n", str(limit), NEWEST)
+    changes, commit = [], b""
+    for line in _git("diff-tree", "--stdin", "-r", "--diff-filter=M", data=commits).splitlines():
+        if not line.startswith(b":"):
+            commit = line
+            continue
+        meta, path = line.split(b"\t", 1)
+        changes.append((commit, os.fsdecode(path), *meta.split()[2:4]))
+    contents = _blobs([blob for change in changes for blob in change[2:]])
+    for commit, path, *_ in changes:
+        old, new = next(contents), next(contents)
+        if _usable(old, new):
+            yield "%s/%s" % (commit[:8].decode(), path), path, old, new
 
 
 # ---- diffs of all pairs at once --------------------------------------------------------
@@ -281,15 +304,15 @@ def _cached(key, make):
 
 
 def load():
-    """All triples: the packages' from the cache once made, this repository's made each time."""
+    """All triples, from the cache once made."""
     out = []
     for name, before, after in PACKAGES:
         key = "%s-%s-%s" % (name.lstrip("@").replace("/", "-"), before, after)
         out += _cached(key, lambda n=name, b=before, a=after: _npm_pair(n, b, a))
     key = hashlib.sha256(" ".join(SOURCES).encode()).hexdigest()[:12]
     out += _cached("debian-" + key, _series_pairs)
-    if shutil.which("git"):
-        out += _triples(_commit_pairs())
+    if _has_history():
+        out += _cached("commits-" + NEWEST[:12], _commit_pairs)
     if len(out) < 1000:
         raise CorpusError("the corpus has only %d changes; is something missing?" % len(out))
     return out

@@ -13,8 +13,8 @@ Line endings may be the true ones, the file's or the diff's.  Nothing is in a Sa
 longer has the added lines one by one.
 """
 
+import functools
 from dataclasses import dataclass, replace
-from typing import Optional
 
 import model
 
@@ -35,13 +35,22 @@ class Line:
             all(word in choice for word, *choice in zip(words, *columns))
 
 
-@dataclass(frozen=True)
 class Said:
-    base: bytes
-    lines: Optional[tuple]   # of Line
+    """Its lines are made when somebody asks: most answers are the truth, or a refusal."""
+
+    def __init__(self, base, make):
+        self.base, self._make = base, make
+
+    @functools.cached_property
+    def lines(self):
+        """A tuple of Line, or None."""
+        return self._make()
+
+    def __eq__(self, other):
+        return (self.base, self.lines) == (other.base, other.lines)
 
     def __contains__(self, got):
-        if self.lines is None or got is None or got == self.base:
+        if got is None or got == self.base or self.lines is None:
             return False
         texts = model.split_lines(got)
         if len(texts) != len(self.lines):
@@ -52,7 +61,7 @@ class Said:
             all(line.is_near(body) for line, body in pairs))
 
 
-NOTHING = Said(b"", None)
+NOTHING = Said(b"", lambda: None)
 
 
 def _body(text):
@@ -116,12 +125,7 @@ def _lines(draft, shown, endings):
     return out + list(map(_line, base[at:]))
 
 
-def said(draft):
-    shown = _shown(draft)
-    if shown is None:
-        return NOTHING
-    plain = draft.change.base_bytes()
-    base = plain if draft.base_bytes is None else draft.base_bytes
+def _made(draft, shown, plain, base):
     endings = frozenset((_common_ending(plain), _common_ending(draft.diff())))
     lines = _lines(draft, shown, endings)
     if lines and not plain.endswith(b"\n"):
@@ -129,4 +133,14 @@ def said(draft):
     if lines and base.endswith(plain):  # a byte-order mark goes before the first line
         mark = base[:len(base) - len(plain)]
         lines[0] = replace(lines[0], true=mark + lines[0].true, given=mark + lines[0].given)
-    return Said(base, tuple(lines))
+    return tuple(lines)
+
+
+def said(draft):
+    """Of a draft that is finished."""
+    shown = _shown(draft)
+    if shown is None:
+        return NOTHING
+    plain = draft.change.base_bytes()
+    base = plain if draft.base_bytes is None else draft.base_bytes
+    return Said(base, lambda: _made(draft, shown, plain, base))

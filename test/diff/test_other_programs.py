@@ -132,3 +132,37 @@ def test_unrelated_texts_are_about_as_short_as_git_diff_minimal(tmp_path):
         theirs = changed_lines(run("git", "diff", "--no-index", "--minimal", "old", "new",
                                    cwd=tmp_path, check=False).stdout)
         assert ours <= theirs * 1.02
+
+
+def merges(folder, base, mine, theirs):
+    """What merge_scripts makes of it, and git; None: a conflict."""
+    for name, text in (("base", base), ("mine", mine), ("theirs", theirs)):
+        (folder / name).write_bytes(text)
+    paths = [str(folder / name) for name in ("base", "mine", "theirs")]
+    ours = run(PROBE, "merge", *paths, check=False)
+    git = run("git", "merge-file", "-p", paths[1], paths[0], paths[2], check=False)
+    assert ours.returncode in (0, 1) and git.returncode < 128, (ours, git)
+    return (None if ours.returncode else ours.stdout), (None if git.returncode else git.stdout)
+
+
+@pytest.mark.parametrize("kinds", [3, 40, 100000])
+def test_what_is_merged_is_what_git_merges(tmp_path, kinds):
+    """Changes that touch are a conflict here and may be none there; the other way round never."""
+    rng = random.Random(kinds)
+    offered = clean = 0
+    for _ in range(50):
+        lines = random_lines(rng, rng.randrange(1, 80), kinds)
+        few = rng.random() < 0.8
+
+        def change():
+            if not few:
+                return damaged(rng, lines, kinds)
+            at = rng.randrange(len(lines) + 1)
+            return lines[:at] + random_lines(rng, rng.randrange(3), kinds) + lines[at + rng.randrange(3):]
+        base = text_of(rng, lines)
+        mine, theirs = text_of(rng, change()), text_of(rng, change())
+        ours, git = merges(tmp_path, base, mine, theirs)
+        clean += git is not None
+        offered += ours is not None
+        assert ours is None or ours == git, (base, mine, theirs)
+    assert offered > clean / (4 if kinds == 3 else 2), (offered, clean)

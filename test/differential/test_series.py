@@ -7,7 +7,9 @@ rest of the corpus.  DAMAGE_DRIVER names the engine on a pipe.
 """
 
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -41,14 +43,49 @@ def plain_header(base, diff):
     return (b"--- a/file\n" if base else b"--- /dev/null\n") + b"+++ b/file\n" + hunks
 
 
-def agreed(git, gnu, base, diff):
-    """The bytes that both make, or None: one refused, or they differ."""
-    plain = plain_header(base, diff)
-    theirs = git.apply(base, plain)
-    if theirs is None:
+GROUP = 40  # cases for which a program is started once
+
+
+def agreed(git, gnu, cases):
+    """For each (base, diff) the bytes that both make, or None: one refused, or they differ."""
+    plain = [(base, plain_header(base, diff)) for base, diff in cases]
+    for start in range(0, len(plain), GROUP):
+        group = plain[start:start + GROUP]
+        theirs = _together(group, _git_together, git) or [
+            git.apply(base, diff) for base, diff in group]
+        ours = _together(group, _patch_together, gnu) or [
+            corpus.gnu_patch(base, diff, gnu.folder, "-F0", "--binary") for base, diff in group]
+        yield from (left if left == right else None for left, right in zip(theirs, ours))
+
+
+def _git_together(git, folder, diff):
+    return subprocess.run(["git", "apply", "-"], input=diff, cwd=folder, env=git.environment,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _patch_together(_, folder, diff):
+    return subprocess.run(["patch", "-s", "-f", "-p1", "-r", "-", "-F0", "--binary"], input=diff,
+                          cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _together(group, apply, program):
+    """What a program makes of all of them in one go, each of a file of its own; None if it does
+    not take all of them, or one makes or empties a file: then each is asked for alone."""
+    if not all(base for base, _ in group):
         return None
-    ours = corpus.gnu_patch(base, plain, gnu.folder, "-F0", "--binary")
-    return theirs if ours == theirs else None
+    with tempfile.TemporaryDirectory(dir=program.folder) as folder:
+        paths = [Path(folder) / ("file%d" % i) for i in range(len(group))]
+        for path, (base, _) in zip(paths, group):
+            path.write_bytes(base)
+        named = [diff.replace(b"--- a/file\n+++ b/file\n", b"--- a/%b\n+++ b/%b\n" % (
+            (os.fsencode(path.name),) * 2), 1) for path, (_, diff) in zip(paths, group)]
+        whole = b"".join(diff if diff.endswith(b"\n") else diff + b"\n" for diff in named)
+        if apply(program, folder, whole).returncode != 0:
+            return None
+        if sorted(os.listdir(folder)) != sorted(path.name for path in paths):
+            return None
+        results = [path.read_bytes() for path in paths]
+        return results if all(results) else None
 
 
 def _difference(where, note, expected, got, keep):
@@ -66,8 +103,8 @@ def _difference(where, note, expected, got, keep):
 def test_every_diff_of_the_series_on_which_both_agree(programs, steps):
     engine, git, gnu = programs
     compared, different = 0, []
-    for n, step in enumerate(steps):
-        expected = agreed(git, gnu, step.base, step.diff)
+    both = agreed(git, gnu, [(step.base, step.diff) for step in steps])
+    for n, (step, expected) in enumerate(zip(steps, both)):
         if expected is None:
             continue
         compared += 1
@@ -85,9 +122,10 @@ def test_every_diff_of_the_series_on_which_both_agree(programs, steps):
 def test_every_change_of_the_corpus_on_which_both_agree(programs, context):
     engine, git, gnu = programs
     compared, different = 0, []
-    for n, triple in enumerate(corpus.load()[::PART]):
-        diff = b"--- a/file\n+++ b/file\n" + triple.diffs[context]
-        expected = agreed(git, gnu, triple.base, diff)
+    triples = corpus.load()[::PART]
+    diffs = [b"--- a/file\n+++ b/file\n" + triple.diffs[context] for triple in triples]
+    both = agreed(git, gnu, [(triple.base, diff) for triple, diff in zip(triples, diffs)])
+    for n, (triple, diff, expected) in enumerate(zip(triples, diffs, both)):
         if expected is None:
             continue
         assert expected == triple.result, triple.name
