@@ -7,7 +7,8 @@
  *
  * Both add O_CLOEXEC, and never follow a magic link of /proc. EXDEV: the path leaves the folder, also by an
  * absolute link. ELOOP: a link where none is followed. EAGAIN, which the kernel answers when a rename
- * races with the walk, is tried again a bounded number of times and may still come back.
+ * races with the walk, is tried again a bounded number of times and may still come back; the EAGAIN of a file
+ * whose lease O_NONBLOCK does not wait for comes back at once.
  *
  * Not here: whether what was opened is a regular file (file.h); the workspace's several roots and links
  * between them (store/workspace.h).

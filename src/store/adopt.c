@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "store/attributes.h"
+#include "store/folder_cache.h"
 #include "store/lease.h"
 #include "store/nap.h"
 #include "store/swap.h"
@@ -24,12 +25,20 @@ static bool linger(void)
 	return nanosleep(&nap, NULL) == 0;
 }
 
+/* When somebody else last changed the file that `base` was read from. */
+static time_t others_at(const struct snapshot *base)
+{
+	if (!base->exists || !base->place.clean)
+		return base->stat.st_ctim.tv_sec;
+	return folder_cache_others_at(base->place.clean, &base->stat, &base->sha256);
+}
+
 bool stage_linger(const struct snapshot *base)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (base->exists && now.tv_sec - base->stat.st_ctim.tv_sec <= LIVELY_SECONDS)
+	if (base->exists && now.tv_sec - others_at(base) <= LIVELY_SECONDS)
 		return linger();
 	sched_yield();
 	return false;
@@ -49,7 +58,16 @@ static enum lease take_alone(int fd)
 void stage_guard(struct stage *stage)
 {
 	if (stage->fd >= 0)
-		take_alone(stage->fd);
+		stage->guarded = take_alone(stage->fd) == LEASE_HELD;
+}
+
+void stage_note(const struct stage *stage, const struct snapshot *base)
+{
+	struct stat now;
+
+	/* Without the lease, what it has now may be somebody else's doing. */
+	if (stage->guarded && base->place.clean && fstat(stage->fd, &now) == 0)
+		folder_cache_note_file(base->place.clean, &now, &stage->sha256, others_at(base));
 }
 
 /* Makes the content of `to` that of `from`. */

@@ -41,9 +41,13 @@ void stage_leave(struct stage *stage, long long deadline_us);
 /* Before the last look at the old file: gives time to those who have found it by its name and
  * not yet come to the point of opening it where the lease shows them.  That takes
  * a fraction of a microsecond, unless they are interrupted just there; then they wait for a
- * processor, and giving ours up helps. A file that somebody has changed within the last two
+ * processor, and giving ours up helps. A file that somebody else has changed within the last two
  * seconds, in place or by whatever means, has others at work: for it we sleep
- * (true). */
+ * (true).  What this workspace's own last commit changed does not count (folder_cache.h), but others' changes
+ * before it do. */
 bool stage_linger(const struct snapshot *base);
+
+/* After the last look, while the new file's lease is still held: what it is now is our doing alone. */
+void stage_note(const struct stage *stage, const struct snapshot *base);
 
 #endif

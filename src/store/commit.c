@@ -133,6 +133,7 @@ static bool write_file(struct snapshot *base, const struct span *pieces, size_t 
 	if (!check_early(base, err) || !stage_write(&stage, base, pieces, count, how, err) ||
 	    !replace(&stage, base, how, err))
 		return false;
+	stage_note(&stage, base);
 	stage_discard(&stage);
 	recover_note(&base->place, stage.readable);
 	*ret = (struct file_state){ .path = mem_strdup(base->place.path), .exists = true,

@@ -28,10 +28,10 @@
  *     marks it as a writer, for the whole time from the exchange to the last look, writes into the
  *     removed file. (The code between is a fraction of a microsecond.)  The last look is
  *     therefore as late as can be: after the folder is synced (DURABILITY_FULL), and after giving
- *     up the processor, for 100 microseconds when anybody changed the file within the last two
- *     seconds.  Measured on a busy machine, against a writer that does nothing but open, write
- *     and close, beside commits without a pause: about 1 of its 50,000 writes was lost
- *     without the sleep, 1 of 600,000 with it.
+ *     up the processor, for 100 microseconds when anybody but the workspace's own commits changed
+ *     the file within the last two seconds.  Measured on a busy machine, against a writer that does
+ *     nothing but open, write and close, beside commits without a pause: about 1 of its 50,000
+ *     writes was lost without the sleep, 1 of 600,000 with it.
  *   - Whoever opens the new file before its last look waits in open(2) until then (a lease, see
  *     adopt.h); with O_NONBLOCK open fails with EAGAIN instead.  If the file is put back,
  *     they get the stranger's content; so do those who have looked it up by its name before

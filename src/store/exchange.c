@@ -349,10 +349,11 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum litter_
 	stage->folder = base->place.folder;
 	stage->leaf = base->place.leaf;
 	stage->stat = base->stat;
+	stage->clean = base->place.clean;
 	/* Says that we live; somebody else's lock says so just as well. */
 	flock(base->fd, LOCK_SH | LOCK_NB);
 	litter_init(&litter, kind, stage->leaf, &base->sha256, NULL);
-	litter_format(&litter, stage->name);
+	stage_choose_name(stage, &litter, stage->name);
 	stage->reopened = reopen(base);
 	contest_start(&contest, stage, base, how);
 	ok = contest_end(&contest, contest_run(&contest, attempt_remove), err);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which large folders were lately found free of litter, so that not every commit reads them.
+/* What commits remember of a workspace: which large folders were lately found free of litter, so that not
+ * each commit reads them; which litter is of commits that are under way here, so that it is not taken for
+ * a dead writer's and opened; which files the last commits here have put in place, so that their changes
+ * are not taken for somebody else's (adopt.h).
  *
- * An entry holds while the folder's mtime is as it was, and for FOLDER_CACHE_SECONDS at most:
+ * What is known of a folder holds while the folder's mtime is as it was, and for FOLDER_CACHE_SECONDS at most:
  * a time stamp can hide a change in the same clock tick, and what another process left while we
  * were at work ourselves.  One per workspace; threads may share it.  Internal to store/.
  */
@@ -10,6 +13,9 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <time.h>
+
+#include "base/sha256.h"
 
 enum { FOLDER_CACHE_SECONDS = 10 };
 
@@ -23,5 +29,22 @@ bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder);
 
 /* Notes that it is clean: just read, or (`again`) only changed by us since it was. */
 void folder_cache_note(struct folder_cache *cache, const struct stat *folder, bool again);
+
+/* A name that a commit of this process has given to a temporary (litter.h), until it is done: recovery
+ * passes over it, as it would after opening it and finding it locked.  The names are unique enough
+ * to go without their folders. */
+struct own_name;
+struct own_name *folder_cache_own(struct folder_cache *cache, const char *name); /* never NULL */
+void folder_cache_disown(struct folder_cache *cache, struct own_name *own); /* NULL is fine */
+bool folder_cache_owns(struct folder_cache *cache, const char *name);
+
+/* When somebody else last changed the file, for all we know; seconds of CLOCK_REALTIME.  That is its last
+ * change (st_ctim), unless it is, with this stat and content, what a commit here put in place: then what
+ * was known of the file before. */
+time_t folder_cache_others_at(struct folder_cache *cache, const struct stat *file,
+                              const struct sha256 *sum);
+/* A commit has put this file in place; `others_at` is what was known of the one before. */
+void folder_cache_note_file(struct folder_cache *cache, const struct stat *file,
+                            const struct sha256 *sum, time_t others_at);
 
 #endif

@@ -25,6 +25,7 @@
 enum { ENTRY_BLOCK = 32 << 10, SETTLE_MAX = 64, SMALL_FOLDER = 100 };
 
 struct recovery {
+	struct folder_cache *clean; /* knows our own; or NULL */
 	size_t removed;
 	size_t looked_at;  /* litter */
 	size_t bytes_left; /* that may still be hashed */
@@ -211,6 +212,13 @@ static bool claim(int folder, const char *name, int fd, const struct stat *stat)
 	       fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && stat_same_file(stat, &now);
 }
 
+/* Whether recovery has to look at it: litter, and not of a commit that is under way here. */
+static bool is_abandoned(struct folder_cache *clean, const char *name, struct litter *ret)
+{
+	return litter_parse(name, ret) && ret->kind != LITTER_STAGED &&
+	       !(clean && folder_cache_owns(clean, name));
+}
+
 static bool recover_one(int folder, const char *name, void *data)
 {
 	struct stat stat = { .st_mode = S_IFREG };
@@ -218,7 +226,7 @@ static bool recover_one(int folder, const char *name, void *data)
 	struct recovery *recovery = data;
 	struct litter litter;
 
-	if (!litter_parse(name, &litter) || litter.kind == LITTER_STAGED)
+	if (!is_abandoned(recovery->clean, name, &litter))
 		return true;
 	fd = open_regular(folder, name, &stat);
 	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &litter) &&
@@ -228,6 +236,7 @@ static bool recover_one(int folder, const char *name, void *data)
 }
 
 struct search {
+	struct folder_cache *clean;
 	size_t names;
 	bool found;
 };
@@ -239,7 +248,7 @@ static bool is_litter(int folder, const char *name, void *data)
 
 	(void)folder;
 	search->names++;
-	search->found = litter_parse(name, &litter) && litter.kind != LITTER_STAGED;
+	search->found = is_abandoned(search->clean, name, &litter);
 	return !search->found;
 }
 
@@ -247,7 +256,7 @@ static bool is_litter(int folder, const char *name, void *data)
  * exchange names (stage.h); whoever has it is at work, and the next one settles. */
 static bool recover_readable(int folder, struct search *search, size_t *removed)
 {
-	struct recovery recovery = { .bytes_left = LIMIT_FILE_BYTES };
+	struct recovery recovery = { search->clean, .bytes_left = LIMIT_FILE_BYTES };
 	bool ok;
 
 	*removed = 0;
@@ -277,7 +286,7 @@ bool recover_folder(int folder, size_t *ret_removed, struct err *err)
 int recover_open(const struct place *place)
 {
 	int readable = open_readable(place->folder);
-	struct search search = { .names = 0 };
+	struct search search = { place->clean, .names = 0 };
 	struct stat stat;
 	size_t removed;
 	bool known;

@@ -16,7 +16,8 @@
  *
  * A live writer holds a flock on its new file, which has one of the two names (x, p),
  * or on the file it removes (d): then nothing is touched.  Nor is it when the lock cannot be looked
- * for, because the file cannot be opened: a live writer's lease refuses it (adopt.h).
+ * for, because the file cannot be opened: a live writer's lease refuses it (adopt.h).  What this
+ * process's own commits have under way is known without opening it (folder_cache.h).
  * What is "other" and cannot be put back is removed when a newer file has the name (x), or stays (d, names above 180 bytes).
  * Every commit first recovers the folder that it is about to write in; that costs one reading
  * of the folder (of a large one, not each time: folder_cache.h).

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "store/adopt.h"
 #include "store/attributes.h"
+#include "store/folder_cache.h"
 #include "store/hasher.h"
 #include "store/lease.h"
 #include "store/nap.h"
@@ -54,7 +55,19 @@ void stage_release(struct stage *stage)
 		close(stage->fd);
 	if (stage->readable >= 0)
 		close(stage->readable);
+	if (stage->clean)
+		folder_cache_disown(stage->clean, stage->own);
 	*stage = (struct stage)STAGE_INIT;
+}
+
+void stage_choose_name(struct stage *stage, const struct litter *litter,
+                       char name[static LITTER_NAME_SIZE])
+{
+	litter_format(litter, name);
+	if (!stage->clean)
+		return;
+	folder_cache_disown(stage->clean, stage->own);
+	stage->own = folder_cache_own(stage->clean, name);
 }
 
 /* A file with a name, for file systems without anonymous ones. Whoever finds it unlocked
@@ -65,10 +78,10 @@ static int open_named(struct stage *stage, const struct litter *litter, mode_t m
 		struct stat stat;
 		int fd;
 
-		litter_format(litter, stage->name);
+		stage_choose_name(stage, litter, stage->name);
 		fd = openat(stage->folder, stage->name,
 		            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-		if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &stat) == 0 &&
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &stat) == 0 &&
 		    stat.st_nlink > 0)
 			return fd;
 		if (fd >= 0)
@@ -234,6 +247,7 @@ bool stage_write(struct stage *stage, const struct snapshot *base, const struct 
 
 	stage->folder = base->place.folder;
 	stage->leaf = base->place.leaf;
+	stage->clean = base->place.clean;
 	if (!open_temporary(stage, base, mode, how, err) ||
 	    !write_pieces(stage, base, pieces, count, err) ||
 	    !copy_attributes(stage, base, err))
@@ -271,7 +285,7 @@ bool stage_name(struct stage *stage, const struct snapshot *base, enum litter_ki
 	litter_init(&litter, kind, stage->leaf, base->exists ? &base->sha256 : NULL,
 	            &stage->sha256);
 	for (int i = 0; !ok && i < NAME_TRIES; i++) {
-		litter_format(&litter, name);
+		stage_choose_name(stage, &litter, name);
 		if (stage->name[0])
 			ok = swap_rename(stage->folder, stage->name, name, 0);
 		else

@@ -49,8 +49,11 @@ struct stage {
 	struct sha256 sha256; /* of the new content */
 	size_t size;
 	char name[LITTER_NAME_SIZE]; /* "" while it has none */
+	struct folder_cache *clean; /* borrowed from the snapshot's place; NULL: nobody is told */
+	struct own_name *own; /* `name`, as `clean` knows it until stage_release; or NULL */
 	int reopened;         /* owned; the old file opened again, or -1 */
 	int leased;           /* borrowed; the old file's descriptor that has a lease, or -1 */
+	bool guarded;         /* the new file has a lease of its own (adopt.h) */
 	bool swapped;         /* `name` has the old file */
 	bool created;         /* the file did not exist before */
 	bool seen;            /* the new file has had the name: it may be opened even when it has
@@ -104,6 +107,11 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum litter_
  * touched the file since: their state is newer and stays (false).  Nothing remains under
  * `name`.  A replacement without RENAME_EXCHANGE cannot be taken back (false). */
 bool stage_undo(struct stage *stage);
+
+/* Makes up a name for the temporary and tells this process's recovery that it is ours, before anybody can
+ * see it (folder_cache.h). */
+void stage_choose_name(struct stage *stage, const struct litter *litter,
+                       char name[static LITTER_NAME_SIZE]);
 
 /* fsync, repeated when interrupted. */
 bool stage_sync(int fd);

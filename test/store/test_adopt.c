@@ -7,12 +7,17 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/adopt.h"
+#include "store/beneath.h"
 #include "store/commit_internal.h"
+#include "store/folder_cache.h"
 #include "store/recover.h"
 #include "store/stage.h"
 
@@ -52,9 +57,30 @@ static int scene_close(void **state)
 	return 0;
 }
 
-static void nap_ms(long ms)
+/* Waits until the other process waits in open(), or has ended. */
+static void await_open(pid_t pid)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+	char path[64], text[256], blocked[16];
+	siginfo_t ended = { 0 };
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	snprintf(blocked, sizeof(blocked), "%d ", SYS_openat); /* otherwise "running", or another */
+	for (int i = 0; i < 60000; i++) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		text[got > 0 ? got : 0] = '\0';
+		if (strncmp(text, blocked, strlen(blocked)) == 0)
+			return;
+		assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+		if (ended.si_pid == pid)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	fail_msg("it neither waits in open() nor ends");
 }
 
 /* Opens the file, tells what it has, and writes its digit in place when it may. */
@@ -83,7 +109,7 @@ static void step_in(enum commit_point point, void *data)
 		s->other = fork();
 		if (s->other == 0)
 			be_other(s);
-		nap_ms(30); /* it waits in open() by now */
+		await_open(s->other);
 	}
 }
 
@@ -143,7 +169,7 @@ static void find_old(enum commit_point point, void *data)
 	s->other = fork();
 	if (s->other == 0)
 		_exit(pwrite(open_found(s, O_RDWR), "9", 1, 4) != 1);
-	nap_ms(30); /* it waits in open() by now */
+	await_open(s->other);
 }
 
 static bool commit(struct scene *s, void (*at)(enum commit_point point, void *data),
@@ -258,6 +284,95 @@ static void recovery_leaves_the_old_file_of_a_living_writer(void **state)
 	assert_int_equal(fixture_entries(s->f.root), 1);
 }
 
+/* How often somebody has opened a temporary of a commit, by what inotify has to tell of its folder. */
+static unsigned temporaries_opened(int watch)
+{
+	_Alignas(struct inotify_event) char block[4096];
+	unsigned count = 0;
+	ssize_t n;
+
+	while ((n = read(watch, block, sizeof(block))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *event = (const void *)(block + at);
+
+			count += event->len && strncmp(event->name, ".hasp-", 6) == 0;
+			at += (ssize_t)(sizeof(*event) + event->len);
+		}
+	return count;
+}
+
+/* Another file of the folder is committed, as by another thread, before the first is done. */
+static void commit_beside(enum commit_point point, void *data)
+{
+	struct scene *s = data;
+	const struct commit_how how = { .no_lease = false };
+	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
+	struct file_state state = { 0 };
+	struct err err = ERR_INIT;
+	int watch;
+
+	if (point != COMMIT_SETTLED)
+		return;
+	watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(inotify_add_watch(watch, s->f.root, IN_OPEN) >= 0);
+	assert_true(snapshot_read(s->f.ws, "beside", 0, &base, &err));
+	assert_true(commit_write_how(&base, &SPAN("new beside\n"), 1, &how, &state, &err));
+	file_state_release(&state);
+	assert_int_equal(temporaries_opened(watch), 0);
+	close(watch);
+}
+
+static void a_commit_leaves_those_of_its_process_alone(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	fixture_put(&s->f, "beside", "old beside\n");
+	assert_true(commit(s, commit_beside, &err));
+	fixture_expect(&s->f, "beside", "new beside\n");
+	assert_int_equal(fixture_entries(s->f.root), 2);
+}
+
+/* What is known of others' changes to the file, and whether a commit of it waited for them. */
+static time_t look(struct scene *s, bool *ret_waits)
+{
+	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
+	struct err err = ERR_INIT;
+
+	assert_true(snapshot_read(s->f.ws, "f", 0, &base, &err));
+	*ret_waits = stage_linger(&base);
+	return folder_cache_others_at(s->f.ws->clean, &base.stat, &base.sha256);
+}
+
+/* As after a commit that was made when nobody had changed the file for long. */
+static void forget_others(struct scene *s, time_t others_at)
+{
+	_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
+	struct err err = ERR_INIT;
+
+	assert_true(snapshot_read(s->f.ws, "f", 0, &base, &err));
+	folder_cache_note_file(s->f.ws->clean, &base.stat, &base.sha256, others_at);
+}
+
+static void only_changes_of_others_make_a_commit_wait(void **state)
+{
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+	time_t others_at;
+	bool waits;
+
+	forget_others(s, 12345);
+	assert_true(commit(s, NULL, &err));
+	assert_int_equal(look(s, &waits), 12345);
+	assert_false(waits);
+	fixture_put(&s->f, "f", "theirs\n");
+	others_at = look(s, &waits);
+	assert_int_not_equal(others_at, 12345);
+	/* Ours on top of theirs: they are still about. */
+	assert_true(commit(s, NULL, &err));
+	assert_int_equal(look(s, &waits), others_at);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +383,8 @@ int main(void)
 		TEST(the_newest_of_the_strangers_stays),
 		TEST(who_comes_later_reads_the_strangers),
 		TEST(recovery_leaves_the_old_file_of_a_living_writer),
+		TEST(a_commit_leaves_those_of_its_process_alone),
+		TEST(only_changes_of_others_make_a_commit_wait),
 	};
 
 	return cmocka_run_group_tests_name("adopt", tests, NULL, NULL);

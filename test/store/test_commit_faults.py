@@ -120,3 +120,15 @@ def test_an_overlay_whose_lower_file_is_copied_up(tmp_path):
         $PROBE $M delete second ''; $PROBE $M create created ''
         ls -A $M""")
     assert run.stdout == "ok\nnew content\nold content\nok\nok\ncreated\nfile\n"
+
+
+def test_a_file_that_is_being_tried_out_is_not_asked_for_again_at_once(tmp_path):
+    """The kernel answers EAGAIN while somebody's commit has a lease on it; each attempt wakes them."""
+    prepare(tmp_path, "replace", "")
+    trace = tmp_path / "trace"
+    run = subprocess.run(["strace", "-qq", "-o", trace, "-e", "trace=openat2,clock_nanosleep", "-e",
+                          "inject=openat2:error=EAGAIN:when=1..3", PROBE, tmp_path, "replace",
+                          "file", ""], stdout=subprocess.PIPE, text=True, check=False)
+    seen = [line.split("(")[0] for line in trace.read_text().splitlines()]
+    assert run.stdout == "ok\n"
+    assert seen[:7] == ["openat2", "clock_nanosleep"] * 3 + ["openat2"]
