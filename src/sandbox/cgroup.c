@@ -165,27 +165,45 @@ static char *make_limited(const char *above, const struct sandbox_limits *limits
 	return folder;
 }
 
-static char *make_version_2(const struct sandbox_limits *limits)
+/* Whether groups in `above` can have limits: a file says what it hands down, and is in every group of
+ * version 2.  To make one and to find that it has none takes much longer. */
+static bool hands_down(const char *above)
 {
-	_cleanup_free_ char *here = cgroup_place(NULL);
-	char *folder, *slash;
+	_cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", above);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[1024] = "";
+
+	if (fd < 0)
+		return errno != ENOENT;
+	return fd_read_full(fd, text, sizeof(text) - 1) < 0 || strstr(text, "memory") ||
+	       strstr(text, "pids");
+}
+
+static char *make_version_2(const struct cgroup_places *places,
+                            const struct sandbox_limits *limits)
+{
+	_cleanup_free_ char *here = cgroup_place(places, NULL);
+	char *folder = NULL, *slash;
 
 	if (!here)
 		return NULL;
-	folder = make_limited(here, limits, limit_version_2);
+	if (hands_down(here))
+		folder = make_limited(here, limits, limit_version_2);
 	slash = strrchr(here, '/');
 	/* A group that has processes cannot hand controllers down, but its parent does. */
 	if (!folder && slash && slash != here) {
 		*slash = '\0';
-		folder = make_limited(here, limits, limit_version_2);
+		if (hands_down(here))
+			folder = make_limited(here, limits, limit_version_2);
 	}
 	return folder;
 }
 
-static char *make_version_1(const char *controller, const struct sandbox_limits *limits,
+static char *make_version_1(const struct cgroup_places *places, const char *controller,
+                            const struct sandbox_limits *limits,
                             bool (*limit)(const char *folder, const struct sandbox_limits *limits))
 {
-	_cleanup_free_ char *here = cgroup_place(controller);
+	_cleanup_free_ char *here = cgroup_place(places, controller);
 
 	return here ? make_limited(here, limits, limit) : NULL;
 }
@@ -199,14 +217,18 @@ static bool may_make(void)
 
 struct cgroup *cgroup_make_unlimited(void)
 {
-	_cleanup_free_ char *here = may_make() ? cgroup_place(NULL) : NULL;
-	_cleanup_free_ char *pids = NULL;
+	_cleanup_cgroup_places_ struct cgroup_places places = { 0 };
+	_cleanup_free_ char *here = NULL, *pids = NULL;
 	struct cgroup group = { 0 }, *made;
 
+	if (!may_make())
+		return NULL;
+	cgroup_places_read(&places);
+	here = cgroup_place(&places, NULL);
 	group.folders[0] = here ? make_in(here) : NULL;
 	group.version_2 = group.folders[0] != NULL;
-	if (!group.version_2 && may_make()) {
-		pids = cgroup_place("pids");
+	if (!group.version_2) {
+		pids = cgroup_place(&places, "pids");
 		group.folders[0] = pids ? make_in(pids) : NULL;
 	}
 	if (!group.folders[0])
@@ -218,15 +240,17 @@ struct cgroup *cgroup_make_unlimited(void)
 
 struct cgroup *cgroup_make(const struct sandbox_limits *limits)
 {
+	_cleanup_cgroup_places_ struct cgroup_places places = { 0 };
 	struct cgroup group = { 0 }, *made;
 
 	if ((!limits->memory_bytes && !limits->processes) || !may_make())
 		return NULL;
-	group.folders[0] = make_version_2(limits);
+	cgroup_places_read(&places);
+	group.folders[0] = make_version_2(&places, limits);
 	group.version_2 = group.folders[0] != NULL;
 	if (!group.version_2) {
-		group.folders[0] = make_version_1("pids", limits, limit_pids);
-		group.folders[1] = make_version_1("memory", limits, limit_memory);
+		group.folders[0] = make_version_1(&places, "pids", limits, limit_pids);
+		group.folders[1] = make_version_1(&places, "memory", limits, limit_memory);
 	}
 	if (!group.folders[0] && !group.folders[1])
 		return NULL;

@@ -13,9 +13,9 @@
 #include "sandbox/cgroup_place.h"
 
 /* A group that cgroup_make made, not whatever hasp itself is in: its counters began with the command. */
-static int open_in(const char *controller, const char *name)
+static int open_in(const struct cgroup_places *places, const char *controller, const char *name)
 {
-	_cleanup_free_ char *folder = cgroup_place(controller), *path = NULL;
+	_cleanup_free_ char *folder = cgroup_place(places, controller), *path = NULL;
 	const char *last = folder ? strrchr(folder, '/') : NULL;
 
 	if (!last || strncmp(last, "/hasp-", 6) != 0)
@@ -26,12 +26,15 @@ static int open_in(const char *controller, const char *name)
 
 void cgroup_watch_init(struct cgroup_watch *ret)
 {
-	ret->memory = open_in(NULL, "memory.events");
-	ret->processes = open_in(NULL, "pids.events");
+	_cleanup_cgroup_places_ struct cgroup_places places = { 0 };
+
+	cgroup_places_read(&places);
+	ret->memory = open_in(&places, NULL, "memory.events");
+	ret->processes = open_in(&places, NULL, "pids.events");
 	if (ret->memory < 0)
-		ret->memory = open_in("memory", "memory.oom_control");
+		ret->memory = open_in(&places, "memory", "memory.oom_control");
 	if (ret->processes < 0)
-		ret->processes = open_in("pids", "pids.events");
+		ret->processes = open_in(&places, "pids", "pids.events");
 }
 
 /* The number after `key` in a file of "key number" lines; 0 if it is not there. */

@@ -333,7 +333,8 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 
 	if (!add_writables(draft, plan, err))
 		return false;
-	add_tables(draft, plan);
+	if (!options->check_only)
+		add_tables(draft, plan);
 	if (draft->reader.failed) {
 		*err = draft->reader.err;
 		return false;
@@ -341,6 +342,8 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 	for (size_t i = 0; i < options->deny_count; i++)
 		if (!add_deny(draft, plan, options->deny[i], err))
 			return false;
+	if (options->check_only)
+		return true;
 	draft_settle(draft);
 	plan_twins(draft);
 	draft_settle(draft);

@@ -154,6 +154,9 @@ struct sandbox_options {
 	bool assume;
 	const struct sandbox_pointer *known;
 	size_t known_count;
+	/* What the caller names is checked and the level chosen, and that is all: such a plan has no
+	 * rules of the tables, and nobody may be confined by it. */
+	bool check_only;
 };
 
 struct sandbox_plan {

@@ -500,6 +500,8 @@ bool client_end(struct client *client, struct pending *pending, struct err *err)
 	struct err why = ERR_INIT;
 	bool ok;
 
+	/* Another thread may read for all already, and wait for input: it sends nothing. */
+	wire_flush(&client->wire);
 	pthread_mutex_lock(&client->lock);
 	ok = finish_call(client, pending, &why);
 	remove_pending(client, pending);

@@ -523,6 +523,7 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 	make_journal(&local->options);
 	name_roots(&local->options);
 	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
+	plan_of.check_only = true;
 	if (options->commands_only) { /* the plan checks the roots, and says what there is */
 		if (!make_plan(local, &plan_of, &plan, err)) {
 			local_release(local);

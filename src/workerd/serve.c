@@ -120,21 +120,23 @@ static bool must_wait(const struct server *server, const struct job *job)
 	return false;
 }
 
-/* Some thread that will look at the queue, or read; false: all are busy, and will. Locked. */
-static bool find_thread(struct server *server)
+/* Whether some thread will look at the queue, or read, once it is woken (*ret_wake: by a signal); false: all are
+ * busy, and will. Locked. */
+static bool find_thread(struct server *server, bool *ret_wake)
 {
-	if (!server->idle)
-		return server->threads < THREADS && start_thread(server);
-	pthread_cond_signal(&server->work);
-	return true;
+	*ret_wake = server->idle > 0;
+	return *ret_wake || (server->threads < THREADS && start_thread(server));
 }
 
 static void enqueue(struct server *server, struct job *job)
 {
+	bool wake;
+
 	job->next = NULL;
 	*server->queue_last = job;
 	server->queue_last = &job->next;
-	find_thread(server);
+	if (find_thread(server, &wake) && wake)
+		pthread_cond_signal(&server->work);
 }
 
 static void add_alive(struct server *server, struct job *job)
@@ -191,10 +193,13 @@ static void finish_job(struct server *server, struct job *job)
 	pthread_cond_broadcast(&server->idle_all);
 }
 
-static void run_job(struct server *server, struct job *job)
+/* `wake`: a thread that find_thread has found. Woken without the lock, it does not have to wait for that. */
+static void run_job(struct server *server, struct job *job, bool wake)
 {
 	server->edits_begun += job->edits;
 	pthread_mutex_unlock(&server->lock);
+	if (wake)
+		pthread_cond_signal(&server->work);
 	job->request->answer(server, job);
 	pthread_mutex_lock(&server->lock);
 	finish_job(server, job);
@@ -347,6 +352,8 @@ static bool take_frame(struct server *server, struct job **ret_job)
  * Whether it is still the one who reads. */
 static bool take_job(struct server *server, struct job *job)
 {
+	bool wake;
+
 	add_alive(server, job);
 	if (job->edits && must_wait(server, job)) {
 		struct job **at = &server->waiting;
@@ -355,9 +362,9 @@ static bool take_job(struct server *server, struct job *job)
 			at = &(*at)->next;
 		job->next = NULL;
 		*at = job;
-	} else if (find_thread(server)) {
+	} else if (find_thread(server, &wake)) {
 		server->leading = false;
-		run_job(server, job);
+		run_job(server, job, wake);
 		return false;
 	} else {
 		enqueue(server, job);
@@ -400,7 +407,7 @@ static void work(struct server *server, bool forever)
 			server->queue = job->next;
 			if (!server->queue)
 				server->queue_last = &server->queue;
-			run_job(server, job);
+			run_job(server, job, /* wake= */ false);
 		} else if (!server->leading) {
 			lead(server);
 		} else {

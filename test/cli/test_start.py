@@ -33,6 +33,23 @@ def test_help_opens_nothing(ws, tmp_path):
     assert [path for path in opened(ws, tmp_path, "--help") if path != "/dev/urandom"] == []
 
 
+def test_a_command_is_planned_once_and_mounts_are_read_once_for_a_purpose(ws, tmp_path):
+    trace = tmp_path / "trace"
+    subprocess.run(["strace", "-f", "-o", str(trace), "-e", "trace=newfstatat,openat", HASP,
+                    "sandbox", "--", "/bin/true"], cwd=ws.folder, env=ws.env, check=True,
+                   capture_output=True)
+    text = trace.read_text()
+    assert len(re.findall(r'newfstatat\(\d+, "gshadow-"', text)) == 1
+    # hasp: for hidden files that are mounted elsewhere, for its groups; the worker: for its own
+    assert 1 <= text.count('"/proc/self/mountinfo"') <= 3
+
+
+def test_no_start_asks_the_processor_what_the_loader_knows():
+    # libgcc's answer is a dozen instructions that a virtual machine's host carries out
+    done = subprocess.run(["nm", HASP], check=True, capture_output=True)
+    assert b"main" in done.stdout and b"__cpu_indicator_init" not in done.stdout
+
+
 def test_reading_a_small_file_takes_little_memory(ws):
     ws.write("a.txt", "text\n")
     done = subprocess.run(["/usr/bin/time", "-f", "%M", HASP, *CALL], cwd=ws.folder, env=ws.env,

@@ -236,9 +236,18 @@ static void so_they_do_without_namespaces(void **state)
 	den_release(&den);
 }
 
+/* As the kernel says it now. */
+static char *place_now(const char *controller)
+{
+	_cleanup_cgroup_places_ struct cgroup_places places = { 0 };
+
+	cgroup_places_read(&places);
+	return cgroup_place(&places, controller);
+}
+
 static bool can_make(const char *controller)
 {
-	_cleanup_free_ char *place = cgroup_place(controller), *folder = NULL;
+	_cleanup_free_ char *place = place_now(controller), *folder = NULL;
 
 	if (!place)
 		return false;
@@ -249,7 +258,7 @@ static bool can_make(const char *controller)
 /* Groups of ours in the folder where they are made. */
 static size_t count_groups(const char *controller)
 {
-	_cleanup_free_ char *place = cgroup_place(controller), *command = NULL;
+	_cleanup_free_ char *place = place_now(controller), *command = NULL;
 	char line[32] = "0";
 	FILE *file;
 
@@ -310,7 +319,7 @@ static unsigned long long start_of(pid_t pid)
 static void groups_of_the_dead_are_removed(void **state)
 {
 	const struct sandbox_limits limits = { .processes = 4 };
-	_cleanup_free_ char *place = cgroup_place("pids"), *stale = NULL, *alive = NULL, *reused = NULL;
+	_cleanup_free_ char *place = place_now("pids"), *stale = NULL, *alive = NULL, *reused = NULL;
 	const unsigned long long start = start_of(getppid());
 	pid_t pid = fork();
 
