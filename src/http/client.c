@@ -275,6 +275,7 @@ static void set_options(struct transfer *transfer, const char *url)
 	set(client->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	set(client->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	set(client->easy, CURLOPT_PROXY, transfer->proxy);
+	set(client->easy, CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC); /* no Kerberos: left_out.c */
 	set(client->easy, CURLOPT_NOPROXY, "");
 	set(client->easy, CURLOPT_CONNECTTIMEOUT_MS,
 	    (long)(request->connect_ms ? request->connect_ms : HTTP_CONNECT_MS));

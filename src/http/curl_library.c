@@ -36,6 +36,11 @@ static const struct library_symbol symbols[] = {
 	ROW(version, "curl_version"),
 };
 
+/* hasp's own copy, without the libraries that https does not need. Beside the program, where whoever
+ * can write can replace the program too; then where it is installed. */
+static const struct library own = { { "$ORIGIN/hasp-http.so", HTTP_MODULE }, "", "", symbols,
+	                            ARRAY_LEN(symbols) };
+
 /* Flavours with different TLS libraries behind the same functions. */
 static const struct library row = { { "libcurl.so.4", "libcurl-gnutls.so.4" },
 	                            "Requests to models need", "libcurl4", symbols,
@@ -47,7 +52,9 @@ static struct err load_error;
 
 static void load(void)
 {
-	if (!library_load(&row, &loaded, &load_error))
+	struct err absent = ERR_INIT;
+
+	if (!library_load(&own, &loaded, &absent) && !library_load(&row, &loaded, &load_error))
 		return;
 	if (loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		err_set(&load_error, ERR_INTERNAL, "libcurl could not be initialised.");

@@ -9,6 +9,7 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
+#include <sys/platform/x86.h> /* what the loader found out: asking the processor takes longer */
 #endif
 
 static bool is_lower(unsigned char c)
@@ -200,7 +201,7 @@ __attribute__((target("avx2"))) static const char *find_avx2(const struct litera
 enum literal_way literal_best_way(void)
 {
 #ifdef __x86_64__
-	return __builtin_cpu_supports("avx2") ? LITERAL_AVX2 : LITERAL_SSE2;
+	return CPU_FEATURE_ACTIVE(AVX2) ? LITERAL_AVX2 : LITERAL_SSE2;
 #else
 	return LITERAL_PORTABLE;
 #endif

@@ -7,6 +7,7 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
+#include <sys/platform/x86.h>
 #endif
 
 /* The line end at `at` ends a line that began at *start. */
@@ -73,7 +74,7 @@ __attribute__((target("avx2"))) static struct survey survey_avx2(struct span tex
 struct survey survey_text(struct span text)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
+	if (CPU_FEATURE_ACTIVE(AVX2))
 		return survey_avx2(text);
 #endif
 	return survey_text_portable(text);

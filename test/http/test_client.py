@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP client against real sockets that answer byte by byte what a test says."""
+"""The HTTP client against real sockets that answer byte by byte what a test says.
+
+With the system's libcurl, or with hasp's own copy: HTTP_MODULE is then its path, and it is put beside
+the probe, where a program looks for it.
+"""
+import atexit
 import contextlib
 import gzip
 import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import threading
 import time
 
 import pytest
 
-PROBE = os.environ["CLIENT_PROBE"]
+PROBE, MODULE = os.environ["CLIENT_PROBE"], os.environ.get("HTTP_MODULE")
+if MODULE:
+    FOLDER = tempfile.mkdtemp(prefix="hasp-http-")
+    atexit.register(shutil.rmtree, FOLDER)
+    PROBE = shutil.copy(PROBE, FOLDER)
+    shutil.copy(MODULE, FOLDER)
 SOON_MS = 5000  # for what has to happen at once, on a busy machine
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.lower().endswith("_proxy") and not name.startswith("SSL_CERT_")}
@@ -375,8 +387,7 @@ def test_nothing_is_loaded_before_it_is_needed():
     client = Client()
 
     def has_libcurl():
-        with open("/proc/%d/maps" % client.process.pid, encoding="utf-8") as maps:
-            return "libcurl" in maps.read()
+        return bool(libraries(client.process.pid) & {"libcurl", "hasp-http"})
     assert not has_libcurl()
     with Server(ok()) as server:
         assert client.ask(server.url)["ok"]
@@ -418,10 +429,19 @@ def test_what_is_no_answer_is_an_error(client, name):
 
 @pytest.mark.parametrize("name", ODD_ANSWERS)
 def test_an_odd_answer_does_not_touch_the_next(client, name):
-    with Server(lambda sock: (sock.sendall(ODD_ANSWERS[name]), sock.shutdown(socket.SHUT_RDWR)),
-                ok(b"next")) as server:
+    ended = threading.Event()
+
+    def answer(sock):
+        try:
+            sock.sendall(ODD_ANSWERS[name])
+            sock.shutdown(socket.SHUT_RDWR)
+        finally:
+            ended.set()
+
+    with Server(answer, ok(b"next")) as server:
         got = client.ask(server.url)
         assert (got["ok"] and len(got["body"]) <= 2) or got["code"] == "network_error", got
+        assert ended.wait(60)  # or the next would be sent on a connection that is just ending
         assert client.ask(server.url)["body"] == "next" and server.connections == 2
 
 
@@ -441,3 +461,63 @@ def test_a_large_request_goes_out_while_the_server_reads_slowly(client):
     with Server(ok()) as server:
         assert client.ask(server.url, body="x" * (4 << 20))["ok"]
     assert len(server.asked[0][2]) == 4 << 20
+
+
+# ---- which libcurl it is, and what is left out of hasp's own ------------------------------------
+
+
+def libraries(pid):
+    """Names of the libraries that a process has mapped, up to the first dot."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps:
+        paths = [line.split(maxsplit=5)[5].strip() for line in maps if "/" in line]
+    return {os.path.basename(path).split(".")[0] for path in paths if ".so" in path}
+
+
+def test_the_copy_beside_the_program_is_loaded_with_what_https_needs(client):
+    with Server(ok()) as server:
+        assert client.ask(server.url)["ok"]
+    loaded = libraries(client.process.pid)
+    assert ("hasp-http" in loaded) == bool(MODULE) and ("libcurl" in loaded) == (not MODULE)
+    if MODULE:
+        assert loaded <= {"hasp-http", "libssl", "libcrypto", "libnghttp2", "libz", "libbrotlidec",
+                          "libbrotlicommon", "libzstd", "libc", "ld-linux-x86-64"}, loaded
+
+
+def test_a_host_whose_name_is_not_ascii_is_an_error(client):
+    with Server(ok(b"next")) as proxy:
+        got = client.ask("http://bücher.example/x", proxy=proxy.url)
+        assert got["code"] == "network_error" and "bad/illegal format" in got["message"]
+        assert client.ask("http://a.example/", proxy=proxy.url)["body"] == "next"
+
+
+@pytest.mark.parametrize("status, field", [(401, b"WWW-Authenticate"), (407, b"Proxy-Authenticate")])
+def test_schemes_that_are_not_used_are_no_trouble_when_they_are_asked_for(client, status, field):
+    with Server(b"HTTP/1.1 %d No\r\n%s: Negotiate YII=\r\n%s: NTLM\r\nContent-Length: 0\r\n\r\n" %
+                (status, field, field), ok(b"next")) as proxy:
+        assert client.ask("http://a.example/", proxy=proxy.url)["status"] == status
+        assert client.ask("http://a.example/", proxy=proxy.url)["body"] == "next"
+
+
+def test_a_cookie_is_not_kept(client):
+    with Server(ok(b"a", b"Set-Cookie: id=1; Domain=example; Path=/"), ok(b"b")) as server:
+        assert client.ask(server.url)["body"] == "a" and client.ask(server.url)["body"] == "b"
+    assert "cookie" not in server.asked[1][1]
+
+
+def test_a_socks_proxy_is_offered_no_kerberos(client):
+    offered = []
+
+    def socks():
+        sock, _ = listener.accept()
+        with sock:
+            head = sock.recv(2)
+            offered.extend(sock.recv(head[1]))
+            sock.sendall(b"\x05\xff")  # none will do
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=socks, daemon=True)
+        thread.start()
+        got = client.ask("http://a.example/", proxy="socks5h://127.0.0.1:%d" %
+                         listener.getsockname()[1])
+        thread.join(60)
+    assert got["code"] == "network_error" and 0 in offered and 1 not in offered
