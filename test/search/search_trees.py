@@ -111,6 +111,20 @@ def npm_tree():
     return Path(npm_peers.folder("sdk"))
 
 
+def part(tree, folder, share):
+    """A copy of one of so many of the tree's files, each at its place; the tree itself for 1."""
+    if share == 1:
+        return tree
+    top, paths = os.fsencode(str(tree)), []
+    for base, _, names in os.walk(top):
+        paths += [os.path.relpath(os.path.join(base, name), top) for name in names]
+    for path in sorted(paths)[::share]:
+        source, target = os.path.join(top, path), os.path.join(os.fsencode(str(folder)), path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(source, target, follow_symlinks=False)
+    return folder
+
+
 def kinds(folder):
     """{path as shown: "text" | "other" (not UTF-8) | "binary" (a NUL)} of all regular files."""
     found = {}

@@ -28,8 +28,10 @@ RG_ALL = ["--no-ignore", "--hidden", "--crlf"]
 # Once is enough with sanitizers, which take their time.
 # With sanitizers a sample: that both find the same is seen without.
 SANITIZED = "ASAN_OPTIONS" in os.environ
-SEEDS = [11, 12, 13, 14] if os.environ.get("HASP_TESTS") == "all" else [11] if SANITIZED else [11, 14]
+EVERYTHING = os.environ.get("HASP_TESTS") == "all"
+SEEDS = [11, 12, 13, 14] if EVERYTHING else [11] if SANITIZED else [11, 14]
 PART = 3 if SANITIZED else 1
+SHARE = 1 if EVERYTHING else 3  # of so many files of a large real tree one
 
 
 @pytest.fixture(scope="module", params=SEEDS)
@@ -43,10 +45,10 @@ def nasty(request, tmp_path_factory):
 def real(request, tmp_path_factory):
     if request.param == "own":
         tree = search_trees.own_checkout(tmp_path_factory.mktemp("own"))
-    elif request.param == "npm":
-        tree = search_trees.npm_tree()
     else:
-        tree = search_trees.debian_sources()[int(request.param[-1])]
+        whole = (search_trees.npm_tree() if request.param == "npm" else
+                 search_trees.debian_sources()[int(request.param[-1])])
+        tree = search_trees.part(whole, tmp_path_factory.mktemp(request.param), SHARE)
     return tree, search_trees.kinds(tree), request.param
 
 
