@@ -10,9 +10,11 @@ TOP = Path(__file__).resolve().parents[2]
 CHECK = TOP / "script" / "check-layers"
 
 GOOD = {
-    "LAYERS": "base:\ndiff: base\ntool: base diff\n",
+    "LAYERS": "base:\n  a.h\ndiff: base\ntool: base diff\n",
     "ARCHITECTURE.md": "`base/` `diff/` `tool/` and `src/base/a.h`\n",
     "src/base/a.h": "/* SPDX-License-Identifier: Apache-2.0 */\n",
+    # Headers that one file includes are a debt; this tree has one.
+    "script/lib/debts.json": '{"headers with one reader": {"base": 1}}',
     "src/diff/d.c": '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/a.h"\n',
     "src/tool/t.c": '/* SPDX-License-Identifier: Apache-2.0 */\n#include <stdio.h>\n',
 }
@@ -23,6 +25,10 @@ C = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 BROKEN = [
     ("an include upwards", {"src/base/b.c": C + '#include "diff/e.h"\n', "src/diff/e.h": C},
      "src/base/b.c:2: base may not include diff/e.h"),
+    ("an include past the face", {"src/base/b.h": C, "src/tool/u.c": C + '#include "base/b.h"\n'},
+     "src/tool/u.c:2: base/b.h is no header of base's face"),
+    ("a face that nobody looks at", {"LAYERS": "base:\n  a.h b.h\ndiff: base\ntool: base diff\n",
+                                     "src/base/b.h": C}, "LAYERS:2: no other folder includes base/b.h"),
     ("an include of nothing", {"src/tool/u.c": C + '#include "base/none.h"\n'},
      "base/none.h, which does not exist"),
     ("a cycle", {"src/base/x.h": C + '#include "base/y.h"\n',
@@ -38,6 +44,24 @@ BROKEN = [
      "src/hooks/h.c:2: file_replace opens"),
     ("a row of the door that nobody needs", {"src/agent/mask.c": C},
      "src/agent/mask.c:1: has a row in OWN_PATHS and needs none"),
+    ("a function that is too long", {"src/base/b.c": C + "int base_f(void)\n{\n" + "\tx();\n" * 99
+                                     + "}\n"}, "src/base/b.c:2: base_f has 102 lines: 100 are the most"),
+    ("a long line", {"src/base/b.c": C + "/* %s */\n" % ("x" * 99)},
+     "columns: src/base has 1, and may have 0"),
+    ("a name in two files", {"src/base/b.c": C + "static int f(void)\n{\n\treturn 1;\n}\n",
+                             "src/tool/u.c": C + "static int f(void)\n{\n\treturn 1;\n}\n"},
+     "shared names: src/base has 1, and may have 0"),
+    ("a name from elsewhere", {"src/base/b.c": C + "int make(void)\n{\n\treturn 1;\n}\n"},
+     "foreign names: src/base has 1, and may have 0"),
+    ("a circle of calls", {"src/base/b.c": C + "int b_f(void)\n{\n\treturn c_f();\n}\n",
+                           "src/base/c.c": C + "int c_f(void)\n{\n\treturn b_f();\n}\n"},
+     "files in circles: src/base has 2, and may have 0"),
+    ("a header for one", {"src/base/b.h": C, "src/base/b.c": C + '#include "base/b.h"\n'},
+     "headers with one reader: src/base has 2, and may have 1"),
+    ("a prototype without a comment", {"src/base/a.h": C + "\nint a_f(int x);\n"},
+     "bare prototypes: src/base has 1, and may have 0"),
+    ("a debt that is paid", {"script/lib/debts.json": '{"columns": {"base": 2}}'},
+     "columns: src/base has only 0 of 2 left"),
     ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),
     ("a path that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/gone.h`\n"},
      "names src/base/gone.h"),

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What script/check-layers and script/house know of a C file: its functions, prototypes and calls.
+
+No compiler: the text is read in the one style that this repository is written in.  Comments, strings and
+preprocessor lines are blanked out, line numbers kept; then whatever stands at depth 0 before a brace or a
+semicolon is a definition or a declaration.
+"""
+
+import re
+from typing import NamedTuple
+
+COMMENT_OR_TEXT = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+WORD = re.compile(r"[A-Za-z_]\w*")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+NOT_FUNCTIONS = {"if", "for", "while", "switch", "return", "sizeof", "struct", "union", "enum",
+                 "_Static_assert", "static_assert"}
+
+
+class Function(NamedTuple):
+    name: str
+    line: int
+    lines: int  # from its head to its closing brace
+    static: bool
+
+
+class Prototype(NamedTuple):
+    name: str
+    line: int
+    documented: bool
+
+
+class Source(NamedTuple):
+    functions: list
+    prototypes: list
+    words: dict  # each identifier -> first line, outside of comments, strings and directives
+    includes: list  # (line, quote, target)
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def without_comments(text):
+    """The code alone, strings kept, line numbers kept."""
+    return COMMENT_OR_TEXT.sub(
+        lambda m: m.group(0) if m.group(0)[0] in "\"'" else blank(m), text)
+
+
+def code_alone(text):
+    """No comments, no strings, no directives; line numbers kept."""
+    return DIRECTIVE.sub(blank, COMMENT_OR_TEXT.sub(blank, text))
+
+
+def includes(text):
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def head_name(head):
+    """The name that a definition's or declaration's head introduces as a function, or None."""
+    head = ATTRIBUTE.sub(" ", head)
+    match = re.search(r"([A-Za-z_]\w*)\s*\(", head)
+    if not match or "=" in head or head.lstrip().startswith("typedef"):
+        return None
+    before = head[:match.start()].split()
+    # A macro called at depth 0 has no type before its name.
+    return match.group(1) if before and match.group(1) not in NOT_FUNCTIONS else None
+
+
+def top_level(code):
+    """(head, position of the head, position after, True for a body) of what stands at depth 0."""
+    depth, start, body = 0, 0, 0
+    for match in re.finditer(r"[{};]", code):
+        at, sign = match.start(), match.group(0)
+        if sign == "{":
+            if depth == 0:
+                body = at
+            depth += 1
+        elif sign == "}":
+            depth = max(0, depth - 1)
+            if depth == 0 and head_name(code[start:body]):
+                yield code[start:body], start, at, True
+                start = at + 1
+        elif depth == 0:
+            yield code[start:at], start, at, False
+            start = at + 1
+
+
+def comment_lines(text):
+    """Numbers of the lines that hold a comment, or a part of one."""
+    found = set()
+    for match in COMMENT_OR_TEXT.finditer(text):
+        if match.group(0)[0] == "/":
+            first = text.count("\n", 0, match.start()) + 1
+            found.update(range(first, first + match.group(0).count("\n") + 1))
+    return found
+
+
+def is_documented(first, last, lines, comments):
+    """A comment stands on its lines, or above the run of declarations that it stands in."""
+    if any(n in comments for n in range(first, last + 1)):
+        return True
+    above = first - 1
+    while above >= 1 and lines[above - 1].strip() and above not in comments:
+        if lines[above - 1].lstrip().startswith(("#", "}")):
+            return False
+        above -= 1
+    return above in comments
+
+
+def read(text):
+    code = code_alone(text)
+    lines = text.splitlines()
+    comments = comment_lines(text)
+    functions, prototypes = [], []
+    for head, start, end, has_body in top_level(code):
+        name = head_name(head)
+        if not name:
+            continue
+        start += len(head) - len(head.lstrip())
+        first, last = code.count("\n", 0, start) + 1, code.count("\n", 0, end) + 1
+        if has_body:
+            functions.append(Function(name, first, last - first + 1,
+                                      bool(re.search(r"\bstatic\b", head))))
+        else:
+            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments)))
+    words = {}
+    for match in WORD.finditer(code):
+        words.setdefault(match.group(0), match.start())
+    return Source(functions, prototypes, words, list(includes(text)))
+
+
+def circles(graph):
+    """The sets of more than one node from each of which every other can be reached (Tarjan)."""
+    index, low, stack, on, found = {}, {}, [], set(), []
+    for root in sorted(graph):
+        if root in index:
+            continue
+        work = [(root, iter(sorted(graph[root])))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on.add(root)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    on.add(target)
+                    work.append((target, iter(sorted(graph.get(target, ())))))
+                    break
+                if target in on:
+                    low[node] = min(low[node], index[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    members = []
+                    while True:
+                        members.append(stack.pop())
+                        on.discard(members[-1])
+                        if members[-1] == node:
+                            break
+                    if len(members) > 1:
+                        found.append(sorted(members))
+    return sorted(found)
