@@ -179,6 +179,7 @@ def bench_read(folder, rounds):
 
 CALLS = {"read_file": "read, 10 KB", "safe_patch": "patch, 10 KB, answer with content",
          "safe_patch_brief": "patch, 10 KB, answer without"}
+FLOORS = ["only the system calls of an edit", "the same, when others have just changed the file"]
 
 
 def bench_calls(folder, rounds):
@@ -195,6 +196,10 @@ def bench_calls(folder, rounds):
         for line in out.splitlines():
             name, wall, cpu = line.split()
             rows.append([CALLS[name], "tmpfs" if place.is_relative_to(shm) else "disk", wall, cpu])
+        out = subprocess.run([str(TOOLS / "bench_edit_floor"), str(place), str(rounds)],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+        for name, line in zip(FLOORS, out.splitlines()):
+            rows.append([name, "tmpfs" if place.is_relative_to(shm) else "disk", *line.split()])
         if place.is_relative_to(shm):
             shutil.rmtree(place, ignore_errors=True)
     return rows

@@ -114,7 +114,8 @@ class Watch(threading.Thread):
 
     def run(self):
         while not self.over.wait(0.01):
-            sizes = [rss_of(pid) for pid in descendants(self.pid)]
+            # Not the first: it is bench_spawn.
+            sizes = [rss_of(pid) for pid in descendants(self.pid)[1:]] or [0]
             self.peak = max(self.peak, sum(sizes))
             self.largest = max(self.largest, max(sizes))
 
