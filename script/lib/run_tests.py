@@ -56,6 +56,7 @@ LONGEST = {"py/honest": 60, "py/cli": 60, "c/search/differential_ripgrep": 50, "
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
 MOST_SECONDS = 1200
+FAILURES_SHOWN = 8  # again, at the end
 SECONDS_FACTOR = 10  # meson's time-outs are for an idle machine
 
 
@@ -229,6 +230,7 @@ class Board:
         self.waiting = []
         self.growing = True  # there may be more jobs
         self.total = self.done = self.passed = self.failed = 0
+        self.failures = []  # what is shown of each, once more at the end
         self.cpu = 0.0  # seconds of processors, of all jobs
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
@@ -274,8 +276,9 @@ class Board:
                 outcome.cpu),
                 flush=True)
             if outcome.failed:
-                print("\n".join("    | " + line for line in excerpt(outcome.output)),
-                      flush=True)
+                shown = "\n".join("    | " + line for line in excerpt(outcome.output))
+                print(shown, flush=True)
+                self.failures.append("FAIL %s\n%s" % (job.name, shown))
 
 
 def kinds_of(words):
@@ -344,6 +347,8 @@ def main(words):
     if not board.total and not board.failed:
         print("no test is named so")
         board.failed = 1
+    for shown in board.failures[:FAILURES_SHOWN]:  # a log may be read from its end only
+        print(shown)
     print("%d test programs and folders in %.0f s, %.0f s of CPU" % (
         board.total, time.monotonic() - start, board.cpu))
     print("%d passed, %d failed" % (board.passed, board.failed))

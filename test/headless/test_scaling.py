@@ -9,7 +9,7 @@ import pytest
 from conftest import HASP, SANITIZED
 from fake_gemini import call
 
-SECONDS = 120 if SANITIZED else 20
+SECONDS = 120 if SANITIZED else 40
 
 
 def limit():
@@ -60,8 +60,9 @@ def test_rules_of_a_policy(world):
 
 @pytest.mark.parametrize("where", ["home", "project"])
 def test_hooks(world, where):
-    """More than there may be, in groups of their own, and many names that are disabled."""
-    groups = [{"matcher": "list|t%d" % i, "hooks": [
+    """More than there may be, in groups of their own, and many names that are disabled. Few are run: each is a
+    process of its own, and what those cost is not the question here."""
+    groups = [{"matcher": "t%d" % i if i % 100 else "list", "hooks": [
         {"type": "command", "name": "n%d" % i, "command": "exit 7"}]} for i in range(3000)]
     world.settings(where, hooks={"BeforeTool": groups})
     if where == "project":
