@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 #define BLOCK_END "--- End of Context from: %s ---\n"
 
@@ -36,7 +37,7 @@ static void say(struct memory *memory, const char *path, const char *why)
 {
 	_cleanup_free_ char *text = mem_printf("%s does not count: %s", path, why);
 
-	json_array_append_new(memory->notices, json_text(span_str(text)));
+	warnings_add(memory->notices, json_text(span_str(text)));
 }
 
 static void note(struct memory *memory, const char *path, const struct err *err)

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/warnings.h"
 #include "model/content.h"
 
 struct building {
@@ -28,7 +29,7 @@ static void notice(struct building *building, const struct mention *mention, con
 {
 	_cleanup_free_ char *text = mem_printf("@%s: %s", mention->path, why);
 
-	json_array_append_new(building->notices, json_text(span_str(text)));
+	warnings_add(building->notices, json_text(span_str(text)));
 }
 
 static void begin_file(struct building *building, const char *path)

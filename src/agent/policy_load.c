@@ -24,7 +24,16 @@ struct loading {
 	struct policy *policy;
 	json_t *problems;
 	bool well; /* the user's and the administrator's */
+	size_t missing; /* files of the setting or of flags */
 };
+
+static void policy_warn(struct loading *loading, const char *path, const char *message)
+{
+	json_array_append_new(loading->problems,
+	                      json_pack("{s:o, s:i, s:s, s:s}", "file", json_text(span_str(path)),
+	                                "line", 0, "kind", "tool_name_warning", "message",
+	                                message));
+}
 
 static void add_folder(struct loading *loading, enum policy_tier tier, const char *folder)
 {
@@ -40,11 +49,9 @@ static void add_named(struct loading *loading, enum policy_tier tier, const char
 
 	/* As in Gemini CLI, whose scripts name files that only some machines have. */
 	if (!there && errno == ENOENT && tier == POLICY_USER) {
-		json_array_append_new(loading->problems,
-		                      json_pack("{s:o, s:i, s:s, s:s}", "file",
-		                                json_text(span_str(path)), "line", 0, "kind",
-		                                "tool_name_warning", "message",
-		                                "There is no such policy file; its rules do not count."));
+		if (loading->missing++ < LIMIT_WARNINGS)
+			policy_warn(loading, path,
+			            "There is no such policy file; its rules do not count.");
 		return;
 	}
 	if (!there ? policy_add_file(loading->policy, tier, path, loading->problems)
@@ -111,16 +118,6 @@ bool policy_project_allowed(const struct settings *settings)
 	return !json_object_size(texts) || settings_project_may(settings, PROJECT_FOLDER, texts);
 }
 
-static void warn_of_dropped(struct loading *loading, const char *folder)
-{
-	json_array_append_new(
-		loading->problems,
-		json_pack("{s:s, s:i, s:s, s:s}", "file", folder, "line", 0, "kind",
-	                  "tool_name_warning", "message",
-	                  "Project rules with the decision \"allow\" are ignored until you run: "
-	                  "hasp config allow " PROJECT_FOLDER));
-}
-
 static void add_project(struct loading *loading)
 {
 	const struct settings *settings = loading->sources->settings;
@@ -134,7 +131,20 @@ static void add_project(struct loading *loading)
 	policy_add_project(loading->policy, home_project(home), loading->problems);
 	if (!policy_project_allowed(settings) &&
 	    policy_drop_allowing(loading->policy, POLICY_WORKSPACE) > 0)
-		warn_of_dropped(loading, folder);
+		policy_warn(loading, folder,
+		            "Project rules with the decision \"allow\" are ignored until you run: "
+		            "hasp config allow " PROJECT_FOLDER);
+}
+
+static void warn_of_missing(struct loading *loading)
+{
+	_cleanup_free_ char *message = NULL;
+
+	if (loading->missing <= LIMIT_WARNINGS)
+		return;
+	message = mem_printf("%zu more policy files are missing; their rules do not count.",
+	                     loading->missing - LIMIT_WARNINGS);
+	policy_warn(loading, "policyPaths", message);
 }
 
 static void add_user(struct loading *loading)
@@ -144,6 +154,7 @@ static void add_user(struct loading *loading)
 
 	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths"))
 		add_folder(loading, POLICY_USER, folder);
+	warn_of_missing(loading);
 	policy_add_settings(loading->policy, settings_get(settings, "tools"),
 	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
 	if (settings_bool(settings, "security.disableAlwaysAllow", false))

@@ -9,6 +9,7 @@
 
 #include "agent/command_env.h"
 #include "agent/unsupported.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
@@ -117,7 +118,9 @@ static const char *why_no_folder(const char *path)
 	return S_ISDIR(status.st_mode) ? NULL : "is not a folder";
 }
 
-static void add_folder(const char *given, const char *named_by, const struct prepare_folders *to)
+/* False: it is left out. With `quiet` nobody is told. */
+static bool add_folder(const char *given, const char *named_by, const struct prepare_folders *to,
+                       bool quiet)
 {
 	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_home(given);
 	const char *why = to->remote ? NULL : why_no_folder(path);
@@ -125,22 +128,31 @@ static void add_folder(const char *given, const char *named_by, const struct pre
 
 	if (!why) {
 		json_array_append_new(to->list, json_path_bytes(path));
-		return;
+		return true;
 	}
+	if (quiet || !to->notice)
+		return false;
 	warning = mem_printf("%s (%s) %s and is left out of the workspace.", path, named_by, why);
-	if (to->notice)
-		to->notice(to->data, "warning", warning);
+	to->notice(to->data, "warning", warning);
+	return false;
 }
 
 void prepare_add_folders(const json_t *folders, const char *named_by,
                          const struct prepare_folders *to)
 {
-	size_t i;
+	_cleanup_free_ char *warning = NULL;
+	size_t left_out = 0, i;
 	json_t *folder;
 
 	json_array_foreach((json_t *)folders, i, folder)
 		if (json_string_length(folder))
-			add_folder(json_string_value(folder), named_by, to);
+			left_out += !add_folder(json_string_value(folder), named_by, to,
+			                        left_out >= LIMIT_WARNINGS);
+	if (left_out <= LIMIT_WARNINGS || !to->notice)
+		return;
+	warning = mem_printf("%zu more folders (%s) are left out of the workspace.",
+	                     left_out - LIMIT_WARNINGS, named_by);
+	to->notice(to->data, "warning", warning);
 }
 
 /* Relative folders of settings are the project's, which need not be where this process is: what they

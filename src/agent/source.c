@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/unseen.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 static bool read_through_provider(const struct source *source, const char *path, struct buf *out,
                                   struct err *err)
@@ -101,7 +102,7 @@ void notice_unseen(const char *what, size_t count, json_t *notices)
 		count == 1 ? "it as an escape" : "them as escapes",
 		count == 1 ? "it comes" : "they come");
 
-	json_array_append_new(notices, json_text(span_str(text)));
+	warnings_add(notices, json_text(span_str(text)));
 }
 
 bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err)

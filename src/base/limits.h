@@ -215,8 +215,8 @@
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
 /* Strings of one file of settings after variables were put into them. */
 #define LIMIT_EXPANDED_BYTES ((size_t)4 << 20)
-/* Sentences about settings that are wrong: a page is enough. */
-#define LIMIT_SETTINGS_WARNINGS 64
+/* Sentences about what is wrong with somebody's files (data/warnings.h): a page is enough. */
+#define LIMIT_WARNINGS 64
 /* A policy file is written by hand, or a rule at a time; each rule is looked at for every call. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
 

@@ -117,8 +117,17 @@ static int list(struct hooks_command *command)
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : complain(&err);
 }
 
+static void show_wait(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	(void)severity;
+	output_complain(message);
+}
+
 static int trust(struct hooks_command *command)
 {
+	const struct flock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
+		                         .notice = show_wait };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *untrusted = hooks_untrusted(command->hooks);
 	struct err err = ERR_INIT;
@@ -131,7 +140,7 @@ static int trust(struct hooks_command *command)
 		        "comes first.");
 		return complain(&err);
 	}
-	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &err))
+	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
 		return complain(&err);
 	json_array_foreach(untrusted, i, key)
 		buf_printf(&out, "Trusted: %s\n", json_string_value(key));

@@ -9,6 +9,7 @@
 #include "config/schema.h"
 #include "config/settings_private.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 struct check {
 	struct settings *settings;
@@ -26,8 +27,10 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *check, cons
 	char text[1024];
 	va_list args;
 
-	if (json_array_size(check->warnings) >= LIMIT_SETTINGS_WARNINGS)
+	if (warnings_full(check->warnings)) {
+		warnings_add(check->warnings, json_string(""));
 		return;
+	}
 	if (check->scope->path)
 		buf_str(&sentence, check->scope->path);
 	else
@@ -38,16 +41,15 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *check, cons
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	buf_printf(&sentence, ": %s", text);
-	json_array_append_new(check->warnings, json_text(buf_view(&sentence)));
+	warnings_add(check->warnings, json_text(buf_view(&sentence)));
 }
 
 static void warn_unknown(struct check *check)
 {
 	const char *nearest;
 
-	if (json_array_size(check->warnings) >= LIMIT_SETTINGS_WARNINGS)
-		return; /* looking for what is like it takes its time */
-	nearest = schema_nearest(check->path.data);
+	/* Looking for what is like it takes its time. */
+	nearest = warnings_full(check->warnings) ? NULL : schema_nearest(check->path.data);
 	if (nearest)
 		warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.", check->path.data,
 		     nearest);

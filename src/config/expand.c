@@ -12,6 +12,7 @@
 #include "config/variables_private.h"
 #include "data/json.h"
 #include "data/jsonc.h"
+#include "data/warnings.h"
 
 struct reference {
 	struct span whole;
@@ -73,8 +74,7 @@ static void warn_of_projects(const struct expansion *expansion, const char *name
 	json_array_foreach(expansion->warnings, i, known)
 		if (json_equal(known, text))
 			return;
-	if (expansion->warnings && i < LIMIT_SETTINGS_WARNINGS)
-		json_array_append(expansion->warnings, text);
+	warnings_add(expansion->warnings, mem_steal(&text));
 }
 
 static void put(const struct expansion *expansion, const struct reference *reference,

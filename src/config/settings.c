@@ -13,6 +13,7 @@
 #include "config/settings_private.h"
 #include "config/variables_private.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 #define SYSTEM_SETTINGS "/etc/gemini-cli/settings.json"
 
@@ -48,7 +49,7 @@ static char *system_file(struct settings *settings)
 	if (!named || access(SYSTEM_SETTINGS, F_OK) != 0)
 		return named ? named : mem_strdup(SYSTEM_SETTINGS);
 	if (settings->warnings && strcmp(named, SYSTEM_SETTINGS) != 0)
-		json_array_append_new(
+		warnings_add(
 			settings->warnings,
 			json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored because " SYSTEM_SETTINGS
 			            " exists."));
@@ -105,7 +106,7 @@ static void decide_trust(struct settings *settings, bool skip)
 	}
 	trust = trust_of(settings->home, home_project(settings->home), &err);
 	if (err.code != ERR_NONE)
-		json_array_append_new(settings->warnings, json_text(span_str(err.message)));
+		warnings_add(settings->warnings, json_text(span_str(err.message)));
 	settings->trusted = trust == TRUST_YES;
 	settings->trust_unknown = trust == TRUST_UNKNOWN;
 }
@@ -158,7 +159,7 @@ static bool read_project(struct settings *settings, struct err *err)
 		return false;
 	}
 	scope->moved = json_object();
-	json_array_append_new(settings->warnings, json_text(span_str(why.message)));
+	warnings_add(settings->warnings, json_text(span_str(why.message)));
 	return true;
 }
 
@@ -183,7 +184,7 @@ static void read_allowed(struct settings *settings)
 		return;
 	settings->allowed = allow_read(settings->home, &err);
 	if (!settings->allowed)
-		json_array_append_new(settings->warnings, json_text(span_str(err.message)));
+		warnings_add(settings->warnings, json_text(span_str(err.message)));
 }
 
 json_t *settings_merge(const struct settings *settings)

@@ -14,6 +14,7 @@
 #include "config/settings_private.h"
 #include "config/variables_private.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 struct variable {
 	char *name, *value;
@@ -123,13 +124,15 @@ __attribute__((format(printf, 3, 4))) static void warn(const struct taking *taki
 	char text[512];
 	va_list args;
 
-	if (json_array_size(taking->options->warnings) >= LIMIT_SETTINGS_WARNINGS)
+	if (warnings_full(taking->options->warnings)) {
+		warnings_add(taking->options->warnings, json_string(""));
 		return;
+	}
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	buf_printf(&sentence, "%s, line %u: %s", taking->path, line_of(taking, name), text);
-	json_array_append_new(taking->options->warnings, json_text(buf_view(&sentence)));
+	warnings_add(taking->options->warnings, json_text(buf_view(&sentence)));
 }
 
 /* The last of several lines for one name is the one that would count. */
@@ -275,7 +278,7 @@ static bool read_file(struct taking *taking, const char *path)
 	taking->path = path;
 	taking->gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
 	if (!read_text(taking, &text, &err)) {
-		json_array_append_new(taking->options->warnings, json_cstr(err.message));
+		warnings_add(taking->options->warnings, json_cstr(err.message));
 		return false;
 	}
 	taking->text = file_text_span(&text);

@@ -25,6 +25,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "base/flock.h"
 
 /* X(symbol, name) */
 #define HOOK_EVENT_TABLE(X)                          \
@@ -79,7 +80,8 @@ void hooks_set_transcript(struct hooks *hooks, const char *path);
 
 /* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from the file
  * `where`. What is wrong is appended to `problems` ({source, message}: the file, and a sentence that begins
- * with it) and left out; a matcher that is no regular expression counts as the text it is. */
+ * with it) and left out; a matcher that is no regular expression counts as the text it is. `problems` is
+ * a list of warnings (data/warnings.h). */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems);
 /* False: the file is there and is not TOML (appended to `problems` too). */
@@ -128,10 +130,11 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 
 /* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they are kept
- * in trust_file, Gemini CLI's format. A changed command is a new one. INVALID_ARGUMENT: trust_file is not of
- * that format; it stays as it is. */
+ * in trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be NULL. A
+ * changed command is a new one. BUSY, CANCELLED: another holds the lock. INVALID_ARGUMENT: trust_file
+ * is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
-bool hooks_trust(struct hooks *hooks, struct err *err);
+bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err);
 /* [{event, matcher, source, name, command, timeout, enabled, trusted}]; a new reference. */
 json_t *hooks_list(const struct hooks *hooks);
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/warnings.h"
 #include "hooks/hook.h"
 
 static const char *const event_names[] = {
@@ -158,7 +159,7 @@ void hooks_problem(json_t *problems, const char *where, const char *format, ...)
 	problem = json_object();
 	json_object_set_new(problem, "source", json_text(span_str(where)));
 	json_object_set_new(problem, "message", json_text(span_str(sentence)));
-	json_array_append_new(problems, problem);
+	warnings_add(problems, problem);
 }
 
 void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)

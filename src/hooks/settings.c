@@ -49,9 +49,10 @@ struct reading {
 	enum hook_source source;
 	const char *where;
 	json_t *problems;
+	size_t beyond; /* hooks that are left out because there are HOOKS_MAX */
 };
 
-static void read_hook(const struct reading *reading, struct hook_group *group, const json_t *entry)
+static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
 {
 	const char *type = text_of(entry, "type");
 	const char *command = text_of(entry, "command");
@@ -65,8 +66,7 @@ static void read_hook(const struct reading *reading, struct hook_group *group, c
 		return;
 	}
 	if (reading->hooks->hook_count >= HOOKS_MAX) {
-		hooks_problem(reading->problems, reading->where,
-		              "a hook of %s is left out: there are more than %d.", event, HOOKS_MAX);
+		reading->beyond++;
 		return;
 	}
 	hook = hook_group_add(reading->hooks, group, reading->source);
@@ -79,7 +79,7 @@ static void read_hook(const struct reading *reading, struct hook_group *group, c
 		hook->env = read_env(json_object_get(entry, "env"));
 }
 
-static void read_group(const struct reading *reading, enum hook_event event, const json_t *entry)
+static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
 {
 	const json_t *list = json_object_get(entry, "hooks");
 	const char *matcher = text_of(entry, "matcher");
@@ -115,7 +115,7 @@ static bool is_switch(const char *name)
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems)
 {
-	const struct reading reading = { hooks, source, where, problems };
+	struct reading reading = { hooks, source, where, problems, 0 };
 	const char *name;
 	json_t *entries, *entry;
 	enum hook_event event;
@@ -133,6 +133,11 @@ void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *confi
 		json_array_foreach(entries, i, entry)
 			read_group(&reading, event, entry);
 	}
+	if (reading.beyond)
+		hooks_problem(problems, where,
+		              "%zu of its hooks %s left out: hasp runs at most %d hooks of all "
+		              "files together.", reading.beyond, reading.beyond == 1 ? "is" : "are",
+		              HOOKS_MAX);
 	if (source == HOOK_SOURCE_PROJECT && json_object_size(config))
 		hooks_read_trust(hooks, problems);
 }

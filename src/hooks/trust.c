@@ -4,10 +4,14 @@
  *     {"/the/project": ["name:command", ...], ...}
  *
  * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 #include "hooks/hook.h"
 
@@ -116,15 +120,13 @@ static bool write_all(const char *path, const json_t *all, struct err *err)
 	return file_replace(path, buf_view(&text), 0600, err);
 }
 
-bool hooks_trust(struct hooks *hooks, struct err *err)
+/* Under the lock: of two that trust at once, the second adds to what the first wrote. */
+static bool add_to_file(struct hooks *hooks, struct err *err)
 {
 	struct err why = ERR_INIT;
 	json_auto_t *all = NULL;
 	json_t *keys;
 
-	if (!hooks->trust_file || !hooks->project)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no home folder to remember trusted hooks in.");
 	all = read_all(hooks, &why);
 	if (!all)
 		return err_set(err, why.code, "%s: it cannot be read, and so not be added to. %s",
@@ -136,4 +138,21 @@ bool hooks_trust(struct hooks *hooks, struct err *err)
 	}
 	each_of_project(hooks, add_missing, keys);
 	return write_all(hooks->trust_file, all, err);
+}
+
+bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err)
+{
+	_cleanup_free_ char *folder = NULL;
+	_cleanup_fd_ int lock = -1;
+
+	if (!hooks->trust_file || !hooks->project)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no home folder to remember trusted hooks in.");
+	folder = path_folder(hooks->trust_file);
+	if (!file_make_folders(folder, err))
+		return false;
+	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0)
+		return err_set_errno(err, errno, "%s cannot be locked", folder);
+	return flock_take(lock, folder, wait, err) && add_to_file(hooks, err);
 }

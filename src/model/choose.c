@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/keystore.h"
 #include "data/json.h"
+#include "data/warnings.h"
 #include "model/refusable.h"
 
 /* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
@@ -217,7 +218,7 @@ static void warn(struct model_choice *choice, char *sentence /* taken */)
 {
 	if (!choice->warnings)
 		choice->warnings = json_array();
-	json_array_append_new(choice->warnings, json_text(span_str(sentence)));
+	warnings_add(choice->warnings, json_text(span_str(sentence)));
 	free(sentence);
 }
 

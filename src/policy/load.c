@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "data/toml.h"
 #include "policy/defaults.h"
 #include "policy/names.h"
+
+/* The kind of what does not keep a file from counting. */
+#define WARNING "tool_name_warning"
 
 static long line_of(const json_t *table)
 {
@@ -19,12 +23,12 @@ static long line_of(const json_t *table)
 void load_problem(struct loader *loader, const json_t *table, const char *kind,
                   const char *format, ...)
 {
+	const bool first_error = !loader->failed && strcmp(kind, WARNING) != 0;
 	char message[1024];
 	va_list args;
 
-	if (strcmp(kind, "tool_name_warning") != 0)
-		loader->failed = true;
-	if (!loader->problems)
+	loader->failed |= first_error;
+	if (!loader->problems || (!first_error && loader->told++ >= LIMIT_WARNINGS))
 		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
@@ -33,6 +37,16 @@ void load_problem(struct loader *loader, const json_t *table, const char *kind,
 	                      json_pack("{s:s, s:I, s:s, s:o}", "file", loader->file, "line",
 	                                (json_int_t)line_of(table), "kind", kind, "message",
 	                                json_text(span_str(message))));
+}
+
+static void count_rest(struct loader *loader)
+{
+	const size_t rest = loader->told > LIMIT_WARNINGS ? loader->told - LIMIT_WARNINGS : 0;
+
+	loader->told = 0;
+	if (rest)
+		load_problem(loader, NULL, WARNING, "%zu more %s left out.", rest,
+		             rest == 1 ? "problem like this is" : "problems like these are");
 }
 
 const json_t *load_member(const json_t *table, const char *name, const char *old_name)
@@ -69,10 +83,10 @@ static bool read_names(struct loader *loader, const json_t *table, struct select
 			return false;
 		}
 		if (meant)
-			load_problem(loader, table, "tool_name_warning",
+			load_problem(loader, table, WARNING,
 			             "There is no tool \"%s\". Did you mean \"%s\"?", name, meant);
 		if (strstr(name, "__"))
-			load_problem(loader, table, "tool_name_warning",
+			load_problem(loader, table, WARNING,
 			             "\"%s\": tools of MCP servers are named mcp_SERVER_TOOL, or with "
 			             "mcpName.", name);
 		selector_add_name(selector, name);
@@ -270,7 +284,7 @@ bool load_table(struct loader *loader, const json_t *table)
 	return !loader->failed;
 }
 
-bool load_text(struct loader *loader, struct span text)
+static bool load_all(struct loader *loader, struct span text)
 {
 	json_auto_t *table = NULL;
 	struct err err = ERR_INIT;
@@ -284,6 +298,14 @@ bool load_text(struct loader *loader, struct span text)
 	if (!loader->trial)
 		load_examples(loader, table);
 	return load_table(loader, table);
+}
+
+bool load_text(struct loader *loader, struct span text)
+{
+	bool well = load_all(loader, text);
+
+	count_rest(loader);
+	return well;
 }
 
 void policy_add_defaults(struct policy *policy)

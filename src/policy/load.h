@@ -14,6 +14,7 @@ struct loader {
 	bool lazy;         /* hasp's own: expressions are compiled when they are used */
 	bool trial;        /* for examples, which are not looked at again */
 	bool failed;       /* something worse than a warning was found */
+	size_t told;       /* problems of this file */
 };
 
 /* Adds the rules and checkers of one file. False: what loader->failed says. */
@@ -21,7 +22,8 @@ bool load_text(struct loader *loader, struct span text);
 /* The same for what is parsed already. */
 bool load_table(struct loader *loader, const json_t *table);
 
-/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). */
+/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). Of a file's problems after the
+ * first LIMIT_WARNINGS load_text reports only the number, but the first error always counts. */
 void load_problem(struct loader *loader, const json_t *table, const char *kind,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "data/warnings.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/untrusted.h"
@@ -215,7 +216,7 @@ static void add_declared(struct adding *adding, const json_t *declared)
 		err_set(&err, ERR_TOO_LARGE, "There are more than %d tools.", TOOLS_MAX);
 	sentence = mem_printf("The discovered tool \"%.*s\" is left out: %s", (int)name.len,
 	                      name.data ? name.data : "", err.message);
-	json_array_append_new(adding->problems, json_text(span_str(sentence)));
+	warnings_add(adding->problems, json_text(span_str(sentence)));
 }
 
 static void add_group(struct adding *adding, const json_t *entry)

@@ -5,9 +5,11 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
 import time
 
 import pytest
+from conftest import HASP
 from fake_gemini import call, text
 from terminal import Terminal
 
@@ -51,6 +53,32 @@ def test_save_memory_gives_up_on_a_lock_and_names_it(world):
     assert result["error"]["code"] == "busy"
     assert str(world.home / ".gemini") in result["message"] and "try again" in result["message"]
     assert not (world.home / ".gemini" / "GEMINI.md").exists()
+
+
+HOOK = {"hooks": [{"type": "command", "command": "true"}]}
+
+
+def test_trusting_hooks_gives_up_on_a_lock_and_names_it(world):
+    set_wait(world, 1)
+    world.settings("project", hooks={"SessionEnd": [HOOK]})
+    with locked(world.home / ".gemini"):
+        done = world.command("hooks", "trust")
+    assert done.code == 1 and str(world.home / ".gemini") in done.err and "try again" in done.err
+    assert not (world.home / ".gemini" / "trusted_hooks.json").exists()
+
+
+def test_hooks_trusted_meanwhile_stay_trusted(world):
+    set_wait(world, 300)
+    world.settings("project", hooks={"SessionEnd": [HOOK]})
+    file = world.home / ".gemini" / "trusted_hooks.json"
+    with locked(world.home / ".gemini"):
+        process = subprocess.Popen([HASP, "hooks", "trust"], cwd=world.root, env=world.env,
+                                   stderr=subprocess.PIPE, text=True)
+        assert "another program has locked" in process.stderr.readline()
+        file.write_text(json.dumps({"/another": [":make"]}))
+    assert process.wait(60) == 0 and process.stderr.read() == ""
+    process.stderr.close()
+    assert json.loads(file.read_text()) == {"/another": [":make"], str(world.root): [":true"]}
 
 
 def test_an_edit_is_made_when_its_checkpoint_cannot_be(world):

@@ -620,7 +620,7 @@ static void a_projects_hooks_run_after_they_were_trusted(void **state)
 	assert_non_null(strstr(last_notice, "1 hooks that nobody has trusted"));
 	untrusted = hooks_untrusted(hooks);
 	assert_string_equal(json_string_value(json_array_get(untrusted, 0)), "guard:exit 2");
-	assert_true(hooks_trust(hooks, &err));
+	assert_true(hooks_trust(hooks, NULL, &err));
 	hooks_free(hooks);
 
 	hooks = open_hooks();
