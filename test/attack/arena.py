@@ -29,7 +29,7 @@ class Listeners:
     """Sockets outside; what arrives at any of them is counted."""
 
     def __init__(self, folder, target, mark):
-        self.received = 0
+        self.arrivals = []  # appended to by a thread for each socket
         self.folder = folder
         self.target = target
         self.sockets = []
@@ -76,7 +76,7 @@ class Listeners:
                     sock.accept()[0].close()
             except OSError:
                 return
-            self.received += 1
+            self.arrivals.append(sock)
 
     def give(self, sock, _):
         while True:
@@ -186,7 +186,7 @@ class Arena:
                 self.canary.end()
             self.canary = Canary(self)
         self.before = self.look()
-        self.count = self.listeners.received
+        self.count = len(self.listeners.arrivals)
 
     def give_away(self):
         for top in (self.work, self.outside, self.home, self.evil, self.shared, self.shm, self.held,
@@ -391,7 +391,7 @@ class Arena:
                 return self.pair.recv(6) == b"ATTACK"
             except OSError:
                 return False
-        return self.listeners.received > self.count
+        return len(self.listeners.arrivals) > self.count
 
     def seen_connected(self, _attack, _result):
         return self.connected
@@ -440,7 +440,7 @@ def try_attack(arena, attack, batch=()):
                 attack.batch or any(word in result.output for word in UNKNOWN)):
             found[level] = "not here"
         else:
-            wrong.append("%s, %s, at %s as %s: %s instead of %s\n%s" % (
-                attack.group, attack.name, level, arena.user, found[level], expected,
+            wrong.append("%s, %s, at %s as %s: %s instead of %s, exit code %d\n%s" % (
+                attack.group, attack.name, level, arena.user, found[level], expected, result.code,
                 result.output[-600:]))
     return Row(attack, found, wrong)
