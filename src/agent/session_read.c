@@ -631,9 +631,9 @@ static char *id_of_line(struct span text)
 
 char *session_read_id(const char *path)
 {
-	char head[FIRST_LINE_BYTES];
+	_cleanup_free_ char *head = mem_alloc(1, FIRST_LINE_BYTES);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t got = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	ssize_t got = fd < 0 ? 0 : pread(fd, head, FIRST_LINE_BYTES, 0);
 	char *id = got > 0 ? id_of_line(span_of(head, (size_t)got)) : NULL;
 	struct err ignored = ERR_INIT;
 	struct session_read read;

@@ -18,6 +18,11 @@ void *mem_alloc(size_t count, size_t size)
 	return checked(calloc(count ? count : 1, size ? size : 1));
 }
 
+char *mem_piece(void)
+{
+	return checked(malloc(MEM_PIECE_BYTES));
+}
+
 char *mem_dup(const char *data, size_t len)
 {
 	char *copy = checked(malloc(len + 1));

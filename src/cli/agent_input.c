@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* Something that is going to write does so soon; a forgotten descriptor never does. */
 enum { FIRST_BYTE_MS = 500 };
 
@@ -25,10 +27,10 @@ static bool has_input(void)
 
 static bool read_input(struct buf *out, struct err *err)
 {
-	char bytes[65536];
+	_cleanup_free_ char *bytes = mem_piece();
 	ssize_t got;
 
-	while ((got = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
+	while ((got = read(STDIN_FILENO, bytes, MEM_PIECE_BYTES)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

@@ -32,7 +32,7 @@ struct attention {
 	int signals;     /* owned descriptor: what was sent to hasp */
 	int wake;        /* owned: something happened to what the lock guards */
 	bool input_open;
-	char input[INPUT_BYTES]; /* what was read and not taken yet */
+	char *input;     /* owned: INPUT_BYTES; what was read and not taken yet */
 	size_t input_len;
 	size_t early;    /* so many bytes to be read were typed before the terminal was raw */
 	bool raw;        /* the terminal is ours to restore */
@@ -265,7 +265,7 @@ static void pass_input(struct attention *attention)
 
 static void take_input(struct attention *attention)
 {
-	ssize_t got = read(STDIN_FILENO, attention->input, sizeof(attention->input));
+	ssize_t got = read(STDIN_FILENO, attention->input, INPUT_BYTES);
 
 	if (got > 0) {
 		restore_keys(attention, (size_t)got);
@@ -322,6 +322,7 @@ static bool attention_init(struct attention *attention, enum attend_how how, str
 
 	*attention = (struct attention){ .how = how, .signals = -1, .wake = -1 };
 	pthread_mutex_init(&attention->lock, NULL);
+	attention->input = mem_alloc(1, INPUT_BYTES);
 	attention->input_open = how != ATTEND_HANDED_OVER;
 	attention->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	attention->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -338,6 +339,7 @@ static void attention_release(struct attention *attention)
 	fd_cleanup_close(&attention->signals);
 	fd_cleanup_close(&attention->wake);
 	free(attention->denials);
+	free(attention->input);
 	pthread_mutex_destroy(&attention->lock);
 }
 

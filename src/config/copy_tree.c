@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 
 enum { DEPTH_MAX = 64, FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 
@@ -34,7 +35,7 @@ static void copy_file(int from, int to, const char *name, mode_t mode)
 {
 	_cleanup_fd_ int in = openat(from, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	_cleanup_fd_ int out = -1;
-	char block[65536];
+	_cleanup_free_ char *block = mem_piece();
 	ssize_t got;
 
 	if (in < 0)
@@ -42,7 +43,7 @@ static void copy_file(int from, int to, const char *name, mode_t mode)
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0777);
 	if (out < 0)
 		return;
-	while ((got = read(in, block, sizeof(block))) > 0)
+	while ((got = read(in, block, MEM_PIECE_BYTES)) > 0)
 		if (!fd_write_all(out, block, (size_t)got))
 			break;
 	if (got) /* half a file would be taken for a whole one */

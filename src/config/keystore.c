@@ -204,19 +204,19 @@ static int ask(const struct request *request, char *answer, size_t *len)
 bool keystore_get(const char *service, const char *account, char **ret)
 {
 	const struct request request = { ACTION_GET, service, account, NULL };
-	char answer[SECRET_BYTES + 1];
+	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
 	bool found = ask(&request, answer, &len) == CHILD_DONE && len;
 
 	if (found)
 		*ret = mem_dup(answer, len);
-	explicit_bzero(answer, sizeof(answer));
+	explicit_bzero(answer, SECRET_BYTES + 1);
 	return found;
 }
 
 static bool order(const struct request *request, struct err *err)
 {
-	char answer[SECRET_BYTES + 1];
+	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
 
 	if (request->secret && strlen(request->secret) > SECRET_BYTES)

@@ -97,7 +97,7 @@ static int start(const struct hooks *hooks, const struct hook *hook, struct span
 /* Reads what is there; closes at the end. Past the bound of `out` it is dropped. */
 static void read_some(int *fd, struct buf *out)
 {
-	char bytes[16384];
+	char bytes[12 << 10];
 	ssize_t got = read(*fd, bytes, sizeof(bytes));
 	size_t room;
 

@@ -16,7 +16,7 @@
 #include "sandbox/guard_internal.h"
 
 /* A rename somewhere makes openat2 start again where a path has "..": ours have none. */
-enum { AGAIN_MAX = 16, ASIDE_MAX = 99, LIST_BYTES = 32 << 10 };
+enum { AGAIN_MAX = 16, ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };
 
 #define TAKEN ".hasp-taken"
 

@@ -58,6 +58,7 @@ struct room {
 	char parse[CONFIG_BYTES + GIT_CONFIG_ROOM];
 	char answer[ANSWER_BYTES];
 	size_t answer_len;
+	char message[1 + ANSWER_BYTES];  /* the answer as it is sent */
 	char queue[QUEUE_BYTES];         /* paths of configurations, each with its NUL */
 	size_t queue_len;
 	unsigned files;
@@ -453,7 +454,7 @@ static void __attribute__((noreturn)) end(int status)
 
 static void answer(int socket, const char *question, struct room *room)
 {
-	char message[1 + ANSWER_BYTES];
+	char *message = room->message;
 	struct span value = read_pointer((enum sandbox_pointer_kind)question[0], question + 1, room);
 
 	message[0] = value.len > 0;
@@ -562,7 +563,8 @@ static ssize_t ask(int socket, const char *question, size_t len, char *message, 
 static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
 {
 	struct plan_reader *reader = &draft->reader;
-	char question[1 + LIMIT_PATH_BYTES], message[1 + ANSWER_BYTES + 1];
+	_cleanup_free_ char *message = mem_alloc(1, 1 + ANSWER_BYTES + 1);
+	char question[1 + LIMIT_PATH_BYTES];
 	size_t size = strlen(path) + 1;
 	ssize_t got;
 
@@ -570,7 +572,7 @@ static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const 
 		return NULL;
 	question[0] = (char)kind;
 	memcpy(question + 1, path, size);
-	got = ask(reader->socket, question, 1 + size, message, sizeof(message));
+	got = ask(reader->socket, question, 1 + size, message, 1 + ANSWER_BYTES + 1);
 	if (got <= 0)
 		failed(reader, "the process that reads them ended", 0);
 	else if (got > 1 + ANSWER_BYTES || memchr(message + 1, '\0', (size_t)got - 1))

@@ -84,7 +84,7 @@ bool spot_may_have(const struct spot_listing *listing, struct span name)
 }
 
 /* Reading more costs more than it saves. */
-enum { LISTING_BYTES = 16384 };
+enum { LISTING_BYTES = 15 << 10 };
 
 struct entry { /* getdents64(2) */
 	uint64_t inode;

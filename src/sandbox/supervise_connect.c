@@ -320,8 +320,8 @@ static int open_target(const struct call *call, const struct sockaddr_un *un, so
 	_cleanup_fd_ int fd = -1;
 	struct denial denial;
 	struct named named;
+	_cleanup_free_ char *what = NULL;
 	struct stat st;
-	char what[LIMIT_PATH_BYTES * 2 + 8];
 
 	fd = named_open(call, AT_FDCWD, path, true, &named);
 	if (fd < 0)
@@ -332,7 +332,7 @@ static int open_target(const struct call *call, const struct sockaddr_un *un, so
 	}
 	if (plan_judge(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial))
 		return fd_steal(&fd);
-	snprintf(what, sizeof(what), "unix:%s", named.path);
+	what = mem_printf("unix:%s", named.path);
 	if (!is_asked_by_libc(named.path))
 		record_connect(call, denial.reason == SANDBOX_REASON_DENY ? denial.reason :
 		                                                            SANDBOX_REASON_SOCKETS,

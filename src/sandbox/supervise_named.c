@@ -358,7 +358,8 @@ static int find_once(const struct call *call, const char *path, bool follow, str
 int named_find(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	char link[LIMIT_PATH_BYTES], current[LIMIT_PATH_BYTES];
+	_cleanup_free_ char *link = mem_alloc(2, LIMIT_PATH_BYTES);
+	char *current = link + LIMIT_PATH_BYTES;
 	int error;
 
 	if (own_descriptor(path) >= 0)
@@ -368,7 +369,7 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 	error = find_base(call, folder, path, ret);
 	if (error)
 		return error;
-	snprintf(current, sizeof(current), "%s", behind_self(path) ? behind_self(path) : path);
+	snprintf(current, LIMIT_PATH_BYTES, "%s", behind_self(path) ? behind_self(path) : path);
 	for (int i = 0; i < LIMIT_SYMLINKS; i++) {
 		error = find_once(call, current, follow, ret, link);
 		if (error || !link[0])
@@ -378,7 +379,7 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 		error = link[0] == '/' ? find_base(call, AT_FDCWD, link, ret) : 0;
 		if (error)
 			return error;
-		snprintf(current, sizeof(current), "%s", behind_self(link) ? behind_self(link) : link);
+		snprintf(current, LIMIT_PATH_BYTES, "%s", behind_self(link) ? behind_self(link) : link);
 	}
 	return ELOOP;
 }

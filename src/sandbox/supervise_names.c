@@ -249,17 +249,18 @@ struct answer handle_link(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
 	struct wanted source = { .needs_name = true }, target = { .needs_none = true };
-	struct named from, to;
+	_cleanup_free_ struct named *from = mem_alloc(2, sizeof(*from));
+	struct named *to = from + 1;
 	bool refused;
-	int error = find(call, row->folder2, row->path2, false, &to);
+	int error = find(call, row->folder2, row->path2, false, to);
 
 	if (error)
 		return not_found(call, error);
-	refused = judged(call, &to, target);
+	refused = judged(call, to, target);
 	if (!(flags & AT_EMPTY_PATH) &&
-	    find(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, &from) == 0)
-		refused |= judged(call, &from, source);
-	return answer_judged(call, refused, to.path);
+	    find(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, from) == 0)
+		refused |= judged(call, from, source);
+	return answer_judged(call, refused, to->path);
 }
 
 struct answer handle_rename(const struct call *call, const struct handler *row)
@@ -268,25 +269,26 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 	struct wanted target = { .removes = true };
 	struct wanted source = { .removes = true, .needs_name = true,
 		                 .leaves = !(flags & RENAME_EXCHANGE) };
-	struct named from, to;
+	_cleanup_free_ struct named *from = mem_alloc(2, sizeof(*from));
+	struct named *to = from + 1;
 	bool refused;
 	int error;
 
 	folders_forget(call->supervisor);
-	error = find(call, row->folder, row->path, false, &from);
+	error = find(call, row->folder, row->path, false, from);
 	if (!error)
-		error = find(call, row->folder2, row->path2, false, &to);
+		error = find(call, row->folder2, row->path2, false, to);
 	if (error)
 		return not_found(call, error);
-	if (!named_exists(&from))
+	if (!named_exists(from))
 		return answer_go_on();
-	refused = judged(call, &from, source);
-	refused |= judged(call, &to, target);
+	refused = judged(call, from, source);
+	refused |= judged(call, to, target);
 	if (!refused) {
-		tell_gone(call, &from);
-		tell_gone(call, &to);
+		tell_gone(call, from);
+		tell_gone(call, to);
 	}
 	if (!refused && (flags & RENAME_EXCHANGE))
-		tell_made(call, from.path);
-	return answer_judged(call, refused, to.path);
+		tell_made(call, from->path);
+	return answer_judged(call, refused, to->path);
 }

@@ -24,7 +24,7 @@
 #define MOUNTINFO_MAX ((size_t)16 << 20)
 
 /* Read so many bytes of events at a time; one is at most 272. */
-enum { EVENT_BYTES = 32 << 10 };
+enum { EVENT_BYTES = 8 << 10 };
 
 /* ---- mounts --------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "store/attributes.h"
 #include "store/folder_cache.h"
 #include "store/lease.h"
@@ -73,11 +74,11 @@ void stage_note(const struct stage *stage, const struct snapshot *base)
 /* Makes the content of `to` that of `from`. */
 static bool copy_content(int from, int to)
 {
-	char block[64 << 10];
+	_cleanup_free_ char *block = mem_piece();
 	off_t at = 0;
 
 	for (;;) {
-		ssize_t n = pread(from, block, sizeof(block), at);
+		ssize_t n = pread(from, block, MEM_PIECE_BYTES, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;

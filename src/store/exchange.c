@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "store/adopt.h"
 #include "store/attributes.h"
 #include "store/lease.h"
@@ -84,11 +85,11 @@ static void tell(const struct contest *contest, enum commit_point point)
 static enum verdict compare_content(const struct contest *contest)
 {
 	struct span rest = contest->base->content;
-	char block[64 << 10];
+	_cleanup_free_ char *block = mem_piece();
 	off_t at = 0;
 
 	for (;;) {
-		ssize_t n = pread(contest->fd, block, sizeof(block), at);
+		ssize_t n = pread(contest->fd, block, MEM_PIECE_BYTES, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -101,7 +102,7 @@ static enum verdict compare_content(const struct contest *contest)
 		rest = span_skip(rest, (size_t)n);
 		at += n;
 		/* A short read of a regular file is its end. */
-		if ((size_t)n < sizeof(block) && rest.len == 0)
+		if ((size_t)n < MEM_PIECE_BYTES && rest.len == 0)
 			return VERDICT_SAME;
 	}
 }

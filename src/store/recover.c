@@ -22,7 +22,7 @@
 
 /* A stranger can fill a folder with what looks like litter: what one recovery does is
  * bounded, the next one goes on. */
-enum { ENTRY_BLOCK = 32 << 10, SETTLE_MAX = 64, SMALL_FOLDER = 100 };
+enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64, SMALL_FOLDER = 100 };
 
 struct recovery {
 	struct folder_cache *clean; /* knows our own; or NULL */
@@ -58,7 +58,7 @@ static bool each_name(int folder, bool (*visit)(int folder, const char *name, vo
 static bool content_key(struct recovery *recovery, int fd,
                         unsigned char key[static LITTER_KEY_SIZE])
 {
-	char block[64 << 10];
+	_cleanup_free_ char *block = mem_piece();
 	struct sha256_stream stream;
 	struct sha256 sum;
 	ssize_t n;
@@ -66,7 +66,7 @@ static bool content_key(struct recovery *recovery, int fd,
 	sha256_init(&stream);
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return false;
-	while ((n = fd_read_full(fd, block, sizeof(block))) > 0) {
+	while ((n = fd_read_full(fd, block, MEM_PIECE_BYTES)) > 0) {
 		if ((size_t)n > recovery->bytes_left)
 			return false;
 		recovery->bytes_left -= (size_t)n;

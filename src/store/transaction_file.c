@@ -16,14 +16,14 @@
 
 bool tx_content_is(int fd, const struct sha256 *sum)
 {
-	char block[64 << 10];
+	_cleanup_free_ char *block = mem_piece();
 	struct sha256_stream stream;
 	struct sha256 have;
 	off_t at = 0;
 
 	sha256_init(&stream);
 	for (;;) {
-		ssize_t n = pread(fd, block, sizeof(block), at);
+		ssize_t n = pread(fd, block, MEM_PIECE_BYTES, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "store/adopt.h"
 #include "store/lease.h"
 #include "store/nap.h"
@@ -17,13 +18,13 @@ static bool has_our_content(const struct stage *stage)
 {
 	struct sha256_stream stream;
 	struct sha256 sum;
-	char block[64 << 10];
+	_cleanup_free_ char *block = mem_piece();
 	ssize_t n;
 
 	sha256_init(&stream);
 	if (lseek(stage->fd, 0, SEEK_SET) < 0)
 		return false;
-	while ((n = fd_read_full(stage->fd, block, sizeof(block))) > 0)
+	while ((n = fd_read_full(stage->fd, block, MEM_PIECE_BYTES)) > 0)
 		sha256_update(&stream, span_of(block, (size_t)n));
 	sum = sha256_final(&stream);
 	return n == 0 && sha256_eq(&sum, &stage->sha256);

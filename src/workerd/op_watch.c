@@ -33,7 +33,7 @@
 enum {
 	QUIET_MS = 30,    /* without an event, before a change is told */
 	PATIENCE_MS = 300, /* after the first event it is told all the same */
-	EVENT_BYTES = 64 << 10,
+	EVENT_BYTES = 8 << 10,
 	RETRY_MS = 1000,  /* for a path that leads nowhere while its old folder is gone */
 	ARM_TRIES = 8,    /* a path that changes all the time is watched where it was last */
 };

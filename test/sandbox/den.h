@@ -20,6 +20,8 @@
 #ifndef HASP_TEST_DEN_H
 #define HASP_TEST_DEN_H
 
+#pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the first thread's stack has room */
+
 #include "sandbox/denial.h"
 #include "sandbox/spawn.h"
 
