@@ -27,6 +27,10 @@ struct model {
  * the third time too, if it is asked the same. */
 enum { EMPTIES_BEFORE_NUDGE = 2 };
 #define NUDGE SPAN("Please continue.")
+/* Behind the sentence that says why another model is asked. */
+#define PAUSED_DROPPED                                                                          \
+	"What the model had said and looked up before it paused is dropped: the next model " \
+	"begins the reply anew."
 
 const char *model_finish_name(enum model_finish finish)
 {
@@ -273,10 +277,11 @@ static bool goes_on_after_pause(struct asking *asking, struct model_reply *reply
 	return true;
 }
 
-/* Another provider begins anew: what was paused is the first one's alone. */
+/* Another model begins the reply anew (model.h says why). */
 static void forget_paused(struct asking *asking)
 {
 	model_reply_release(&asking->paused);
+	asking->pauses = 0;
 	json_decref((json_t *)asking->request.contents);
 	asking->request.contents = json_incref(asking->contents);
 }
@@ -297,9 +302,11 @@ static void finish_paused(struct asking *asking, struct model_reply *reply)
 static void go_to_fallback(struct asking *asking, const struct err *why)
 {
 	struct model *model = asking->model;
+	_cleanup_free_ char *text = mem_printf(
+		"%s%s", why->message, asking->paused.content ? " " PAUSED_DROPPED : "");
 
 	forget_paused(asking);
-	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(why->message),
+	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
 	                                    .attempt = asking->requests + 1 });
 	if (!model->current)
 		model->first = *why;

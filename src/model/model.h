@@ -167,9 +167,11 @@ uint64_t model_context_tokens(const struct model *model);
  * a conversation has grown, not for its first request.  `cancel` ends it at once; may be NULL. */
 void model_learn_limits(struct model *model, const struct cancel *cancel);
 
-/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own tools have run for
- * long) is sent back as it is, up to eight times, and what comes is added to it: one reply, with the sums of
- * the usage.  After that it is returned as it is, with MODEL_FINISH_OTHER.
+/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own tools
+ * have run for long) is sent back as it is, up to eight times, and what comes is added to it: one
+ * reply, with the sums of the usage.  After that it is returned as it is, with MODEL_FINISH_OTHER.
+ * A fallback that takes over between begins the reply anew, and MODEL_RESTART says so: only the
+ * provider that ran the tools can read what they gave, and text without it has lost its sources.
  * `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
  * (told from OVERLOADED), CONTEXT_TOO_LARGE, INVALID_ARGUMENT (the provider refused the request:
  * its sentence), MODEL_ERROR (empty, malformed, unexpected), CANCELLED. */

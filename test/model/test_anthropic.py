@@ -140,11 +140,11 @@ def test_bearer_and_vertex():
         assert server.violations == []
 
 
-def searching(number, said, reason):
+def searching(number, said, reason, model="claude-sonnet-4-5"):
     """A reply in which the provider's own search ran."""
     call = "srvtoolu_%d" % number
     return {"reply": {"chunks": [
-        {"type": "message_start", "message": {"model": "claude-sonnet-4-5", "usage": {
+        {"type": "message_start", "message": {"model": model, "usage": {
             "input_tokens": 100 * number, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": {
             "type": "server_tool_use", "id": call, "name": "web_search", "input": {}}},
@@ -192,6 +192,28 @@ def test_the_provider_pauses_and_goes_on():
             {"query": "q%d" % (k + 1)} for k in range(searches)]
         assert bodies[i]["tools"] == bodies[0]["tools"]
         assert len(bodies[i]["messages"]) == (3 if i == 4 else 2)
+
+
+def test_a_fallback_begins_a_paused_reply_anew():
+    """It cannot read what the tools of the first one gave; a notice says that this is dropped. It may pause as
+    often as the first."""
+    spent = {"status": 429, "error": "You have reached a limit.",
+             "details": {"details": {"error_code": "enforced_spend_limit_reached"}}}
+    first = [searching(i, "Half.", "pause_turn") for i in range(1, 6)]
+    name = "claude-haiku-4-5"
+    other = [searching(i, "So far.", "pause_turn", name) for i in range(1, 6)]
+    other.append(searching(6, "All.", "end_turn", name))
+    with FakeServer(fake_anthropic.Provider(), [*first, spent]) as server, \
+            FakeServer(fake_anthropic.Provider(), other) as next_server:
+        fallback = options(provider="anthropic", name=name, base_url=next_server.url)
+        conversation = talk(server, fallbacks=[fallback])
+        reply = conversation.say("x", server_tools=["google_search"])
+        assert server.violations == [] and next_server.violations == []
+        assert len(next_server.requests[0].body["messages"]) == 1
+    assert reply["finish"] == "stop" and texts(reply) == 5 * "So far." + "All."
+    assert "Half." not in json.dumps(reply)
+    (restart,) = [line for line in conversation.lines if line.get("event") == "restart"]
+    assert "reached a limit" in restart["text"] and "begins the reply anew" in restart["text"]
 
 
 def test_a_provider_that_only_pauses_is_not_asked_for_ever():
