@@ -135,7 +135,7 @@ static void put_member(struct buf *out, const char *name, struct span path, bool
 /* As stable_json prints such arguments. */
 static void put_arguments(struct buf *out, const struct policy_files *files, const char *path)
 {
-	json_auto_t *text = json_cstr(path); /* any bytes become valid text */
+	json_auto_t *text = json_name(path); /* as results show it, and as calls name it */
 	struct span shown = json_span(text);
 
 	buf_char(out, '{');

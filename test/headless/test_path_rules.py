@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules on paths hold for the file that is opened, whatever path leads to it, and for each file of many."""
 import json
+import os
 import subprocess
 import sys
 
@@ -67,6 +68,21 @@ def test_a_file_is_denied_by_every_path_that_leads_to_it(tree):
     assert [denied(result) for result in results] == [True] * len(paths), results
     assert SECRET not in done.said()
     assert "l2 is a/b/.env" in results[1]["message"], results[1]
+
+
+def test_rules_tell_names_apart_that_are_no_text(tree):
+    """a\\xe9 in six characters, which a result spells a\\x5cxe9, and the two bytes that are shown as a\\xe9."""
+    tree.write("a\\xe9", "TOKEN=letters\n")
+    with open(os.path.join(os.fsencode(tree.root), b"a\xe9"), "w") as file:
+        file.write("TOKEN=bytes\n")
+    rules(tree, {"toolName": "read_file", "argsPattern": r'"file_path":"a\\\\x5cxe9"', "decision": "deny",
+                 "priority": 900})
+    (one, two, found, many), _ = attempts(tree, [
+        call("read_file", {"file_path": "a\\x5cxe9"}), call("read_file", {"file_path": "a\\xe9"}),
+        call("search_files", {"pattern": "TOKEN=", "path": "."}), call("read_many_files", {"paths": ["a*"]})])
+    assert denied(one) and two["content"] == "TOKEN=bytes\n"
+    for shown in (json.dumps(found), json.dumps(many)):
+        assert "TOKEN=letters" not in shown and "TOKEN=bytes" in shown, shown
 
 
 def test_other_files_are_read_as_before(tree):

@@ -154,6 +154,20 @@ def test_a_root_in_a_root_that_ignores_it_is_searched(place):
     assert sorted(answer["files"]) == ["deep/d.txt", "n.txt"]
 
 
+def test_names_that_are_no_text_are_told_apart_in_a_root_in_a_root(place):
+    """a\\xe9 in six characters, and the two bytes that are shown so."""
+    deep = place / "two/deep"
+    (deep / "a\\xe9").write_text("needle\n")
+    with open(os.path.join(os.fsencode(deep), b"a\xe9"), "wb") as file:
+        file.write(b"needle\n")
+    (place / "two/.gitignore").write_bytes(b"/deep/a\xe9\n")
+    for roots in ([place / "two", deep], [place / "two", place / "one", deep]):
+        for name, arguments in (("glob", {"patterns": ["**/a*"]}),
+                                ("search_files", {"pattern": "needle", "output": "files"})):
+            answer = tool(place, roots, name, arguments)
+            assert {"deep/a\\x5cxe9", "deep/a\\xe9"} <= set(answer["files"]), (name, answer)
+
+
 def test_globs_look_in_all_roots(place):
     roots = [place / "one", place / "two"]
     answer = tool(place, roots, "glob", {"patterns": ["**/*.txt"], "order": "name",

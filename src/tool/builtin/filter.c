@@ -111,7 +111,7 @@ void filter_put_roots(json_t *result, struct provider *provider, size_t count)
 		return;
 	roots = json_array();
 	for (size_t i = 0; i < count && (root = provider->ops->root(provider, i)); i++)
-		json_array_append_new(roots, json_cstr(root));
+		json_array_append_new(roots, json_name(root));
 	json_object_set_new(result, "roots", roots);
 }
 

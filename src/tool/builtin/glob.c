@@ -313,7 +313,7 @@ static void add_walk(struct session *session, struct walk_result *into, struct w
 	struct walk_entry *entries = NULL;
 
 	for (size_t i = 0; prefix[0] != '/' && i < into->count; i++) { /* a root in a root */
-		json_auto_t *key = json_cstr(into->entries[i].path);
+		json_auto_t *key = json_name(into->entries[i].path);
 
 		json_object_set_new(seen, json_string_value(key), json_true());
 	}
@@ -323,7 +323,7 @@ static void add_walk(struct session *session, struct walk_result *into, struct w
 	for (size_t i = 0; i < found->count; i++) {
 		struct walk_entry *entry = &found->entries[i];
 		char *path = mem_printf("%s%s", prefix, entry->path);
-		json_auto_t *key = json_cstr(path);
+		json_auto_t *key = json_name(path); /* no two names have the same */
 
 		free(entry->path);
 		entry->path = path;

@@ -85,7 +85,7 @@ static json_t *entered(const struct tool_services *services)
 	json_t *result = json_object();
 
 	json_object_set_new(result, "message", json_cstr(message));
-	json_object_set_new(result, "plans_folder", json_cstr(services->plans_folder));
+	json_object_set_new(result, "plans_folder", json_name(services->plans_folder));
 	return result;
 }
 
@@ -187,7 +187,7 @@ static json_t *leave(struct session *session, const json_t *arguments)
 	json_object_set_new(result, "message",
 	                    json_string("Plan mode is over: the plan may be carried out. Do what it "
 	                                "says."));
-	json_object_set_new(result, "file_path", json_cstr(path));
+	json_object_set_new(result, "file_path", json_name(path));
 	return result;
 }
 

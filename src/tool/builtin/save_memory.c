@@ -204,7 +204,7 @@ static json_t *done(const char *file, bool known)
 
 	json_object_set_new(result, "message", json_string(known ? "It was remembered already." :
 	                                                           "It is remembered."));
-	json_object_set_new(result, "file_path", json_cstr(file));
+	json_object_set_new(result, "file_path", json_name(file));
 	return result;
 }
 
