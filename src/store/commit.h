@@ -66,7 +66,17 @@ struct commit_options {
 	unsigned busy_wait_ms; /* how long to wait for another process that has the file
 	                        * open for writing; 0 means 2000 */
 	mode_t create_mode;    /* for new files, less the umask; 0 means 0666 */
+	/* NULL, or called before what may take long: waiting for the disk or for other processes
+	 * (but for the 100 microseconds of a last look), and an edit of a large file (edit.h). */
+	void (*waits)(void *data);
+	void *waits_data;
 };
+
+static inline void commit_waits(const struct commit_options *options)
+{
+	if (options && options->waits)
+		options->waits(options->waits_data);
+}
 
 /* What is on disk afterwards. */
 struct file_state {

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "store/edit_internal.h"
 
+enum { SMALL_BYTES = 256 << 10 };
+
 static struct edit_file *find(struct edit_call *call, const char *path)
 {
 	for (size_t i = 0; i < call->file_count; i++)
@@ -26,6 +28,25 @@ struct edit_body edit_body_on_disk(struct edit_file *file)
 	};
 }
 
+/* Reading and comparing a large file takes long, too. */
+static bool read_disk(const struct edit_call *call, const char *path, struct snapshot *ret,
+                      struct err *err)
+{
+	size_t limit = call->options->max_file_bytes;
+	struct err first = ERR_INIT;
+
+	if (!call->options->commit.waits || (limit && limit <= SMALL_BYTES))
+		return snapshot_read(call->ws, path, limit, ret, err);
+	if (snapshot_read(call->ws, path, SMALL_BYTES, ret, &first))
+		return true;
+	if (first.code == ERR_TOO_LARGE) {
+		commit_waits(&call->options->commit);
+		return snapshot_read(call->ws, path, limit, ret, err);
+	}
+	*err = first;
+	return false;
+}
+
 struct edit_file *edit_file_get(struct edit_call *call, const char *path, struct err *err)
 {
 	_cleanup_snapshot_ struct snapshot snapshot = SNAPSHOT_INIT;
@@ -42,7 +63,7 @@ struct edit_file *edit_file_get(struct edit_call *call, const char *path, struct
 		if (file)
 			return file;
 	}
-	if (!snapshot_read(call->ws, path, call->options->max_file_bytes, &snapshot, err))
+	if (!read_disk(call, path, &snapshot, err))
 		return NULL;
 	file = find(call, snapshot.place.path);
 	if (file)

@@ -67,11 +67,13 @@ static void contest_start(struct contest *contest, struct stage *stage,
 		                     .lease = LEASE_NONE,
 		                     .deadline_us = nap_deadline(how->options.busy_wait_ms),
 		                     .nap_us = NAP_FIRST_US };
+	stage->options = &how->options;
 }
 
 /* Waits a little; false when the time is up. */
 static bool contest_nap(struct contest *contest)
 {
+	commit_waits(&contest->how->options);
 	return nap_until(contest->deadline_us, &contest->nap_us);
 }
 

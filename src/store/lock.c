@@ -42,8 +42,11 @@ bool stage_lock(struct stage *stage, long long deadline_us)
 	while (stage->readable >= 0 && flock(stage->readable, LOCK_EX | LOCK_NB) < 0)
 		if ((errno != EWOULDBLOCK && errno != EINTR))
 			break; /* no locks here: then without */
-		else if (!nap_until(deadline_us, &nap_us))
-			return false;
+		else {
+			commit_waits(stage->options);
+			if (!nap_until(deadline_us, &nap_us))
+				return false;
+		}
 	return true;
 }
 

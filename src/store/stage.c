@@ -252,6 +252,8 @@ bool stage_write(struct stage *stage, const struct snapshot *base, const struct 
 	    !write_pieces(stage, base, pieces, count, err) ||
 	    !copy_attributes(stage, base, err))
 		return false;
+	if (how->options.durability == DURABILITY_FULL)
+		commit_waits(&how->options);
 	if (how->options.durability == DURABILITY_FULL && !stage_sync(stage->fd))
 		return err_set_errno(err, errno, "Cannot write %s to the disk", base->place.path);
 	if (fstat(stage->fd, &stage->stat) < 0)

@@ -41,6 +41,7 @@ struct commit_how {
 struct stage {
 	int fd;               /* owned; the new file, open for reading and writing; -1 if none */
 	int folder;           /* borrowed from the snapshot's place */
+	const struct commit_options *options; /* borrowed; of the exchange; NULL: none yet */
 	int readable;         /* owned; the folder opened for reading (recover_open), to lock and to
 	                       * sync; -1: opened when it is needed */
 	const char *leaf;     /* borrowed from the snapshot's place */

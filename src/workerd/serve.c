@@ -2,9 +2,11 @@
 /* Reading requests, and the threads that answer them.
  *
  * One thread at a time reads.  Having read a request it lets another one read, and answers it
- * itself, so that a request changes threads only when all are busy; a small read is answered before
- * the next request is looked at, which is quicker than waking anybody.  Threads are started when
- * there is no other to read, and end after a while.
+ * itself, so that a request changes threads only when all are busy; a small read, or a small edit,
+ * is answered before the next request is looked at, which is quicker than waking anybody.  An edit
+ * that turns out to take long (it waits for the disk or a lock, or the file is large) has another
+ * thread read from then on.  Threads are started when there is no other to read, and end after a
+ * while.
  *
  * Edits that name a file of the same name (the last component) wait for one another, in the order
  * in which they came.  (Links of another name to the same file are not known here: those edits
@@ -26,6 +28,7 @@ enum {
 	STACK_BYTES = 1 << 20,
 	IDLE_S = 10,
 	COMMIT_WAIT_S = 60,      /* the other side has gone: for edits under way */
+	QUICK_BYTES = 64 << 10,  /* of an edit that the one who reads answers itself */
 };
 
 /* ---- sending --------------------------------------------------------------- */
@@ -96,7 +99,8 @@ static uint64_t name_bit(const char *path)
 		end--;
 	while (end > path && end[-1] != '/')
 		hash = (hash ^ (unsigned char)*--end) * 1099511628211u;
-	return (uint64_t)1 << (hash >> 58);
+	/* Names that differ in their first letter alone are to differ here, too. */
+	return (uint64_t)1 << (hash * 11400714819323198485u >> 58);
 }
 
 static uint64_t names_of(const struct wire_edit *edit)
@@ -193,9 +197,12 @@ static void finish_job(struct server *server, struct job *job)
 	pthread_cond_broadcast(&server->idle_all);
 }
 
-/* `wake`: a thread that find_thread has found. Woken without the lock, it does not have to wait for that. */
-static void run_job(struct server *server, struct job *job, bool wake)
+/* `wake`: a thread that find_thread has found. Woken without the lock, it does not have to wait for
+ * that. Whether this thread, which read the job, is still the one who reads. */
+static bool run_job(struct server *server, struct job *job, bool wake)
 {
+	bool leads;
+
 	server->edits_begun += job->edits;
 	pthread_mutex_unlock(&server->lock);
 	if (wake)
@@ -203,9 +210,28 @@ static void run_job(struct server *server, struct job *job, bool wake)
 	job->request->answer(server, job);
 	pthread_mutex_lock(&server->lock);
 	finish_job(server, job);
+	leads = job->leads;
 	pthread_mutex_unlock(&server->lock);
 	job_free(job);
 	pthread_mutex_lock(&server->lock);
+	return leads;
+}
+
+void serve_yield(void *data)
+{
+	struct job *job = data;
+	struct server *server = job->server;
+	bool wake;
+
+	if (!job->leads)
+		return;
+	wire_flush(&server->wire); /* answers that were to go with this one's */
+	pthread_mutex_lock(&server->lock);
+	job->leads = server->leading = false;
+	wake = find_thread(server, &wake) && wake;
+	pthread_mutex_unlock(&server->lock);
+	if (wake)
+		pthread_cond_signal(&server->work);
 }
 
 /* ---- what arrives ---------------------------------------------------------- */
@@ -237,6 +263,7 @@ static struct job *make_job(struct server *server)
 	struct job *job = mem_alloc(1, sizeof(*job));
 
 	job->id = frame->id;
+	job->server = server;
 	job->request = request_find(frame->message->number);
 	job->body = read_body(server, &job->arena);
 	if (!job->body || !job->request) {
@@ -348,6 +375,17 @@ static bool take_frame(struct server *server, struct job **ret_job)
 
 /* ---- threads --------------------------------------------------------------- */
 
+/* Whether the one who reads answers it before it reads on. Another must be there to read if that
+ * takes long. Locked. */
+static bool is_quick(const struct server *server, const struct job *job)
+{
+	const struct wire_edit *edit = job->body;
+
+	return job->edits && edit->count == 1 &&
+	       edit->changes[0].text.len + edit->changes[0].old_text.len <= QUICK_BYTES &&
+	       (server->idle || server->threads < THREADS);
+}
+
 /* A new request, by the one who reads: answers it, while another reads, or queues it. Locked.
  * Whether it is still the one who reads. */
 static bool take_job(struct server *server, struct job *job)
@@ -362,6 +400,9 @@ static bool take_job(struct server *server, struct job *job)
 			at = &(*at)->next;
 		job->next = NULL;
 		*at = job;
+	} else if (is_quick(server, job)) {
+		job->leads = true;
+		return run_job(server, job, /* wake= */ false);
 	} else if (find_thread(server, &wake)) {
 		server->leading = false;
 		run_job(server, job, wake);

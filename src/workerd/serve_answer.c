@@ -49,13 +49,19 @@ static void answer_edit(struct server *server, struct job *job)
 {
 	const struct wire_edit *edit = job->body;
 	struct wire_edit_done done = { .count = edit->count };
+	struct edit_options options = edit->options;
 	struct err err = ERR_INIT;
 
+	if (job->leads) {
+		options.commit.waits = serve_yield;
+		options.commit.waits_data = job;
+	}
 	done.results = mem_alloc(edit->count + 1, sizeof(*done.results));
 	if (!server->provider->ops->edit(server->provider, edit->changes, edit->count,
-	                                 &edit->options, done.results, &err))
+	                                 &options, done.results, &err))
 		done.err = err;
-	server_send(server, WIRE_MESSAGE_EDIT_DONE, job->id, &wire_layout_edit_done, &done);
+	(job->leads ? server_queue : server_send)(server, WIRE_MESSAGE_EDIT_DONE, job->id,
+	                                          &wire_layout_edit_done, &done);
 	for (size_t i = 0; i < edit->count; i++)
 		change_result_release(&done.results[i]);
 	free(done.results);

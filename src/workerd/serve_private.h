@@ -22,6 +22,9 @@ struct job {
 	uint64_t arrived;        /* edits: their order */
 	uint64_t names;          /* edits: a bit for each of the names of their files */
 	bool edits;
+	bool leads;              /* edits: who answers it is the one who reads, and stays so
+	                          * unless it takes long */
+	struct server *server;
 };
 
 /* What is done with a kind of request (serve_answer.c). */
@@ -112,6 +115,8 @@ void server_send(struct server *server, enum wire_type type, uint64_t id,
 /* By the one who reads, which sends it at the latest before it waits for more to read. */
 void server_queue(struct server *server, enum wire_type type, uint64_t id,
                   const struct wire_layout *layout, const void *body);
+/* An edit that is answered by the one who reads takes long: another one is to read. A struct job. */
+void serve_yield(void *job);
 void server_send_error(struct server *server, uint64_t id, const struct err *err);
 
 /* The connection until it ends, with providers that `open` makes of a HELLO; false: it ended
