@@ -66,16 +66,27 @@ static struct loop_task *oldest_first(struct loop_task *newest)
 	return first;
 }
 
-static void run_posted(struct loop *loop)
-{
-	struct loop_task *task = atomic_exchange(&loop->posted, NULL);
+static void on_soon(uv_idle_t *soon);
 
-	for (task = oldest_first(task); task;) {
+static void run_those(struct loop_task *task)
+{
+	while (task) {
 		struct loop_task *next = task->next;
 
 		task->run(task); /* may free it */
 		task = next;
 	}
+}
+
+/* What tasks post is run after them, once; what that posts has to wait for events. */
+static void run_posted(struct loop *loop)
+{
+	loop->draining = true;
+	for (int round = 0; round < 2; round++)
+		run_those(oldest_first(atomic_exchange(&loop->posted, NULL)));
+	loop->draining = false;
+	if (atomic_load(&loop->posted))
+		uv_idle_start(&loop->soon, on_soon);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -109,6 +120,8 @@ void loop_post(struct loop *loop, struct loop_task *task)
 	/* Whoever found the list empty has seen to it that it will be run. */
 	if (newest)
 		return;
+	if (on_loop_thread(loop) && loop->draining)
+		return; /* run_posted sees it */
 	if (on_loop_thread(loop))
 		uv_idle_start(&loop->soon, on_soon);
 	else

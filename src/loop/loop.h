@@ -93,6 +93,9 @@ bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
 size_t loop_stream_write(struct loop_stream *stream, struct span bytes);
 /* The same for several runs of bytes at once, such as a line and its end. */
 size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, size_t count);
+/* The same for what may go with what is written next: small ones are written together, when the
+ * tasks and events that the loop has right now are done with. On the loop's thread. */
+size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count);
 /* Stops and resumes calling events.data: back-pressure towards the other side. At the end of
  * the input it stays quiet as well. */
 void loop_stream_pause(struct loop_stream *stream, bool paused);

@@ -20,6 +20,7 @@ struct loop {
 	uv_idle_t soon;  /* posts of the loop's own thread: no system call wakes it */
 	_Atomic(struct loop_task *) posted; /* newest first */
 	_Atomic uintptr_t runner;           /* the thread inside loop_run; 0: none */
+	bool draining;                      /* posted tasks are being run */
 	atomic_bool stopping;
 	unsigned holds;
 	struct loop_thing things; /* a ring; this is its fixed point */

@@ -18,6 +18,7 @@ enum {
 	READ_MAX = 1 << 20,
 	READ_ROUNDS = 16, /* full reads in a row before others get their turn */
 	LOW_WATER = 1 << 20,
+	GATHER_MAX = 64 << 10, /* more than that is better written at once than copied */
 };
 
 /* A descriptor and its place in the loop's poll. */
@@ -37,12 +38,14 @@ struct loop_stream {
 	struct channel *in, *out; /* the same one for a descriptor that is both */
 	uv_idle_t turns;          /* reads of what is always ready, one an iteration */
 	struct loop_task failure; /* tells of a failed write, outside of the write; once */
+	struct loop_task flush;   /* writes what was gathered; while `gathering` */
+	bool gathering;
 	struct buf backlog;
 	size_t sent; /* bytes of `backlog` that are written */
 	int write_errno;
 	bool paused, above_low_water;
 	bool ended, closed;
-	unsigned handles; /* libuv's, and a posted failure: memory goes with the last */
+	unsigned handles; /* libuv's, and posted tasks: memory goes with the last */
 };
 
 /* ---- memory ----------------------------------------------------------------- */
@@ -82,7 +85,7 @@ static void channel_watch(struct channel *channel)
 
 	if (channel == stream->in && wants_input(stream))
 		events |= UV_READABLE;
-	if (channel == stream->out && waiting(stream))
+	if (channel == stream->out && waiting(stream) && !stream->gathering)
 		events |= UV_WRITABLE;
 	/* Once there is nothing to read, only this tells that the other side is gone. A socket's
 	 * other side may have closed its half alone. */
@@ -293,6 +296,38 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
 {
 	return loop_stream_writev(stream, &bytes, 1);
+}
+
+static void write_gathered(struct loop_task *task)
+{
+	struct loop_stream *stream =
+		(struct loop_stream *)((char *)task - offsetof(struct loop_stream, flush));
+
+	stream->gathering = false;
+	if (!stream->closed && !stream->write_errno) {
+		flush_backlog(stream);
+		stream_watch(stream);
+		tell_drained(stream);
+	}
+	stream_unref(stream);
+}
+
+size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count)
+{
+	bool small = span_sum(parts, count) + waiting(stream) <= GATHER_MAX;
+
+	if (stream->gathering && !small && !stream->write_errno)
+		flush_backlog(stream);
+	if (!small || stream->write_errno || (waiting(stream) && !stream->gathering))
+		return loop_stream_writev(stream, parts, count);
+	keep_rest(stream, parts, count, 0);
+	if (!stream->gathering && !stream->write_errno) {
+		stream->gathering = true;
+		stream->handles++;
+		stream->flush.run = write_gathered;
+		loop_post(stream->loop, &stream->flush);
+	}
+	return waiting(stream);
 }
 
 /* ---- life ------------------------------------------------------------------- */

@@ -200,7 +200,7 @@ static void send_message(void *data, const struct mcp_outgoing *message)
 	size_t backlog = 0;
 
 	if (message->text.len)
-		backlog = loop_stream_writev(stdio->stream, parts, ARRAY_LEN(parts));
+		backlog = loop_stream_gather(stdio->stream, parts, ARRAY_LEN(parts));
 	if (stdio->state != PAUSED_FOR_BACKLOG && is_too_much(stdio, backlog))
 		pause_for_backlog(stdio);
 	else if (stdio->state == PAUSED_FOR_CALLS && mcp_peer_calls(stdio->peer) < CALLS_MAX / 2)
