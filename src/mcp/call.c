@@ -211,7 +211,7 @@ bool mcp_call_shares_stream(const struct mcp_call *call)
 	return !call->exchange;
 }
 
-void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data)
+void mcp_call_await(struct mcp_call *call, mcp_handler *run, void *data)
 {
 	assert(call->held); /* only on the loop's thread */
 	*call->held = true;
@@ -220,6 +220,22 @@ void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data)
 	keep_spare(call->peer, &call->line);
 	call->post.run = run_later;
 	count_running(call->peer->server, 1);
+}
+
+/* Whoever waits for all calls (server.c) is to see the post. */
+void mcp_call_arrived(struct mcp_call *call)
+{
+	struct mcp_server *server = call->peer->server;
+
+	pthread_mutex_lock(&server->lock);
+	outbox_post(server->outbox, &call->post);
+	pthread_cond_signal(&server->idle);
+	pthread_mutex_unlock(&server->lock);
+}
+
+void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data)
+{
+	mcp_call_await(call, run, data);
 	outbox_post(call->peer->server->outbox, &call->post);
 }
 

@@ -205,6 +205,11 @@ bool mcp_call_shares_stream(const struct mcp_call *call);
  * call was cancelled meanwhile. */
 void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data);
 
+/* The same, but `run` goes on when mcp_call_arrived was called: once, from any thread that ends
+ * before the pool, also before the handler returns. */
+void mcp_call_await(struct mcp_call *call, mcp_handler *run, void *data);
+void mcp_call_arrived(struct mcp_call *call);
+
 /* The ends of a call; `call` is gone afterwards. */
 void mcp_call_result(struct mcp_call *call, json_t *result); /* takes it over */
 /* The same as JSON text on one line, which is copied out as it is; releases `text`. */

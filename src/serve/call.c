@@ -4,7 +4,8 @@
  * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
  * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
  * ended when the other calls that came with it are begun too; an edit takes its turn among
- * those of its files.  The rest is done on the pool.
+ * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
+ * (begun.h).  The rest is done on the pool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "serve/begun.h"
 #include "serve/internal.h"
 #include "serve/result.h"
 
@@ -25,6 +27,9 @@ struct work {
 	bool pending;          /* the client has to answer first, and to come back */
 	bool missed;           /* it could not be done at once */
 	struct begun_call *begun; /* or NULL */
+	struct begun_edit edit;   /* of an edit that is begun */
+	bool here;                /* and its answer is */
+	bool starting;            /* its turn is taken on the loop's thread, which goes on */
 };
 
 /* ---- the result ------------------------------------------------------------- */
@@ -137,6 +142,11 @@ static void give_way(void *data, bool begins)
 		pool_wait_end(pool);
 }
 
+static void answer_is_ready(void *data, bool here)
+{
+	begun_ready(&((struct work *)data)->edit, here);
+}
+
 static struct session session_of(struct work *work, bool at_once)
 {
 	struct session session = *conversation_session(work->conversation);
@@ -151,6 +161,7 @@ static struct session session_of(struct work *work, bool at_once)
 		.wait = at_once ? NULL : give_way,
 		.cancel = mcp_call_cancel_flag(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
+		.ready = at_once ? answer_is_ready : NULL,
 		.data = work,
 	};
 	return session;
@@ -174,10 +185,12 @@ static void run_on_pool(struct mcp_call *call, void *data)
 {
 	struct work *work = data;
 	struct turns *turns = work->offered->serve->turns;
+	struct session session = session_of(work, /* at_once= */ false);
 	json_t *result;
 
 	conversation_tell(work->conversation, call);
-	result = run(work, /* at_once= */ false);
+	result = work->begun ? tool_call_end(&session, mem_steal(&work->begun)) :
+	                       run(work, /* at_once= */ false);
 	/* Those behind may begin before the answer is on its way: the file is as it will be. */
 	turns_done(turns, &work->turn);
 	if (work->pending) {
@@ -196,7 +209,10 @@ static void go(struct turn *turn)
 {
 	struct work *work = (struct work *)turn;
 
-	mcp_call_resume(work->call, run_on_pool, work);
+	if (work->starting)
+		work->starting = false;
+	else
+		mcp_call_resume(work->call, run_on_pool, work);
 }
 
 /* One key for all spellings of a path that differ only in "." and slashes, and in whether they
@@ -327,6 +343,73 @@ static void try_at_once(struct work *work)
 	mcp_call_later(work->call, end_begun, work);
 }
 
+/* ---- edits that are begun --------------------------------------------------- */
+
+static void run_elsewhere(struct work *work)
+{
+	mcp_call_hold(work->call);
+	mcp_call_resume(work->call, run_on_pool, work);
+}
+
+/* On any thread. */
+static void edit_arrived(struct begun_edit *edit, bool here)
+{
+	struct work *work = (struct work *)((char *)edit - offsetof(struct work, edit));
+
+	work->here = here;
+	mcp_call_arrived(work->call);
+}
+
+static void end_edit(struct mcp_call *call, void *data)
+{
+	struct work *work = data;
+	struct serve *serve = work->offered->serve;
+	struct session session = session_of(work, /* at_once= */ true);
+	json_t *result;
+
+	if (work->begun)
+		begun_remove(serve->edits, &work->edit);
+	if (!work->here) {
+		run_elsewhere(work);
+		return;
+	}
+	result = tool_call_end(&session, mem_steal(&work->begun));
+	if (work->missed) {
+		json_decref(result);
+		run_elsewhere(work);
+		return;
+	}
+	turns_done(serve->turns, &work->turn);
+	conversation_tell(work->conversation, call);
+	answer_on_loop(work, result);
+	work_free(work);
+}
+
+/* No file of it is being edited. */
+static void begin_edit(struct work *work)
+{
+	struct session session = session_of(work, /* at_once= */ true);
+	struct serve *serve = work->offered->serve;
+
+	work->starting = true;
+	take_turn(work, /* always= */ true);
+	work->edit.arrived = edit_arrived;
+	/* First: another thread may say at any time that it has arrived. */
+	mcp_call_await(work->call, end_edit, work);
+	work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+	                              mcp_call_arguments(work->call));
+	if (work->begun)
+		begun_add(serve->edits, work->opened, &work->edit);
+	else
+		edit_arrived(&work->edit, /* here= */ false);
+}
+
+static bool edit_may_begin(const struct work *work)
+{
+	return work->offered->begins && mcp_call_shares_stream(work->call) &&
+	       begun_has_room(work->offered->serve->edits) && !has_to_wait(work);
+}
+
 /* With the workspace known; `held`: the call has been taken from the loop's thread before. */
 static void start(struct work *work, bool held)
 {
@@ -335,6 +418,10 @@ static void start(struct work *work, bool held)
 	work->opened = conversation_open(work->conversation, NULL);
 	if (!held && offered->at_once && !has_to_wait(work)) {
 		try_at_once(work);
+		return;
+	}
+	if (!held && edit_may_begin(work)) {
+		begin_edit(work);
 		return;
 	}
 	if (!held)

@@ -95,6 +95,7 @@ void declare_tool(const struct names *names, struct offered *offered)
 	offered->output_schema = output_schema(names, tool->result_schema);
 	offered->annotations = annotations(tool);
 	offered->at_once = strcmp(tool->name, "read_file") == 0;
+	offered->begins = tool->begin && tool_kind_changes(tool->kind);
 }
 
 void declare_release(struct offered *offered)

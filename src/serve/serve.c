@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "serve/begun.h"
 #include "serve/internal.h"
 #include "serve/watches.h"
 
@@ -68,6 +69,7 @@ bool serve_new(const struct serve_options *options, struct serve **ret, struct e
 	serve->paper = (struct paper)PAPER_INIT;
 	serve->table = opened_table_new(&serve->options);
 	serve->turns = turns_new();
+	serve->edits = begun_list_new(options->loop);
 	serve->watches = watches_new();
 	if (!names_make(&options->names, &serve->names, err) ||
 	    (options->root_count && !opened_get(serve->table, options->roots, options->root_count,
@@ -90,6 +92,7 @@ void serve_stop(struct serve *serve)
 {
 	while (serve->unsettled)
 		conversation_give_up(serve->unsettled);
+	begun_stop(serve->edits);
 }
 
 void serve_free(struct serve *serve)
@@ -100,6 +103,7 @@ void serve_free(struct serve *serve)
 	opened_table_free(serve->table);
 	watches_free(serve->watches);
 	turns_free(serve->turns);
+	begun_list_free(serve->edits);
 	for (size_t i = 0; serve->offered && i < serve->names.count; i++)
 		declare_release(&serve->offered[i]);
 	free(serve->offered);

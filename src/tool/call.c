@@ -109,28 +109,37 @@ static json_t *normalise(struct session *session, const struct tool *tool, const
 	return checked;
 }
 
-/* Brings the arguments into their canonical form; a result if they cannot be. */
-static json_t *validate(struct session *session, const char *called, struct pending_call *call)
+/* Brings the arguments into their canonical form; what is wrong with them goes to `problems`. */
+static bool bring_into_form(struct session *session, const char *called, struct pending_call *call,
+                            struct buf *problems, struct err *err)
 {
-	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
 	struct schema *schema;
-	struct err err = ERR_INIT;
 	json_auto_t *given = call->arguments;
 
 	call->arguments = NULL;
-	if (!session_schema(session, call->tool, &schema, &err)) {
+	if (!session_schema(session, call->tool, &schema, err)) {
 		call->arguments = json_incref(given);
-		return tool_failure(&err);
+		return false;
 	}
 	if (schema) {
-		call->arguments = normalise(session, call->tool, called, schema, given,
-		                            &problems);
+		call->arguments = normalise(session, call->tool, called, schema, given, problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
-			buf_printf(&problems, "arguments must be an object, not %s",
+			buf_printf(problems, "arguments must be an object, not %s",
 			           json_type_phrase(given));
 	}
+	return true;
+}
+
+/* The same; a result if they cannot be. */
+static json_t *validate(struct session *session, const char *called, struct pending_call *call)
+{
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	struct err err = ERR_INIT;
+
+	if (!bring_into_form(session, called, call, &problems, &err))
+		return tool_failure(&err);
 	return problems.len ?
 	               invalid_arguments(session, call->tool, call->arguments, &problems) :
 	               NULL;
@@ -243,27 +252,35 @@ static void begun_free(struct begun_call *begun)
 	free(begun);
 }
 
+static bool call_can_begin(const struct session *session, const struct tool *tool)
+{
+	const struct call_hooks *hooks = &session->hooks;
+
+	return tool && tool->begin && !hooks->before && !hooks->decide && !hooks->after &&
+	       (!tool_kind_changes(tool->kind) || (hooks->ready && !hooks->confirm));
+}
+
 struct begun_call *tool_call_begin(struct session *session, const char *name,
                                    const json_t *arguments)
 {
-	const struct call_hooks *hooks = &session->hooks;
 	const struct tool *tool = tool_set_find(session->tools, name);
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	struct err err = ERR_INIT;
 	struct begun_call *begun;
-	json_t *invalid;
 
-	if (!tool || !tool->begin || !arguments || hooks->before || hooks->decide || hooks->after)
+	if (!call_can_begin(session, tool) || !arguments)
 		return NULL;
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->call = (struct pending_call){ .tool = tool,
 		                             .arguments = json_incref((json_t *)arguments) };
-	invalid = validate(session, name, &begun->call);
-	if (!invalid && !session_cancelled(session)) {
+	/* What is wrong is explained by tool_call, which may look at files for that. */
+	if (bring_into_form(session, name, &begun->call, &problems, &err) && !problems.len &&
+	    !session_cancelled(session)) {
 		json_auto_t *given = begun->call.arguments;
 
 		begun->call.arguments = alias_path_bytes(tool, given);
 		begun->begun = tool->begin(session, begun->call.arguments);
 	}
-	json_decref(invalid);
 	if (begun->begun)
 		return begun;
 	begun_free(begun);

@@ -444,6 +444,10 @@ json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *
 
 	if ((!patch && !many) || !json_is_object(arguments))
 		return json_incref(arguments);
+	if (patch && !json_object_get(arguments, "rebase")) {
+		want_diff(arguments, "", problems);
+		return json_incref(arguments);
+	}
 	copy = json_deep_copy(arguments);
 	if (patch) {
 		expand_one(session, copy, "", problems);

@@ -99,9 +99,12 @@ struct call_hooks {
 	 * Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
 	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
-	/* The caller cannot wait: a tool that would have to (only readers look) sets it to true,
-	 * and its result means nothing. */
+	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
+	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
+	/* For calls that are begun and change something; NULL: none is begun.  As edit_begin of the
+	 * provider has it (worker/provider.h): says when the call is to be ended. */
+	void (*ready)(void *data, bool here);
 	void *data;                 /* handed to the functions */
 };
 
@@ -199,8 +202,9 @@ struct tool {
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */
 	json_t *(*run)(struct session *session, const json_t *arguments);
-	/* NULL, or `run` in two steps, for readers: what was begun is under way while the caller begins
-	 * others. NULL from `begin`: this call cannot be begun, `run` it. */
+	/* NULL, or `run` in two steps: what was begun is under way while the caller begins others;
+	 * an editor's end comes after hooks.ready. NULL from `begin`: this call cannot be begun,
+	 * `run` it. */
 	void *(*begin)(struct session *session, const json_t *arguments);
 	json_t *(*end)(struct session *session, const json_t *arguments, void *begun);
 	/* Instead of `run`, for tools that are made while the program runs. */
@@ -237,8 +241,9 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 
 /* The same in two steps, where that is possible: for callers who have several calls and one thread.
  * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,
- * after) have no such calls.  Each that has begun has to be ended, soon, by the same
- * thread, with the same session (or a copy); LIMIT_READS_BEGUN at a time. */
+ * after; for editors, confirm) have no such calls.  Each that has begun has to be ended with the
+ * same session (or a copy): a reader soon, by the same thread, LIMIT_READS_BEGUN at a time; an
+ * editor after hooks.ready was called, or by a thread that can wait. */
 struct begun_call;
 struct begun_call *tool_call_begin(struct session *session, const char *name,
                                    const json_t *arguments);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
@@ -18,6 +19,10 @@ enum {
 	/* Of a request that is begun. So many of them as one caller may have under way fit into a pipe:
 	 * nobody waits for room in it while the worker waits for room for its answers. */
 	BEGUN_BYTES = 1 << 10,
+	/* Of one for whose answer no thread waits: they are read whoever waits for room. */
+	AWAITED_BYTES = 32 << 10,
+	LARGE_BYTES = 256 << 10, /* a blob that is read by the thread that asked for it */
+	ROOM_LOOK_MS = 50,       /* how often who waits for room looks whether anybody reads */
 };
 
 int64_t client_now_ms(void)
@@ -30,10 +35,21 @@ int64_t client_now_ms(void)
 
 /* ---- failing --------------------------------------------------------------- */
 
+static void tell_ready(struct client *client, struct pending *pending, bool here)
+{
+	if (!pending->call->ready || pending->told)
+		return;
+	pending->told = true;
+	client->awaited--;
+	pending->call->ready(pending->call->ready_data, here);
+}
+
 static void wake_all(struct client *client)
 {
 	for (struct waiter *waiter = client->followers; waiter; waiter = waiter->next)
 		pthread_cond_signal(&waiter->wake);
+	for (struct pending *pending = client->pending; pending; pending = pending->next)
+		tell_ready(client, pending, /* here= */ false);
 }
 
 /* Lets whoever reads stop: what it reads belongs to the process that is being described. */
@@ -148,6 +164,8 @@ static bool take_answer(struct client *client)
 	pending->busy = false;
 	pending->answered = ok;
 	pthread_cond_signal(&pending->waiter.wake);
+	if (ok)
+		tell_ready(client, pending, /* here= */ true);
 	return ok;
 }
 
@@ -231,6 +249,25 @@ void client_await_input(struct client *client, int64_t until_ms)
 		(void)!read(client->wake, &count, sizeof(count));
 }
 
+/* What is to be done with a frame, or with what came instead. Locked; ends the reading. */
+static void take_step(struct client *client, enum wire_step step)
+{
+	struct wire *wire = &client->wire;
+
+	if (step == WIRE_FRAME && !hand_out(client))
+		step = WIRE_FAILED;
+	if (step == WIRE_FRAME)
+		step = wire_done(wire);
+	client->reading = false;
+	if (client->failed_hint)
+		pthread_cond_broadcast(&client->settled);
+	if (step == WIRE_ENDED)
+		client_fail_locked(client, "has closed its connection.");
+	else if (step == WIRE_FAILED)
+		client_fail_locked(client, "broke the protocol (%s).",
+		                   wire->problem[0] ? wire->problem : wire->frame.message->name);
+}
+
 /* One step of the one who reads. Locked; not meanwhile. */
 static void read_step(struct client *client, int64_t until_ms)
 {
@@ -245,18 +282,65 @@ static void read_step(struct client *client, int64_t until_ms)
 	}
 	step = wire_next(wire);
 	pthread_mutex_lock(&client->lock);
-	if (step == WIRE_FRAME && !hand_out(client))
-		step = WIRE_FAILED;
-	if (step == WIRE_FRAME)
-		step = wire_done(wire);
+	take_step(client, step);
+}
+
+/* Leaves a large answer to the thread that asked for it: it comes, or is sent for. */
+static bool leave_large(struct client *client)
+{
+	const struct wire_frame *frame = &client->wire.frame;
+	struct pending *pending = frame->blob_bytes > LARGE_BYTES ?
+	                                  find_pending(client, frame->id) : NULL;
+
+	if (!pending)
+		return false;
+	tell_ready(client, pending, /* here= */ false);
 	client->reading = false;
-	if (client->failed_hint)
-		pthread_cond_broadcast(&client->settled);
-	if (step == WIRE_ENDED)
-		client_fail_locked(client, "has closed its connection.");
-	else if (step == WIRE_FAILED)
-		client_fail_locked(client, "broke the protocol (%s).",
-		                   wire->problem[0] ? wire->problem : wire->frame.message->name);
+	return true;
+}
+
+/* Hands out what has arrived, for one who does not read for itself; without waiting, if `quick`.
+ * Locked. */
+static void read_arrived(struct client *client, bool quick)
+{
+	enum wire_step step;
+
+	do {
+		client->reading = true;
+		pthread_mutex_unlock(&client->lock);
+		step = wire_next(&client->wire);
+		pthread_mutex_lock(&client->lock);
+		if (step == WIRE_FRAME && quick && leave_large(client))
+			return;
+		take_step(client, step);
+	} while (step == WIRE_FRAME && !client->failed_hint && !client->reading &&
+	         wire_has_input(&client->wire));
+}
+
+/* Has the bell tell of what arrives from now on, or is there. Locked. */
+static void arm_bell(struct client *client)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
+
+	if (client->bell < 0 || client->armed || !client->awaited || client->failed_hint)
+		return;
+	client->armed = epoll_ctl(client->bell, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+	                          client->wire.read_fd, &event) == 0;
+	client->listed |= client->armed;
+}
+
+/* Nobody reads any more but who is woken here. Locked. */
+static void leave_reading(struct client *client)
+{
+	if (!client->reading && !client->followers && client->awaited && !client->failed_hint &&
+	    wire_has_input(&client->wire))
+		read_arrived(client, /* quick= */ true);
+	if (client->reading)
+		return;
+	if (client->followers)
+		pthread_cond_signal(&client->followers->wake);
+	else
+		arm_bell(client);
 }
 
 static void follow(struct client *client, struct waiter *waiter, int64_t until_ms)
@@ -297,8 +381,7 @@ void client_wait(struct client *client, struct waiter *waiter,
 		if (!client->failed_hint)
 			check_life(client);
 	}
-	if (!client->reading && client->followers)
-		pthread_cond_signal(&client->followers->wake);
+	leave_reading(client);
 }
 
 void client_wake_reader(struct client *client)
@@ -447,12 +530,15 @@ static bool add_pending(struct client *client, struct client_call *call, struct 
 	pending->id = call->id ? call->id : ++client->last_id;
 	pending->next = client->pending;
 	client->pending = pending;
+	client->awaited += call->ready != NULL;
 	return !client->failed || err_set(err, ERR_WORKER_LOST, "%s", client->why);
 }
 
 static void remove_pending(struct client *client, struct pending *pending)
 {
 	unlink_pending(client, pending);
+	if (pending->call->ready && !pending->told)
+		client->awaited--;
 	pthread_mutex_unlock(&client->lock);
 	pthread_cond_destroy(&pending->waiter.wake);
 }
@@ -479,20 +565,26 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 
 	wire_out_init(&out);
 	wire_encode(&out, call->layout, call->body);
-	if (out.fields.overflowed || out.fields.len + out.blob_bytes > BEGUN_BYTES)
+	if (out.fields.overflowed ||
+	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
 		return false;
 	pthread_mutex_lock(&client->lock);
 	ok = add_pending(client, call, pending, err);
 	if (ok) {
 		pthread_mutex_unlock(&client->lock);
-		ok = wire_queue(&client->wire, call->request, pending->id, &out, err);
+		ok = (call->ready ? wire_queue_unless_busy : wire_queue)(
+			&client->wire, call->request, pending->id, &out, err);
+		call->sent = ok;
 		pthread_mutex_lock(&client->lock);
 	}
-	if (ok)
-		pthread_mutex_unlock(&client->lock);
-	else
+	/* Told of the end of the worker it has begun, though nothing comes of it. */
+	if (!ok && !pending->told) {
 		remove_pending(client, pending);
-	return ok;
+		return false;
+	}
+	leave_reading(client);
+	pthread_mutex_unlock(&client->lock);
+	return true;
 }
 
 bool client_end(struct client *client, struct pending *pending, struct err *err)
@@ -500,14 +592,43 @@ bool client_end(struct client *client, struct pending *pending, struct err *err)
 	struct err why = ERR_INIT;
 	bool ok;
 
-	/* Another thread may read for all already, and wait for input: it sends nothing. */
-	wire_flush(&client->wire);
 	pthread_mutex_lock(&client->lock);
+	if (!pending->answered) {
+		/* Another thread may read for all already, and wait for input: it sends nothing. */
+		pthread_mutex_unlock(&client->lock);
+		wire_flush(&client->wire);
+		pthread_mutex_lock(&client->lock);
+	}
 	ok = finish_call(client, pending, &why);
 	remove_pending(client, pending);
 	if (!ok)
 		*err = why;
 	return ok;
+}
+
+void client_set_bell(struct client *client, int bell)
+{
+	pthread_mutex_lock(&client->lock);
+	client->bell = bell;
+	pthread_mutex_unlock(&client->lock);
+}
+
+void client_flush(struct client *client)
+{
+	wire_flush_unless_busy(&client->wire); /* if it fails, so will reading */
+}
+
+void client_take(struct client *client)
+{
+	client_flush(client);
+	pthread_mutex_lock(&client->lock);
+	client->armed = false;
+	if (!client->reading && !client->failed_hint)
+		read_arrived(client, /* quick= */ true);
+	if (!client->failed_hint)
+		check_life(client);
+	leave_reading(client);
+	pthread_mutex_unlock(&client->lock);
 }
 
 bool client_tell(struct client *client, enum wire_type type, uint64_t id,
@@ -524,15 +645,47 @@ bool client_tell(struct client *client, enum wire_type type, uint64_t id,
 
 /* ---- beginning and end ----------------------------------------------------- */
 
+/* Room to write comes when the worker reads, and that may wait until its answers are taken: by the
+ * one who wants to write, if nobody else reads. */
+static bool await_room(struct client *client, int fd)
+{
+	int64_t until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
+
+	while (!client->failed_hint && client_now_ms() < until_ms) {
+		struct pollfd fds[] = { { .fd = fd, .events = POLLOUT },
+			                { .fd = client->wire.read_fd, .events = POLLIN } };
+		uint64_t received = client->wire.received;
+
+		pthread_mutex_lock(&client->lock);
+		if (client->reading || client->failed_hint)
+			fds[1].fd = -1;
+		pthread_mutex_unlock(&client->lock);
+		if (poll(fds, ARRAY_LEN(fds), ROOM_LOOK_MS) < 0 && errno != EINTR)
+			return false;
+		if (fds[0].revents)
+			return true;
+		pthread_mutex_lock(&client->lock);
+		if (fds[1].revents && !client->reading && !client->failed_hint) {
+			read_arrived(client, /* quick= */ false);
+			leave_reading(client);
+		}
+		pthread_mutex_unlock(&client->lock);
+		if (received != client->wire.received) /* it gets on */
+			until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
+	}
+	return false;
+}
+
 /* wire.wait: it gets on, or it is as good as dead.  Who reads is to stop when it has failed. */
 static bool wait_patiently(void *data, int fd, short events)
 {
 	struct client *client = data;
-	bool reads = events == POLLIN;
 	struct pollfd fds[] = { { .fd = fd, .events = events },
-		                { .fd = reads ? client->wake : -1, .events = POLLIN } };
+		                { .fd = client->wake, .events = POLLIN } };
 	uint64_t count;
 
+	if (events == POLLOUT)
+		return await_room(client, fd);
 	while (!client->failed_hint) {
 		int got = poll(fds, ARRAY_LEN(fds), (int)(2 * client->patience_ms));
 
@@ -555,6 +708,7 @@ struct client *client_new(struct process *process, const struct client_options *
 	client->process = *process;
 	*process = (struct process)PROCESS_INIT;
 	client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
+	client->bell = -1;
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->settled, NULL);

@@ -57,6 +57,12 @@ struct client_call {
 	const _Atomic bool *cancel;       /* NULL, or becomes true: CANCELLED, at once */
 	uint64_t id;                      /* 0: a new one */
 	bool sent;                        /* out: whether the worker may have done it */
+	/* NULL, or of a call that is begun: called once, when client_end does not wait any more
+	 * (`here`); or when it waits for something that others are not to wait for: a large answer,
+	 * the end of the worker. On any thread, with the client's lock: it must be quick, and call
+	 * no client. */
+	void (*ready)(void *data, bool here);
+	void *ready_data;
 };
 
 /* Somebody who waits: on a stack, linked in while it follows another that reads. */
@@ -73,6 +79,7 @@ struct pending {
 	uint64_t id;
 	bool busy;               /* its answer is being read */
 	bool answered;
+	bool told;               /* call->ready was called */
 	struct err err;          /* the worker's; NONE: the object is filled in */
 };
 
@@ -86,6 +93,15 @@ bool client_call(struct client *client, struct client_call *call, struct err *er
 bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
                   struct err *err);
 bool client_end(struct client *client, struct pending *pending, struct err *err);
+
+/* For calls with `ready`, whose caller has a loop and lets no thread wait: when all that is to be
+ * begun is, client_flush sends it. `bell` is an epoll descriptor of the caller's that stays open as
+ * long as the client: it becomes readable when something has arrived and no thread reads; then
+ * client_take hands out what has. It is also to be called every few seconds while such calls are
+ * under way: a worker that does not answer is found out by it. */
+void client_set_bell(struct client *client, int bell);
+void client_flush(struct client *client);
+void client_take(struct client *client);
 
 uint64_t client_new_id(struct client *client);
 /* A message that nobody answers. */

@@ -64,6 +64,10 @@ struct client {
 	struct pending *pending;
 	struct abandoned *abandoned;
 	size_t abandoned_count;
+	int bell;                /* borrowed epoll descriptor; -1: none */
+	bool listed;             /* it has the connection */
+	bool armed;              /* and tells of what arrives, once */
+	size_t awaited;          /* pending calls whose `ready` was not called */
 	struct change_mark *marks;
 	struct waiter watcher;
 	bool disturbed;

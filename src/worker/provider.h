@@ -22,6 +22,7 @@
 #include "worker/run.h"
 
 struct provider;
+struct edit_begun;
 struct read_begun;
 struct watch;
 
@@ -58,6 +59,24 @@ struct provider_ops {
 	bool (*edit)(struct provider *provider, const struct change *changes, size_t count,
 	             const struct edit_options *options, struct change_result *results,
 	             struct err *err);
+	/* NULL, or the same for one change in two steps, for callers with a loop, which let no
+	 * thread wait. Between the steps the caller keeps the change, the options and the result.
+	 * `ready` is called once, on any thread: with `here`, when edit_end does not wait, the edit
+	 * was made and the result is small; else when edit_end had better be left to a thread that
+	 * can wait. It must be quick and call no provider. edit_end may be called before, too, and
+	 * waits; from any thread. False: this one cannot be begun (then edit it). */
+	bool (*edit_begin)(struct provider *provider, const struct change *change,
+	                   const struct edit_options *options, struct change_result *result,
+	                   void (*ready)(void *data, bool here), void *data,
+	                   struct edit_begun **ret);
+	bool (*edit_end)(struct provider *provider, struct edit_begun *begun, struct err *err);
+	/* With edit_begin: sends what was begun. */
+	void (*flush)(struct provider *provider);
+	/* Likewise: a descriptor, the same as long as the provider lives, that becomes readable
+	 * when `take` has something to take; which is to be called every few seconds besides, as
+	 * long as edits are begun and not ready. -1: there is none, and edit_begin fails. */
+	int (*bell)(struct provider *provider);
+	void (*take)(struct provider *provider);
 	bool (*walk)(struct provider *provider, const struct walk_request *request,
 	             struct walk_result *ret, struct err *err);
 	/* `request->cancel`, if any, is looked at by the one who answers. */

@@ -3,12 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 
 /* ---- the worker ------------------------------------------------------------ */
 
-static struct client *current(struct remote *remote)
+/* The latest, with a reference of the caller's, whatever has become of it; NULL before the
+ * first. */
+static struct client *used_client(struct remote *remote)
 {
 	struct client *client = NULL;
 
@@ -16,6 +20,13 @@ static struct client *current(struct remote *remote)
 	if (remote->client)
 		client = client_ref(remote->client);
 	pthread_mutex_unlock(&remote->lock);
+	return client;
+}
+
+static struct client *current(struct remote *remote)
+{
+	struct client *client = used_client(remote);
+
 	if (client && client_alive(client))
 		return client;
 	client_unref(client);
@@ -215,37 +226,143 @@ static void fill_lost(struct change_result *results, size_t count, const struct 
 	}
 }
 
+static struct client_call edit_call(const struct wire_edit *edit, struct wire_edit_done *done,
+                                    struct change_result *results)
+{
+	memset(results, 0, edit->count * sizeof(*results));
+	*done = (struct wire_edit_done){ .results = results, .count = edit->count };
+	return (struct client_call){ .request = WIRE_MESSAGE_EDIT,
+		                     .answer = WIRE_MESSAGE_EDIT_DONE,
+		                     .layout = &wire_layout_edit, .body = edit,
+		                     .object = done };
+}
+
+/* `ok`: there is an answer. */
+static bool take_edit(struct remote *remote, const struct client_call *what, bool ok,
+                      struct err *err)
+{
+	const struct wire_edit *edit = what->body;
+	const struct wire_edit_done *done = what->object;
+	const char *problem;
+
+	if (!ok) {
+		struct err plain = *err;
+
+		if (what->sent && !edit->options.dry_run && err->code == ERR_WORKER_LOST)
+			err_set(err, plain.code, "%s Whether the change was made is not known.",
+			        plain.message);
+		fill_lost(done->results, edit->count, err);
+		return false;
+	}
+	problem = wire_check_edit(done);
+	if (problem) {
+		distrust(remote, problem, err);
+		fill_lost(done->results, edit->count, err);
+		return false;
+	}
+	if (done->err.code != ERR_NONE)
+		*err = done->err;
+	return done->err.code == ERR_NONE;
+}
+
 static bool remote_edit(struct provider *provider, const struct change *changes, size_t count,
                         const struct edit_options *options, struct change_result *results,
                         struct err *err)
 {
 	struct remote *remote = (struct remote *)provider;
 	const struct wire_edit edit = { (struct change *)changes, count, *options };
-	struct wire_edit_done done = { .results = results, .count = count };
-	struct client_call what = { .request = WIRE_MESSAGE_EDIT, .answer = WIRE_MESSAGE_EDIT_DONE,
-		                    .layout = &wire_layout_edit, .body = &edit,
-		                    .object = &done };
-	const char *problem;
+	struct wire_edit_done done;
+	struct client_call what = edit_call(&edit, &done, results);
+	bool ok = call(remote, &what, err);
 
-	memset(results, 0, count * sizeof(*results));
-	if (!call(remote, &what, err)) {
-		struct err plain = *err;
+	return take_edit(remote, &what, ok, err);
+}
 
-		if (what.sent && !options->dry_run && err->code == ERR_WORKER_LOST)
-			err_set(err, plain.code, "%s Whether the change was made is not known.",
-			        plain.message);
-		fill_lost(results, count, err);
+/* An edit that was sent. */
+struct edit_begun {
+	struct client *client; /* reference */
+	struct client_call call;
+	struct pending pending;
+	struct wire_edit edit;
+	struct wire_edit_done done;
+	void (*ready)(void *data, bool here);
+	void *data;
+};
+
+static void edit_ready(void *data, bool here)
+{
+	struct edit_begun *begun = data;
+
+	/* What was refused is explained to the model, which may take a while. */
+	begun->ready(begun->data, here && begun->done.err.code == ERR_NONE);
+}
+
+static int remote_bell(struct provider *provider)
+{
+	struct remote *remote = (struct remote *)provider;
+
+	if (remote->bell < 0)
+		remote->bell = epoll_create1(EPOLL_CLOEXEC);
+	return remote->bell;
+}
+
+static bool remote_edit_begin(struct provider *provider, const struct change *change,
+                              const struct edit_options *options, struct change_result *result,
+                              void (*ready)(void *data, bool here), void *data,
+                              struct edit_begun **ret)
+{
+	struct err err = ERR_INIT;
+	struct client *client = remote_bell(provider) < 0 ? NULL :
+	                        remote_client((struct remote *)provider, &err);
+	struct edit_begun *begun;
+
+	if (!client)
+		return false;
+	begun = mem_alloc(1, sizeof(*begun));
+	*begun = (struct edit_begun){ .client = client, .ready = ready, .data = data,
+		                      .edit = { (struct change *)change, 1, *options } };
+	begun->call = edit_call(&begun->edit, &begun->done, result);
+	begun->call.ready = edit_ready;
+	begun->call.ready_data = begun;
+	client_set_bell(client, remote_bell(provider));
+	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
+		client_unref(client);
+		free(begun);
 		return false;
 	}
-	problem = wire_check_edit(&done);
-	if (problem) {
-		distrust(remote, problem, err);
-		fill_lost(results, count, err);
-		return false;
-	}
-	if (done.err.code != ERR_NONE)
-		*err = done.err;
-	return done.err.code == ERR_NONE;
+	*ret = begun;
+	return true;
+}
+
+static bool remote_edit_end(struct provider *provider, struct edit_begun *begun, struct err *err)
+{
+	bool ok = client_end(begun->client, &begun->pending, err);
+
+	ok = take_edit((struct remote *)provider, &begun->call, ok, err);
+	client_unref(begun->client);
+	free(begun);
+	return ok;
+}
+
+static void remote_flush(struct provider *provider)
+{
+	struct client *client = used_client((struct remote *)provider);
+
+	if (client)
+		client_flush(client);
+	client_unref(client);
+}
+
+static void remote_take(struct provider *provider)
+{
+	struct remote *remote = (struct remote *)provider;
+	struct epoll_event events[4]; /* they say no more than that there are some */
+	struct client *client = used_client(remote);
+
+	(void)epoll_wait(remote->bell, events, ARRAY_LEN(events), 0);
+	if (client)
+		client_take(client);
+	client_unref(client);
 }
 
 static bool remote_walk(struct provider *provider, const struct walk_request *request,
@@ -333,6 +450,7 @@ static void remote_free(struct provider *provider)
 
 	remote_watchman_free(remote->watchman);
 	client_unref(remote->client);
+	fd_cleanup_close(&remote->bell);
 	if (remote->kind->release)
 		remote->kind->release(remote->data);
 	for (size_t i = 0; i < remote->root_count; i++)
@@ -350,6 +468,11 @@ static const struct provider_ops ops = {
 	.read_begin = remote_read_begin,
 	.read_end = remote_read_end,
 	.edit = remote_edit,
+	.edit_begin = remote_edit_begin,
+	.edit_end = remote_edit_end,
+	.flush = remote_flush,
+	.bell = remote_bell,
+	.take = remote_take,
 	.walk = remote_walk,
 	.search = remote_search,
 	.watch = remote_watch,
@@ -377,6 +500,7 @@ bool remote_provider(const struct remote_options *options, struct provider **ret
 	struct client *client = NULL;
 
 	remote->provider.ops = &ops;
+	remote->bell = -1;
 	remote->kind = options->kind;
 	remote->data = options->data;
 	pthread_mutex_init(&remote->open_lock, NULL);

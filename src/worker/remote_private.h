@@ -17,6 +17,7 @@ struct remote {
 	pthread_mutex_t open_lock; /* one starts a worker, the others wait for it */
 	pthread_mutex_t lock;      /* of `client` */
 	struct client *client;     /* owned reference; NULL: none yet */
+	int bell;                  /* owned epoll descriptor; -1: none yet. Its caller's thread's */
 
 	struct watchman *watchman; /* owned; remote_watch.c; NULL before the first watch */
 };

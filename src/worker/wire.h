@@ -131,11 +131,17 @@ bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struc
                 struct err *err);
 /* Sends what waits, if anything does; false: the other side is gone. */
 bool wire_flush(struct wire *wire);
+/* The same, but not while another thread sends: that one sends what waits, too, for it waited when
+ * it began (or it queues, and sends later what it has queued). */
+bool wire_flush_unless_busy(struct wire *wire);
+/* Like wire_queue, with nothing done (false, BUSY) while another thread sends. */
+bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
+                            const struct wire_out *out, struct err *err);
 
 /* ---- receiving ------------------------------------------------------------- */
 
 enum wire_step wire_next(struct wire *wire);
-/* Whether bytes were read ahead: poll does not know of them. */
+/* Whether bytes were read ahead, or a frame is not taken yet: poll does not know of them. */
 bool wire_has_input(const struct wire *wire);
 /* The fields' memory is the caller's to free from now on. */
 char *wire_take_fields(struct wire *wire);

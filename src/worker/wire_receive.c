@@ -74,7 +74,7 @@ enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size_t *ret
 	bool fds_fit = true;
 	ssize_t got;
 
-	wire_flush(wire); /* if it fails, so will reading */
+	wire_flush_unless_busy(wire); /* if it fails, so will reading */
 	do {
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);
@@ -114,7 +114,7 @@ enum wire_step wire_fill(struct wire *wire)
 
 bool wire_has_input(const struct wire *wire)
 {
-	return wire->in_len > 0;
+	return wire->in_len > 0 || wire->state == WIRE_IN_FRAME;
 }
 
 static size_t take_ahead(struct wire *wire, char *to, size_t len)

@@ -137,15 +137,25 @@ static bool write_queued(struct wire *wire, struct err *err)
 	return write_all(wire, &part, 1, NULL, 0, err);
 }
 
-bool wire_flush(struct wire *wire)
+/* Locked; unlocks. */
+static bool flush_locked(struct wire *wire)
 {
 	struct err err = ERR_INIT;
-	bool ok;
+	bool ok = !wire->queued.len || write_queued(wire, &err);
 
-	pthread_mutex_lock(&wire->write_lock);
-	ok = !wire->queued.len || write_queued(wire, &err);
 	pthread_mutex_unlock(&wire->write_lock);
 	return ok;
+}
+
+bool wire_flush(struct wire *wire)
+{
+	pthread_mutex_lock(&wire->write_lock);
+	return flush_locked(wire);
+}
+
+bool wire_flush_unless_busy(struct wire *wire)
+{
+	return pthread_mutex_trylock(&wire->write_lock) != 0 || flush_locked(wire);
 }
 
 /* Whether a frame fits into the queue, in which it is then. With the lock held. */
@@ -162,14 +172,20 @@ static bool enqueue_parts(struct wire *wire, const struct iovec *parts, size_t c
 	return true;
 }
 
+/* When a frame goes. */
+enum pace { PACE_NOW, PACE_QUEUED, PACE_QUEUED_UNLESS_BUSY };
+
 /* A frame in parts; the first place is for what was queued. */
 static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
-                       size_t fd_count, bool may_wait, struct err *err)
+                       size_t fd_count, enum pace pace, struct err *err)
 {
 	bool ok = true;
 
-	pthread_mutex_lock(&wire->write_lock);
-	if (!may_wait || wire->write_broken || !enqueue_parts(wire, parts + 1, count - 1)) {
+	if (pace != PACE_QUEUED_UNLESS_BUSY)
+		pthread_mutex_lock(&wire->write_lock);
+	else if (pthread_mutex_trylock(&wire->write_lock) != 0)
+		return err_set(err, ERR_BUSY, "The connection to the worker is in use.");
+	if (pace == PACE_NOW || wire->write_broken || !enqueue_parts(wire, parts + 1, count - 1)) {
 		if (fd_count) /* they come with the first byte of their frame */
 			ok = write_queued(wire, err);
 		parts[0] = (struct iovec){ wire->queued.data, wire->queued.len };
@@ -180,7 +196,7 @@ static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, con
 }
 
 static bool send_frame(struct wire *wire, char *header, const struct wire_out *out,
-                       const int *fds, size_t fd_count, bool may_wait, struct err *err)
+                       const int *fds, size_t fd_count, enum pace pace, struct err *err)
 {
 	struct iovec few[8];
 	_cleanup_free_ struct iovec *many = NULL;
@@ -196,12 +212,12 @@ static bool send_frame(struct wire *wire, char *header, const struct wire_out *o
 		if (out->blobs[i].len)
 			parts[count++] = (struct iovec){ (void *)out->blobs[i].data,
 				                         out->blobs[i].len };
-	return send_parts(wire, parts, count, fds, fd_count, may_wait, err);
+	return send_parts(wire, parts, count, fds, fd_count, pace, err);
 }
 
 static bool send_or_queue(struct wire *wire, enum wire_type type, uint64_t id,
                           const struct wire_out *out, const int *fds, size_t fd_count,
-                          bool may_wait, struct err *err)
+                          enum pace pace, struct err *err)
 {
 	static const struct wire_out nothing;
 	char header[WIRE_HEADER_BYTES];
@@ -216,17 +232,23 @@ static bool send_or_queue(struct wire *wire, enum wire_type type, uint64_t id,
 	bytes_put(header + 7, fd_count, 1);
 	bytes_put(header + 8, id, 8);
 	bytes_put(header + 16, out->blob_bytes, 8);
-	return send_frame(wire, header, out, fds, fd_count, may_wait, err);
+	return send_frame(wire, header, out, fds, fd_count, pace, err);
 }
 
 bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                const int *fds, size_t fd_count, struct err *err)
 {
-	return send_or_queue(wire, type, id, out, fds, fd_count, /* may_wait= */ false, err);
+	return send_or_queue(wire, type, id, out, fds, fd_count, PACE_NOW, err);
 }
 
 bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                 struct err *err)
 {
-	return send_or_queue(wire, type, id, out, NULL, 0, /* may_wait= */ true, err);
+	return send_or_queue(wire, type, id, out, NULL, 0, PACE_QUEUED, err);
+}
+
+bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
+                            const struct wire_out *out, struct err *err)
+{
+	return send_or_queue(wire, type, id, out, NULL, 0, PACE_QUEUED_UNLESS_BUSY, err);
 }

@@ -3,6 +3,7 @@
  * cancelled, and a worker that dies or hangs costs one error. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the first thread's stack has room */
 #include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -114,6 +115,180 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 	read = live_read(live, "a"); /* by another worker */
 	assert_string_equal(read.content.data, "one\n");
 	read_result_release(&read);
+}
+
+/* ---- edits without a thread that waits --------------------------------------- */
+
+enum { EDITS = 20, ANSWER_MS = 30000 };
+
+struct begun_edit {
+	struct change change;
+	char name[16];
+	struct change_result result;
+	struct edit_begun *begun;
+	_Atomic int ready; /* 0: not yet, 1: it is here, -1: it has to be waited for */
+};
+
+static void note_ready(void *data, bool here)
+{
+	struct begun_edit *edit = data;
+
+	assert_int_equal(edit->ready, 0);
+	edit->ready = here ? 1 : -1;
+}
+
+static void begin_edit(const struct live *live, struct begun_edit *edit)
+{
+	static const struct edit_options options = { .want_content = true };
+
+	edit->ready = 0;
+	assert_true(live->provider->ops->edit_begin(live->provider, &edit->change, &options,
+	                                            &edit->result, note_ready, edit, &edit->begun));
+}
+
+static void create(const struct live *live, struct begun_edit *edit, int number, struct span text)
+{
+	snprintf(edit->name, sizeof(edit->name), "new%d", number);
+	edit->change = (struct change){ .kind = CHANGE_CREATE, .path = edit->name, .text = text };
+	begin_edit(live, edit);
+}
+
+/* As a loop does: sleeps until the bell rings. */
+static void take_until_ready(const struct live *live, const struct begun_edit *edits, size_t count)
+{
+	const struct provider_ops *ops = live->provider->ops;
+	struct pollfd bell = { .fd = ops->bell(live->provider), .events = POLLIN };
+
+	ops->flush(live->provider);
+	for (size_t i = 0; i < count; i++)
+		while (!edits[i].ready) {
+			assert_int_equal(poll(&bell, 1, ANSWER_MS), 1);
+			ops->take(live->provider);
+		}
+}
+
+static bool end_edit(const struct live *live, struct begun_edit *edit, struct err *err)
+{
+	return live->provider->ops->edit_end(live->provider, edit->begun, err);
+}
+
+static void expect_content(const struct live *live, const char *name, const char *content)
+{
+	struct read_result read = live_read(live, name);
+
+	assert_string_equal(read.content.data, content);
+	read_result_release(&read);
+}
+
+static void test_edits_that_are_under_way_together(void **state)
+{
+	struct live *live = *state;
+	struct begun_edit edits[EDITS];
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i < EDITS; i++)
+		create(live, &edits[i], i, SPAN("one\n"));
+	take_until_ready(live, edits, EDITS);
+	for (int i = 0; i < EDITS; i++) {
+		assert_int_equal(edits[i].ready, 1);
+		assert_true(end_edit(live, &edits[i], &err));
+		assert_true(edits[i].result.done);
+		assert_string_equal(edits[i].result.content.data, "one\n");
+		change_result_release(&edits[i].result);
+		expect_content(live, edits[i].name, "one\n");
+	}
+}
+
+/* Other threads read for themselves, and hand out what they find; what they leave rings the bell. */
+static void test_edits_are_taken_by_whoever_reads(void **state)
+{
+	struct live *live = *state;
+	struct begun_edit edits[EDITS];
+	struct err err = ERR_INIT;
+
+	live_write(live, "a", "one\n");
+	for (int i = 0; i < EDITS; i++) {
+		create(live, &edits[i], i, SPAN("two\n"));
+		if (i % 3 == 0)
+			expect_content(live, "a", "one\n");
+	}
+	take_until_ready(live, edits, EDITS);
+	for (int i = 0; i < EDITS; i++) {
+		assert_true(end_edit(live, &edits[i], &err));
+		change_result_release(&edits[i].result);
+	}
+}
+
+static void test_an_edit_that_is_refused_or_large_has_to_be_waited_for(void **state)
+{
+	enum { LARGE = 1 << 20 };
+	struct live *live = *state;
+	_cleanup_free_ char *large = mem_alloc(LARGE + 1, 1);
+	struct begun_edit edits[2] = { { .change = { .kind = CHANGE_UPDATE, .path = "large",
+		.old_text = SPAN("first"), .text = SPAN("FIRST") } },
+		{ .change = { .kind = CHANGE_UPDATE, .path = "none", .old_text = SPAN("x"),
+		.text = SPAN("y") } } };
+	struct err err = ERR_INIT;
+
+	memset(large, 'x', LARGE);
+	memcpy(large, "first\n", 6);
+	live_write(live, "large", large);
+	begin_edit(live, &edits[0]);
+	begin_edit(live, &edits[1]);
+	take_until_ready(live, edits, 1);
+	assert_int_equal(edits[0].ready, -1);
+	assert_true(end_edit(live, &edits[0], &err));
+	assert_int_equal(edits[0].result.content.len, LARGE);
+	assert_memory_equal(edits[0].result.content.data, "FIRST\nx", 7);
+	take_until_ready(live, edits, 2);
+	assert_int_equal(edits[1].ready, -1);
+	assert_false(end_edit(live, &edits[1], &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+	for (int i = 0; i < 2; i++)
+		change_result_release(&edits[i].result);
+}
+
+static void test_an_edit_can_be_ended_before_it_is_ready(void **state)
+{
+	struct live *live = *state;
+	struct begun_edit edits[3];
+	struct err err = ERR_INIT;
+
+	for (int i = 0; i < 3; i++)
+		create(live, &edits[i], i, SPAN("three\n"));
+	for (int i = 3; i-- > 0;) {
+		assert_true(end_edit(live, &edits[i], &err));
+		change_result_release(&edits[i].result);
+	}
+}
+
+static void test_a_worker_that_dies_with_edits_under_way(void **state)
+{
+	struct live *live = *state;
+	struct begun_edit edits[3];
+	struct err err = ERR_INIT;
+
+	live_write(live, "a", "one\n");
+	expect_content(live, "a", "one\n");
+	kill(live_worker(), SIGSTOP);
+	for (int i = 0; i < 3; i++)
+		create(live, &edits[i], i, SPAN("four\n"));
+	live->provider->ops->flush(live->provider);
+	kill(live_worker(), SIGKILL);
+	take_until_ready(live, edits, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(edits[i].ready, -1);
+		assert_false(end_edit(live, &edits[i], &err));
+		assert_int_equal(err.code, ERR_WORKER_LOST);
+		assert_non_null(strstr(err.message, "Whether the change was made is not known."));
+		change_result_release(&edits[i].result);
+		err = (struct err)ERR_INIT;
+	}
+	expect_content(live, "a", "one\n"); /* by another worker */
+	create(live, &edits[0], 9, SPAN("five\n"));
+	take_until_ready(live, edits, 1);
+	assert_true(end_edit(live, &edits[0], &err));
+	change_result_release(&edits[0].result);
 }
 
 static void test_failures_come_with_their_facts(void **state)
@@ -483,6 +658,35 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	ops->unwatch(live->provider, watch);
 }
 
+/* It hands out the answers of edits that nobody waits for, too. */
+static void test_edits_are_taken_while_a_watch_listens(void **state)
+{
+	struct live *live = *state;
+	const struct provider_ops *ops = live->provider->ops;
+	_Atomic int count = 0;
+	const struct watch_request watched = { "a", count_change, &count };
+	struct begun_edit edits[EDITS];
+	struct err err = ERR_INIT;
+	struct watch *watch;
+	int64_t until = now_ms() + ANSWER_MS;
+
+	live_write(live, "a", "1\n");
+	assert_true(ops->watch(live->provider, &watched, &watch, &err));
+	live_write(live, "a", "22\n");
+	assert_true(wait_for(&count, 1));
+	for (int i = 0; i < EDITS; i++)
+		create(live, &edits[i], i, SPAN("six\n"));
+	ops->flush(live->provider);
+	for (int i = 0; i < EDITS; i++) {
+		while (!edits[i].ready && now_ms() < until)
+			usleep(1000);
+		assert_int_equal(edits[i].ready, 1);
+		assert_true(end_edit(live, &edits[i], &err));
+		change_result_release(&edits[i].result);
+	}
+	ops->unwatch(live->provider, watch);
+}
+
 int main(int argc, char **argv)
 {
 	live_main(argc, argv);
@@ -492,6 +696,11 @@ int main(int argc, char **argv)
 		LIVE(test_read_edit_walk_search),
 		LIVE(test_reads_that_are_under_way_together),
 		LIVE(test_a_worker_that_dies_with_reads_under_way),
+		LIVE(test_edits_that_are_under_way_together),
+		LIVE(test_edits_are_taken_by_whoever_reads),
+		LIVE(test_an_edit_that_is_refused_or_large_has_to_be_waited_for),
+		LIVE(test_an_edit_can_be_ended_before_it_is_ready),
+		LIVE(test_a_worker_that_dies_with_edits_under_way),
 		LIVE(test_failures_come_with_their_facts),
 		LIVE(test_a_large_content_arrives_whole),
 		LIVE(test_many_threads_get_their_own_answers),
@@ -502,6 +711,7 @@ int main(int argc, char **argv)
 		LIVE(test_two_hundred_restarts_leak_no_descriptor),
 		LIVE(test_watches_tell_and_outlive_the_worker),
 		LIVE(test_reads_are_sent_while_a_watch_listens),
+		LIVE(test_edits_are_taken_while_a_watch_listens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the editing tools share: reading the common arguments, running the edit, the result.
  *
- *     struct editor editor;
- *     editor_init(&editor, session, arguments);
- *     struct change change = { .kind = CHANGE_PATCH, .path = ..., .text = ... };
- *     change.base = editor_base(arguments, &hash);
- *     return editor_run(&editor, &change);
+ *     static struct change patch_change(const json_t *arguments, struct sha256 *hash)
+ *     {
+ *             return (struct change){ .kind = CHANGE_PATCH, .path = ..., .text = ...,
+ *                                     .base = editor_base(arguments, hash) };
+ *     }
+ *     ... return editor_call(session, arguments, patch_change);
  */
 #ifndef HASP_TOOL_BUILTIN_EDITOR_H
 #define HASP_TOOL_BUILTIN_EDITOR_H
@@ -25,10 +26,15 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
  * is not a hash (tool/call.c). */
 const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
 
-/* Runs one change; the complete result of a tool.  An existing file that is to be written without
- * a base is written all the same if it is in the state that the session last had whole
+/* A tool's change; what it is made of is borrowed from the arguments, the base is in *hash. */
+typedef struct change editor_change(const json_t *arguments, struct sha256 *hash);
+
+/* tool.run, .begin and .end of a tool with one change.  An existing file that is to be written
+ * without a base is written all the same if it is in the state that the session last had whole
  * (session_seen). */
-json_t *editor_run(struct editor *editor, const struct change *change);
+json_t *editor_call(struct session *session, const json_t *arguments, editor_change *change);
+void *editor_begin(struct session *session, const json_t *arguments, editor_change *change);
+json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
 /* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage,
  * if the file is in that state; false if it cannot.  The caller runs the change again. */

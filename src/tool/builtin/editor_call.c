@@ -2,7 +2,9 @@
 #include "tool/builtin/editor.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "tool/builtin/arguments.h"
 
 static enum return_content return_content(const struct session *session, const json_t *arguments)
@@ -74,7 +76,7 @@ static void edit_once(const struct editor *editor, const struct change *change,
 		result->err = err;
 }
 
-json_t *editor_run(struct editor *editor, const struct change *change)
+static json_t *run_change(struct editor *editor, const struct change *change)
 {
 	struct change_result result = { 0 };
 	struct change again = *change;
@@ -90,5 +92,72 @@ json_t *editor_run(struct editor *editor, const struct change *change)
 	}
 	json = editor_result(editor, change, &result);
 	change_result_release(&result);
+	return json;
+}
+
+json_t *editor_call(struct session *session, const json_t *arguments, editor_change *make)
+{
+	struct editor editor;
+	struct sha256 hash;
+	const struct change change = make(arguments, &hash);
+
+	editor_init(&editor, session, arguments);
+	return run_change(&editor, &change);
+}
+
+/* ---- in two steps ----------------------------------------------------------- */
+
+struct editor_begun {
+	struct editor editor;
+	struct change change;
+	struct sha256 hash;
+	struct change_result result;
+	struct edit_begun *edit; /* the provider's */
+};
+
+void *editor_begin(struct session *session, const json_t *arguments, editor_change *make)
+{
+	const struct provider_ops *ops = session->provider->ops;
+	struct editor_begun *begun;
+
+	if (!ops->edit_begin)
+		return NULL;
+	begun = mem_alloc(1, sizeof(*begun));
+	begun->change = make(arguments, &begun->hash);
+	editor_init(&begun->editor, session, arguments);
+	if (ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
+	                    &begun->result, session->hooks.ready, session->hooks.data,
+	                    &begun->edit))
+		return begun;
+	free(begun);
+	return NULL;
+}
+
+json_t *editor_end(struct session *session, const json_t *arguments, void *data)
+{
+	struct editor_begun *begun = data;
+	struct change_result *result = &begun->result;
+	struct provider *provider = session->provider;
+	struct err err = ERR_INIT;
+	json_t *json = NULL;
+
+	begun->editor.session = session;
+	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
+		result->err = err;
+	if (!editor_take_seen(&begun->editor, &begun->change, result, &begun->hash)) {
+		json = editor_result(&begun->editor, &begun->change, result);
+	} else if (session->hooks.not_at_once) {
+		*session->hooks.not_at_once = true;
+		json = tool_failure(&result->err);
+	} else {
+		change_result_release(result);
+		*result = (struct change_result){ 0 };
+		edit_once(&begun->editor, &begun->change, result);
+		editor_note_seen(result);
+		json = editor_result(&begun->editor, &begun->change, result);
+	}
+	(void)arguments;
+	change_result_release(result);
+	free(begun);
 	return json;
 }

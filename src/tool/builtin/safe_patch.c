@@ -50,19 +50,24 @@ static const struct tool_alias parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *run(struct session *session, const json_t *arguments)
+static struct change patch_change(const json_t *arguments, struct sha256 *hash)
 {
-	struct editor editor;
-	struct sha256 hash;
-	struct change change = {
+	return (struct change){
 		.kind = CHANGE_PATCH,
 		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, &hash),
+		.base = editor_base(arguments, hash),
 		.text = argument_span(arguments, "unified_diff"),
 	};
+}
 
-	editor_init(&editor, session, arguments);
-	return editor_run(&editor, &change);
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, patch_change);
+}
+
+static void *patch_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, patch_change);
 }
 
 static const char *const undeclared[] = { "dry_run", NULL };
@@ -77,6 +82,8 @@ const struct tool tool_safe_patch = {
 	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.begin = patch_begin,
+	.end = editor_end,
 	.plans = true,
 	.explain = editor_explain,
 };

@@ -48,22 +48,27 @@ static const struct tool_alias parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *run(struct session *session, const json_t *arguments)
+static struct change update_change(const json_t *arguments, struct sha256 *hash)
 {
-	struct editor editor;
-	struct sha256 hash;
-	struct change change = {
+	return (struct change){
 		.kind = CHANGE_UPDATE,
 		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, &hash),
+		.base = editor_base(arguments, hash),
 		.old_text = argument_span(arguments, "old_content"),
 		.text = argument_span(arguments, "new_content"),
 		.expected_count = argument_size(arguments, "expected_matches", 1),
 		.any_count = argument_bool(arguments, "allow_multiple", false),
 	};
+}
 
-	editor_init(&editor, session, arguments);
-	return editor_run(&editor, &change);
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, update_change);
+}
+
+static void *update_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, update_change);
 }
 
 static const char *const undeclared[] = { "allow_multiple", "return_content", "dry_run", NULL };
@@ -79,6 +84,8 @@ const struct tool tool_update_file = {
 	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.begin = update_begin,
+	.end = editor_end,
 	.plans = true,
 	.explain = editor_explain,
 };

@@ -47,21 +47,26 @@ static const struct tool_alias parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *run(struct session *session, const json_t *arguments)
+static struct change write_change(const json_t *arguments, struct sha256 *hash)
 {
-	struct editor editor;
-	struct sha256 hash;
-	struct change change = {
+	return (struct change){
 		.kind = CHANGE_WRITE,
 		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, &hash),
+		.base = editor_base(arguments, hash),
 		.text = argument_span(arguments, "content"),
 		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
 		.encoding = argument_str(arguments, "encoding"),
 	};
+}
 
-	editor_init(&editor, session, arguments);
-	return editor_run(&editor, &change);
+static json_t *run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, write_change);
+}
+
+static void *write_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, write_change);
 }
 
 static const char *const undeclared[] = {
@@ -78,6 +83,8 @@ const struct tool tool_write_file = {
 	.undeclared = undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run,
+	.begin = write_begin,
+	.end = editor_end,
 	.plans = true,
 	.explain = editor_explain,
 };
