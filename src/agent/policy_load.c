@@ -17,7 +17,7 @@
 /* In the project; what the user allows goes by this name. */
 #define PROJECT_FOLDER ".gemini/policies"
 
-enum { PROJECT_FILES_MAX = 1000 };
+enum { PROJECT_FILES_MAX = 1000, PROBLEMS_MAX = 4 * LIMIT_WARNINGS };
 
 struct loading {
 	const struct policy_sources *sources;
@@ -200,12 +200,28 @@ static const json_t *first_error(const json_t *problems, size_t from)
 	return NULL;
 }
 
+/* Each file has its page at most; many files together have PROBLEMS_MAX. */
+static void count_beyond(struct loading *loading)
+{
+	const size_t count = json_array_size(loading->problems);
+	_cleanup_free_ char *message = NULL;
+
+	if (count <= PROBLEMS_MAX)
+		return;
+	for (size_t i = count; i > PROBLEMS_MAX; i--)
+		json_array_remove(loading->problems, i - 1);
+	message = mem_printf("%zu more sentences like these are left out.", count - PROBLEMS_MAX);
+	policy_warn(loading, "Policies", message);
+}
+
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
                  struct err *err)
 {
 	struct loading loading = {
 		.sources = sources, .policy = policy_new(), .problems = problems, .well = true,
 	};
+	_cleanup_free_ char *text = NULL;
+	const json_t *problem;
 	size_t projects;
 
 	policy_add_defaults(loading.policy);
@@ -213,10 +229,10 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	projects = json_array_size(problems);
 	add_user(&loading);
 	add_admin(&loading);
+	problem = loading.well ? NULL : first_error(problems, projects);
+	text = problem ? policy_problem_text(problem) : NULL;
+	count_beyond(&loading);
 	if (!loading.well) {
-		const json_t *problem = first_error(problems, projects);
-		_cleanup_free_ char *text = problem ? policy_problem_text(problem) : NULL;
-
 		policy_free(loading.policy);
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s",
 		               text ? text : "A policy cannot be read.");

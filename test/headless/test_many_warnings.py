@@ -50,6 +50,16 @@ def test_rules_that_look_wrong_are_counted_beyond_a_page(world, where):
     assert len(lines) == PAGE + 1 and "%d more problems like these" % (MANY - PAGE) in lines[-1]
 
 
+def test_many_policies_that_look_wrong_are_counted_beyond_some_pages(world):
+    folder = world.root / ".gemini" / "policies"
+    folder.mkdir(parents=True)
+    for i in range(5 * PAGE):
+        (folder / ("%d.toml" % i)).write_text(
+            '[[rule]]\ntoolName = "a__%d"\ndecision = "deny"\npriority = 1\n' % i)
+    lines = warnings(world)
+    assert len(lines) == 4 * PAGE + 1 and "%d more sentences like these" % PAGE in lines[-1]
+
+
 def test_the_first_error_of_a_policy_is_named_behind_any_number_of_warnings(world):
     folder = world.home / ".gemini" / "policies"
     folder.mkdir()
