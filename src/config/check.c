@@ -24,10 +24,11 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *check, cons
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
+	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
 	char text[1024];
 	va_list args;
 
-	if (warnings_full(check->warnings)) {
+	if (warnings_full(check->warnings) && !matters) {
 		warnings_add(check->warnings, json_string(""));
 		return;
 	}
@@ -41,7 +42,8 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *check, cons
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	buf_printf(&sentence, ": %s", text);
-	warnings_add(check->warnings, json_text(buf_view(&sentence)));
+	(matters ? warnings_add_first : warnings_add)(check->warnings,
+	                                              json_text(buf_view(&sentence)));
 }
 
 static void warn_unknown(struct check *check)

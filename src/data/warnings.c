@@ -46,3 +46,16 @@ void warnings_add(json_t *list, json_t *warning)
 	else
 		json_array_append_new(list, warning); /* takes it without a list too */
 }
+
+void warnings_add_first(json_t *list, json_t *warning)
+{
+	json_t *last = NULL;
+
+	if (warnings_full(list)) {
+		last = json_incref(json_array_get(list, LIMIT_WARNINGS - 1));
+		json_array_remove(list, LIMIT_WARNINGS - 1);
+	}
+	json_array_insert_new(list, 0, warning);
+	if (last)
+		count_warning(list, last);
+}

@@ -40,6 +40,13 @@ def test_settings_that_are_wrong_are_counted_beyond_a_page(world):
     assert len(lines) == PAGE + 1 and LEFT_OUT in lines[-1]
 
 
+def test_a_level_that_is_none_is_named_before_any_number_of_others(world):
+    world.settings(**{"nothing%d" % i: 1 for i in range(MANY)}, hasp={"sandbox": {"level": "ful"}})
+    lines = warnings(world)
+    assert len(lines) == PAGE + 1 and "hasp.sandbox.level" in lines[0]
+    assert "%d more warnings" % (MANY + 1 - PAGE) in lines[-1]
+
+
 @pytest.mark.parametrize("where", ["project", "user"])
 def test_rules_that_look_wrong_are_counted_beyond_a_page(world, where):
     folder = (world.root if where == "project" else world.home) / ".gemini" / "policies"
