@@ -77,4 +77,10 @@ static inline struct span span_trim(struct span text)
 	return text;
 }
 
+/* Whether there is nothing but white space in it. */
+static inline bool span_is_blank(struct span text)
+{
+	return span_trim(text).len == 0;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "patch/indent.h"
 #include "patch/transfer.h"
+#include "patch/uniform.h"
 #include "patch/witness.h"
 
 /* Classes of look-alikes, as bits: what kinds the diff was seen to have changed. */
@@ -27,7 +28,8 @@ enum { SEEN_MAX = 16 };
 struct adapter {
 	const struct diff_text *diff;
 	const struct placement *places;
-	struct witness witness;    /* what the old lines say */
+	struct witness witness;
+	struct uniform *uniform;    /* what the old lines say */
 	const struct lines *base;
 	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
 	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */
@@ -38,11 +40,6 @@ struct adapter {
 	unsigned spared;           /* classes that they did, and added lines did not */
 	struct buf scratch;
 };
-
-static bool is_blank(struct span text)
-{
-	return span_trim(text).len == 0;
-}
 
 static bool ends_in_space(struct span text)
 {
@@ -307,12 +304,14 @@ struct adapter *adapter_make(const struct lines *base, const struct diff_text *d
 	                       .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
 	find_lookalikes(a);
 	witness_hear(&a->witness, base, diff, places, a->lookalikes & CLASS_SPACE);
+	a->uniform = uniform_make(base, diff, places);
 	return a;
 }
 
 void adapter_free(struct adapter *a)
 {
 	witness_release(&a->witness);
+	uniform_free(a->uniform);
 	buf_release(&a->scratch);
 	free(a);
 }
@@ -373,6 +372,31 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 	       count_runs(buf_from(out, start)) <= honest_runs;
 }
 
+/* What the shift says that all old lines of the hunk have, and what the witnesses of the whole diff
+ * say; nothing if they disagree. */
+static bool put_indent(struct adapter *a, size_t h, size_t index, struct span indent,
+                       const struct hunk_line *removed, const struct span *body, struct buf *out)
+{
+	bool exact = a->places[h].fold == FOLD_EXACT;
+	size_t start = out->len, end;
+
+	switch (uniform_indent(a->uniform, h, index, out)) {
+	case UNIFORM_UNKNOWN:
+		return false;
+	case UNIFORM_NONE:
+		return witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+		       !uniform_doubts(a->uniform, h, index, buf_from(out, start));
+	default:
+		break;
+	}
+	end = out->len;
+	if (witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+	    !span_eq(buf_from(out, end), span_of(out->data + start, end - start)))
+		return false;
+	out->len = end;
+	return true;
+}
+
 bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,
                   const struct span *body, struct buf *out)
 {
@@ -386,7 +410,7 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 	if (a->witness.trim_end)
 		while (ends_in_space(text))
 			text.len--;
-	if (is_blank(text))
+	if (span_is_blank(text))
 		return witness_blank(&a->witness, text, out);
 	/* No-break spaces in front are damaged indentation. */
 	if (a->lookalikes & CLASS_SPACE) {
@@ -395,6 +419,6 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 		text = buf_view(&a->scratch);
 	}
 	indent = indent_of_line(text);
-	return witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+	return put_indent(a, h, index, indent, removed, body, out) &&
 	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, body, out);
 }

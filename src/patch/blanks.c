@@ -19,11 +19,6 @@ struct solid {
 	size_t count;
 };
 
-static bool is_blank(struct span text)
-{
-	return span_trim(text).len == 0;
-}
-
 static void collect_solid(const struct lines *base, const struct diff_text *diff,
                           const struct hunk *hunk, size_t count, struct solid *ret)
 {
@@ -35,7 +30,7 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 	ret->ids = mem_alloc(count, sizeof(*ret->ids));
 	ret->lines = mem_alloc(count, sizeof(*ret->lines));
 	for (size_t i = 0; i < base->count; i++) {
-		if (is_blank(lines_at(base, i)))
+		if (span_is_blank(lines_at(base, i)))
 			continue;
 		ret->base_lines[ret->base_count] = i;
 		ret->base_ids[ret->base_count++] = index.base_ids[i];
@@ -43,7 +38,7 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 	for (size_t i = 0; i < count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];
 
-		if (line->op == '+' || is_blank(line->text))
+		if (line->op == '+' || span_is_blank(line->text))
 			continue;
 		ret->lines[ret->count] = i;
 		ret->ids[ret->count++] = index.diff_ids[hunk->first + i];
@@ -96,8 +91,8 @@ static bool missing_after(const struct solid *s, const struct hunk_line *lines, 
 	*ret = file_gap - diff_gap;
 	if (file_gap == diff_gap)
 		return true;
-	return file_gap > diff_gap && !changes &&
-	       (lines[s->lines[k]].op == ' ' || lines[s->lines[k + 1]].op == ' ');
+	return file_gap > diff_gap && !changes && lines[s->lines[k]].op == ' ' &&
+	       lines[s->lines[k + 1]].op == ' ';
 }
 
 /* Appends the completed hunk at the end of the diff's lines. */

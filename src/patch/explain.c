@@ -185,17 +185,22 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
                       const struct candidates *found, struct patch_failure *failure,
                       struct err *err)
 {
-	uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
-	struct line_index index;
-	size_t count;
+	_cleanup_free_ uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
+	/* A hunk that is indented otherwise, too, has no line as the file has it. */
+	static const enum fold folds[] = { FOLD_EXACT, FOLD_COLLAPSE };
+	size_t count = 0;
 
 	explain_hunk(diff, hunk, failure);
-	line_index_build(&index, base, diff, FOLD_EXACT, false);
-	count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
-	list_nearest(&index, ids, count, failure);
-	find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
-	line_index_release(&index);
-	free(ids);
+	for (size_t i = 0; i < ARRAY_LEN(folds) && !failure->found; i++) {
+		struct line_index index;
+
+		free(mem_steal(&failure->expected));
+		line_index_build(&index, base, diff, folds[i], false);
+		count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
+		list_nearest(&index, ids, count, failure);
+		find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
+		line_index_release(&index);
+	}
 	return say_no_match(failure, count, err);
 }
 

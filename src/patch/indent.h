@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/span.h"
@@ -38,6 +39,12 @@ struct indent_rule indent_infer(const struct indent_pair *pairs, size_t count);
 
 /* Appends what `indent` was before the damage; false when the rule does not say. */
 bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf *out);
+
+/* Whether there is a tab in it. */
+static inline bool indent_has_tab(struct span indent)
+{
+	return indent.len && memchr(indent.data, '\t', indent.len);
+}
 
 /* The leading spaces and tabs of a line. */
 struct span indent_of_line(struct span text);

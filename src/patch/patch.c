@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "patch/patch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -8,6 +9,7 @@
 #include "diff/unified.h"
 #include "patch/fix.h"
 #include "patch/locate.h"
+#include "patch/hunk_reading.h"
 #include "patch/parse.h"
 #include "patch/strict.h"
 
@@ -111,27 +113,139 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 	return verify(base, plan, err);
 }
 
+static void plan_begin(struct patch_plan *plan)
+{
+	*plan = (struct patch_plan){ .inserted = BUF_INIT(LIMIT_DIFF_BYTES * 2),
+	                             .corrected = BUF_INIT(LIMIT_DIFF_BYTES * 8) };
+}
+
+static bool plan_text(const struct lines *base, struct span diff_bytes,
+                      const struct patch_options *options, struct patch_plan *plan,
+                      struct patch_failure *failure, struct err *err)
+{
+	struct diff_text diff;
+	bool ok;
+
+	plan_begin(plan);
+	if (!diff_text_parse(diff_bytes, &diff, &failure->diff_line, err))
+		return false;
+	failure->hunk_count = diff.hunk_count;
+	ok = claims_compare(&diff.claims, options, plan->note, sizeof(plan->note), err) &&
+	     plan_hunks(base, &diff, options, plan, failure, err);
+	diff_text_release(&diff);
+	return ok;
+}
+
+/* The one line that a listing's number names is the one that is meant. */
+static bool stands_where_listed(const struct diff_text *listed, const struct patch_plan *plan)
+{
+	for (size_t h = 0; h < listed->hunk_count; h++) {
+		size_t number = hunk_reading_lone_number(listed, h);
+
+		if (number && number != plan->hunks[h].line)
+			return false;
+	}
+	return true;
+}
+
+static bool plan_without_numbers(const struct lines *base, struct span diff_bytes, bool space,
+                            const struct patch_options *options, struct patch_plan *plan)
+{
+	struct patch_failure failure = { 0 };
+	struct diff_text listed, diff;
+	struct err ignored = ERR_INIT;
+	bool ok;
+
+	patch_plan_release(plan);
+	plan_begin(plan);
+	if (!diff_text_parse(diff_bytes, &diff, &failure.diff_line, &ignored))
+		return false;
+	ok = hunk_reading_unnumbered(&diff, space) &&
+	     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
+	     diff_text_parse(diff_bytes, &listed, &failure.diff_line, &ignored);
+	if (ok) {
+		ok = stands_where_listed(&listed, plan);
+		diff_text_release(&listed);
+	}
+	if (ok)
+		snprintf(plan->note, sizeof(plan->note),
+		         "The line numbers in front of the lines were taken off: they are not in "
+		         "the file.");
+	diff_text_release(&diff);
+	patch_failure_release(&failure);
+	return ok;
+}
+
+static bool ignores_space(const struct patch_plan *plan)
+{
+	for (size_t i = 0; i < plan->hunk_count; i++)
+		if (plan->hunks[i].match == PATCH_MATCH_ALL_SPACE)
+			return true;
+	return false;
+}
+
+/* Whether all hunks were applied already.  If only some were, but the one that failed among them,
+ * the message gets a sentence. */
+static bool plan_already(const struct lines *base, struct span diff_bytes,
+                         const struct patch_failure *failure, struct patch_plan *plan,
+                         struct err *err)
+{
+	size_t line, first = 0, done = 0, count, diff_line;
+	struct err ignored = ERR_INIT;
+	struct diff_text diff;
+
+	if (!diff_text_parse(diff_bytes, &diff, &diff_line, &ignored))
+		return false;
+	count = diff.hunk_count;
+	for (size_t h = 0; h < count && done == h; h++)
+		if (hunk_reading_done(base, &diff, h, &line))
+			first = done++ ? first : line;
+	if (done < count && failure->hunk &&
+	    hunk_reading_done(base, &diff, failure->hunk - 1, &line)) {
+		_cleanup_free_ char *why = mem_printf("%s", err->message);
+
+		err_set(err, err->code, "%s What hunk %zu does is there already, at line %zu: send "
+		        "the diff without it.", why, failure->hunk, line);
+	}
+	diff_text_release(&diff);
+	if (!count || done < count)
+		return false;
+	patch_plan_release(plan);
+	plan_begin(plan);
+	plan->already = true;
+	snprintf(plan->note, sizeof(plan->note),
+	         "The old lines are not in the file, and the new ones already are, at line %zu.",
+	         first);
+	return true;
+}
+
 bool patch_make(const struct lines *base, struct span diff_bytes,
                 const struct patch_options *options, struct patch_plan *ret,
                 struct patch_failure *ret_failure, struct err *err)
 {
 	static const struct patch_options defaults = { 0 };
-	struct patch_plan plan = { .inserted = BUF_INIT(LIMIT_DIFF_BYTES * 2),
-	                           .corrected = BUF_INIT(LIMIT_DIFF_BYTES * 8) };
-	struct diff_text diff;
+	struct err why = ERR_INIT;
+	struct patch_plan plan;
+	bool ok;
 
 	options = options ? options : &defaults;
 	*ret_failure = (struct patch_failure){ 0 };
-	if (!diff_text_parse(diff_bytes, &diff, &ret_failure->diff_line, err))
-		return false;
-	ret_failure->hunk_count = diff.hunk_count;
-	if (!claims_compare(&diff.claims, options, plan.note, sizeof(plan.note), err) ||
-	    !plan_hunks(base, &diff, options, &plan, ret_failure, err)) {
+	ok = plan_text(base, diff_bytes, options, &plan, ret_failure, &why);
+	/* What wraps its old lines into deeper ones has them, folded, when it is done. */
+	if (ok && ignores_space(&plan))
+		plan_already(base, diff_bytes, ret_failure, &plan, &why);
+	if (!ok && why.code == ERR_NO_MATCH) {
+		ok = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &plan) ||
+		     plan_without_numbers(base, diff_bytes, /* space= */ false, options, &plan) ||
+		     plan_already(base, diff_bytes, ret_failure, &plan, &why);
+		if (ok)
+			patch_failure_release(ret_failure);
+	}
+	if (!ok) {
 		patch_plan_release(&plan);
-		diff_text_release(&diff);
+		*err = why;
 		return false;
 	}
-	diff_text_release(&diff);
 	*ret = plan;
 	return true;
 }

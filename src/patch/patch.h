@@ -77,7 +77,9 @@ struct patch_plan {
 	struct patch_hunk_report *hunks;
 	size_t hunk_count;
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
-	char note[256]; /* what the diff says beside its hunks and was not done (claims.h); "" if nothing */
+	bool already;   /* the diff was applied before: the script is empty, no hunk has a place */
+	char note[256]; /* what the diff says beside its hunks and was not done (claims.h), or how
+	                 * it was read other than as written (hunk_reading.h); "" if nothing */
 };
 
 void patch_plan_release(struct patch_plan *plan);
@@ -120,6 +122,8 @@ struct patch_options {
  *   NO_MATCH        a hunk fits nowhere; nearest places are listed
  *   TOO_LARGE       more hunks or bytes than limits.h allows
  *   INTERNAL        the strict step disagreed (a defect)
+ * A diff that fits nowhere because its lines have the numbers of a listing in front is applied
+ * without them; one that was applied before, as a whole, succeeds with `already`.
  * An empty base is the way to create a file: only additions apply to it. */
 bool patch_make(const struct lines *base, struct span diff, const struct patch_options *options,
                 struct patch_plan *ret, struct patch_failure *ret_failure, struct err *err);

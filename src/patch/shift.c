@@ -102,13 +102,12 @@ static bool shift_by_prefix(const struct shift *shift, struct span indent, struc
 	       buf_span(out, span_skip(indent, shift->prefix.len));
 }
 
-/* Whether the same text in front is not all that may be meant: a file of tabs may have tabs where
- * a block without any has spaces; and one level alone, twice as deep or half as deep, may as well
- * be a unit twice or half as wide. */
-static bool prefix_is_in_doubt(const struct shift *shift, struct span indent)
+bool shift_in_doubt(const struct shift *shift, struct span indent)
 {
 	size_t given = shift->pairs[0].diff.len, file = shift->pairs[0].file.len;
 
+	if (!shift->adds && !shift->strips)
+		return false;
 	if (shift->file_unit == UNIT_TAB && indent.len && !shift->has_tabs)
 		return true;
 	for (size_t i = 1; i < shift->count; i++)
@@ -154,8 +153,7 @@ static bool read_levels(const struct shift *shift, long *ret)
 	                            shift->given_unit == UNIT_TAB || shift->file_unit == UNIT_TAB);
 }
 
-/* Whether a line ends in what another has to follow: a comma, an operator, an open parenthesis. */
-static bool is_continued(struct span line)
+bool shift_is_continued(struct span line)
 {
 	size_t open = 0;
 
@@ -164,7 +162,9 @@ static bool is_continued(struct span line)
 		open += line.data[i] == '(' || line.data[i] == '[';
 		open -= (line.data[i] == ')' || line.data[i] == ']') && open;
 	}
-	return open || (line.len && strchr(",=+-*/%&|<>?.\\", line.data[line.len - 1]));
+	if (line.len && line.data[line.len - 1] == ':' && memchr(line.data, '?', line.len))
+		return true;
+	return open || (line.len && strchr(",=+-*/%&|<>?.\\\"", line.data[line.len - 1]));
 }
 
 /* Whether a line is aligned to something in the line above. */
@@ -172,7 +172,7 @@ static bool is_aligned(const struct shift *shift, struct span indent, struct spa
 {
 	size_t level, level_above;
 
-	return is_continued(above) || !level_of(indent, shift->given_unit, &level) ||
+	return shift_is_continued(above) || !level_of(indent, shift->given_unit, &level) ||
 	       !level_of(indent_of_line(above), shift->given_unit, &level_above) ||
 	       level > level_above + 1;
 }
@@ -260,9 +260,9 @@ static bool put_known(const struct shift *shift, const struct indent_pair *known
 	bool same_unit = shift->adds || shift->strips;
 	bool aligned = !is_tabs(known->file) && !is_spaces(known->file);
 
-	if (!same_unit && (is_continued(above) || aligned))
+	if (!same_unit && (shift_is_continued(above) || aligned))
 		return false;
-	if (aligned && !shift->has_tabs && !is_continued(above))
+	if (aligned && !shift->has_tabs && !shift_is_continued(above))
 		return false;
 	return buf_span(out, known->file);
 }
@@ -284,11 +284,11 @@ bool shift_indent(const struct shift *shift, struct span indent, struct span abo
 	if (shift->stop && columns_of(indent, shift->stop) % shift->stop)
 		return false;
 	if (!shift_by_levels(shift, indent, &levels))
-		return !shift->stop && !prefix_is_in_doubt(shift, indent) &&
+		return !shift->stop && !shift_in_doubt(shift, indent) &&
 		       shift_by_prefix(shift, indent, out);
 	if (shift_by_prefix(shift, indent, out))
 		return span_eq(buf_from(out, start), buf_view(&levels)) &&
-		       !(is_continued(above) && prefix_is_in_doubt(shift, indent));
+		       !(shift_is_continued(above) && shift_in_doubt(shift, indent));
 	out->len = start;
 	return !is_aligned(shift, indent, above) && buf_span(out, buf_view(&levels)) &&
 	       (!shift->stop || columns_of(buf_view(&levels), shift->stop) ==

@@ -50,6 +50,15 @@ void indent_unit_add(size_t *unit, bool *mixed, struct span indent);
 /* Reads the evidence; false when no reading holds for all pairs. */
 bool shift_infer(struct shift *shift);
 
+/* Whether the same text in front of every line holds, and yet is not all that may be meant of this
+ * indentation: a file of tabs may have tabs where a block without any has spaces; and one level
+ * alone, twice as deep or half as deep, may as well be a unit twice or half as wide. */
+bool shift_in_doubt(const struct shift *shift, struct span indent);
+
+/* Whether a line ends in what another has to follow: a comma, an operator, a string
+ * (after which may come another), an open parenthesis. */
+bool shift_is_continued(struct span line);
+
 /* Appends what an indentation of the block is in the file; false when it cannot be told.  `above`
  * is the line before, blank ones aside: where the unit changes, a line that goes on with the one
  * above or is deeper by several levels is aligned to something, and alignment has no unit. */

@@ -45,11 +45,6 @@ bool old_walk_next(struct old_walk *walk)
 	return false;
 }
 
-static bool is_blank(struct span text)
-{
-	return span_trim(text).len == 0;
-}
-
 static bool has_tab(struct span text)
 {
 	return text.len && memchr(text.data, '\t', text.len);
@@ -100,7 +95,7 @@ static void collect_pairs(struct hearing *hr, char op)
 		if (!is_folded(hr, h))
 			continue;
 		while (old_walk_next(&walk)) {
-			if (is_blank(walk.line->text) || (op && walk.line->op != op))
+			if (span_is_blank(walk.line->text) || (op && walk.line->op != op))
 				continue;
 			w->pairs = mem_grow(w->pairs, &cap, w->pair_count + 1, sizeof(*w->pairs));
 			w->pairs[w->pair_count++] = (struct indent_pair){
@@ -150,7 +145,7 @@ static void infer_own_rules(struct hearing *hr)
 		size_t first = at;
 
 		while (is_folded(hr, h) && old_walk_next(&walk))
-			at += !is_blank(walk.line->text);
+			at += !span_is_blank(walk.line->text);
 		w->own[h] = indent_infer(at > first ? &w->own_pairs[first] : NULL, at - first);
 	}
 }
@@ -170,7 +165,7 @@ static bool markers_lost(struct hearing *hr)
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 			struct span diff = diff_indent(hr, walk.line->text);
 
-			if (is_blank(walk.line->text) || span_eq(diff, file))
+			if (span_is_blank(walk.line->text) || span_eq(diff, file))
 				continue;
 			if (walk.line->op == '-' || !file.len || file.data[0] != ' ' ||
 			    !span_eq(diff, span_skip(file, 1)))
@@ -221,7 +216,7 @@ static bool changed_lines_spared(struct hearing *hr)
 		while (old_walk_next(&walk)) {
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 
-			if (is_blank(walk.line->text) || walk.line->op != '-')
+			if (span_is_blank(walk.line->text) || walk.line->op != '-')
 				continue;
 			if (!span_eq(diff_indent(hr, walk.line->text), file))
 				wrong = true;
@@ -269,7 +264,7 @@ static bool hear_pairs(struct hearing *hr)
 				struct span old = lines[i + k].text, new = lines[i + removed + k].text;
 				struct span file = file_line(hr, first + k);
 
-				if (is_blank(old) || is_blank(new))
+				if (span_is_blank(old) || span_is_blank(new))
 					continue;
 				about_space |= span_eq(old, new) && !span_eq(old, file) &&
 				               same_end(&lines[i + k], &lines[i + removed + k]);
@@ -288,7 +283,7 @@ static const struct hunk_line *added_beside(const struct hunk_line *lines, size_
                                             int step)
 {
 	for (size_t k = i + (size_t)step; k < count; k += (size_t)step)
-		if (!is_blank(lines[k].text))
+		if (!span_is_blank(lines[k].text))
 			return lines[k].op == '+' ? &lines[k] : NULL;
 	return NULL;
 }
@@ -304,7 +299,7 @@ static void hear_neighbours(struct hearing *hr)
 			size_t i = walk.index - hr->diff->hunks[h].first;
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 
-			if (is_blank(walk.line->text))
+			if (span_is_blank(walk.line->text))
 				continue;
 			for (int step = -1; step <= 1; step += 2) {
 				const struct hunk_line *added =
@@ -325,7 +320,7 @@ static bool occurs_nearby(const struct hearing *hr, size_t h, struct span indent
 	size_t to = at + hr->places[h].old_count + STYLE_LINES;
 
 	for (size_t i = from; i < to && i < from + STYLE_LINES_MAX && i < hr->base->count; i++)
-		if (!is_blank(file_line(hr, i)) && span_eq(indent_of_line(file_line(hr, i)), indent))
+		if (!span_is_blank(file_line(hr, i)) && span_eq(indent_of_line(file_line(hr, i)), indent))
 			return true;
 	return false;
 }
@@ -342,7 +337,7 @@ static void compare_style(struct hearing *hr, bool *ret_literal, bool *ret_undon
 		for (size_t i = 0; i < hr->places[h].count && is_folded(hr, h); i++) {
 			const struct hunk_line *line = &hr->diff->lines[hunk->first + i];
 
-			if (line->op != '+' || is_blank(line->text))
+			if (line->op != '+' || span_is_blank(line->text))
 				continue;
 			buf_clear(&indent);
 			*ret_literal &= occurs_nearby(hr, h, diff_indent(hr, line->text));
@@ -419,7 +414,7 @@ static bool added_lines_keep_indent(const struct hearing *hr)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
 
-		if (hr->diff->lines[i].op != '+' || is_blank(text))
+		if (hr->diff->lines[i].op != '+' || span_is_blank(text))
 			continue;
 		if (!indent_of_line(text).len && !file_has_bare)
 			return false;
@@ -435,9 +430,31 @@ static bool has_bare_line(const struct hearing *hr)
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
 		while (old_walk_next(&walk))
-			if (walk.line->bare && !is_blank(walk.line->text))
+			if (walk.line->bare && !span_is_blank(walk.line->text))
 				return true;
 	}
+	return false;
+}
+
+/* Whether the diff has this indentation in an old line that the file indents otherwise. */
+static bool stands_for_another(const struct witness *w, struct span indent)
+{
+	for (size_t i = 0; i < w->pair_count && i < PAIRS_LOOKED_AT; i++)
+		if (span_eq(w->pairs[i].diff, indent) && !span_eq(w->pairs[i].file, indent))
+			return true;
+	return false;
+}
+
+static bool added_line_stands_for_another(struct hearing *hr)
+{
+	for (size_t h = 0; h < hr->diff->hunk_count; h++)
+		for (size_t i = 0; i < hr->places[h].count && is_folded(hr, h); i++) {
+			struct span text = hr->diff->lines[hr->diff->hunks[h].first + i].text;
+
+			if (hr->diff->lines[hr->diff->hunks[h].first + i].op == '+' && !span_is_blank(text) &&
+			    stands_for_another(hr->w, diff_indent(hr, text)))
+				return true;
+		}
 	return false;
 }
 
@@ -451,7 +468,8 @@ static enum verdict judge(struct hearing *hr)
 		if (has_bare_line(hr))
 			return VERDICT_SPARED;
 		hear_neighbours(hr);
-		return hr->damaged && !hr->spared ? VERDICT_UNKNOWN : VERDICT_SPARED;
+		return (hr->damaged && !hr->spared) || added_line_stands_for_another(hr) ?
+		               VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
 	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || hear_pairs(hr))
 		return VERDICT_SPARED;
@@ -524,7 +542,7 @@ static bool every_end_spaced(const struct hearing *hr)
 		const struct hunk *hunk = &hr->diff->hunks[h];
 
 		while (old_walk_next(&walk)) {
-			if (is_blank(walk.line->text))
+			if (span_is_blank(walk.line->text))
 				continue;
 			if (!ends_in_space(walk.line->text) ||
 			    ends_in_space(file_line(hr, walk.base_line)))
@@ -534,7 +552,7 @@ static bool every_end_spaced(const struct hearing *hr)
 		for (size_t i = 0; i < hr->places[h].count; i++) {
 			const struct hunk_line *line = &hr->diff->lines[hunk->first + i];
 
-			if (line->op != '+' || is_blank(line->text))
+			if (line->op != '+' || span_is_blank(line->text))
 				continue;
 			if (!ends_in_space(line->text))
 				return false;
@@ -600,15 +618,6 @@ void witness_release(struct witness *w)
 	buf_release(&w->indents);
 }
 
-/* Whether the diff has this indentation in an old line that the file indents otherwise. */
-static bool stands_for_another(const struct witness *w, struct span indent)
-{
-	for (size_t i = 0; i < w->pair_count && i < PAIRS_LOOKED_AT; i++)
-		if (span_eq(w->pairs[i].diff, indent) && !span_eq(w->pairs[i].file, indent))
-			return true;
-	return false;
-}
-
 /* The rule for one hunk: its own where that is a plain shift. */
 static const struct indent_rule *rule_for(const struct witness *w, size_t h)
 {
@@ -629,7 +638,7 @@ bool witness_indent(const struct witness *w, size_t h, bool exact, struct span i
 	if (exact && w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES)
 		return buf_span(out, indent);
 	if (w->verdict == VERDICT_DAMAGED) {
-		if (removed && !exact && !is_blank(removed->text) &&
+		if (removed && !exact && !span_is_blank(removed->text) &&
 		    span_eq(indent_of_line(removed->text), indent))
 			return buf_span(out, indent_of_line(*body));
 		/* Context speaks against the shift: it may have been a slip in a line or two. */

@@ -81,6 +81,7 @@ struct change_result {
 	struct buf diff;              /* unified diff before -> after, 3 lines of context */
 	size_t lines_added, lines_removed;
 	bool created;
+	bool already;                 /* PATCH, UPDATE: it was made before; nothing is written */
 	size_t replaced;              /* UPDATE: places replaced (or found, on failure) */
 	size_t match_lines[8];        /* UPDATE: 1-based lines of the first matches */
 	struct patch_hunk_report *hunks; /* PATCH */
@@ -106,8 +107,8 @@ void change_result_release(struct change_result *result);
  * An update without a base means the file as it is: when others change it between the read
  * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
  * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
- * (not of several, or any number) the other readings in edit_reading.h are tried, too; `note`
- * says so.  An update that was made already succeeds, with `replaced` 0, and writes nothing.
+ * (not of several, or any number) the other readings in patch/other_reading.h are tried, too; `note`
+ * says so.  An update or a patch that was made already succeeds, with `already`, and writes nothing.
  * A WRITE of what the file has already succeeds, and writes nothing.
  * WRITE and UPDATE refuse text with omission placeholders (placeholder.h).
  *

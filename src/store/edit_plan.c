@@ -287,7 +287,8 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	step->plan.hunk_count = 0;
 	if (!edit_plan_script(step, &step->plan.script, !step->plan.drops_bom, err))
 		return false;
-	if (step->after.made_by != step && step->before.exists)
+	result->already = step->plan.already;
+	if (step->after.made_by != step && step->before.exists && !result->already)
 		return err_set(err, ERR_NO_CHANGE,
 		               "The diff leaves %s as it is; nothing was written.",
 		               step->change->path);

@@ -5,7 +5,7 @@
  * CRLF), its LF may stand for the file's CRLF, and then the replacement gets CRLF too.  (The
  * search then runs over a copy of the text without the CRs, and the places are mapped back.)
  * After that the other readings are tried in turn: escapes for invisible characters, and those
- * of edit_reading.h.
+ * of patch/other_reading.h.
  * The places become an edit script of whole lines, so that all other lines keep their bytes.
  */
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/unseen.h"
 #include "store/edit_internal.h"
-#include "store/edit_reading.h"
+#include "patch/other_reading.h"
 #include "store/placeholder.h"
 
 /* Bytes [start, end) of the document's text. */
@@ -131,7 +131,7 @@ static bool explain_absence(const struct edit_step *step, struct err *err)
 	struct patch_failure *failure = &step->result->failure;
 
 	patch_failure_release(failure);
-	edit_reading_explain(&step->doc.lines, step->change->old_text, failure, &where);
+	other_reading_explain(&step->doc.lines, step->change->old_text, failure, &where);
 	if (!where.len)
 		buf_str(&where, " Nothing in the file is like it.");
 	return err_set(err, ERR_WRONG_MATCH_COUNT,
@@ -371,7 +371,7 @@ static bool plan_unseen(struct edit_step *step)
 
 /* Whether the text that was found begins with a line, as all that a listing shows does, and with
  * the one that its number names, if it is one line only. */
-static bool is_listed(const struct edit_step *step, const struct edit_reading *reading)
+static bool is_listed(const struct edit_step *step, const struct other_reading *reading)
 {
 	size_t at = step->result->match_lines[0];
 	struct span rest = buf_view(&reading->old_text), first;
@@ -382,10 +382,10 @@ static bool is_listed(const struct edit_step *step, const struct edit_reading *r
 
 static bool plan_unnumbered(struct edit_step *step)
 {
-	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
 	for (int space = 1; space >= 0; space--) {
-		if (!edit_reading_unnumbered(step->change->old_text, step->change->text, space,
+		if (!other_reading_unnumbered(step->change->old_text, step->change->text, space,
 		                             &reading) ||
 		    !plan_as_meant(step, &reading.old_text, &reading.text))
 			continue;
@@ -403,9 +403,9 @@ static bool plan_unnumbered(struct edit_step *step)
 
 static bool plan_shifted(struct edit_step *step)
 {
-	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
-	if (!edit_reading_shifted(&step->doc.lines, step->change->old_text, step->change->text,
+	if (!other_reading_shifted(&step->doc.lines, step->change->old_text, step->change->text,
 	                     &reading) ||
 	    !plan_as_meant(step, &reading.old_text, &reading.text))
 		return false;
@@ -417,13 +417,14 @@ static bool plan_shifted(struct edit_step *step)
 
 static bool plan_done(struct edit_step *step)
 {
-	_cleanup_edit_reading_ struct edit_reading reading = { 0 };
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
 	struct err ignored = ERR_INIT;
 
-	if (!edit_reading_done(&step->doc.lines, step->change->old_text, step->change->text, &reading) ||
+	if (!other_reading_done(&step->doc.lines, step->change->old_text, step->change->text, &reading) ||
 	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
 		return false;
 	step->result->replaced = 0;
+	step->result->already = true;
 	snprintf(step->result->note, sizeof(step->result->note),
 	         "The old text is not in the file, and the new text already is, at line %zu.",
 	         reading.line);

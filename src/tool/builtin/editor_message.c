@@ -111,7 +111,7 @@ char *editor_message(const struct change *change, const struct change_result *re
 
 	if (!result->done)
 		return failure_message(change, &result->err);
-	if (change->kind == CHANGE_UPDATE && !result->replaced && !result->created)
+	if (result->already)
 		buf_str(&out, "No change was needed: the file already is as asked.");
 	else if (dry_run)
 		buf_printf(&out, "%s This was a dry run: nothing was written.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/edit_reading.h"
+#include "patch/other_reading.h"
 
 #include <stdlib.h>
 
@@ -11,22 +11,17 @@
 /* Longer blocks are not shifted: they are files, not edits. */
 enum { SHIFT_LINES_MAX = 4096, SHIFT_NEW_LINES_MAX = 16384 };
 
-void edit_reading_release(struct edit_reading *reading)
+void other_reading_release(struct other_reading *reading)
 {
 	buf_release(&reading->old_text);
 	buf_release(&reading->text);
 }
 
-static void edit_reading_reset(struct edit_reading *reading)
+static void other_reading_reset(struct other_reading *reading)
 {
-	edit_reading_release(reading);
-	*reading = (struct edit_reading){ .old_text = BUF_INIT(LIMIT_FILE_BYTES),
+	other_reading_release(reading);
+	*reading = (struct other_reading){ .old_text = BUF_INIT(LIMIT_FILE_BYTES),
 	                             .text = BUF_INIT(LIMIT_FILE_BYTES) };
-}
-
-static bool is_blank(struct span line)
-{
-	return span_trim(line).len == 0;
 }
 
 /* ---- the numbers of a listing ---- */
@@ -36,7 +31,7 @@ static const struct span separators[] = {
 };
 
 /* Takes "  12→" off the front of a line. */
-static bool take_number(struct span *line, struct span *separator, unsigned long *ret)
+static bool take_listed_number(struct span *line, struct span *separator, unsigned long *ret)
 {
 	struct span rest = span_skip(*line, indent_of_line(*line).len);
 	unsigned long number = 0;
@@ -64,7 +59,7 @@ static bool take_space(struct span *line)
 
 	if (there)
 		*line = span_skip(*line, 1);
-	return there || is_blank(*line);
+	return there || span_is_blank(*line);
 }
 
 /* Appends the text without the numbers; how many lines had one, and how many there are. */
@@ -76,10 +71,10 @@ static bool strip_numbers(struct span text, bool space, bool in_order, struct sp
 
 	*ret_stripped = *ret_lines = 0;
 	while (line_next(&text, &line)) {
-		bool numbered = take_number(&line, separator, &number);
+		bool numbered = take_listed_number(&line, separator, &number);
 
 		/* What the listing shows may end with a line end of its own. */
-		if (!numbered && is_blank(line) && !text.len)
+		if (!numbered && span_is_blank(line) && !text.len)
 			break;
 		if (in_order && *ret_lines && number != last + 1)
 			return false;
@@ -93,19 +88,19 @@ static bool strip_numbers(struct span text, bool space, bool in_order, struct sp
 	return !out->overflowed;
 }
 
-bool edit_reading_unnumbered(struct span old_text, struct span text, bool space,
-                             struct edit_reading *ret)
+bool other_reading_unnumbered(struct span old_text, struct span text, bool space,
+                             struct other_reading *ret)
 {
 	struct span separator = { 0 }, lone = old_text;
 	size_t stripped, lines;
 	unsigned long number;
 
-	edit_reading_reset(ret);
+	other_reading_reset(ret);
 	if (!strip_numbers(old_text, space, /* in_order= */ true, &separator, &ret->old_text,
 	                   &stripped, &lines) ||
 	    !lines || stripped != lines || !ret->old_text.len)
 		return false;
-	if (lines == 1 && take_number(&lone, &separator, &number))
+	if (lines == 1 && take_listed_number(&lone, &separator, &number))
 		ret->line = number;
 	if (!strip_numbers(text, space, /* in_order= */ false, &separator, &ret->text, &stripped,
 	                   &lines))
@@ -132,7 +127,8 @@ static struct span without_indent(struct span line)
 
 static bool same_but_indent(struct span a, struct span b)
 {
-	return span_eq(without_indent(a), without_indent(b)) || (is_blank(a) && is_blank(b));
+	return span_eq(without_indent(a), without_indent(b)) ||
+	       (span_is_blank(a) && span_is_blank(b));
 }
 
 static bool stands_at(const struct lines *file, const struct lines *block, size_t at)
@@ -162,13 +158,13 @@ static bool only_place(const struct lines *file, const struct lines *block, size
 	return found == 1;
 }
 
-static size_t collect_pairs(const struct lines *file, const struct lines *block, size_t at,
+static size_t pair_with_file(const struct lines *file, const struct lines *block, size_t at,
                             struct indent_pair *pairs)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < block->count; i++)
-		if (!is_blank(lines_at(block, i)))
+		if (!span_is_blank(lines_at(block, i)))
 			pairs[count++] = (struct indent_pair){
 				indent_of_line(lines_at(block, i)),
 				indent_of_line(lines_at(file, at + i))
@@ -177,7 +173,7 @@ static size_t collect_pairs(const struct lines *file, const struct lines *block,
 }
 
 /* What both texts of the update say of how they are indented. */
-static void read_unit(const struct lines *a, const struct lines *b, struct shift *ret)
+static void unit_of_both(const struct lines *a, const struct lines *b, struct shift *ret)
 {
 	const struct lines *both[] = { a, b };
 	bool mixed = false;
@@ -186,7 +182,7 @@ static void read_unit(const struct lines *a, const struct lines *b, struct shift
 		for (size_t i = 0; i < both[k]->count; i++) {
 			struct span indent = indent_of_line(lines_at(both[k], i));
 
-			if (is_blank(lines_at(both[k], i)))
+			if (span_is_blank(lines_at(both[k], i)))
 				continue;
 			indent_unit_add(&ret->given_unit, &mixed, indent);
 			ret->has_tabs |= indent.len && memchr(indent.data, '\t', indent.len);
@@ -233,14 +229,14 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 			buf_span(out, line_body(lines_at(file, at + i)));
 		else if (from_end <= tail)
 			buf_span(out, line_body(lines_at(file, at + block->count - from_end)));
-		else if (is_blank(body))
+		else if (span_is_blank(body))
 			buf_span(out, span_trim(body));
 		else if ((same = find_line(block, body)) != SIZE_MAX)
 			buf_span(out, line_body(lines_at(file, at + same)));
 		else if (!shift_indent(shift, indent_of_line(body), above, out) ||
 		         !buf_span(out, without_indent(line)))
 			return false;
-		if (!is_blank(body))
+		if (!span_is_blank(body))
 			above = body;
 		if (line_ending(line).len)
 			buf_char(out, '\n');
@@ -249,7 +245,7 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 }
 
 static bool shift_block(const struct lines *file, const struct lines *block,
-                        const struct lines *new, struct edit_reading *ret)
+                        const struct lines *new, struct other_reading *ret)
 {
 	_cleanup_free_ struct indent_pair *pairs = NULL;
 	struct shift shift = { .file_unit = indent_unit(file) };
@@ -260,8 +256,8 @@ static bool shift_block(const struct lines *file, const struct lines *block,
 		return false;
 	pairs = mem_alloc(block->count + 1, sizeof(*pairs));
 	shift.pairs = pairs;
-	read_unit(block, new, &shift);
-	shift.count = collect_pairs(file, block, at, pairs);
+	unit_of_both(block, new, &shift);
+	shift.count = pair_with_file(file, block, at, pairs);
 	if (shift.count < 2 || !shift_infer(&shift) ||
 	    !put_shifted(&shift, file, at, block, new, &ret->text))
 		return false;
@@ -274,12 +270,12 @@ static bool shift_block(const struct lines *file, const struct lines *block,
 	return !ret->old_text.overflowed;
 }
 
-bool edit_reading_shifted(const struct lines *file, struct span old_text, struct span text,
-                          struct edit_reading *ret)
+bool other_reading_shifted(const struct lines *file, struct span old_text, struct span text,
+                          struct other_reading *ret)
 {
 	_cleanup_lines_ struct lines block = { 0 }, new = { 0 };
 
-	edit_reading_reset(ret);
+	other_reading_reset(ret);
 	lines_index(&block, old_text);
 	lines_index(&new, text);
 	return shift_block(file, &block, &new, ret);
@@ -311,19 +307,26 @@ static bool stands_once(struct span file, struct span text, size_t *ret)
 	       is_whole_lines(file, *ret, *ret + text.len);
 }
 
-static bool has_line(const struct lines *lines, struct span line)
+static size_t count_line(const struct lines *lines, struct span line)
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < lines->count; i++)
-		if (span_eq(span_trim(lines_at(lines, i)), line))
-			return true;
-	return false;
+		count += span_eq(span_trim(lines_at(lines, i)), line);
+	return count;
+}
+
+static bool has_trimmed_line(const struct lines *lines, struct span line)
+{
+	return count_line(lines, line) > 0;
 }
 
 /* What the comparison of the two texts of an update says. */
 struct intent {
-	size_t shared, added; /* telling lines of the new text: that the old one has, that it lacks */
+	size_t shared, added; /* telling lines of the new text: in the old one, too; not there */
 	size_t removed, small; /* lines that the old text has alone: telling ones, others */
 	bool removed_is_there; /* one of the former is in the file, or one like it */
+	bool fewer; /* the new text has a line that the old one has more often: which is gone? */
 };
 
 static bool has_like(const struct lines *file, struct span line, const struct lines *new)
@@ -340,7 +343,7 @@ static bool has_like(const struct lines *file, struct span line, const struct li
 	for (size_t i = 0; i < file->count; i++) {
 		struct span trimmed = span_trim(lines_at(file, i));
 
-		if (line_likeness(trimmed, line) >= alike && !has_line(new, trimmed))
+		if (line_likeness(trimmed, line) >= alike && !has_trimmed_line(new, trimmed))
 			return true;
 	}
 	return false;
@@ -356,7 +359,7 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 
 		if (!line_is_telling(line))
 			continue;
-		if (has_line(old, line))
+		if (has_trimmed_line(old, line))
 			intent.shared++;
 		else
 			intent.added++;
@@ -364,8 +367,12 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 	for (size_t i = 0; i < old->count && !intent.removed_is_there; i++) {
 		struct span line = span_trim(lines_at(old, i));
 
-		if (!line.len || has_line(new, line))
+		if (!line.len)
 			continue;
+		if (has_trimmed_line(new, line)) {
+			intent.fewer |= count_line(old, line) > count_line(new, line);
+			continue;
+		}
 		if (!line_is_telling(line)) {
 			intent.small++;
 			continue;
@@ -382,14 +389,14 @@ enum { DONE_LINES_MAX = 400 };
 /* Letters and digits of a text that cannot stand somewhere by chance. */
 enum { DONE_BYTES_MIN = 12 };
 
-bool edit_reading_done(const struct lines *file, struct span old_text, struct span text,
-                       struct edit_reading *ret)
+bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
+                       struct other_reading *ret)
 {
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
 	struct intent intent;
 	size_t at = 0;
 
-	edit_reading_reset(ret);
+	other_reading_reset(ret);
 	if (span_trim(text).len < DONE_BYTES_MIN || !stands_once(file->text, text, &at))
 		return false;
 	lines_index(&old, old_text);
@@ -398,9 +405,9 @@ bool edit_reading_done(const struct lines *file, struct span old_text, struct sp
 		return false;
 	intent = read_intent(file, &old, &new);
 	/* That a brace is gone cannot be seen where there are many. */
-	if (intent.removed_is_there || intent.small)
+	if (intent.removed_is_there || intent.small || intent.fewer)
 		return false;
-	/* One new line alone has to be like the old one; otherwise it may stand there for itself. */
+	/* One new line alone has to be like the old one; or it may stand there for itself. */
 	if (!intent.shared && intent.added < 2 && line_likeness(old_text, text) < 50)
 		return false;
 	while (ret->line < file->count && file->starts[ret->line] <= at)
@@ -410,7 +417,7 @@ bool edit_reading_done(const struct lines *file, struct span old_text, struct sp
 
 /* ---- what differs ---- */
 
-void edit_reading_explain(const struct lines *file, struct span old_text,
+void other_reading_explain(const struct lines *file, struct span old_text,
                           struct patch_failure *failure, struct buf *out)
 {
 	_cleanup_lines_ struct lines wanted = { 0 };
@@ -423,7 +430,7 @@ void edit_reading_explain(const struct lines *file, struct span old_text,
 	if (!nearest_find(file, &wanted, &near))
 		return;
 	for (size_t i = 0; i < wanted.count; i++)
-		telling += !is_blank(lines_at(&wanted, i));
+		telling += !span_is_blank(lines_at(&wanted, i));
 	failure->candidates[0] = (struct patch_candidate){ near.line + 1, near.equal };
 	failure->candidate_count = failure->candidates_total = 1;
 	buf_printf(out, " The nearest place is line %zu, where %zu of %zu lines are the same%s.",
