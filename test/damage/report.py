@@ -33,6 +33,14 @@ SHARE_OF_KIND = 0.97  # of those of each kind; one refusal is allowed however fe
 KEPT = 3          # failures saved of each kind
 
 
+# What was made already is no error: the file stays as it is, and the answer says why.
+DONE = ("applied already", "reversed", "base moved on: all the removed lines are gone")
+
+
+def leaves_it(case, got):
+    return case.kind in DONE and got == case.base
+
+
 @dataclass
 class Tally:
     right: int = 0
@@ -41,6 +49,8 @@ class Tally:
     wrong: int = 0
 
     def add(self, case, got):
+        if leaves_it(case, got):
+            got = None
         if case.truth is not None and got == case.truth:
             self.right += 1
         elif got is None:
@@ -83,7 +93,7 @@ def failed(case, got):
     if case.demand == RIGHT:
         return got != case.truth
     if case.demand == REFUSED:
-        return got is not None
+        return got is not None and not leaves_it(case, got)
     return case.demand == EITHER and got is not None and got != case.truth and \
         got not in case.literal
 

@@ -16,13 +16,13 @@ import updates
 CASES = int(os.environ.get("UPDATE_CASES", "60" if "ASAN_OPTIONS" in os.environ else "150"))
 
 
-@pytest.fixture(scope="module")
-def rows():
+@pytest.fixture(scope="module", params=updates.FORMS)
+def rows(request):
     found = list(updates.edits(corpus._commit_pairs(120), random.Random("1")))
     if len(found) < 200:
         pytest.skip("this clone has too little history")
     with updates.Driver(os.environ["UPDATE_DRIVER"]) as driver:
-        return updates.run(driver, found, CASES, "1")
+        return updates.run(driver, request.param, found, CASES, "1")
 
 
 def test_nothing_is_applied_wrongly(rows):

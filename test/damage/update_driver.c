@@ -4,7 +4,8 @@
  *
  *     update_driver FOLDER        an empty folder, for the file that is asked about
  *
- * Request:  u32 lengths of base, old text and new text (little-endian), then the three
+ * Request:  u32 lengths of base, old text and new text (little-endian), then the three; without an
+ *           old text the new one is a diff
  * Answer:   u32 error code (0: done), u32 places replaced, u32 line of the first difference (0:
  *           none), u32 text length, u32 note length; the text that the file would have; the note
  *           or message
@@ -50,10 +51,12 @@ static void put_file(const char *folder, struct span text)
 		exit(1);
 }
 
-static void answer(const struct workspace *ws, struct span old_text, struct span text)
+static void answer(const struct workspace *ws, struct span base, struct span old_text,
+                   struct span text)
 {
-	struct change change = { .kind = CHANGE_UPDATE, .path = "f", .old_text = old_text,
-	                         .text = text };
+	struct sha256 hash = sha256_of(base);
+	struct change change = { .kind = old_text.len ? CHANGE_UPDATE : CHANGE_PATCH, .path = "f",
+	                         .base = &hash, .old_text = old_text, .text = text };
 	struct edit_options options = { .dry_run = true, .want_content = true };
 	struct change_result result;
 	struct err err = ERR_INIT;
@@ -86,7 +89,8 @@ int main(int argc, char **argv)
 		_cleanup_free_ char *text = read_block(lengths[2]);
 
 		put_file(argv[1], span_of(base, lengths[0]));
-		answer(ws, span_of(old_text, lengths[1]), span_of(text, lengths[2]));
+		answer(ws, span_of(base, lengths[0]), span_of(old_text, lengths[1]),
+		       span_of(text, lengths[2]));
 	}
 	workspace_free(ws);
 	return 0;

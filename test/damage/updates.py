@@ -2,7 +2,10 @@
 """Exact replacements of real histories, damaged as language models damage them.
 
     for edit in edits(pairs, random): ...    # Edit(base, old, new, result), each old text once
-    rows = run(driver, edits)                # {kind: Row}: right, enough, refused, wrong
+    rows = run(driver, form, edits, ...)     # {kind: Row}: right, enough, refused, wrong
+
+Each is written in three forms: as an update (the old text and the new one), as a hunk without
+numbers, and as a section of the apply_patch format.
 
 A row counts what became of each case:
 
@@ -39,6 +42,7 @@ class Edit:
     old: str
     new: str
     result: str
+    cut: bool  # both texts lack their last line end
 
     @property
     def line(self):
@@ -77,10 +81,11 @@ def edits(pairs, rng):
             old = "".join(before[i1 - head:i2 + tail])
             new = "".join(before[i1 - head:i1] + after[j1:j2] + before[i2:i2 + tail])
             text = "".join(before)
-            if rng.random() < 0.5 and old.endswith("\n") and new.endswith("\n"):
+            cut = rng.random() < 0.5 and old.endswith("\n") and new.endswith("\n")
+            if cut:
                 old, new = old[:-1], new[:-1]
             if old.strip() and len(old) < 20_000 and text.count(old) == 1 and old != new:
-                yield Edit(name, text, old, new, text.replace(old, new))
+                yield Edit(name, text, old, new, text.replace(old, new), cut)
 
 
 # ---- damages: each gives (base, old, new, what the file should become) or None ----------
@@ -169,14 +174,26 @@ def stale_word_and_shifted(edit, rng):
     return (edit.base, old, case[2], None) if old and not edit.base.count(old) else None
 
 
+def _without_a_line(edit, rng, blank):
+    lines = edit.old.split("\n")
+    inner = [i for i in range(1, len(lines) - 1) if (not lines[i].strip()) == blank]
+    if len([line for line in lines if line.strip()]) < 3 or not inner:
+        return None
+    del lines[rng.choice(inner)]
+    old = "\n".join(lines)
+    return old if not edit.base.count(old) else None
+
+
 def stale_line(edit, rng):
     """The file has a line more than the old text."""
-    lines = edit.old.split("\n")
-    if len([line for line in lines if line.strip()]) < 3:
-        return None
-    del lines[rng.randrange(1, len(lines) - 1)]
-    old = "\n".join(lines)
-    return (edit.base, old, edit.new, None) if not edit.base.count(old) else None
+    old = _without_a_line(edit, rng, blank=False)
+    return (edit.base, old, edit.new, None) if old else None
+
+
+def blank_line(edit, rng):
+    """A blank line was left out, which in a hunk says nothing."""
+    old = _without_a_line(edit, rng, blank=True)
+    return (edit.base, old, edit.new, edit.result) if old else None
 
 
 def done(edit, rng):
@@ -210,7 +227,8 @@ def _numbered(text, first, mark):
 def numbered(edit, rng):
     mark = rng.choice(("%6d\u2192%s", "%d:%s", "%d| %s", "%6d\t%s", "%d: %s", "%05d| %s"))
     old, new = (text[:-1] if text.endswith("\n") else text for text in (edit.old, edit.new))
-    if edit.old.endswith("\n") != edit.new.endswith("\n") or not new:
+    if edit.old.endswith("\n") != edit.new.endswith("\n") or not new or \
+            edit.cut and edit.old.endswith("\n"):
         return None
     return (edit.base, _numbered(old, edit.line, mark), _numbered(new, edit.line, mark),
             edit.result)
@@ -222,8 +240,44 @@ def inner_space(edit, rng):
         return None
     at = rng.choice(places).start()
     old = edit.old[:at] + " " + edit.old[at:]
-    return (edit.base, old, edit.new, None) if not edit.base.count(old) else None
+    return (edit.base, old, edit.new, edit.result) if not edit.base.count(old) else None
 
+
+# ---- forms: each gives (old text, new text or diff), as the tools take them ---------------
+
+def as_update(edit, old, new):
+    return old, new
+
+
+def _lines(edit, text):
+    return (text + "\n" if edit.cut else text).splitlines()
+
+
+def _hunk(edit, old, new):
+    """The lines of a hunk. Which of them are context was known before they were damaged."""
+    plain = _lines(edit, edit.old), _lines(edit, edit.new)
+    damaged = _lines(edit, old), _lines(edit, new)
+    if [len(lines) for lines in plain] != [len(lines) for lines in damaged]:
+        plain = damaged
+    out = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *plain, autojunk=False).get_opcodes():
+        if tag == "equal":
+            out += [" " + line for line in damaged[0][i1:i2]]
+        else:
+            out += ["-" + line for line in damaged[0][i1:i2]]
+            out += ["+" + line for line in damaged[1][j1:j2]]
+    return "".join(line + "\n" for line in out)
+
+
+def as_hunk(edit, old, new):
+    return "", "@@\n" + _hunk(edit, old, new)
+
+
+def as_section(edit, old, new):
+    return "", "*** Begin Patch\n*** Update File: f\n@@\n%s*** End Patch\n" % _hunk(edit, old, new)
+
+
+FORMS = {"update": as_update, "hunk": as_hunk, "section": as_section}
 
 KINDS = [
     ("as written", lambda edit, rng: (edit.base, edit.old, edit.new, edit.result)),
@@ -240,6 +294,7 @@ KINDS = [
     ("stale: a word", stale_word),
     ("stale: a word, and shifted", stale_word_and_shifted),
     ("stale: a line missing", stale_line),
+    ("a blank line missing", blank_line),
     ("stale: done, then changed", half_done),
     ("an inner space more", inner_space),
     ("absent", absent),
@@ -280,16 +335,16 @@ class Driver:
         return code, replaced, line, text, self.process.stdout.read(note).decode()
 
 
-def _first_difference(edit, base, old):
-    """Where the old text, put at its place, first differs from the base; None: not known."""
+def _first_differences(edit, base, old):
+    """Where the old text, put at its place, first differs from the base: at all, and but for the
+    indentation, which in a hunk says nothing."""
     if edit.old not in base:
-        return None
+        return []
     start = base.count("\n", 0, base.index(edit.old))
     have, want = base.split("\n")[start:], old.split("\n")
-    for i, line in enumerate(want):
-        if i >= len(have) or have[i] != line:
-            return start + i + 1
-    return None
+    return [next((start + i + 1 for i, line in enumerate(want)
+                  if i >= len(have) or form(have[i]) != form(line)), None)
+            for form in (str, str.split)]
 
 
 def judge(row, edit, case, got):
@@ -300,14 +355,16 @@ def judge(row, edit, case, got):
         row.right += fine
         row.wrong += not fine
         if not fine:
-            row.failures.append((edit.name, old, new, text, note))
-    elif line and line == _first_difference(edit, base, old):
+            diff = difflib.unified_diff(*((text or "(a refusal)").splitlines(True)
+                                          for text in (wanted, text)), "wanted", "got", n=1)
+            row.failures.append((edit.name, old, new, "".join(diff), note))
+    elif line and line in _first_differences(edit, base, old):
         row.enough += 1
     else:
         row.refused += 1
 
 
-def run(driver, found, cases, seed):
+def run(driver, form, found, cases, seed):
     """{kind: Row} of at most so many cases of each kind."""
     rows = {}
     for name, damage in KINDS:
@@ -318,17 +375,33 @@ def run(driver, found, cases, seed):
                 break
             case = damage(edit, rng)
             if case:
-                judge(row, edit, case, driver.update(*case[:3]))
+                judge(row, edit, case, driver.update(case[0], *FORMS[form](edit, *case[1:3])))
     return rows
 
 
-def table(rows):
-    out = ["| damage | right | refused, with the difference | refused | wrong |",
-           "|---|---|---|---|---|"]
-    for name, row in rows.items():
-        out.append("| %s | %d | %d | %d | %d |" % (name, row.right, row.enough, row.refused,
-                                                  row.wrong))
+def table(forms):
+    """A line for each damage; right · with the difference · refused · wrong for each form."""
+    out = ["| damage | as an update | as a hunk | as a section |", "|---|---|---|---|"]
+    for name, _ in KINDS:
+        cells = ["%d · %d · %d · %d" % (row.right, row.enough, row.refused, row.wrong)
+                 for row in (rows[name] for rows in forms.values())]
+        out.append("| %s | %s |" % (name, " | ".join(cells)))
     return "\n".join(out)
+
+
+def show_failures(form, rows):
+    for name, row in rows.items():
+        for failure in row.failures[:5]:
+            print("\n== %s, %s: %s\n-- old\n%s\n-- new\n%s\n-- got\n%s\n-- note %s" % (
+                form, name, *failure))
+
+
+def write_table(page_name, text):
+    with open(page_name, encoding="utf-8") as page:
+        head, rest = page.read().split(BEGIN)
+    _, tail = rest.split(END)
+    with open(page_name, "w", encoding="utf-8") as page:
+        page.write(head + BEGIN + "\n" + text + "\n" + END + tail)
 
 
 def main():
@@ -343,19 +416,12 @@ def main():
         pairs += corpus._series_pairs()
     found = list(edits(pairs, random.Random(options.seed)))
     with Driver(os.environ["UPDATE_DRIVER"]) as driver:
-        rows = run(driver, found, options.cases, options.seed)
-    print("%d edits\n%s" % (len(found), table(rows)))
-    for name, row in rows.items():
-        for failure in row.failures[:5]:
-            print("\n== %s: %s\n-- old\n%s\n-- new\n%s\n-- note %s" % (
-                name, failure[0], failure[1], failure[2], failure[4]))
+        forms = {form: run(driver, form, found, options.cases, options.seed) for form in FORMS}
+    print("%d edits\n%s" % (len(found), table(forms)))
+    for form, rows in forms.items():
+        show_failures(form, rows)
     if options.write:
-        with open(options.write, encoding="utf-8") as page:
-            text = page.read()
-        head, rest = text.split(BEGIN)
-        _, tail = rest.split(END)
-        with open(options.write, "w", encoding="utf-8") as page:
-            page.write(head + BEGIN + "\n" + table(rows) + "\n" + END + tail)
+        write_table(options.write, table(forms))
 
 
 if __name__ == "__main__":
