@@ -66,7 +66,7 @@ class World:
                                  "base_url": server.url + "/v1beta"}, **job["model"])
             env = {"PATH": os.environ["PATH"], "HOME": str(self.path / "home")}
             env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
-            done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=60,
+            done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=300,
                                   stdout=subprocess.PIPE, text=True)
             lines = [json.loads(line) for line in done.stdout.splitlines()]
             assert done.returncode == 0, lines[-3:]

@@ -38,7 +38,7 @@ class World:
             env.update(SANITIZERS)
             done = subprocess.run([HASP, "-p", "Do it.", "--session-id", session, *flags],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  stdin=subprocess.DEVNULL, cwd=self.root, env=env, timeout=60,
+                                  stdin=subprocess.DEVNULL, cwd=self.root, env=env, timeout=300,
                                   check=False)
             assert server.violations == [] and done.returncode in (0, 56), done.stderr
             assert not server.script, "steps that were not asked for: %r" % server.script

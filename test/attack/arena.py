@@ -250,7 +250,7 @@ class Arena:
         words = "".join("%s='%s'; " % item for item in variables.items())
         connector = self.connect_later(attack)
         ended = subprocess.run(self.argv(attack, level, words), cwd=self.work, env=env,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=60,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300,
                                stderr=subprocess.STDOUT, pass_fds=fds,
                                start_new_session=attack.tty)
         self.ended = True

@@ -25,7 +25,7 @@ def a_top():
 def hasp(top, *argv, level="full"):
     env = {"PATH": os.environ["PATH"], "HOME": str(top / "home"), "HASP_SANDBOX": level}
     return subprocess.run([HASP, *argv], cwd=top / "work", env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
 
 
 WORKS = {

@@ -22,7 +22,7 @@ def without_namespaces(kind):
 
 def run(ws, prefix, *args, env=None):
     done = subprocess.run([*prefix, program(env), *args], cwd=ws.folder, env={**ws.env, **(env or {})},
-                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+                          capture_output=True, timeout=300, stdin=subprocess.DEVNULL, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -206,7 +206,7 @@ def test_the_installed_program_knows_no_simulation(ws):
     for what in "no-userns", "no-userns,no-landlock,no-seccomp", "no-cgroup":
         env = {**ws.env, "HASP_SANDBOX_SIMULATE": what}
         same = subprocess.run([HASP, "sandbox", "--status", "--json"], cwd=ws.folder, env=env,
-                              capture_output=True, timeout=60, check=True)
+                              capture_output=True, timeout=300, check=True)
         assert json.loads(same.stdout) == done.json, what
 
 

@@ -31,7 +31,7 @@ class Place:
 
     def run(self, *words, code=0):
         run = subprocess.run([os.environ["HASP"], "config", *words], env=self.env, cwd=self.work,
-                             stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         assert run.returncode == code, (run.returncode, run.stderr)
         self.said = run.stderr.decode()
         return run.stdout.decode()

@@ -256,7 +256,7 @@ def test_a_variable_does_not_move_the_administrators_settings(place, tmp_path):
               "cat > /etc/gemini-cli/settings.json && exec \"$0\" config show --json")
     done = subprocess.run(["unshare", "-Urm", "sh", "-c", script, os.environ["HASP"]],
                           env=place.env, cwd=place.work, input=admin.read_bytes(),
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"hasp.sandbox.level": "full"}
     assert b"GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored" in done.stderr

@@ -28,7 +28,7 @@ class Home:
 
     def probe(self, *words):
         run = subprocess.run([PROBE, *map(str, words)], env=self.env, cwd=self.folder,
-                             capture_output=True, timeout=60)
+                             capture_output=True, timeout=300)
         assert run.returncode == 0, run.stderr
         return json.loads(run.stdout)
 

@@ -20,7 +20,7 @@ def environment(folder):
 
 def probe(env, *words):
     begin = time.monotonic()
-    run = subprocess.run([PROBE, *words], env=env, capture_output=True, timeout=60)
+    run = subprocess.run([PROBE, *words], env=env, capture_output=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout), time.monotonic() - begin
 
@@ -79,7 +79,7 @@ def test_without_a_bus_the_answer_is_no_at_once(tmp_path):
     answer, seconds = probe(environment(tmp_path), "get", *GEMINI)
     assert answer["ok"] is False
     assert "error" in probe(environment(tmp_path), "set", *GEMINI, "x")[0]
-    assert seconds < 2
+    assert seconds < 2.9  # of the three that it waits for one that is silent
 
 
 @pytest.fixture

@@ -282,5 +282,5 @@ def test_defaults_have_the_types_of_their_rows(place):
 
 def test_the_page_is_what_the_table_says():
     run = subprocess.run([sys.executable, TOP / "script/lib/settings_table.py", "--check"],
-                         env=os.environ, capture_output=True, timeout=60)
+                         env=os.environ, capture_output=True, timeout=300)
     assert run.returncode == 0, run.stderr

@@ -57,7 +57,7 @@ class Ground:
     def run(self, argv, folder=None):
         return subprocess.run([*self.prefix, *argv], cwd=folder or self.work, env=self.env,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+                              stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
 
     def shell(self, script, folder=None):
         done = self.run(["sh", "-c", EVIL + "set -e\n" + script], folder)

@@ -46,7 +46,7 @@ class Place:
 
     def later(self, script):
         """What people do outside afterwards; whether it works is another matter."""
-        subprocess.run(["sh", "-c", script], cwd=self.work, env=self.env, timeout=60,
+        subprocess.run(["sh", "-c", script], cwd=self.work, env=self.env, timeout=300,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        stdin=subprocess.DEVNULL)
 

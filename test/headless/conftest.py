@@ -72,7 +72,7 @@ def children():
     return found
 
 
-def nothing_left(seconds=10):
+def nothing_left(seconds=120):
     """Whether everything that was started has ended; it may take a moment to be gone."""
     end = time.monotonic() + seconds
     while (left := children()) and time.monotonic() < end:
@@ -181,7 +181,7 @@ class World:
             server.script, done.err)
         return done
 
-    def command(self, *args, server=None, env=None, stdin=None, timeout=60, cwd=None):
+    def command(self, *args, server=None, env=None, stdin=None, timeout=300, cwd=None):
         given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
         done = subprocess.run(self.argv(server, args, env), cwd=cwd or self.root, timeout=timeout,
                               env=self.environment(server, **(env or {})),

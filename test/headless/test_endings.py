@@ -57,7 +57,7 @@ def length_of_a_run(world):
     with world.fake([], auto=Counter(world, "gemini")) as server:
         start = time.monotonic()
         process = job(world, server)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0 and server.violations == [], err
     assert json.loads(out)["response"] == "It is 2 now."
     return time.monotonic() - start
@@ -94,7 +94,8 @@ def check_killed(world, server, delay):
 
 def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
     points = 4 if SANITIZED else 28
-    # The shortest of some: on a busy machine one of them alone may take several times as long.
+    # The shortest of some: on a busy machine one of them alone may take several times as long.  Runs that
+    # end before they are killed say that they have become shorter.
     seconds = min(length_of_a_run(world) for _ in range(3))
     killed = 0
     for i in range(points):
@@ -102,7 +103,9 @@ def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
         place.write("value.py", STATES[0])
         kind = list(KINDS)[i % len(KINDS)]
         with place.fake([], kind, auto=Counter(place, kind)) as server:
-            killed += check_killed(place, server, seconds * (i + 0.5) / points)
+            early = check_killed(place, server, seconds * (i + 0.5) / points)
+        killed += early
+        seconds *= 1 if early else 0.8
     assert killed >= points // 4
 
 
@@ -112,7 +115,7 @@ BUSY = "touch started; sleep 1000 & (setsid sleep 1000 &) ; sleep 1000"
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -126,9 +129,9 @@ def check_signalled(world, server, number, code, ready, times=1):
     start = time.monotonic()
     for _ in range(times):
         process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == code, err
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     assert nothing_left()
     # Whoever is ended at once removes nothing; a later session does.
     assert times > 1 or os.listdir(world.temp) == []
@@ -180,7 +183,7 @@ def test_a_signal_in_json_has_its_code(world):
         process = world.start(server, "-p", "Wait.", "-o", "json")
         wait_for(lambda: server.requests)
         process.terminate()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     error = json.loads(err)["error"]
     assert out == b"" and (process.returncode, error["code"]) == (143, 143)
     assert error["type"] == "FatalCancellationError"
@@ -241,14 +244,14 @@ def test_a_slow_reader_gets_all(world):
     with world.fake([[text(piece) for piece in pieces]]) as server:
         process = world.start(server, "-p", "Talk.")
         time.sleep(0.5)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     assert (process.returncode, out.decode(), err) == (0, "".join(pieces), b"")
 
 
 def test_a_full_disk_on_standard_output_is_an_error(world):
     with open("/dev/full", "wb") as full, world.fake([[text("Hello.")]]) as server:
         process = world.start(server, "-p", "Talk.", stdout=full)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 1 and b"No space left" in err
 
 

@@ -60,7 +60,7 @@ def test_standard_input_that_never_comes_is_waited_for_half_a_second(world):
         ours, theirs = os.pipe()
         start = time.monotonic()
         process = world.start(server, "-p", "ask", stdin=ours)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
         os.close(theirs)
         os.close(ours)
     assert (process.returncode, out, err) == (0, b"Hello.\n", b"")
@@ -73,7 +73,7 @@ def test_standard_input_that_comes_slowly_is_read_to_its_end(world):
         process.stdin.write(b"one ")
         process.stdin.flush()
         time.sleep(0.7)
-        out, _ = process.communicate(b"two", timeout=30)
+        out, _ = process.communicate(b"two", timeout=300)
     assert out == b"Hello.\n"
     said = server.requests[0].body["contents"][-1]["parts"][-1]
     assert said == {"text": "one two\n\nask"}
@@ -359,7 +359,7 @@ def test_a_full_disk_is_fatal(world):
             ["unshare", "-rm", "sh", "-c", small, str(world.root), *world.argv(server, [
                 "-p", "x", "-o", "json", "--yolo", "-s", "paths"])],
             env=world.environment(server), cwd=world.top, stdin=subprocess.DEVNULL,
-            capture_output=True, timeout=60)
+            capture_output=True, timeout=300)
     error = json.loads(process.stderr[process.stderr.index(b"{\n"):])["error"]
     assert (process.returncode, error["code"], error["type"]) == (
         54, 54, "FatalToolExecutionError"), process.stderr

@@ -83,7 +83,7 @@ def test_without_proc(world):
     (world.root / "a.txt").write_text("a\n")
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
                            'mount -t tmpfs tmpfs /proc && exec "$@"', "sh", HASP, *COMMANDS["read"]],
-                          env=world.environment(), cwd=world.root, capture_output=True, timeout=60)
+                          env=world.environment(), cwd=world.root, capture_output=True, timeout=300)
     assert done.returncode != 0 and b"/proc is not mounted" in done.stderr, done
 
 
@@ -94,5 +94,5 @@ def test_the_code_is_that_of_the_cause(world, path, code):
     os.mkfifo(world.root / "fifo")
     (world.root / "a.txt").write_text("a\n")
     done = subprocess.run([HASP, "tool", "read_file", "-a", "file_path=" + path],
-                          env=world.environment(), cwd=world.root, capture_output=True, timeout=60)
+                          env=world.environment(), cwd=world.root, capture_output=True, timeout=300)
     assert json.loads(done.stdout)["error"]["code"] == code, done

@@ -71,7 +71,7 @@ def well_formed(done):
 
 def hasp(world, *args, cwd=None, stdin=None, code=0, **env):
     done = subprocess.run([HASP, *args], cwd=cwd or world.root, env=world.environment(**env),
-                          input=stdin, capture_output=True, timeout=60,
+                          input=stdin, capture_output=True, timeout=300,
                           **({} if stdin is not None else {"stdin": subprocess.DEVNULL}))
     assert done.returncode == code, done
     return well_formed(done)

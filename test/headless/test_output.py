@@ -87,7 +87,7 @@ def test_text_of_each_turn_comes_when_it_is_whole(world):
         process = world.start(server, "-p", "x", "--yolo")
         assert process.stdout.read(9) == b"I look. \n"
         world.write("go", "")
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     assert (process.returncode, out, err) == (0, b"Done.\n", b"")
 
 
@@ -155,7 +155,7 @@ def test_the_setting_chooses_the_format_and_the_flag_wins(world):
 def test_an_output_that_cannot_be_written_is_named(world, form):
     with open("/dev/full", "wb") as full, world.fake([[text("Hello.")]]) as server:
         process = world.start(server, "-p", "x", "-o", form, stdout=full)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 1
     assert err.decode() == "hasp: Cannot write standard output: No space left on device\n"
 

@@ -48,7 +48,7 @@ def set_wait(world, seconds, **settings):
 def test_save_memory_gives_up_on_a_lock_and_names_it(world):
     set_wait(world, 1)
     with locked(world.home / ".gemini"):
-        done = world.run([[MEMORY], [text("Busy.")]], "-p", "Go.", "--yolo", timeout=30)
+        done = world.run([[MEMORY], [text("Busy.")]], "-p", "Go.", "--yolo", timeout=300)
     (result,) = done.results()
     assert result["error"]["code"] == "busy"
     assert str(world.home / ".gemini") in result["message"] and "try again" in result["message"]
@@ -85,7 +85,7 @@ def test_an_edit_is_made_when_its_checkpoint_cannot_be(world):
     lock = checkpoints_lock(world)
     set_wait(world, 1, general={"checkpointing": {"enabled": True}})
     with locked(lock):
-        done = world.run([[write_call("second")], [text("Done.")]], "-p", "Go.", "--yolo", timeout=30)
+        done = world.run([[write_call("second")], [text("Done.")]], "-p", "Go.", "--yolo", timeout=300)
     assert done.code == 0 and str(lock) in done.err
     assert world.read("second") == "x\n"
     notes = world.command("checkpoint", "list").json
@@ -128,7 +128,7 @@ def test_a_signal_ends_asking_for_the_models_limits(world):
                 assert process.poll() is None
                 time.sleep(0.005)
             process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=60)
+            out, _ = process.communicate(timeout=300)
             quickest = min(quickest, time.monotonic() - begun[0])
             assert process.returncode == 130
             assert json.loads(out.splitlines()[-1])["error"]["type"] == "FatalCancellationError"

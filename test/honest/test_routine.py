@@ -28,7 +28,7 @@ def run(folder, level, *argv):
         (folder / name).mkdir(exist_ok=True)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(folder / "home"), "HASP_SANDBOX": level}
     return subprocess.run([HASP, *argv], cwd=folder / "work", env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
 
 
 @pytest.mark.parametrize("code", [0, 1])

@@ -157,7 +157,7 @@ static int count_sleepers(const char *seconds)
 
 static void wait_for_sleepers(const char *seconds, int count)
 {
-	uint64_t until = now_ms() + 10000;
+	uint64_t until = now_ms() + 60000;
 
 	while (count_sleepers(seconds) < count) {
 		assert_true(now_ms() < until);
@@ -321,7 +321,7 @@ static void test_time_is_limited(void **state)
 	finish(start_with(bench, bench->provider, "trap '' TERM; echo a; (setsid sleep 903.1 &); "
 	                  "sleep 903.1", &request), &report);
 	assert_int_equal(report.info.end.why, RUN_TIMED_OUT);
-	assert_true(now_ms() - began < 10000);
+	assert_true(now_ms() - began < 60000);
 	assert_int_equal(count_sleepers("903.1"), 0);
 	job_report_release(&report);
 }
@@ -364,6 +364,7 @@ static void test_what_outruns_a_look_is_ended(void **state)
 	for (int round = 0; round < 3; round++) {
 		struct job *job = start(bench, script);
 		struct job_report report;
+		time_t begun;
 		int lock;
 
 		for (int i = 0; i < 4000 && access(ready, F_OK) != 0; i++)
@@ -377,7 +378,10 @@ static void test_what_outruns_a_look_is_ended(void **state)
 		finish(job, &report);
 		lock = open(path, O_RDWR);
 		assert_true(lock >= 0);
-		assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+		/* Who was killed gives it up when the kernel comes to it; who was not, later. */
+		begun = time(NULL);
+		assert_int_equal(flock(lock, LOCK_EX), 0);
+		assert_true(time(NULL) - begun < 50);
 		close(lock);
 		job_report_release(&report);
 	}
@@ -468,7 +472,7 @@ static void ends_with_limit(struct bench *bench, const struct sandbox_limits *li
 	assert_true(report.denial_count >= 1);
 	assert_int_equal(report.denials[0].kind, DENIAL_LIMIT);
 	assert_non_null(strstr(report.denials[0].what, what));
-	assert_true(now_ms() - began < 10000);
+	assert_true(now_ms() - began < 60000);
 	job_report_release(&report);
 	jobs_end_of(bench->jobs, provider);
 	provider_free(provider);

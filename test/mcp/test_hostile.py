@@ -224,7 +224,7 @@ def test_half_a_message_at_the_end_of_input(wire):
                          ids=["nothing", "newline", "letter", "brace", "no-newline"])
 def test_input_that_ends_at_once(folder, text):
     done = subprocess.run([HASP, "serve", "mcp"], input=text, stdout=subprocess.PIPE,
-                          cwd=folder, timeout=60)
+                          cwd=folder, timeout=300)
     assert done.returncode == 0
     for answer in done.stdout.splitlines():
         json.loads(answer)

@@ -58,7 +58,7 @@ FIND = ["-name x", "-delete", "-exec touch M ;", "-exec grep a {} +", "-exec cat
 
 def _text(words):
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"}, timeout=30)
+                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"}, timeout=300)
     return done.stdout.decode("utf-8", "replace")
 
 

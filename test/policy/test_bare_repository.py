@@ -38,7 +38,7 @@ def project(tmp_path):
 
 def run(project, env, level, command):
     done = subprocess.run([HASP, "tool", "run_shell_command", "-a", "command=" + command], cwd=project,
-                          env=dict(env, HASP_SANDBOX=level), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                          env=dict(env, HASP_SANDBOX=level), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
     return json.loads(done.stdout)
 
 

@@ -27,7 +27,7 @@ class Place:
         env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
         env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
         return subprocess.run([HASP, *words], cwd=self.project, env=env,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
     def run(self, *words):
         return self.hasp("policy", *words)

@@ -20,7 +20,7 @@ def test_the_shipped_policies_decide_the_same(tmp_path):
         if path.name not in LEFT_OUT:
             shutil.copy(path, tmp_path)
     out = subprocess.run([os.environ["COMPARE_SHIPPED"], str(tmp_path)], check=True,
-                         stdout=subprocess.PIPE, timeout=60).stdout.decode().splitlines()
+                         stdout=subprocess.PIPE, timeout=300).stdout.decode().splitlines()
     assert int(out[-1]) > 200
     # The one that is meant: a plan is no file of the workspace.
     intended = {'write_file plan %s deny allow {"file_path": "plan.md", "content": ""}' % how

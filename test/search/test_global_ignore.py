@@ -26,7 +26,7 @@ def environment(home, **more):
 
 
 def ours(env):
-    done = subprocess.run([PROBE], env=env, input=b"", capture_output=True, timeout=60)
+    done = subprocess.run([PROBE], env=env, input=b"", capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     path, text, rest = done.stdout.split(b"\0")
     assert not rest
@@ -36,7 +36,7 @@ def ours(env):
 def theirs(env, cwd):
     """The path that git takes, None when it takes the default, or the exit code of a refusal."""
     done = subprocess.run(["git", "config", "--includes", "-z", "--type=path", "core.excludesFile"],
-                          env=env, cwd=cwd, capture_output=True, timeout=60)
+                          env=env, cwd=cwd, capture_output=True, timeout=300)
     if done.returncode == 0:
         return done.stdout.split(b"\0")[0].decode(errors="surrogateescape")
     return None if done.returncode == 1 else done.returncode

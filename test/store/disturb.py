@@ -32,4 +32,4 @@ def disturbed(command, name, count, what):
     return subprocess.run(["strace", "-qq", "-e", f"trace={name}", "-e",
                            f"inject={name}:{what}:when={count}", *command],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          check=False, timeout=60)
+                          check=False, timeout=300)

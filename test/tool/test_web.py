@@ -110,7 +110,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         self.reply(b"", status=302, location="/round")
 
     def page_slow(self):
-        time.sleep(3)
+        time.sleep(30)
         self.reply(b"late", "text/plain")
 
     def page_deep(self):
@@ -241,7 +241,7 @@ def test_what_is_no_address_is_refused(run, arguments, word):
 def test_a_cancelled_fetch_ends_at_once(run, server):
     begun = time.time()
     (result,), _ = fetch(run, server, "/slow", cancel_after_ms=200)
-    assert code(result) == "cancelled" and time.time() - begun < 2.5
+    assert code(result) == "cancelled" and time.time() - begun < 15
 
 
 # ---- by the provider -----------------------------------------------------------------------------

