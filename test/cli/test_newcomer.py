@@ -28,6 +28,8 @@ def test_help_of_a_tool_has_all_its_arguments(ws):
             for choice in choices:
                 assert any(str(choice) in part.split(")")[0]
                            for part in text.split(" %s (" % path)[1:]), (tool["name"], path, choice)
+        for name, member in tool["arguments_schema"].get("properties", {}).items():
+            assert len(member.get("description", "").split()) > 1, (tool["name"], name)
     text = ws.run("tool", "apply_changes", "--help").out.decode()
     assert "changes[].kind" in text and "(array of object, required)" in text
     assert "(string, one of full, diff, none)" in text

@@ -38,6 +38,7 @@ def test_what_can_be_told_is_saved(rows, kind):
 
 def test_what_is_refused_names_the_first_difference(rows):
     """But for texts that stand nowhere, and places that are as good as the one that was meant."""
-    for kind in ("indentation of one line", "stale: a word", "an inner space more"):
+    for kind in ("indentation of one line", "stale: a word", "an inner space more",
+                 "shifted: less", "shifted: tabs to spaces", "shifted: four spaces to a tab"):
         row = rows[kind]
         assert row.right + row.enough >= 0.85 * row.cases

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How large a session's first request is: every request of it pays for that again."""
 import json
+import re
+from collections import Counter
 
 import pytest
 from conftest import KINDS
@@ -24,6 +26,22 @@ def test_the_first_request_is_small(world, kind):
     for word in ("safe_patch", "run_shell_command", "web_fetch", "write_todos", "MUST call read_file",
                  "base_content_sha256", "at least 10 unchanged lines", "error.advice"):
         assert word in said, word
+
+
+def strings_in(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(member)
+
+
+def test_no_sentence_is_sent_twice(world):
+    done = world.run(HELLO["gemini"], "--yolo", "-p", "x")
+    said = Counter(sentence.strip() for part in strings_in(done.server.requests[0].body)
+                   for sentence in re.split(r"(?<=[.:])\s+", part) if len(sentence) > 60)
+    assert sum(said.values()) > 50
+    assert [sentence for sentence, times in said.items() if times > 1] == []
 
 
 def test_what_only_checks_is_not_sent(world):

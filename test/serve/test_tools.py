@@ -22,6 +22,7 @@ def png():
         chunk(b"IDAT", zlib.compress(b"\0\0\0\0")) + chunk(b"IEND", b"")
 
 
+LARGEST_LIST = 26 << 10  # bytes of tools/list that every client gets
 ASKING = {"_meta": {"hasp/outputSchemas": True}}
 
 
@@ -101,6 +102,7 @@ def test_schemas_of_results_are_for_those_who_ask(ws, version):
             for name, tool in asked.items()} == plain
     assert tools_of(open_handed) == tools_of(open_handed, ASKING) == asked
     assert len(json.dumps(plain)) < len(json.dumps(asked)) / 2
+    assert len(json.dumps(plain)) <= LARGEST_LIST
     # What is not asked for by the word is not asked for; and results have data all the same.
     for other in (False, 1, "true", None, {}):
         assert tools_of(client, {"_meta": {"hasp/outputSchemas": other}}) == plain

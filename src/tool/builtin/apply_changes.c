@@ -37,7 +37,8 @@ static const char arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["changes"], "additionalProperties": false,
 	"properties": {
-	"changes": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"oneOf": [ )
+	"changes": {"type": "array", "minItems": 1, "maxItems": 4096,
+	 "description": "In the order in which they are made.", "items": {"oneOf": [ )
 	CHANGE_SCHEMA("patch", "", SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
 		CHANGE_BASE) ", "

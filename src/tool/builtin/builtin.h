@@ -60,6 +60,7 @@ extern const struct tool tool_exit_plan_mode;
 	"respect_git_ignore": {"type": "boolean", "description": "Default true."}, \
 	"respect_gemini_ignore": {"type": "boolean", "description": "Default true."}, \
 	"file_filtering_options": {"type": "object", "additionalProperties": false, \
+		"description": "Ignore files, as Gemini CLI has them.", \
 		"properties": {"respect_git_ignore": {"type": "boolean"}, \
 		               "respect_gemini_ignore": {"type": "boolean"}}}, \
 	"ignore_files": {"type": "array", "maxItems": 16, \

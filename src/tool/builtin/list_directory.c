@@ -18,6 +18,7 @@ static const char arguments_schema[] = SCHEMA(
 		"ignore": {"type": "array", "description": "Globs of names to leave out.",
 			"items": {"type": "string", "minLength": 1}},
 		"file_filtering_options": {"type": "object", "additionalProperties": false,
+			"description": "Ignore files, as Gemini CLI has them.",
 			"properties": {
 			"respect_git_ignore": {"type": "boolean", "description": "Default true."},
 			"respect_gemini_ignore": {"type": "boolean", "description":

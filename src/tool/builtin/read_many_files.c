@@ -53,6 +53,7 @@ static const char arguments_schema[] = SCHEMA(
 		"respect_git_ignore": {"type": "boolean", "description": "Default true."},
 		"respect_gemini_ignore": {"type": "boolean", "description": "Default true."},
 		"file_filtering_options": {"type": "object", "additionalProperties": false,
+			"description": "Ignore files, as Gemini CLI has them.",
 			"properties": {"respect_git_ignore": {"type": "boolean"},
 			               "respect_gemini_ignore": {"type": "boolean"}}},
 		"max_total_bytes": {"type": "integer", "minimum": 1024, "maximum": 1073741824,
