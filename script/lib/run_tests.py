@@ -55,6 +55,8 @@ LONGEST = {"py/honest": 60, "py/cli": 60, "c/search/differential_ripgrep": 50, "
            "c/policy/tracing": 15, "c/model/sdk": 15, "c/search/hostile_search": 15}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
+USAGE = """usage: script/test [WORD ...]   the jobs whose names contain a word, or all
+       script/test --list       their names; builds what they need"""
 MOST_SECONDS = 1200
 FAILURES_SHOWN = 8  # again, at the end
 SECONDS_FACTOR = 10  # meson's time-outs are for an idle machine
@@ -331,6 +333,9 @@ def heed_signals():
 
 
 def main(words):
+    if words != ["--list"] and any(word.startswith("-") for word in words):
+        print(USAGE)
+        return 0 if words in (["-h"], ["--help"]) else 2
     heed_signals()
     reports = tempfile.mkdtemp(prefix="hasp-test-")
     try:

@@ -194,9 +194,10 @@ static char *first_difference(const struct fixer *f, size_t h, struct patch_fail
 		failure->found = mem_dup(body.data, body.len);
 		failure->found_line = walk.base_line + 1;
 		lines_show(body, walk.line->text, &has, &given);
-		return mem_printf(" First difference: line %zu of the file is `%.*s`, the diff has `%.*s`.",
-		                  failure->found_line, (int)has.len, has.data ? has.data : "",
-		                  (int)given.len, given.data ? given.data : "");
+		return mem_printf(" First difference: line %zu of the file is `%.*s`, the diff "
+		                  "has `%.*s`.", failure->found_line, (int)has.len,
+		                  has.data ? has.data : "", (int)given.len,
+		                  given.data ? given.data : "");
 	}
 	return mem_printf("%s", "");
 }

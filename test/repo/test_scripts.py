@@ -70,3 +70,8 @@ def test_results_of_pytest_are_counted(tmp_path):
 
 def test_a_missing_report_is_a_failure(tmp_path):
     assert run_tests.count_junit(str(tmp_path / "none.xml"), 0) == (0, 1)
+
+
+def test_an_unknown_option_runs_nothing(capsys):
+    assert run_tests.main(["--every"]) == 2 and run_tests.main(["--help"]) == 0
+    assert capsys.readouterr().out == 2 * (run_tests.USAGE + "\n")
