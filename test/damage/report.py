@@ -174,7 +174,7 @@ def share_right(rows, name):
 
 TITLES = {
     RECOVER: "Recoverable: the result still follows from the diff",
-    REFUSE: "To be refused: another state of the file, or no such diff",
+    REFUSE: "To be refused, or left alone as done: another state of the file, or no such diff",
     EFFORT: "Best effort: right, literal or refused, all are fine",
     OPTIONAL: "Other coats of a diff: right, literal or refused, all are fine",
 }
