@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """However a run ends, nothing of it stays behind, no file is torn and no session is lost."""
+import contextlib
 import hashlib
 import json
 import os
@@ -176,6 +177,39 @@ def test_a_second_signal_ends_it_at_once(world):
     with world.fake([[call("run_shell_command", {"command": BUSY})]]) as server:
         check_signalled(world, server, signal.SIGINT, 130,
                         lambda: (world.root / "started").exists(), times=2)
+
+
+def beneath(pid):
+    """The processes that come from this one."""
+    try:
+        below = [int(child) for task in os.listdir("/proc/%d/task" % pid)
+                 for child in open("/proc/%d/task/%s/children" % (pid, task)).read().split()]
+    except OSError:  # it has ended
+        return []
+    return below + [one for child in below for one in beneath(child)]
+
+
+def test_an_end_that_takes_too_long_is_cut_short(world):
+    """An idle worker that is stopped is waited for longer than the setting allows."""
+    world.settings(hasp={"endSeconds": 1})
+    steps = [{"reply": [call("run_shell_command", {"command": "true"})]},
+             {"reply": [text("late")], "delay": 100}]
+    with world.fake(steps) as server:
+        process = world.start(server, "-p", "Wait.", "--yolo")
+        wait_for(lambda: len(server.requests) == 2)
+        workers = beneath(process.pid)
+        assert workers
+        try:
+            for worker in workers:
+                os.kill(worker, signal.SIGSTOP)
+            process.terminate()
+            _, err = process.communicate(timeout=300)
+        finally:
+            for worker in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGCONT)
+    assert process.returncode == -signal.SIGTERM, err
+    assert b"The end took longer than hasp.endSeconds" in err
 
 
 def test_a_signal_in_json_has_its_code(world):
