@@ -78,6 +78,40 @@ def test_few_open_files_and_little_memory(world, name):
         assert -signal.SIGSEGV < done.returncode <= 127, (megabytes, done)
 
 
+CHANGES = [{"kind": "create", "file_path": "new%d" % i, "content": "x"} for i in range(40)]
+CALLS = {"read_file": {"file_path": "a.txt"}, "apply_changes": {"changes": CHANGES}}
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need more")
+@pytest.mark.parametrize("level", ["auto", "paths"])
+@pytest.mark.parametrize("tool, codes", [("read_file", {None}),
+                                         ("apply_changes", {None, "no_resources"})])
+def test_too_few_descriptors_are_said_with_their_code(world, level, tool, codes):
+    """From where they suffice down to one: an answer in JSON, or a message where no worker starts.
+    A worker that starts has enough to read one file, and not to create many."""
+    got = set()
+    (world.root / "a.txt").write_text("a\n")
+    for count in range(130, 0, -3):
+        done = subprocess.run(
+            [HASP, "tool", tool, "--sandbox", level, json.dumps(CALLS[tool])], cwd=world.root,
+            env=world.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+        assert 0 <= done.returncode < 128, (count, done)
+        if done.stdout:
+            code = json.loads(done.stdout).get("error", {}).get("code")
+            assert (done.returncode == 0) == (code is None), (count, done)
+            assert code in (None, "no_resources"), (count, done)
+            got.add(code)
+        else:
+            assert done.returncode != 0 and done.stderr, (count, done)
+        created = list(world.root.glob("new*"))
+        whole = len(CHANGES) if tool == "apply_changes" else 0
+        assert len(created) == (0 if done.returncode else whole), (count, done)
+        for path in created:
+            path.unlink()
+    assert got >= codes
+
+
 @pytest.mark.skipif(SANITIZED, reason="sanitizers need /proc")
 def test_without_proc(world):
     (world.root / "a.txt").write_text("a\n")

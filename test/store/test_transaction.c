@@ -487,6 +487,8 @@ static void with_few_descriptors(struct bench *b)
 		_exit(2);
 	if (edit_apply(b->f.ws, changes, MANY, &b->options, results, &b->err))
 		_exit(3);
+	if (b->err.code != ERR_NO_RESOURCES)
+		_exit(4);
 	for (size_t i = 0; i < MANY; i++)
 		change_result_release(&results[i]);
 }
