@@ -6,7 +6,8 @@
  *                  "without"?: [member...], "body"?: {...} (whole), "has"?: {...} (these members),
  *                  "error"?: CODE}],
  *    "answers":  [{"name", "events": [value | "text"], "parts"?, "finish"?, "word"?,
- *                  "usage"?: {...}, "grounding"?, "withheld"?: words of the sentence, "error"?: CODE, "says"?, "trouble"?}],
+ *                  "usage"?: {...}, "grounding"?, "withheld"?: words of the sentence, "error"?: CODE, "says"?,
+ *                  "trouble"?, "delay"?: seconds, below 0: none}],
  *    "errors":   [{"name", "status", "body": value | "text", "error": CODE, "trouble", "says"?,
  *                  "delay"?, "hides"?}]}
  *
@@ -77,6 +78,14 @@ static void must_be_trouble(const char *name, enum wire_trouble trouble, const j
 
 	if (want && strcmp(want, names[trouble]) != 0)
 		fail_msg("%s: the trouble is %s, not %s", name, names[trouble], want);
+}
+
+static void must_ask_for_delay(const char *name, double delay_s, const json_t *test)
+{
+	const json_t *delay = json_object_get(test, "delay");
+
+	if (delay && json_number_value(delay) != delay_s)
+		fail_msg("%s: the delay is %g s", name, delay_s);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -279,6 +288,7 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 	} else {
 		must_say(name, &err, test);
 		must_be_trouble(name, reading.trouble, test);
+		must_ask_for_delay(name, sink.delay_s, test);
 	}
 	reply_sink_release(&sink);
 }
@@ -299,7 +309,7 @@ static void check_answer(const json_t *test)
 
 static void check_error(const json_t *test)
 {
-	const json_t *body = json_object_get(test, "body"), *delay = json_object_get(test, "delay");
+	const json_t *body = json_object_get(test, "body");
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	const char *name = word(test, "name");
 	struct err err = ERR_INIT;
@@ -318,8 +328,7 @@ static void check_error(const json_t *test)
 		if ((unsigned char)*c < 0x20 || *c == 0x7F)
 			fail_msg("%s: there are control characters in the sentence", name);
 	assert_true(strlen(err.message) < 700);
-	if (delay && json_number_value(delay) != delay_s)
-		fail_msg("%s: the delay is %g s", name, delay_s);
+	must_ask_for_delay(name, delay_s, test);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
