@@ -2,7 +2,9 @@
 """From words, settings and variables to an address and a key."""
 import json
 import os
+import re
 import subprocess
+from pathlib import Path
 
 import fake_gemini
 import pytest
@@ -95,6 +97,14 @@ def test_aliases_and_where_the_name_comes_from(choose):
     assert choose("a", own, **key)["name"] in ("a", "b")  # a circle has an end
     chain = choose("pro", {"hasp": {"fallbacks": ["flash", "openai/gpt-5", "ollama/q"]}}, **key)
     assert [one["name"] for one in chain["fallbacks"]] == [names["flash"], "q"]  # no key: left out
+
+
+def test_the_aliases_mean_what_the_page_says(choose):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text()
+    row, = re.findall(r"^\| (`pro`, .*) \| Gemini's model of that size: (.*) \|$", page, re.M)
+    aliases, names = (re.findall("`(.*?)`", cell) for cell in row)
+    assert aliases == ["pro", "flash", "flash-lite"]
+    assert [choose(alias, GEMINI_API_KEY="k")["name"] for alias in aliases] == names
 
 
 def test_gemini_clis_variables(choose):
