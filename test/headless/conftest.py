@@ -5,6 +5,7 @@ import ctypes
 import hashlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -48,6 +49,12 @@ KINDS = {
     "anthropic": (fake_anthropic.Provider, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "",
                   "anthropic/claude-sonnet-4-5"),
 }
+
+
+def limit_processor_time():
+    """Of the process that calls it and of each that it starts: no wait of a busy machine counts."""
+    seconds = 120 if SANITIZED else 40
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def become_reaper():
@@ -181,11 +188,12 @@ class World:
             server.script, done.err)
         return done
 
-    def command(self, *args, server=None, env=None, stdin=None, timeout=300, cwd=None):
+    def command(self, *args, server=None, env=None, stdin=None, timeout=300, cwd=None, set_up=None):
         given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
         done = subprocess.run(self.argv(server, args, env), cwd=cwd or self.root, timeout=timeout,
                               env=self.environment(server, **(env or {})),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=set_up, **given)
         return Done(done.returncode, done.stdout, done.stderr, server)
 
 

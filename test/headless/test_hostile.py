@@ -8,7 +8,7 @@ import uuid
 
 import fake_gemini
 import pytest
-from conftest import HASP, KEY, KINDS
+from conftest import HASP, KEY, KINDS, limit_processor_time
 from fake_gemini import call, text
 from fake_server import FakeServer
 from terminal import Terminal
@@ -249,8 +249,9 @@ def test_a_pattern_that_multiplies_is_cheap(world):
     pattern = "{a,b}" * 30
     done = world.run([[call("glob", {"pattern": pattern}),
                        call("grep_search", {"pattern": "(a+)+$", "include": pattern})],
-                      [text("Done.")]], "-p", "x", timeout=300)
+                      [text("Done.")]], "-p", "x", set_up=limit_processor_time, timeout=600)
     assert done.code == 0
+    assert [result["error"]["code"] for result in done.results()] == ["invalid_argument"] * 2
 
 
 def test_a_session_file_that_was_tampered_with(world):

@@ -2,23 +2,16 @@
 """Large input costs in proportion to its size: of each kind so much that a step for every pair of members would
 take minutes of processor time, under a limit of seconds of it."""
 import json
-import resource
 import subprocess
 
 import pytest
-from conftest import HASP, SANITIZED
+from conftest import HASP, limit_processor_time
 from fake_gemini import call
-
-SECONDS = 120 if SANITIZED else 40
-
-
-def limit():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-
 
 def hasp(world, *args, stdin=b"", code=0):
     done = subprocess.run([HASP, *args], env=world.environment(), cwd=world.root, input=stdin,
-                          capture_output=True, timeout=600, preexec_fn=limit)
+                          capture_output=True, timeout=600,
+                          preexec_fn=limit_processor_time)
     assert done.returncode == code, (done.returncode, done.stderr[-500:])
     return done.stdout
 
@@ -73,7 +66,8 @@ def test_hooks(world, where):
     assert 900 < listed.count(b"command: exit 7") < 1100
     with world.fake([[call("list_directory", {"dir_path": "."})], [{"text": "Done."}]]) as server:
         done = subprocess.run([HASP, "-p", "x"], env=world.environment(server), cwd=world.root, timeout=600,
-                              stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limit)
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              preexec_fn=limit_processor_time)
     assert (done.returncode, done.stdout) == (0, b"Done.\n"), done.stderr[-500:]
 
 
