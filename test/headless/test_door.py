@@ -74,7 +74,7 @@ def away(world):
 
 
 def run(world, *args, **options):
-    """The answer, or how it ended; within 20 seconds, on a real disk or not."""
+    """The answer, or how it ended. What hangs is a failure: after five minutes."""
     with world.fake(HELLO) as server:
         return world.command("-p", "x", *args, server=server, timeout=300, **options)
 
