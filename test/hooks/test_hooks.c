@@ -450,8 +450,10 @@ static void what_outruns_a_look_ends_with_its_hook(void **state)
 	int lock;
 
 	(void)state;
-	if (!group)
+	if (!group) {
+		print_message("No control group keeps a hook's processes together: not tested.\n");
 		return;
+	}
 	cgroup_free(group);
 	for (int i = 0; i < 5; i++) {
 		run_until_ready(command);

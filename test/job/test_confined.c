@@ -358,8 +358,10 @@ static void test_what_outruns_a_look_is_ended(void **state)
 	_cleanup_free_ char *path = mem_printf("%s/racing", bench->root);
 	_cleanup_free_ char *script = mem_printf("cd %s; ./racer race racing; sleep 60", bench->root);
 
-	if (level == SANDBOX_PATHS) /* nothing keeps them together there */
+	if (level == SANDBOX_PATHS) {
+		print_message("Nothing keeps a command's processes together here: not tested.\n");
 		return;
+	}
 	assert_int_equal(system(copy), 0);
 	for (int round = 0; round < 3; round++) {
 		struct job *job = start(bench, script);
