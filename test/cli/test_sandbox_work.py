@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real work inside the sandbox: a C project, an npm project, a git commit; and a network that is off."""
+import contextlib
 import json
 import os
 import shutil
@@ -97,8 +98,10 @@ class Listener:
             item.bind(("127.0.0.1", 0))
         self.sockets[0].listen()
         self.tcp, self.udp = [item.getsockname()[1] for item in self.sockets]
-        for run in self._accept, self._receive:
-            threading.Thread(target=run, daemon=True).start()
+        self.threads = [threading.Thread(target=run, daemon=True)
+                        for run in (self._accept, self._receive)]
+        for thread in self.threads:
+            thread.start()
 
     def _accept(self):
         while True:
@@ -113,11 +116,20 @@ class Listener:
     def _receive(self):
         while True:
             try:
-                self.arrived.append(self.sockets[1].recv(100))
+                datagram = self.sockets[1].recv(100)
             except OSError:
                 return
+            if not datagram:  # shut down; nobody here sends empty ones
+                return
+            self.arrived.append(datagram)
 
     def close(self):
+        """Ends the waiting before the numbers are used again: a restarted call would take another's."""
+        for item in self.sockets:
+            with contextlib.suppress(OSError):  # a datagram socket is not connected; it wakes all the same
+                item.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join()
         for item in self.sockets:
             item.close()
 

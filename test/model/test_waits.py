@@ -23,11 +23,14 @@ class Slow:
         self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
 
     def __enter__(self):
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
         return self
 
     def __exit__(self, *_):
         self.over.set()
+        self.listener.shutdown(socket.SHUT_RDWR)  # ends accept, before the number is used again
+        self.thread.join()
         self.listener.close()
 
     def serve(self):
