@@ -535,7 +535,9 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
-		hooks_fire(host->hooks, event, word, input, host->options.cancel, ret);
+		/* A signal ends a run, and not what is to be done at its end. */
+		hooks_fire(host->hooks, event, word, input,
+		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
 		notice(host, "hook", ret->system_message);
 	if (ret->denied) {

@@ -213,6 +213,37 @@ def test_an_end_that_takes_too_long_is_cut_short(world):
     assert b"The end took longer than hasp.endSeconds" in err
 
 
+def test_an_end_is_cut_short_though_nobody_reads_its_messages(world):
+    """Standard error is a pipe that is full."""
+    world.settings(hasp={"endSeconds": 1})
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 4096)
+    os.set_blocking(writer, True)
+    with world.fake([{"reply": [text("late")], "delay": 100}]) as server:
+        process = world.start(server, "-p", "Wait.", stderr=writer)
+        wait_for(lambda: server.requests)
+        process.terminate()
+        assert process.wait(300) in (-signal.SIGTERM, 143)
+    os.close(reader)
+    os.close(writer)
+
+
+def test_hooks_of_the_end_run_after_a_signal(world):
+    world.settings(hooks={"SessionEnd": [{"hooks": [
+        {"type": "command", "command": "sleep 0.2; cat > ended"}]}]})
+    with world.fake([{"reply": [text("late")], "delay": 100}]) as server:
+        process = world.start(server, "-p", "Wait.")
+        wait_for(lambda: server.requests)
+        process.terminate()
+        _, err = process.communicate(timeout=300)
+    assert process.returncode == 143, err
+    assert json.loads(world.read("ended"))["hook_event_name"] == "SessionEnd"
+    assert b"ended" not in err
+
+
 def test_a_signal_in_json_has_its_code(world):
     with world.fake([{"reply": [text("late")], "delay": 20}]) as server:
         process = world.start(server, "-p", "Wait.", "-o", "json")
