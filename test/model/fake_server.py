@@ -200,19 +200,24 @@ def read_request(stream):
         return None
     headers = {}
     while True:
-        field = stream.readline(65536).decode("latin-1").rstrip("\r\n")
+        field = stream.readline(65536).decode("latin-1")
         if not field:
+            return None  # cut off
+        if not field.strip():
             break
         name, _, value = field.partition(":")
         headers[name.lower()] = value.strip()
     if headers.get("transfer-encoding") == "chunked":
         raw = b""
-        while size := int(stream.readline(), 16):
+        while size := int(stream.readline() or b"0", 16):
             raw += stream.read(size)
             stream.readline()
         stream.readline()
     else:
-        raw = stream.read(int(headers.get("content-length", 0)))
+        length = int(headers.get("content-length", 0))
+        raw = stream.read(length)
+        if len(raw) < length:
+            return None  # who was killed in the middle of it has asked for nothing
     return Request(line[0], line[1], headers, raw)
 
 
