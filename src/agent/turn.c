@@ -290,30 +290,24 @@ static void publish_held(struct agent *agent, const struct model_reply *reply)
 
 /* ---- what has been sent ------------------------------------------------------------- */
 
-/* With what is really sent: an image may be left out because newer ones followed. */
-static struct sent_share compare_sendable(const struct agent *agent, const struct shaped *shaped)
+/* The request as it is really sent: an image may be left out because newer ones followed.  Valid as
+ * long as *ret_contents. */
+static struct model_request sendable_request(const struct agent *agent, const struct shaped *shaped,
+                                             json_t **ret_contents)
 {
 	struct model_request request = shaped->request;
-	json_auto_t *contents = model_sendable(agent->options.model, request.contents);
 
-	request.contents = contents;
-	return sent_compare(agent->sent, &request);
-}
-
-static void take_sendable(struct agent *agent, const struct shaped *shaped)
-{
-	struct model_request request = shaped->request;
-	json_auto_t *contents = model_sendable(agent->options.model, request.contents);
-
-	request.contents = contents;
-	sent_take(agent->sent, &request);
+	request.contents = *ret_contents = model_sendable(agent->options.model, request.contents);
+	return request;
 }
 
 /* Before it goes out. Where a hook, the limits of media, or what nobody thought of, changed what was sent, the
  * thinking that is bound to it stays here. */
 static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
-	struct sent_share share = compare_sendable(agent, shaped);
+	json_auto_t *first = NULL, *now = NULL;
+	struct model_request request = sendable_request(agent, shaped, &first);
+	struct sent_share share = sent_compare(agent->sent, &request);
 	json_t *without;
 
 	if (share.broken && shaped->request.contents == agent->history) {
@@ -327,7 +321,8 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 			shaped->request.contents = without;
 		}
 	}
-	take_sendable(agent, shaped);
+	request = sendable_request(agent, shaped, &now);
+	sent_take(agent->sent, &request);
 	if (!share.first) {
 		stats_sent(agent->stats, share.bytes, share.equal);
 		record_share(agent->options.record, (double)share.equal / (double)share.bytes);

@@ -28,8 +28,8 @@ enum { SEEN_MAX = 16 };
 struct adapter {
 	const struct diff_text *diff;
 	const struct placement *places;
-	struct witness witness;
-	struct uniform *uniform;    /* what the old lines say */
+	struct witness witness;    /* what the old lines of the whole diff say of indentation */
+	struct uniform *uniform;   /* owned; what those of each hunk do */
 	const struct lines *base;
 	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
 	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */

@@ -186,7 +186,8 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
                       struct err *err)
 {
 	_cleanup_free_ uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
-	/* A hunk that is indented otherwise, too, has no line as the file has it. */
+	/* The second look is for hunks that are indented otherwise, too, and so have no line as the
+	 * file has it. */
 	static const enum fold folds[] = { FOLD_EXACT, FOLD_COLLAPSE };
 	size_t count = 0;
 
@@ -195,6 +196,7 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 		struct line_index index;
 
 		free(mem_steal(&failure->expected));
+		failure->candidate_count = 0;
 		line_index_build(&index, base, diff, folds[i], false);
 		count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
 		list_nearest(&index, ids, count, failure);

@@ -179,36 +179,30 @@ static void pair_line(struct pairing *pairing, size_t index, char op, size_t at)
 	}
 }
 
-/* The first old line that the file has otherwise, for a message; "" if there is none. */
-static char *first_difference(const struct fixer *f, size_t h, struct patch_failure *failure)
+/* The first old line that the file has otherwise. */
+static void say_first_difference(const struct fixer *f, size_t h, struct patch_failure *failure,
+                                 struct buf *out)
 {
 	struct old_walk walk = old_walk_begin(f->diff, f->places, h);
 
 	while (old_walk_next(&walk)) {
-		_cleanup_buf_ struct buf has = BUF_INIT(4096), given = BUF_INIT(4096);
 		struct span body = line_body(lines_at(f->base, walk.base_line));
 
 		if (span_eq(body, walk.line->text))
 			continue;
-		failure->expected = mem_dup(walk.line->text.data, walk.line->text.len);
-		failure->found = mem_dup(body.data, body.len);
-		failure->found_line = walk.base_line + 1;
-		lines_show(body, walk.line->text, &has, &given);
-		return mem_printf(" First difference: line %zu of the file is `%.*s`, the diff "
-		                  "has `%.*s`.", failure->found_line, (int)has.len,
-		                  has.data ? has.data : "", (int)given.len,
-		                  given.data ? given.data : "");
+		nearest_say_difference(walk.base_line + 1, body, walk.line->text, "the diff",
+		                       failure, out);
+		return;
 	}
-	return mem_printf("%s", "");
 }
 
 static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
                          struct patch_failure *failure, struct err *err)
 {
-	_cleanup_free_ char *difference = NULL;
+	_cleanup_buf_ struct buf difference = BUF_INIT(ERR_MESSAGE_MAX);
 
 	explain_hunk(f->diff, h, failure);
-	difference = first_difference(f, h, failure);
+	say_first_difference(f, h, failure, &difference);
 	failure->diff_line = f->diff->lines[index].diff_line;
 	failure->candidates[0] = (struct patch_candidate){ f->places[h].at + 1, 0 };
 	failure->candidate_count = failure->candidates_total = 1;
@@ -216,8 +210,9 @@ static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
 	               "Invalid Diff: The provided diff content does not match the file's content. "
 	               "Hunk %zu of %zu fits line %zu only when white space is ignored, and then "
 	               "the indentation of the lines it adds cannot be told. Copy the lines with "
-	               "the file's own white space.%s",
-	               h + 1, f->diff->hunk_count, f->places[h].at + 1, difference);
+	               "the file's own white space.%.*s",
+	               h + 1, f->diff->hunk_count, f->places[h].at + 1, (int)difference.len,
+	               difference.data ? difference.data : "");
 }
 
 /* The byte-order mark is not part of the base; a diff may show it or not. One that

@@ -49,9 +49,10 @@ static void texts_release(struct texts *texts)
 	buf_release(&texts->old_text);
 	buf_release(&texts->text);
 }
+#define _cleanup_texts_ __attribute__((cleanup(texts_release)))
 
 static void hunk_texts(const struct diff_text *diff, size_t h, const char *new_ops,
-                     struct texts *ret)
+                       struct texts *ret)
 {
 	*ret = (struct texts){ BUF_INIT(LIMIT_DIFF_BYTES), BUF_INIT(LIMIT_DIFF_BYTES) };
 	append_ops(diff, h, " -", &ret->old_text);
@@ -61,7 +62,7 @@ static void hunk_texts(const struct diff_text *diff, size_t h, const char *new_o
 bool hunk_reading_unnumbered(struct diff_text *diff, bool space)
 {
 	for (size_t h = 0; h < diff->hunk_count; h++) {
-		__attribute__((cleanup(texts_release))) struct texts texts;
+		_cleanup_texts_ struct texts texts;
 		_cleanup_other_reading_ struct other_reading reading = { 0 };
 
 		hunk_texts(diff, h, "+", &texts);
@@ -76,7 +77,7 @@ bool hunk_reading_unnumbered(struct diff_text *diff, bool space)
 
 size_t hunk_reading_lone_number(const struct diff_text *diff, size_t h)
 {
-	__attribute__((cleanup(texts_release))) struct texts texts;
+	_cleanup_texts_ struct texts texts;
 	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
 	hunk_texts(diff, h, "", &texts);
@@ -86,9 +87,9 @@ size_t hunk_reading_lone_number(const struct diff_text *diff, size_t h)
 }
 
 bool hunk_reading_done(const struct lines *base, const struct diff_text *diff, size_t h,
-                    size_t *ret_line)
+                       size_t *ret_line)
 {
-	__attribute__((cleanup(texts_release))) struct texts texts;
+	_cleanup_texts_ struct texts texts;
 	_cleanup_other_reading_ struct other_reading reading = { 0 };
 	bool done;
 

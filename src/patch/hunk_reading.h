@@ -17,6 +17,6 @@ size_t hunk_reading_lone_number(const struct diff_text *diff, size_t h);
 
 /* Whether what hunk `h` does was done already; *ret_line (1-based) is where its new lines stand. */
 bool hunk_reading_done(const struct lines *base, const struct diff_text *diff, size_t h,
-                    size_t *ret_line);
+                       size_t *ret_line);
 
 #endif

@@ -259,3 +259,17 @@ void lines_show(struct span one, struct span other, struct buf *ret_one, struct 
 	show_one(one, from, closely, ret_one);
 	show_one(other, from, closely, ret_other);
 }
+
+void nearest_say_difference(size_t line, struct span body, struct span given, const char *who,
+                            struct patch_failure *failure, struct buf *out)
+{
+	_cleanup_buf_ struct buf file = BUF_INIT(4096), other = BUF_INIT(4096);
+
+	failure->expected = mem_dup(given.data, given.len);
+	failure->found = mem_dup(body.data, body.len);
+	failure->found_line = line;
+	lines_show(body, given, &file, &other);
+	buf_printf(out, " First difference: line %zu of the file is `%.*s`, %s has `%.*s`.", line,
+	           (int)file.len, file.data ? file.data : "", who, (int)other.len,
+	           other.data ? other.data : "");
+}

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "patch/patch.h"
 
 struct nearest {
 	size_t line;       /* 0-based line of the base where the first wanted line would be */
@@ -29,5 +30,10 @@ bool line_is_telling(struct span line);
 /* Appends both lines for a message, cut to a readable length from about where they differ.  Control
  * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
 void lines_show(struct span one, struct span other, struct buf *ret_one, struct buf *ret_other);
+
+/* Puts both lines into *failure, and appends a sentence: line `line` (1-based) of the file is the
+ * first that differs; `who` has the other: "the diff", "the text". */
+void nearest_say_difference(size_t line, struct span body, struct span given, const char *who,
+                            struct patch_failure *failure, struct buf *out);
 
 #endif

@@ -89,7 +89,7 @@ static bool strip_numbers(struct span text, bool space, bool in_order, struct sp
 }
 
 bool other_reading_unnumbered(struct span old_text, struct span text, bool space,
-                             struct other_reading *ret)
+                              struct other_reading *ret)
 {
 	struct span separator = { 0 }, lone = old_text;
 	size_t stripped, lines;
@@ -271,7 +271,7 @@ static bool shift_block(const struct lines *file, const struct lines *block,
 }
 
 bool other_reading_shifted(const struct lines *file, struct span old_text, struct span text,
-                          struct other_reading *ret)
+                           struct other_reading *ret)
 {
 	_cleanup_lines_ struct lines block = { 0 }, new = { 0 };
 
@@ -390,7 +390,7 @@ enum { DONE_LINES_MAX = 400 };
 enum { DONE_BYTES_MIN = 12 };
 
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
-                       struct other_reading *ret)
+                        struct other_reading *ret)
 {
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
 	struct intent intent;
@@ -418,10 +418,9 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
 /* ---- what differs ---- */
 
 void other_reading_explain(const struct lines *file, struct span old_text,
-                          struct patch_failure *failure, struct buf *out)
+                           struct patch_failure *failure, struct buf *out)
 {
 	_cleanup_lines_ struct lines wanted = { 0 };
-	_cleanup_buf_ struct buf has = BUF_INIT(4096), given = BUF_INIT(4096);
 	struct nearest near;
 	struct span line, body;
 	size_t telling = 0;
@@ -440,16 +439,11 @@ void other_reading_explain(const struct lines *file, struct span old_text,
 	if (near.differs >= wanted.count)
 		return;
 	line = line_body(lines_at(&wanted, near.differs));
-	failure->expected = mem_dup(line.data, line.len);
 	if (near.line + near.differs >= file->count) {
+		failure->expected = mem_dup(line.data, line.len);
 		buf_printf(out, " The file ends before line %zu of the text.", near.differs + 1);
 		return;
 	}
 	body = line_body(lines_at(file, near.line + near.differs));
-	failure->found = mem_dup(body.data, body.len);
-	failure->found_line = near.line + near.differs + 1;
-	lines_show(body, line, &has, &given);
-	buf_printf(out, " First difference: line %zu of the file is `%.*s`, the text has `%.*s`.",
-	           failure->found_line, (int)has.len, has.data ? has.data : "", (int)given.len,
-	           given.data ? given.data : "");
+	nearest_say_difference(near.line + near.differs + 1, body, line, "the text", failure, out);
 }

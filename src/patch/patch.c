@@ -3,13 +3,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "diff/unified.h"
 #include "patch/fix.h"
-#include "patch/locate.h"
 #include "patch/hunk_reading.h"
+#include "patch/locate.h"
 #include "patch/parse.h"
 #include "patch/strict.h"
 
@@ -148,16 +149,33 @@ static bool stands_where_listed(const struct diff_text *listed, const struct pat
 	return true;
 }
 
+/* Begins a plan anew; what it says of claims stays. */
+static void plan_again(struct patch_plan *plan)
+{
+	struct patch_plan empty;
+
+	plan_begin(&empty);
+	memcpy(empty.note, plan->note, sizeof(empty.note));
+	patch_plan_release(plan);
+	*plan = empty;
+}
+
+static void plan_say(struct patch_plan *plan, const char *sentence)
+{
+	size_t len = strlen(plan->note);
+
+	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
+}
+
 static bool plan_without_numbers(const struct lines *base, struct span diff_bytes, bool space,
-                            const struct patch_options *options, struct patch_plan *plan)
+                                 const struct patch_options *options, struct patch_plan *plan)
 {
 	struct patch_failure failure = { 0 };
 	struct diff_text listed, diff;
 	struct err ignored = ERR_INIT;
 	bool ok;
 
-	patch_plan_release(plan);
-	plan_begin(plan);
+	plan_again(plan);
 	if (!diff_text_parse(diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
 	ok = hunk_reading_unnumbered(&diff, space) &&
@@ -168,9 +186,8 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 		diff_text_release(&listed);
 	}
 	if (ok)
-		snprintf(plan->note, sizeof(plan->note),
-		         "The line numbers in front of the lines were taken off: they are not in "
-		         "the file.");
+		plan_say(plan, "The line numbers in front of the lines were taken off: they are "
+		               "not in the file.");
 	diff_text_release(&diff);
 	patch_failure_release(&failure);
 	return ok;
@@ -191,6 +208,7 @@ static bool plan_already(const struct lines *base, struct span diff_bytes,
                          struct err *err)
 {
 	size_t line, first = 0, done = 0, count, diff_line;
+	_cleanup_free_ char *sentence = NULL;
 	struct err ignored = ERR_INIT;
 	struct diff_text diff;
 
@@ -210,12 +228,11 @@ static bool plan_already(const struct lines *base, struct span diff_bytes,
 	diff_text_release(&diff);
 	if (!count || done < count)
 		return false;
-	patch_plan_release(plan);
-	plan_begin(plan);
+	plan_again(plan);
 	plan->already = true;
-	snprintf(plan->note, sizeof(plan->note),
-	         "The old lines are not in the file, and the new ones already are, at line %zu.",
-	         first);
+	sentence = mem_printf("The old lines are not in the file, and the new ones already are, at "
+	                      "line %zu.", first);
+	plan_say(plan, sentence);
 	return true;
 }
 

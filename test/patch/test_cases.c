@@ -12,6 +12,7 @@
  * In all texts "\r" at the end of a line stands for CR, "\c" for "no newline here",
  * "\_" for a space that editors would strip, "\u{XXXX}" for a character.
  * "#### settled WORD" and "#### matched WORD" check every hunk's report;
+ * "#### note WORDS" is what the plan's note must have; it may be given several times.
  * "#### bom" says that the file has a byte-order mark.
  */
 #include <setjmp.h>
@@ -29,6 +30,7 @@ struct patch_case {
 	struct buf base, diff, result;
 	char *refused;  /* code, or NULL */
 	char *settled, *matched;
+	char *notes[2];
 	bool bom;
 };
 
@@ -127,6 +129,8 @@ static void load_cases(const char *path)
 			current->settled = word(span_skip(title, 8));
 		else if (span_starts(title, SPAN("matched ")))
 			current->matched = word(span_skip(title, 8));
+		else if (span_starts(title, SPAN("note ")))
+			current->notes[current->notes[0] != NULL] = word(span_skip(title, 5));
 		else if (span_starts(title, SPAN("refused "))) {
 			current->refused = word(span_skip(title, 8));
 			section = &current->result;
@@ -140,6 +144,8 @@ static void load_cases(const char *path)
 
 static void check_reports(const struct patch_case *c, const struct patch_plan *plan)
 {
+	for (size_t i = 0; i < ARRAY_LEN(c->notes) && c->notes[i]; i++)
+		assert_non_null(strstr(plan->note, c->notes[i]));
 	for (size_t h = 0; h < plan->hunk_count; h++) {
 		if (c->settled)
 			assert_string_equal(patch_settled_name(plan->hunks[h].settled), c->settled);
@@ -166,7 +172,8 @@ static void check_refusal(const struct patch_case *c, const struct err *err)
 static void run_case(void **state)
 {
 	const struct patch_case *c = *state;
-	struct patch_options options = { .base_has_bom = c->bom };
+	struct patch_options options = { .base_has_bom = c->bom, .path = c->notes[0] ? "f" : NULL,
+		                         .exists = c->notes[0] };
 	struct patch_failure failure;
 	struct patch_plan plan = { 0 };
 	struct err err = ERR_INIT;
@@ -209,6 +216,8 @@ int main(int argc, char **argv)
 		free(cases[i].refused);
 		free(cases[i].settled);
 		free(cases[i].matched);
+		for (size_t k = 0; k < ARRAY_LEN(cases[i].notes); k++)
+			free(cases[i].notes[k]);
 		buf_release(&cases[i].base);
 		buf_release(&cases[i].diff);
 		buf_release(&cases[i].result);
