@@ -11,6 +11,7 @@ The first build's jobs run while the second is made.
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -23,9 +24,12 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_server import PYTHON, PytestServer
+
 TOP = Path(__file__).resolve().parents[2]
 # Meson looks for ccache by itself only where CC is not given.
 CACHE = "ccache " if shutil.which("ccache") else ""
+PYTEST = [PYTHON, "-m", "pytest"]  # begins the jobs that a server of such starts
 BUILDS = {
     "c": ("build", {}, []),
     "san": ("build-san", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
@@ -150,7 +154,7 @@ def py_jobs(reports, build_jobs):
             continue
         name = "py/" + folder.relative_to(TOP / "test").as_posix()
         report = report_file(reports, name)
-        argv = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        argv = [*PYTEST, "-q", "-p", "no:cacheprovider",
                 "--junitxml", report, "--basetemp", folder_of(report), str(folder)]
         jobs.append(Job(name, argv, PY_ENV, str(TOP), MOST_SECONDS, False, report))
     return jobs
@@ -183,12 +187,40 @@ def count_junit(report, code):
     return max(0, total - bad), bad
 
 
-def run(job):
-    """Runs one job in a session of its own, so that a time-out ends all its processes."""
+class Started:
+    """A process in a session of its own."""
+
+    def __init__(self, job, output):
+        process = subprocess.Popen(job.argv, cwd=job.cwd, env=dict(os.environ, **job.env),
+                                   stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        self.process, self.pid = process, process.pid
+
+    def wait(self):
+        """Its exit code and seconds of processors. Until then its number is its own."""
+        _, status, used = os.wait4(self.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode, used.ru_utime + used.ru_stime
+
+
+class StartedByServer:
+    """The same for a job of pytest, as the server's child."""
+
+    def __init__(self, job, output, server):
+        self.server = server
+        self.pid = server.start(job.argv[len(PYTEST):], dict(os.environ, **job.env), job.cwd, output)
+
+    def wait(self):
+        return self.server.reap(self.pid)
+
+
+def run(job, server):
+    """Runs one job; a time-out ends all its processes."""
     start = time.monotonic()
-    process = subprocess.Popen(job.argv, cwd=job.cwd, env=dict(os.environ, **job.env),
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True)
+    output, theirs = os.pipe()
+    is_pytest = job.argv[:len(PYTEST)] == PYTEST
+    process = StartedByServer(job, theirs, server) if is_pytest else Started(job, theirs)
+    os.close(theirs)
     late = threading.Event()
 
     def end_it():
@@ -197,19 +229,20 @@ def run(job):
 
     timer = threading.Timer(job.seconds, end_it)
     timer.start()
-    raw = process.stdout.read()
-    process.stdout.close()
+    with open(output, "rb") as stream:
+        raw = stream.read()
     # What it left in the background may have closed its output: the end is that of the process.
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    ended = os.pidfd_open(process.pid)
+    select.select([ended], [], [])
+    os.close(ended)
     timer.cancel()
     timer.join()
-    _, status, used = os.wait4(process.pid, 0)
-    code = process.returncode = os.waitstatus_to_exitcode(status)
+    code, cpu = process.wait()
     note = "\nended after %d s" % job.seconds if late.is_set() else ""
     output = raw.decode("utf-8", "replace") + note
     passed, failed = count_junit(job.report, code) if job.report else count_tap(output, code)
     return Outcome(passed, failed + (1 if note and not failed else 0), output,
-                   time.monotonic() - start, used.ru_utime + used.ru_stime)
+                   time.monotonic() - start, cpu)
 
 
 def excerpt(output, head=60, tail=60):
@@ -228,7 +261,8 @@ def weight(job):
 class Board:
     """Hands out jobs to threads, the longest first, and prints what came of them."""
 
-    def __init__(self):
+    def __init__(self, server):
+        self.server = server  # of pytest
         self.waiting = []
         self.growing = True  # there may be more jobs
         self.total = self.done = self.passed = self.failed = 0
@@ -261,7 +295,7 @@ class Board:
 
     def work(self, alone):
         while (job := self.take(alone)) is not None:
-            self.report(job, run(job))
+            self.report(job, run(job, self.server))
             if job.report:  # rm: tests leave trees too deep for Python's own
                 subprocess.run(["rm", "-rf", folder_of(job.report)])
 
@@ -304,8 +338,8 @@ def jobs_of(kind, words, reports):
     return [job for job in jobs if is_wanted(job, words)]
 
 
-def run_all(words, reports):
-    board = Board()
+def run_all(words, reports, server):
+    board = Board(server)
     threads = [threading.Thread(target=board.work, args=(False,))
                for _ in range((os.cpu_count() or 2) + MORE_JOBS)]
     for thread in threads:
@@ -346,7 +380,9 @@ def main(words):
                 print("\n".join(job.name for job in jobs_of(kind, [], reports)))
             return 0
         start = time.monotonic()
-        board = run_all(words, reports)
+        server = PytestServer(str(Path(reports) / "compiled"))
+        board = run_all(words, reports, server)
+        server.close()
     finally:
         subprocess.run(["rm", "-rf", reports])
     if not board.total and not board.failed:

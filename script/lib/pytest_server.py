@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts pytest without importing it each time: one process that has, and forks for each job.
+
+    server = PytestServer(folder)              # for compiled modules, which all jobs share
+    pid = server.start(argv, env, cwd, output) # argv as after "python3 -m pytest"; output: a descriptor
+    ...                                        # it may be killed, and its end seen with a pidfd
+    status, cpu = server.reap(pid)             # until then its number is its own
+
+A job leads a session, as a program started by itself does, and ends as one: threads are waited for, and what is to
+be done at exit is done.  Imported before are pytest and the standard library only, nothing of the tests.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+PYTHON = "/usr/bin/python3"
+LARGEST = 1 << 20  # bytes of a request: mostly the environment
+
+
+class PytestServer:
+    def __init__(self, folder):
+        self.lock = threading.Lock()
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.socket, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LARGEST)
+        with theirs:
+            self.process = subprocess.Popen(
+                [PYTHON, __file__, str(theirs.fileno()), folder], pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    def _ask(self, question, descriptors=()):
+        with self.lock:
+            socket.send_fds(self.socket, [json.dumps(question).encode()], list(descriptors))
+            answer = self.socket.recv(LARGEST)
+        if not answer:
+            raise RuntimeError("the server of pytest has ended")
+        return json.loads(answer)
+
+    def start(self, argv, env, cwd, output):
+        return self._ask({"argv": argv, "env": env, "cwd": cwd}, [output])
+
+    def reap(self, pid):
+        """Its exit status, or less a signal, and its seconds of processors with what it waited for."""
+        return self._ask({"reap": pid})
+
+    def close(self):
+        self.socket.close()
+        self.process.wait()
+
+
+def become_job(request, output):
+    """In the child: what a new process would find."""
+    os.setsid()
+    for fd in (1, 2):
+        os.dup2(output, fd)
+    os.close(output)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.path[0] = request["cwd"]
+    sys.dont_write_bytecode, sys.pycache_prefix = False, sys.argv[2]
+    sys.argv = [sys.modules["pytest"].__file__.replace("__init__", "__main__"), *request["argv"]]
+
+
+def serve(connection):
+    """Returns in each child, with True; and where there are no more requests, with False."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(connection, LARGEST, 1)
+        if not data:
+            return False
+        request = json.loads(data)
+        if "reap" in request:
+            _, status, used = os.wait4(request["reap"], 0)
+            answer = [os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]
+        else:
+            answer = os.fork()
+            if answer == 0:
+                connection.close()
+                become_job(request, descriptors[0])
+                return True
+            os.close(descriptors[0])
+        connection.send(json.dumps(answer).encode())
+
+
+def main():
+    import pytest
+    import _pytest.config
+    _pytest.config.get_config()  # imports its own plugins
+    import _pytest.junitxml  # noqa: F401
+    import concurrent.futures, ctypes, http.server, queue, ssl, urllib.request, xml.etree.ElementTree  # noqa: F401,E401
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        is_job = serve(connection)
+    return pytest.console_main() if is_job else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
