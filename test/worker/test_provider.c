@@ -442,7 +442,7 @@ static void *append_one(void *data)
 {
 	struct hand *hand = data;
 	struct edit_options options = { 0 };
-	char text[32];
+	char text[32] = "";
 	const struct change change = { .kind = CHANGE_UPDATE, .path = "list",
 		                       .old_text = SPAN("end"), .text = span_of(text, 0) };
 	struct change own = change;
