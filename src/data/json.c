@@ -26,14 +26,16 @@ static json_t *escaped_text(struct span text)
 	return string ? string : json_null();
 }
 
+json_t *json_utf8(struct span text)
+{
+	json_t *string = json_stringn_nocheck(text.data ? text.data : "", text.len);
+
+	return string ? string : json_null();
+}
+
 json_t *json_text(struct span text)
 {
-	json_t *string;
-
-	if (!utf8_valid(text))
-		return escaped_text(text);
-	string = json_stringn_nocheck(text.data ? text.data : "", text.len);
-	return string ? string : json_null();
+	return utf8_valid(text) ? json_utf8(text) : escaped_text(text);
 }
 
 json_t *json_cstr(const char *str)

@@ -70,6 +70,8 @@ bool json_print_string(struct buf *out, struct span text);
 
 /* A string of any bytes: well-formed UTF-8 as it is, other bytes as "\xNN". */
 json_t *json_text(struct span text);
+/* A string of what is known to be well-formed UTF-8, and so is not looked through for it. */
+json_t *json_utf8(struct span text);
 json_t *json_cstr(const char *str); /* NULL gives null */
 /* A path as name_show (base/name.h) has it, which name_read reads; NULL gives null. */
 json_t *json_name(const char *path);

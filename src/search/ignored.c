@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -16,10 +17,14 @@ static bool nothing_counts(const struct workspace *ws, const struct walk_rules *
 		return false;
 	if (rules->no_gemini_ignore)
 		return true;
-	for (size_t i = 0; i < workspace_root_count(ws); i++)
-		if (faccessat(workspace_root_fd(ws, i), ".geminiignore", F_OK,
-		              AT_SYMLINK_NOFOLLOW) == 0)
+	/* Asked before every read. For faccessat the kernel makes credentials of their own. */
+	for (size_t i = 0; i < workspace_root_count(ws); i++) {
+		int root = workspace_root_fd(ws, i);
+		struct stat st;
+
+		if (fstatat(root, ".geminiignore", &st, AT_SYMLINK_NOFOLLOW) == 0)
 			return false;
+	}
 	return true;
 }
 

@@ -127,7 +127,7 @@ static enum outcome take_over(struct stage *stage, int fd, const struct stat *st
 	struct stat out;
 
 	if (!copy_content(fd, stage->fd) ||
-	    !attributes_copy(fd, stat, stage->fd, stage->leaf, &ignored) ||
+	    !attributes_copy(fd, stat, stage->fd, stage->leaf, NULL, &ignored) ||
 	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
 		return OUTCOME_FAILED;
 	linger();

@@ -126,7 +126,7 @@ static bool copy_xattrs(int from, int to, const char *path, bool *acl, struct er
 }
 
 bool attributes_copy(int from, const struct stat *stat, int to, const char *path,
-                     struct err *err)
+                     struct stat *was, struct err *err)
 {
 	const mode_t bits = 07777, special = S_ISUID | S_ISGID;
 	bool acl = false, chown_needed;
@@ -134,6 +134,8 @@ bool attributes_copy(int from, const struct stat *stat, int to, const char *path
 
 	if (fstat(to, &now) < 0)
 		return err_set_errno(err, errno, "Cannot examine the new %s", path);
+	if (was)
+		*was = now;
 	chown_needed = now.st_uid != stat->st_uid || now.st_gid != stat->st_gid;
 	if (chown_needed && fchown(to, now.st_uid == stat->st_uid ? (uid_t)-1 : stat->st_uid,
 	                           now.st_gid == stat->st_gid ? (gid_t)-1 : stat->st_gid) < 0)

@@ -15,8 +15,8 @@
 
 /* Gives the file open as `to` what the one open as `from` has; `stat` is the latter's. `path`
  * is for messages.  Works whatever was already copied. Call it after the content
- * is written: a write clears set-user-id. */
+ * is written: a write clears set-user-id.  *was (may be NULL) gets the stat of `to` before. */
 bool attributes_copy(int from, const struct stat *stat, int to, const char *path,
-                     struct err *err);
+                     struct stat *was, struct err *err);
 
 #endif

@@ -216,6 +216,17 @@ static void open_utf8(struct span raw, const struct encoding_guess *guess, struc
 	lines_index(&doc->lines, span_skip(raw, guess->bom_bytes));
 }
 
+bool document_decode_utf8(struct span raw, struct document *ret)
+{
+	struct encoding_guess guess;
+
+	if (!encoding_sniff_utf8(raw, &guess))
+		return false;
+	open_utf8(raw, &guess, ret);
+	count_endings(ret);
+	return true;
+}
+
 /* ---- refusals ----------------------------------------------------------- */
 
 static bool refuse_binary(struct span raw, struct err *err)

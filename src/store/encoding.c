@@ -400,14 +400,21 @@ static bool sniff_mark(struct span raw, struct encoding_guess *guess)
 	return false;
 }
 
+bool encoding_sniff_utf8(struct span raw, struct encoding_guess *ret)
+{
+	*ret = (struct encoding_guess){ .kind = ENCODING_UTF8 };
+	if (raw.len && sniff_mark(raw, ret))
+		return ret->kind == ENCODING_UTF8 && !control_rich(raw, 10);
+	add_name(ret, "UTF-8");
+	return !raw.len || (!memchr(raw.data, '\0', raw.len) && utf8_valid(raw) &&
+	                    !control_rich(raw, 10) && !has_designation(raw));
+}
+
 void encoding_sniff(struct span raw, struct encoding_guess *ret)
 {
-	*ret = (struct encoding_guess){ .kind = ENCODING_BINARY };
-	if (!raw.len) {
-		ret->kind = ENCODING_UTF8;
-		add_name(ret, "UTF-8");
+	if (encoding_sniff_utf8(raw, ret))
 		return;
-	}
+	*ret = (struct encoding_guess){ .kind = ENCODING_BINARY };
 	if (sniff_mark(raw, ret)) {
 		if (ret->names[0][4] == '8' && control_rich(raw, 10))
 			ret->kind = ENCODING_BINARY;

@@ -87,11 +87,13 @@ static void tell(const struct contest *contest, enum commit_point point)
 static enum verdict compare_content(const struct contest *contest)
 {
 	struct span rest = contest->base->content;
-	_cleanup_free_ char *block = mem_piece();
+	/* One byte more than there should be: what was appended shows. */
+	size_t size = rest.len < MEM_PIECE_BYTES ? rest.len + 1 : MEM_PIECE_BYTES;
+	_cleanup_free_ char *block = mem_alloc(1, size);
 	off_t at = 0;
 
 	for (;;) {
-		ssize_t n = pread(contest->fd, block, MEM_PIECE_BYTES, at);
+		ssize_t n = pread(contest->fd, block, size, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -104,7 +106,7 @@ static enum verdict compare_content(const struct contest *contest)
 		rest = span_skip(rest, (size_t)n);
 		at += n;
 		/* A short read of a regular file is its end. */
-		if ((size_t)n < MEM_PIECE_BYTES && rest.len == 0)
+		if ((size_t)n < size && rest.len == 0)
 			return VERDICT_SAME;
 	}
 }
@@ -132,18 +134,12 @@ static enum verdict verify_name(const struct contest *contest)
 	return compare_name(contest, contest->stage->leaf, &now);
 }
 
-/* Before: nobody is writing, and nothing was written. */
+/* Before: nobody is writing, and nothing was written.  Whether it still has its name is looked
+ * at last, by the attempt. */
 static enum verdict verify_before(struct contest *contest)
 {
-	enum verdict verdict;
-
 	contest->lease = contest->how->no_lease ? LEASE_NONE : lease_take(contest->fd);
-	if (contest->lease == LEASE_BUSY)
-		return VERDICT_BUSY;
-	verdict = verify_name(contest);
-	if (verdict == VERDICT_SAME)
-		verdict = compare_content(contest);
-	return verdict;
+	return contest->lease == LEASE_BUSY ? VERDICT_BUSY : compare_content(contest);
 }
 
 /* Nobody has opened it for writing since verify_before, or at least nothing was written. */
@@ -231,7 +227,7 @@ static void follow_attributes(struct contest *contest, const struct stat *out)
 	if (out->st_mode != copied->st_mode || out->st_uid != copied->st_uid ||
 	    out->st_gid != copied->st_gid)
 		attributes_copy(contest->base->fd, out, contest->stage->fd,
-		                contest->base->place.path, &ignored);
+		                contest->base->place.path, NULL, &ignored);
 }
 
 /* Without RENAME_EXCHANGE: what is renamed over cannot be looked at any more, so all

@@ -2,6 +2,7 @@
 #include "store/folder_cache.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct slot {
 	dev_t dev;
 	ino_t ino; /* 0: empty */
 	struct timespec mtime;
-	time_t read_at; /* CLOCK_MONOTONIC */
+	int64_t until_ms; /* CLOCK_MONOTONIC_COARSE */
 };
 
 struct own_name {
@@ -39,12 +40,12 @@ struct folder_cache {
 	struct own_file files[FILES]; /* by inode number */
 };
 
-static time_t now_seconds(void)
+static int64_t tick_ms(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
 static struct slot *slot_of(struct folder_cache *cache, const struct stat *folder)
@@ -55,7 +56,7 @@ static struct slot *slot_of(struct folder_cache *cache, const struct stat *folde
 static bool is_for(const struct slot *slot, const struct stat *folder)
 {
 	return slot->ino == folder->st_ino && slot->dev == folder->st_dev &&
-	       now_seconds() - slot->read_at <= FOLDER_CACHE_SECONDS;
+	       tick_ms() < slot->until_ms;
 }
 
 struct folder_cache *folder_cache_new(void)
@@ -86,15 +87,23 @@ bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder)
 	return known;
 }
 
-void folder_cache_note(struct folder_cache *cache, const struct stat *folder, bool again)
+void folder_cache_note_read(struct folder_cache *cache, const struct stat *folder, size_t names)
+{
+	int64_t until_ms = tick_ms() + (names > FOLDER_CACHE_LARGE_NAMES ? FOLDER_CACHE_LARGE_MS
+	                                                                : FOLDER_CACHE_MS);
+
+	pthread_mutex_lock(&cache->lock);
+	*slot_of(cache, folder) = (struct slot){ folder->st_dev, folder->st_ino, folder->st_mtim,
+		                                 until_ms };
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void folder_cache_note_change(struct folder_cache *cache, const struct stat *folder)
 {
 	struct slot *slot = slot_of(cache, folder);
 
 	pthread_mutex_lock(&cache->lock);
-	if (!again)
-		*slot = (struct slot){ folder->st_dev, folder->st_ino, folder->st_mtim,
-			               now_seconds() };
-	else if (is_for(slot, folder))
+	if (is_for(slot, folder))
 		slot->mtime = folder->st_mtim;
 	pthread_mutex_unlock(&cache->lock);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commits remember of a workspace: which large folders were lately found free of litter, so that not
+/* What commits remember of a workspace: which folders were lately found free of litter, so that not
  * each commit reads them; which litter is of commits that are under way here, so that it is not taken for
  * a dead writer's and opened; which files the last commits here have put in place, so that their changes
  * are not taken for somebody else's (adopt.h).
  *
- * What is known of a folder holds while the folder's mtime is as it was, and for FOLDER_CACHE_SECONDS at most:
- * a time stamp can hide a change in the same clock tick, and what another process left while we
- * were at work ourselves.  One per workspace; threads may share it.  Internal to store/.
+ * What is known of a folder holds while the folder's mtime is as it was, and for a second at
+ * most, or ten if there is much to be read: a time stamp can hide a change in the same clock tick,
+ * and what another process left while we were at work ourselves.  One per workspace; threads may
+ * share it.  Internal to store/.
  */
 #ifndef HASP_STORE_FOLDER_CACHE_H
 #define HASP_STORE_FOLDER_CACHE_H
@@ -17,7 +18,11 @@
 
 #include "base/sha256.h"
 
-enum { FOLDER_CACHE_SECONDS = 10 };
+enum {
+	FOLDER_CACHE_MS = 1000,
+	FOLDER_CACHE_LARGE_MS = 10000,
+	FOLDER_CACHE_LARGE_NAMES = 100, /* more than these are much to be read */
+};
 
 struct folder_cache;
 
@@ -27,8 +32,10 @@ void folder_cache_free(struct folder_cache *cache); /* NULL is fine */
 /* Whether the folder with this stat is known to be clean. */
 bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder);
 
-/* Notes that it is clean: just read, or (`again`) only changed by us since it was. */
-void folder_cache_note(struct folder_cache *cache, const struct stat *folder, bool again);
+/* Notes that it is clean: just read, with so many names. */
+void folder_cache_note_read(struct folder_cache *cache, const struct stat *folder, size_t names);
+/* If it was known to be clean: so it still is, changed by us alone. */
+void folder_cache_note_change(struct folder_cache *cache, const struct stat *folder);
 
 /* A name that a commit of this process has given to a temporary (litter.h), until it is done: recovery
  * passes over it, as it would after opening it and finding it locked.  The names are unique enough

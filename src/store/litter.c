@@ -7,7 +7,10 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/mem.h"
+
 static const char head[] = ".hasp-";
+static const char digits[] = "0123456789abcdef";
 
 /* Offsets in the name: ".hasp-K-" L "-" O "-" N "-" R. */
 enum {
@@ -37,18 +40,24 @@ void litter_init(struct litter *litter, enum litter_kind kind, const char *leaf,
 
 static void put_key(char *at, const unsigned char key[static LITTER_KEY_SIZE])
 {
-	for (int i = 0; i < LITTER_KEY_SIZE; i++)
-		snprintf(at + 2 * i, 3, "%02x", key[i]);
+	for (int i = 0; i < LITTER_KEY_SIZE; i++) {
+		at[2 * i] = digits[key[i] >> 4];
+		at[2 * i + 1] = digits[key[i] & 15];
+	}
 }
 
-/* Not secret, only different: a stranger who guesses it makes us ask again. */
+/* Not secret, only different: a stranger who guesses it makes us ask again, and a forked child,
+ * which has the same in store, takes the next. */
 static uint32_t random_part(void)
 {
+	static _Thread_local uint32_t store[64];
+	static _Thread_local unsigned left;
 	struct timespec now;
-	uint32_t value;
 
-	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) == (ssize_t)sizeof(value))
-		return value;
+	if (!left && getrandom(store, sizeof(store), GRND_NONBLOCK) == (ssize_t)sizeof(store))
+		left = ARRAY_LEN(store);
+	if (left)
+		return store[--left];
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec << 20;
 }
@@ -71,7 +80,6 @@ void litter_format(const struct litter *litter, char name[static LITTER_NAME_SIZ
 
 static int digit(char c)
 {
-	static const char digits[] = "0123456789abcdef";
 	const char *at = c ? strchr(digits, c) : NULL;
 
 	return at ? (int)(at - digits) : -1;

@@ -12,7 +12,6 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "store/document.h"
 #include "store/media.h"
 #include "store/read_stream.h"
@@ -142,14 +141,6 @@ static bool is_media_after_all(const struct snapshot *snap, const struct documen
 
 /* ---- the two ways to the bytes ------------------------------------------ */
 
-/* Whether the content is what document_decode and the rest take for text without asking a
- * library that has to be loaded first. */
-static bool is_plain_text(struct span content)
-{
-	return (content.len == 0 || !memchr(content.data, '\0', content.len)) &&
-	       utf8_valid(content) && !media_looks_textual(content);
-}
-
 /* Nothing is looked for in the bytes, so they cost one copy and their hash. */
 static bool read_bytes(const struct workspace *ws, const struct read_request *request,
                        size_t max_bytes, struct read_result *ret, struct err *err)
@@ -174,6 +165,14 @@ static bool not_at_once(struct read_result *ret, struct err *err)
 	return err_set(err, ERR_BUSY, "The file cannot be read at once.");
 }
 
+/* What no library has to be loaded for. */
+static bool decode_at_once(const struct snapshot *snap, const struct read_request *request,
+                       struct document *ret)
+{
+	return !request->encoding && !media_looks_textual(snap->content) &&
+	       document_decode_utf8(snap->content, ret);
+}
+
 static bool read_whole(const struct workspace *ws, const struct read_request *request,
                        size_t max_bytes, struct read_result *ret, struct err *err)
 {
@@ -187,14 +186,13 @@ static bool read_whole(const struct workspace *ws, const struct read_request *re
 		return false;
 	if (!snap.exists)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", snap.place.path);
-	if (request->at_once && !is_plain_text(snap.content))
+	if (request->at_once && !decode_at_once(&snap, request, &doc))
 		return not_at_once(ret, err);
 	set_state(ret, snap.place.path, &snap.sha256, snap.content.len);
-	if (!document_decode(snap.content, request->encoding, &doc, &binary, err)) {
+	if (!request->at_once &&
+	    !document_decode(snap.content, request->encoding, &doc, &binary, err)) {
 		if (!binary)
 			return false;
-		if (request->at_once)
-			return not_at_once(ret, err);
 		media_identify(snap.content, snap.place.path, &media);
 		*err = (struct err)ERR_INIT;
 		return read_other(snap.content, &media, request, ret, err);

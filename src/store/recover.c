@@ -22,7 +22,7 @@
 
 /* A stranger can fill a folder with what looks like litter: what one recovery does is
  * bounded, the next one goes on. */
-enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64, SMALL_FOLDER = 100 };
+enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64 };
 
 struct recovery {
 	struct folder_cache *clean; /* knows our own; or NULL */
@@ -296,9 +296,8 @@ int recover_open(const struct place *place)
 	known = place->clean && fstat(readable, &stat) == 0;
 	if (known && folder_cache_knows(place->clean, &stat))
 		return readable;
-	if (recover_readable(readable, &search, &removed) && known && !search.found &&
-	    search.names > SMALL_FOLDER)
-		folder_cache_note(place->clean, &stat, false);
+	if (recover_readable(readable, &search, &removed) && known && !search.found)
+		folder_cache_note_read(place->clean, &stat, search.names);
 	return readable;
 }
 
@@ -307,5 +306,5 @@ void recover_note(const struct place *place, int readable)
 	struct stat stat;
 
 	if (place->clean && readable >= 0 && fstat(readable, &stat) == 0)
-		folder_cache_note(place->clean, &stat, true);
+		folder_cache_note_change(place->clean, &stat);
 }

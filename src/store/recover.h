@@ -20,7 +20,7 @@
  * process's own commits have under way is known without opening it (folder_cache.h).
  * What is "other" and cannot be put back is removed when a newer file has the name (x), or stays (d, names above 180 bytes).
  * Every commit first recovers the folder that it is about to write in; that costs one reading
- * of the folder (of a large one, not each time: folder_cache.h).
+ * of the folder, once a second at most (folder_cache.h).
  */
 #ifndef HASP_STORE_RECOVER_H
 #define HASP_STORE_RECOVER_H
@@ -36,8 +36,8 @@ bool recover_folder(int folder, size_t *ret_removed, struct err *err);
 struct place;
 
 /* The same for a place's folder, before a commit there; returns the folder opened for reading
- * (to be locked and synced), or -1 when it cannot be.  Folders of more than some hundred names
- * are not read again while folder_cache.h knows them to be clean. */
+ * (to be locked and synced), or -1 when it cannot be.  A folder that folder_cache.h knows to be
+ * clean is not read. */
 int recover_open(const struct place *place);
 
 /* After the commit: what has changed in the folder since recover_open is our doing. */

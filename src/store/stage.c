@@ -223,10 +223,12 @@ static bool write_pieces(struct stage *stage, const struct snapshot *base,
 static bool copy_attributes(struct stage *stage, const struct snapshot *base, struct err *err)
 {
 	if (!base->exists)
-		return true;
+		return fstat(stage->fd, &stage->stat) == 0 ||
+		       err_set_errno(err, errno, "Cannot examine the new %s", base->place.path);
 	if (fstat(base->fd, &stage->old_stat) < 0)
 		return err_set_errno(err, errno, "Cannot examine %s", base->place.path);
-	return attributes_copy(base->fd, &stage->old_stat, stage->fd, base->place.path, err);
+	return attributes_copy(base->fd, &stage->old_stat, stage->fd, base->place.path,
+	                       &stage->stat, err);
 }
 
 bool stage_sync(int fd)
@@ -256,8 +258,6 @@ bool stage_write(struct stage *stage, const struct snapshot *base, const struct 
 		commit_waits(&how->options);
 	if (how->options.durability == DURABILITY_FULL && !stage_sync(stage->fd))
 		return err_set_errno(err, errno, "Cannot write %s to the disk", base->place.path);
-	if (fstat(stage->fd, &stage->stat) < 0)
-		return err_set_errno(err, errno, "Cannot examine the new %s", base->place.path);
 	if (how->at)
 		how->at(COMMIT_STAGED, how->data);
 	return true;

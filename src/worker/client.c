@@ -764,9 +764,16 @@ bool client_takes_fds(const struct client *client)
 bool client_alive(struct client *client)
 {
 	struct pollfd fd = { .fd = client->wire.read_fd, .events = POLLIN };
+	bool awaited;
 
 	if (client->failed_hint)
 		return false;
+	/* Whoever reads for those that wait finds out. */
+	pthread_mutex_lock(&client->lock);
+	awaited = client->pending != NULL;
+	pthread_mutex_unlock(&client->lock);
+	if (awaited)
+		return true;
 	if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR)))
 		return true;
 	pthread_mutex_lock(&client->lock);

@@ -29,7 +29,7 @@ static json_t *continuation(const struct read_request *request, const struct rea
 static void put_text(json_t *file, const struct read_request *request,
                      const struct read_result *read)
 {
-	json_object_set_new(file, "content", json_text(buf_view(&read->content)));
+	json_object_set_new(file, "content", json_utf8(buf_view(&read->content)));
 	json_object_set_new(file, "total_lines", json_size(read->total_lines));
 	json_object_set_new(file, "start_line", json_size(read->first_line));
 	json_object_set_new(file, "end_line", json_size(read->last_line));
