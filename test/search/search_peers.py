@@ -106,8 +106,16 @@ def _relative(path):
 
 def _add_match(lines, data):
     """A match may span several lines; where it begins is known of the first."""
-    raw = _bytes(data["lines"])
     first = data["submatches"][0] if data["submatches"] else None
+    text = data["lines"].get("text", "")
+    if text.isascii() and "\n" not in text[:-1]:  # most are, and characters are bytes
+        body = text[:-1].removesuffix("\r") if text.endswith("\n") else text
+        start, end = (first["start"], first["end"]) if first else (None, None)
+        if text:
+            lines.setdefault(data["line_number"],
+                             Line(True, body, start, first and min(end, max(start, len(body)))))
+            return
+    raw = _bytes(data["lines"])
     for i, one in enumerate(re.split(rb"(?<=\n)(?=.)", raw, flags=re.S) or [b""]):
         body = re.sub(rb"\r?\n\Z", b"", one)
         start = end = None
@@ -119,11 +127,17 @@ def _add_match(lines, data):
                          Line(True, body.decode("utf-8", "replace"), start, end))
 
 
+def _with_one_match(row):
+    """A line's JSON without all but its first match: no more is compared, and some have hundreds.  What is looked
+    for is in no text, whose quotes are escaped."""
+    end = row.find(b'},{"match":', row.find(b'"submatches":['))
+    return row if end < 0 else row[:end] + b"}]}}"
+
+
 def rg_search(tree, options, pattern):
     found = {}
     output = _rg(tree, ["--json", *options, "-e", pattern, "./"])
-    for row in output.splitlines():
-        event = json.loads(row)
+    for event in json.loads(b"[" + b",".join(map(_with_one_match, output.splitlines())) + b"]"):
         data = event["data"]
         if event["type"] == "begin":
             found[_relative(data["path"])] = {}

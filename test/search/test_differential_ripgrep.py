@@ -13,6 +13,7 @@ types.  What the two mean to do differently is left out of the comparison, and t
 """
 
 import fnmatch
+import gc
 import json
 import os
 import random
@@ -31,7 +32,15 @@ SANITIZED = "ASAN_OPTIONS" in os.environ
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
 SEEDS = [11, 12, 13, 14] if EVERYTHING else [11] if SANITIZED else [11, 14]
 PART = 3 if SANITIZED else 1
-SHARE = 1 if EVERYTHING else 3  # of so many files of a large real tree one
+SHARE = 1 if EVERYTHING else 3  # of so many files of a real tree one: its lines are like each other
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_a_collector():
+    """Answers are large and without cycles: looking for those takes a third of the time."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="module", params=SEEDS)
@@ -44,11 +53,11 @@ def nasty(request, tmp_path_factory):
 @pytest.fixture(scope="module", params=["own", "npm", "debian0", "debian1"])
 def real(request, tmp_path_factory):
     if request.param == "own":
-        tree = search_trees.own_checkout(tmp_path_factory.mktemp("own"))
+        whole = search_trees.own_checkout(tmp_path_factory.mktemp("checkout"))
     else:
         whole = (search_trees.npm_tree() if request.param == "npm" else
                  search_trees.debian_sources()[int(request.param[-1])])
-        tree = search_trees.part(whole, tmp_path_factory.mktemp(request.param), SHARE)
+    tree = search_trees.part(whole, tmp_path_factory.mktemp(request.param), SHARE)
     return tree, search_trees.kinds(tree), request.param
 
 
