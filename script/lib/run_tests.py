@@ -41,10 +41,13 @@ BUILDS = {
 # What these compare and kill is the same with sanitizers, and takes a quarter of the time of all: with
 # HASP_TESTS=all they run with them too.  The parsers behind them have fuzzers, replayed with sanitizers.
 # So are other programs' clients (mcp/conformance, mcp/hostile and the transports talk to the sanitized server) and
-# bash under a recorder (shell/analysis reads the same lines).
+# bash under a recorder and beside it (shell/analysis reads the same lines), diffs read by other programs (diff/diff
+# and diff/unified make the same), git's own work under the guard (guard/later has every attack on it), and what lines
+# cost, where the sanitizers' own cost would be measured.
 ONCE = {"differential", "damage", "updates", "search/differential_ripgrep", "search/differential_git",
         "match/matches", "store/commit_kill", "store/transaction_kill", "mcp/transport_stdio",
-        "mcp/agents", "mcp/inspector", "shell/recorder"}
+        "mcp/agents", "mcp/inspector", "shell/recorder", "shell/real_bash", "diff/other_programs", "guard/git",
+        "policy/line_cost"}
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 ASAN = "detect_leaks=%d:allocator_may_return_null=1"
 UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}

@@ -10,7 +10,6 @@ counts the ways to place all hunks.
     judge(change, base_lines, level, numbers, ordered)    # a Verdict
 """
 
-import re
 from typing import NamedTuple
 
 EXACT, TRAILING, SPACE, LOOKALIKE = range(4)
@@ -23,25 +22,26 @@ for _plain, _codes in (("'", (0x2018, 0x2019, 0x201A, 0x201B, 0x2032, 0x00B4)),
     for _code in _codes:
         _FOLD[_code] = _plain
 
-_BLANK = re.compile(rb"[ \t\r\n\v\f]+")
-
-
-def _exact(line):
-    return line[:-2] if line.endswith(b"\r\n") else line[:-1] if line.endswith(b"\n") else line
-
-
-def _space(line):
-    return _BLANK.sub(b"", line)
+_BLANK = b" \t\r\n\v\f"
 
 
 def _lookalike(line):
-    if line.isascii():
-        return _BLANK.sub(b"", line)
-    folded = line.decode("utf-8", "surrogateescape").translate(_FOLD)
-    return _BLANK.sub(b"", folded.encode("utf-8", "surrogateescape"))
+    if not line.isascii():
+        folded = line.decode("utf-8", "surrogateescape").translate(_FOLD)
+        line = folded.encode("utf-8", "surrogateescape")
+    return line.translate(None, _BLANK)
 
 
-FOLDS = (_exact, lambda line: line.rstrip(b" \t\r\n"), _space, _lookalike)
+def _folded(lines, level):
+    """A whole base at a time: this is what the judge spends its time on."""
+    if level == EXACT:
+        return [line[:-2] if line[-2:] == b"\r\n" else line[:-1] if line[-1:] == b"\n" else line
+                for line in lines]
+    if level == TRAILING:
+        return [line.rstrip(b" \t\r\n") for line in lines]
+    if level == SPACE:
+        return [line.translate(None, _BLANK) for line in lines]
+    return [_lookalike(line) for line in lines]
 
 
 class Places:
@@ -53,21 +53,20 @@ class Places:
 
     def _level(self, level):
         if level not in self._folded:
-            lines = [FOLDS[level](line) for line in self.base]
-            index = {}
-            for i, line in enumerate(lines):
-                index.setdefault(line, []).append(i)
-            self._folded[level] = (lines, index)
+            self._folded[level] = _folded(self.base, level)
         return self._folded[level]
 
     def of(self, old, level):
         """All indices where `old` fits; for no lines at all every gap between lines."""
         if not old:
             return list(range(len(self.base) + 1))
-        lines, index = self._level(level)
-        wanted = [FOLDS[level](line) for line in old]
-        rarest = min(range(len(wanted)), key=lambda i: len(index.get(wanted[i], ())))
-        starts = (i - rarest for i in index.get(wanted[rarest], ()))
+        lines, wanted = self._level(level), _folded(old, level)
+        index = {line: [] for line in wanted}
+        for i, line in enumerate(lines):
+            if line in index:
+                index[line].append(i)
+        rarest = min(range(len(wanted)), key=lambda i: len(index[wanted[i]]))
+        starts = (i - rarest for i in index[wanted[rarest]])
         return [s for s in starts if s >= 0 and lines[s:s + len(wanted)] == wanted]
 
 
@@ -117,8 +116,7 @@ def _names_another(places, hunk, number, level):
     old = hunk.old()
     if number is None or number == hunk.at or len(old) < 2:
         return False
-    lines, _ = places._level(level)
-    wanted = [FOLDS[level](line) for line in old]
+    lines, wanted = places._level(level), _folded(old, level)
     reach = min(abs(number - hunk.at), NEAR)
     for start in range(max(0, number - reach), min(len(lines) - len(old), number + reach) + 1):
         equal = sum(a == b for a, b in zip(wanted, lines[start:start + len(old)]))

@@ -102,11 +102,11 @@ def cases_of(entry, triples, count, seed):
     """Up to `count` cases of a kind, from triples in an order of its own."""
     key = ("%s/%s/" % (entry.name, seed)).encode()
     # By name, so that a commit more in this repository does not change all the cases.
-    order = sorted(triples, key=lambda triple: hashlib.blake2b(
-        key + triple.name.encode("utf-8", "replace"), digest_size=8).digest())
+    places = [hashlib.blake2b(key + triple.name.encode("utf-8", "replace"), digest_size=8).digest()
+              for triple in triples]
     made = 0
-    for triple in order[:count * TRIES]:
-        case = kinds.make_case(entry, triple, triples, seed)
+    for n in sorted(range(len(triples)), key=places.__getitem__)[:count * TRIES]:
+        case = kinds.make_case(entry, triples[n], triples, seed)
         if case is not None:
             made += 1
             yield case

@@ -13,7 +13,6 @@ types.  What the two mean to do differently is left out of the comparison, and t
 """
 
 import fnmatch
-import gc
 import json
 import os
 import random
@@ -33,14 +32,6 @@ EVERYTHING = os.environ.get("HASP_TESTS") == "all"
 SEEDS = [11, 12, 13, 14] if EVERYTHING else [11] if SANITIZED else [11, 14]
 PART = 3 if SANITIZED else 1
 SHARE = 1 if EVERYTHING else 3  # of so many files of a real tree one: its lines are like each other
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_a_collector():
-    """Answers are large and without cycles: looking for those takes a third of the time."""
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.fixture(scope="module", params=SEEDS)
