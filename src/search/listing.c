@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "store/litter.h"
 
 enum { CHUNK = 64 << 10 };
 
@@ -51,9 +52,13 @@ static bool type_of(int folder, const struct record *record, enum entry_type *re
 	return true;
 }
 
-static bool is_dot_name(const char *name)
+/* Not of the folder's own: "." and "..", and what an edit beside us has under way. */
+static bool is_passed_over(const char *name)
 {
-	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+	struct litter litter;
+
+	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0') ||
+	                          litter_parse(name, &litter));
 }
 
 /* Takes the records of one chunk, which stay where they are. */
@@ -64,7 +69,7 @@ static void take(struct listing *listing, int folder, size_t from)
 		struct listing_entry entry = { .at = at + offsetof(struct record, name) };
 
 		at += record->len;
-		if (is_dot_name(record->name) || !type_of(folder, record, &entry.type))
+		if (is_passed_over(record->name) || !type_of(folder, record, &entry.type))
 			continue;
 		entry.len = strlen(record->name);
 		if (listing->count == listing->cap)

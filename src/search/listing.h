@@ -20,7 +20,7 @@ struct listing_entry {
 struct listing {
 	char *names;                   /* owned */
 	size_t names_len, names_cap;
-	struct listing_entry *entries; /* owned; without "." and ".." */
+	struct listing_entry *entries; /* owned; without ".", ".." and temporaries of edits */
 	size_t count, cap;
 };
 

@@ -9,7 +9,7 @@
  * its folder, so its litter ends in "-" and its whole name, if there is room for it.
  * A live writer holds a flock on the new file (kinds p, x, t) or on the file being
  * removed (kind d).
- * Internal to store/.  What is done about them: recover.h.
+ * For store/, and for search/, which passes over them.  What is done about them: recover.h.
  */
 #ifndef HASP_STORE_LITTER_H
 #define HASP_STORE_LITTER_H

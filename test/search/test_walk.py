@@ -144,6 +144,15 @@ def test_git_folders_are_not_entered_but_listed(tmp_path):
     assert walk(tmp_path, ".", "-H")[0] == ["d sub", "d worktree", "f a"]
 
 
+@pytest.mark.parametrize("kind", "pxdt")
+def test_temporaries_of_edits_are_passed_over(tmp_path, kind):
+    temporary = ".hasp-%s-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3" % kind
+    write(tmp_path, temporary)
+    write(tmp_path, temporary + "0")
+    write(tmp_path, ".hasp-notes")
+    assert sorted(files(tmp_path)) == sorted([".hasp-notes", temporary + "0"])
+
+
 def test_links_are_entries_and_never_followed(tmp_path):
     root = tmp_path / "root"
     write(root, "real/x")
