@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-REPOSITORY = "git init -q; echo one > file; git add file; git commit -qm one\n"
+REPOSITORY = "cp -r $T/. .\n"  # one file and one commit (effective_fixture.py)
 FILTERED = REPOSITORY + "echo 'file filter=f' > .gitattributes\n"
 COMMIT = "git commit --allow-empty -m x"
 ADD = "echo two > file; git add file"

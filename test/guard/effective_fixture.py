@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A workspace of a user, git with that user's configuration, and hasp around commands."""
 
+import atexit
+import functools
 import os
 import shutil
 import subprocess
@@ -20,8 +22,28 @@ EVIL = ("evil() { mkdir -p \"$(dirname \"$1\")\"; "
         "brief() { evil \"$1\"; sed -i 's/^cat.*/exit 1/' \"$1\"; }\n")
 
 
+GIT_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C",
+           "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
+           "GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000"}
+
+
+@functools.cache
+def repository():
+    """A folder with a repository of one commit: to copy it takes a tenth of making one."""
+    top = Path(tempfile.mkdtemp(prefix="hasp-git-", dir="/var/tmp"))
+    atexit.register(shutil.rmtree, top, ignore_errors=True)
+    top.chmod(0o755)
+    (top / ".gitconfig").write_text(CONFIG)
+    made = top / "made"
+    made.mkdir()
+    subprocess.run(["sh", "-ec", "git init -q; echo one > file; git add file; git commit -qm one"],
+                   cwd=made, env=dict(GIT_ENV, HOME=str(top)), check=True)
+    return made
+
+
 class Ground:
-    """top/: `work` is the workspace ($W), `outside` is not ($O), the marker ($M) must not appear."""
+    """top/: `work` is the workspace ($W), `outside` is not ($O), the marker ($M) must not appear.
+    $T has a repository to copy."""
 
     def __init__(self, user):
         # Not beneath /tmp, which is another folder inside.
@@ -38,11 +60,8 @@ class Ground:
                            "--clear-groups"]
             for path in [self.top, *self.top.rglob("*")]:
                 os.chown(path, OTHER, OTHER)
-        self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C",
-                    "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
-                    "GIT_AUTHOR_DATE": "1700000000 +0000",
-                    "GIT_COMMITTER_DATE": "1700000000 +0000", "M": str(self.marker),
-                    "W": str(self.work), "O": str(self.outside)}
+        self.env = dict(GIT_ENV, HOME=str(self.home), M=str(self.marker), W=str(self.work),
+                        O=str(self.outside), T=str(repository()))
 
     def use_system(self, path):
         """A file in the place of /etc/gitconfig, named with $W or $O."""
