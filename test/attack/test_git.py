@@ -57,8 +57,7 @@ REFUSED = ("submodule", "submodule inside a clone")
 @pytest.mark.parametrize("level", ["full", "landlock"])
 @pytest.mark.parametrize("name", [name for name in WORK if name not in REFUSED])
 def test_git_works(place, name, level):
-    place.shell("git init -q $O/lib; cd $O/lib; echo l > l; git add l; git commit -qm l; "
-                "git config uploadpack.allowFilter true")
+    place.library()
     before = set(os.listdir(place.work))
     ended = confined(place, "set -e; " + WORK[name], level)
     assert ended.returncode == 0, ended.stdout

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A repository with a marker that must never appear, and guard_probe around a command."""
 
+import atexit
+import functools
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +22,23 @@ class Report(NamedTuple):
     check_us: float
 
 
+CONFIG = ("[user]\n\tname = A B\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
+          "[protocol \"file\"]\n\tallow = always\n[safe]\n\tdirectory = *\n"
+          "[advice]\n\tdetachedHead = false\n")
+
+
+@functools.cache
+def repository(script):
+    """A folder with what a script makes of a new repository: copying it is faster than making it again."""
+    top = Path(tempfile.mkdtemp(prefix="hasp-git-"))
+    atexit.register(shutil.rmtree, top, ignore_errors=True)
+    (top / ".gitconfig").write_text(CONFIG)
+    (top / "made").mkdir()
+    subprocess.run(["sh", "-ec", "git init -q\n" + script], cwd=top / "made", check=True,
+                   env={"PATH": os.environ["PATH"], "HOME": str(top), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"})
+    return top / "made"
+
+
 class Place:
     """top/: `work` is the workspace, `outside` is not, `marker` is what attacks make."""
 
@@ -29,14 +50,20 @@ class Place:
         home = self.top / "home"
         for folder in (self.work, self.outside, home):
             folder.mkdir(parents=True)
-        (home / ".gitconfig").write_text(
-            "[user]\n\tname = A B\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
-            "[protocol \"file\"]\n\tallow = always\n[safe]\n\tdirectory = *\n"
-            "[advice]\n\tdetachedHead = false\n")
+        (home / ".gitconfig").write_text(CONFIG)
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1",
                     "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "LC_ALL": "C",
                     "M": str(self.marker), "W": str(self.work), "O": str(self.outside)}
-        self.shell("git init -q . && echo one > file && git add file && git commit -qm one")
+        self.copy(self.work, "echo one > file; git add file; git commit -qm one")
+
+    def copy(self, folder, script):
+        """Puts there what the script makes of a new repository."""
+        shutil.copytree(repository(script), folder, symlinks=True, dirs_exist_ok=True)
+
+    def library(self):
+        """$O/lib, from which there are clones and submodules."""
+        self.copy(self.outside / "lib", "echo l > l; git add l; git commit -qm l; "
+                  "git config uploadpack.allowFilter true")
 
     def shell(self, script, cwd=None, check=True):
         done = subprocess.run(["sh", "-c", script], cwd=cwd or self.work, env=self.env,

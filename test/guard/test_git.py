@@ -13,8 +13,7 @@ from guard_work import WORK
 @pytest.fixture(name="place")
 def a_place(tmp_path):
     place = Place(tmp_path / "top")
-    place.shell("git init -q $O/lib; cd $O/lib; echo l > l; git add l; git commit -qm l; "
-                "git config uploadpack.allowFilter true")
+    place.library()
     return place
 
 
