@@ -134,7 +134,8 @@ static struct client *open_client(const struct live *live, int *ret_pid)
 		                                       .level_given = true,
 		                                       .level = SANDBOX_PATHS } };
 	const struct process_start start = { .argv = argv, .envp = env, .own = true };
-	const struct client_options options = { .patience_ms = 200 };
+	/* As long as a busy machine may take to start it; test_a_slow_answer_is_waited_for takes longer. */
+	const struct client_options options = { .patience_ms = 1000 };
 	struct wire_welcome welcome;
 	struct process process;
 	struct client *client;
@@ -185,7 +186,7 @@ static void test_a_stopped_worker_is_found_out(void **state)
 static void test_a_slow_answer_is_waited_for(void **state)
 {
 	struct live *live = *state;
-	const struct search_request request = { .path = ".", .threads = 1, .timeout_ms = 1500,
+	const struct search_request request = { .path = ".", .threads = 1, .timeout_ms = 3000,
 		                                .match.pattern = SPAN("(a|aa|aaa)+(a+)+b") };
 	struct search_result found = { 0 };
 	struct client_call call = { .request = WIRE_MESSAGE_SEARCH,
