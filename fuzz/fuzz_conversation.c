@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/compact.h"
-#include "agent/file_states.h"
-#include "agent/superseded.h"
-#include "agent/transcript.h"
+#include "agent/context/compact.h"
+#include "agent/context/file_states.h"
+#include "agent/context/superseded.h"
+#include "agent/context/transcript.h"
 #include "base/limits.h"
 #include "data/json.h"
 #include "model/content.h"

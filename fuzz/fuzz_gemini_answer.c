@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "data/json.h"
-#include "model/gemini.h"
+#include "model/gemini/gemini.h"
 #include "model/sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

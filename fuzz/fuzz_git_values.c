@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "sandbox/git_values.h"
+#include "sandbox/plan/git_values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "search/glob.h"
+#include "search/rules/glob.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

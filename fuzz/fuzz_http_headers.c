@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "http/event_stream.h"
-#include "http/guard.h"
-#include "http/media_type.h"
+#include "net/http/event_stream.h"
+#include "net/http/guard.h"
+#include "net/http/media_type.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

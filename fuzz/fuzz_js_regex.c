@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/js_regex.h"
+#include "search/match/js_regex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/peer.h"
+#include "mcp/protocol/peer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "match/engine.h"
-#include "match/regex_facts.h"
-#include "match/regex_text.h"
+#include "search/match/engine.h"
+#include "search/match/regex_facts.h"
+#include "search/match/regex_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

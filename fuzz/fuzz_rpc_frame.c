@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "rpc/frame.h"
+#include "net/rpc/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

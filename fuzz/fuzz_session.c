@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/sessions.h"
+#include "agent/session/sessions.h"
 #include "model/content.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/message.h"
+#include "worker/wire/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/words.h"
+#include "cli/command/words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,12 +2,12 @@
 /* The loop: prompt, turns, calls, until there is an answer. */
 #include <string.h>
 
-#include "agent/calls.h"
-#include "agent/compact.h"
-#include "agent/first_prompt.h"
-#include "agent/missing.h"
+#include "agent/call/calls.h"
+#include "agent/call/missing.h"
+#include "agent/context/compact.h"
+#include "agent/context/first_prompt.h"
 #include "agent/private.h"
-#include "agent/record.h"
+#include "agent/session/record.h"
 #include "agent/turn.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 
 #include "agent/agent.h"
-#include "agent/loop_check.h"
-#include "agent/mask.h"
-#include "agent/sent.h"
-#include "agent/stats.h"
-#include "agent/superseded.h"
+#include "agent/call/loop_check.h"
+#include "agent/context/mask.h"
+#include "agent/context/sent.h"
+#include "agent/context/superseded.h"
+#include "agent/session/stats.h"
 
 /* The member of a tool's response that has what was found just in time. */
 #define FOUND_CONTEXT "newly_discovered_project_context"

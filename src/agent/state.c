@@ -3,11 +3,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/calls.h"
-#include "agent/first_prompt.h"
+#include "agent/call/calls.h"
+#include "agent/context/first_prompt.h"
+#include "agent/context/told.h"
 #include "agent/private.h"
-#include "agent/record.h"
-#include "agent/told.h"
+#include "agent/session/record.h"
 #include "agent/turn.h"
 #include "base/limits.h"
 #include "base/mem.h"

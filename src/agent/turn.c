@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "agent/gate.h"
+#include "agent/call/gate.h"
 #include "agent/hook_model.h"
-#include "agent/record.h"
+#include "agent/session/record.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

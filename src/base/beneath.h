@@ -11,7 +11,7 @@
  * whose lease O_NONBLOCK does not wait for comes back at once.
  *
  * Not here: whether what was opened is a regular file (file.h); the workspace's several roots and links
- * between them (store/workspace.h).
+ * between them (file/workspace.h).
  */
 #ifndef HASP_BASE_BENEATH_H
 #define HASP_BASE_BENEATH_H

@@ -19,7 +19,7 @@
  *     door_close(&door);
  *
  * Not here: places of the user's own that no command may write (file.h); files of the workspace that
- * tools edit (store/). script/check-layers holds the list of who may open files otherwise, and why.
+ * tools edit (file/). script/check-layers holds the list of who may open files otherwise, and why.
  */
 #ifndef HASP_BASE_DOOR_H
 #define HASP_BASE_DOOR_H

@@ -125,7 +125,7 @@ enum err_code {
 enum { ERR_MESSAGE_MAX = 1024 };
 
 /* What a rule of the sandbox refused, beside the sentence about it.  The numbers are the sandbox's,
- * which makes and reads such records: denial_refuse, denial_of (sandbox/denial.h). */
+ * which makes and reads such records: denial_refuse, denial_of (sandbox/plan/denial.h). */
 struct err_denial {
 	bool there;      /* the rest means something */
 	unsigned kind, reason, level;

@@ -130,7 +130,7 @@
 /* Segments of shared memory that a command has at once, at level landlock: a database has one. */
 #define LIMIT_SHARED_SEGMENTS 256
 
-/* Rules of a sandbox plan (sandbox/plan.h), and names that must not come into being: each is a
+/* Rules of a sandbox plan (sandbox/plan/plan.h), and names that must not come into being: each is a
  * mount, or looked at by each system call that is judged. */
 #define LIMIT_SANDBOX_RULES 4096
 /* What the kernel says of all mounts (100,000 of them), or of a process's groups. */
@@ -142,7 +142,7 @@
 /* A profile for macOS: some lines for each rule and absent name, most of them short. */
 #define LIMIT_SEATBELT_BYTES ((size_t)64 << 20)
 
-/* The worker's protocol (worker/message.h).  Fields of one frame: the names of a walk over a million
+/* The worker's protocol (worker/wire/message.h).  Fields of one frame: the names of a walk over a million
  * files, the lines of a large search. */
 #define LIMIT_WIRE_FIELDS ((size_t)256 << 20)
 /* Paths in frames: those that come from a model may be too long, and get a better error than
@@ -162,7 +162,7 @@
 /* A command's output that nobody has handled yet. */
 #define LIMIT_RUN_WINDOW ((size_t)512 << 10)
 
-/* The guard (sandbox/guard.h) looks at git folders before and after every command.
+/* The guard (sandbox/guard/guard.h) looks at git folders before and after every command.
  * Folders that are looked at for what a command did in them, and their modules and worktrees. */
 #define LIMIT_GUARD_PLACES 1024
 /* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
@@ -226,7 +226,7 @@
 #define LIMIT_MEMORY_FILE_BYTES ((size_t)256 << 10)
 #define LIMIT_MEMORY_BYTES ((size_t)1 << 20)
 
-/* Checkpoints (agent/checkpoint.h).  A file that is kept before an edit: it is compressed first, so larger
+/* Checkpoints (agent/checkpoint/checkpoint.h).  A file that is kept before an edit: it is compressed first, so larger
  * ones would hold the edit up. */
 #define LIMIT_CHECKPOINT_FILE_BYTES ((size_t)64 << 20)
 /* Files of one: as many as one call can change, each under two names. */

@@ -13,7 +13,7 @@
  * rule on what a call says is not evaded.  A backslash of the name itself, where it would begin one, is
  * shown as \x5c: a file named "a\xe9" in six characters is shown as "a\x5cxe9".
  *
- * Not here: text for a terminal (cli/render.h).
+ * Not here: text for a terminal (cli/view/render.h).
  */
 #ifndef HASP_BASE_NAME_H
 #define HASP_BASE_NAME_H

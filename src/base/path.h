@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Absolute paths as text: links are not looked at, nothing is opened. What may be reached is decided where a
- * file is opened (store/workspace.h), not here. */
+ * file is opened (file/workspace.h), not here. */
 #ifndef HASP_BASE_PATH_H
 #define HASP_BASE_PATH_H
 

@@ -4,9 +4,9 @@
 #include <sys/resource.h>
 
 #include "base/limits.h"
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/options/commands.h"
+#include "cli/options/help.h"
+#include "cli/view/output.h"
 #include "worker/environment.h"
 
 /* What the deepest call needs, several times over; the build refuses frames that would not fit (frame limit in

@@ -8,7 +8,7 @@
  * line of their section, values with quotes, escapes, comments and continued lines, a
  * byte-order mark, CRLF.
  *
- * Not here: which files count, and includes (search/global_ignore.h, sandbox/plan_config.c).
+ * Not here: which files count, and includes (search/rules/global_ignore.h, sandbox/plan/config.c).
  */
 #ifndef HASP_DATA_GIT_CONFIG_H
 #define HASP_DATA_GIT_CONFIG_H

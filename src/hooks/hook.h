@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "hooks/hooks.h"
-#include "match/js_regex.h"
+#include "search/match/js_regex.h"
 
 #define HOOK_TIMEOUT_MS_DEFAULT 60000u
 /* A hook that may run longer has been given up by whoever waits for the agent. */
@@ -90,7 +90,7 @@ struct hook_process {
 };
 /* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When it
  * returns, after a timeout or cancel, no process that came from it runs any more: for certain where a
- * control group can be had (sandbox/cgroup.h), else but for what descendants_kill names. */
+ * control group can be had (sandbox/apply/cgroup.h), else but for what descendants_kill names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);

@@ -22,8 +22,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "hooks/hook.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/descendants.h"
+#include "sandbox/apply/cgroup.h"
+#include "sandbox/apply/descendants.h"
 
 /* After its end, for what others that hold its output are still writing. */
 enum { DRAIN_MS = 50 };

@@ -5,8 +5,8 @@
 #ifndef HASP_MODEL_ENDPOINT_H
 #define HASP_MODEL_ENDPOINT_H
 
-#include "http/client.h"
 #include "model/provider.h"
+#include "net/http/client.h"
 
 struct endpoint {
 	struct model_options options;         /* strings owned; no fallbacks; base_url is never NULL

@@ -9,10 +9,10 @@
 #define HASP_MODEL_PROVIDER_H
 
 #include "base/buf.h"
-#include "http/sse.h"
 #include "model/content.h"
 #include "model/model.h"
 #include "model/refusable.h"
+#include "net/http/sse.h"
 
 /* One attempt's HTTP request. Owned by stream.c, which releases it. */
 struct wire_request {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "model/gemini.h"
+#include "model/gemini/gemini.h"
 #include "model/sink.h"
 #include "model/wire.h"
 

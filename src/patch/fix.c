@@ -5,10 +5,10 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/adapt.h"
 #include "patch/explain.h"
 #include "patch/nearest.h"
-#include "patch/witness.h"
+#include "patch/whitespace/adapt.h"
+#include "patch/whitespace/witness.h"
 
 static const struct span bom = { "\xEF\xBB\xBF", 3 };
 

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "patch/nearest.h"
-#include "patch/shift.h"
+#include "patch/whitespace/shift.h"
 
 /* Longer blocks are not shifted: they are files, not edits. */
 enum { SHIFT_LINES_MAX = 4096, SHIFT_NEW_LINES_MAX = 16384 };

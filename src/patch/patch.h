@@ -20,7 +20,7 @@
  *     patch_plan_release(&plan);
  *     patch_failure_release(&failure);
  *
- * Not here: files and hashes (store/), encodings (store/document.h).
+ * Not here: files and hashes (file/), encodings (file/document.h).
  */
 #ifndef HASP_PATCH_PATCH_H
 #define HASP_PATCH_PATCH_H

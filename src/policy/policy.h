@@ -124,9 +124,9 @@ void policy_verdict_release(struct policy_verdict *verdict);
 /* ---- rules on paths ------------------------------------------------------------
  *
  * A pattern that names a path sees the arguments, and a link, "..", a folder or a glob reaches the
- * same file by others.  So whoever opens files for a call (agent/path_rules.h) asks again, about
- * the file that a path leads to.  `calls`: the same call, with its paths in each spelling of that
- * file (beneath the root, absolute).  A rule that denies or asks is met by any of them; a rule
+ * same file by others.  So whoever opens files for a call (agent/call/path_rules.h) asks again,
+ * about the file that a path leads to.  `calls`: the same call, with its paths in each spelling of
+ * that file (beneath the root, absolute).  A rule that denies or asks is met by any of them; a rule
  * that allows too, because they are one file. */
 
 /* Whether the answer of policy_decide_spelled can depend on which file it is: some rule with an

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "policy/policy.h"
-#include "match/js_regex.h"
+#include "search/match/js_regex.h"
 
 /* What of a call's arguments a selector looks at. */
 enum narrow {

@@ -11,7 +11,7 @@
 #define HASP_SEARCH_GATHER_H
 
 #include "base/buf.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 #include "search/search.h"
 
 /* A line whose text may still move. */

@@ -6,8 +6,8 @@
 #ifndef HASP_SEARCH_IGNORED_H
 #define HASP_SEARCH_IGNORED_H
 
-#include "search/rules.h"
-#include "store/workspace.h"
+#include "file/workspace.h"
+#include "search/rules/rules.h"
 
 /* Whether `rules` ignore the file, or a folder it is in: judged by where it really is, so a link
  * to an ignored file is ignored too.  False for what cannot be looked at: opening it says why.

@@ -3,7 +3,7 @@
 #ifndef HASP_SEARCH_LIST_H
 #define HASP_SEARCH_LIST_H
 
-#include "search/glob_list.h"
+#include "search/rules/glob_list.h"
 #include "search/start.h"
 #include "search/walk.h"
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "search/list.h"
-#include "search/listing.h"
+#include "search/scan/listing.h"
 
 static int compare_folders_first(const void *a, const void *b)
 {

@@ -12,10 +12,10 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/cache.h"
+#include "search/cache/cache.h"
+#include "search/cache/tree_range.h"
 #include "search/list.h"
-#include "search/scan.h"
-#include "search/tree_range.h"
+#include "search/scan/scan.h"
 
 struct tree {
 	struct walker *walker;

@@ -4,9 +4,9 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "search/scan.h"
+#include "search/rules/types.h"
+#include "search/scan/scan.h"
 #include "search/seek.h"
-#include "search/types.h"
 
 enum {
 	MATCHES_DEFAULT = 1000,

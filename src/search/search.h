@@ -10,7 +10,7 @@
  * Which files: those a recursive walk lists (walk.h), or the one file that is named.  A file
  * with a NUL byte in its first 256 KiB is binary and left out, unless it is UTF-16 or UTF-32
  * text (with multiline: anywhere in its first 64 MiB); further on a NUL byte ends the search of
- * the file.  Text in other encodings is searched, and shown, as UTF-8 (store/encoding.h), up to
+ * the file.  Text in other encodings is searched, and shown, as UTF-8 (file/encoding.h), up to
  * 64 MiB a file, if the first 256 KiB show that it is not UTF-8; further on such bytes are
  * searched as they are.
  *
@@ -27,10 +27,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sha256.h"
-#include "search/cache.h"
-#include "match/matcher.h"
-#include "search/rules.h"
-#include "store/workspace.h"
+#include "search/cache/cache.h"
+#include "search/match/matcher.h"
+#include "search/rules/rules.h"
+#include "file/workspace.h"
 
 enum search_output {
 	SEARCH_LINES,  /* matching lines, with context */

@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 
 #include "search/gather.h"
-#include "search/glob_list.h"
 #include "search/hits.h"
+#include "search/rules/glob_list.h"
 #include "search/search.h"
 #include "search/start.h"
 

@@ -6,9 +6,9 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "search/scan.h"
+#include "search/cache/tree_range.h"
+#include "search/scan/scan.h"
 #include "search/seek.h"
-#include "search/tree_range.h"
 
 /* Further threads are worth their start for so many files. */
 enum { ENOUGH_FILES = 64 };

@@ -14,8 +14,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "file/document.h"
 #include "search/seek.h"
-#include "store/document.h"
 
 /* Pieces of larger files; a line that is longer is taken in parts of LINE_MAX_BYTES. */
 enum { PIECE_BYTES = 1 << 20 };

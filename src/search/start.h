@@ -9,9 +9,9 @@
 
 #include <sys/types.h>
 
-#include "search/chain.h"
-#include "search/global_ignore.h"
-#include "store/workspace.h"
+#include "file/workspace.h"
+#include "search/rules/chain.h"
+#include "search/rules/global_ignore.h"
 
 struct start {
 	struct place place;   /* the folder (or file) itself */

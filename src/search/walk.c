@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "search/list.h"
-#include "search/listing.h"
+#include "search/scan/listing.h"
 
 #define ENTRIES_DEFAULT 100000
 

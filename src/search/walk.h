@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "search/rules.h"
-#include "store/workspace.h"
+#include "file/workspace.h"
+#include "search/rules/rules.h"
 
 enum entry_kind { ENTRY_FILE, ENTRY_FOLDER, ENTRY_LINK, ENTRY_OTHER };
 

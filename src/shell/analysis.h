@@ -28,7 +28,7 @@
  * Cost: at most LIMIT_SHELL_BYTES are read, in time near linear; limits.h has the rest.  Past a
  * limit the analysis says so (SHELL_PROBLEM_LIMIT) and what was found until then remains.
  *
- * Not here: rules (policy/), which programs are harmless (policy/), running (job/).
+ * Not here: rules (policy/), which programs are harmless (policy/), running (worker/job/).
  */
 #ifndef HASP_SHELL_ANALYSIS_H
 #define HASP_SHELL_ANALYSIS_H

@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "sandbox/denial.h"
+#include "sandbox/plan/denial.h"
 
 /* A new reference. `how_to_allow` is what the user can start hasp with: "--write /t/out"; who
  * has another way puts it in its place. */

@@ -11,7 +11,7 @@
 #include "diff/diff.h"
 #include "diff/merge.h"
 #include "diff/unified.h"
-#include "store/placeholder.h"
+#include "edit/placeholder.h"
 #include "tool/schemas.h"
 
 enum { CONTENTS_MAX = 256, OFFERS_MAX = 32, ID_SIZE = 17, CONTEXT = 3 };

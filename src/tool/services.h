@@ -20,7 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
-#include "http/client.h"
+#include "net/http/client.h"
 
 struct bus;
 

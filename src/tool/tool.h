@@ -116,8 +116,8 @@ struct call_hooks {
  * released, after its copies are done with. */
 struct session {
 	struct provider *provider;     /* borrowed */
-	struct jobs *jobs;             /* borrowed, shared by copies (job/job.h); NULL: commands
-	                                * cannot be run */
+	struct jobs *jobs;             /* borrowed, shared by copies (worker/job/job.h); NULL:
+	                                * commands cannot be run */
 	const struct tool_set *tools;  /* borrowed (set.h); NULL: the built-in ones */
 	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */

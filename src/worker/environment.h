@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 
 /* X(name, or its beginning and "*"; reason). The first row that fits decides. */
 #define ENVIRONMENT_NEVER(X)                                                               \

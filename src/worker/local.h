@@ -12,10 +12,10 @@
  * request->cancel becomes true returns CANCELLED at once.
  *
  * Without a given level a worker is started at the strongest that the machine is believed to allow
- * (sandbox/probe.h).  If the kernel then refuses that, the next weaker level is tried, and what
- * info says becomes as weak, with the kernel's word as the reason.  Level paths is had only where
- * the machine allows nothing else and that was said from the beginning: no command runs unconfined
- * in a session that called itself confined, it is refused (DENIED_BY_SANDBOX).
+ * (sandbox/plan/probe.h).  If the kernel then refuses that, the next weaker level is tried, and
+ * what info says becomes as weak, with the kernel's word as the reason.  Level paths is had only
+ * where the machine allows nothing else and that was said from the beginning: no command runs
+ * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX).
  */
 #ifndef HASP_WORKER_LOCAL_H
 #define HASP_WORKER_LOCAL_H
@@ -33,7 +33,7 @@ struct worker_options {
 	                             * its own default */
 	enum durability durability;
 	size_t max_file_bytes;      /* 0: the default */
-	bool keep_cache;            /* as in workerd/inprocess.h */
+	bool keep_cache;            /* as in worker/inside/inprocess.h */
 	size_t *ret_recovered;      /* NULL, or gets how many crashed transactions were put right */
 	bool commands_only;         /* no worker for files is started until somebody asks for one: for
 	                             * a provider that only runs commands. Nothing is recovered */

@@ -2,7 +2,7 @@
 /* The provider: the only way tools reach files.
  *
  * A provider answers requests that are plain data, so that the one who answers
- * can be in this process (provider_inprocess, workerd/inprocess.h), in a
+ * can be in this process (provider_inprocess, worker/inside/inprocess.h), in a
  * confined child, or at the other end of any pipe.  Tools hold a `struct
  * provider *` and nothing else that touches the workspace.
  *
@@ -15,10 +15,10 @@
 #ifndef HASP_WORKER_PROVIDER_H
 #define HASP_WORKER_PROVIDER_H
 
+#include "edit/edit.h"
+#include "file/read.h"
 #include "search/search.h"
 #include "search/walk.h"
-#include "store/edit.h"
-#include "store/read.h"
 #include "worker/run.h"
 
 struct provider;

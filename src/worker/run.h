@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "base/span.h"
-#include "sandbox/denial.h"
+#include "sandbox/plan/denial.h"
 
 struct run_request {
 	const char *const *argv;     /* NULL-terminated; argv[0] is looked up in PATH of `env` */

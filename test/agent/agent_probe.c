@@ -30,15 +30,15 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "agent/record.h"
+#include "agent/session/record.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "job/job.h"
 #include "model/content.h"
+#include "worker/inside/inprocess.h"
+#include "worker/inside/serve.h"
+#include "worker/job/job.h"
 #include "worker/local.h"
-#include "workerd/inprocess.h"
-#include "workerd/serve.h"
 
 struct probe {
 	json_t *job;

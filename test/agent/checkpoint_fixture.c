@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 void checkpoint_notice(void *data, const char *severity, const char *message)
 {

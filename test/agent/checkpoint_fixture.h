@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "agent/checkpoint.h"
+#include "agent/checkpoint/checkpoint.h"
 #include "base/span.h"
 
 struct fixture {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/checkpoint_note.h"
+#include "agent/checkpoint/note.h"
 #include "base/mem.h"
 
 static void notes_are_not_believed(void **state)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "agent/compact.h"
-#include "agent/transcript.h"
+#include "agent/context/compact.h"
+#include "agent/context/transcript.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "history.h"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "agent/cut.h"
-#include "agent/first_prompt.h"
+#include "agent/context/cut.h"
+#include "agent/context/first_prompt.h"
 #include "base/limits.h"
 #include "base/mem.h"
 

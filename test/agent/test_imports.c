@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "agent/imports.h"
+#include "agent/prompt/imports.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "../tool/workspace_fixture.h"
-#include "agent/host.h"
+#include "agent/host/host.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "workerd/inprocess.h"
-#include "workerd/serve.h"
+#include "worker/inside/inprocess.h"
+#include "worker/inside/serve.h"
 
 /* Who sits there: answers in order, and what was seen. */
 struct person {

@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "agent/facts.h"
-#include "agent/memory.h"
-#include "agent/prompt.h"
-#include "agent/told.h"
-#include "agent/source.h"
+#include "agent/prompt/facts.h"
+#include "agent/prompt/memory.h"
+#include "agent/prompt/prompt.h"
+#include "agent/context/told.h"
+#include "agent/prompt/source.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 static char base[] = "/tmp/hasp-memory-XXXXXX";
 static char *home, *repository, *project;

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "agent/mention.h"
+#include "agent/prompt/mention.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 static char root[] = "/tmp/hasp-mention-XXXXXX";
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/order.h"
+#include "agent/call/order.h"
 #include "base/mem.h"
 #include "history.h"
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "agent/record.h"
-#include "agent/sessions.h"
+#include "agent/session/record.h"
+#include "agent/session/sessions.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"

@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/tool.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 enum { BATCH = 100, LINES = 160 };
 

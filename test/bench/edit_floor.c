@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The least that a hash-locked edit of a small file costs: only the system calls without which one of
- * the promises of store/commit.h would not hold, and one hash of each content, in a process that does
+ * the promises of file/commit.h would not hold, and one hash of each content, in a process that does
  * nothing else.  No paths resolved, no diff, no protocol, no threads.
  *
  *     bench_edit_floor FOLDER EDITS

@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 
 enum { ROUNDS = 3, PIECE_BYTES = 16 << 10 };
 

@@ -19,9 +19,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "tool/tool.h"
+#include "worker/inside/inprocess.h"
+#include "worker/inside/serve.h"
 #include "worker/local.h"
-#include "workerd/inprocess.h"
-#include "workerd/serve.h"
 
 enum { BATCH = 100 };
 

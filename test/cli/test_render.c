@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/render.h"
+#include "cli/view/render.h"
 
 static void assert_safe(struct span text, const char *expected)
 {

@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/child_env.h"
-#include "cli/words.h"
+#include "cli/command/child_env.h"
+#include "cli/command/words.h"
 
 /* The words, each followed by a bar. */
 static char *joined(char **words)

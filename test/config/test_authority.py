@@ -13,23 +13,23 @@ SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
 
 # Who reads the environment by a name that is not written at the call, and where the names are then.
 INDIRECT = {
-    "src/agent/command_env.c": "names of a setting of the user's",
-    "src/agent/prompt.c": "GEMINI_PROMPT_*",
+    "src/agent/setup/command_env.c": "names of a setting of the user's",
+    "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
     "src/config/expand.c": "names in settings",
     "src/config/home.c": "in the file",
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "all of them",
-    "src/http/client_url.c": "in the file",
+    "src/net/http/client_url.c": "in the file",
     "src/model/choose.c": "in the file, and src/model/catalogue.c",
-    "src/sandbox/plan_config.c": "in the file: what git would obey, which is then protected",
-    "src/sandbox/plan_names.c": "src/sandbox/names_home.c: where credentials are, which are hidden",
-    "src/search/global_ignore.c": "in the file",
+    "src/sandbox/plan/config.c": "in the file: what git would obey, which is then protected",
+    "src/sandbox/plan/plan_names.c": "src/sandbox/plan/names_home.c: where credentials are, which are hidden",
+    "src/search/rules/global_ignore.c": "in the file",
     "src/worker/local_defaults.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
-    "src/agent/prepare.c", "src/cli/sandbox_command.c", "src/cli/sandbox_explain.c",
-    "src/config/variables.c", "src/tool/session.c", "src/worker/command.c",
-    "src/worker/environment.c", "src/worker/local.c", "src/workerd/op_run.c",
+    "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c", "src/cli/command/sandbox_explain.c",
+    "src/config/variables.c", "src/tool/session.c", "src/worker/front/command.c",
+    "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
 NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"}
@@ -55,8 +55,8 @@ def names_in_sources():
         for quoted, word in calls:
             if quoted:
                 found[word] = name
-        if calls and name not in ("src/sandbox/plan_names.c",) or name in (
-                "src/model/catalogue.c", "src/model/choose_google.c", "src/agent/prompt.c"):
+        if calls and name not in ("src/sandbox/plan/plan_names.c",) or name in (
+                "src/model/catalogue.c", "src/model/choose_google.c", "src/agent/prompt/prompt.c"):
             found.update((word, name) for word in UPPER.findall(text) if word not in NO_VARIABLES)
     return found
 
@@ -113,9 +113,9 @@ def test_what_is_read_of_the_process_alone_is_marked_so(table):
 
 # Names of files in sources that are nowhere read: lists of files' types, of what globs leave out, of what is
 # named because it is ignored.
-NO_PLACES = {"src/search/types.c", "src/tool/builtin/default_excludes.h", "src/agent/unsupported.c"}
+NO_PLACES = {"src/search/rules/types.c", "src/tool/builtin/default_excludes.h", "src/agent/setup/unsupported.c"}
 # Names there are those that others obey, which commands may not write: tables of their own (names.h).
-OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan_config\.c)")
+OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan/config\.c)")
 FILE_NAME = re.compile(r'"(?:[^"\s]*/|%\.?\*?s)?((?:[\w-][\w.-]*)?'
                        r'(?:\w\.(?:json|toml|md|yaml|ini)|\.env|\.\w*ignore|\.?gitconfig|(?<=/)exclude))"')
 

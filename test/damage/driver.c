@@ -5,7 +5,7 @@
  * Answer:   u32 error code (0: applied), u32 text length, u32 note length, text, note
  *
  * The text is the file's new bytes.  The note is for a reader: where each hunk went, or the
- * name of the error and its message.  A byte-order mark is treated as store/ treats it: the
+ * name of the error and its message.  A byte-order mark is treated as file/ treats it: the
  * engine does not see it, and it stays unless the diff removes it.  Ends with the input.
  */
 #include <stdint.h>

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/edit.h"
-#include "store/workspace.h"
+#include "edit/edit.h"
+#include "file/workspace.h"
 
 enum { FRAME_BYTES_MAX = 64 << 20 }; /* more is a defect of the caller */
 

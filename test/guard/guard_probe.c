@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "sandbox/guard.h"
-#include "sandbox/probe.h"
+#include "sandbox/guard/guard.h"
+#include "sandbox/plan/probe.h"
 
 static double now_us(void)
 {

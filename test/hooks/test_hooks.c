@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "hooks/hooks.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/apply/cgroup.h"
 
 static char folder[] = "/tmp/hasp hooks XXXXXX";
 static char last_notice[2048];

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "http/client.h"
+#include "net/http/client.h"
 
 struct answer {
 	struct buf headers, body;

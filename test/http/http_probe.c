@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "http/event_stream.h"
-#include "http/server.h"
+#include "net/http/event_stream.h"
+#include "net/http/server.h"
 
 enum { NAMES = 8, FLOOD_BYTES = 1 << 20 };
 

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "http/sse.h"
+#include "net/http/sse.h"
 
 /* Events as text: "type|data|id;" each. */
 static bool note(void *data, const struct sse_event *event, struct err *err)

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "http/event_stream.h"
-#include "http/media_type.h"
+#include "net/http/event_stream.h"
+#include "net/http/media_type.h"
 
 static void an_accept_admits_what_it_names(void **state)
 {

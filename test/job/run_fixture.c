@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/workspace.h"
+#include "file/workspace.h"
 
 enum { TEXT_MAX = 8 << 20, WAIT_S = 20 };
 

@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "job/job.h"
+#include "worker/inside/serve.h"
+#include "worker/job/job.h"
 #include "worker/local.h"
-#include "workerd/serve.h"
 
 /* What the tests of one level share. */
 struct bench {

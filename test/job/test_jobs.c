@@ -21,8 +21,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "job/job.h"
 #include "run_provider.h"
+#include "worker/job/job.h"
 
 struct session_of_jobs {
 	struct provider *provider;

@@ -33,10 +33,10 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "job/job.h"
-#include "sandbox/landlock.h"
+#include "sandbox/apply/landlock.h"
+#include "worker/inside/serve.h"
+#include "worker/job/job.h"
 #include "worker/local.h"
-#include "workerd/serve.h"
 
 /* ---- the server and the client ---------------------------------------------------- */
 

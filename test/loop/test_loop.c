@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "loop/loop.h"
+#include "net/loop/loop.h"
 
 static struct loop *loop_make(void)
 {

@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "loop/loop.h"
+#include "net/loop/loop.h"
 
 enum { BULK = 5 << 20 };
 

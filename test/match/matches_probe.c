@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 
 static struct span read_file(const char *path)
 {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "match/js_regex.h"
+#include "search/match/js_regex.h"
 
 static const struct {
 	const char *pattern, *text;

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "match/literal.h"
-#include "match/literal_set.h"
-#include "match/survey.h"
+#include "search/match/literal.h"
+#include "search/match/literal_set.h"
+#include "search/match/survey.h"
 
 enum { PAGE = 4096, TEXT_MAX = 1200 };
 

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 
 /* Letters: i ignore case, s smart case, w words, x lines, m multiline, l literal, e engine only. */
 static struct matcher_options options_of(struct span pattern, const char *letters)

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "match/matcher.h"
+#include "search/match/matcher.h"
 
 enum { PATTERNS = 5000, TEXTS = 3, DEPTH_MAX = 4 };
 

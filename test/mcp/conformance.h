@@ -2,13 +2,13 @@
 /* What conformance_server offers, by subject. Private to this folder.
  *
  * The official conformance suite asks servers for tools, resources and prompts of agreed
- * names; its scenarios describe them.  Every handler is written against mcp/server.h like
+ * names; its scenarios describe them.  Every handler is written against mcp/protocol/server.h like
  * that of any other server and knows nothing of who asks.
  */
 #ifndef HASP_TEST_MCP_CONFORMANCE_H
 #define HASP_TEST_MCP_CONFORMANCE_H
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 
 /* A red pixel, and a WAV file without samples, in Base64. */
 #define FIXTURE_PNG                                                                           \

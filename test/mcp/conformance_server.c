@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server made from mcp/server.h that offers what the official conformance suite asks for.
+/* A server made from mcp/protocol/server.h that offers what the official conformance suite asks for.
  *
  *     conformance_server            HTTP on a free port, which it prints: "port 12345"
  *     conformance_server --stdio
@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "conformance.h"
-#include "mcp/http.h"
-#include "mcp/stdio.h"
+#include "mcp/transport/http.h"
+#include "mcp/transport/stdio.h"
 
 /* --- Shared by the fixtures --------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #ifndef HASP_TEST_MCP_OFFER_FIXTURE_H
 #define HASP_TEST_MCP_OFFER_FIXTURE_H
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 
 /* What has happened, counted; `data` of the offer. */
 struct happened {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "mcp/idmap.h"
-#include "mcp/members.h"
-#include "mcp/result.h"
-#include "mcp/sign.h"
+#include "mcp/protocol/idmap.h"
+#include "mcp/protocol/members.h"
+#include "mcp/protocol/result.h"
+#include "mcp/protocol/sign.h"
 
 static void members_are_found_in_text(void **state)
 {

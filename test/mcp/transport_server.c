@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "mcp/http.h"
-#include "mcp/stdio.h"
+#include "mcp/transport/http.h"
+#include "mcp/transport/stdio.h"
 
 #define OBJECT "{\"type\": \"object\"}"
 enum { THREADS = 64, MEGABYTE = 1 << 20 };

@@ -12,8 +12,8 @@
 #ifndef HASP_TEST_MCP_WIRE_FIXTURE_H
 #define HASP_TEST_MCP_WIRE_FIXTURE_H
 
-#include "mcp/peer.h"
-#include "mcp/server.h"
+#include "mcp/protocol/peer.h"
+#include "mcp/protocol/server.h"
 
 struct mcp_exchange {
 	const char *const *headers; /* name, value, ..., NULL; or NULL */

@@ -3,8 +3,8 @@
  * why, with tabs between. */
 #include <stdio.h>
 
-#include "sandbox/explain.h"
-#include "sandbox/names.h"
+#include "sandbox/plan/names.h"
+#include "sandbox/report/explain.h"
 
 static void print_table(const char *table, struct sandbox_names names)
 {

@@ -29,6 +29,14 @@ BROKEN = [
      "src/tool/u.c:2: base/b.h is no header of base's face"),
     ("a face that nobody looks at", {"LAYERS": "base:\n  a.h b.h\ndiff: base\ntool: base diff\n",
                                      "src/base/b.h": C}, "LAYERS:2: no other folder includes base/b.h"),
+    ("an include past a room's face",
+     {"LAYERS": "base:\n  a.h\nbase/room: base\ndiff: base base/room\ntool: base diff\n", "src/base/room/r.h": C,
+      "src/diff/e.c": C + '#include "base/room/r.h"\n'},
+     "src/diff/e.c:2: base/room/r.h is no header of base/room's face"),
+    ("a room that is not in the row",
+     {"LAYERS": "base:\n  a.h\nbase/room: base\n  r.h\ndiff: base\ntool: base diff\n", "src/base/room/r.h": C,
+      "src/diff/e.c": C + '#include "base/room/r.h"\n'},
+     "src/diff/e.c:2: diff may not include base/room/r.h"),
     ("an include of nothing", {"src/tool/u.c": C + '#include "base/none.h"\n'},
      "base/none.h, which does not exist"),
     ("a cycle", {"src/base/x.h": C + '#include "base/y.h"\n',
@@ -42,8 +50,8 @@ BROKEN = [
      "src/agent/a.c:4: open opens or changes files by a path"),
     ("a write that follows links", {"src/hooks/h.c": C + "\tif (!file_replace(path, text, 0600, err))\n"},
      "src/hooks/h.c:2: file_replace opens"),
-    ("a row of the door that nobody needs", {"src/agent/mask.c": C},
-     "src/agent/mask.c:1: has a row in OWN_PATHS and needs none"),
+    ("a row of the door that nobody needs", {"src/agent/context/mask.c": C},
+     "src/agent/context/mask.c:1: has a row in OWN_PATHS and needs none"),
     ("a function that is too long", {"src/base/b.c": C + "int base_f(void)\n{\n" + "\tx();\n" * 99
                                      + "}\n"}, "src/base/b.c:2: base_f has 102 lines: 100 are the most"),
     ("a long line", {"src/base/b.c": C + "/* %s */\n" % ("x" * 99)},
@@ -95,6 +103,13 @@ def test_the_repository_keeps_its_rules():
 def test_a_good_tree_has_no_findings(tmp_path):
     done = check(tree(tmp_path, GOOD))
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_room_knows_all_headers_of_its_folder(tmp_path):
+    files = {**GOOD, "LAYERS": "base:\n  a.h\nbase/room: base\ndiff: base\ntool: base diff\n",
+             "src/base/room/r.c": C + '#include "base/own.h"\n', "src/base/s.c": C + '#include "base/own.h"\n',
+             "src/base/own.h": C}
+    assert check(tree(tmp_path, files)).stdout == ""
 
 
 @pytest.mark.parametrize("files, words", [pytest.param(files, words, id=name)

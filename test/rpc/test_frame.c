@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "rpc/frame.h"
+#include "net/rpc/frame.h"
 
 enum { MAX = 8 };
 

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "rpc/message.h"
+#include "net/rpc/message.h"
 
 static char *printed(const json_t *value)
 {

@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/landlock.h"
-#include "sandbox/limits.h"
+#include "sandbox/apply/landlock.h"
+#include "sandbox/apply/limits.h"
 
 enum { ARGS = 16 };
 

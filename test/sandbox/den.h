@@ -22,8 +22,8 @@
 
 #pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the first thread's stack has room */
 
-#include "sandbox/denial.h"
-#include "sandbox/spawn.h"
+#include "sandbox/apply/spawn.h"
+#include "sandbox/plan/denial.h"
 
 enum { DEN_RULES = 32, DEN_OUTPUT = 32768 };
 

@@ -20,9 +20,9 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/judge.h"
-#include "sandbox/plan.h"
-#include "sandbox/probe.h"
+#include "sandbox/plan/judge.h"
+#include "sandbox/plan/plan.h"
+#include "sandbox/plan/probe.h"
 
 struct fixture {
 	char top[64];  /* everything is beneath it */

@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "sandbox/denial.h"
-#include "sandbox/filter.h"
-#include "sandbox/supervise.h"
+#include "sandbox/apply/filter.h"
+#include "sandbox/plan/denial.h"
+#include "sandbox/supervise/supervise.h"
 
 enum { HEARD_MAX = 4096 };
 

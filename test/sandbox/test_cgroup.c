@@ -22,10 +22,10 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "den.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/cgroup_place.h"
-#include "sandbox/descendants.h"
-#include "sandbox/limits.h"
+#include "sandbox/apply/cgroup.h"
+#include "sandbox/apply/cgroup_place.h"
+#include "sandbox/apply/descendants.h"
+#include "sandbox/apply/limits.h"
 
 enum { PROCESSES = 40 };
 #define MEMORY ((uint64_t)256 << 20)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sandbox/denial.h"
+#include "sandbox/plan/denial.h"
 
 static void sentences_and_remedies(void **state)
 {

@@ -3,8 +3,8 @@
 #include "plan_fixture.h"
 
 #include "base/buf.h"
-#include "sandbox/explain.h"
-#include "sandbox/status.h"
+#include "sandbox/report/explain.h"
+#include "sandbox/report/status.h"
 
 /* Writes down what is told as "/key/0/key=value" lines, and that it is well nested. */
 struct record {

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "sandbox/git_values.h"
+#include "sandbox/plan/git_values.h"
 
 static void note_word(void *data, enum git_word kind, struct span word)
 {

@@ -21,9 +21,9 @@
 
 #include "base/mem.h"
 #include "den.h"
-#include "sandbox/inside.h"
-#include "sandbox/landlock.h"
-#include "sandbox/supervise.h"
+#include "sandbox/apply/inside.h"
+#include "sandbox/apply/landlock.h"
+#include "sandbox/supervise/supervise.h"
 
 /* The plan as the process inside has it: args are level, use, network. */
 static struct sandbox_plan plan_of(char **args, enum sandbox_use use)

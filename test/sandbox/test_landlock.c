@@ -11,7 +11,7 @@
 #include <sys/un.h>
 
 #include "base/limits.h"
-#include "sandbox/landlock.h"
+#include "sandbox/apply/landlock.h"
 
 static int setup(void **state)
 {

@@ -20,8 +20,8 @@
 
 #include "base/mem.h"
 #include "den.h"
-#include "sandbox/steps.h"
-#include "sandbox/temp.h"
+#include "sandbox/apply/steps.h"
+#include "sandbox/apply/temp.h"
 
 /* Everybody who is to be held: a worker for files and one for a command, of root and of
  * another. */

@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "sandbox/names.h"
-#include "sandbox/spot.h"
+#include "sandbox/plan/names.h"
+#include "sandbox/plan/spot.h"
 
 static void assert_error(struct fixture *f, enum err_code code, const char *says)
 {

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "sandbox/landlock.h"
+#include "sandbox/apply/landlock.h"
 
 #define CHECK(condition)                                                     \
 	do {                                                                 \

@@ -4,8 +4,8 @@
 #include "plan_fixture.h"
 
 #include "base/buf.h"
-#include "sandbox/judge.h"
-#include "sandbox/seatbelt.h"
+#include "sandbox/plan/judge.h"
+#include "sandbox/report/seatbelt.h"
 
 static char *profile_of(const struct sandbox_plan *plan, const char *home)
 {

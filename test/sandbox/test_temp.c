@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "sandbox/temp.h"
+#include "sandbox/apply/temp.h"
 
 static char base[64];
 

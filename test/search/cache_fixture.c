@@ -16,8 +16,8 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/global_ignore.h"
-#include "search/scan.h"
+#include "search/rules/global_ignore.h"
+#include "search/scan/scan.h"
 
 enum { SETTLE_MS = 120000 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "search/cache.h"
+#include "search/cache/cache.h"
 
 struct cache_fixture {
 	char top[64];          /* holds "root" and "outside" */

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "search/glob.h"
+#include "search/rules/glob.h"
 
 static bool matches(const char *pattern, unsigned flags, const char *path)
 {

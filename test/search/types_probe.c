@@ -2,7 +2,7 @@
 /* types_probe: prints the table of file types as JSON. */
 #include <stdio.h>
 
-#include "search/types.h"
+#include "search/rules/types.h"
 
 static void print_list(const char *const *items)
 {

@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 struct scratch_folder {
 	char *path, *journal; /* owned */

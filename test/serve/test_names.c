@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/names.h"
+#include "mcp/offer/names.h"
 
 enum { LIST_MAX = 4 };
 

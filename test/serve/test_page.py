@@ -44,6 +44,6 @@ def test_snippets_are_what_their_language_says_and_start_this_server():
 
 def test_the_prompts_are_named():
     text = PAGE.read_text(encoding="utf-8")
-    source = (Path(PAGE).parents[1] / "src" / "serve" / "prompts.c").read_text(encoding="utf-8")
+    source = (Path(PAGE).parents[1] / "src" / "mcp" / "offer" / "prompts.c").read_text(encoding="utf-8")
     names = re.findall(r'(?m)^\t\t\.name = "(\w+)"', source)
     assert names and all("`%s`" % name in text for name in names)

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "serve/uri.h"
+#include "mcp/offer/uri.h"
 
 static const struct {
 	const char *uri;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HASP_SANDBOX_SIMULATE: linked into tests, and into hasp-simulate, which is hasp and nothing else but
- * for this.  In place of src/sandbox/simulation.c. */
+ * for this.  In place of src/sandbox/apply/simulation.c. */
 #include <stdlib.h>
 
-#include "sandbox/probe.h"
+#include "sandbox/plan/probe.h"
 
 const char *sandbox_simulation(void)
 {

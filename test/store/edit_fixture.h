@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "store/edit.h"
-#include "store/workspace.h"
+#include "edit/edit.h"
+#include "file/workspace.h"
 
 struct fixture {
 	char top[64];     /* the folder that holds all of it */

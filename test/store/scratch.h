@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A workspace in a folder of its own, for tests of store/ that read files. */
+/* A workspace in a folder of its own, for tests of file/ that read files. */
 #ifndef HASP_TEST_STORE_SCRATCH_H
 #define HASP_TEST_STORE_SCRATCH_H
 
@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "store/workspace.h"
+#include "file/workspace.h"
 
 struct scratch {
 	char folder[64];

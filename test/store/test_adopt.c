@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/adopt.h"
-#include "store/beneath.h"
-#include "store/commit_internal.h"
-#include "store/folder_cache.h"
-#include "store/recover.h"
-#include "store/stage.h"
+#include "file/adopt.h"
+#include "file/beneath.h"
+#include "file/commit_internal.h"
+#include "file/folder_cache.h"
+#include "file/recover.h"
+#include "file/stage.h"
 
 struct scene {
 	struct fixture f;

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "store/commit_internal.h"
-#include "store/hasher.h"
-#include "store/recover.h"
+#include "file/commit_internal.h"
+#include "file/hasher.h"
+#include "file/recover.h"
 
 #include "scratch.h"
 

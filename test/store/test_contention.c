@@ -62,8 +62,8 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "store/edit.h"
-#include "store/workspace.h"
+#include "edit/edit.h"
+#include "file/workspace.h"
 
 enum {
 	WORKERS = 4,

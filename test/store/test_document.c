@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "store/document.h"
+#include "file/document.h"
 
 /* ---- helpers ------------------------------------------------------------ */
 

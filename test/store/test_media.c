@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "store/document.h"
-#include "store/media.h"
+#include "file/document.h"
+#include "file/media.h"
 
 #include "scratch.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "store/read.h"
-#include "store/window.h"
+#include "file/read.h"
+#include "file/window.h"
 
 #include "scratch.h"
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "store/hasher.h"
-#include "store/snapshot.h"
+#include "file/hasher.h"
+#include "file/snapshot.h"
 
 #include "scratch.h"
 

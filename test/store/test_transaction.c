@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/journal.h"
-#include "store/transaction.h"
+#include "file/journal.h"
+#include "file/transaction.h"
 
 struct bench {
 	struct fixture f;

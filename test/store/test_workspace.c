@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "store/commit.h"
+#include "file/commit.h"
 
 #include "scratch.h"
 

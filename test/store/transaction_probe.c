@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/edit.h"
-#include "store/transaction.h"
-#include "store/workspace.h"
+#include "edit/edit.h"
+#include "file/transaction.h"
+#include "file/workspace.h"
 
 static bool change_files(const struct workspace *ws, const char *journal, bool full,
                          struct err *err)

@@ -31,7 +31,7 @@
 #include "tool/discovered.h"
 #include "tool/services.h"
 #include "tool/set.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 
 struct probe {
 	json_t *job;

@@ -28,9 +28,9 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "expect.h"
-#include "job/job.h"
 #include "tool/tool.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
+#include "worker/job/job.h"
 #include "workspace_fixture.h"
 
 enum { TEXT_MAX = 64 << 20 };

@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "job/job.h"
 #include "tool/tool.h"
+#include "worker/job/job.h"
 
 struct bench {
 	struct provider *provider;

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/tool.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 #include "workspace_fixture.h"
 
 struct site {

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/set.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 #include "workspace_fixture.h"
 
 /* A session whose hooks note what happened, in order, and do what a test wants. */

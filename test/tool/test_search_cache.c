@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/tool.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 #include "workspace_fixture.h"
 
 enum { FOLDERS = 8, FILES = 6, ROUNDS = 120, THREADS = 4, CALLS = 60 };

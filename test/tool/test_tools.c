@@ -13,7 +13,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "tool/tool.h"
-#include "workerd/inprocess.h"
+#include "worker/inside/inprocess.h"
 #include "workspace_fixture.h"
 
 static void compiles(const struct tool *tool, const char *text)

@@ -14,8 +14,8 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "workerd/inprocess.h"
-#include "workerd/serve_private.h"
+#include "worker/inside/inprocess.h"
+#include "worker/inside/serve_private.h"
 
 static bool over_pipes;
 

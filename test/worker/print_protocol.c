@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "worker/wire.h"
+#include "worker/wire/wire.h"
 
 static const struct wire_layout *printed[64];
 static size_t printed_count;

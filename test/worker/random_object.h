@@ -3,7 +3,7 @@
 #ifndef HASP_TEST_WORKER_RANDOM_OBJECT_H
 #define HASP_TEST_WORKER_RANDOM_OBJECT_H
 
-#include "worker/message.h"
+#include "worker/wire/message.h"
 
 struct randomness {
 	uint64_t state;

@@ -31,7 +31,7 @@ def test_the_tables_are_those_of_the_code():
 
 def test_the_numbers_in_the_text_are_those_of_the_code():
     head = parts()[0]
-    header = (TOP / "src/worker/wire.h").read_text() + (TOP / "src/base/limits.h").read_text()
+    header = (TOP / "src/worker/wire/wire.h").read_text() + (TOP / "src/base/limits.h").read_text()
     assert re.search(r"WIRE_GREETING_BYTES = 32\b", header) and "greeting of 32 bytes" in head
     assert re.search(r"WIRE_HEADER_BYTES = 24\b", header) and "| 24 | | the fields" in head
     assert "LIMIT_RUN_WINDOW ((size_t)512 << 10)" in header and "512 KiB of output" in head

@@ -20,10 +20,10 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "live.h"
-#include "worker/bytes.h"
-#include "worker/client.h"
-#include "workerd/inprocess.h"
-#include "workerd/serve_private.h"
+#include "worker/front/client.h"
+#include "worker/inside/inprocess.h"
+#include "worker/inside/serve_private.h"
+#include "worker/wire/bytes.h"
 
 /* ---- the bad worker -------------------------------------------------------- */
 

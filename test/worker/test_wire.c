@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "worker/wire.h"
+#include "worker/wire/wire.h"
 
 struct ends {
 	int fds[2];

@@ -3,8 +3,8 @@
 #ifndef HASP_TOOL_BUILTIN_COMMAND_RESULT_H
 #define HASP_TOOL_BUILTIN_COMMAND_RESULT_H
 
-#include "job/job.h"
 #include "tool/builtin/builtin.h"
+#include "worker/job/job.h"
 
 /* The job that the argument `pid` names, for the caller to release; NULL with *err set. */
 struct job *command_job(struct session *session, const json_t *arguments, struct err *err);

@@ -4,7 +4,7 @@
 #ifndef HASP_TOOL_BUILTIN_FILTER_H
 #define HASP_TOOL_BUILTIN_FILTER_H
 
-#include "search/rules.h"
+#include "search/rules/rules.h"
 #include "tool/tool.h"
 
 /* The session's rules with what the arguments say: respect_git_ignore, respect_gemini_ignore, and

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data/schema.h"
-#include "search/types.h"
+#include "search/rules/types.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/filter.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "store/document.h"
+#include "file/document.h"
 #include "tool/builtin/html_text.h"
 #include "tool/builtin/untrusted.h"
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/call/display.h"
+
+#include <string.h>
+
+#include "agent/call/error_type.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+
+enum {
+	LINE_MAX_BYTES = 200,
+	OTHER_MAX = 4000, /* of a result of a form that is not known */
+	DISPLAY_MAX = 1 << 20,
+};
+
+/* The first of these that an argument has says the most. */
+static const char *const telling[] = {
+	"command", "file_path", "pattern", "patterns", "query", "url", "prompt", "path", "paths",
+	"changes", "question", "pid", "title", "name",
+};
+
+static void say_change(struct buf *out, const json_t *change)
+{
+	const char *kind = json_string_value(json_object_get(change, "kind"));
+	const char *path = json_string_value(json_object_get(change, "file_path"));
+
+	buf_printf(out, "%s %s", kind ? kind : "change", path ? path : "?");
+}
+
+static void say_value(struct buf *out, const json_t *value)
+{
+	size_t i;
+	json_t *element;
+
+	if (json_is_integer(value))
+		buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_string(value))
+		buf_span(out, json_span(value));
+	json_array_foreach((json_t *)value, i, element) {
+		if (out->len > LINE_MAX_BYTES)
+			return;
+		buf_str(out, i ? ", " : "");
+		if (json_is_string(element))
+			buf_span(out, json_span(element));
+		else
+			say_change(out, element);
+	}
+}
+
+static char *one_line(struct buf *text)
+{
+	struct span head = utf8_head(buf_view(text), LINE_MAX_BYTES);
+	bool cut = head.len < text->len;
+	char *line = mem_printf("%.*s%s", (int)head.len, head.data ? head.data : "",
+	                        cut ? "\xe2\x80\xa6" : "");
+
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	return line;
+}
+
+char *display_call(const struct tool *tool, const json_t *args)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ARGUMENT_BYTES);
+
+	for (size_t i = 0; i < ARRAY_LEN(telling) && !text.len; i++)
+		say_value(&text, json_object_get(args, telling[i]));
+	if (!text.len)
+		json_print(&text, args, 0);
+	if (!text.len && tool)
+		buf_str(&text, tool->title ? tool->title : tool->name);
+	return one_line(&text);
+}
+
+static void add_line(struct buf *out, struct span text)
+{
+	if (out->len && !span_ends(buf_view(out), SPAN("\n")))
+		buf_char(out, '\n');
+	buf_span(out, utf8_head(text, DISPLAY_MAX / 2));
+}
+
+static void say_files(struct buf *out, const json_t *result)
+{
+	size_t i;
+	json_t *file;
+
+	json_array_foreach((json_t *)result, i, file) {
+		const char *path = json_string_value(json_object_get(file, "file_path"));
+
+		if (out->len > OTHER_MAX)
+			return;
+		buf_printf(out, "%s%s%s", i ? "\n" : "", path ? path : "",
+		           json_object_get(file, "error") ? ": not read" : "");
+	}
+}
+
+static void say_file(struct buf *out, const json_t *result)
+{
+	const json_t *total = json_object_get(result, "total_lines");
+
+	buf_printf(out, "%s", json_string_value(json_object_get(result, "file_path")));
+	if (total)
+		buf_printf(out, ", lines %" JSON_INTEGER_FORMAT "-%" JSON_INTEGER_FORMAT
+		                " of %" JSON_INTEGER_FORMAT,
+		           json_integer_value(json_object_get(result, "start_line")),
+		           json_integer_value(json_object_get(result, "end_line")),
+		           json_integer_value(total));
+}
+
+static void say_changes(struct buf *out, const json_t *result)
+{
+	size_t i;
+	json_t *change;
+
+	json_array_foreach(json_object_get(result, "changes"), i, change)
+		add_line(out, json_span(json_object_get(change, "diff")));
+}
+
+static void say_denials(struct buf *out, const json_t *result)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(result, "denials"), i, denial) {
+		add_line(out, SPAN("denied: "));
+		buf_span(out, json_span(json_object_get(denial, "message")));
+	}
+}
+
+static void say_result(struct buf *out, const struct tool *tool, const json_t *result)
+{
+	static const char *const parts[] = { "message", "output", "diff", "text" };
+
+	if (json_is_array(result)) {
+		say_files(out, result);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		struct span text = json_span(json_object_get(result, parts[i]));
+
+		if (text.len)
+			add_line(out, text);
+	}
+	say_changes(out, result);
+	say_denials(out, result);
+	if (!out->len && tool && tool->kind == TOOL_KIND_READ &&
+	    json_object_get(result, "file_path"))
+		say_file(out, result);
+}
+
+char *display_result(const struct tool *tool, const json_t *result)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(DISPLAY_MAX * 4);
+	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (tool_result_failed(result)) {
+		buf_str(&out, error_message_of(result));
+		say_denials(&out, result);
+		return buf_steal(&out);
+	}
+	say_result(&out, tool, result);
+	if (out.len)
+		return buf_steal(&out);
+	json_print(&all, result, 0);
+	buf_span(&out, utf8_head(buf_view(&all), OTHER_MAX));
+	return buf_steal(&out);
+}

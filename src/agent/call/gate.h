@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands around every call: hooks before and after it, the policy, the question (confirm.h).  Private
+ * to this folder.
+ *
+ * Order, which tool_call keeps: BeforeTool hooks (may rewrite, refuse, answer themselves, demand a
+ * question); policy_decide on what they made of it; the question, if the rules or a hook say so; the run;
+ * AfterTool hooks (may add, replace, refuse, call another tool, stop).
+ */
+#ifndef HASP_AGENT_CALL_GATE_H
+#define HASP_AGENT_CALL_GATE_H
+
+#include "agent/call/call.h"
+
+/* Sets the hooks of the call's session. */
+void gate_attach(struct call *call);
+
+/* Asks the policy anew (after somebody said "always"); fills call->verdict. */
+enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
+/* The question was answered with yes, or there is none: the edit is about to be made. */
+void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments);
+
+/* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
+struct policy_call gate_subject(const struct tool *tool);
+/* "update_file replace edit": all names of a tool, for matchers; for the caller. */
+char *gate_names(const struct tool *tool);
+/* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be
+ * named to the model. */
+bool gate_hides(struct agent *agent, const struct tool *tool);
+/* Whether that is so in every mode: it is not declared. */
+bool gate_hides_always(struct agent *agent, const struct tool *tool);
+
+#endif

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/call/path_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/call/gemini_names.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "data/json.h"
+
+enum {
+	WALK_MAX = 1 << 20,     /* files that are judged before a search */
+	EXCLUDES_MAX = 4096,    /* of them, denied ones that a search can be kept from */
+	LISTED_MAX = 100000,    /* walk.h's default */
+};
+
+static struct path_rules *rules_of(struct provider *provider)
+{
+	return (struct path_rules *)provider;
+}
+
+/* ---- paths in arguments ------------------------------------------------------------ */
+
+static const struct {
+	const char *tool, *list; /* list: the member is of its elements */
+	const char *member;      /* NULL: the elements themselves */
+} path_members[] = {
+	{ "read_file", NULL, "file_path" },      { "write_file", NULL, "file_path" },
+	{ "update_file", NULL, "file_path" },    { "safe_patch", NULL, "file_path" },
+	{ "apply_changes", "changes", "file_path" }, { "apply_changes", "changes", "new_path" },
+	{ "read_many_files", "paths", NULL },    { "read_many_files", "include", NULL },
+	{ "search_files", NULL, "path" },        { "glob", NULL, "path" },
+	{ "list_directory", NULL, "path" },
+};
+
+/* What takes the place of a path: a new reference, or NULL: nothing. */
+typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
+
+/* Of a path that an argument spells; NULL: nothing takes its place. */
+static json_t *changed(struct path_rules *rules, const json_t *text, visit change, bool absolute)
+{
+	_cleanup_free_ char *path = json_string_length(text) ? name_of(json_string_value(text)) : NULL;
+
+	return path ? change(rules, path, absolute) : NULL;
+}
+
+static void visit_member(struct path_rules *rules, json_t *object, const char *member,
+                         visit change, bool absolute)
+{
+	json_t *other = changed(rules, json_object_get(object, member), change, absolute);
+
+	if (other)
+		json_object_set_new(object, member, other);
+}
+
+static void visit_paths(struct path_rules *rules, json_t *arguments, visit change, bool absolute)
+{
+	for (size_t row = 0; row < ARRAY_LEN(path_members); row++) {
+		json_t *list, *element, *other;
+		size_t i;
+
+		if (strcmp(path_members[row].tool, rules->tool->name) != 0)
+			continue;
+		if (!path_members[row].list) {
+			visit_member(rules, arguments, path_members[row].member, change, absolute);
+			continue;
+		}
+		list = json_object_get(arguments, path_members[row].list);
+		json_array_foreach(list, i, element) {
+			if (path_members[row].member) {
+				visit_member(rules, element, path_members[row].member, change,
+				             absolute);
+				continue;
+			}
+			other = changed(rules, element, change, absolute);
+			if (other)
+				json_array_set_new(list, i, other);
+		}
+	}
+}
+
+/* Beneath a root, from there; "." is the root. */
+static const char *relative(const struct path_rules *rules, const char *path)
+{
+	const char *root;
+
+	for (size_t i = 0; (root = rules->base->ops->root(rules->base, i)); i++) {
+		size_t len = strlen(root);
+
+		len -= len && root[len - 1] == '/';
+		if (strncmp(path, root, len) != 0)
+			continue;
+		if (path[len] == '\0' || strcmp(path + len, "/") == 0)
+			return ".";
+		if (path[len] == '/')
+			return path + len + 1;
+	}
+	return path;
+}
+
+static json_t *spelled(const struct path_rules *rules, const char *path, bool absolute)
+{
+	return json_name(absolute ? path : relative(rules, path));
+}
+
+/* Where the path leads now; NULL: nowhere. The caller frees. */
+static char *resolve(struct path_rules *rules, const char *path)
+{
+	const struct read_request request = { .path = path, .resolve = true };
+	struct read_result result = { 0 };
+	struct err ignored = ERR_INIT;
+	char *found = NULL;
+
+	if (rules->base->ops->read(rules->base, &request, &result, &ignored))
+		found = mem_strdup(result.state.path);
+	read_result_release(&result);
+	return found;
+}
+
+static const char *judged(const struct path_rules *rules, const char *path)
+{
+	return json_string_value(json_object_get(rules->judged, path));
+}
+
+static json_t *note_target(struct path_rules *rules, const char *path, bool absolute)
+{
+	_cleanup_free_ char *target = judged(rules, path) ? NULL : resolve(rules, path);
+
+	(void)absolute;
+	if (target)
+		json_object_set_new_nocheck(rules->judged, path, json_path_bytes(target));
+	return NULL;
+}
+
+static json_t *respell(struct path_rules *rules, const char *path, bool absolute)
+{
+	const char *target = judged(rules, path);
+
+	return target ? spelled(rules, target, absolute) : NULL;
+}
+
+/* ---- decisions ----------------------------------------------------------------------- */
+
+/* On arguments in both spellings, [0] beneath the root, [1] absolute. */
+static void decide_both(const struct path_rules *rules, const struct policy_call *subject,
+                        const struct tool *tool, json_t *const arguments[2],
+                        struct policy_verdict *ret)
+{
+	struct policy_call calls[2] = { *subject, *subject };
+	json_t *theirs[2] = { NULL, NULL };
+
+	for (size_t i = 0; i < 2; i++) {
+		calls[i].arguments = arguments[i];
+		theirs[i] = gemini_arguments(tool, arguments[i]);
+		calls[i].other_arguments = theirs[i];
+	}
+	policy_decide_spelled(rules->policy, calls, 2, ret);
+	json_decref(theirs[0]);
+	json_decref(theirs[1]);
+}
+
+static bool keeps(const struct path_rules *rules, const struct policy_files *files,
+                  const char *path, char **ret_why)
+{
+	const char *const spellings[] = { relative(rules, path), path };
+
+	return policy_files_judge(files, spellings, 2, ret_why) != POLICY_ALLOW;
+}
+
+/* Whether reading it is denied, or asked about, by a rule on paths. */
+static bool reading_denied(const struct path_rules *rules, const char *path, char **ret_why)
+{
+	return keeps(rules, rules->reading, path, ret_why);
+}
+
+/* Likewise, of reaching it with the tool itself. */
+static bool tool_denied(const struct path_rules *rules, const char *path, char **ret_why)
+{
+	return keeps(rules, rules->own, path, ret_why);
+}
+
+static bool file_denied(const struct path_rules *rules, const char *path, char **ret_why)
+{
+	return reading_denied(rules, path, ret_why) || tool_denied(rules, path, ret_why);
+}
+
+static bool is_active(const struct path_rules *rules)
+{
+	return rules->reading || rules->by_tool;
+}
+
+/* Says first which path leads where, if one does. */
+static void name_target(const struct path_rules *rules, struct policy_verdict *verdict)
+{
+	const char *path;
+	const json_t *target;
+
+	json_object_foreach(rules->judged, path, target) {
+		const char *place = relative(rules, json_string_value(target));
+		char *message;
+
+		if (strcmp(path, place) == 0 || strcmp(path, json_string_value(target)) == 0)
+			continue;
+		message = mem_printf("%s is %s: %s", path, place, verdict->message);
+		free(verdict->message);
+		verdict->message = message;
+		return;
+	}
+}
+
+static void begin_call(struct path_rules *rules, const struct tool *tool,
+                       const struct policy_call *subject)
+{
+	rules->tool = tool;
+	rules->by_tool = rules->policy && !tool->server &&
+	                 policy_judges_files(rules->policy, subject);
+	policy_files_free(rules->own);
+	rules->own = rules->by_tool ? policy_files_new(rules->policy, subject) : NULL;
+	rules->asked = false;
+	json_object_clear(rules->judged);
+}
+
+void path_rules_mention(struct path_rules *rules, const struct tool *tool)
+{
+	struct policy_call subject = rules->who;
+
+	subject.tool = tool->name;
+	subject.kind = tool_kind_name(tool->kind);
+	begin_call(rules, tool, &subject);
+}
+
+void path_rules_decide(struct path_rules *rules, const struct tool *tool,
+                       const struct policy_call *subject, struct policy_verdict *verdict)
+{
+	struct policy_verdict own;
+	json_t *arguments[2];
+
+	begin_call(rules, tool, subject);
+	rules->asked = verdict->decision == POLICY_ASK;
+	if (!is_active(rules) || verdict->decision == POLICY_DENY)
+		return;
+	arguments[0] = json_deep_copy(subject->arguments);
+	visit_paths(rules, arguments[0], note_target, false);
+	if (!rules->by_tool || !json_object_size(rules->judged)) {
+		json_decref(arguments[0]);
+		return;
+	}
+	arguments[1] = json_deep_copy(subject->arguments);
+	visit_paths(rules, arguments[0], respell, false);
+	visit_paths(rules, arguments[1], respell, true);
+	decide_both(rules, subject, tool, arguments, &own);
+	json_decref(arguments[0]);
+	json_decref(arguments[1]);
+	if (own.decision > verdict->decision) {
+		policy_verdict_release(verdict);
+		*verdict = own;
+		rules->asked = own.decision == POLICY_ASK;
+		name_target(rules, verdict);
+	} else {
+		policy_verdict_release(&own);
+	}
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+/* Also when the path has led to nothing. */
+static bool leads_elsewhere(const struct path_rules *rules, const char *named, const char *opened,
+                            char **ret_why)
+{
+	const char *target = judged(rules, named);
+
+	if (!target || strcmp(target, opened) == 0)
+		return false;
+	*ret_why = mem_strdup("A link on its path changed after the rules were checked. Call again.");
+	return true;
+}
+
+/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked
+ * about the call saw those that it names. */
+static bool opening_denied(const struct path_rules *rules, const char *named, const char *opened,
+                           bool by_tool, char **ret_why)
+{
+	const struct policy_files *const sets[] = { rules->reading, by_tool ? rules->own : NULL };
+	const char *const spellings[] = { named, relative(rules, named), opened,
+		                          relative(rules, opened) };
+	const bool approved = rules->asked && judged(rules, named);
+
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		_cleanup_free_ char *why = NULL;
+		enum policy_decision decision = policy_files_judge(sets[i], spellings, 4, &why);
+
+		if (decision == POLICY_DENY || (decision == POLICY_ASK && !approved)) {
+			*ret_why = mem_steal(&why);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A file that the call names, or that it found by itself. */
+static bool may_open(const struct path_rules *rules, const char *named, const char *opened,
+                     char **ret_why)
+{
+	const char *tool = rules->tool ? rules->tool->name : "";
+
+	if (leads_elsewhere(rules, named, opened, ret_why))
+		return false;
+	/* Decided on already. */
+	if (strcmp(tool, "read_file") == 0 && judged(rules, named))
+		return true;
+	return !opening_denied(rules, named, opened, strcmp(tool, "read_many_files") == 0, ret_why);
+}
+
+static bool refuse(const struct path_rules *rules, const char *named, const char *opened,
+                   const char *why, struct err *err)
+{
+	bool same = strcmp(named, opened) == 0 || strcmp(named, relative(rules, opened)) == 0;
+
+	*err = (struct err)ERR_INIT;
+	return err_set(err, ERR_DENIED_BY_POLICY, "%s%s%s: %s", named, same ? "" : ", which is ",
+	               same ? "" : relative(rules, opened), why);
+}
+
+static bool judged_read(struct provider *provider, const struct read_request *request,
+                        struct read_result *ret, struct err *err)
+{
+	struct path_rules *rules = rules_of(provider);
+	_cleanup_free_ char *opened = NULL, *why = NULL;
+	bool ok = rules->base->ops->read(rules->base, request, ret, err);
+
+	if (!is_active(rules) || request->resolve || !ret->state.path ||
+	    may_open(rules, request->path, ret->state.path, &why))
+		return ok;
+	opened = mem_steal(&ret->state.path);
+	read_result_release(ret);
+	*ret = (struct read_result){ 0 };
+	return refuse(rules, request->path, opened, why, err);
+}
+
+/* ---- editing --------------------------------------------------------------------------- */
+
+/* The place that a change has to reach. "": it leads nowhere, and must not do so later either.
+ * NULL with *err: the rules deny it; only for a path that was not decided on with the call, such as
+ * one that the person who was asked wrote. */
+static const char *judged_place(struct path_rules *rules, const char *path, struct err *err)
+{
+	_cleanup_free_ char *why = NULL;
+	const char *target;
+
+	if (judged(rules, path))
+		return judged(rules, path);
+	note_target(rules, path, false);
+	target = judged(rules, path);
+	if (target && tool_denied(rules, target, &why)) {
+		refuse(rules, path, target, why, err);
+		return NULL;
+	}
+	return target ? target : "";
+}
+
+static bool place_all(struct path_rules *rules, struct change *changes, size_t count,
+                      struct edit_options *options, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct change *change = &changes[i];
+		_cleanup_free_ char *why = NULL;
+
+		if (!change->path)
+			continue;
+		change->resolved = judged_place(rules, change->path, err);
+		if (!change->resolved)
+			return false;
+		if (change->new_path &&
+		    !(change->new_resolved = judged_place(rules, change->new_path, err)))
+			return false;
+		/* Who may not read it is not told what is in it, also when the edit fails. */
+		if (reading_denied(rules, change->resolved, &why))
+			options->want_content = false;
+	}
+	return true;
+}
+
+static bool judged_edit(struct provider *provider, const struct change *changes, size_t count,
+                        const struct edit_options *options, struct change_result *results,
+                        struct err *err)
+{
+	struct path_rules *rules = rules_of(provider);
+	struct edit_options own = *options;
+	_cleanup_free_ struct change *placed = NULL;
+
+	if (!is_active(rules))
+		return rules->base->ops->edit(rules->base, changes, count, options, results, err);
+	placed = mem_alloc(count + 1, sizeof(*placed));
+	if (count)
+		memcpy(placed, changes, count * sizeof(*placed));
+	if (place_all(rules, placed, count, &own, err))
+		return rules->base->ops->edit(rules->base, placed, count, &own, results, err);
+	for (size_t i = 0; i < count; i++)
+		results[i] = (struct change_result){ .err = *err };
+	return false;
+}
+
+/* ---- many files -------------------------------------------------------------------------- */
+
+/* Whether files are opened for what a walk finds, or only their names are shown. */
+static bool opens_files(const struct path_rules *rules)
+{
+	return rules->tool && strcmp(rules->tool->name, "glob") != 0 &&
+	       strcmp(rules->tool->name, "list_directory") != 0;
+}
+
+static bool entry_denied(const struct path_rules *rules, const char *folder, const char *path,
+                         char **ret_why)
+{
+	_cleanup_free_ char *whole = mem_printf("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
+
+	return opens_files(rules) ? file_denied(rules, whole, ret_why) :
+	                            tool_denied(rules, whole, ret_why);
+}
+
+static void keep_reason(char **reason, char *why)
+{
+	if (*reason)
+		free(why);
+	else
+		*reason = why;
+}
+
+static void leave_out_denied(const struct path_rules *rules, struct walk_result *walk)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		char *why = NULL;
+
+		if (!entry_denied(rules, walk->folder, walk->entries[i].path, &why)) {
+			walk->entries[kept++] = walk->entries[i];
+			continue;
+		}
+		free(walk->entries[i].path);
+		walk->denied++;
+		keep_reason(&walk->denied_why, why);
+	}
+	walk->count = kept;
+}
+
+static void cut_entries(struct walk_result *walk, size_t max)
+{
+	while (walk->count > max) {
+		free(walk->entries[--walk->count].path);
+		walk->more = true;
+	}
+}
+
+static bool judged_walk(struct provider *provider, const struct walk_request *request,
+                        struct walk_result *ret, struct err *err)
+{
+	struct path_rules *rules = rules_of(provider);
+	const size_t max = request->max_entries ? request->max_entries : LISTED_MAX;
+	struct walk_request own = *request;
+	_cleanup_free_ char *why = NULL;
+
+	/* What is left out must not use up what was asked for. */
+	if (is_active(rules) && own.max_entries && own.max_entries < LISTED_MAX)
+		own.max_entries = LISTED_MAX;
+	if (!rules->base->ops->walk(rules->base, &own, ret, err))
+		return false;
+	ret->denied = 0;
+	ret->denied_why = NULL;
+	if (!is_active(rules))
+		return true;
+	if (leads_elsewhere(rules, request->path, ret->folder, &why)) {
+		walk_result_release(ret);
+		return refuse(rules, request->path, judged(rules, request->path), why, err);
+	}
+	leave_out_denied(rules, ret);
+	cut_entries(ret, max);
+	return true;
+}
+
+/* ---- searching --------------------------------------------------------------------------- */
+
+struct excludes {
+	const char **all;  /* owned array: the caller's, then the own ones */
+	char **own;        /* owned */
+	size_t count, own_count;
+	char *why;         /* owned */
+};
+
+static void excludes_release(struct excludes *excludes)
+{
+	for (size_t i = 0; i < excludes->own_count; i++)
+		free(excludes->own[i]);
+	free(excludes->own);
+	free(excludes->all);
+	free(excludes->why);
+}
+
+/* A glob for this one path beneath the folder. */
+static char *glob_of(const char *path)
+{
+	_cleanup_buf_ struct buf glob = BUF_INIT(2 * LIMIT_PATH_BYTES + 2);
+
+	buf_char(&glob, '/');
+	for (; *path; path++) {
+		if (strchr("\\*?[]{},!", *path))
+			buf_char(&glob, '\\');
+		buf_char(&glob, *path);
+	}
+	return buf_steal(&glob);
+}
+
+static bool exclude_denied(const struct path_rules *rules, const struct walk_result *walk,
+                           const _Atomic bool *cancel, struct excludes *excludes,
+                           struct err *err)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		char *why = NULL;
+
+		if (cancel && *cancel)
+			return err_set(err, ERR_CANCELLED, "The search was cancelled.");
+		if (!entry_denied(rules, walk->folder, walk->entries[i].path, &why))
+			continue;
+		keep_reason(&excludes->why, why);
+		if (excludes->own_count == EXCLUDES_MAX)
+			return err_set(err, ERR_DENIED_BY_POLICY,
+			               "More than %d files beneath %s are denied by policy (%s); "
+			               "search a narrower path.",
+			               EXCLUDES_MAX, walk->folder, excludes->why);
+		excludes->own = mem_grow(excludes->own, &cap, excludes->own_count + 1,
+		                         sizeof(*excludes->own));
+		excludes->own[excludes->own_count++] = glob_of(walk->entries[i].path);
+	}
+	return true;
+}
+
+/* The files that a search would open, and must not. What cannot be walked has none: the search
+ * says why, or it is one file. */
+static bool find_denied(struct path_rules *rules, const struct search_request *request,
+                        struct excludes *excludes, struct err *err)
+{
+	const struct walk_request walk_request = {
+		.path = request->path,
+		.include = request->include, .include_count = request->include_count,
+		.exclude = request->exclude, .exclude_count = request->exclude_count,
+		.recursive = true, .rules = request->rules, .max_entries = WALK_MAX,
+	};
+	struct walk_result walk = { 0 };
+	struct err ignored = ERR_INIT;
+	bool ok;
+
+	if (!rules->base->ops->walk(rules->base, &walk_request, &walk, &ignored))
+		return true;
+	ok = exclude_denied(rules, &walk, request->cancel, excludes, err);
+	walk_result_release(&walk);
+	if (!ok || !excludes->own_count)
+		return ok;
+	excludes->count = request->exclude_count + excludes->own_count;
+	excludes->all = mem_alloc(excludes->count, sizeof(*excludes->all));
+	for (size_t i = 0; i < request->exclude_count; i++)
+		excludes->all[i] = request->exclude[i];
+	for (size_t i = 0; i < excludes->own_count; i++)
+		excludes->all[request->exclude_count + i] = excludes->own[i];
+	return true;
+}
+
+/* One that came or was renamed since the walk. */
+static void drop_denied(const struct path_rules *rules, struct search_result *found)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++) {
+		struct file_match *file = &found->files[i];
+		_cleanup_free_ char *why = NULL;
+
+		if (!entry_denied(rules, found->folder, file->path, &why)) {
+			found->files[kept++] = *file;
+			continue;
+		}
+		for (size_t line = 0; line < file->line_count; line++)
+			found->matches -= file->lines[line].match;
+		free(file->path);
+		free(file->lines);
+		free(file->text);
+		found->denied++;
+	}
+	found->count = kept;
+}
+
+static bool judge_found(struct path_rules *rules, const struct search_request *request,
+                        struct search_result *ret, struct err *err)
+{
+	_cleanup_free_ char *why = NULL, *folder = NULL;
+
+	if (!leads_elsewhere(rules, request->path, ret->folder, &why) &&
+	    !(ret->one_file &&
+	      opening_denied(rules, request->path, ret->folder, /* by_tool= */ true, &why))) {
+		if (!ret->one_file)
+			drop_denied(rules, ret);
+		return true;
+	}
+	folder = mem_steal(&ret->folder);
+	search_result_release(ret);
+	return refuse(rules, request->path, folder, why, err);
+}
+
+static bool judged_search(struct provider *provider, const struct search_request *request,
+                          struct search_result *ret, struct err *err)
+{
+	struct path_rules *rules = rules_of(provider);
+	__attribute__((cleanup(excludes_release))) struct excludes excludes = { 0 };
+	struct search_request own = *request;
+
+	if (!is_active(rules))
+		return rules->base->ops->search(rules->base, request, ret, err);
+	if (!find_denied(rules, request, &excludes, err))
+		return false;
+	if (excludes.all) {
+		own.exclude = excludes.all;
+		own.exclude_count = excludes.count;
+	}
+	if (!rules->base->ops->search(rules->base, &own, ret, err))
+		return false;
+	ret->denied = excludes.own_count;
+	ret->denied_why = mem_steal(&excludes.why);
+	return judge_found(rules, request, ret, err);
+}
+
+/* ---- what goes through as it is ------------------------------------------------------------ */
+
+static struct provider *base_of(struct provider *provider)
+{
+	return rules_of(provider)->base;
+}
+
+static bool base_watch(struct provider *provider, const struct watch_request *request,
+                       struct watch **ret, struct err *err)
+{
+	return base_of(provider)->ops->watch(base_of(provider), request, ret, err);
+}
+
+static void base_unwatch(struct provider *provider, struct watch *watch)
+{
+	base_of(provider)->ops->unwatch(base_of(provider), watch);
+}
+
+static bool base_run(struct provider *provider, const struct run_request *request,
+                     const struct run_events *events, void *data, struct run **ret,
+                     struct err *err)
+{
+	return base_of(provider)->ops->run(base_of(provider), request, events, data, ret, err);
+}
+
+static const struct provider_info *base_info(struct provider *provider)
+{
+	return base_of(provider)->ops->info(base_of(provider));
+}
+
+static const char *base_root(struct provider *provider, size_t i)
+{
+	return base_of(provider)->ops->root(base_of(provider), i);
+}
+
+static void keep_base(struct provider *provider)
+{
+	(void)provider; /* path_rules_release */
+}
+
+void path_rules_init(struct path_rules *rules, const struct policy *policy,
+                     struct provider *base, const struct policy_call *who)
+{
+	struct policy_call reading = *who;
+
+	*rules = (struct path_rules){ .base = base, .policy = policy, .who = *who };
+	rules->ops = (struct provider_ops){
+		.name = base->ops->name, .read = judged_read, .edit = judged_edit,
+		.walk = judged_walk, .search = judged_search,
+		.watch = base->ops->watch ? base_watch : NULL,
+		.unwatch = base->ops->unwatch ? base_unwatch : NULL,
+		.run = base->ops->run ? base_run : NULL,
+		.info = base->ops->info ? base_info : NULL, .root = base_root, .free = keep_base,
+	};
+	rules->provider.ops = &rules->ops;
+	rules->judged = json_object();
+	reading.tool = "read_file";
+	reading.kind = "read";
+	rules->reading = policy ? policy_files_new(policy, &reading) : NULL;
+}
+
+void path_rules_release(struct path_rules *rules)
+{
+	json_decref(rules->judged);
+	policy_files_free(rules->reading);
+	policy_files_free(rules->own);
+	*rules = (struct path_rules){ 0 };
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checkpoint/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "agent/call/gemini_names.h"
+#include "agent/checkpoint/private.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/path.h"
+#include "data/json.h"
+
+/* Other processes' checkpoints of the same millisecond, file and tool. */
+enum { NAME_ATTEMPTS = 100 };
+
+struct checkpoints *checkpoints_open(const struct checkpoints_options *options)
+{
+	struct checkpoints *checkpoints = mem_alloc(1, sizeof(*checkpoints));
+
+	checkpoints->options = *options;
+	checkpoints->options.session_id = mem_strdup(options->session_id);
+	if (!options->max_file_bytes || options->max_file_bytes > LIMIT_CHECKPOINT_FILE_BYTES)
+		checkpoints->options.max_file_bytes = LIMIT_CHECKPOINT_FILE_BYTES;
+	checkpoints->pending = json_object();
+	pthread_mutex_init(&checkpoints->lock, NULL);
+	return checkpoints;
+}
+
+void checkpoints_close(struct checkpoints *checkpoints)
+{
+	if (!checkpoints)
+		return;
+	repository_close(checkpoints->repository);
+	pthread_mutex_destroy(&checkpoints->lock);
+	json_decref(checkpoints->pending);
+	free(checkpoints->notes);
+	free(checkpoints->history);
+	free((char *)checkpoints->options.session_id);
+	free(checkpoints);
+}
+
+static void tell(struct checkpoints *checkpoints, const char *severity, const char *before,
+                 const char *message)
+{
+	_cleanup_free_ char *text = mem_printf("%s%s", before, message);
+
+	if (checkpoints->options.notice)
+		checkpoints->options.notice(checkpoints->options.data, severity, text);
+}
+
+/* ---- places ------------------------------------------------------------------------ */
+
+bool checkpoints_find(struct checkpoints *checkpoints, bool create, struct err *err)
+{
+	struct home *home = checkpoints->options.home;
+	_cleanup_free_ char *history = NULL;
+
+	if (checkpoints->notes)
+		return true;
+	if (!create && !home_find(home))
+		return err_set(err, ERR_FILE_NOT_FOUND, "The project has no checkpoints.");
+	if (create && !home_claim(home, err))
+		return false;
+	if (!create) {
+		checkpoints->history = mem_strdup(home_history(home));
+		checkpoints->notes = mem_printf("%s/checkpoints", home_temp(home));
+		return true;
+	}
+	history = mem_printf("history/%s", strrchr(home_history(home), '/') + 1);
+	if (!checkpoints->history)
+		checkpoints->history = home_make(home_gemini(home), history, err);
+	if (checkpoints->history)
+		checkpoints->notes = home_make(home_temp(home), "checkpoints", err);
+	return checkpoints->notes != NULL;
+}
+
+static struct flock_wait lock_wait(const struct checkpoints *checkpoints)
+{
+	const struct checkpoints_options *options = &checkpoints->options;
+
+	return (struct flock_wait){ .cancel = options->cancel, .max_ms = options->lock_wait_ms,
+		                    .notice = options->notice, .data = options->data };
+}
+
+bool checkpoints_reach(struct checkpoints *checkpoints, bool create, struct err *err)
+{
+	const struct flock_wait wait = lock_wait(checkpoints);
+
+	return checkpoints_find(checkpoints, create, err) &&
+	       (checkpoints->repository ||
+	        repository_open(checkpoints->history, create, checkpoints->options.durable, &wait,
+	                        &checkpoints->repository, err));
+}
+
+bool checkpoints_read(struct checkpoints *checkpoints, const char *path, struct read_result *ret,
+                      struct err *err)
+{
+	struct provider *provider = checkpoints->options.provider;
+	struct read_request request = { .path = path, .bytes = true,
+		                        .max_file_bytes = checkpoints->options.max_file_bytes };
+
+	return provider->ops->read(provider, &request, ret, err);
+}
+
+/* ---- keeping ----------------------------------------------------------------------- */
+
+/* A file that the editor cannot reach either needs no checkpoint. */
+static bool edit_fails_too(enum err_code code)
+{
+	static const enum err_code codes[] = {
+		ERR_OUTSIDE_WORKSPACE, ERR_DENIED_BY_SANDBOX, ERR_NOT_A_FILE, ERR_NOT_A_DIRECTORY,
+		ERR_INVALID_ARGUMENT,  ERR_PERMISSION_DENIED,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
+/* One file as it is; false: it is not to be in the note, or (*err) all fails. */
+static bool keep_file(struct checkpoints *checkpoints, const char *path, struct note_file *ret,
+                      struct err *err)
+{
+	struct read_result read;
+	struct err why = ERR_INIT;
+	bool ok = checkpoints_read(checkpoints, path, &read, &why);
+
+	*ret = (struct note_file){ .sha256 = sha256_of(span_of("", 0)) };
+	if (ok) {
+		ret->existed = true;
+		ret->sha256 = sha256_of(buf_view(&read.content));
+		ret->size = read.content.len;
+		pthread_mutex_lock(&checkpoints->lock);
+		ok = repository_add(checkpoints->repository, buf_view(&read.content), ret->blob, err);
+		pthread_mutex_unlock(&checkpoints->lock);
+		if (ok)
+			path = read.state.path;
+	} else if (why.code != ERR_FILE_NOT_FOUND) {
+		ok = !edit_fails_too(why.code);
+		ret->not_kept = ok ? mem_strdup(why.message) : NULL;
+		if (ok)
+			tell(checkpoints, "warning", "This file is not in the checkpoint: ",
+			     why.message);
+	} else {
+		ok = true;
+	}
+	if (ok)
+		ret->path = mem_strdup(path);
+	read_result_release(&read);
+	return ok;
+}
+
+static bool keep_files(struct checkpoints *checkpoints, const json_t *paths, struct note *note,
+                       struct err *err)
+{
+	size_t i;
+	json_t *path;
+
+	note->files = mem_alloc(json_array_size(paths) + 1, sizeof(*note->files));
+	json_array_foreach((json_t *)paths, i, path) {
+		if (keep_file(checkpoints, json_string_value(path), &note->files[note->count], err))
+			note->count++;
+		if (err->code != ERR_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Beneath the project, or NULL. */
+static const char *in_tree(const struct checkpoints *checkpoints, const char *path)
+{
+	const char *root = home_project(checkpoints->options.home);
+	size_t len = strlen(root);
+
+	return strncmp(path, root, len) == 0 && path[len] == '/' ? path + len + 1 : NULL;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool commit(struct checkpoints *checkpoints, struct note *note, const char *subject,
+                   struct err *err)
+{
+	_cleanup_free_ struct repository_file *files = mem_alloc(note->count + 1, sizeof(*files));
+	_cleanup_free_ char *message = mem_printf("Before %s\n\nSession %s\n", note->tool,
+	                                          note->session);
+	struct err why = ERR_INIT;
+	int64_t now = now_ms();
+	size_t count = 0;
+
+	for (size_t i = 0; i < note->count; i++)
+		if (note->files[i].blob[0])
+			files[count++] = (struct repository_file){
+				in_tree(checkpoints, note->files[i].path), note->files[i].blob };
+	for (unsigned i = 0; i < NAME_ATTEMPTS; i++) {
+		note->time_ms = now > checkpoints->last_ms ? now : checkpoints->last_ms + 1;
+		checkpoints->last_ms = note->time_ms;
+		free(note->id);
+		note->id = note_id(note->time_ms, subject, note->tool);
+		why = (struct err)ERR_INIT;
+		if (repository_commit(checkpoints->repository, note->id, message, files, count,
+		                      note->commit, &why))
+			return true;
+		if (why.code != ERR_FILE_EXISTS)
+			break;
+	}
+	*err = why;
+	return false;
+}
+
+static bool save(struct checkpoints *checkpoints, const struct note *note, json_t *call,
+                 struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_NOTE_BYTES);
+	struct err ignored = ERR_INIT;
+
+	if (!note_print(note, call, &text))
+		err_set(err, ERR_TOO_LARGE, "The note of a checkpoint would be too large.");
+	else if (note_save(checkpoints->notes, note->id, buf_view(&text),
+	                   checkpoints->options.durable, err))
+		return true;
+	repository_forget(checkpoints->repository, note->id, &ignored);
+	return false;
+}
+
+static bool reach_locked(struct checkpoints *checkpoints, bool create, struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&checkpoints->lock);
+	ok = checkpoints_reach(checkpoints, create, err);
+	pthread_mutex_unlock(&checkpoints->lock);
+	return ok;
+}
+
+/* The reference takes the name; nobody may take it at the same time. */
+static bool store(struct checkpoints *checkpoints, struct note *note,
+                  const struct keeping *keeping, struct err *err)
+{
+	const char *subject = json_string_value(json_array_get(keeping->paths, 0));
+	const struct flock_wait wait = lock_wait(checkpoints);
+	_cleanup_fd_ int lock = -1;
+	bool ok;
+
+	pthread_mutex_lock(&checkpoints->lock);
+	lock = repository_lock(checkpoints->history, &wait, err);
+	ok = lock >= 0 && commit(checkpoints, note, subject, err) &&
+	     save(checkpoints, note, keeping->call, err);
+	pthread_mutex_unlock(&checkpoints->lock);
+	return ok;
+}
+
+bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *keeping, char **ret_id,
+                      struct err *err)
+{
+	struct note note = { .session = mem_strdup(keeping->session),
+		             .call_id = mem_strdup(keeping->call_id),
+		             .tool = mem_strdup(keeping->tool) };
+	bool ok;
+
+	*ret_id = NULL;
+	ok = reach_locked(checkpoints, true, err) &&
+	     keep_files(checkpoints, keeping->paths, &note, err);
+	if (ok && note.count) {
+		ok = store(checkpoints, &note, keeping, err);
+		if (ok)
+			*ret_id = mem_steal(&note.id);
+	}
+	note_release(&note);
+	return ok;
+}
+
+/* ---- edits ------------------------------------------------------------------------- */
+
+static void add_path(const struct checkpoints *checkpoints, const json_t *value, json_t *seen,
+                     json_t *paths)
+{
+	_cleanup_free_ char *path = NULL, *named = NULL;
+
+	if (!json_string_length(value) || json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
+		return;
+	named = name_of(json_string_value(value));
+	path = path_join(home_project(checkpoints->options.home), named);
+	if (json_object_get(seen, path))
+		return;
+	json_object_set_new_nocheck(seen, path, json_true());
+	json_array_append_new(paths, json_path_bytes(path));
+}
+
+/* What the arguments of an editor name: one file, or those of each change. */
+static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *arguments)
+{
+	json_auto_t *seen = json_object();
+	json_t *paths = json_array(), *change;
+	size_t i;
+
+	add_path(checkpoints, json_object_get(arguments, "file_path"), seen, paths);
+	json_array_foreach(json_object_get(arguments, "changes"), i, change) {
+		add_path(checkpoints, json_object_get(change, "file_path"), seen, paths);
+		add_path(checkpoints, json_object_get(change, "new_path"), seen, paths);
+	}
+	return paths;
+}
+
+/* What Gemini CLI calls the tool, if it has one like it. */
+static const char *gemini_name(const struct tool *tool)
+{
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		if (strcmp(*alias, "replace") == 0)
+			return *alias;
+	return tool->name;
+}
+
+/* NULL when the arguments are too large to be written twice. */
+static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_ARGUMENTS);
+	json_auto_t *all = both_arguments(tool, arguments);
+	json_t *call;
+
+	if (!json_print(&text, all, 0))
+		return NULL;
+	call = json_object();
+	json_object_set_new(call, "name", json_cstr(gemini_name(tool)));
+	json_object_set(call, "args", all);
+	return call;
+}
+
+void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
+                             const json_t *arguments)
+{
+	struct checkpoints *checkpoints = data;
+	json_auto_t *paths = named_paths(checkpoints, arguments);
+	json_auto_t *call = tool_call_json(tool, arguments);
+	struct keeping keeping = { .session = checkpoints->options.session_id, .call_id = call_id,
+		                   .tool = tool->name, .call = call, .paths = paths };
+	_cleanup_free_ char *id = NULL;
+	struct err err = ERR_INIT;
+
+	if (!json_array_size(paths))
+		return;
+	pthread_mutex_lock(&checkpoints->lock);
+	json_object_set_new(checkpoints->pending, call_id, json_true());
+	pthread_mutex_unlock(&checkpoints->lock);
+	if (!checkpoints_keep(checkpoints, &keeping, &id, &err))
+		tell(checkpoints, "error", "There is no checkpoint of this edit: ", err.message);
+}
+
+static bool append_ledger(struct checkpoints *checkpoints, struct span line, struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/hasp-written.jsonl", checkpoints->history);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+	                           0600);
+
+	if (fd < 0 || !fd_write_all(fd, line.data, line.len))
+		return err_set_errno(err, errno, "Cannot write %s", path);
+	return true;
+}
+
+bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session, const char *path,
+                       const struct sha256 *sha256, struct err *err)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(4 * LIMIT_PATH_BYTES);
+	bool ok;
+
+	if (!ledger_line(session, path, sha256, &line))
+		return err_set(err, ERR_TOO_LARGE, "The path %.200s is too long.", path);
+	pthread_mutex_lock(&checkpoints->lock);
+	ok = checkpoints_find(checkpoints, true, err) &&
+	     append_ledger(checkpoints, buf_view(&line), err);
+	pthread_mutex_unlock(&checkpoints->lock);
+	return ok;
+}
+
+bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, struct ledger **ret,
+                        struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/hasp-written.jsonl", checkpoints->history);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_LEDGER_BYTES);
+	size_t size = 0;
+	struct stat stat;
+	ssize_t n = 0;
+	char *room;
+
+	if (fd < 0 && errno != ENOENT)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+		size = (size_t)stat.st_size;
+	/* Of a longer one the end: the line that it begins in is not one. */
+	if (size > LIMIT_CHECKPOINT_LEDGER_BYTES - 1) {
+		lseek(fd, (off_t)(size - LIMIT_CHECKPOINT_LEDGER_BYTES + 1), SEEK_SET);
+		size = LIMIT_CHECKPOINT_LEDGER_BYTES - 1;
+	}
+	room = size ? buf_reserve(&text, size) : NULL;
+	if (room)
+		n = fd_read_full(fd, room, size);
+	if (n < 0)
+		return err_set_errno(err, errno, "Cannot read %s", path);
+	text.len = (size_t)n;
+	*ret = ledger_parse(buf_view(&text), session);
+	return true;
+}
+
+/* Only the success of an editor counts lines, and only then the state is one that it made. */
+static void take_state(struct checkpoints *checkpoints, const json_t *result)
+{
+	const json_t *state = json_object_get(result, "latest_file_state");
+	const char *shown = json_string_value(json_object_get(state, "file_path"));
+	_cleanup_free_ char *path = shown ? name_of(shown) : NULL;
+	struct err err = ERR_INIT;
+	struct sha256 sum;
+
+	if (!json_is_true(json_object_get(result, "success")) || !path ||
+	    !json_is_integer(json_object_get(result, "lines_added")) ||
+	    !sha256_parse(json_span(json_object_get(state, "sha256")), &sum))
+		return;
+	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, path, &sum, &err))
+		tell(checkpoints, "warning",
+		     "A restore will take this edit for somebody else's: ", err.message);
+}
+
+void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,
+                            const json_t *result)
+{
+	bool ours;
+	size_t i;
+	json_t *change;
+
+	pthread_mutex_lock(&checkpoints->lock);
+	ours = json_object_del(checkpoints->pending, call_id) == 0;
+	pthread_mutex_unlock(&checkpoints->lock);
+	if (!ours)
+		return;
+	take_state(checkpoints, result);
+	if (json_is_true(json_object_get(result, "success")))
+		json_array_foreach(json_object_get(result, "changes"), i, change)
+			take_state(checkpoints, change);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checkpoint/note.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "data/json.h"
+
+enum { VERSION = 1, DEPTH_MAX = 200, NAME_MAX_BYTES = 64, ID_MAX_BYTES = 200 };
+
+static void file_release(struct note_file *file)
+{
+	free(file->path);
+	free(file->not_kept);
+}
+
+void note_release(struct note *note)
+{
+	for (size_t i = 0; i < note->count; i++)
+		file_release(&note->files[i]);
+	free(note->files);
+	free(note->id);
+	free(note->session);
+	free(note->call_id);
+	free(note->tool);
+	*note = (struct note){ 0 };
+}
+
+void notes_free(struct note *notes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		note_release(&notes[i]);
+	free(notes);
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+static bool plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_';
+}
+
+static void append_name(struct buf *id, const char *name)
+{
+	for (size_t i = 0; name[i] && i < NAME_MAX_BYTES; i++) {
+		bool dot = name[i] == '.' && name[i + 1] != '.' && i + 1 < NAME_MAX_BYTES;
+
+		buf_char(id, plain(name[i]) || dot ? name[i] : '_');
+	}
+}
+
+char *note_id(int64_t time_ms, const char *path, const char *tool)
+{
+	_cleanup_buf_ struct buf id = BUF_INIT(ID_MAX_BYTES);
+	const char *slash = strrchr(path, '/');
+	time_t seconds = (time_t)(time_ms / 1000);
+	char minute[32];
+	struct tm parts;
+
+	gmtime_r(&seconds, &parts);
+	strftime(minute, sizeof(minute), "%Y-%m-%dT%H-%M-%S", &parts);
+	buf_printf(&id, "%s_%03dZ-", minute, (int)(time_ms % 1000));
+	append_name(&id, slash ? slash + 1 : path);
+	buf_char(&id, '-');
+	append_name(&id, tool);
+	return buf_steal(&id);
+}
+
+bool note_id_valid(const char *id)
+{
+	size_t len = strlen(id);
+
+	if (len == 0 || len >= ID_MAX_BYTES || id[0] == '.' || id[len - 1] == '.' ||
+	    strstr(id, "..") || span_ends(span_str(id), SPAN(".lock")))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!plain(id[i]) && id[i] != '.')
+			return false;
+	return true;
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+static bool bad(struct err *err, const char *what)
+{
+	return err_set(err, ERR_INVALID_ARGUMENT, "It is not a checkpoint's note: %s.", what);
+}
+
+/* A string without a NUL, which C would end. */
+static const char *text_of(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	struct span text = json_span(value);
+
+	if (!text.data || memchr(text.data, '\0', text.len))
+		return NULL;
+	return text.data;
+}
+
+/* `fallback` when it is missing. */
+static char *copy_of(const json_t *object, const char *name, const char *fallback)
+{
+	const char *text = text_of(object, name);
+
+	return mem_strdup(text ? text : fallback);
+}
+
+static bool read_object_id(const json_t *object, const char *name, char ret[OBJECT_ID_SIZE])
+{
+	const char *text = text_of(object, name);
+
+	if (!text || strlen(text) != OBJECT_ID_SIZE - 1 ||
+	    strspn(text, "0123456789abcdef") != OBJECT_ID_SIZE - 1)
+		return false;
+	memcpy(ret, text, OBJECT_ID_SIZE);
+	return true;
+}
+
+static bool file_parse(const json_t *object, struct note_file *ret, struct err *err)
+{
+	const json_t *hash = json_object_get(object, "sha256");
+	json_int_t size = json_integer_value(json_object_get(object, "size"));
+	const char *path = text_of(object, "path");
+
+	if (!path || path[0] != '/')
+		return bad(err, "a file has no absolute path");
+	ret->path = name_of(path);
+	ret->not_kept = copy_of(object, "notKept", NULL);
+	ret->sha256 = sha256_of(span_of("", 0));
+	if (json_is_null(hash) || ret->not_kept)
+		return true;
+	ret->existed = true;
+	ret->size = size > 0 ? (uint64_t)size : 0;
+	if (!sha256_parse(json_span(hash), &ret->sha256) ||
+	    !read_object_id(object, "blob", ret->blob))
+		return bad(err, "a file has no hash");
+	return true;
+}
+
+static bool files_parse(const json_t *array, struct note *ret, struct err *err)
+{
+	size_t count = json_array_size(array);
+
+	if (!json_is_array(array) || count > LIMIT_CHECKPOINT_FILES)
+		return bad(err, "it has no files, or too many");
+	ret->files = mem_alloc(count + 1, sizeof(*ret->files));
+	for (size_t i = 0; i < count; i++) {
+		ret->count = i + 1;
+		if (!file_parse(json_array_get(array, i), &ret->files[i], err))
+			return false;
+	}
+	return true;
+}
+
+bool note_parse(struct span text, struct note *ret, struct err *err)
+{
+	json_auto_t *document = NULL;
+	const json_t *own;
+	bool ok;
+
+	*ret = (struct note){ 0 };
+	if (!json_parse_depth(text, DEPTH_MAX, &document, err))
+		return false;
+	own = json_object_get(document, "hasp");
+	if (json_integer_value(json_object_get(own, "version")) != VERSION)
+		return bad(err, "it is another program's, or another version's");
+	ret->session = copy_of(own, "session", "");
+	ret->call_id = copy_of(own, "callId", "");
+	ret->tool = copy_of(own, "tool", "");
+	ret->time_ms = json_integer_value(json_object_get(own, "time"));
+	ok = read_object_id(own, "commit", ret->commit) || bad(err, "it names no commit");
+	ok = ok && files_parse(json_object_get(own, "files"), ret, err);
+	if (!ok)
+		note_release(ret);
+	return ok;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static json_t *file_json(const struct note_file *file)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "path", json_name(file->path));
+	if (file->not_kept) {
+		json_object_set_new(object, "notKept", json_text(span_str(file->not_kept)));
+		return object;
+	}
+	json_object_set_new(object, "sha256",
+	                    file->existed ? json_sha256(&file->sha256) : json_null());
+	if (!file->existed)
+		return object;
+	json_object_set_new(object, "size", json_size(file->size));
+	json_object_set_new(object, "blob", json_string(file->blob));
+	return object;
+}
+
+bool note_print(const struct note *note, json_t *call, struct buf *out)
+{
+	json_auto_t *document = json_object();
+	json_t *own = json_object(), *files = json_array();
+
+	for (size_t i = 0; i < note->count; i++)
+		json_array_append_new(files, file_json(&note->files[i]));
+	json_object_set_new(own, "version", json_integer(VERSION));
+	json_object_set_new(own, "session", json_cstr(note->session));
+	json_object_set_new(own, "callId", json_cstr(note->call_id));
+	json_object_set_new(own, "tool", json_cstr(note->tool));
+	json_object_set_new(own, "time", json_integer(note->time_ms));
+	json_object_set_new(own, "commit", json_string(note->commit));
+	json_object_set_new(own, "files", files);
+	if (call)
+		json_object_set(document, "toolCall", call);
+	json_object_set_new(document, "hasp", own);
+	return json_print(out, document, 0);
+}
+
+/* ---- the ledger -------------------------------------------------------------------- */
+
+struct ledger {
+	json_t *states; /* "SHA256\nPATH": true; the path as json_name has it */
+};
+
+/* `shown`: the path as json_name has it. */
+static char *state_key(const char *shown, const struct sha256 *sha256)
+{
+	char hex[SHA256_HEX_SIZE];
+
+	sha256_hex(sha256, hex);
+	return mem_printf("%s\n%s", hex, shown);
+}
+
+bool ledger_line(const char *session, const char *path, const struct sha256 *sha256,
+                 struct buf *out)
+{
+	json_auto_t *line = json_object();
+
+	json_object_set_new(line, "session", json_cstr(session));
+	json_object_set_new(line, "path", json_name(path));
+	json_object_set_new(line, "sha256", json_sha256(sha256));
+	/* A line that a crash cut off must not take the next one with it. */
+	buf_char(out, '\n');
+	json_print(out, line, 0);
+	return buf_char(out, '\n');
+}
+
+static void take_line(struct ledger *ledger, struct span line, const char *session)
+{
+	json_auto_t *object = NULL;
+	struct err ignored = ERR_INIT;
+	const char *path;
+	struct sha256 sum;
+
+	if (!json_parse_depth(line, 4, &object, &ignored))
+		return;
+	path = text_of(object, "path");
+	if (!path || !span_eq(json_span(json_object_get(object, "session")), span_str(session)) ||
+	    !sha256_parse(json_span(json_object_get(object, "sha256")), &sum))
+		return;
+	_cleanup_free_ char *key = state_key(path, &sum);
+
+	json_object_set_new(ledger->states, key, json_true());
+}
+
+struct ledger *ledger_parse(struct span text, const char *session)
+{
+	struct ledger *ledger = mem_alloc(1, sizeof(*ledger));
+	struct span line;
+
+	ledger->states = json_object();
+	while (line_next(&text, &line)) {
+		line = span_trim(line);
+		if (line.len)
+			take_line(ledger, line, session);
+	}
+	return ledger;
+}
+
+void ledger_free(struct ledger *ledger)
+{
+	if (!ledger)
+		return;
+	json_decref(ledger->states);
+	free(ledger);
+}
+
+bool ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256)
+{
+	json_auto_t *shown = json_name(path);
+	_cleanup_free_ char *key = state_key(json_string_value(shown), sha256);
+
+	return json_object_get(ledger->states, key) != NULL;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checkpoint/repository.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/checkpoint/library.h"
+#include "base/fd.h"
+#include "base/mem.h"
+
+#define AUTHOR "hasp"
+#define AUTHOR_EMAIL "hasp@localhost"
+
+enum { MODE_FILE = 0100644 };
+
+struct repository {
+	const struct git_library *git;
+	git_repository *handle;
+};
+
+/* The library says why in words only; a full disk has to be told from the rest. */
+static bool fail(const struct git_library *git, int code, const char *what, struct err *err)
+{
+	const git_error *said = git->error_last();
+	const char *words = said && said->message ? said->message : "no reason was given";
+
+	if (strstr(words, strerror(ENOSPC)) || strstr(words, strerror(EDQUOT)))
+		return err_set(err, ERR_DISK_FULL, "%s: %s.", what, words);
+	if (code == GIT_ENOTFOUND)
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s: %s.", what, words);
+	if (code == GIT_EEXISTS)
+		return err_set(err, ERR_FILE_EXISTS, "%s: %s.", what, words);
+	if (code == GIT_EOWNER)
+		return err_set(err, ERR_PERMISSION_DENIED, "%s: it belongs to another user.", what);
+	return err_set(err, ERR_IO_ERROR, "%s: %s.", what, words);
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static int make(const struct git_library *git, const char *folder, git_repository **ret)
+{
+	git_repository_init_options options = {
+		.version = GIT_REPOSITORY_INIT_OPTIONS_VERSION,
+		.flags = GIT_REPOSITORY_INIT_NO_REINIT | GIT_REPOSITORY_INIT_MKDIR,
+		.initial_head = "main",
+	};
+
+	return git->repository_init_ext(ret, folder, &options);
+}
+
+/* What the first commit of all is: made at no time by nobody, so that it is the same everywhere. */
+static int make_root(struct repository *repository, git_oid *ret)
+{
+	const struct git_library *git = repository->git;
+	git_signature *nobody = NULL;
+	git_index *index = NULL;
+	git_tree *tree = NULL;
+	git_oid id;
+	int code = git->index_new(&index);
+
+	code = code < 0 ? code : git->index_write_tree_to(&id, index, repository->handle);
+	code = code < 0 ? code : git->tree_lookup(&tree, repository->handle, &id);
+	code = code < 0 ? code : git->signature_new(&nobody, AUTHOR, AUTHOR_EMAIL, 0, 0);
+	code = code < 0 ? code : git->commit_create(ret, repository->handle, NULL, nobody, nobody,
+	                                            NULL, "Initial commit\n", tree, 0, NULL);
+	git->signature_free(nobody);
+	git->tree_free(tree);
+	git->index_free(index);
+	return code;
+}
+
+/* Gemini CLI counts on a commit in a repository that exists. */
+static int begin_main(struct repository *repository)
+{
+	git_reference *branch = NULL;
+	git_oid root;
+	int code = make_root(repository, &root);
+
+	code = code < 0 ? code :
+	                  repository->git->reference_create(&branch, repository->handle,
+	                                                    "refs/heads/main", &root, 0, NULL);
+	repository->git->reference_free(branch);
+	return code == GIT_EEXISTS ? 0 : code;
+}
+
+int repository_lock(const char *folder, const struct flock_wait *wait, struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/hasp.lock", folder);
+	_cleanup_fd_ int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (lock < 0)
+		err_set_errno(err, errno, "Cannot lock %s", path);
+	else if (flock_take(lock, path, wait, err))
+		return fd_steal(&lock);
+	return -1;
+}
+
+/* Who makes it holds the lock, so that nobody sees half of it. */
+static bool open_or_make(struct repository *repository, const char *folder, bool create,
+                         const struct flock_wait *wait, struct err *err)
+{
+	_cleanup_free_ char *git_folder = mem_printf("%s/.git", folder);
+	_cleanup_fd_ int lock = create ? repository_lock(folder, wait, err) : -1;
+	int code;
+
+	if (create && lock < 0)
+		return false;
+	code = repository->git->repository_open_ext(
+		&repository->handle, git_folder, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+	if (code == GIT_ENOTFOUND && create) {
+		code = make(repository->git, folder, &repository->handle);
+		code = code < 0 ? code : begin_main(repository);
+	}
+	return code >= 0 ||
+	       fail(repository->git, code, "The repository of checkpoints cannot be opened", err);
+}
+
+bool repository_open(const char *folder, bool create, bool durable, const struct flock_wait *wait,
+                     struct repository **ret, struct err *err)
+{
+	const struct git_library *git = git_library(err);
+	struct repository *repository;
+
+	if (!git)
+		return false;
+	repository = mem_alloc(1, sizeof(*repository));
+	repository->git = git;
+	git->opts(GIT_OPT_ENABLE_FSYNC_GITDIR, (int)durable);
+	if (!open_or_make(repository, folder, create, wait, err)) {
+		repository_close(repository);
+		return false;
+	}
+	*ret = repository;
+	return true;
+}
+
+void repository_close(struct repository *repository)
+{
+	if (!repository)
+		return;
+	repository->git->repository_free(repository->handle);
+	free(repository);
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+bool repository_add(struct repository *repository, struct span bytes, char ret[OBJECT_ID_SIZE],
+                    struct err *err)
+{
+	const struct git_library *git = repository->git;
+	git_oid id;
+	int code = git->blob_create_from_buffer(&id, repository->handle,
+	                                        bytes.data ? bytes.data : "", bytes.len);
+
+	if (code < 0)
+		return fail(git, code, "A file's content could not be kept", err);
+	git->oid_tostr(ret, OBJECT_ID_SIZE, &id);
+	return true;
+}
+
+static int add_entry(const struct git_library *git, git_index *index,
+                     const struct repository_file *file)
+{
+	_cleanup_free_ char *other = mem_printf(".hasp/%s", file->blob);
+	git_index_entry entry = { .mode = MODE_FILE, .path = file->path };
+	int code = git->oid_fromstr(&entry.id, file->blob);
+
+	if (code < 0 || (file->path && git->index_add(index, &entry) >= 0))
+		return code;
+	git->error_clear();
+	entry.path = other;
+	return git->index_add(index, &entry);
+}
+
+static int make_tree(struct repository *repository, const struct repository_file *files,
+                     size_t count, git_tree **ret)
+{
+	const struct git_library *git = repository->git;
+	git_index *index = NULL;
+	git_oid id;
+	int code = git->index_new(&index);
+
+	for (size_t i = 0; code >= 0 && i < count; i++)
+		code = add_entry(git, index, &files[i]);
+	code = code < 0 ? code : git->index_write_tree_to(&id, index, repository->handle);
+	code = code < 0 ? code : git->tree_lookup(ret, repository->handle, &id);
+	git->index_free(index);
+	return code;
+}
+
+static int make_commit(struct repository *repository, git_tree *tree, const char *message,
+                       git_oid *ret)
+{
+	const struct git_library *git = repository->git;
+	const git_commit *parents[1];
+	git_signature *author = NULL;
+	git_commit *root = NULL;
+	git_oid id;
+	int code = make_root(repository, &id);
+
+	code = code < 0 ? code : git->commit_lookup(&root, repository->handle, &id);
+	code = code < 0 ? code : git->signature_new(&author, AUTHOR, AUTHOR_EMAIL,
+	                                            (git_time_t)time(NULL), 0);
+	parents[0] = root;
+	code = code < 0 ? code : git->commit_create(ret, repository->handle, NULL, author, author,
+	                                            "UTF-8", message, tree, 1, parents);
+	git->signature_free(author);
+	git->commit_free(root);
+	return code;
+}
+
+bool repository_commit(struct repository *repository, const char *id, const char *message,
+                       const struct repository_file *files, size_t count,
+                       char ret[OBJECT_ID_SIZE], struct err *err)
+{
+	const struct git_library *git = repository->git;
+	_cleanup_free_ char *name = mem_printf("refs/hasp/%s", id);
+	git_reference *reference = NULL;
+	git_tree *tree = NULL;
+	git_oid commit;
+	int code = make_tree(repository, files, count, &tree);
+
+	code = code < 0 ? code : make_commit(repository, tree, message, &commit);
+	code = code < 0 ? code : git->reference_create(&reference, repository->handle, name,
+	                                               &commit, 0, NULL);
+	git->reference_free(reference);
+	git->tree_free(tree);
+	if (code < 0)
+		return fail(git, code, "The checkpoint could not be stored", err);
+	git->oid_tostr(ret, OBJECT_ID_SIZE, &commit);
+	return true;
+}
+
+bool repository_forget(struct repository *repository, const char *id, struct err *err)
+{
+	_cleanup_free_ char *name = mem_printf("refs/hasp/%s", id);
+	int code = repository->git->reference_remove(repository->handle, name);
+
+	return code >= 0 || code == GIT_ENOTFOUND ||
+	       fail(repository->git, code, "The checkpoint could not be removed", err);
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+bool repository_read(struct repository *repository, const char *blob, struct buf *out,
+                     struct err *err)
+{
+	const struct git_library *git = repository->git;
+	git_blob *object = NULL;
+	git_oid id;
+	int code = git->oid_fromstr(&id, blob);
+	bool ok;
+
+	code = code < 0 ? code : git->blob_lookup(&object, repository->handle, &id);
+	if (code < 0)
+		return fail(git, code, "A kept content cannot be read", err);
+	ok = buf_append(out, git->blob_rawcontent(object), (size_t)git->blob_rawsize(object));
+	git->blob_free(object);
+	return ok || err_set(err, ERR_TOO_LARGE, "A kept content is too large.");
+}

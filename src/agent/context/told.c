@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/context/told.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "model/content.h"
+
+enum { TREE_CHANGES_MAX = 60 };
+
+/* What introduces a piece that has changed, or is gone. */
+static const struct {
+	const char *name, *now, *gone;
+} kinds[] = {
+	{ PIECE_CUSTOM, "The system prompt has changed; this holds now in its place:\n",
+	  "The system prompt above no longer holds.\n" },
+	{ PIECE_SANDBOX, "The sandbox has changed:", "There is no sandbox now.\n" },
+	{ PIECE_MEMORY, "The user's instructions have changed; these hold now in their place:\n",
+	  "The user's instructions above no longer hold: there are none now.\n" },
+	{ PIECE_DATE, "", "" },
+	{ PIECE_FOLDERS, "The folders are now:\n", "" },
+	{ PIECE_TREE, "The files have changed. ", "The list of files above is out of date.\n" },
+	{ PIECE_PROJECT, "The project's instructions have changed; these hold now in their place:\n",
+	  "The project's instructions above no longer hold: there are none now.\n" },
+	{ PIECE_MODE, "", "" },
+};
+
+void told_add(json_t *pieces, const char *name, struct span text)
+{
+	json_array_append_new(pieces, json_pack("{s:s, s:o}", "name", name, "text", json_text(text)));
+}
+
+void told_set(json_t *pieces, const char *name, struct span text)
+{
+	json_t *piece;
+	size_t i;
+
+	json_array_foreach(pieces, i, piece)
+		if (span_eq(json_span(json_object_get(piece, "name")), span_str(name)))
+			json_object_set_new(piece, "text", json_text(text));
+}
+
+char *told_text(const json_t *pieces)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	const json_t *piece;
+	size_t i;
+
+	json_array_foreach((json_t *)pieces, i, piece)
+		buf_span(&out, json_span(json_object_get(piece, "text")));
+	buf_char(&out, 0);
+	return buf_steal(&out);
+}
+
+static const json_t *find_in(const json_t *pieces, const char *name)
+{
+	const json_t *piece;
+	size_t i;
+
+	json_array_foreach((json_t *)pieces, i, piece)
+		if (span_eq(json_span(json_object_get(piece, "name")), span_str(name)))
+			return json_object_get(piece, "text");
+	return NULL;
+}
+
+const json_t *told_find(const json_t *surroundings, const char *name)
+{
+	const json_t *text = find_in(json_object_get(surroundings, "system"), name);
+
+	return text ? text : find_in(json_object_get(surroundings, "context"), name);
+}
+
+json_t *told_message(const json_t *surroundings)
+{
+	_cleanup_free_ char *text = told_text(json_object_get(surroundings, "context"));
+
+	return content_user_text(span_str(text));
+}
+
+json_t *told_pieces_of(const json_t *message)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_t *pieces = json_array();
+
+	content_text(message, &text);
+	told_add(pieces, PIECE_FRAME, buf_view(&text));
+	return pieces;
+}
+
+json_t *told_begin(const json_t *surroundings)
+{
+	json_t *told = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const json_t *text = told_find(surroundings, kinds[i].name);
+
+		if (json_is_string(text))
+			json_object_set(told, kinds[i].name, (json_t *)text);
+	}
+	return told;
+}
+
+json_t *told_changes(const json_t *told, const json_t *surroundings)
+{
+	json_t *changes = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const json_t *now = told_find(surroundings, kinds[i].name);
+		struct span before = json_span(json_object_get(told, kinds[i].name));
+
+		if (!span_eq(json_span(now), before))
+			told_add(changes, kinds[i].name, json_span(now));
+	}
+	return changes;
+}
+
+void told_take(json_t *told, const json_t *changes)
+{
+	const json_t *piece;
+	size_t i;
+
+	json_array_foreach((json_t *)changes, i, piece) {
+		const char *name = json_string_value(json_object_get(piece, "name"));
+
+		if (name)
+			json_object_set(told, name, json_object_get(piece, "text"));
+	}
+}
+
+/* ---- the note ------------------------------------------------------------------------------------ */
+
+/* The lines of names (they are indented), as a set. */
+static json_t *names_of(struct span tree)
+{
+	json_t *names = json_object();
+	struct span line;
+
+	while (line_next(&tree, &line)) {
+		line = line_body(line);
+		if (span_starts(line, SPAN("  "))) {
+			_cleanup_free_ char *name = mem_dup(line.data, line.len);
+
+			json_object_set_new(names, name, json_true());
+		}
+	}
+	return names;
+}
+
+static size_t put_missing(struct buf *out, const char *title, const json_t *names,
+                          const json_t *among)
+{
+	const char *name;
+	json_t *value;
+	size_t count = 0;
+
+	json_object_foreach((json_t *)names, name, value) {
+		if (json_object_get(among, name))
+			continue;
+		if (!count++)
+			buf_str(out, title);
+		buf_printf(out, "%s\n", name);
+	}
+	return count;
+}
+
+static void put_tree(struct buf *out, struct span before, struct span now)
+{
+	json_auto_t *old = names_of(before), *new = names_of(now);
+	_cleanup_buf_ struct buf list = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	size_t count = put_missing(&list, "New:\n", new, old);
+
+	count += put_missing(&list, "Gone:\n", old, new);
+	buf_span(out, count <= TREE_CHANGES_MAX ? buf_view(&list) : now);
+}
+
+char *told_note(const json_t *told, const json_t *changes)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	buf_str(&out, TOLD_NOTE);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const json_t *text = find_in(changes, kinds[i].name);
+		struct span now = json_span(text);
+
+		if (!text)
+			continue;
+		buf_str(&out, now.len ? kinds[i].now : kinds[i].gone);
+		if (now.len && strcmp(kinds[i].name, PIECE_TREE) == 0)
+			put_tree(&out, json_span(json_object_get(told, PIECE_TREE)), now);
+		else
+			buf_span(&out, now);
+	}
+	buf_str(&out, "</session_context>");
+	buf_char(&out, 0);
+	return buf_steal(&out);
+}

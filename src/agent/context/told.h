@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the model has been told of its surroundings, in pieces.  Private to agent/.
+ *
+ * What has been sent stays as it was: providers cache the beginning of a request that equals the last one's,
+ * and newer models refuse thinking of theirs if anything that stood before it has changed (Anthropic:
+ * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks).  So the system prompt and
+ * the first message are made once, of named pieces; the session's file keeps them (record.h), and a resumed
+ * session sends them again byte for byte.  A piece that has another text by then (the date, the files, the
+ * instructions, the mode) is told in a note at the end.  A compaction begins anew, with the pieces as they
+ * are then.
+ *
+ *     surroundings = {"system": [PIECE...], "context": [PIECE...]}      PIECE = {"name", "text"}
+ *
+ * The texts in their order, joined, are what is sent.
+ */
+#ifndef HASP_AGENT_CONTEXT_TOLD_H
+#define HASP_AGENT_CONTEXT_TOLD_H
+
+#include <jansson.h>
+
+#include "base/span.h"
+
+/* Names of pieces; one that is not in this table is never told again. */
+#define PIECE_BASE "base"           /* hasp's own system prompt: another version's is as good */
+#define PIECE_CUSTOM "custom"       /* the user's own (GEMINI_SYSTEM_MD) */
+#define PIECE_SANDBOX "sandbox"
+#define PIECE_MEMORY "memory"       /* the user's instructions */
+#define PIECE_DATE "date"
+#define PIECE_FOLDERS "folders"
+#define PIECE_TREE "tree"
+#define PIECE_PROJECT "project"     /* the project's instructions */
+#define PIECE_MODE "mode"
+#define PIECE_FRAME "frame"         /* what stands around the others */
+
+/* How each note of changes begins: notes are a part of the conversation. */
+#define TOLD_NOTE "<session_context>\nThis holds from here on; it needs no answer.\n"
+
+/* Appends a piece to a list; an empty text too, so that it can come to be something. */
+void told_add(json_t *pieces, const char *name, struct span text);
+/* Gives the pieces of that name in a list another text. */
+void told_set(json_t *pieces, const char *name, struct span text);
+/* All texts joined; the caller frees. */
+char *told_text(const json_t *pieces);
+/* The text of the first piece of that name in `surroundings`; NULL: it has none. Borrowed. */
+const json_t *told_find(const json_t *surroundings, const char *name);
+
+/* The first message, of the pieces of `surroundings`; a new reference. */
+json_t *told_message(const json_t *surroundings);
+/* The pieces of a message whose text was changed: one. A new reference. */
+json_t *told_pieces_of(const json_t *message);
+
+/* {name: text} of all pieces; a new reference. */
+json_t *told_begin(const json_t *surroundings);
+/* The pieces of `surroundings` that differ from `told`; a new reference, may be empty. What was never told,
+ * and is empty, is no difference. */
+json_t *told_changes(const json_t *told, const json_t *surroundings);
+/* `told` with the texts of `changes`. */
+void told_take(json_t *told, const json_t *changes);
+/* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the names that
+ * came and went, if they are few. */
+char *told_note(const json_t *told, const json_t *changes);
+
+#endif

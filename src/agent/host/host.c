@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/host/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/call/off_tools.h"
+#include "agent/call/path_rules.h"
+#include "agent/checkpoint/session.h"
+#include "agent/context/told.h"
+#include "agent/host/outputs.h"
+#include "agent/host/services.h"
+#include "agent/prompt/facts.h"
+#include "agent/prompt/mention.h"
+#include "agent/prompt/prompt.h"
+#include "agent/prompt/source.h"
+#include "agent/session/retention.h"
+#include "agent/session/sessions.h"
+#include "agent/setup/command_env.h"
+#include "agent/setup/hooks_load.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
+#include "model/choose.h"
+#include "model/content.h"
+#include "model/record.h"
+#include "worker/job/job.h"
+
+struct host {
+	struct host_options options;
+	struct bus *bus;
+	struct model_choice choice;
+	struct recording *recording; /* of the models' answers; or NULL */
+	struct model *model;
+	struct hooks *hooks;
+	struct tool_set *tools;
+	struct services *services;
+	struct session session;
+	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
+	struct jobs *jobs;
+	struct home *home;         /* of the session's folders */
+	struct record *record;
+	struct outputs *outputs;   /* of tools, that were cut */
+	struct retention retention;
+	bool retains;              /* old sessions are deleted in the end */
+	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
+	struct memory *memory;
+	struct agent *agent;
+	/* What the model is told of the surroundings (told.h), as it was when the host was opened. */
+	json_t *system, *context;
+	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
+	json_t *history;           /* what the agent begins with */
+	json_t *recorded;          /* the messages of the file that goes on; or NULL */
+	char *first_prompt;        /* of it; owned; NULL: none */
+	char *root;
+	struct command_env command_env;
+	const char **ignore_files; /* owned array of names that are the settings' */
+	bool started;              /* SessionStart hooks have run */
+	bool resumed;
+	bool git;                  /* the workspace is a repository's root */
+};
+
+static void notice(struct host *host, const char *severity, const char *message)
+{
+	if (host->options.notice)
+		host->options.notice(host->options.data, severity, message);
+}
+
+static void notice_all(struct host *host, const json_t *sentences)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach(sentences, i, sentence) {
+		const char *text = json_is_object(sentence) ?
+		                           json_string_value(json_object_get(sentence, "message")) :
+		                           json_string_value(sentence);
+
+		if (text)
+			notice(host, "warning", text);
+	}
+}
+
+static void hook_notice(void *data, const char *severity, const char *message)
+{
+	notice(data, severity, message);
+}
+
+static void record_trouble(void *data, const struct err *err)
+{
+	notice(data, "error", err->message);
+}
+
+static bool open_recording(struct host *host, struct err *err)
+{
+	struct provider *provider = host->options.provider;
+	_cleanup_free_ const char **roots = NULL;
+	size_t count = 0, cap = 0;
+	const char *root;
+
+	do {
+		root = provider->ops->root(provider, count);
+		if (count >= cap)
+			roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+		roots[count++] = root;
+	} while (root);
+	return recording_open(host->options.record_file, roots, record_trouble, host,
+	                      &host->recording, err);
+}
+
+static bool open_model(struct host *host, struct err *err)
+{
+	struct model_options *options = &host->choice.options;
+
+	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
+		return false;
+	notice_all(host, host->choice.warnings);
+	/* Before anything is asked: what cannot be recorded is not to be paid for. */
+	if (host->options.record_file && !open_recording(host, err))
+		return false;
+	options->recording = host->recording;
+	options->trace = host->options.trace;
+	options->trace_data = host->options.data;
+	return model_open(options, &host->model, err);
+}
+
+static void open_hooks(struct host *host)
+{
+	const struct hooks_sources sources = {
+		.settings = host->options.settings,
+		.project = host->root,
+		.local = host->options.local,
+		.session_id = record_session_id(host->record),
+		.transcript_path = record_path(host->record),
+		.plans_folder = services_plans_folder(host->services),
+		.environment = host->options.environment,
+		.notice = hook_notice,
+		.data = host,
+	};
+	json_auto_t *problems = json_array();
+	_cleanup_free_ char *untrusted = NULL;
+
+	host->hooks = hooks_load(&sources, problems);
+	notice_all(host, problems);
+	untrusted = hooks_untrusted_sentence(host->hooks);
+	if (untrusted)
+		notice(host, "warning", untrusted);
+}
+
+static void open_services(struct host *host)
+{
+	struct services_options options = {
+		.settings = host->options.settings,
+		.provider = host->options.provider,
+		.policy = host->options.policy,
+		.bus = host->bus,
+		.home = host->home,
+		.session_id = record_session_id(host->record),
+		.model = host->model,
+		.model_options = &host->choice.options,
+		.mode = host->options.mode,
+		.interactive = host->options.interactive,
+		.cancel = host->options.cancel,
+		.notice = hook_notice,
+		.data = host,
+	};
+
+	host->services = services_open(&options);
+}
+
+static enum return_content return_content(const struct settings *settings)
+{
+	const char *word = settings_string(settings, "hasp.returnContent", "full");
+
+	return strcmp(word, "diff") == 0 ? RETURN_DIFF :
+	       strcmp(word, "none") == 0 ? RETURN_NONE : RETURN_FULL;
+}
+
+/* The highest "version" that a history names: new ones go on from there. What a session's file holds may be
+ * anything, so depth is bounded. */
+static uint64_t highest_version(const json_t *value, unsigned depth)
+{
+	const json_t *own = json_object_get(value, "version");
+	json_int_t said = json_is_integer(own) ? json_integer_value(own) : 0;
+	/* More than a session can have come to was not hasp's. */
+	uint64_t highest = said > 0 && said < (json_int_t)1 << 40 ? (uint64_t)said : 0;
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	if (depth > JSON_DEPTH_MAX)
+		return highest;
+	json_object_foreach((json_t *)value, name, child) {
+		uint64_t theirs = highest_version(child, depth + 1);
+
+		highest = theirs > highest ? theirs : highest;
+	}
+	json_array_foreach(value, i, child) {
+		uint64_t theirs = highest_version(child, depth + 1);
+
+		highest = theirs > highest ? theirs : highest;
+	}
+	return highest;
+}
+
+/* Gemini CLI lets the earlier of the user's ignore files decide, a walk the later. */
+static void open_ignores(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const json_t *names = settings_get(settings, "context.fileFiltering.customIgnoreFilePaths");
+	const size_t count = json_array_size(names);
+
+	if (count > 0)
+		host->ignore_files = mem_alloc(count, sizeof(*host->ignore_files));
+	for (size_t i = 0; i < count; i++)
+		host->ignore_files[i] = json_string_value(json_array_get(names, count - 1 - i));
+	host->session.ignores = (struct walk_rules){
+		.no_git_ignore = !settings_bool(settings,
+		                                "context.fileFiltering.respectGitIgnore", true),
+		.no_gemini_ignore = !settings_bool(
+			settings, "context.fileFiltering.respectGeminiIgnore", true),
+		.ignore_files = host->ignore_files,
+		.ignore_file_count = count,
+	};
+}
+
+/* Variables of this machine do not go to another. */
+static void open_commands(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", -1);
+
+	command_env_init(&host->command_env, settings);
+	if (host->options.local && !host->command_env.usual)
+		host->session.environment = &host->command_env.options;
+	if (silent >= 0 && silent <= 86400)
+		host->session.inactivity_ms = (unsigned)(silent * 1000);
+}
+
+static void open_tools(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	_cleanup_free_ char *logs = jobs_default_log_folder();
+
+	open_services(host);
+	host->tools = tool_set_new();
+	services_add_tools(host->services, host->tools);
+	tool_set_limit(host->tools, settings_get(settings, "tools.core"),
+	               settings_get(settings, "tools.exclude"));
+	host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+	session_init(&host->session, host->options.provider);
+	host->session.jobs = host->jobs;
+	host->session.tools = host->tools;
+	host->session.return_content = return_content(settings);
+	open_ignores(host);
+	open_commands(host);
+	session_raise_version(&host->session, highest_version(host->history, 0));
+	services_attach(host->services, &host->session);
+}
+
+/* Whether hasp itself keeps sessions where the file is. */
+static bool is_kept_here(const struct host *host, const char *file)
+{
+	const struct home *home = settings_home(host->options.settings);
+	_cleanup_free_ char *sessions = home ? mem_printf("%s/tmp", home_gemini(home)) : NULL;
+	_cleanup_free_ char *folder = sessions ? realpath(sessions, NULL) : NULL;
+	_cleanup_free_ char *real = realpath(file, NULL);
+
+	return folder && real && path_is_under(real, folder);
+}
+
+/* The conversation that goes on: of the session that is resumed, or that is imported into a new one. */
+static bool read_history(struct host *host, struct err *err)
+{
+	const char *file = host->options.resume_file ? host->options.resume_file :
+	                                               host->options.import_file;
+	_cleanup_buf_ struct buf defects = BUF_INIT(ERR_MESSAGE_MAX);
+	struct session_read read;
+
+	host->history = json_array();
+	if (!file)
+		return true;
+	if (!session_read(file, &read, err))
+		return false;
+	host->resumed = true;
+	session_read_defects(&read, &defects);
+	if (defects.len)
+		notice(host, "warning", defects.data);
+	json_array_extend(host->history, read.contents);
+	/* Where messages are missing, it does not begin with what was sent. A file from elsewhere
+	 * has a conversation to give, but no system prompt. */
+	host->recorded = json_incref(read.messages);
+	if (!read.bad_lines && !read.gap_lines && is_kept_here(host, file))
+		host->sent = json_incref(read.sent);
+	host->first_prompt = mem_steal(&read.first_prompt);
+	/* An older file cannot be added to: the session goes on in a new one under its id. */
+	if (host->options.resume_file && !host->options.session_id)
+		host->options.session_id = mem_steal(&read.id);
+	if (read.legacy && host->options.resume_file) {
+		host->options.import_file = host->options.resume_file;
+		host->options.resume_file = NULL;
+	}
+	session_read_release(&read);
+	return true;
+}
+
+/* Two sessions with one id: the older could not be found any more. */
+static bool check_new_id(const struct host *host, struct err *err)
+{
+	const char *id = host->options.session_id;
+
+	if (!id || host->options.resume_file || host->options.import_file ||
+	    !sessions_have(host->home, id))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "There is a session \"%.80s\" already: resume it, or give another id.", id);
+}
+
+static bool open_record(struct host *host, struct err *err)
+{
+	struct record_options options = {
+		.session_id = host->options.session_id,
+		.resume_file = host->options.resume_file,
+		.trouble = record_trouble,
+		.data = host,
+	};
+	bool ok;
+
+	if (!home_open(host->root, &host->home, err))
+		return false;
+	options.home = host->home;
+	if (!check_new_id(host, err))
+		return false;
+	ok = record_open(&options, &host->record, err);
+	if (ok && host->options.resume_file)
+		record_know(host->record, host->recorded);
+	/* A history from elsewhere is the new file's beginning. */
+	if (ok && host->options.import_file && json_array_size(host->history)) {
+		if (host->first_prompt)
+			record_first_prompt(host->record, host->first_prompt);
+		if (host->sent)
+			record_sent(host->record, host->sent);
+		record_replace(host->record, host->history);
+	}
+	return ok;
+}
+
+/* Asked of the worker, as all in the workspace: a folder is an error of its own. */
+static bool is_git(const struct host *host)
+{
+	struct read_request request = { .path = ".git", .max_lines = 1 };
+	struct read_result read;
+	struct err err = ERR_INIT;
+	bool is = host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
+	          err.code != ERR_FILE_NOT_FOUND;
+
+	read_result_release(&read);
+	return is;
+}
+
+/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as well. */
+static struct policy_call host_subject(const struct host *host)
+{
+	return (struct policy_call){
+		.mode = host->agent ? agent_mode(host->agent) : host->options.mode,
+		.interactive = host->options.interactive,
+		.trusted = settings_trusted(host->options.settings),
+	};
+}
+
+static void load_memory(struct host *host)
+{
+	const struct policy_call who = host_subject(host);
+	struct memory_options options = { .settings = host->options.settings,
+		                          .provider = host->options.provider,
+		                          .home = host->home, .local = host->options.local,
+		                          .git = host->git };
+	struct facts_options facts = { .settings = host->options.settings,
+		                       .provider = host->options.provider, .now = time(NULL) };
+
+	if (host->options.policy) {
+		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
+		options.provider = &host->memory_rules.provider;
+	}
+	host->memory = memory_load(&options);
+	notice_all(host, memory_notices(host->memory));
+	facts.memory = host->memory;
+	host->context = facts_pieces(&facts);
+}
+
+static struct prompt_options prompt_options(const struct host *host)
+{
+	const struct host_options *from = &host->options;
+
+	return (struct prompt_options){
+		.settings = from->settings, .provider = from->provider, .tools = host->tools,
+		.memory = memory_global(host->memory), .interactive = from->interactive,
+		.git = host->git, .confinement = from->confinement,
+		.plans_folder = services_plans_folder(host->services),
+	};
+}
+
+/* The caller frees; NULL: no tool is off. */
+static char *off_text_in(const struct host *host, enum approval_mode mode)
+{
+	const struct off_tools off = { .policy = host->options.policy, .session = &host->session,
+		                       .settings = host->options.settings, .mode = mode,
+		                       .interactive = host->options.interactive };
+
+	return off_tools_text(&off);
+}
+
+/* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
+static json_t *surroundings(void *data, enum approval_mode mode)
+{
+	const struct host *host = data;
+	const struct prompt_options prompt = prompt_options(host);
+	_cleanup_free_ char *off_text = off_text_in(host, mode);
+	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
+	_cleanup_free_ char *date = facts_date(time(NULL));
+	json_t *context = json_deep_copy(host->context);
+
+	told_set(context, PIECE_MODE, span_str(mode_text));
+	told_set(context, PIECE_DATE, span_str(date));
+	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
+}
+
+static char *context_for(void *data, const char *path)
+{
+	return memory_found(((struct host *)data)->memory, path);
+}
+
+static void context_lost(void *data, const json_t *kept)
+{
+	memory_forget(((struct host *)data)->memory, kept);
+}
+
+static void open_outputs(struct host *host)
+{
+	struct provider *provider = host->options.provider;
+	struct outputs_options options = {
+		.home = host->home, .session_id = record_session_id(host->record),
+		.level = provider->ops->info(provider)->level,
+		.program = host->options.worker_program,
+	};
+
+	host->outputs = outputs_open(&options);
+	host->session.own_files = outputs_reader;
+	host->session.own_files_data = host->outputs;
+}
+
+static void open_retention(struct host *host)
+{
+	const char *why;
+
+	host->retains = retention_read(host->options.settings, &host->retention, &why);
+	if (why)
+		notice(host, "warning", why);
+}
+
+static void open_checkpoints(struct host *host)
+{
+	struct checkpoint_session_options options = {
+		.settings = host->options.settings, .provider = host->options.provider,
+		.bus = host->bus, .session_id = record_session_id(host->record),
+		.notice = hook_notice, .data = host, .cancel = host->options.cancel,
+	};
+
+	host->checkpoints = checkpoint_session_begin(&options);
+}
+
+static bool open_agent(struct host *host, struct err *err)
+{
+	const struct host_options *from = &host->options;
+	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
+	const struct prompt_options prompt = prompt_options(host);
+	_cleanup_free_ char *off_text = off_text_in(host, from->mode);
+	struct agent_options options = {
+		.model = host->model, .parameters = &host->choice.parameters,
+		.session = &host->session, .bus = host->bus,
+		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
+		.record = host->record, .session_id = record_session_id(host->record),
+		.surroundings = surroundings, .surroundings_data = host, .sent = host->sent,
+		.history = host->history,
+		.first_prompt = host->first_prompt,
+		.context_for = context_for, .context_lost = context_lost, .context_data = host,
+		.mode = from->mode, .interactive = from->interactive,
+		.policy_folder = from->policy_folder, .output_folder = outputs_folder(host->outputs),
+		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
+	};
+
+	if (!prompt_make(&prompt, &host->system, err))
+		return false;
+	options.before_edit_data = checkpoint_session_of(host->checkpoints);
+	options.before_edit = options.before_edit_data ? checkpoints_before_edit : NULL;
+	host->agent = agent_new(&options);
+	services_follow(host->services, host->agent, off_text != NULL);
+	return true;
+}
+
+bool host_open(const struct host_options *options, struct host **ret, struct err *err)
+{
+	struct host *host = mem_alloc(1, sizeof(*host));
+
+	host->options = *options;
+	host->options.session_id = options->session_id ? mem_strdup(options->session_id) : NULL;
+	host->root = mem_strdup(options->provider->ops->root(options->provider, 0));
+	host->bus = bus_new();
+	if (!open_model(host, err) || !read_history(host, err) || !open_record(host, err)) {
+		host_close(host, NULL);
+		return false;
+	}
+	open_tools(host);
+	open_hooks(host);
+	host->git = is_git(host);
+	load_memory(host);
+	open_retention(host);
+	open_outputs(host);
+	open_checkpoints(host);
+	if (!open_agent(host, err)) {
+		host_close(host, NULL);
+		return false;
+	}
+	*ret = host;
+	return true;
+}
+
+static void fire_session(struct host *host, enum hook_event event, const char *member,
+                         const char *word, struct hook_outcome *ret)
+{
+	json_auto_t *input = json_pack("{s:s}", member, word);
+
+	*ret = (struct hook_outcome){ 0 };
+	if (hooks_any(host->hooks, event, word))
+		/* A signal ends a run, and not what is to be done at its end. */
+		hooks_fire(host->hooks, event, word, input,
+		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
+	if (ret->system_message && !ret->suppress_output)
+		notice(host, "hook", ret->system_message);
+	if (ret->denied) {
+		_cleanup_free_ char *text = mem_printf(
+			"A hook of %s objects; a session begins and ends all the same: %s",
+			hook_event_name(event), ret->reason);
+
+		notice(host, "warning", text);
+	}
+}
+
+/* When the session is over: who waits for an answer does not wait for this. */
+static void delete_old_sessions(struct host *host)
+{
+	if (host->retains)
+		retention_apply(host->home, &host->retention, time(NULL),
+		                record_path(host->record));
+}
+
+void host_close(struct host *host, const char *reason)
+{
+	struct hook_outcome said;
+
+	if (!host)
+		return;
+	if (host->started) {
+		fire_session(host, HOOK_SESSION_END, "reason", reason ? reason : "other", &said);
+		hook_outcome_release(&said);
+	}
+	agent_free(host->agent);
+	checkpoint_session_end(host->checkpoints);
+	jobs_free(host->jobs);
+	if (host->session.shared)
+		session_release(&host->session);
+	outputs_close(host->outputs);
+	tool_set_free(host->tools);
+	services_close(host->services);
+	delete_old_sessions(host);
+	record_close(host->record);
+	memory_free(host->memory);
+	path_rules_release(&host->memory_rules);
+	hooks_free(host->hooks);
+	model_free(host->model);
+	recording_close(host->recording);
+	if (host->choice.store)
+		model_choice_release(&host->choice);
+	bus_free(host->bus);
+	home_free(host->home);
+	json_decref(host->system);
+	json_decref(host->context);
+	json_decref(host->sent);
+	json_decref(host->recorded);
+	json_decref(host->history);
+	free(host->first_prompt);
+	free((char *)host->options.session_id);
+	command_env_release(&host->command_env);
+	free(host->ignore_files);
+	free(host->root);
+	free(host);
+}
+
+struct bus *host_bus(const struct host *host)
+{
+	return host->bus;
+}
+
+struct agent *host_agent(const struct host *host)
+{
+	return host->agent;
+}
+
+struct hooks *host_hooks(const struct host *host)
+{
+	return host->hooks;
+}
+
+const char *host_session_id(const struct host *host)
+{
+	return record_session_id(host->record);
+}
+
+bool host_recorded(struct host *host, struct err *err)
+{
+	return record_whole(host->record, err);
+}
+
+const char *host_record_path(const struct host *host)
+{
+	return record_path(host->record);
+}
+
+const char *host_model(const struct host *host)
+{
+	return model_id(host->model);
+}
+
+/* What SessionStart hooks add stands before the first prompt. */
+static void start(struct host *host, json_t *content)
+{
+	struct hook_outcome said;
+
+	if (host->started)
+		return;
+	host->started = true;
+	fire_session(host, HOOK_SESSION_START, "source", host->resumed ? "resume" : "startup", &said);
+	if (said.additional_context) {
+		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
+		                                       said.additional_context);
+
+		json_array_insert_new(json_object_get(content, "parts"), 0,
+		                      part_text(span_str(text)));
+	}
+	hook_outcome_release(&said);
+}
+
+/* What a prompt mentions is read as read_many_files would, by the same rules. */
+static void judge_mentions(const struct host *host, struct path_rules *rules,
+                           struct session *session)
+{
+	const struct policy_call who = host_subject(host);
+
+	path_rules_init(rules, host->options.policy, session->provider, &who);
+	path_rules_mention(rules, tool_find("read_many_files"));
+	session->provider = &rules->provider;
+}
+
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err)
+{
+	const struct settings *settings = host->options.settings;
+	const bool search = settings_bool(
+		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
+	json_auto_t *notices = json_array(), *content = NULL, *shown = NULL;
+	struct session session = host->session;
+	struct path_rules rules = { 0 };
+	size_t unseen = 0;
+
+	if (host->options.policy)
+		judge_mentions(host, &rules, &session);
+	content = mention_message(&session, piped, prompt, search, notices);
+	path_rules_release(&rules);
+	start(host, content);
+	shown = json_show_unseen(content, &unseen);
+	if (unseen)
+		notice_unseen("The prompt, with what it brings along,", unseen, notices);
+	notice_all(host, notices);
+	return agent_prompt(host->agent, shown, outcome, err);
+}

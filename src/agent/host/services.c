@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/host/services.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/call/missing.h"
+#include "agent/host/plans.h"
+#include "agent/private.h"
+#include "agent/prompt/source.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
+#include "model/content.h"
+#include "tool/discovered.h"
+
+struct services {
+	struct services_options options;
+	struct tool_services tools;
+	char *memory_file, *plans_folder;
+	struct provider *plans;  /* owned; NULL: plans are in the workspace, or there are none */
+	struct agent *agent;     /* borrowed; NULL: not yet */
+	_Atomic int before_plan; /* enum approval_mode */
+	pthread_mutex_t lock;    /* of the model that looks things up */
+	struct model *model;     /* owned; NULL: not opened */
+};
+
+static void say(const struct services *services, const char *message)
+{
+	if (services->options.notice)
+		services->options.notice(services->options.data, "warning", message);
+}
+
+/* ---- the mode ------------------------------------------------------------------------- */
+
+static bool in_plan_mode(void *data)
+{
+	const struct services *services = data;
+
+	return services->agent && agent_mode(services->agent) == MODE_PLAN;
+}
+
+static void set_plan_mode(void *data, bool plan)
+{
+	struct services *services = data;
+
+	if (!services->agent || in_plan_mode(services) == plan)
+		return;
+	if (plan)
+		atomic_store(&services->before_plan, (int)agent_mode(services->agent));
+	agent_set_mode(services->agent,
+	               plan ? MODE_PLAN : (enum approval_mode)atomic_load(&services->before_plan));
+}
+
+/* ---- what is missing ------------------------------------------------------------------ */
+
+static bool report_missing(void *data, const json_t *tools, const char *reason, struct err *err)
+{
+	struct services *services = data;
+
+	return missing_report(services->agent, tools, reason, err);
+}
+
+/* ---- the model ------------------------------------------------------------------------ */
+
+static bool is_provider(const struct services *services, const char *name)
+{
+	return strcmp(services->options.model_options->provider, name) == 0;
+}
+
+/* Its own, so that the agent's is free; but recorded answers are one row. */
+static struct model *looking_up(struct services *services, struct err *err)
+{
+	if (is_provider(services, "replay"))
+		return services->options.model;
+	if (!services->model && !model_open(services->options.model_options, &services->model, err))
+		return NULL;
+	return services->model;
+}
+
+static void take_reply(struct services *services, struct model_reply *reply, struct grounded *ret)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+
+	content_text(reply->content, &text);
+	*ret = (struct grounded){ .text = buf_steal(&text), .sources = mem_steal(&reply->grounding) };
+	if (services->agent)
+		stats_reply(services->agent->stats, "utility_tool", reply);
+}
+
+static bool ask(struct services *services, const struct model_request *request,
+                struct grounded *ret, struct err *err)
+{
+	struct model *model = looking_up(services, err);
+	struct model_reply reply = { 0 };
+
+	if (!model || !model_stream(model, request, NULL, NULL, &reply, err))
+		return false;
+	take_reply(services, &reply, ret);
+	model_reply_release(&reply);
+	return true;
+}
+
+static bool ground(void *data, const char *server_tool, const char *prompt, struct grounded *ret,
+                   struct err *err)
+{
+	struct services *services = data;
+	json_auto_t *words = content_user_text(span_str(prompt)); /* pages of strangers may be in it */
+	json_auto_t *contents = json_pack("[o]", json_show_unseen(words, NULL));
+	json_auto_t *names = json_pack("[s]", server_tool);
+	const struct model_request request = {
+		.contents = contents,
+		.server_tools = names,
+		.temperature = -1,
+		.top_p = -1,
+		.session_id = services->options.session_id,
+		.purpose = "utility_tool",
+		.cancel = services->options.cancel,
+	};
+	bool ok;
+
+	pthread_mutex_lock(&services->lock);
+	ok = ask(services, &request, ret, err);
+	pthread_mutex_unlock(&services->lock);
+	return ok;
+}
+
+/* ---- folders -------------------------------------------------------------------------- */
+
+/* The first name of the setting; a list's too. */
+static char *memory_file(const struct services_options *options)
+{
+	const json_t *value = settings_get(options->settings, "context.fileName");
+	const char *name = json_string_value(json_is_array(value) ? json_array_get(value, 0) : value);
+
+	if (!name || !*name || strchr(name, '/') || strcmp(name, "..") == 0)
+		name = "GEMINI.md";
+	return mem_printf("%s/%s", home_gemini(options->home), name);
+}
+
+/* Beneath the project's .gemini/tmp, which is protected: plans there get a worker of their own. */
+static bool is_temporary(const char *folder, const char *project)
+{
+	_cleanup_free_ char *temp = path_join(project, ".gemini/tmp");
+
+	return path_is_under(folder, temp) && strcmp(folder, temp) != 0;
+}
+
+/* Whether what there is of the way to it has no link that leads out of the project. */
+static bool leads_inside(const char *folder, const char *project)
+{
+	_cleanup_free_ char *path = mem_strdup(folder), *root = realpath(project, NULL), *found = NULL;
+
+	while (!(found = realpath(path, NULL)) && strlen(path) > 1) {
+		char *above = path_folder(path);
+
+		free(path);
+		path = above;
+	}
+	return found && root && path_is_under(found, root);
+}
+
+/* The setting's folder, which has to be in the project; NULL: there is none. */
+static char *project_plans(struct services *services)
+{
+	const struct services_options *options = &services->options;
+	const char *setting = settings_string(options->settings, "general.plan.directory", NULL);
+	const char *project = options->provider->ops->root(options->provider, 0);
+	char *folder;
+
+	if (!setting || !*setting)
+		return NULL;
+	folder = path_join(project, setting);
+	if (path_is_under(folder, project) && strcmp(folder, project) != 0) {
+		if (options->policy)
+			policy_add_plans(options->policy, project, folder);
+		return folder;
+	}
+	free(folder);
+	say(services, "general.plan.directory is not in the project, and does not count.");
+	return NULL;
+}
+
+static void find_plans(struct services *services)
+{
+	const struct services_options *options = &services->options;
+	struct err ignored = ERR_INIT;
+
+	if (!settings_bool(options->settings, "general.plan.enabled", true))
+		return;
+	services->plans_folder = project_plans(services);
+	if (services->plans_folder) {
+		const char *project = options->provider->ops->root(options->provider, 0);
+
+		if (is_temporary(services->plans_folder, project) &&
+		    leads_inside(services->plans_folder, project))
+			services->plans = plans_provider(options->provider, services->plans_folder);
+		return;
+	}
+	if (!home_claim(options->home, &ignored))
+		return;
+	services->plans_folder = mem_printf("%s/%s/plans", home_temp(options->home),
+	                                    options->session_id);
+	services->plans = plans_provider(options->provider, services->plans_folder);
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
+struct services *services_open(const struct services_options *options)
+{
+	struct services *services = mem_alloc(1, sizeof(*services));
+
+	services->options = *options;
+	pthread_mutex_init(&services->lock, NULL);
+	atomic_init(&services->before_plan,
+	            (int)(options->mode == MODE_PLAN ? MODE_DEFAULT : options->mode));
+	services->memory_file = memory_file(options);
+	find_plans(services);
+	services->tools = (struct tool_services){
+		.bus = options->bus,
+		.cancel = options->cancel,
+		.lock_wait_ms = settings_lock_wait_ms(options->settings),
+		.interactive = options->interactive,
+		.todos = settings_bool(options->settings, "useWriteTodos", true),
+		.memory_file = services->memory_file,
+		.plans_folder = services->plans_folder,
+		.in_plan_mode = in_plan_mode,
+		.set_plan_mode = set_plan_mode,
+		.report_missing = report_missing,
+		/* Chat completions know no tools of the provider's. */
+		.ground = is_provider(services, "openai") ? NULL : ground,
+		.data = services,
+	};
+	services_init(&services->tools);
+	return services;
+}
+
+void services_close(struct services *services)
+{
+	if (!services)
+		return;
+	services_release(&services->tools);
+	provider_free(services->plans);
+	model_free(services->model);
+	pthread_mutex_destroy(&services->lock);
+	free(services->memory_file);
+	free(services->plans_folder);
+	free(services);
+}
+
+void services_attach(struct services *services, struct session *session)
+{
+	session->services = &services->tools;
+	if (services->plans)
+		session->provider = services->plans;
+}
+
+void services_follow(struct services *services, struct agent *agent, bool tools_off)
+{
+	services->agent = agent;
+	services->tools.tools_off = tools_off;
+}
+
+const char *services_plans_folder(const struct services *services)
+{
+	return services->plans_folder;
+}
+
+/* In a folder that is not trusted too: its own settings are none there, those that are left are the user's. */
+static void discover(struct services *services, struct tool_set *set)
+{
+	const struct settings *settings = services->options.settings;
+	const char *discovery = settings_string(settings, "tools.discoveryCommand", NULL);
+	json_auto_t *problems = json_array();
+	struct err err = ERR_INIT;
+	size_t count, i;
+	json_t *problem;
+
+	if (!discovery || !*discovery)
+		return;
+	if (!discovered_add(set, services->options.provider, discovery,
+	                    settings_string(settings, "tools.callCommand", NULL),
+	                    services->options.cancel, problems, &count, &err))
+		say(services, err.message);
+	json_array_foreach(problems, i, problem)
+		say(services, json_string_value(problem));
+}
+
+void services_add_tools(struct services *services, struct tool_set *set)
+{
+	tool_set_add_conversation(set, &services->tools);
+	discover(services, set);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/prompt/memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/prompt/imports.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "data/warnings.h"
+
+#define BLOCK_END "--- End of Context from: %s ---\n"
+
+enum { FOLDERS_ABOVE_MAX = 64 };
+
+struct memory {
+	struct memory_options options;
+	char *root;           /* the workspace's first */
+	size_t root_count;    /* of the workspace's folders, those whose files count */
+	bool trusted;
+	json_t *names;        /* of files, in their order */
+	json_t *files, *notices;
+	json_t *folders;      /* those that were looked into: path: whether memory_load did it */
+	bool loaded;
+	struct buf global, project;
+	pthread_mutex_t lock; /* of memory_found */
+};
+
+static void say(struct memory *memory, const char *path, const char *why)
+{
+	_cleanup_free_ char *text = mem_printf("%s does not count: %s", path, why);
+
+	warnings_add(memory->notices, json_text(span_str(text)));
+}
+
+static void note(struct memory *memory, const char *path, const struct err *err)
+{
+	if (err->code == ERR_FILE_NOT_FOUND || err->code == ERR_NOT_A_DIRECTORY)
+		return;
+	say(memory, path, err->message);
+}
+
+static void add_name(json_t *names, const char *path)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name)
+		if (strcmp(json_string_value(name), path) == 0)
+			return;
+	json_array_append_new(names, json_text(span_str(path)));
+}
+
+static void add_block(struct memory *memory, const struct source *source, const char *path,
+                      struct span text, struct buf *out)
+{
+	size_t before = out->len;
+
+	buf_printf(out, "--- Context from: %s ---\n", path);
+	imports_resolve(source, path, text, out);
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_char(out, '\n');
+	buf_printf(out, BLOCK_END, path);
+	if (!out->overflowed) {
+		add_name(memory->files, path);
+		return;
+	}
+	out->len = before;
+	out->overflowed = false;
+	say(memory, path, "with it, all of them would be longer than a megabyte.");
+}
+
+/* One file of a folder. `last`: the text of the one before, so that a copy does not count twice. */
+static void add_file(struct memory *memory, const struct source *source, const char *path,
+                     struct sha256 *last, struct buf *out)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+	struct err err = ERR_INIT;
+	struct sha256 sum;
+
+	if (!source_read(source, path, &text, &err)) {
+		note(memory, path, &err);
+		return;
+	}
+	sum = sha256_of(buf_view(&text));
+	if (!text.len || memcmp(&sum, last, sizeof(sum)) == 0)
+		return;
+	*last = sum;
+	add_block(memory, source, path, buf_view(&text), out);
+}
+
+static void add_folder(struct memory *memory, const struct source *source, const char *folder,
+                       struct buf *out)
+{
+	struct sha256 last = { 0 };
+	size_t i;
+	json_t *name;
+
+	if (json_object_get(memory->folders, folder))
+		return;
+	json_object_set_new(memory->folders, folder, json_boolean(!memory->loaded));
+	json_array_foreach(memory->names, i, name) {
+		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
+
+		if (path_is_under(path, folder))
+			add_file(memory, source, path, &last, out);
+	}
+}
+
+/* The setting is a name or a list of names; both programs' customs count unless it says otherwise. */
+static json_t *file_names(const struct settings *settings)
+{
+	const json_t *value = settings_get(settings, "context.fileName");
+	json_t *names = json_array();
+	size_t i;
+	json_t *name;
+
+	if (json_string_length(value))
+		json_array_append(names, (json_t *)value);
+	json_array_foreach(value, i, name)
+		if (json_string_length(name) && !strchr(json_string_value(name), '/'))
+			json_array_append(names, name);
+	if (json_array_size(names))
+		return names;
+	json_decref(names);
+	return json_pack("[s,s]", "GEMINI.md", "AGENTS.md");
+}
+
+static void load_global(struct memory *memory)
+{
+	const struct home *home = memory->options.home;
+	struct source source = { .root = home_gemini(home), .own_only = true,
+		                 .notices = memory->notices };
+	struct sha256 none = { 0 };
+
+	add_folder(memory, &source, source.root, &memory->global);
+	if (home_temp(home)) {
+		_cleanup_free_ char *path = path_join(home_temp(home), "memory/MEMORY.md");
+
+		add_file(memory, &source, path, &none, &memory->global);
+	}
+}
+
+static bool has_marker(const struct memory *memory, const char *folder)
+{
+	const json_t *markers = settings_get(memory->options.settings,
+	                                     "context.memoryBoundaryMarkers");
+	size_t i;
+	json_t *marker;
+
+	if (!json_is_array(markers)) {
+		_cleanup_free_ char *path = path_join(folder, ".git");
+
+		return access(path, F_OK) == 0;
+	}
+	json_array_foreach(markers, i, marker) {
+		_cleanup_free_ char *path = path_join(
+			folder, json_string_length(marker) ? json_string_value(marker) : ".git");
+
+		if (path_is_under(path, folder) && access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The folders above the root up to the one with a marker, nearest first; 0: there is none. */
+static size_t folders_above(const struct memory *memory, char *ret[static FOLDERS_ABOVE_MAX])
+{
+	const char *from = memory->root;
+	size_t count = 0;
+
+	while (count < FOLDERS_ABOVE_MAX && strcmp(from, "/") != 0) {
+		ret[count] = path_folder(from);
+		from = ret[count++];
+		if (has_marker(memory, from))
+			return count;
+	}
+	while (count)
+		free(ret[--count]);
+	return 0;
+}
+
+static const char *root_at(const struct memory *memory, size_t i)
+{
+	struct provider *provider = memory->options.provider;
+
+	return provider->ops->root(provider, i);
+}
+
+/* The workspace's folders whose files count. */
+static size_t count_roots(const struct memory *memory)
+{
+	size_t count = 1;
+
+	if (settings_bool(memory->options.settings, "context.loadMemoryFromIncludeDirectories",
+	                  false))
+		while (root_at(memory, count))
+			count++;
+	return count;
+}
+
+static void load_project(struct memory *memory)
+{
+	struct source above = { .own_only = true, .notices = memory->notices };
+	struct source workspace = { .root = memory->root, .provider = memory->options.provider,
+		                    .notices = memory->notices };
+	_cleanup_free_ char *top = NULL;
+	char *folders[FOLDERS_ABOVE_MAX];
+	size_t count = memory->options.local && !memory->options.git ?
+	                       folders_above(memory, folders) : 0;
+
+	/* The uppermost holds all of them: neither a link nor an import leads out of it. */
+	above.root = count ? top = mem_strdup(folders[count - 1]) : NULL;
+	while (count) {
+		_cleanup_free_ char *folder = folders[--count];
+
+		add_folder(memory, &above, folder, &memory->project);
+	}
+	add_folder(memory, &workspace, memory->root, &memory->project);
+	for (size_t i = 1; i < memory->root_count; i++) {
+		struct source further = { .root = root_at(memory, i),
+			                  .provider = memory->options.provider,
+		                    .notices = memory->notices };
+
+		add_folder(memory, &further, further.root, &memory->project);
+	}
+}
+
+struct memory *memory_load(const struct memory_options *options)
+{
+	struct memory *memory = mem_alloc(1, sizeof(*memory));
+
+	*memory = (struct memory){
+		.options = *options,
+		.root = mem_strdup(options->provider->ops->root(options->provider, 0)),
+		.trusted = settings_trusted(options->settings),
+		.names = file_names(options->settings),
+		.files = json_array(), .notices = json_array(), .folders = json_object(),
+		.global = BUF_INIT(LIMIT_MEMORY_BYTES), .project = BUF_INIT(LIMIT_MEMORY_BYTES),
+	};
+	pthread_mutex_init(&memory->lock, NULL);
+	memory->root_count = count_roots(memory);
+	load_global(memory);
+	if (memory->trusted)
+		load_project(memory);
+	memory->loaded = true;
+	return memory;
+}
+
+void memory_free(struct memory *memory)
+{
+	if (!memory)
+		return;
+	free(memory->root);
+	json_decref(memory->names);
+	json_decref(memory->files);
+	json_decref(memory->notices);
+	json_decref(memory->folders);
+	buf_release(&memory->global);
+	buf_release(&memory->project);
+	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+}
+
+struct span memory_global(const struct memory *memory)
+{
+	return buf_view(&memory->global);
+}
+
+struct span memory_project(const struct memory *memory)
+{
+	return buf_view(&memory->project);
+}
+
+const json_t *memory_files(const struct memory *memory)
+{
+	return memory->files;
+}
+
+const json_t *memory_notices(const struct memory *memory)
+{
+	return memory->notices;
+}
+
+/* From the root down: what is said first is the more general. */
+static void add_found(struct memory *memory, const struct source *source, const char *folder,
+                      struct buf *out)
+{
+	if (!path_is_under(folder, source->root) || json_object_get(memory->folders, folder))
+		return;
+	if (strcmp(folder, source->root) != 0) {
+		_cleanup_free_ char *above = path_folder(folder);
+
+		add_found(memory, source, above, out);
+	}
+	add_folder(memory, source, folder, out);
+}
+
+char *memory_found(struct memory *memory, const char *path)
+{
+	_cleanup_free_ char *whole = path_join(memory->root, path), *folder = path_folder(whole);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
+
+	if (!memory->trusted || strlen(whole) > LIMIT_PATH_BYTES)
+		return NULL;
+	pthread_mutex_lock(&memory->lock);
+	for (size_t i = 0; i < memory->root_count; i++) {
+		struct source workspace = { .root = root_at(memory, i),
+			                    .provider = memory->options.provider,
+		                    .notices = memory->notices };
+
+		add_found(memory, &workspace, folder, &out);
+	}
+	pthread_mutex_unlock(&memory->lock);
+	if (!out.len)
+		return NULL;
+	buf_char(&out, 0);
+	return buf_steal(&out);
+}
+
+/* Whether a text has a block of a file of this folder, to its end. */
+static bool is_in(const struct memory *memory, const char *folder, const json_t *texts)
+{
+	size_t i, k;
+	json_t *name, *text;
+
+	json_array_foreach(memory->names, i, name) {
+		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
+		_cleanup_free_ char *end = mem_printf(BLOCK_END, path);
+
+		json_array_foreach((json_t *)texts, k, text)
+			if (json_is_string(text) && strstr(json_string_value(text), end))
+				return true;
+	}
+	return false;
+}
+
+void memory_forget(struct memory *memory, const json_t *kept)
+{
+	const char *folder;
+	json_t *loaded;
+	void *next;
+
+	pthread_mutex_lock(&memory->lock);
+	json_object_foreach_safe(memory->folders, next, folder, loaded)
+		if (json_is_false(loaded) && !is_in(memory, folder, kept))
+			json_object_del(memory->folders, folder);
+	pthread_mutex_unlock(&memory->lock);
+}

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a session's file: its lines replayed, then the conversation that they make. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/context/first_prompt.h"
+#include "agent/context/told.h"
+#include "agent/session/record_lines.h"
+#include "agent/session/sessions.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "model/content.h"
+
+/* A month of work is a few megabytes; this is held in memory. */
+#define SESSION_BYTES_MAX ((size_t)512 << 20)
+/* The first line has a session's id and its folders. */
+enum { FIRST_LINE_BYTES = 16384 };
+
+struct replay {
+	struct session_read *read;
+	json_t *places; /* id: index in messages */
+	json_t *versions; /* id: how many messages had it before */
+	json_t *calls;  /* call_key of those that the messages have now, and of older ones */
+	bool has_id;    /* the metadata have a good sessionId */
+};
+
+/* Of a call of the message with this id as it is now; the caller frees. */
+static char *call_key(const struct replay *replay, const char *message_id, const char *call_id)
+{
+	return mem_printf("%lld %zu %s %s",
+	                  (long long)json_integer_value(json_object_get(replay->versions, message_id)),
+	                  strlen(message_id), message_id, call_id);
+}
+
+static void note_calls(struct replay *replay, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "id"));
+	const json_t *version = id ? json_object_get(replay->versions, id) : NULL;
+	size_t i;
+	json_t *call;
+
+	if (!id)
+		return;
+	json_object_set_new(replay->versions, id, json_integer(json_integer_value(version) + 1));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call) {
+		const char *call_id = json_string_value(json_object_get(call, "id"));
+		_cleanup_free_ char *key = call_id ? call_key(replay, id, call_id) : NULL;
+
+		if (key)
+			json_object_set_new(replay->calls, key, json_true());
+	}
+}
+
+static void index_messages(struct replay *replay)
+{
+	size_t i;
+	json_t *message;
+
+	json_object_clear(replay->places);
+	json_array_foreach(replay->read->messages, i, message) {
+		const char *id = json_string_value(json_object_get(message, "id"));
+
+		if (id)
+			json_object_set_new(replay->places, id, json_integer((json_int_t)i));
+		note_calls(replay, message);
+	}
+}
+
+static json_t *message_by_id(struct replay *replay, const json_t *id, size_t *ret_index)
+{
+	const json_t *place = json_is_string(id) ?
+	                              json_object_get(replay->places, json_string_value(id)) : NULL;
+
+	if (!place)
+		return NULL;
+	*ret_index = (size_t)json_integer_value(place);
+	return json_array_get(replay->read->messages, *ret_index);
+}
+
+static void put_message(struct replay *replay, json_t *message)
+{
+	size_t i;
+
+	note_calls(replay, message);
+	if (message_by_id(replay, json_object_get(message, "id"), &i)) {
+		json_array_set(replay->read->messages, i, message);
+		return;
+	}
+	json_array_append(replay->read->messages, message);
+	if (json_is_string(json_object_get(message, "id")))
+		json_object_set_new(replay->places,
+		                    json_string_value(json_object_get(message, "id")),
+		                    json_integer((json_int_t)json_array_size(replay->read->messages) -
+		                                 1));
+}
+
+static bool is_type(const json_t *message, const char *type)
+{
+	const char *own = json_string_value(json_object_get(message, "type"));
+
+	return own && strcmp(own, type) == 0;
+}
+
+/* A message's content may be text, one part or a list of parts. */
+static void add_parts(json_t *content, const json_t *value)
+{
+	size_t i;
+	json_t *part;
+
+	if (json_is_string(value) && json_string_length(value))
+		content_add(content, part_text(json_span(value)));
+	else if (json_is_object(value))
+		content_add(content, json_incref((json_t *)value));
+	json_array_foreach(value, i, part) {
+		if (json_is_object(part))
+			content_add(content, json_incref(part));
+		else if (json_is_string(part))
+			content_add(content, part_text(json_span(part)));
+	}
+}
+
+/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no answer. */
+static bool is_slash_command(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+	const char *text = json_string_value(value);
+
+	if (json_is_array(value) && json_array_size(value) == 1)
+		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
+	if (!text || (*text != '/' && *text != '?') || is_type(json_array_get(messages, i + 1), "gemini"))
+		return false;
+	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
+		;
+	return *text == '\0' || *text == ' ';
+}
+
+/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first question,
+ * and each program tells its own. */
+static bool is_surroundings(const json_t *messages, size_t i)
+{
+	const json_t *value = json_object_get(json_array_get(messages, i), "content");
+
+	if (json_is_array(value))
+		value = json_object_get(json_array_get(value, 0), "text");
+	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
+	       !span_starts(json_span(value), SPAN(TOLD_NOTE)) &&
+	       !is_type(json_array_get(messages, i + 1), "gemini");
+}
+
+/* NULL: it is none of the user's. A new reference. */
+static json_t *user_content(const json_t *messages, size_t i)
+{
+	json_t *content;
+
+	if (!is_type(json_array_get(messages, i), "user") || is_slash_command(messages, i) ||
+	    is_surroundings(messages, i))
+		return NULL;
+	content = content_new("user");
+	add_parts(content, json_object_get(json_array_get(messages, i), "content"));
+	return content;
+}
+
+/* Known once it is found: what replaces the messages may have another beginning. */
+static void find_first_prompt(struct session_read *read)
+{
+	const json_t *said = json_object_get(json_object_get(read->metadata, "hasp"), "firstPrompt");
+
+	if (!read->first_prompt && json_is_string(said))
+		read->first_prompt = first_prompt_of_text(json_span(said));
+	for (size_t i = 0; !read->first_prompt && i < json_array_size(read->messages); i++) {
+		json_auto_t *content = user_content(read->messages, i);
+
+		if (content)
+			read->first_prompt = first_prompt_in(content);
+	}
+}
+
+static bool is_id(const json_t *value)
+{
+	return json_is_string(value) && record_id_is_valid(json_string_value(value)) &&
+	       strlen(json_string_value(value)) == json_string_length(value);
+}
+
+static void set_metadata(struct replay *replay, const json_t *values)
+{
+	const json_t *messages = json_object_get(values, "messages");
+	json_t *metadata = replay->read->metadata;
+	json_auto_t *id = replay->has_id ? json_incref(json_object_get(metadata, "sessionId")) : NULL;
+
+	json_object_update(metadata, (json_t *)values);
+	json_object_del(metadata, "messages");
+	if (id) /* the first is the session's */
+		json_object_set(metadata, "sessionId", id);
+	replay->has_id = id || is_id(json_object_get(metadata, "sessionId"));
+	if (!json_is_array(messages))
+		return;
+	find_first_prompt(replay->read);
+	json_decref(replay->read->messages);
+	replay->read->messages = json_copy((json_t *)messages);
+	index_messages(replay);
+}
+
+static void drop_last(struct replay *replay)
+{
+	const size_t last = json_array_size(replay->read->messages) - 1;
+	const char *id = json_string_value(json_object_get(
+		json_array_get(replay->read->messages, last), "id"));
+	const json_t *place = id ? json_object_get(replay->places, id) : NULL;
+
+	if (place && (size_t)json_integer_value(place) == last)
+		json_object_del(replay->places, id);
+	json_array_remove(replay->read->messages, last);
+}
+
+/* Drops a message and all after it. False: it is not there; its line was damaged, and all stay. */
+static bool rewind_to(struct replay *replay, const json_t *id)
+{
+	size_t i = 0;
+
+	if (!message_by_id(replay, id, &i))
+		return false;
+	if (i == 0) { /* the session begins anew */
+		free(replay->read->first_prompt);
+		replay->read->first_prompt = NULL;
+	}
+	while (json_array_size(replay->read->messages) > i)
+		drop_last(replay);
+	return true;
+}
+
+/* Lines that the program that wrote the file could not write. */
+static void add_gap(struct session_read *read, const json_t *gap)
+{
+	const json_int_t lines = json_integer_value(json_object_get(gap, "lines"));
+	const char *since = json_string_value(json_object_get(gap, "since"));
+
+	read->gap_lines += lines > 0 && lines < INT32_MAX ? (size_t)lines : 1;
+	if (!read->gap_since)
+		read->gap_since = mem_strdup(since ? since : "an unknown time");
+}
+
+/* A call that ended, before its message was written again. */
+static void add_call(struct replay *replay, const json_t *hasp)
+{
+	json_t *call = json_object_get(hasp, "call");
+	const char *id = json_string_value(json_object_get(call, "id"));
+	_cleanup_free_ char *key = NULL;
+	json_t *message, *calls;
+	size_t i;
+
+	message = message_by_id(replay, json_object_get(hasp, "callOf"), &i);
+	if (!message || !id)
+		return;
+	calls = json_object_get(message, "toolCalls");
+	if (!json_is_array(calls)) {
+		calls = json_array();
+		json_object_set_new(message, "toolCalls", calls);
+	}
+	key = call_key(replay, json_string_value(json_object_get(message, "id")), id);
+	if (json_object_get(replay->calls, key))
+		return;
+	json_object_set_new(replay->calls, key, json_true());
+	json_array_append(calls, call);
+}
+
+static void set_sent(struct session_read *read, json_t *sent)
+{
+	json_decref(read->sent);
+	read->sent = json_copy(sent);
+	if (!json_is_array(json_object_get(sent, "told")))
+		json_object_set_new(read->sent, "told", json_array());
+}
+
+static void drop_thoughts(struct session_read *read)
+{
+	size_t i;
+	json_t *message, *without, *own;
+
+	json_array_foreach(read->messages, i, message) {
+		json_auto_t *content = json_pack("[O]", json_object_get(json_object_get(message, "hasp"),
+		                                                        "content"));
+
+		without = content ? content_drop_bound_thoughts(content) : NULL;
+		if (!without)
+			continue;
+		message = json_copy(message);
+		own = json_copy(json_object_get(message, "hasp"));
+		json_object_set(own, "content", json_array_get(without, 0));
+		json_object_set_new(message, "hasp", own);
+		json_array_set_new(read->messages, i, message);
+		json_decref(without);
+	}
+}
+
+/* Messages take the place of all: those named by their id are in the file. */
+static void keep_messages(struct replay *replay, const json_t *list)
+{
+	json_t *messages = json_array();
+	size_t i, at;
+	json_t *one;
+
+	find_first_prompt(replay->read);
+	json_array_foreach((json_t *)list, i, one) {
+		json_t *message = json_is_object(one) ? one : message_by_id(replay, one, &at);
+
+		if (message)
+			json_array_append(messages, message);
+		else
+			replay->read->bad_lines++;
+	}
+	json_decref(replay->read->messages);
+	replay->read->messages = messages;
+	index_messages(replay);
+	drop_thoughts(replay->read);
+}
+
+/* Lines that are hasp's alone. */
+static bool replay_own(struct replay *replay, const json_t *hasp)
+{
+	json_t *sent = json_object_get(hasp, "sent"), *told = json_object_get(hasp, "told");
+
+	if (json_object_get(hasp, "callOf"))
+		add_call(replay, hasp);
+	else if (json_is_object(sent))
+		set_sent(replay->read, sent);
+	else if (json_is_array(told))
+		json_array_extend(json_object_get(replay->read->sent, "told"), told);
+	else if (json_object_get(hasp, "thinking"))
+		drop_thoughts(replay->read);
+	else if (json_is_array(json_object_get(hasp, "messages")))
+		keep_messages(replay, json_object_get(hasp, "messages"));
+	else
+		return false;
+	return true;
+}
+
+static bool replay_value(struct replay *replay, json_t *value)
+{
+	const json_t *set = json_object_get(value, "$set");
+	const json_t *rewind = json_object_get(value, "$rewindTo");
+
+	if (!json_is_object(value))
+		return false;
+	if (json_is_object(set))
+		set_metadata(replay, set);
+	else if (rewind)
+		return rewind_to(replay, rewind);
+	else if (json_is_string(json_object_get(value, "type")))
+		put_message(replay, value);
+	else if (json_object_get(json_object_get(value, "hasp"), "gap"))
+		add_gap(replay->read, json_object_get(json_object_get(value, "hasp"), "gap"));
+	else if (json_is_string(json_object_get(value, "sessionId")))
+		set_metadata(replay, value);
+	else
+		return replay_own(replay, json_object_get(value, "hasp"));
+	return true;
+}
+
+static bool replay_one(struct replay *replay, struct span text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	bool ok = json_parse(text, &value, &ignored) && replay_value(replay, value);
+
+	json_decref(value);
+	return ok;
+}
+
+/* The length of the object that the text begins with, by its brackets; 0: it does not end in it. */
+static size_t object_length(struct span text)
+{
+	size_t depth = 0;
+	bool string = false;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+
+		if (string && c == '\\')
+			i++;
+		else if (c == '"')
+			string = !string;
+		else if (!string && (c == '{' || c == '['))
+			depth++;
+		else if (!string && (c == '}' || c == ']') && --depth == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* A line that is no value: the objects that stand whole at its beginning, one after the other, with a byte in
+ * place of the line's end between them at most. What comes after damage inside an object is not
+ * looked at: it could be what a message quotes. False: that is not all of the line. */
+static bool replay_joined(struct replay *replay, struct span line)
+{
+	size_t len, found = 0;
+
+	while (line.len && line.data[0] == '{' && (len = object_length(line)) > 0 &&
+	       replay_one(replay, span_head(line, len))) {
+		found++;
+		line = span_skip(line, len);
+		if (line.len > 1 && line.data[0] != '{')
+			line = span_skip(line, 1);
+	}
+	return found && !line.len;
+}
+
+static struct span without_nuls(struct span line)
+{
+	while (line.len && !line.data[0])
+		line = span_skip(line, 1);
+	while (line.len && !line.data[line.len - 1])
+		line.len--;
+	return line;
+}
+
+static void replay_lines(struct replay *replay, struct span text)
+{
+	struct span line;
+
+	while (line_next(&text, &line)) {
+		struct span whole = line_body(line);
+
+		line = without_nuls(whole);
+		if (line.len < whole.len && !line.len)
+			replay->read->bad_lines++;
+		if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
+			replay->read->bad_lines++;
+	}
+}
+
+/* The older form is one object over many lines. */
+static bool replay_legacy(struct replay *replay, struct span text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	bool is_legacy = json_parse(text, &value, &ignored) &&
+	                 json_is_array(json_object_get(value, "messages"));
+
+	if (is_legacy)
+		set_metadata(replay, value);
+	json_decref(value);
+	return is_legacy;
+}
+
+static void add_user(struct session_read *read, size_t i)
+{
+	json_t *content = user_content(read->messages, i);
+
+	if (content)
+		json_array_append_new(read->contents, content);
+}
+
+static json_t *model_content(const json_t *message)
+{
+	json_t *own = json_object_get(json_object_get(message, "hasp"), "content");
+	json_t *content, *call;
+	size_t i;
+
+	if (json_is_object(own))
+		return json_incref(own);
+	content = content_new("model");
+	add_parts(content, json_object_get(message, "content"));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
+		content_add(content,
+		            part_call(json_string_value(json_object_get(call, "id")),
+		                      json_string_value(json_object_get(call, "name")),
+		                      json_object_get(call, "args")));
+	return content;
+}
+
+static void add_response(json_t *content, const json_t *call)
+{
+	const json_t *result = json_object_get(call, "result");
+	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
+	const char *id = json_string_value(json_object_get(call, "id"));
+	const char *name = json_string_value(json_object_get(call, "name"));
+
+	if (!id || !name)
+		return;
+	if (json_object_get(first, "functionResponse"))
+		add_parts(content, result);
+	else if (json_is_string(result))
+		content_add(content, part_response(id, name, json_pack("{s:O}", "output", result)));
+	else if (result && !json_is_null(result))
+		content_add(content, part_response(id, name, json_incref((json_t *)result)));
+}
+
+static void add_model(struct session_read *read, const json_t *message)
+{
+	json_t *content = content_new("user");
+	size_t i;
+	json_t *call;
+
+	json_array_append_new(read->contents, model_content(message));
+	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
+		add_response(content, call);
+	json_array_append_new(read->contents, content);
+}
+
+static void make_contents(struct session_read *read)
+{
+	json_t *raw;
+	size_t i;
+	json_t *message;
+
+	read->contents = json_array();
+	json_array_foreach(read->messages, i, message) {
+		if (is_type(message, "user"))
+			add_user(read, i);
+		else if (is_type(message, "gemini"))
+			add_model(read, message);
+	}
+	raw = read->contents;
+	read->contents = content_repair(raw);
+	json_decref(raw);
+}
+
+/* Whether anything in it was said, by whoever. */
+static bool has_message(const struct session_read *read)
+{
+	for (size_t i = 0; i < json_array_size(read->messages); i++) {
+		const json_t *message = json_array_get(read->messages, i);
+
+		if (is_type(message, "user") || is_type(message, "gemini"))
+			return true;
+	}
+	return false;
+}
+
+/* `named`: the id that the file's name has, for one that has lost its own; or NULL. */
+static bool read_text(struct span text, const char *named, struct session_read *ret, struct err *err)
+{
+	static const struct span mark = { "\xEF\xBB\xBF", 3 };
+	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
+		                 .calls = json_object() };
+
+	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
+	if (span_starts(text, mark))
+		text = span_skip(text, mark.len);
+	ret->legacy = replay_legacy(&replay, text);
+	if (!ret->legacy)
+		replay_lines(&replay, text);
+	json_decref(replay.places);
+	json_decref(replay.versions);
+	json_decref(replay.calls);
+	if (!replay.has_id && named && has_message(ret)) {
+		json_object_set_new(ret->metadata, "sessionId", json_text(span_str(named)));
+		replay.has_id = true;
+	}
+	if (!replay.has_id && !json_is_string(json_object_get(ret->metadata, "sessionId"))) {
+		session_read_release(ret);
+		return err_set(err, ERR_INVALID_ARGUMENT, "This is not the file of a session.");
+	}
+	ret->id = mem_strdup(json_string_value(json_object_get(ret->metadata, "sessionId")));
+	find_first_prompt(ret);
+	make_contents(ret);
+	return true;
+}
+
+bool session_read_text(struct span text, struct session_read *ret, struct err *err)
+{
+	return read_text(text, NULL, ret, err);
+}
+
+void session_read_defects(const struct session_read *read, struct buf *out)
+{
+	if (read->gap_since)
+		buf_printf(out, "This session is not recorded whole: %zu line%s of it, from %s on, could not "
+		                "be written, and what was said and done there is missing here.",
+		           read->gap_lines, read->gap_lines == 1 ? "" : "s", read->gap_since);
+	if (read->bad_lines)
+		buf_printf(out, "%s%zu line%s of this session's file cannot be read, and what %s said is "
+		                "missing here.", out->len ? " " : "", read->bad_lines,
+		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
+}
+
+/* "session-2026-08-21T09-41-ID.jsonl" has an id, or the beginning of one. NULL: none. */
+static char *id_of_name(const char *path)
+{
+	static const char form[] = "session-0000-00-00T00-00-";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	char *id;
+
+	if (!session_is_name(name) || !dot || (size_t)(dot - name) < sizeof(form))
+		return NULL;
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == '0' ? !isdigit((unsigned char)name[i]) : form[i] != name[i])
+			return NULL;
+	name += sizeof(form) - 1;
+	id = mem_printf("%.*s", (int)(dot - name), name);
+	if (record_id_is_valid(id))
+		return id;
+	free(id);
+	return NULL;
+}
+
+bool session_read(const char *path, struct session_read *ret, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	_cleanup_free_ char *named = id_of_name(path);
+
+	*ret = (struct session_read){ 0 };
+	if (!file_read(path, SESSION_BYTES_MAX, &text, err))
+		return false;
+	if (!text.data)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
+	return read_text(file_text_span(&text), named, ret, err);
+}
+
+/* Of the text's first line, if that is whole. */
+static char *id_of_line(struct span text)
+{
+	const char *end = memchr(text.data, '\n', text.len);
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	const char *id;
+
+	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
+		return NULL;
+	id = is_id(json_object_get(value, "sessionId")) ?
+	             json_string_value(json_object_get(value, "sessionId")) : NULL;
+	return id ? mem_strdup(id) : NULL;
+}
+
+char *session_read_id(const char *path)
+{
+	_cleanup_free_ char *head = mem_alloc(1, FIRST_LINE_BYTES);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t got = fd < 0 ? 0 : pread(fd, head, FIRST_LINE_BYTES, 0);
+	char *id = got > 0 ? id_of_line(span_of(head, (size_t)got)) : NULL;
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+
+	if (id || !session_read(path, &read, &ignored))
+		return id;
+	id = mem_steal(&read.id);
+	session_read_release(&read);
+	return id;
+}
+
+void session_read_release(struct session_read *read)
+{
+	free(read->id);
+	json_decref(read->messages);
+	json_decref(read->contents);
+	json_decref(read->metadata);
+	json_decref(read->sent);
+	free(read->first_prompt);
+	free(read->gap_since);
+	*read = (struct session_read){ 0 };
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded sessions: finding, listing, reading, deleting them.
+ *
+ *     sessions = sessions_list(home);                              // reads, changes nothing
+ *     if (sessions_find(home, "latest", &path, &err) && session_read(path, &read, &err)) ...
+ *     session_read_release(&read);
+ *
+ * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is only read
+ * or resumed is never deleted, nor an older file written; lines that cannot be read are passed over.  Old
+ * ones: retention.h.
+ */
+#ifndef HASP_AGENT_SESSION_SESSIONS_H
+#define HASP_AGENT_SESSION_SESSIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "config/home.h"
+
+struct session_read {
+	char *id;          /* owned */
+	json_t *messages;  /* as recorded: user, gemini, info, ...; owned */
+	json_t *contents;  /* the conversation (model/content.h); owned */
+	json_t *metadata;  /* of the file; owned */
+	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a compression
+	                     * has replaced it; NULL: nothing. Owned */
+	json_t *sent;      /* what its conversation begins with: {"system": [PIECE...], "context": [PIECE...],
+	                    * "tools": HASH, "told": [PIECE...] what changed since} (told.h); NULL: the file does
+	                    * not have it. Owned */
+	size_t bad_lines;  /* that cannot be read, or have no meaning */
+	size_t gap_lines;  /* that could not be written */
+	char *gap_since;   /* when that began; NULL: none are missing. Owned */
+	bool legacy;       /* one JSON object: cannot be appended to */
+};
+
+/* INVALID_ARGUMENT: nothing in it is a session. TOO_LARGE. FILE_NOT_FOUND. */
+bool session_read(const char *path, struct session_read *ret, struct err *err);
+/* Appends a sentence on what is missing of the session, nothing if it is whole. */
+void session_read_defects(const struct session_read *read, struct buf *out);
+/* The same of the file's text, for tests; the id has to stand in it. */
+bool session_read_text(struct span text, struct session_read *ret, struct err *err);
+void session_read_release(struct session_read *read);
+/* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is a session. */
+char *session_read_id(const char *path);
+
+/* Sessions with something to resume, in the order in which they began: [{id, file, title, startTime,
+ * lastUpdated, messages, defects}], `file` in the bytes of its path (not to be printed); a new reference. A project without a folder has none.  Of several files with one
+ * id the one that was changed last is the session's; a file in which nobody said anything (Gemini CLI leaves
+ * them) counts for none. */
+json_t *sessions_list(struct home *home);
+/* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an id (at least
+ * 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there is none, or several. */
+bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
+/* Likewise; removes the session's files, its tool outputs, its plans and what Gemini CLI's agents said in it: the
+ * listed file, and others that have the same id both in them and in their names. BUSY: one of them is open; then
+ * all stay. */
+bool sessions_delete(struct home *home, const char *which, struct err *err);
+/* Whether the list has a session with exactly this id. */
+bool sessions_have(struct home *home, const char *id);
+/* Whether a file of this name may be a session; whether it is the name of one with this id. */
+bool session_is_name(const char *name);
+bool session_is_named_for(const char *path, const char *id);
+/* Removes files of one session and what belongs to it, as above (`id` NULL: it has none). BUSY: one of the files
+ * is open; then all stay. */
+bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
+                    struct err *err);
+/* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each, the titles
+ * foreign text. */
+void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which policies count, and in which tier. */
+#include "agent/setup/policy_load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/door.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
+
+#define ADMIN_FOLDER "/etc/gemini-cli/policies"
+/* In the project; what the user allows goes by this name. */
+#define PROJECT_FOLDER ".gemini/policies"
+
+enum { PROJECT_FILES_MAX = 1000, PROBLEMS_MAX = 4 * LIMIT_WARNINGS };
+
+struct loading {
+	const struct policy_sources *sources;
+	struct policy *policy;
+	json_t *problems;
+	bool well; /* the user's and the administrator's */
+	size_t missing; /* files of the setting or of flags */
+};
+
+static void policy_warn(struct loading *loading, const char *path, const char *message)
+{
+	json_array_append_new(loading->problems,
+	                      json_pack("{s:o, s:i, s:s, s:s}", "file", json_text(span_str(path)),
+	                                "line", 0, "kind", "tool_name_warning", "message",
+	                                message));
+}
+
+static void add_folder(struct loading *loading, enum policy_tier tier, const char *folder)
+{
+	if (!policy_add_folder(loading->policy, tier, folder, loading->problems) &&
+	    tier >= POLICY_USER)
+		loading->well = false;
+}
+
+/* Somebody named it, so it has to be there. */
+static void add_named(struct loading *loading, enum policy_tier tier, const char *path)
+{
+	bool there = access(path, F_OK) == 0;
+
+	/* As in Gemini CLI, whose scripts name files that only some machines have. */
+	if (!there && errno == ENOENT && tier == POLICY_USER) {
+		if (loading->missing++ < LIMIT_WARNINGS)
+			policy_warn(loading, path,
+			            "There is no such policy file; its rules do not count.");
+		return;
+	}
+	if (!there ? policy_add_file(loading->policy, tier, path, loading->problems)
+	           : policy_add_path(loading->policy, tier, path, loading->problems))
+		return;
+	loading->well = false;
+}
+
+/* What flags name, else what the setting names. False: neither names anything. */
+static bool add_all_named(struct loading *loading, enum policy_tier tier,
+                          const char *const *files, const char *setting)
+{
+	const json_t *paths = settings_get(loading->sources->settings, setting);
+
+	for (const char *const *file = files; file && *file; file++)
+		add_named(loading, tier, *file);
+	if (files && *files)
+		return true;
+	for (size_t i = 0; i < json_array_size(paths); i++)
+		add_named(loading, tier, json_string_value(json_array_get(paths, i)));
+	return json_array_size(paths) > 0;
+}
+
+/* Puts the text of one of the project's policies in; false: it cannot be read. */
+static bool put_text(const char *project, const char *folder, const char *name, json_t *texts)
+{
+	_cleanup_free_ char *path = path_join(folder, name);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &ignored))
+		return false;
+	/* A name that is not UTF-8 cannot be allowed. */
+	return json_object_set_new(texts, name, json_text(file_text_span(&text))) == 0;
+}
+
+/* All texts by their names; false: one cannot be read, or there are too many. */
+static bool read_texts(const char *project, json_t *texts)
+{
+	_cleanup_free_ char *folder = path_join(project, PROJECT_FOLDER);
+	int fd = door_folder(project, folder);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool readable = true;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && readable && (entry = readdir(dir)))
+		if (span_ends(span_str(entry->d_name), SPAN(".toml")))
+			readable = json_object_size(texts) < PROJECT_FILES_MAX &&
+			           put_text(project, folder, entry->d_name, texts);
+	if (dir)
+		closedir(dir);
+	return readable;
+}
+
+bool policy_project_allowed(const struct settings *settings)
+{
+	json_auto_t *texts = json_object();
+
+	if (!settings_trusted(settings) ||
+	    !read_texts(home_project(settings_home(settings)), texts))
+		return false;
+	return !json_object_size(texts) || settings_project_may(settings, PROJECT_FOLDER, texts);
+}
+
+static void add_project(struct loading *loading)
+{
+	const struct settings *settings = loading->sources->settings;
+	const struct home *home = settings_home(settings);
+	_cleanup_free_ char *folder = path_join(home_project(home), PROJECT_FOLDER);
+	_cleanup_free_ char *users = policy_save_folder(settings);
+
+	/* The home folder's are the user's own. */
+	if (!settings_trusted(settings) || strcmp(folder, users) == 0)
+		return;
+	policy_add_project(loading->policy, home_project(home), loading->problems);
+	if (!policy_project_allowed(settings) &&
+	    policy_drop_allowing(loading->policy, POLICY_WORKSPACE) > 0)
+		policy_warn(loading, folder,
+		            "Project rules with the decision \"allow\" are ignored until you run: "
+		            "hasp config allow " PROJECT_FOLDER);
+}
+
+static void warn_of_missing(struct loading *loading)
+{
+	_cleanup_free_ char *message = NULL;
+
+	if (loading->missing <= LIMIT_WARNINGS)
+		return;
+	message = mem_printf("%zu more policy files are missing; their rules do not count.",
+	                     loading->missing - LIMIT_WARNINGS);
+	policy_warn(loading, "policyPaths", message);
+}
+
+static void add_user(struct loading *loading)
+{
+	const struct settings *settings = loading->sources->settings;
+	_cleanup_free_ char *folder = policy_save_folder(settings);
+
+	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths"))
+		add_folder(loading, POLICY_USER, folder);
+	warn_of_missing(loading);
+	policy_add_settings(loading->policy, settings_get(settings, "tools"),
+	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
+	if (settings_bool(settings, "security.disableAlwaysAllow", false))
+		policy_forget_always(loading->policy);
+}
+
+static bool has_policies(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return errno != ENOENT;
+	while (!found && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
+
+		found = len > 5 && strcmp(entry->d_name + len - 5, ".toml") == 0;
+	}
+	closedir(dir);
+	return found;
+}
+
+static void add_admin(struct loading *loading)
+{
+	if (has_policies(ADMIN_FOLDER))
+		add_folder(loading, POLICY_ADMIN, ADMIN_FOLDER);
+	else
+		add_all_named(loading, POLICY_ADMIN, loading->sources->admin_files,
+		              "adminPolicyPaths");
+}
+
+/* The first that is more than a warning. */
+static const json_t *first_error(const json_t *problems, size_t from)
+{
+	for (size_t i = from; i < json_array_size(problems); i++) {
+		const json_t *problem = json_array_get(problems, i);
+		const char *kind = json_string_value(json_object_get(problem, "kind"));
+
+		if (strcmp(kind, "tool_name_warning") != 0)
+			return problem;
+	}
+	return NULL;
+}
+
+/* Each file has its page at most; many files together have PROBLEMS_MAX. */
+static void count_beyond(struct loading *loading)
+{
+	const size_t count = json_array_size(loading->problems);
+	_cleanup_free_ char *message = NULL;
+
+	if (count <= PROBLEMS_MAX)
+		return;
+	for (size_t i = count; i > PROBLEMS_MAX; i--)
+		json_array_remove(loading->problems, i - 1);
+	message = mem_printf("%zu more sentences like these are left out.", count - PROBLEMS_MAX);
+	policy_warn(loading, "Policies", message);
+}
+
+bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
+                 struct err *err)
+{
+	struct loading loading = {
+		.sources = sources, .policy = policy_new(), .problems = problems, .well = true,
+	};
+	_cleanup_free_ char *text = NULL;
+	const json_t *problem;
+	size_t projects;
+
+	policy_add_defaults(loading.policy);
+	add_project(&loading);
+	projects = json_array_size(problems);
+	add_user(&loading);
+	add_admin(&loading);
+	problem = loading.well ? NULL : first_error(problems, projects);
+	text = problem ? policy_problem_text(problem) : NULL;
+	count_beyond(&loading);
+	if (!loading.well) {
+		policy_free(loading.policy);
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s",
+		               text ? text : "A policy cannot be read.");
+	}
+	*ret = loading.policy;
+	return true;
+}
+
+char *policy_problem_text(const json_t *problem)
+{
+	const char *file = json_string_value(json_object_get(problem, "file"));
+	const char *message = json_string_value(json_object_get(problem, "message"));
+	long line = (long)json_integer_value(json_object_get(problem, "line"));
+
+	return line ? mem_printf("%s:%ld: %s", file, line, message)
+	            : mem_printf("%s: %s", file, message);
+}
+
+char *policy_save_folder(const struct settings *settings)
+{
+	return mem_printf("%s/policies", home_gemini(settings_home(settings)));
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/setup/prepare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/setup/command_env.h"
+#include "agent/setup/unsupported.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
+#include "sandbox/plan/probe.h"
+
+extern char **environ;
+
+#define LEVEL "hasp.sandbox.level"
+#define NETWORK "tools.sandboxNetworkAccess"
+
+/* Whether trust would change anything: most folders have nothing, and that is not worth a word. */
+static bool has_something_of_its_own(const struct home *home)
+{
+	static const char *const names[] = { ".gemini", ".env", "GEMINI.md", "AGENTS.md" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", home_project(home), names[i]);
+
+		if (access(path, F_OK) == 0 && strcmp(path, home_gemini(home)) != 0)
+			return true;
+	}
+	return false;
+}
+
+void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
+{
+	_cleanup_free_ char *unsupported = unsupported_sentence(settings);
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
+		notice(data, "warning", json_string_value(sentence));
+	if (settings_trust_unknown(settings) && has_something_of_its_own(settings_home(settings)))
+		notice(data, "warning",
+		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
+		       "not count. \"hasp config trust\" or --skip-trust changes that.");
+	if (unsupported)
+		notice(data, "warning", unsupported);
+}
+
+enum approval_mode prepare_mode(const struct settings *settings, const char *word)
+{
+	enum approval_mode mode = MODE_DEFAULT;
+
+	if (!word)
+		word = settings_string(settings, "general.defaultApprovalMode", "default");
+	return approval_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
+}
+
+/* As --approval-mode and the settings spell it; policies have another word. */
+static const char *flag_word(enum approval_mode mode)
+{
+	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
+}
+
+bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err)
+{
+	if (mode == MODE_YOLO && settings_bool(settings, "security.disableYoloMode", false))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The settings forbid yolo (security.disableYoloMode).");
+	if (mode == MODE_PLAN && !settings_bool(settings, "general.plan.enabled", true))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The settings turn the mode plan off (general.plan.enabled). Choose "
+		               "another mode, or set that to true.");
+	if (mode > MODE_DEFAULT && !settings_trusted(settings))
+		return err_set(err, ERR_PERMISSION_DENIED,
+		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
+		               "--skip-trust this once.",
+		               flag_word(mode));
+	return true;
+}
+
+bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+                    struct policy **ret, struct err *err)
+{
+	json_auto_t *problems = json_array();
+	bool ok = policy_load(sources, problems, ret, err);
+	size_t i;
+	json_t *problem;
+
+	json_array_foreach(problems, i, problem) {
+		_cleanup_free_ char *text = policy_problem_text(problem);
+
+		/* What ends the run is told once, as its end. */
+		if (ok || strcmp(text, err->message) != 0)
+			notice(data, "warning", text);
+	}
+	return ok;
+}
+
+static char *expand_home(const char *path)
+{
+	const char *home = getenv("HOME");
+	bool named = path[0] == '~' && (!path[1] || path[1] == '/');
+
+	return named && home ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
+}
+
+/* NULL: `path` is a folder. */
+static const char *why_no_folder(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return errno == ENOENT ? "does not exist" : "cannot be looked at";
+	return S_ISDIR(status.st_mode) ? NULL : "is not a folder";
+}
+
+/* False: it is left out. With `quiet` nobody is told. */
+static bool add_folder(const char *given, const char *named_by, const struct prepare_folders *to,
+                       bool quiet)
+{
+	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_home(given);
+	const char *why = to->remote ? NULL : why_no_folder(path);
+	_cleanup_free_ char *warning = NULL;
+
+	if (!why) {
+		json_array_append_new(to->list, json_path_bytes(path));
+		return true;
+	}
+	if (quiet || !to->notice)
+		return false;
+	warning = mem_printf("%s (%s) %s and is left out of the workspace.", path, named_by, why);
+	to->notice(to->data, "warning", warning);
+	return false;
+}
+
+void prepare_add_folders(const json_t *folders, const char *named_by,
+                         const struct prepare_folders *to)
+{
+	_cleanup_free_ char *warning = NULL;
+	size_t left_out = 0, i;
+	json_t *folder;
+
+	json_array_foreach((json_t *)folders, i, folder)
+		if (json_string_length(folder))
+			left_out += !add_folder(json_string_value(folder), named_by, to,
+			                        left_out >= LIMIT_WARNINGS);
+	if (left_out <= LIMIT_WARNINGS || !to->notice)
+		return;
+	warning = mem_printf("%zu more folders (%s) are left out of the workspace.",
+	                     left_out - LIMIT_WARNINGS, named_by);
+	to->notice(to->data, "warning", warning);
+}
+
+/* Relative folders of settings are the project's, which need not be where this process is: what they
+ * lead to was looked at from there (config/authority.h). */
+static json_t *from_project(const json_t *folders, const char *project, bool remote)
+{
+	json_t *list = json_array(), *folder;
+	size_t i;
+
+	json_array_foreach((json_t *)folders, i, folder) {
+		const char *text = json_string_value(folder);
+		_cleanup_free_ char *path = remote || text[0] == '~' || !text[0] ?
+			mem_strdup(text) : path_join(project, text);
+
+		json_array_append_new(list, json_path_bytes(path));
+	}
+	return list;
+}
+
+const char **prepare_roots(const struct settings *settings, const char *project,
+                           const struct prepare_folders *included, size_t *ret_count)
+{
+	json_auto_t *named = from_project(settings_get(settings, "context.includeDirectories"), project,
+	                                  included->remote);
+	const char **roots;
+	size_t i;
+	json_t *folder;
+
+	prepare_add_folders(named, "context.includeDirectories", included);
+	roots = mem_alloc(json_array_size(included->list) + 1, sizeof(*roots));
+	roots[0] = project;
+	*ret_count = 1;
+	json_array_foreach(included->list, i, folder)
+		roots[(*ret_count)++] = json_string_value(folder);
+	return roots;
+}
+
+/* A level that the settings require. */
+struct requirement {
+	bool any;
+	enum sandbox_level level;
+	struct settings_origin origin;
+};
+
+static struct requirement required_level(const struct settings *settings)
+{
+	struct requirement required = { .any = false };
+	const char *word = settings ? settings_string(settings, LEVEL, NULL) : NULL;
+
+	if (!word || strcmp(word, "auto") == 0)
+		return required;
+	required.any = sandbox_level_parse(word, &required.level);
+	required.origin = settings_origin_of(settings, LEVEL);
+	return required;
+}
+
+/* Of both of the administrator's files.  The user's settings can replace what the defaults say. */
+static bool is_administrators(enum settings_scope scope)
+{
+	return scope == SCOPE_SYSTEM || scope == SCOPE_SYSTEM_DEFAULTS;
+}
+
+static const char *remedy(enum settings_scope scope)
+{
+	if (scope == SCOPE_SYSTEM)
+		return "Only that file can set a weaker level.";
+	if (scope == SCOPE_SYSTEM_DEFAULTS)
+		return "Only your own settings can set a weaker level.";
+	return "Unset the variable, or give --sandbox for this run.";
+}
+
+static bool refuse_lower(const struct requirement *required, const char *name, const char *word,
+                         struct err *err)
+{
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "%s asks for the sandbox level %.32s, but the %s requires %s (" LEVEL
+	               " in %s, line %u). %s",
+	               name, word,
+	               is_administrators(required->origin.scope) ? "administrator" : "user",
+	               sandbox_level_name(required->level),
+	               required->origin.file ? required->origin.file : "the settings",
+	               required->origin.line, remedy(required->origin.scope));
+}
+
+/* "auto" with a requirement: the strongest level, if that is not weaker. */
+static void take_auto(const struct requirement *required, struct worker_options *ret)
+{
+	const struct sandbox_probe *probe = required->any ? sandbox_probe() : NULL;
+
+	ret->level_given = required->any;
+	if (required->any)
+		ret->level = probe->best > required->level ? probe->best : required->level;
+}
+
+static bool take_word(const struct requirement *required, const struct prepare_level *given,
+                      prepare_notice *notice, void *data, struct worker_options *ret,
+                      struct err *err)
+{
+	const char *name = given->flag ? "--sandbox" : "HASP_SANDBOX";
+	const char *word = given->flag ? given->flag : given->variable;
+	_cleanup_free_ char *sentence = NULL;
+
+	if (strcmp(word, "auto") == 0) {
+		take_auto(required, ret);
+		return true;
+	}
+	ret->level_given = sandbox_level_parse(word, &ret->level);
+	if (!ret->level_given)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
+	if (!required->any || ret->level >= required->level)
+		return true;
+	if (!given->flag || is_administrators(required->origin.scope))
+		return refuse_lower(required, name, word, err);
+	sentence = mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
+	                      word, sandbox_level_name(required->level),
+	                      required->origin.file ? required->origin.file : "the settings",
+	                      required->origin.line);
+	if (notice)
+		notice(data, "warning", sentence);
+	return true;
+}
+
+/* What the administrator forbids, a flag does not give. */
+static bool check_network(const struct settings *settings, const struct worker_options *options,
+                          struct err *err)
+{
+	enum settings_scope scope = SCOPE_SYSTEM;
+
+	if (!settings || !options->network)
+		return true;
+	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
+		scope = settings_origin_of(settings, NETWORK).scope;
+	if (!is_administrators(scope) || !json_is_false(settings_of_scope(settings, scope, NETWORK)))
+		return true;
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "--net asks for the network, but the administrator forbids it (" NETWORK
+	               " in %s).",
+	               settings_file(settings, scope));
+}
+
+bool prepare_level(const struct settings *settings, const struct prepare_level *given,
+                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err)
+{
+	const struct requirement required = required_level(settings);
+	bool said = given->flag || (given->variable && *given->variable);
+
+	if (!check_network(settings, ret, err))
+		return false;
+	if (said)
+		return take_word(&required, given, notice, data, ret, err);
+	ret->level_given = required.any;
+	if (required.any)
+		ret->level = required.level;
+	return true;
+}
+
+const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret)
+{
+	const json_t *more = settings_get(settings, "tools.sandboxAllowedPaths");
+	const char **write = mem_alloc(ret->write_count + json_array_size(more) + 1,
+	                               sizeof(*write));
+	size_t i;
+	json_t *path;
+
+	ret->network |= settings_bool(settings, NETWORK, false);
+	for (i = 0; i < ret->write_count; i++)
+		write[i] = ret->write[i];
+	json_array_foreach((json_t *)more, i, path)
+		if (json_string_length(path))
+			write[ret->write_count++] = json_string_value(path);
+	ret->write = write;
+	return write;
+}
+
+char **prepare_environment(const struct settings *settings)
+{
+	struct command_env own;
+	char **env;
+
+	command_env_init(&own, settings);
+	env = environment_for_command((const char *const *)environ, &own.options);
+	command_env_release(&own);
+	return env;
+}

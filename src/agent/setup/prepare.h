@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What settings and the user decide before a host is opened (host.h): the same for the command line and
+ * for other programs that contain the agent.
+ *
+ *     mode = prepare_mode(settings, word);
+ *     if (!prepare_mode_check(settings, mode, &err) ||
+ *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
+ *     roots = prepare_roots(settings, project, &included, &count);
+ *     prepare_level(settings, &given, notice, data, &worker_options, &err);
+ *     prepare_sandbox(settings, &worker_options);
+ *
+ * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
+ */
+#ifndef HASP_AGENT_SETUP_PREPARE_H
+#define HASP_AGENT_SETUP_PREPARE_H
+
+#include "agent/setup/policy_load.h"
+#include "worker/local.h"
+
+typedef void prepare_notice(void *data, const char *severity, const char *message);
+
+/* What the settings have wrong; what there is that hasp does not use (unsupported.h); and that the folder is not trusted, if it has what trust would
+ * change. */
+void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
+
+/* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
+enum approval_mode prepare_mode(const struct settings *settings, const char *word);
+/* DENIED_BY_POLICY: the settings forbid it. PERMISSION_DENIED: it is for trusted folders. */
+bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err);
+
+/* policy_load, with its problems told. */
+bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+                    struct policy **ret, struct err *err);
+
+/* Where to look for further folders of the workspace, and who is told of those that are not there. */
+struct prepare_folders {
+	json_t *list;      /* texts; those that are found are added to it */
+	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
+	prepare_notice *notice;
+	void *data;
+};
+
+/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with a warning, as
+ * Gemini CLI does; `named_by` says in it who wanted it. */
+void prepare_add_folders(const json_t *folders, const char *named_by,
+                         const struct prepare_folders *to);
+/* The workspace's folders: the project, those in included->list, and those of the setting
+ * context.includeDirectories, which are added to it.  The caller frees the array; its strings are
+ * `project` and those of the list. */
+const char **prepare_roots(const struct settings *settings, const char *project,
+                           const struct prepare_folders *included, size_t *ret_count);
+
+/* How strongly the user wants it confined; "auto": as strongly as the machine allows. */
+struct prepare_level {
+	const char *flag;     /* --sandbox; NULL: not given */
+	const char *variable; /* HASP_SANDBOX; NULL or "": not set */
+};
+
+/* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a variable
+ * never lowers it, a flag only the user's own (and `notice` says so), nothing the administrator's.
+ * `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no level.  DENIED_BY_POLICY: it
+ * would be lowered; or the administrator forbids the network and ret->network asks for it. */
+bool prepare_level(const struct settings *settings, const struct prepare_level *given,
+                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
+
+/* What the settings say of the sandbox, beside what `ret` has already: the network; paths to write, in
+ * an array that takes the place of ret->write.  The caller frees that; its strings are the settings'. */
+const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
+
+/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs, unless the
+ * settings say so (command_env.h). Freed with environment_free. */
+char **prepare_environment(const struct settings *settings);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program without a command: the agent, headless. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/host/host.h"
+#include "agent/session/sessions.h"
+#include "agent/setup/prepare.h"
+#include "agent/setup/unsupported.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/command/agent_exit.h"
+#include "cli/command/agent_flags.h"
+#include "cli/command/agent_input.h"
+#include "cli/command/agent_signals.h"
+#include "cli/command/provider.h"
+#include "cli/options/commands.h"
+#include "cli/options/help.h"
+#include "cli/options/manpage.h"
+#include "cli/view/agent_output.h"
+#include "cli/view/output.h"
+#include "data/json.h"
+#include "worker/environment.h"
+
+/* One run, with what it has opened so far. */
+struct headless {
+	const struct invocation *invocation;
+	struct cancel *cancel;
+	struct agent_output output;
+	struct settings *settings;
+	struct policy *policy;
+	struct confinement confinement;
+	struct provider *provider;
+	struct host *host;
+	enum approval_mode mode;
+	char *root;
+	char **environment;     /* of hooks */
+	char *resume_file;
+};
+
+static void tell(void *data, const char *severity, const char *message)
+{
+	agent_output_notice(data, severity, message);
+}
+
+static void trace(void *data, const char *line)
+{
+	(void)data;
+	output_complain(line);
+}
+
+static struct agent_ending fail(enum agent_exit code, const struct err *err)
+{
+	return (struct agent_ending){ .code = code, .type = agent_exit_type(code),
+		                      .message = err->message, .response = "" };
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+/* --allowed-tools, as tools.allowed. */
+static void add_allowed(const struct invocation *invocation, json_t *overrides)
+{
+	json_auto_t *allowed = agent_flags_list(invocation, FLAG_ALLOWED_TOOLS);
+
+	if (json_array_size(allowed))
+		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
+}
+
+static bool open_settings(struct headless *run, struct err *err)
+{
+	json_auto_t *overrides = json_object();
+	struct settings_options options = {
+		.skip_trust = invocation_has(run->invocation, FLAG_SKIP_TRUST),
+		.ignore_env_files = invocation_has(run->invocation, FLAG_IGNORE_ENV),
+		.overrides = overrides,
+	};
+
+	run->root = realpath(".", NULL);
+	if (!run->root)
+		return err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
+	options.project = run->root;
+	add_allowed(run->invocation, overrides);
+	if (!settings_load(&options, &run->settings, err))
+		return false;
+	agent_signals_limit(settings_integer(run->settings, "hasp.endSeconds",
+	                                      AGENT_END_SECONDS));
+	return true;
+}
+
+static void choose_mode(struct headless *run)
+{
+	const char *word = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
+	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
+
+	run->mode = prepare_mode(run->settings, word ? word : yolo ? "yolo" : NULL);
+}
+
+/* What a mode may not be: in a folder that is not trusted, or where the settings forbid it. */
+static bool check_mode(const struct headless *run, struct agent_ending *ending, struct err *err)
+{
+	if (prepare_mode_check(run->settings, run->mode, err))
+		return true;
+	*ending = fail(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED : AGENT_EXIT_CONFIG,
+	               err);
+	return false;
+}
+
+/* The texts of a list; NULL: there are none. The caller frees the array. */
+static const char **texts_of(const json_t *list)
+{
+	size_t count = json_array_size(list);
+	const char **texts = count ? mem_alloc(count + 1, sizeof(*texts)) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		texts[i] = json_string_value(json_array_get(list, i));
+	return texts;
+}
+
+static bool open_policy(struct headless *run, struct err *err)
+{
+	json_auto_t *named = agent_flags_list(run->invocation, FLAG_POLICY);
+	json_auto_t *admin_named = agent_flags_list(run->invocation, FLAG_ADMIN_POLICY);
+	_cleanup_free_ const char **files = texts_of(named), **admin = texts_of(admin_named);
+	struct policy_sources sources = { .settings = run->settings,
+		                          .files = files, .admin_files = admin };
+
+	return prepare_policy(&sources, tell, &run->output, &run->policy, err);
+}
+
+/* --- the workspace -------------------------------------------------------------------------- */
+
+static bool open_provider(struct headless *run, struct err *err)
+{
+	struct worker_options *options = &run->confinement.options;
+	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
+	json_auto_t *list = json_array();
+	struct prepare_folders included = { .list = list, .notice = tell, .data = &run->output };
+	_cleanup_free_ const char **roots = NULL, **write = NULL;
+	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
+	                 !invocation_value(run->invocation, FLAG_SANDBOX);
+
+	if (!confinement_read(run->invocation, &run->confinement, err))
+		return false;
+	if (strongest)
+		run->confinement.level.flag = "full";
+	included.remote = run->confinement.worker;
+	if (!confinement_settle_with(&run->confinement, run->settings, tell, &run->output, err))
+		return false;
+	write = prepare_sandbox(run->settings, options);
+	prepare_add_folders(named, "--include-directories", &included);
+	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
+	options->roots = roots;
+	return confinement_open(&run->confinement, &run->provider, err);
+}
+
+/* --- the session ---------------------------------------------------------------------------- */
+
+static bool find_resumed(struct headless *run, struct err *err)
+{
+	const char *which = invocation_value(run->invocation, FLAG_RESUME);
+	struct home *home;
+	bool ok;
+
+	if (!invocation_has(run->invocation, FLAG_RESUME))
+		return true;
+	if (!home_open(run->root, &home, err))
+		return false;
+	ok = sessions_find(home, which ? which : "latest", &run->resume_file, err);
+	home_free(home);
+	return ok;
+}
+
+static bool open_host(struct headless *run, struct err *err)
+{
+	const struct invocation *invocation = run->invocation;
+	const char *replay = invocation_value(invocation, FLAG_REPLAY);
+	_cleanup_free_ char *replayed = replay ? mem_printf("replay:%s", replay) : NULL;
+	const struct provider_info *info = run->provider->ops->info(run->provider);
+	_cleanup_free_ char *sentences = confinement_sentences_at(&run->confinement, info->level);
+	_cleanup_free_ char *policies = policy_save_folder(run->settings);
+	struct host_options options = {
+		.settings = run->settings, .provider = run->provider,
+		.local = !run->confinement.worker, .policy = run->policy,
+		.policy_folder = policies,
+		.model = replayed ? replayed : invocation_value(invocation, FLAG_MODEL),
+		.record_file = invocation_value(invocation, FLAG_RECORD),
+		.session_id = invocation_value(invocation, FLAG_SESSION_ID),
+		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
+		.resume_file = run->resume_file, .mode = run->mode,
+		.confinement = sentences,
+		.cancel = run->cancel, .notice = tell, .data = &run->output,
+		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace : NULL,
+	};
+
+	run->environment = prepare_environment(run->settings);
+	options.environment = run->environment;
+	return host_open(&options, &run->host, err);
+}
+
+/* --- the run -------------------------------------------------------------------------------- */
+
+static struct agent_ending ending_of(const struct agent_outcome *outcome, bool ok,
+                                     const struct err *err)
+{
+	enum agent_exit code = agent_exit_of(outcome->end, ok ? NULL : err);
+
+	if (code == AGENT_EXIT_OK && outcome->missing)
+		return (struct agent_ending){ .code = AGENT_EXIT_PERMISSION, .answered = true,
+			                      .type = agent_exit_type(AGENT_EXIT_PERMISSION),
+			                      .message = outcome->missing,
+			                      .response = outcome->text };
+	if (code == AGENT_EXIT_OK)
+		return (struct agent_ending){ .response = outcome->text };
+	return (struct agent_ending){
+		.code = code == AGENT_EXIT_CANCELLED && agent_signal() ? 128 + agent_signal() :
+		                                                         (int)code,
+		.type = agent_exit_type(code), .response = outcome->text,
+		.message = !ok ? err->message : outcome->reason ? outcome->reason :
+		                                agent_exit_sentence(code),
+	};
+}
+
+/* Said last, so that it is not overlooked; where the run failed for another reason that is its exit code. */
+static void check_record(struct headless *run, struct agent_ending *ending, struct err *err)
+{
+	if (host_recorded(run->host, err))
+		return;
+	if (ending->type) {
+		tell(&run->output, "error", err->message);
+		return;
+	}
+	ending->code = AGENT_EXIT_RECORD;
+	ending->type = agent_exit_type(AGENT_EXIT_RECORD);
+	ending->message = err->message;
+	ending->answered = true;
+}
+
+static int run_prompt(struct headless *run, const struct agent_input *input)
+{
+	struct agent_outcome outcome = { 0 };
+	struct err err = ERR_INIT, unrecorded = ERR_INIT;
+	struct agent_ending ending;
+	json_auto_t *stats = NULL, *stream_stats = NULL;
+	struct timespec from, to;
+	bool ok;
+
+	agent_output_listen(&run->output, host_bus(run->host));
+	agent_output_begin(&run->output, host_session_id(run->host),
+	                   model_plain_id(host_model(run->host)), buf_view(&input->text));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	ok = host_prompt(run->host, agent_input_piped(input), agent_input_said(input), &outcome, &err);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	stats = agent_stats(host_agent(run->host));
+	stream_stats = agent_stream_stats(
+		host_agent(run->host), (uint64_t)((to.tv_sec - from.tv_sec) * 1000 +
+	                                          (to.tv_nsec - from.tv_nsec) / 1000000));
+	ending = ending_of(&outcome, ok, &err);
+	ending.stats = stats;
+	ending.stream_stats = stream_stats;
+	/* Of an answer it was a notice already. */
+	if (outcome.reason && !ending.type && outcome.end != AGENT_ANSWERED)
+		tell(&run->output, "warning", outcome.reason);
+	check_record(run, &ending, &unrecorded);
+	agent_output_end(&run->output, &ending);
+	agent_outcome_release(&outcome);
+	return run->output.closed ? AGENT_EXIT_OK : ending.code;
+}
+
+/* Standard output that cannot be written for another reason than that nobody reads it. */
+static bool check_output(const struct headless *run)
+{
+	struct err err = ERR_INIT;
+
+	if (!run->output.failed)
+		return true;
+	err_set_errno(&err, run->output.failed, "Cannot write standard output");
+	output_complain(err.message);
+	return false;
+}
+
+static void warn_of_raw_output(struct headless *run)
+{
+	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
+	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
+		tell(&run->output, "warning",
+		     "--raw-output: what the model says may act on this terminal. "
+		     "--accept-raw-output-risk leaves out this warning.");
+}
+
+/* "/NAME" is a command, which hasp has none of; "//NAME" is "/NAME" for the model. */
+static bool check_prompt(struct headless *run, struct agent_input *input, struct err *err)
+{
+	const struct span said = agent_input_said(input);
+	char *from = input->text.data + input->piped_len;
+	size_t skip;
+
+	if (!unsupported_prompt(run->settings, said, &skip, err))
+		return false;
+	memmove(from, from + skip, said.len - skip + 1); /* with its NUL */
+	input->text.len -= skip;
+	return true;
+}
+
+/* Opens all that a run needs; false with how it ends instead. */
+static bool prepare(struct headless *run, struct agent_input *input, struct agent_ending *ending,
+                    struct err *err)
+{
+	if (!open_settings(run, err)) {
+		*ending = fail(AGENT_EXIT_CONFIG, err);
+		return false;
+	}
+	run->output.format = agent_flags_format(run->invocation, run->settings);
+	if (!check_prompt(run, input, err)) {
+		*ending = fail(AGENT_EXIT_INPUT, err);
+		return false;
+	}
+	warn_of_raw_output(run);
+	choose_mode(run);
+	prepare_warnings(run->settings, tell, &run->output);
+	if (!check_mode(run, ending, err))
+		return false;
+	if (!open_policy(run, err)) {
+		*ending = fail(AGENT_EXIT_CONFIG, err);
+		return false;
+	}
+	if (!find_resumed(run, err)) {
+		*ending = fail(AGENT_EXIT_INPUT, err);
+		return false;
+	}
+	if (!open_provider(run, err)) {
+		*ending = fail(AGENT_EXIT_SANDBOX, err);
+		return false;
+	}
+	confinement_warn(run->provider);
+	if (!open_host(run, err)) {
+		*ending = fail(agent_exit_of(AGENT_FAILED, err), err);
+		return false;
+	}
+	return true;
+}
+
+static void finish(struct headless *run)
+{
+	host_close(run->host, "exit");
+	provider_free(run->provider);
+	confinement_release(&run->confinement);
+	policy_free(run->policy);
+	settings_free(run->settings);
+	if (run->environment)
+		environment_free(run->environment);
+	free(run->resume_file);
+	free(run->root);
+}
+
+static int run_agent(const struct invocation *invocation, struct agent_input *input)
+{
+	/* The handlers of signals outlive this function. */
+	static struct cancel cancel;
+	struct headless run = { .invocation = invocation, .cancel = &cancel };
+	struct agent_ending ending = { 0 };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cancel_init(&cancel, &err)) {
+		output_complain(err.message);
+		return AGENT_EXIT_GENERAL;
+	}
+	agent_signals_install(&cancel);
+	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
+	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
+	if (prepare(&run, input, &ending, &err)) {
+		code = run_prompt(&run, input);
+	} else {
+		agent_output_end(&run.output, &ending);
+		code = ending.code;
+	}
+	finish(&run);
+	if (!check_output(&run))
+		code = AGENT_EXIT_GENERAL;
+	agent_output_close(&run.output);
+	return code;
+}
+
+/* --- sessions ------------------------------------------------------------------------------- */
+
+static int list_or_delete(const struct invocation *invocation)
+{
+	const char *deleted = invocation_value(invocation, FLAG_DELETE_SESSION);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	_cleanup_free_ char *root = realpath(".", NULL);
+	json_auto_t *sessions = NULL;
+	struct err err = ERR_INIT;
+	struct home *home;
+	bool ok;
+
+	if (!root || !home_open(root, &home, &err)) {
+		output_complain(root ? err.message : "The current folder is gone.");
+		return AGENT_EXIT_GENERAL;
+	}
+	if (deleted) {
+		ok = sessions_delete(home, deleted, &err);
+		if (ok)
+			buf_printf(&out, "Deleted the session %s.\n", deleted);
+	} else {
+		sessions = sessions_list(home);
+		buf_printf(&out, "%zu sessions of this project%s\n", json_array_size(sessions),
+		           json_array_size(sessions) ? ":" : ".");
+		sessions_print(sessions, time(NULL), &out);
+		ok = true;
+	}
+	home_free(home);
+	if (ok)
+		ok = agent_output_list(buf_view(&out), &err);
+	if (!ok)
+		output_complain(err.message);
+	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;
+}
+
+static int list_extensions(void)
+{
+	struct err err = ERR_INIT;
+
+	if (output_text(SPAN("hasp has no extensions.\n"), &err))
+		return AGENT_EXIT_OK;
+	output_complain(err.message);
+	return AGENT_EXIT_GENERAL;
+}
+
+static int show_version_or_page(const struct invocation *invocation)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct err err = ERR_INIT;
+
+	if (invocation_has(invocation, FLAG_VERSION))
+		buf_str(&out, "hasp " HASP_VERSION "\n");
+	else
+		manpage_print(&out);
+	if (output_text(buf_view(&out), &err))
+		return CLI_OK;
+	output_complain(err.message);
+	return CLI_FAILED;
+}
+
+/* Without anything to do: how it is used. */
+static int show_usage(void)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	help_brief(&out);
+	output_stderr(buf_view(&out));
+	return CLI_USAGE;
+}
+
+/* It fails before anything is opened: told as a run's failure is. */
+static int refuse(const struct invocation *invocation, enum agent_exit code, const struct err *err)
+{
+	struct agent_ending ending = fail(code, err);
+	struct agent_output output;
+
+	agent_output_open(&output, agent_flags_format(invocation, NULL), NULL);
+	agent_output_end(&output, &ending);
+	agent_output_close(&output);
+	return code;
+}
+
+int command_run_root(const struct invocation *invocation)
+{
+	struct agent_input input = AGENT_INPUT_INIT;
+	struct err err = ERR_INIT;
+	enum agent_exit why;
+	int code;
+
+	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
+		return show_version_or_page(invocation);
+	if (invocation_has(invocation, FLAG_LIST_SESSIONS) ||
+	    invocation_has(invocation, FLAG_DELETE_SESSION)) {
+		if (!invocation->positional_count)
+			return list_or_delete(invocation);
+		err_set(&err, ERR_INVALID_ARGUMENT, "--%s takes no further word: \"%.100s\". Nothing "
+		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ? "list-sessions" :
+		        "delete-session SESSION", invocation->positionals[0]);
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
+	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
+		return list_extensions();
+	if (!agent_flags_check(invocation, &why, &err))
+		return refuse(invocation, why, &err);
+	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
+		return show_usage();
+	if (!agent_input_read(invocation, &input, &err)) {
+		code = refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
+		                                                             AGENT_EXIT_INPUT, &err);
+	} else if (!input.text.len) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "There is no prompt: give one with -p, as words, or on standard input.");
+		code = refuse(invocation, AGENT_EXIT_INPUT, &err);
+	} else {
+		code = run_agent(invocation, &input);
+	}
+	buf_release(&input.text);
+	return code;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command/agent_signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+static struct cancel *to_cancel;
+static volatile sig_atomic_t first_signal;
+static volatile sig_atomic_t end_seconds = AGENT_END_SECONDS;
+
+static void on_signal(int number)
+{
+	if (first_signal)
+		_exit(128 + number);
+	first_signal = number;
+	alarm((unsigned)end_seconds);
+	cancel_set(to_cancel);
+}
+
+/* The time to end in is over. */
+static void on_alarm(int number)
+{
+	static const char said[] = "hasp: The end took longer than hasp.endSeconds; ended as it was.\n";
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	(void)number;
+	/* Not where nobody reads: that would take longer still. */
+	if (poll(&out, 1, 0) == 1 && out.revents & POLLOUT)
+		(void)!write(STDERR_FILENO, said, sizeof(said) - 1);
+	signal(first_signal, SIG_DFL);
+	raise(first_signal);
+}
+
+void agent_signals_limit(long long seconds)
+{
+	end_seconds = seconds < 1 ? 1 : seconds > AGENT_END_SECONDS_MAX ? AGENT_END_SECONDS_MAX :
+	                                                                  (int)seconds;
+}
+
+void agent_signals_install(struct cancel *cancel)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	to_cancel = cancel;
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < 3; i++) {
+		struct sigaction before;
+
+		/* nohup and shells' background jobs have them ignored: it stays so. */
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+			continue;
+		sigaction(numbers[i], &action, NULL);
+	}
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
+}
+
+int agent_signal(void)
+{
+	return first_signal;
+}
+
+void agent_signal_die(void)
+{
+	const int number = first_signal;
+	sigset_t set;
+
+	if (!number)
+		return;
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}

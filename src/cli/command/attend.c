@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command/attend.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+enum {
+	INPUT_BYTES = 16 << 10,
+	AGAIN_MS = 20, /* how often input that the command is too slow for is offered again */
+	END_OF_INPUT = 4, /* what the key ^D sends */
+	EXIT_TIMED_OUT = 124,
+	EXIT_LOST = 125,
+};
+
+/* One command while it is attended to.  The provider's thread calls the events. */
+struct attention {
+	enum attend_how how;
+	struct run *run; /* owned */
+	int signals;     /* owned descriptor: what was sent to hasp */
+	int wake;        /* owned: something happened to what the lock guards */
+	bool input_open;
+	char *input;     /* owned: INPUT_BYTES; what was read and not taken yet */
+	size_t input_len;
+	size_t early;    /* so many bytes to be read were typed before the terminal was raw */
+	bool raw;        /* the terminal is ours to restore */
+	struct termios terminal;
+	bool interrupted;
+
+	pthread_mutex_t lock;
+	bool ended;
+	struct run_end end;
+	struct denial *denials; /* owned */
+	size_t denial_count, denial_room;
+	bool output_lost;
+};
+
+static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
+	                         SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP };
+
+static sigset_t signal_set(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+		sigaddset(&set, passed_on[i]);
+	return set;
+}
+
+void attend_signals(void)
+{
+	sigset_t set = signal_set();
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* ---- what is told ------------------------------------------------------------ */
+
+static void wake(struct attention *attention)
+{
+	const uint64_t one = 1;
+
+	(void)!write(attention->wake, &one, sizeof(one));
+}
+
+static bool same_denial(const struct denial *a, const struct denial *b)
+{
+	return a->kind == b->kind && a->reason == b->reason && a->pid == b->pid &&
+	       strcmp(a->what, b->what) == 0 && strcmp(a->program, b->program) == 0;
+}
+
+/* Each denial is told when it is first met, and again with its count in the end. */
+static void on_denied(void *data, const struct denial *denial)
+{
+	struct attention *attention = data;
+	size_t i = 0;
+
+	pthread_mutex_lock(&attention->lock);
+	while (i < attention->denial_count && !same_denial(&attention->denials[i], denial))
+		i++;
+	if (i < LIMIT_DENIALS) {
+		if (i == attention->denial_count) {
+			attention->denials = mem_grow(attention->denials, &attention->denial_room,
+			                              i + 1, sizeof(*attention->denials));
+			attention->denial_count++;
+		}
+		attention->denials[i] = *denial;
+	}
+	pthread_mutex_unlock(&attention->lock);
+}
+
+static bool write_waiting(int fd, struct span bytes)
+{
+	while (bytes.len) {
+		struct pollfd ready = { .fd = fd, .events = POLLOUT };
+		ssize_t done = write(fd, bytes.data, bytes.len);
+
+		if (done > 0)
+			bytes = span_skip(bytes, (size_t)done);
+		else if (done < 0 && errno == EAGAIN)
+			poll(&ready, 1, -1);
+		else if (done == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+/* The reader's pace is the command's: the provider's thread waits here. */
+static void on_output(void *data, enum run_stream stream, struct span bytes)
+{
+	struct attention *attention = data;
+	bool lost;
+
+	pthread_mutex_lock(&attention->lock);
+	lost = attention->output_lost;
+	pthread_mutex_unlock(&attention->lock);
+	if (lost || write_waiting(stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes))
+		return;
+	pthread_mutex_lock(&attention->lock);
+	attention->output_lost = true;
+	pthread_mutex_unlock(&attention->lock);
+	wake(attention);
+}
+
+static void on_main_ended(void *data, const struct run_end *end)
+{
+	(void)data;
+	(void)end;
+}
+
+static void on_ended(void *data, const struct run_end *end)
+{
+	struct attention *attention = data;
+
+	pthread_mutex_lock(&attention->lock);
+	attention->end = *end;
+	attention->ended = true;
+	pthread_mutex_unlock(&attention->lock);
+	wake(attention);
+}
+
+/* ---- the terminal -------------------------------------------------------------- */
+
+static void window_size(struct run_request *request)
+{
+	struct winsize size = { 0 };
+
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) {
+		request->rows = size.ws_row;
+		request->columns = size.ws_col;
+	}
+}
+
+static void terminal_raw(struct attention *attention)
+{
+	struct termios raw;
+	int early;
+
+	if (attention->how != ATTEND_TERMINAL ||
+	    tcgetattr(STDIN_FILENO, &attention->terminal) != 0)
+		return;
+	raw = attention->terminal;
+	cfmakeraw(&raw);
+	attention->raw = tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+	if (attention->raw && ioctl(STDIN_FILENO, FIONREAD, &early) == 0 && early > 0)
+		attention->early = (size_t)early;
+}
+
+/* Before a terminal is raw its driver makes of the key for the end of the input a mark in what is
+ * to be read; afterwards that reads as a NUL.  The command's terminal gets the key. */
+static void restore_keys(struct attention *attention, size_t len)
+{
+	const size_t early = len < attention->early ? len : attention->early;
+
+	for (size_t i = 0; i < early; i++)
+		if (!attention->input[i])
+			attention->input[i] = END_OF_INPUT;
+	attention->early -= early;
+}
+
+static void terminal_restore(struct attention *attention)
+{
+	if (attention->raw)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &attention->terminal);
+	attention->raw = false;
+}
+
+/* ---- what is sent to hasp -------------------------------------------------------- */
+
+static void resized(struct attention *attention)
+{
+	struct run *run = attention->run;
+	struct run_request size = { 0 };
+
+	if (attention->how != ATTEND_TERMINAL) {
+		run->ops->signal(run, SIGWINCH);
+		return;
+	}
+	window_size(&size);
+	if (size.rows && size.columns)
+		run->ops->resize(run, size.rows, size.columns);
+}
+
+/* Stops with its command, as a shell's job does, and goes on with it. */
+static void suspend(struct attention *attention)
+{
+	struct run *run = attention->run;
+
+	if (attention->how == ATTEND_TERMINAL)
+		terminal_restore(attention);
+	else
+		run->ops->signal(run, SIGSTOP);
+	kill(getpid(), SIGSTOP);
+	if (attention->how == ATTEND_TERMINAL)
+		terminal_raw(attention);
+	else
+		run->ops->signal(run, SIGCONT);
+	resized(attention);
+}
+
+static void take_signal(struct attention *attention)
+{
+	struct signalfd_siginfo info;
+	struct run *run = attention->run;
+
+	if (read(attention->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	switch (info.ssi_signo) {
+	case SIGWINCH:
+		resized(attention);
+		break;
+	case SIGTSTP:
+		suspend(attention);
+		break;
+	case SIGINT:
+		attention->interrupted = true;
+		__attribute__((fallthrough));
+	default:
+		run->ops->signal(run, (int)info.ssi_signo);
+	}
+}
+
+static void pass_input(struct attention *attention)
+{
+	struct run *run = attention->run;
+
+	/* False is also said when nobody will ever read: then this goes on until the end. */
+	if (attention->input_len &&
+	    run->ops->input(run, span_of(attention->input, attention->input_len)))
+		attention->input_len = 0;
+}
+
+static void take_input(struct attention *attention)
+{
+	ssize_t got = read(STDIN_FILENO, attention->input, INPUT_BYTES);
+
+	if (got > 0) {
+		restore_keys(attention, (size_t)got);
+		attention->input_len = (size_t)got;
+		pass_input(attention);
+	} else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+		attention->input_open = false;
+		attention->run->ops->close_input(attention->run);
+	}
+}
+
+static bool is_over(struct attention *attention)
+{
+	bool ended, lost;
+
+	pthread_mutex_lock(&attention->lock);
+	ended = attention->ended;
+	lost = attention->output_lost;
+	pthread_mutex_unlock(&attention->lock);
+	if (lost && !ended) /* as SIGPIPE would */
+		attention->run->ops->kill(attention->run);
+	return ended;
+}
+
+static void watch_over(struct attention *attention)
+{
+	uint64_t ignored;
+
+	while (!is_over(attention)) {
+		bool wants_input = attention->input_open && !attention->input_len;
+		struct pollfd fds[] = {
+			{ .fd = attention->wake, .events = POLLIN },
+			{ .fd = attention->signals, .events = POLLIN },
+			{ .fd = wants_input ? STDIN_FILENO : -1, .events = POLLIN },
+		};
+
+		if (poll(fds, ARRAY_LEN(fds), attention->input_len ? AGAIN_MS : -1) < 0)
+			continue;
+		pass_input(attention);
+		if (fds[0].revents)
+			(void)!read(attention->wake, &ignored, sizeof(ignored));
+		if (fds[1].revents)
+			take_signal(attention);
+		if (fds[2].revents)
+			take_input(attention);
+	}
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+static bool attention_init(struct attention *attention, enum attend_how how, struct err *err)
+{
+	sigset_t set = signal_set();
+
+	*attention = (struct attention){ .how = how, .signals = -1, .wake = -1 };
+	pthread_mutex_init(&attention->lock, NULL);
+	attention->input = mem_alloc(1, INPUT_BYTES);
+	attention->input_open = how != ATTEND_HANDED_OVER;
+	attention->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	attention->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (attention->signals < 0 || attention->wake < 0)
+		return err_set_errno(err, errno, "No descriptors are left to run a command");
+	return true;
+}
+
+static void attention_release(struct attention *attention)
+{
+	if (attention->run)
+		attention->run->ops->free(attention->run);
+	terminal_restore(attention);
+	fd_cleanup_close(&attention->signals);
+	fd_cleanup_close(&attention->wake);
+	free(attention->denials);
+	free(attention->input);
+	pthread_mutex_destroy(&attention->lock);
+}
+
+bool attend(struct provider *provider, const struct run_request *request, enum attend_how how,
+            struct attended *ret, struct err *err)
+{
+	static const int own[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
+	static const struct run_events events = {
+		.output = on_output,
+		.denied = on_denied,
+		.main_ended = on_main_ended,
+		.ended = on_ended,
+	};
+	__attribute__((cleanup(attention_release))) struct attention attention;
+	struct run_request placed = *request;
+
+	if (!attention_init(&attention, how, err))
+		return false;
+	placed.stdio = how == ATTEND_HANDED_OVER ? own : NULL;
+	placed.pty = how == ATTEND_TERMINAL;
+	window_size(&placed);
+	terminal_raw(&attention);
+	if (!provider->ops->run(provider, &placed, &events, &attention, &attention.run, err))
+		return false;
+	watch_over(&attention);
+	*ret = (struct attended){
+		.end = attention.end,
+		.denials = mem_steal(&attention.denials),
+		.denial_count = attention.denial_count,
+		.interrupted = attention.interrupted,
+		.output_lost = attention.output_lost,
+	};
+	return true;
+}
+
+void attended_release(struct attended *attended)
+{
+	free(attended->denials);
+	*attended = (struct attended){ 0 };
+}
+
+int attended_exit_code(const struct attended *attended)
+{
+	if (attended->output_lost)
+		return 128 + SIGPIPE;
+	switch (attended->end.why) {
+	case RUN_EXITED:
+		return attended->end.exit_code;
+	case RUN_SIGNALLED:
+		return 128 + attended->end.signal;
+	case RUN_TIMED_OUT:
+	case RUN_INACTIVE:
+		return EXIT_TIMED_OUT;
+	case RUN_CANCELLED:
+	case RUN_LIMIT:
+		return 128 + SIGKILL;
+	case RUN_LOST:
+		break;
+	}
+	return EXIT_LOST;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `hasp checkpoint`: files as they were before an edit, and the way back. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/checkpoint/checkpoint.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/command/provider.h"
+#include "cli/options/commands.h"
+#include "cli/view/output.h"
+#include "cli/view/render.h"
+#include "data/json.h"
+
+enum { DAYS_MAX = 36500 };
+
+struct checkpoint_command {
+	const struct invocation *invocation;
+	struct provider *provider; /* restore only */
+	struct home *home;
+	struct checkpoints *checkpoints;
+};
+
+static void safe(struct buf *out, const json_t *text)
+{
+	render_safe(out, json_span(text));
+}
+
+/* Prints and releases the document, or the text for people. */
+static bool show(const struct invocation *invocation, const json_t *document, struct buf *text,
+                 struct err *err)
+{
+	if (invocation_has(invocation, FLAG_JSON) || !output_is_terminal())
+		return output_json(document, false, err);
+	return output_text(buf_view(text), err);
+}
+
+/* ---- list -------------------------------------------------------------------------- */
+
+static void describe(const json_t *note, struct buf *out)
+{
+	time_t seconds = (time_t)(json_integer_value(json_object_get(note, "time")) / 1000);
+	size_t i;
+	json_t *file;
+	char when[64];
+	struct tm parts;
+
+	localtime_r(&seconds, &parts);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &parts);
+	safe(out, json_object_get(note, "id"));
+	buf_printf(out, "\n    %s, session ", when);
+	safe(out, json_object_get(note, "session"));
+	buf_char(out, '\n');
+	json_array_foreach(json_object_get(note, "files"), i, file) {
+		buf_str(out, "    ");
+		safe(out, json_object_get(file, "path"));
+		if (json_object_get(file, "notKept"))
+			buf_str(out, " (not kept)");
+		else if (!json_is_true(json_object_get(file, "existed")))
+			buf_str(out, " (was not there)");
+		buf_char(out, '\n');
+	}
+}
+
+static bool list(struct checkpoint_command *command, struct err *err)
+{
+	json_auto_t *notes = checkpoints_list(command->checkpoints, err);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t i;
+	json_t *note;
+
+	if (!notes)
+		return false;
+	if (!json_array_size(notes))
+		buf_str(&text, "No checkpoints.\n");
+	json_array_foreach(notes, i, note)
+		describe(note, &text);
+	return show(command->invocation, notes, &text, err);
+}
+
+/* ---- restore ----------------------------------------------------------------------- */
+
+static void describe_files(const json_t *result, struct buf *out)
+{
+	const json_t *undo = json_object_get(result, "undo");
+	size_t i;
+	json_t *file;
+
+	json_array_foreach(json_object_get(result, "files"), i, file) {
+		buf_printf(out, "%-10s", json_string_value(json_object_get(file, "action")));
+		safe(out, json_object_get(file, "path"));
+		if (json_object_get(file, "reason")) {
+			buf_str(out, "\n          ");
+			safe(out, json_object_get(file, "reason"));
+		}
+		buf_char(out, '\n');
+	}
+	if (!json_is_string(undo))
+		return;
+	buf_str(out, "To undo this: hasp checkpoint restore ");
+	safe(out, undo);
+	buf_char(out, '\n');
+}
+
+static bool restore(struct checkpoint_command *command, bool *ret_success, struct err *err)
+{
+	const struct invocation *invocation = command->invocation;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *result = NULL;
+
+	confinement_warn(command->provider);
+	if (!checkpoints_restore(command->checkpoints, invocation_positional(invocation, 1),
+	                         invocation_has(invocation, FLAG_FORCE), &result, err))
+		return false;
+	*ret_success = json_is_true(json_object_get(result, "success"));
+	describe_files(result, &text);
+	return show(invocation, result, &text, err);
+}
+
+/* ---- prune ------------------------------------------------------------------------- */
+
+static bool prune(struct checkpoint_command *command, struct err *err)
+{
+	const char *word = invocation_positional(command->invocation, 1);
+	_cleanup_buf_ struct buf text = BUF_INIT(256);
+	json_auto_t *document = NULL;
+	char *end;
+	unsigned long days = strtoul(word, &end, 10);
+	size_t count;
+
+	if (*word < '0' || *word > '9' || *end || days > DAYS_MAX)
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not a number of days.", word);
+	if (!checkpoints_prune(command->checkpoints,
+	                       /* The second that has begun is past too. */
+	                       ((int64_t)time(NULL) + 1 - (int64_t)days * 86400) * 1000, &count, err))
+		return false;
+	buf_printf(&text, "%zu removed.\n", count);
+	document = json_pack("{s:I}", "removed", (json_int_t)count);
+	return show(command->invocation, document, &text, err);
+}
+
+/* ---- the command ------------------------------------------------------------------- */
+
+static bool open_provider(struct checkpoint_command *command, struct err *err)
+{
+	_cleanup_confinement_ struct confinement confinement = { 0 };
+	struct worker_options *options = &confinement.options;
+	_cleanup_free_ const char **roots = NULL;
+
+	if (!confinement_read(command->invocation, &confinement, err) ||
+	    !confinement_settle(&confinement, err))
+		return false;
+	roots = flag_values(command->invocation, FLAG_ROOT, &options->root_count);
+	options->roots = roots;
+	if (!options->root_count)
+		roots[options->root_count++] = ".";
+	return confinement_open(&confinement, &command->provider, err);
+}
+
+/* Lists and pruning look at hasp's own folders only, so they start no worker. */
+static bool open_all(struct checkpoint_command *command, bool restores, struct err *err)
+{
+	struct checkpoints_options options = { .durable = true };
+	_cleanup_free_ char *project = NULL;
+	size_t count;
+
+	if (restores || invocation_value(command->invocation, FLAG_WORKER)) {
+		if (!open_provider(command, err))
+			return false;
+		project = mem_strdup(command->provider->ops->root(command->provider, 0));
+	} else {
+		_cleanup_free_ const char **roots = flag_values(command->invocation, FLAG_ROOT,
+		                                                &count);
+
+		project = realpath(count ? roots[0] : ".", NULL);
+		if (!project)
+			return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+			               count ? roots[0] : ".");
+	}
+	if (!home_open(project, &command->home, err))
+		return false;
+	options.provider = command->provider;
+	options.home = command->home;
+	command->checkpoints = checkpoints_open(&options);
+	return true;
+}
+
+static void close_all(struct checkpoint_command *command)
+{
+	checkpoints_close(command->checkpoints);
+	home_free(command->home);
+	provider_free(command->provider);
+}
+
+int command_run_checkpoint(const struct invocation *invocation)
+{
+	const char *action = invocation_positional(invocation, 0);
+	struct checkpoint_command command = { .invocation = invocation };
+	bool lists = action && strcmp(action, "list") == 0;
+	bool restores = action && strcmp(action, "restore") == 0;
+	struct err err = ERR_INIT;
+	bool success = true, ok;
+
+	if (invocation->positional_count != (lists ? 1 : 2)) {
+		output_complain("hasp checkpoint list, restore ID or prune DAYS");
+		return CLI_USAGE;
+	}
+	ok = open_all(&command, restores, &err) &&
+	     (lists    ? list(&command, &err) :
+	      restores ? restore(&command, &success, &err) :
+	                 prune(&command, &err));
+	if (!ok)
+		output_complain(err.message);
+	close_all(&command);
+	return ok && success ? CLI_OK : CLI_FAILED;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hasp hooks: which hooks there are, and trusting those of a project. Runs none of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/setup/hooks_load.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/options/commands.h"
+#include "cli/options/parse.h"
+#include "cli/view/agent_output.h"
+#include "cli/view/output.h"
+#include "cli/view/render.h"
+#include "data/json.h"
+
+struct hooks_command {
+	const struct invocation *invocation;
+	char *project;
+	struct settings *settings;
+	struct hooks *hooks;
+};
+
+static int complain(const struct err *err)
+{
+	output_complain(err->message);
+	return CLI_FAILED;
+}
+
+static void tell_problems(const json_t *problems)
+{
+	size_t i;
+	json_t *problem;
+
+	json_array_foreach(problems, i, problem) {
+		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+		buf_str(&line, "[WARNING] ");
+		render_safe(&line, json_span(json_object_get(problem, "message")));
+		buf_char(&line, '\n');
+		output_stderr(buf_view(&line));
+	}
+}
+
+static bool open_hooks(struct hooks_command *command, struct err *err)
+{
+	const char *folder = invocation_value(command->invocation, FLAG_ROOT);
+	struct settings_options options = {
+		.skip_trust = invocation_has(command->invocation, FLAG_SKIP_TRUST),
+	};
+	json_auto_t *problems = json_array();
+
+	command->project = realpath(folder ? folder : ".", NULL);
+	options.project = command->project;
+	if (!command->project)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		               folder ? folder : ".");
+	if (!settings_load(&options, &command->settings, err))
+		return false;
+	const struct hooks_sources sources = { .settings = command->settings,
+		                               .project = command->project, .local = true,
+		                               .session_id = "", .transcript_path = "" };
+
+	command->hooks = hooks_load(&sources, problems);
+	tell_problems(problems);
+	if (settings_trust_unknown(command->settings))
+		output_complain("This folder is not trusted: its own hooks do not count. \"hasp config "
+		                "trust\" changes that.");
+	return true;
+}
+
+static const char *text_of(const json_t *row, const char *name)
+{
+	const char *text = json_string_value(json_object_get(row, name));
+
+	return text ? text : "";
+}
+
+/* Why a hook does not run; "" when it does. */
+static const char *state_of(const json_t *row)
+{
+	if (json_is_true(json_object_get(row, "enabled")))
+		return "";
+	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
+}
+
+/* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
+static void print_row(const json_t *row, struct buf *out)
+{
+	const char *matcher = text_of(row, "matcher"), *name = text_of(row, "name");
+
+	buf_printf(out, "%-19s %s%s\n", text_of(row, "event"), text_of(row, "source"),
+	           state_of(row));
+	if (*matcher)
+		buf_printf(out, "    matcher: %s\n", matcher);
+	if (*name)
+		buf_printf(out, "    name:    %s\n", name);
+	buf_printf(out, "    command: %s\n", text_of(row, "command"));
+}
+
+static int list(struct hooks_command *command)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *rows = hooks_list(command->hooks);
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *row;
+
+	if (invocation_has(command->invocation, FLAG_JSON)) {
+		json_print(&out, rows, 2);
+		buf_char(&out, '\n');
+		return output_text(buf_view(&out), &err) ? CLI_OK : complain(&err);
+	}
+	if (!json_array_size(rows))
+		buf_str(&out, "There are no hooks.\n");
+	json_array_foreach(rows, i, row)
+		print_row(row, &out);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : complain(&err);
+}
+
+static void show_wait(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	(void)severity;
+	output_complain(message);
+}
+
+static int trust(struct hooks_command *command)
+{
+	const struct flock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
+		                         .notice = show_wait };
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *untrusted = hooks_untrusted(command->hooks);
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *key;
+
+	if (!settings_trusted(command->settings)) {
+		err_set(&err, ERR_DENIED_BY_POLICY,
+		        "This folder is not trusted, and so its hooks cannot be. \"hasp config trust\" "
+		        "comes first.");
+		return complain(&err);
+	}
+	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
+		return complain(&err);
+	json_array_foreach(untrusted, i, key)
+		buf_printf(&out, "Trusted: %s\n", json_string_value(key));
+	if (!json_array_size(untrusted))
+		buf_str(&out, "Nothing of this project is left to trust.\n");
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : complain(&err);
+}
+
+int command_run_hooks(const struct invocation *invocation)
+{
+	const char *action = invocation_positional(invocation, 0);
+	struct hooks_command command = { .invocation = invocation };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!open_hooks(&command, &err))
+		code = complain(&err);
+	else
+		code = action && strcmp(action, "trust") == 0 ? trust(&command) : list(&command);
+	hooks_free(command.hooks);
+	settings_free(command.settings);
+	free(command.project);
+	return code;
+}

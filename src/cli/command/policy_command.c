@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `hasp policy`: what would be decided on a call, by which rule; and all rules. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/options/commands.h"
+#include "cli/view/output.h"
+#include "agent/setup/policy_load.h"
+#include "cli/view/render.h"
+#include "config/settings.h"
+#include "data/json.h"
+#include "policy/policy.h"
+#include "tool/alias.h"
+#include "tool/tool.h"
+
+struct policy_command {
+	const struct invocation *invocation;
+	struct settings *settings;
+	struct policy *policy;
+	char *project;
+};
+
+static int complain(const struct err *err, int code)
+{
+	output_complain(err->message);
+	return code;
+}
+
+/* ---- the call --------------------------------------------------------------------------- */
+
+/* What a call's parts are, kept while it is decided on. */
+struct subject {
+	const struct tool *tool; /* NULL: not a built-in one */
+	char *name, *server, *server_tool;
+	json_t *arguments;
+};
+
+static void subject_release(struct subject *subject)
+{
+	free(subject->name);
+	free(subject->server);
+	free(subject->server_tool);
+	json_decref(subject->arguments);
+}
+
+/* mcp_SERVER_TOOL: the server with the longest name that is known, else up to the next "_". */
+static void split_server(const struct settings *settings, struct subject *subject)
+{
+	const json_t *servers = settings_get(settings, "mcpServers");
+	const char *rest = subject->name + 4, *name;
+	size_t len = strcspn(rest, "_"), best = 0;
+	json_t *server;
+
+	json_object_foreach((json_t *)servers, name, server) {
+		size_t have = strlen(name);
+
+		if (have > best && strncmp(rest, name, have) == 0 && rest[have] == '_')
+			best = have;
+	}
+	if (best)
+		len = best;
+	if (rest[len] != '_' || len == 0)
+		return;
+	subject->server = mem_dup(rest, len);
+	subject->server_tool = mem_strdup(rest + len + 1);
+}
+
+/* An object's first member or its end follows its brace; behind a shell's stands something else. */
+static bool begins_object(const char *text)
+{
+	if (text[0] != '{')
+		return false;
+	text += 1 + strspn(text + 1, " \t\r\n");
+	return text[0] == '"' || text[0] == '}';
+}
+
+/* ARGS is an object; of run_shell_command also the command line itself. */
+static bool read_arguments(const struct subject *subject, const char *text, json_t **ret,
+                           struct err *err)
+{
+	struct err inner = ERR_INIT;
+	bool shell = subject->tool && strcmp(subject->tool->name, "run_shell_command") == 0;
+
+	if (!text) {
+		*ret = json_object();
+		return true;
+	}
+	if (shell && !begins_object(text)) {
+		*ret = json_pack("{s:s}", "command", text);
+		return *ret || err_set(err, ERR_INVALID_ARGUMENT, "The command is not UTF-8.");
+	}
+	if (!json_parse(span_str(text), ret, &inner))
+		return err_set(err, ERR_INVALID_ARGUMENT, "ARGS: %s%s", inner.message,
+		               shell ? " A command that begins so is given as "
+		                       "{\"command\": \"...\"}." : "");
+	return json_is_object(*ret) || /* else it is the caller's all the same */
+	       err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
+}
+
+static bool subject_read(const struct policy_command *command, struct subject *ret,
+                         struct err *err)
+{
+	const char *name = invocation_positional(command->invocation, 1);
+	_cleanup_buf_ struct buf problems = BUF_INIT(16384);
+	json_auto_t *given = NULL;
+
+	ret->tool = tool_find(name);
+	ret->name = mem_strdup(ret->tool ? ret->tool->name : name);
+	if (!ret->tool && strncmp(name, "mcp_", 4) == 0)
+		split_server(command->settings, ret);
+	if (!read_arguments(ret, invocation_positional(command->invocation, 2), &given, err))
+		return false;
+	ret->arguments = ret->tool ? alias_resolve(ret->tool, name, given, &problems)
+	                           : json_incref(given);
+	if (problems.len)
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.*s", (int)problems.len, problems.data);
+	return true;
+}
+
+static bool read_mode(const struct policy_command *command, enum approval_mode *ret,
+                      struct err *err)
+{
+	const char *word = invocation_value(command->invocation, FLAG_MODE);
+
+	if (!word)
+		word = settings_string(command->settings, "general.defaultApprovalMode", "default");
+	if (approval_mode_parse(word, ret))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no mode \"%s\".", word);
+}
+
+/* ---- what is shown ------------------------------------------------------------------------ */
+
+static json_t *verdict_json(const struct subject *subject, const struct policy_verdict *verdict)
+{
+	json_t *document = json_pack("{s:s, s:s, s:s, s:f}", "tool", subject->name, "decision",
+	                             policy_decision_name(verdict->decision), "rule",
+	                             verdict->rule, "priority", verdict->priority);
+
+	json_object_set_new(document, "message", json_text(span_str(verdict->message)));
+	if (verdict->commands)
+		json_object_set(document, "commands", verdict->commands);
+	if (verdict->prefixes)
+		json_object_set(document, "prefixes", verdict->prefixes);
+	return document;
+}
+
+static void put_line(struct buf *out, const char *label, const char *text)
+{
+	buf_str(out, label);
+	render_safe(out, span_str(text));
+	buf_char(out, '\n');
+}
+
+/* A command of several lines is shown as one. */
+static void put_command(struct buf *out, const json_t *row)
+{
+	buf_printf(out, "  %-9s", json_string_value(json_object_get(row, "decision")));
+	render_safe(out, json_span(json_object_get(row, "command")));
+	buf_str(out, "  (");
+	render_safe(out, json_span(json_object_get(row, "rule")));
+	buf_str(out, ")\n");
+}
+
+static void put_verdict(struct buf *out, const struct subject *subject,
+                        const struct policy_verdict *verdict)
+{
+	buf_printf(out, "%s  ", policy_decision_name(verdict->decision));
+	put_line(out, "", subject->name);
+	buf_printf(out, "rule: ");
+	render_safe(out, span_str(verdict->rule));
+	if (verdict->priority > 0)
+		buf_printf(out, " (priority %.3f)", verdict->priority);
+	buf_char(out, '\n');
+	if (*verdict->message)
+		put_line(out, "reason: ", verdict->message);
+	for (size_t i = 0; i < json_array_size(verdict->commands); i++)
+		put_command(out, json_array_get(verdict->commands, i));
+	for (size_t i = 0; i < json_array_size(verdict->prefixes); i++)
+		put_line(out, "\"always\" would allow: ",
+		         json_string_value(json_array_get(verdict->prefixes, i)));
+}
+
+/* `headless`: of the same call where nobody can be asked, if somebody would be; or NULL. */
+static bool show_verdict(const struct policy_command *command, const struct subject *subject,
+                         const struct policy_verdict *verdict,
+                         const struct policy_verdict *headless, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (invocation_has(command->invocation, FLAG_JSON)) {
+		json_auto_t *document = verdict_json(subject, verdict);
+
+		if (headless)
+			json_object_set_new(document, "headless",
+			                    json_string(policy_decision_name(headless->decision)));
+		return output_json(document, output_is_terminal(), err);
+	}
+	put_verdict(&out, subject, verdict);
+	if (headless) {
+		buf_printf(&out, "where nobody can be asked (hasp -p in a script): %s (rule: ",
+		           policy_decision_name(headless->decision));
+		render_safe(&out, span_str(headless->rule));
+		buf_str(&out, ")\n");
+	}
+	return output_text(buf_view(&out), err);
+}
+
+/* ---- check, list ---------------------------------------------------------------------------- */
+
+static int check(struct policy_command *command)
+{
+	const char *const roots[] = { command->project, NULL };
+	struct subject subject = { 0 };
+	struct policy_verdict verdict, headless = { .decision = POLICY_DENY };
+	struct err err = ERR_INIT;
+	enum approval_mode mode;
+	bool ok = subject_read(command, &subject, &err) && read_mode(command, &mode, &err);
+
+	if (!ok) {
+		subject_release(&subject);
+		return complain(&err, CLI_USAGE);
+	}
+	const struct policy_call call = {
+		.tool = subject.name,
+		.other_names = subject.tool ? subject.tool->aliases : NULL,
+		.server = subject.server,
+		.server_tool = subject.server_tool,
+		.kind = subject.tool ? tool_kind_name(subject.tool->kind) : "other",
+		.arguments = subject.arguments,
+		.roots = roots,
+		.mode = mode,
+		.interactive = !invocation_has(command->invocation, FLAG_HEADLESS),
+		.trusted = settings_trusted(command->settings),
+		.project = command->project,
+	};
+
+	policy_decide(command->policy, &call, &verdict);
+	if (verdict.decision == POLICY_ASK) {
+		struct policy_call alone = call;
+
+		alone.interactive = false;
+		policy_decide(command->policy, &alone, &headless);
+	}
+	ok = show_verdict(command, &subject, &verdict, headless.rule ? &headless : NULL, &err);
+	policy_verdict_release(&headless);
+	policy_verdict_release(&verdict);
+	subject_release(&subject);
+	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+}
+
+static void put_words(struct buf *out, const json_t *words)
+{
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		buf_str(out, i ? " " : "");
+		render_safe(out, json_span(json_array_get(words, i)));
+	}
+}
+
+/* \x00 stands between arguments: for eyes a "|" does. --json has the pattern as it is. */
+static void put_pattern(struct buf *out, struct span pattern)
+{
+	while (pattern.len) {
+		const char *mark = memmem(pattern.data, pattern.len, "\\x00", 4);
+		size_t len = mark ? (size_t)(mark - pattern.data) : pattern.len;
+
+		render_safe(out, span_head(pattern, len));
+		buf_str(out, mark ? "|" : "");
+		pattern = span_skip(pattern, len + (mark ? 4 : 0));
+	}
+}
+
+static void put_rule(struct buf *out, const json_t *row)
+{
+	static const char *const members[] = { "mcpName", "argsPattern", "commandRegex", "subagent" };
+	const char *decision = json_string_value(json_object_get(row, "decision"));
+	const json_t *modes = json_object_get(row, "modes");
+	const json_t *interactive = json_object_get(row, "interactive");
+
+	buf_printf(out, "%.3f  %-9s", json_real_value(json_object_get(row, "priority")),
+	           decision ? decision : "checker");
+	put_words(out, json_object_get(row, "toolName"));
+	if (json_object_get(row, "commandPrefix")) {
+		buf_str(out, "  commandPrefix: ");
+		put_words(out, json_object_get(row, "commandPrefix"));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		if (!json_object_get(row, members[i]))
+			continue;
+		buf_printf(out, "  %s: ", members[i]);
+		put_pattern(out, json_span(json_object_get(row, members[i])));
+	}
+	if (json_array_size(modes) < MODE_COUNT) {
+		buf_str(out, "  modes: ");
+		put_words(out, modes);
+	}
+	if (interactive)
+		buf_str(out, json_is_true(interactive) ? "  interactive" : "  headless");
+	buf_str(out, "  (");
+	render_safe(out, json_span(json_object_get(row, "rule")));
+	buf_str(out, ")\n");
+}
+
+static int list(struct policy_command *command)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *rows = policy_list(command->policy);
+	struct err err = ERR_INIT;
+	bool ok;
+
+	if (invocation_has(command->invocation, FLAG_JSON)) {
+		ok = output_json(rows, output_is_terminal(), &err);
+	} else {
+		buf_str(&out, "PRIO   DECISION TOOLS, CONDITIONS (WHERE THE RULE STANDS); the first that "
+		              "fits decides\n");
+		for (size_t i = 0; i < json_array_size(rows); i++)
+			put_rule(&out, json_array_get(rows, i));
+		ok = output_text(buf_view(&out), &err);
+	}
+	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+/* But for the one that is told as the error. */
+static void tell_problems(const json_t *problems, const struct err *err)
+{
+	for (size_t i = 0; i < json_array_size(problems); i++) {
+		_cleanup_free_ char *text = policy_problem_text(json_array_get(problems, i));
+
+		if (strcmp(text, err->message) != 0)
+			output_complain(text);
+	}
+}
+
+/* The values of a repeated flag, NULL-terminated; the caller frees the array. */
+static const char **values(const struct invocation *invocation, enum flag_id id)
+{
+	const char **array = mem_alloc(invocation->flag_count + 1, sizeof(*array));
+	size_t count = 0;
+
+	for (size_t i = 0; i < invocation->flag_count; i++)
+		if (invocation->flags[i].id == id)
+			array[count++] = invocation->flags[i].value;
+	return array;
+}
+
+static bool open_policies(struct policy_command *command, struct err *err)
+{
+	_cleanup_free_ const char **files = values(command->invocation, FLAG_POLICY);
+	_cleanup_free_ const char **admin_files = values(command->invocation, FLAG_ADMIN_POLICY);
+	const char *folder = invocation_value(command->invocation, FLAG_ROOT);
+	struct settings_options options = {
+		.skip_trust = invocation_has(command->invocation, FLAG_SKIP_TRUST),
+	};
+	json_auto_t *problems = json_array();
+	bool ok;
+
+	command->project = realpath(folder ? folder : ".", NULL);
+	options.project = command->project;
+	if (!command->project)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		               folder ? folder : ".");
+	if (!settings_load(&options, &command->settings, err))
+		return false;
+	const struct policy_sources sources = {
+		.settings = command->settings, .files = files, .admin_files = admin_files,
+	};
+
+	ok = policy_load(&sources, problems, &command->policy, err);
+	tell_problems(problems, err);
+	return ok;
+}
+
+int command_run_policy(const struct invocation *invocation)
+{
+	const char *action = invocation_positional(invocation, 0);
+	bool checks = action && strcmp(action, "check") == 0;
+	size_t words = invocation->positional_count;
+	struct policy_command command = { .invocation = invocation };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (checks ? words < 2 : words != 1) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "hasp policy check TOOL [ARGS], or hasp policy list");
+		return complain(&err, CLI_USAGE);
+	}
+	if (!open_policies(&command, &err))
+		code = complain(&err, CLI_FAILED);
+	else
+		code = checks ? check(&command) : list(&command);
+	policy_free(command.policy);
+	settings_free(command.settings);
+	free(command.project);
+	return code;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `hasp serve mcp`: the tools for other agents, on standard input and output or over HTTP. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/command/provider.h"
+#include "cli/command/serve_token.h"
+#include "cli/options/commands.h"
+#include "cli/view/output.h"
+#include "mcp/offer/serve.h"
+#include "mcp/transport/http.h"
+#include "mcp/transport/stdio.h"
+
+enum {
+	THREADS_MAX = 256,
+	PORT_MAX = 65535,
+	PIPE_BYTES = 1 << 20, /* what any user may ask for (fs.pipe-max-size) */
+};
+
+/* The server, from its flags to its end. */
+struct service {
+	const struct invocation *invocation;
+	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
+	struct confinement confinement;
+	char *told;  /* owned; what the model is told about it */
+	char *token; /* owned; NULL: none */
+	struct loop *loop;
+	struct pool *pool;
+	struct serve *serve;
+	struct mcp_server *server;
+	struct mcp_stdio *stdio;
+	struct mcp_http *http;
+	int signal; /* that ended it; 0: none */
+};
+
+/* ---- flags ------------------------------------------------------------------ */
+
+/* Only over HTTP do these mean anything. */
+static bool check_flags(const struct invocation *invocation, struct err *err)
+{
+	static const struct {
+		enum flag_id id;
+		const char *name;
+	} http_only[] = {
+		{ FLAG_TOKEN_FILE, "--token-file" },
+		{ FLAG_NO_TOKEN, "--no-token" },
+		{ FLAG_ALLOW_ORIGIN, "--allow-origin" },
+		{ FLAG_ALLOW_HOST, "--allow-host" },
+	};
+
+	if (!invocation_positional(invocation, 0))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Name what to serve: hasp serve mcp.");
+	for (size_t i = 0; i < ARRAY_LEN(http_only); i++)
+		if (!invocation_has(invocation, FLAG_HTTP) &&
+		    invocation_has(invocation, http_only[i].id))
+			return err_set(err, ERR_INVALID_ARGUMENT, "%s needs --http PORT.",
+			               http_only[i].name);
+	if (invocation_has(invocation, FLAG_NO_TOKEN) &&
+	    invocation_has(invocation, FLAG_TOKEN_FILE))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--no-token and --token-file exclude each other.");
+	return true;
+}
+
+static bool read_port(const char *text, uint16_t *ret, struct err *err)
+{
+	char *end;
+	long port = strtol(text, &end, 10);
+
+	if (end == text || *end || port < 0 || port > PORT_MAX)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--http takes a port, 0 to %d, not \"%s\".", PORT_MAX, text);
+	*ret = (uint16_t)port;
+	return true;
+}
+
+static bool is_flag(const struct invocation *invocation, enum flag_id id, const char *value)
+{
+	const char *given = invocation_value(invocation, id);
+
+	return given && strcmp(given, value) == 0;
+}
+
+static bool open_workspace(void *data, const char *const *roots, size_t count,
+                           struct provider **ret, size_t *ret_recovered, struct err *err)
+{
+	struct confinement confinement = *(const struct confinement *)data;
+
+	confinement.options.roots = roots;
+	confinement.options.root_count = count;
+	confinement.options.keep_cache = true;
+	confinement.options.ret_recovered = ret_recovered;
+	return confinement_open(&confinement, ret, err);
+}
+
+static int confirm_when(const struct invocation *invocation)
+{
+	if (is_flag(invocation, FLAG_CONFIRM, "commands"))
+		return SERVE_CONFIRM_COMMANDS;
+	if (is_flag(invocation, FLAG_CONFIRM, "edits") || is_flag(invocation, FLAG_CONFIRM, "all"))
+		return SERVE_CONFIRM_ALL;
+	return SERVE_CONFIRM_NEVER;
+}
+
+static bool make_serve(struct service *service, struct err *err)
+{
+	const struct invocation *invocation = service->invocation;
+	struct serve_options options = {
+		.loop = service->loop,
+		.pool = service->pool,
+		.names.prefix = invocation_value(invocation, FLAG_TOOL_PREFIX),
+		.names.read_only = invocation_has(invocation, FLAG_READ_ONLY),
+		.confirm = confirm_when(invocation),
+		.output_schemas = invocation_has(invocation, FLAG_OUTPUT_SCHEMAS),
+		.open = open_workspace,
+		.open_data = &service->confinement,
+	};
+
+	service->told = confinement_sentences(&service->confinement);
+	options.confinement = service->told;
+	if (is_flag(invocation, FLAG_RETURN_CONTENT, "diff"))
+		options.return_content = RETURN_DIFF;
+	else if (is_flag(invocation, FLAG_RETURN_CONTENT, "none"))
+		options.return_content = RETURN_NONE;
+	service->roots = flag_values(invocation, FLAG_ROOT, &options.root_count);
+	service->tools = flag_values(invocation, FLAG_TOOLS, &options.names.tool_count);
+	service->exclude = flag_values(invocation, FLAG_EXCLUDE_TOOLS,
+	                               &options.names.exclude_count);
+	service->renames = flag_values(invocation, FLAG_TOOL_NAME, &options.names.rename_count);
+	options.roots = service->roots;
+	options.names.tools = service->tools;
+	options.names.exclude = service->exclude;
+	options.names.renames = service->renames;
+	return serve_new(&options, &service->serve, err);
+}
+
+/* ---- HTTP ------------------------------------------------------------------- */
+
+/* What the user needs to connect a client: standard error is for people. */
+static void announce(uint16_t port, const char *token, enum token_source source,
+                     const char *file)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_PATH_BYTES * 4);
+	const char *shown = source == TOKEN_NEW ? token : "$HASP_MCP_TOKEN";
+
+	buf_printf(&text, "hasp: serving MCP at http://127.0.0.1:%u/mcp\n", port);
+	if (!token)
+		buf_str(&text, "hasp: WARNING: no token is asked for (--no-token): every process "
+		               "and user of this machine can read and change the workspace.\n");
+	else if (file)
+		buf_printf(&text, "hasp: the token is in %s\n", file);
+	if (token && file)
+		buf_printf(&text, "claude mcp add --transport http hasp http://127.0.0.1:%u/mcp "
+		                  "--header \"Authorization: Bearer $(cat '%s')\"\n", port, file);
+	else if (token)
+		buf_printf(&text, "claude mcp add --transport http hasp http://127.0.0.1:%u/mcp "
+		                  "--header \"Authorization: Bearer %s\"\n", port, shown);
+	output_stderr(buf_view(&text));
+}
+
+static bool start_http(struct service *service, struct err *err)
+{
+	const struct invocation *invocation = service->invocation;
+	const char *file = invocation_value(invocation, FLAG_TOKEN_FILE);
+	struct mcp_http_options options = { 0 };
+	enum token_source source = TOKEN_NEW;
+
+	if (!read_port(invocation_value(invocation, FLAG_HTTP), &options.port, err) ||
+	    (!invocation_has(invocation, FLAG_NO_TOKEN) &&
+	     !serve_token(file, &service->token, &source, err)))
+		return false;
+	service->hosts = flag_values(invocation, FLAG_ALLOW_HOST, &options.host_count);
+	service->origins = flag_values(invocation, FLAG_ALLOW_ORIGIN, &options.origin_count);
+	options.hosts = service->hosts;
+	options.origins = service->origins;
+	options.token = service->token;
+	if (!mcp_serve_http(service->server, service->loop, &options, &service->http, err))
+		return false;
+	announce(mcp_http_port(service->http), service->token, source, file);
+	return true;
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+static void input_ended(void *data)
+{
+	loop_stop(((struct service *)data)->loop);
+}
+
+static void caught(void *data, int signal)
+{
+	struct service *service = data;
+
+	service->signal = signal;
+	loop_stop(service->loop);
+}
+
+static bool catch_signals(struct service *service, struct err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		if (!loop_on_signal(service->loop, signals[i], caught, service, err))
+			return false;
+	return true;
+}
+
+static bool start(struct service *service, struct err *err)
+{
+	if (!check_flags(service->invocation, err) ||
+	    !confinement_read(service->invocation, &service->confinement, err) ||
+	    !confinement_settle(&service->confinement, err) ||
+	    !loop_new(&service->loop, err))
+		return false;
+	service->pool = pool_new(0, THREADS_MAX);
+	if (!make_serve(service, err) || !catch_signals(service, err))
+		return false;
+	service->server = mcp_server_new(service->loop, service->pool,
+	                                 serve_offer(service->serve));
+	if (invocation_has(service->invocation, FLAG_HTTP))
+		return start_http(service, err);
+	/* An answer of many pages at once, instead of turn and turn about with its reader.
+	 * It fails for what is no pipe, and then does not matter. */
+	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_BYTES);
+	return mcp_serve_stdio(service->server, service->loop, STDIN_FILENO, STDOUT_FILENO,
+	                       input_ended, service, &service->stdio, err);
+}
+
+static void stop(struct service *service)
+{
+	if (service->serve)
+		serve_stop(service->serve);
+	mcp_stdio_free(service->stdio);
+	mcp_http_free(service->http);
+	if (service->server)
+		mcp_server_free(service->server);
+	serve_free(service->serve);
+	pool_free(service->pool);
+	loop_free(service->loop);
+	free(service->roots);
+	free(service->tools);
+	free(service->exclude);
+	free(service->renames);
+	free(service->hosts);
+	free(service->origins);
+	free(service->token);
+	free(service->told);
+	confinement_release(&service->confinement);
+}
+
+int command_run_serve(const struct invocation *invocation)
+{
+	struct service service = { .invocation = invocation };
+	struct err err = ERR_INIT;
+	bool ok = start(&service, &err);
+
+	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
+		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a line of JSON "
+		                   "each; a client starts it by itself: \"claude mcp add hasp -- hasp serve "
+		                   "mcp\". Ctrl-D ends it.\n"));
+	if (ok)
+		loop_run(service.loop);
+	stop(&service);
+	if (!ok) {
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
+	return service.signal ? 128 + service.signal : CLI_OK;
+}

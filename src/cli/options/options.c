@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows. See options.h for the steps to add one. */
+#include "cli/options/options.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/options/commands.h"
+#include "cli/options/rows.h"
+
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+static const char *const protocol_choices[] = { "mcp", NULL };
+static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
+static const char *const content_choices[] = { "full", "diff", "none", NULL };
+static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
+static const char *const tty_choices[] = { "auto", "always", "never", NULL };
+static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
+
+static const struct flag tool_flags[] = {
+	{ .id = FLAG_ARG, .name = "arg", .letter = 'a', .repeatable = true,
+	  .value = { "KEY=VALUE", COMPLETE_PARAMETER, NULL },
+	  .help = "set one argument of the tool (KEY=@FILE reads a file)",
+	  .man = "Sets the argument KEY, in place of what ARGS says about it. A string is taken "
+		 "as it stands; a number, a boolean, an array or an object is read as JSON, as the "
+		 "tool's schema demands. An array of strings can also be built from several flags "
+		 "with one item each. KEY=@FILE takes the value from FILE, KEY=@- from standard "
+		 "input; KEY=@@TEXT is the text @TEXT." },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder (default: the current one)",
+	  .man = "Makes DIR a root of the workspace. Relative paths are beneath the first one; "
+		 "no path leads outside all of them. The default is the current folder." },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
+	  .help = "print JSON, also on a terminal",
+	  .man = "Prints one JSON document on one line, also on a terminal. This is the default "
+		 "when standard output is not a terminal." },
+	{ .id = FLAG_PRETTY, .name = "pretty", .letter = 'p',
+	  .help = "print for people, also to a pipe; with --json: indent",
+	  .man = "Prints the view for people, with the diff, also when standard output is not a "
+		 "terminal. Together with --json: indents the JSON by two spaces." },
+	{ .id = FLAG_COLOR, .name = "color", .value = { "WHEN", COMPLETE_CHOICE, color_choices },
+	  .help = "colour the view for people: auto, always or never",
+	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
+		 "unless NO_COLOR is set), always or never." },
+	DURABILITY_FLAG,
+	SANDBOX_FLAGS("the tool"),
+	WORKER_FLAG,
+	{ .id = FLAG_LIST, .name = "list", .letter = 'l',
+	  .help = "list the tools; with --json: with their schemas" },
+	{ .id = FLAG_SCHEMA, .name = "schema", .letter = 's',
+	  .help = "print the tool's description and JSON Schemas" },
+	HELP_FLAG,
+};
+
+static const struct positional tool_positionals[] = {
+	{ { "NAME", COMPLETE_TOOL, NULL }, "the tool" },
+	{ { "ARGS", COMPLETE_FILE, NULL },
+	  "its arguments: a JSON file, - for standard input, or the JSON itself if it begins "
+	  "with {" },
+};
+
+static const char *const tool_synopsis[] = {
+	"NAME [ARGS] [--arg KEY=VALUE]... [--root DIR]... [OPTION]...",
+	"NAME --schema | NAME --help",
+	"--list [--json]",
+	NULL,
+};
+
+static const struct flag serve_flags[] = {
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder (default: the client's roots, else the current folder)",
+	  .man = "Makes DIR a root of the workspace, for every client. Without this flag a client "
+		 "that offers roots is asked for its own, and the current folder is taken for others." },
+	{ .id = FLAG_HTTP, .name = "http", .value = { "PORT", COMPLETE_NOTHING, NULL },
+	  .help = "serve streamable HTTP on this port of 127.0.0.1 (0: any free one)",
+	  .man = "Serves streamable HTTP on this port of 127.0.0.1 instead of standard input and "
+		 "output, to any number of clients; 0 takes a free port. The URL is printed to "
+		 "standard error." },
+	{ .id = FLAG_TOKEN_FILE, .name = "token-file", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "read the bearer token from FILE, or make it there",
+	  .man = "The bearer token that HTTP clients must send is the content of FILE, which only "
+		 "its owner may read. If there is no such file it is made, with a new token. "
+		 "Without this flag the token is that of the environment variable "
+		 "HASP_MCP_TOKEN, else a new one at each start, which is printed." },
+	{ .id = FLAG_NO_TOKEN, .name = "no-token",
+	  .help = "ask HTTP clients for no token (for tests only)",
+	  .man = "Asks HTTP clients for no token: every process of this machine can then use the "
+		 "tools, whoever's it is. For tests only." },
+	{ .id = FLAG_ALLOW_ORIGIN, .name = "allow-origin", .repeatable = true,
+	  .value = { "ORIGIN", COMPLETE_NOTHING, NULL },
+	  .help = "accept HTTP requests of web pages from this origin too" },
+	{ .id = FLAG_ALLOW_HOST, .name = "allow-host", .repeatable = true,
+	  .value = { "HOST", COMPLETE_NOTHING, NULL },
+	  .help = "accept HTTP requests for this host name too" },
+	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
+	  .value = { "LIST", COMPLETE_TOOL, NULL },
+	  .help = "offer only these tools (names or aliases, with commas)" },
+	{ .id = FLAG_EXCLUDE_TOOLS, .name = "exclude-tools", .letter = 'x', .repeatable = true,
+	  .value = { "LIST", COMPLETE_TOOL, NULL },
+	  .help = "do not offer these tools" },
+	{ .id = FLAG_READ_ONLY, .name = "read-only",
+	  .help = "offer only tools that do not change anything" },
+	{ .id = FLAG_TOOL_NAME, .name = "tool-name", .repeatable = true,
+	  .value = { "OLD=NEW", COMPLETE_NOTHING, NULL },
+	  .help = "offer the tool OLD under the name NEW",
+	  .man = "Offers the tool OLD under the name NEW, in the descriptions of other tools too." },
+	{ .id = FLAG_TOOL_PREFIX, .name = "tool-prefix", .value = { "TEXT", COMPLETE_NOTHING, NULL },
+	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
+	{ .id = FLAG_CONFIRM, .name = "confirm",
+	  .value = { "WHEN", COMPLETE_CHOICE, confirm_choices },
+	  .help = "ask the user: never (default; most clients do), before commands, or before all "
+		  "that changes something",
+	  .man = "Whether the user is asked, by the client's elicitation: never (the default: most "
+		 "clients ask by themselves), before commands are run, or before all that "
+		 "changes something, which is edits and commands (edits is another name for it). "
+		 "The question shows the command, or the diff, and exactly that is done, or "
+		 "nothing. A client that cannot ask can do neither then." },
+	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
+	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
+	  .help = "what edits answer with by default: full, diff or none",
+	  .man = "What the answer of an edit carries when the call does not say: the full new "
+		 "content (the default), a diff, or none. Less saves the model's context." },
+	{ .id = FLAG_OUTPUT_SCHEMAS, .name = "output-schemas",
+	  .help = "tell every client the schemas of results too (for clients that check them)",
+	  .man = "Puts the schema of its results beside each tool in tools/list, for clients that "
+		 "check structuredContent against it. They are two thirds of the list, and no "
+		 "model needs them; without this flag a client gets them that asks, by "
+		 "\"hasp/outputSchemas\": true in the _meta of tools/list." },
+	DURABILITY_FLAG,
+	SANDBOX_FLAGS("each tool"),
+	WORKER_FLAG,
+	HELP_FLAG,
+};
+
+static const char *const serve_synopsis[] = {
+	"mcp [--root DIR]... [OPTION]...",
+	"mcp --http PORT [OPTION]...",
+	NULL,
+};
+
+static const struct flag sandbox_flags[] = {
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder, which may be written (default: the current one)",
+	  .man = "Makes DIR a root of the workspace: it may be written. The command begins in the "
+		 "current folder if that is in the workspace, else in the first root. The default "
+		 "is the current folder." },
+	SANDBOX_FLAGS("the command"),
+	WORKER_FLAG,
+	{ .id = FLAG_ENV, .name = "env", .value = { "WHICH", COMPLETE_CHOICE, env_choices },
+	  .help = "environment: safe (default: yours without secrets), keep or clean",
+	  .man = "The environment of the command: safe (the default) is that of hasp without the "
+		 "variables whose names or values look like secrets, keep is all of it, clean is "
+		 "the short list that commands of models get." },
+	{ .id = FLAG_TTY, .name = "tty", .value = { "WHEN", COMPLETE_CHOICE, tty_choices },
+	  .help = "a terminal of its own: auto (default), always or never",
+	  .man = "Whether the command gets a terminal of its own, from which hasp copies to yours: "
+		 "auto (the default) when standard input, output and error all are a terminal, "
+		 "always, or never. Without one it gets hasp's own standard input, output and "
+		 "error." },
+	{ .id = FLAG_REPORT, .name = "report", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "write how it ended, and what was denied, to FILE as JSON" },
+	{ .id = FLAG_EXPLAIN, .name = "explain", .letter = 'e',
+	  .help = "print what would be allowed and denied; run nothing" },
+	{ .id = FLAG_STATUS, .name = "status", .letter = 's',
+	  .help = "print how this machine can confine, and why not better" },
+	{ .id = FLAG_SEATBELT, .name = "seatbelt",
+	  .help = "print the plan as a profile for macOS (sandbox-exec -f)" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
+	  .help = "print JSON, also on a terminal",
+	  .man = "With --explain and --status: prints JSON, also on a terminal. With a command: "
+		 "its report is written to standard error as one line of JSON, in place of "
+		 "sentences." },
+	HELP_FLAG,
+};
+
+static const struct positional sandbox_positionals[] = {
+	{ { "CMD", COMPLETE_PROGRAM, NULL }, "the program" },
+	{ { "ARG", COMPLETE_FILE, NULL }, "its arguments, as they are" },
+};
+
+static const char *const sandbox_synopsis[] = {
+	"[--write PATH]... [--net] [OPTION]... [--] CMD [ARG]...",
+	"--explain [OPTION]...",
+	"--status [--sandbox LEVEL] [--json]",
+	NULL,
+};
+
+static const struct flag worker_flags[] = {
+	{ .id = FLAG_CONFINED, .name = "confined", .hidden = true,
+	  .help = "the sandbox is there already (what hasp starts)" },
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "allow workspaces beneath this folder only",
+	  .man = "Allows workspaces in or beneath DIR only. Without this option whoever is "
+		 "connected may open any folder of this user's." },
+	{ .id = FLAG_SANDBOX, .name = "sandbox",
+	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },
+	  .help = "work at this level only: full, landlock or paths" },
+	{ .id = FLAG_NET, .name = "net",
+	  .help = "with --root: commands may be given the network" },
+	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL },
+	  .help = "with --root: this may be written too, if asked for" },
+	{ .id = FLAG_READ, .name = "read", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL },
+	  .help = "with --root: this may be read too, if asked for" },
+	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,
+	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read, whatever is asked for" },
+	HELP_FLAG,
+};
+
+static const char *const config_choices[] = { "show",  "get",       "set",    "unset",
+	                                      "allow", "disallow",  "authority", "schema",
+	                                      "trust", "distrust",  NULL };
+static const char *const scope_choices[] = { "user", "project", NULL };
+
+static const struct flag config_flags[] = {
+	{ .id = FLAG_ORIGIN, .name = "origin", .letter = 'o',
+	  .help = "with show: where each value comes from" },
+	{ .id = FLAG_ALL, .name = "all", .letter = 'a',
+	  .help = "with show: also values that nobody set" },
+	JSON_FLAG,
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
+	  .help = "with set and unset: user (default) or project",
+	  .man = "Whose file set and unset write: user (the default) is ~/.gemini/settings.json, "
+		 "project is .gemini/settings.json of the project." },
+	PROJECT_FLAGS("settings"),
+	HELP_FLAG,
+};
+
+static const struct positional config_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, config_choices },
+	  "show, get, set, unset, allow, disallow, authority, schema, trust or distrust" },
+	{ { "KEY", COMPLETE_SETTING, NULL },
+	  "a setting, as tools.shell.pager; for allow, disallow and authority a variable too; for "
+	  "trust: the folder" },
+	{ { "VALUE", COMPLETE_NOTHING, NULL }, "its new value: a string as it stands, else JSON" },
+};
+
+static const char *const config_synopsis[] = {
+	"[show] [--origin] [--all] [--json]",
+	"get KEY [--json]",
+	"set KEY VALUE | unset KEY [--scope user|project]",
+	"allow NAME | disallow NAME",
+	"authority [NAME] [--json]",
+	"trust [FOLDER] | distrust [FOLDER]",
+	"schema",
+	NULL,
+};
+
+static const char *const policy_choices[] = { "check", "list", NULL };
+static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
+	                                    "yolo",    "plan",      NULL };
+
+static const struct flag policy_flags[] = {
+	{ .id = FLAG_MODE, .name = "mode", .letter = 'm',
+	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
+	  .help = "with check: the approval mode (default: as settings say)" },
+	{ .id = FLAG_HEADLESS, .name = "headless",
+	  .help = "with check: nobody can be asked" },
+	JSON_FLAG,
+	POLICY_FLAGS,
+	PROJECT_FLAGS("settings and policies"),
+	HELP_FLAG,
+};
+
+static const struct positional policy_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, policy_choices }, "check or list" },
+	{ { "TOOL", COMPLETE_TOOL, NULL }, "a tool, or mcp_SERVER_TOOL" },
+	{ { "ARGS", COMPLETE_NOTHING, NULL },
+	  "its arguments as JSON; of run_shell_command also the command itself" },
+};
+
+static const char *const policy_synopsis[] = {
+	"check TOOL [ARGS] [--mode MODE] [--headless] [--json]",
+	"list [--json]",
+	NULL,
+};
+
+static const char *const hooks_choices[] = { "list", "trust", NULL };
+
+static const struct flag hooks_flags[] = {
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	PROJECT_FLAGS("hooks"),
+	HELP_FLAG,
+};
+
+static const struct positional hooks_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, hooks_choices }, "list (default) or trust" },
+};
+
+static const char *const hooks_synopsis[] = {
+	"[list] [--json]",
+	"trust",
+	NULL,
+};
+
+static const char *const models_choices[] = { "check", NULL };
+
+static const struct flag models_flags[] = {
+	JSON_FLAG,
+	PROJECT_FLAGS("settings"),
+	HELP_FLAG,
+};
+
+static const struct positional models_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a model as --model takes it (default: the one in use)" },
+};
+
+static const char *const models_synopsis[] = {
+	"check [NAME] [--json]",
+	NULL,
+};
+
+static const char *const checkpoint_choices[] = { "list", "restore", "prune", NULL };
+
+static const struct flag checkpoint_flags[] = {
+	{ .id = FLAG_FORCE, .name = "force", .letter = 'f',
+	  .help = "with restore: also files that somebody else has changed",
+	  .man = "With restore: also files that somebody else has changed since get the content they "
+		 "had. What is replaced is kept, as always. Nothing is removed that no edit made." },
+	JSON_FLAG,
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a workspace folder; the first is the project (default: the current one)" },
+	DURABILITY_FLAG,
+	SANDBOX_FLAGS("the restore"),
+	WORKER_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional checkpoint_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, checkpoint_choices }, "list, restore or prune" },
+	{ { "ID", COMPLETE_NOTHING, NULL }, "a checkpoint, or latest; of prune: days" },
+};
+
+static const char *const checkpoint_synopsis[] = {
+	"list [--json]",
+	"restore ID [--force] [--json]",
+	"prune DAYS [--json]",
+	NULL,
+};
+
+static const struct command commands[] = {
+	{
+		.name = "tool",
+		.summary = "run one tool: JSON in, JSON out",
+		.synopsis = tool_synopsis,
+		.text = "Runs the tool NAME once. Its arguments are a JSON object: ARGS is the "
+			"name of a file that holds it, or - for standard input, or the object itself "
+			"if it begins with {. Arguments given with --arg are merged over it.\n\n"
+			"The result is one JSON document on standard output. On a terminal the "
+			"result is shown for people instead: the diff, where each hunk went, and "
+			"on failure what is needed to try again.\n\n"
+			"SIGINT, SIGTERM and SIGHUP cancel the call: a command ends with all that it "
+			"started, what it must not leave behind is put right, and hasp ends by that "
+			"signal. A second one ends hasp at once.",
+		.flags = tool_flags,
+		.flag_count = ARRAY_LEN(tool_flags),
+		.positionals = tool_positionals,
+		.positional_count = ARRAY_LEN(tool_positionals),
+		.run = command_run_tool,
+	},
+	{
+		.name = "serve",
+		.summary = "serve the tools to an agent, over the Model Context Protocol",
+		.synopsis = serve_synopsis,
+		.text = "Serves the tools, the files of the workspace and a few prompts to agents and "
+			"editors that speak the Model Context Protocol (versions 2024-11-05 to "
+			"2026-07-28): on standard input and output, for the agent that starts it, or "
+			"with --http on a port of this machine.\n\n"
+			"It ends when its input ends (exit code 0), or by SIGINT, SIGTERM or SIGHUP "
+			"(128 and the signal's number).",
+		.flags = serve_flags,
+		.flag_count = ARRAY_LEN(serve_flags),
+		.positionals = (const struct positional[]){
+			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
+		.positional_count = 1,
+		.run = command_run_serve,
+	},
+	{
+		.name = "sandbox",
+		.summary = "run any command confined, or explain the confinement",
+		.synopsis = sandbox_synopsis,
+		.text = "Runs a command that can write only the workspace (and what --write adds), "
+			"cannot read credentials, and reaches no network unless --net is given. "
+			"What git, agents and editors would run or obey (hooks, configuration, "
+			"settings) is kept as it is, while git itself works.\n\n"
+			"Input and output are hasp's own, the exit code is the command's (128 and "
+			"the number for a signal). When it has ended, hasp reports "
+			"on standard error what was denied, by which rule, and how to allow it; "
+			"after success it leaves out routine denials (--report has them).\n\n"
+			"hasp's own exit codes are 2 for a wrong command line, 125 when nothing could "
+			"be run, 126 when CMD is not a program and 127 when there is none.",
+		.flags = sandbox_flags,
+		.flag_count = ARRAY_LEN(sandbox_flags),
+		.positionals = sandbox_positionals,
+		.positional_count = ARRAY_LEN(sandbox_positionals),
+		.passes_on = true,
+		.run = command_run_sandbox,
+	},
+	{
+		.name = "config",
+		.summary = "show and change settings, and where they come from",
+		.synopsis = config_synopsis,
+		.text = "Settings are Gemini CLI's: from low to high, built-in defaults, the system's "
+			"defaults, the user's file, the project's (if its folder is trusted), and the "
+			"system's. What is shown is what they come to; keys, tokens and passwords are "
+			"shown as ***.\n\n"
+			"set and unset change one value of a file and leave all else, comments too, as "
+			"it is. trust lets a folder's own settings, hooks, commands and servers count; "
+			"distrust forbids it. schema prints a JSON Schema of the settings.\n\n"
+			"Even a trusted project cannot decide where keys and files go, what is "
+			"read and written outside of it, how it is confined, or what runs unasked. allow "
+			"lets this project's settings.json or .env set NAME to the value that it has "
+			"now, and prints that value; after a change it has to be allowed again. disallow "
+			"revokes it. authority lists everything that hasp obeys (settings, "
+			"variables, files), and who may set it.",
+		.flags = config_flags,
+		.flag_count = ARRAY_LEN(config_flags),
+		.positionals = config_positionals,
+		.positional_count = ARRAY_LEN(config_positionals),
+		.run = command_run_config,
+	},
+	{
+		.name = "policy",
+		.summary = "say what the policies decide on a call, and by which rule",
+		.synopsis = policy_synopsis,
+		.text = "Policies decide whether a call of a tool is allowed, denied, or somebody is "
+			"asked. check says what they decide on one call, and the file and line of the "
+			"rule that made it; of a command line, for each command in it. Nothing is run. "
+			"list shows all rules, the strongest first, and then the safety checkers.\n\n"
+			"The policies are those of Gemini CLI: files in ~/.gemini/policies, in the "
+			"project's .gemini/policies if its folder is trusted, the administrator's in "
+			"/etc/gemini-cli/policies, and what settings say.",
+		.flags = policy_flags,
+		.flag_count = ARRAY_LEN(policy_flags),
+		.positionals = policy_positionals,
+		.positional_count = ARRAY_LEN(policy_positionals),
+		.run = command_run_policy,
+	},
+	{
+		.name = "hooks",
+		.alias = "hook",
+		.summary = "list hooks, and trust those of a project",
+		.synopsis = hooks_synopsis,
+		.text = "Hooks are programs that an agent tells of what happens, and that may change it. "
+			"list shows those of the user, the system and the project, and whether each "
+			"runs. A project's hooks run after they were trusted: trust does that for all "
+			"that the project has now. One that changes has to be trusted again.",
+		.flags = hooks_flags,
+		.flag_count = ARRAY_LEN(hooks_flags),
+		.positionals = hooks_positionals,
+		.positional_count = ARRAY_LEN(hooks_positionals),
+		.run = command_run_hooks,
+	},
+	{
+		.name = "checkpoint",
+		.summary = "list what was kept before edits, and go back to it",
+		.synopsis = checkpoint_synopsis,
+		.text = "With the setting general.checkpointing.enabled, files are kept before an agent "
+			"edits them. list shows the checkpoints of the project, the oldest first. restore "
+			"gives every file that the same session edited since the checkpoint the content "
+			"it had, and removes what these edits made; a file that somebody else has changed "
+			"is left and named. What is replaced is kept too, so that a restore can be "
+			"undone.\n\n"
+			"prune removes checkpoints that are more than so many days old.\n\n"
+			"The exit code is 1 when a file was left or could not be restored.",
+		.flags = checkpoint_flags,
+		.flag_count = ARRAY_LEN(checkpoint_flags),
+		.positionals = checkpoint_positionals,
+		.positional_count = ARRAY_LEN(checkpoint_positionals),
+		.run = command_run_checkpoint,
+	},
+	{
+		.name = "models",
+		.summary = "try out what of a model works",
+		.synopsis = models_synopsis,
+		.text = "check sends three small requests to the model, which its provider may charge: one "
+			"for a text, one for a call of a tool, one with thinking. It prints which of them "
+			"work and how long they took, and for those that do not the provider's own words. "
+			"Parameters that the provider refuses are named, left out, and remembered. Nothing "
+			"is asked twice for other reasons, and no other model answers.\n\n"
+			"Each check works, fails, is missing (the reply came, without what was asked for) "
+			"or was not tried.\n\n"
+			"The exit code is 0 when all three work, 41 when there is no valid key, and 1 "
+			"otherwise.",
+		.flags = models_flags,
+		.flag_count = ARRAY_LEN(models_flags),
+		.positionals = models_positionals,
+		.positional_count = ARRAY_LEN(models_positionals),
+		.run = command_run_models,
+	},
+	{
+		.name = "worker",
+		.summary = "work for a hasp elsewhere, over standard input and output",
+		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
+		.text = "Serves the protocol between hasp and its workers: for \"hasp tool --worker "
+			"'ssh HOST hasp worker'\" and the like. It opens the workspace that the other "
+			"side names, and confines itself and its commands as that side asks, within "
+			"what the options allow. It ends when its input ends.",
+		.flags = worker_flags,
+		.flag_count = ARRAY_LEN(worker_flags),
+		.run = command_run_worker,
+	},
+	{
+		.name = "completion",
+		.summary = "print the completion script of a shell",
+		.synopsis = (const char *const[]){ "bash | zsh | fish", NULL },
+		.text = "Prints the script that teaches the shell to complete the commands, flags, "
+			"tools and arguments of hasp.",
+		.flags = (const struct flag[]){ HELP_FLAG },
+		.flag_count = 1,
+		.positionals = (const struct positional[]){
+			{ { "SHELL", COMPLETE_CHOICE, shell_choices }, "bash, zsh or fish" } },
+		.positional_count = 1,
+		.run = command_run_completion,
+	},
+	{
+		.name = "help",
+		.summary = "show the help of hasp or of a command",
+		.synopsis = (const char *const[]){ "[COMMAND]", NULL },
+		.text = "Shows what --help shows.",
+		.flags = (const struct flag[]){ HELP_FLAG },
+		.flag_count = 1,
+		.positionals = (const struct positional[]){
+			{ { "COMMAND", COMPLETE_COMMAND, NULL }, "the command to explain" } },
+		.positional_count = 1,
+		.run = command_run_help,
+	},
+};
+
+const struct command *command_root(void)
+{
+	return &agent_command;
+}
+
+size_t command_count(void)
+{
+	return ARRAY_LEN(commands);
+}
+
+const struct command *command_at(size_t i)
+{
+	return &commands[i];
+}
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		if (strcmp(commands[i].name, name) == 0 ||
+		    (commands[i].alias && strcmp(commands[i].alias, name) == 0))
+			return &commands[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of sub-commands and flags, from which everything else follows.
+ *
+ * Parsing (parse.h), --help (help.h), the man page and the completion scripts
+ * are computed from these rows; nothing about a flag is written down twice.
+ *
+ * To add a flag:
+ *   1. an entry in enum flag_id
+ *   2. a row in the flags of its command in options.c
+ *   3. the handler asks invocation_has() or invocation_value() (parse.h)
+ *   4. a test in test/cli/, a line in docs/tool-command.md
+ * To add a sub-command: a row in options.c and a handler in its own file,
+ * declared in commands.h.
+ */
+#ifndef HASP_CLI_OPTIONS_OPTIONS_H
+#define HASP_CLI_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum flag_id {
+	FLAG_HELP,
+	FLAG_VERSION,
+	FLAG_MAN_PAGE,
+	FLAG_ARG,
+	FLAG_ROOT,
+	FLAG_JSON,
+	FLAG_PRETTY,
+	FLAG_COLOR,
+	FLAG_DURABILITY,
+	FLAG_LIST,
+	FLAG_SCHEMA,
+	FLAG_HTTP,
+	FLAG_TOKEN_FILE,
+	FLAG_NO_TOKEN,
+	FLAG_ALLOW_ORIGIN,
+	FLAG_ALLOW_HOST,
+	FLAG_TOOLS,
+	FLAG_EXCLUDE_TOOLS,
+	FLAG_TOOL_NAME,
+	FLAG_TOOL_PREFIX,
+	FLAG_READ_ONLY,
+	FLAG_CONFIRM,
+	FLAG_RETURN_CONTENT,
+	FLAG_OUTPUT_SCHEMAS,
+	FLAG_SANDBOX,
+	FLAG_NET,
+	FLAG_WRITE,
+	FLAG_READ,
+	FLAG_DENY,
+	FLAG_WORKER,
+	FLAG_ENV,
+	FLAG_TTY,
+	FLAG_EXPLAIN,
+	FLAG_STATUS,
+	FLAG_SEATBELT,
+	FLAG_REPORT,
+	FLAG_CONFINED,
+	FLAG_ALL,
+	FLAG_ORIGIN,
+	FLAG_SCOPE,
+	FLAG_SKIP_TRUST,
+	FLAG_MODE,
+	FLAG_HEADLESS,
+	FLAG_POLICY,
+	FLAG_ADMIN_POLICY,
+	FLAG_PROMPT,
+	FLAG_MODEL,
+	FLAG_OUTPUT_FORMAT,
+	FLAG_APPROVAL_MODE,
+	FLAG_YOLO,
+	FLAG_ALLOWED_TOOLS,
+	FLAG_RESUME,
+	FLAG_SESSION_ID,
+	FLAG_SESSION_FILE,
+	FLAG_LIST_SESSIONS,
+	FLAG_DELETE_SESSION,
+	FLAG_INCLUDE,
+	FLAG_IGNORE_ENV,
+	FLAG_DEBUG,
+	FLAG_RECORD,
+	FLAG_REPLAY,
+	FLAG_FORCE,
+	FLAG_RAW_OUTPUT,
+	FLAG_ACCEPT_RAW_OUTPUT,
+	FLAG_SCREEN_READER,
+	FLAG_EXTENSIONS,
+	FLAG_LIST_EXTENSIONS,
+	FLAG_MCP_NAMES,
+	FLAG_INTERACTIVE,
+	FLAG_ACP,
+	FLAG_WORKTREE,
+};
+
+/* What a shell offers when the value is being typed. */
+enum complete_kind {
+	COMPLETE_NOTHING,
+	COMPLETE_FILE,
+	COMPLETE_FOLDER,
+	COMPLETE_CHOICE,    /* one of value.choices */
+	COMPLETE_TOOL,      /* the registry's names */
+	COMPLETE_COMMAND,   /* the sub-commands */
+	COMPLETE_PARAMETER, /* NAME= for the parameters of the tool named before */
+	COMPLETE_SETTING,   /* the names of settings */
+	COMPLETE_PROGRAM,   /* a program, then its arguments: whatever the shell offers */
+};
+
+/* What a flag takes, or a positional argument is. */
+struct value {
+	const char *name; /* as help shows it: "DIR"; NULL: a switch takes nothing */
+	enum complete_kind complete;
+	const char *const *choices; /* COMPLETE_CHOICE: NULL-terminated; others are refused */
+};
+
+struct flag {
+	enum flag_id id;
+	const char *name; /* without the dashes */
+	char letter;      /* short form, or 0 */
+	struct value value;
+	/* The value may be missing: then the flag is a switch. The next word is taken for it only if it is
+	 * one of the choices, or, without choices, does not begin with '-'. */
+	bool optional;
+	/* As Gemini CLI's switches: --name=false, --name false and --no-name take it back, and "true" may be
+	 * given to it. Of a flag with a value these are values like others. */
+	bool boolean;
+	bool repeatable;
+	bool hidden;
+	const char *help; /* one line, no full stop */
+	const char *man;  /* finished sentences for the man page; NULL: from help */
+};
+
+struct positional {
+	struct value value;
+	const char *help;
+};
+
+struct invocation;
+
+struct command {
+	const char *name;
+	const char *alias;           /* another name that is taken for it; NULL: none */
+	const char *summary;         /* one line, no full stop */
+	const char *const *synopsis; /* NULL-terminated; what follows "hasp NAME" */
+	const char *text;            /* paragraphs, separated by an empty line */
+	const struct flag *flags;
+	size_t flag_count;
+	const struct positional *positionals;
+	size_t positional_count;
+	bool passes_on; /* the first positional ends the flags; the last one may repeat */
+	int (*run)(const struct invocation *invocation); /* returns the exit code */
+};
+
+/* The program itself: the flags that stand before a sub-command. */
+const struct command *command_root(void);
+
+size_t command_count(void);
+const struct command *command_at(size_t i);
+const struct command *command_find(const char *name); /* NULL if there is none */
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over argv, driven by the table. */
+#include "cli/options/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "data/schema.h"
+
+/* More flags than any row of the table has, and more commands than there are. */
+enum { ROWS_MAX = 64 };
+
+struct cursor {
+	int argc;
+	char *const *argv;
+	int next; /* index of the next word */
+};
+
+void invocation_release(struct invocation *invocation)
+{
+	free(invocation->flags);
+	free(invocation->positionals);
+	*invocation = (struct invocation){ 0 };
+}
+
+bool invocation_has(const struct invocation *invocation, enum flag_id id)
+{
+	for (size_t i = 0; i < invocation->flag_count; i++) {
+		if (invocation->flags[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+const char *invocation_value(const struct invocation *invocation, enum flag_id id)
+{
+	for (size_t i = invocation->flag_count; i-- > 0;) {
+		if (invocation->flags[i].id == id)
+			return invocation->flags[i].value;
+	}
+	return NULL;
+}
+
+const char *invocation_positional(const struct invocation *invocation, size_t i)
+{
+	return i < invocation->positional_count ? invocation->positionals[i] : NULL;
+}
+
+static bool unknown_flag(const struct command *command, const char *name, struct err *err)
+{
+	const char *known[ROWS_MAX];
+	size_t count = 0;
+	const char *near;
+
+	for (size_t i = 0; i < command->flag_count && count < ROWS_MAX; i++) {
+		if (!command->flags[i].hidden)
+			known[count++] = command->flags[i].name;
+	}
+	near = nearest_name(name, known, count);
+	if (near)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no flag --%s; did you mean --%s?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag --%s.", name);
+}
+
+static const char *nearest_command(const char *name)
+{
+	const char *known[ROWS_MAX];
+	size_t count = 0;
+
+	while (count < command_count() && count < ROWS_MAX) {
+		known[count] = command_at(count)->name;
+		count++;
+	}
+	return nearest_name(name, known, count);
+}
+
+bool command_unknown(const char *name, struct err *err)
+{
+	const char *near = nearest_command(name);
+
+	if (near)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no command \"%s\"; did you mean \"%s\"?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no command \"%s\".", name);
+}
+
+static bool value_allowed(const struct value *value, const char *what, const char *given,
+                          struct err *err)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(ERR_MESSAGE_MAX);
+
+	if (!value->choices)
+		return true;
+	for (size_t i = 0; value->choices[i]; i++) {
+		if (strcmp(value->choices[i], given) == 0)
+			return true;
+		buf_printf(&all, "%s%s", i == 0 ? "" : value->choices[i + 1] ? ", " : " or ",
+		           value->choices[i]);
+	}
+	return err_set(err, ERR_INVALID_ARGUMENT, "%s is %s, not \"%s\".", what, all.data, given);
+}
+
+static void remove_flag(struct invocation *invocation, enum flag_id id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < invocation->flag_count; i++)
+		if (invocation->flags[i].id != id)
+			invocation->flags[kept++] = invocation->flags[i];
+	invocation->flag_count = kept;
+}
+
+/* A switch that "false" may be said of. */
+static bool add_boolean(struct invocation *ret, const struct flag *flag, const char *given,
+                        struct err *err)
+{
+	if (given && strcmp(given, "true") != 0 && strcmp(given, "false") != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, "--%s is true or false, not \"%s\".",
+		               flag->name, given);
+	remove_flag(ret, flag->id);
+	if (!given || strcmp(given, "true") == 0)
+		ret->flags[ret->flag_count++] = (struct flag_value){ flag->id, NULL };
+	return true;
+}
+
+static bool add_flag(struct invocation *ret, const struct flag *flag, const char *given,
+                     struct err *err)
+{
+	_cleanup_free_ char *what = mem_printf("--%s", flag->name);
+
+	if (flag->boolean && !flag->value.name)
+		return add_boolean(ret, flag, given, err);
+	/* A switch counts once: "-jjjj" must not outgrow the array. */
+	if (!flag->value.name && invocation_has(ret, flag->id))
+		return true;
+	if (!flag->repeatable && invocation_has(ret, flag->id))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s is given twice.", what);
+	if (given && !value_allowed(&flag->value, what, given, err))
+		return false;
+	ret->flags[ret->flag_count++] = (struct flag_value){ flag->id, given };
+	return true;
+}
+
+static bool is_choice(const struct value *value, const char *word)
+{
+	for (size_t i = 0; value->choices[i]; i++)
+		if (strcmp(value->choices[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the next word is the value of a flag that can do without. */
+static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
+{
+	const char *word = cursor->next < cursor->argc ? cursor->argv[cursor->next] : NULL;
+
+	if (!word)
+		return false;
+	if (!flag->value.name)
+		return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
+	return flag->value.choices ? is_choice(&flag->value, word) : word[0] != '-';
+}
+
+/* The value of a flag that needs one: what is attached, or the next word. */
+static bool take_value(struct cursor *cursor, const struct flag *flag, const char *attached,
+                       const char **ret_value, struct err *err)
+{
+	if ((flag->optional || flag->boolean) && !attached && !next_is_value(cursor, flag))
+		return true;
+	if (!flag->value.name && !flag->boolean) {
+		if (attached)
+			return err_set(err, ERR_INVALID_ARGUMENT, "--%s takes no value.",
+			               flag->name);
+		return true;
+	}
+	if (!attached && cursor->next >= cursor->argc)
+		return err_set(err, ERR_INVALID_ARGUMENT, "--%s needs a value: %s.", flag->name,
+		               flag->value.name);
+	*ret_value = attached ? attached : cursor->argv[cursor->next++];
+	return true;
+}
+
+/* "--no-NAME" of a flag that can be taken back. */
+static const struct flag *find_negated(const struct command *command, const char *name)
+{
+	for (size_t i = 0; strncmp(name, "no-", 3) == 0 && i < command->flag_count; i++)
+		if (command->flags[i].boolean && strcmp(command->flags[i].name, name + 3) == 0)
+			return &command->flags[i];
+	return NULL;
+}
+
+static bool parse_long(struct cursor *cursor, const char *word, struct invocation *ret,
+                       struct err *err)
+{
+	size_t len = strcspn(word, "=");
+	const char *attached = word[len] == '=' ? word + len + 1 : NULL;
+	_cleanup_free_ char *name = mem_dup(word, len);
+	const struct flag *negated = attached ? NULL : find_negated(ret->command, name);
+
+	if (negated)
+		return add_flag(ret, negated, "false", err);
+	for (size_t i = 0; i < ret->command->flag_count; i++) {
+		const struct flag *flag = &ret->command->flags[i];
+		const char *value = NULL;
+
+		if (strcmp(flag->name, name) != 0)
+			continue;
+		return take_value(cursor, flag, attached, &value, err) &&
+		       add_flag(ret, flag, value, err);
+	}
+	return unknown_flag(ret->command, name, err);
+}
+
+static const struct flag *find_letter(const struct command *command, char letter)
+{
+	for (size_t i = 0; i < command->flag_count; i++) {
+		if (command->flags[i].letter == letter)
+			return &command->flags[i];
+	}
+	return NULL;
+}
+
+/* Letters of switches can be joined: -jp. */
+static bool parse_short(struct cursor *cursor, const char *letters, struct invocation *ret,
+                        struct err *err)
+{
+	for (size_t i = 0; letters[i]; i++) {
+		const struct flag *flag = find_letter(ret->command, letters[i]);
+		const char *value = NULL;
+
+		if (!flag)
+			return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag -%s.",
+			               letters + i);
+		if ((flag->value.name || flag->boolean) &&
+		    !((flag->optional || flag->boolean) && letters[i + 1])) {
+			const char *attached = letters[i + 1] ? letters + i + 1 : NULL;
+
+			return take_value(cursor, flag, attached, &value, err) &&
+			       add_flag(ret, flag, value, err);
+		}
+		if (!add_flag(ret, flag, NULL, err))
+			return false;
+	}
+	return true;
+}
+
+/* "hasp --help COMMAND" is about the command; behind other flags and words there are only words. */
+static bool may_name_command(const struct invocation *ret)
+{
+	for (size_t i = 0; i < ret->flag_count; i++)
+		if (ret->flags[i].id != FLAG_HELP)
+			return false;
+	return !ret->positional_count;
+}
+
+/* The name of a command, or a word of a prompt. */
+static bool parse_word_of_root(const char *word, struct invocation *ret)
+{
+	const struct command *named = command_find(word);
+
+	if (named && may_name_command(ret))
+		ret->command = named;
+	else
+		ret->positionals[ret->positional_count++] = word;
+	return true;
+}
+
+/* `word_only`: behind "--", where the name of a command is a word like others. */
+static bool parse_positional(const char *word, bool word_only, struct invocation *ret,
+                             struct err *err)
+{
+	const struct command *command = ret->command;
+
+	if (command == command_root() && !word_only)
+		return parse_word_of_root(word, ret);
+	if (command == command_root()) {
+		ret->positionals[ret->positional_count++] = word;
+		return true;
+	}
+	if (ret->positional_count >= command->positional_count && !command->passes_on)
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp %s does not take \"%s\".",
+		               command->name, word);
+	if (ret->positional_count < command->positional_count &&
+	    !value_allowed(&command->positionals[ret->positional_count].value,
+	                   command->positionals[ret->positional_count].value.name, word, err))
+		return false;
+	ret->positionals[ret->positional_count++] = word;
+	return true;
+}
+
+/* ---- what is no prompt ------------------------------------------------------------------------------ */
+
+/* Gemini CLI's commands begin no prompt there, so they do not here. */
+static const char *const gemini_commands[] = { "mcp", "extensions", "extension", "skills",
+	                                       "skill", "gemma", "update" };
+
+/* Alone, they ask for something that other programs have as a command. */
+static const struct {
+	const char *word, *instead;
+} lone_words[] = {
+	{ "version", "\"hasp --version\" shows the version" },
+	{ "login", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "logout", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "auth", "a key is taken from the environment, .env or the key store: docs/models.md" },
+	{ "init", "instructions for a project stand in GEMINI.md" },
+	{ "install", "hasp is one program, with nothing to install" },
+	{ "upgrade", "hasp does not change itself" },
+	{ "sessions", "\"hasp --list-sessions\" lists them" },
+	{ "resume", "\"hasp --resume\" goes on with a session" },
+	{ "settings", "\"hasp config\" lists the settings" },
+	{ "trust", "\"hasp config trust\" trusts this folder" },
+	{ "permissions", "\"hasp policy list\" lists the rules" },
+	{ "plugin", "hasp has no plugins" },
+	{ "exec", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
+	{ "run", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
+};
+
+/* One letter more, less, another, or two that changed places. */
+static bool is_one_slip(const char *a, const char *b)
+{
+	size_t same = 0, alen = strlen(a), blen = strlen(b);
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	a += same;
+	b += same;
+	alen -= same;
+	blen -= same;
+	if (alen == blen)
+		return alen && (strcmp(a + 1, b + 1) == 0 ||
+		                (alen > 1 && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0));
+	return (alen == blen + 1 && strcmp(a + 1, b) == 0) ||
+	       (blen == alen + 1 && strcmp(a, b + 1) == 0);
+}
+
+static bool refuse_prompt(const char *word, const char *why, struct err *err)
+{
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s. As a prompt: hasp -- %.100s ..., or hasp -p \"%.100s ...\".", why, word,
+	               word);
+}
+
+/* The command of hasp's or Gemini CLI's that a word is, or is one slip away from; NULL: none. */
+static const char *command_meant(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
+		if (strcmp(word, gemini_commands[i]) == 0)
+			return gemini_commands[i];
+	for (size_t i = 0; i < command_count(); i++)
+		if (strcmp(word, command_at(i)->name) == 0 || is_one_slip(word, command_at(i)->name))
+			return command_at(i)->name;
+	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
+		if (is_one_slip(word, gemini_commands[i]))
+			return gemini_commands[i];
+	return NULL;
+}
+
+/* A word alone says what somebody wants done, not what they want to know. */
+static bool check_lone_word(const char *word, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++) {
+		_cleanup_free_ char *why = NULL;
+
+		if (strcmp(word, lone_words[i].word) != 0 && !is_one_slip(word, lone_words[i].word))
+			continue;
+		why = mem_printf("hasp has no command \"%.100s\": %s", word, lone_words[i].instead);
+		return refuse_prompt(word, why, err);
+	}
+	return true;
+}
+
+/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y that is an agent
+ * that may do anything. */
+static bool check_prompt_words(const struct invocation *ret, struct err *err)
+{
+	const char *word = ret->positionals[0], *meant;
+	_cleanup_free_ char *why = NULL;
+
+	if (strpbrk(word, " \t\n"))
+		return true;
+	meant = command_meant(word);
+	if (!meant && (!ret->flag_count || ret->positional_count == 1))
+		meant = nearest_command(word);
+	if (!meant)
+		return ret->positional_count > 1 || check_lone_word(word, err);
+	if (!command_find(meant))
+		why = mem_printf("Gemini CLI has a command \"%s\", hasp has none", meant);
+	else if (strcmp(meant, word) == 0)
+		why = mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...", meant,
+		                 meant);
+	else
+		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word, meant);
+	return refuse_prompt(word, why, err);
+}
+
+bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struct err *err)
+{
+	struct cursor cursor = { argc, argv, 1 };
+	size_t room = argc > 0 ? (size_t)argc : 1;
+	bool flags_ended = false, checked = false;
+
+	/* Each word holds at most one value; switches are counted once each. */
+	ret->flags = mem_alloc(room + ROWS_MAX, sizeof(*ret->flags));
+	ret->positionals = mem_alloc(room, sizeof(*ret->positionals));
+	ret->command = command_root();
+	while (cursor.next < argc) {
+		const char *word = argv[cursor.next++];
+		bool ok;
+
+		if (!flags_ended && strcmp(word, "--") == 0) {
+			flags_ended = true;
+			/* Words that stand behind it are meant as they are. */
+			checked = ret->positional_count == 0;
+			continue;
+		}
+		if (!flags_ended && strncmp(word, "--", 2) == 0)
+			ok = parse_long(&cursor, word + 2, ret, err);
+		else if (!flags_ended && word[0] == '-' && word[1])
+			ok = parse_short(&cursor, word + 1, ret, err);
+		else
+			ok = parse_positional(word, flags_ended, ret, err);
+		if (!ok)
+			return false;
+		flags_ended |= ret->command->passes_on && ret->positional_count > 0;
+	}
+	return checked || ret->command != command_root() || !ret->positional_count ||
+	       invocation_has(ret, FLAG_HELP) || check_prompt_words(ret, err);
+}

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/view/agent_output.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/view/output.h"
+#include "cli/view/render.h"
+#include "data/json.h"
+
+/* Line by line, made safe. */
+static void put_safe(struct buf *out, struct span text)
+{
+	while (text.len) {
+		const char *end = memchr(text.data, '\n', text.len);
+		size_t len = end ? (size_t)(end - text.data) : text.len;
+
+		render_safe(out, span_head(text, len));
+		if (end)
+			buf_char(out, '\n');
+		len += end != NULL;
+		text = span_of(text.data + len, text.len - len);
+	}
+}
+
+bool agent_output_lines(struct span text, struct err *err)
+{
+	return output_is_terminal() ? agent_output_list(text, err) : output_text(text, err);
+}
+
+bool agent_output_list(struct span text, struct err *err)
+{
+	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	put_safe(&safe, text);
+	return output_text(buf_view(&safe), err);
+}
+
+/* A pipe that is writable takes so much at once. */
+enum { PIECE_BYTES = 4096, LAST_WORDS_MS = 1000 };
+
+/* Of a line about a call. */
+enum { CALL_BYTES = 200, REASON_BYTES = 500 };
+
+/* Waits until standard output takes something; false: the run is cancelled, and whoever reads has not read for
+ * a second. */
+static bool wait_for_reader(const struct agent_output *output)
+{
+	while (true) {
+		bool late = cancelled(output->cancel);
+		struct pollfd fds[] = {
+			{ .fd = STDOUT_FILENO, .events = POLLOUT },
+			{ .fd = late ? -1 : cancel_fd(output->cancel), .events = POLLIN },
+		};
+		int ready = poll(fds, 2, late ? LAST_WORDS_MS : -1);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready < 0 || fds[0].revents)
+			return true; /* what is wrong is for write to say */
+		if (late)
+			return false;
+	}
+}
+
+/* After an error nothing can be written any more. */
+static void note_error(struct agent_output *output, int number)
+{
+	if (number == EPIPE)
+		output->closed = true;
+	else
+		output->failed = number;
+	if (output->cancel)
+		cancel_set(output->cancel);
+}
+
+static void write_out(struct agent_output *output, struct span text)
+{
+	while (text.len && !output->closed && !output->failed && !output->stuck) {
+		size_t len = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
+		ssize_t put;
+
+		output->stuck = !wait_for_reader(output);
+		if (output->stuck)
+			return;
+		put = write(STDOUT_FILENO, text.data, len);
+		if (put < 0 && errno != EINTR && errno != EAGAIN)
+			note_error(output, errno);
+		else if (put > 0)
+			text = span_of(text.data + put, text.len - (size_t)put);
+	}
+}
+
+/* Text of the answer: as it is to a file or pipe; nothing that acts to a terminal. */
+static void write_text(struct agent_output *output, struct span text)
+{
+	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (text.len)
+		output->midline = text.data[text.len - 1] != '\n';
+	if (!output->terminal || output->raw) {
+		write_out(output, text);
+		return;
+	}
+	put_safe(&safe, text);
+	write_out(output, buf_view(&safe));
+}
+
+/* --- text that may be taken back --------------------------------------------------------------- */
+
+/* A reply that breaks midway is asked for again. What can take no text back, a file or a pipe, gets that of a
+ * reply when it is whole; on a terminal it is shown as it comes. */
+static void put_answer(struct agent_output *output, struct span text)
+{
+	if (output->terminal)
+		write_text(output, text);
+	else
+		buf_span(&output->held, text);
+}
+
+static void put_held(struct agent_output *output)
+{
+	write_text(output, buf_view(&output->held));
+	buf_clear(&output->held);
+}
+
+/* A person at a terminal has read it already. */
+static void mark_broken(struct agent_output *output)
+{
+	if (output->midline)
+		write_text(output, SPAN("\n"));
+	write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
+}
+
+/* What was told of the reply that is coming does not count any more. */
+static void take_back(struct agent_output *output)
+{
+	if (output->terminal && output->format == AGENT_TEXT)
+		mark_broken(output);
+	buf_clear(&output->held);
+}
+
+/* --- stream-json ---------------------------------------------------------------------------- */
+
+static json_t *new_event(const char *type)
+{
+	json_t *event = json_object();
+	char now[CLOCK_TIMESTAMP_SIZE];
+
+	clock_timestamp(now);
+	json_object_set_new(event, "type", json_string(type));
+	json_object_set_new(event, "timestamp", json_string(now));
+	return event;
+}
+
+/* Takes the event. One write a line: lines of several threads do not mix. */
+static void put_event(struct agent_output *output, json_t *event)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (json_print(&line, event, 0) && buf_char(&line, '\n'))
+		write_out(output, buf_view(&line));
+	json_decref(event);
+}
+
+static void copy_member(json_t *event, const char *name, const json_t *message, const char *from)
+{
+	json_t *value = json_object_get(message, from);
+
+	if (value)
+		json_object_set(event, name, value);
+}
+
+static void stream_message(struct agent_output *output, const char *role, json_t *content,
+                           bool delta)
+{
+	json_t *event = new_event("message");
+
+	json_object_set_new(event, "role", json_string(role));
+	json_object_set_new(event, "content", content);
+	if (delta)
+		json_object_set_new(event, "delta", json_true());
+	put_event(output, event);
+}
+
+static void stream_call(struct agent_output *output, const json_t *message)
+{
+	json_t *event = new_event("tool_use");
+
+	copy_member(event, "tool_name", message, "toolName");
+	copy_member(event, "tool_id", message, "callId");
+	copy_member(event, "parameters", message, "arguments");
+	put_event(output, event);
+}
+
+static void stream_result(struct agent_output *output, const json_t *message)
+{
+	const char *status = json_string_value(json_object_get(message, "status"));
+	bool ok = status && strcmp(status, "success") == 0;
+	json_t *event = new_event("tool_result");
+
+	copy_member(event, "tool_id", message, "callId");
+	json_object_set_new(event, "status", json_string(ok ? "success" : "error"));
+	copy_member(event, "output", message, "display");
+	if (!ok)
+		copy_member(event, "error", message, "error");
+	copy_member(event, "denials", json_object_get(message, "result"), "denials");
+	put_event(output, event);
+}
+
+static void on_stream(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	json_t *text = json_object_get(message, "text");
+
+	switch (topic) {
+	case BUS_CONTENT:
+		output->pieces++;
+		stream_message(output, "assistant", json_incref(text), true);
+		break;
+	case BUS_TURN_END:
+		output->pieces = 0;
+		break;
+	case BUS_TOOL_CALL:
+		stream_call(output, message);
+		break;
+	case BUS_TOOL_RESULT:
+		stream_result(output, message);
+		break;
+	default:
+		break;
+	}
+}
+
+static void complain(const char *severity, const char *message)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
+
+	buf_char(&line, '[');
+	for (const char *c = severity; *c; c++)
+		buf_char(&line, (char)toupper((unsigned char)*c));
+	buf_str(&line, "] ");
+	render_safe(&line, span_str(message));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+/* --- text ----------------------------------------------------------------------------------- */
+
+/* One line about a call, for a person who watches. */
+static void show_call(const json_t *message)
+{
+	const char *description = json_string_value(json_object_get(message, "description"));
+	const char *title = json_string_value(json_object_get(message, "title"));
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	render_safe(&line, span_str(title ? title : ""));
+	buf_str(&line, description && *description ? ": " : "");
+	render_safe(&line, utf8_head(span_str(description ? description : ""), CALL_BYTES));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+static void show_part(const char *label, const char *text)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	buf_printf(&line, "  %s", label);
+	buf_str(&line, *text ? ": " : "");
+	render_safe(&line, utf8_head(span_str(text), REASON_BYTES));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}
+
+/* That a call failed, and why; and what the sandbox denied to a command, which may end well all the same. */
+static void show_result(const json_t *message)
+{
+	const json_t *denials = json_object_get(json_object_get(message, "result"), "denials");
+	const char *status = json_string_value(json_object_get(message, "status"));
+	const char *why = json_string_value(
+		json_object_get(json_object_get(message, "error"), "message"));
+	size_t i;
+	json_t *denial;
+
+	if (status && strcmp(status, "success") != 0)
+		show_part(status, why ? why : "");
+	json_array_foreach((json_t *)denials, i, denial)
+		show_part("denied", json_string_value(json_object_get(denial, "message")));
+}
+
+static struct span first_line(struct span text)
+{
+	const char *end = text.len ? memchr(text.data, '\n', text.len) : NULL;
+
+	return end ? span_head(text, (size_t)(end - text.data)) : text;
+}
+
+/* Where nobody watches the calls: a line for each one that failed, with what it was about. */
+static void show_failure(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "callId"));
+	const char *name = json_string_value(json_object_get(message, "toolName"));
+	const char *status = json_string_value(json_object_get(message, "status"));
+	struct span about = json_span(json_object_get(output->calls, id ? id : ""));
+	struct span why = json_span(json_object_get(json_object_get(message, "error"), "message"));
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+	if (status && strcmp(status, "error") == 0) {
+		buf_printf(&line, "%s%s", name ? name : "A call", about.len ? " (" : "");
+		buf_span(&line, utf8_head(about, CALL_BYTES));
+		buf_printf(&line, "%s failed: ", about.len ? ")" : "");
+		buf_span(&line, utf8_head(first_line(why), REASON_BYTES));
+		complain("error", line.data);
+	}
+	json_object_del(output->calls, id ? id : "");
+}
+
+static void remember_call(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "callId"));
+
+	if (id)
+		json_object_set(output->calls, id, json_object_get(message, "description"));
+}
+
+static void watch_failures(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	if (output->format != AGENT_TEXT || output->progress)
+		return;
+	if (topic == BUS_TOOL_CALL)
+		remember_call(output, message);
+	if (topic == BUS_TOOL_RESULT)
+		show_failure(output, message);
+}
+
+static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)
+{
+	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
+		put_answer(output, json_span(json_object_get(message, "text")));
+	if (topic == BUS_TURN_END)
+		put_held(output);
+	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
+		write_text(output, SPAN("\n"));
+	if (topic == BUS_TOOL_CALL && output->progress)
+		show_call(message);
+	if (topic == BUS_TOOL_RESULT && output->progress)
+		show_result(message);
+	watch_failures(output, topic, message);
+}
+
+/* --- notices -------------------------------------------------------------------------------- */
+
+/* What a program that reads stream-json can act on besides the sentence. */
+struct told {
+	unsigned forget;     /* so many of the latest assistant messages do not count any more */
+	const char *model;   /* this one answers from now on; or NULL */
+};
+
+static void stream_notice(struct agent_output *output, const char *severity, json_t *message,
+                          struct told told)
+{
+	json_t *event = new_event("error");
+
+	json_object_set_new(event, "severity", json_string(severity));
+	json_object_set(event, "message", message);
+	if (told.forget)
+		json_object_set_new(event, "forget", json_integer(told.forget));
+	if (told.model)
+		json_object_set_new(event, "model", json_text(span_str(told.model)));
+	put_event(output, event);
+}
+
+static bool is_word(const char *text, const char *word)
+{
+	return strcmp(text, word) == 0;
+}
+
+static void tell_notice(struct agent_output *output, const char *severity, const char *message,
+                        struct told told)
+{
+	bool hook = is_word(severity, "hook"), info = hook || is_word(severity, "info");
+
+	if (!info || hook || output->progress)
+		complain(hook ? "info" : severity, message);
+	if (!info && !output->ended) {
+		json_t *text = json_text(span_str(message));
+
+		json_array_append_new(output->warnings, text);
+		if (output->begun)
+			stream_notice(output, severity, text, told);
+	}
+}
+
+void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
+{
+	pthread_mutex_lock(&output->lock);
+	tell_notice(output, severity, message, (struct told){ 0 });
+	pthread_mutex_unlock(&output->lock);
+}
+
+static void on_notice(struct agent_output *output, const json_t *message)
+{
+	const char *severity = json_string_value(json_object_get(message, "severity"));
+	const char *text = json_string_value(json_object_get(message, "message"));
+	bool forget = json_object_get(message, "forget");
+
+	if (forget)
+		take_back(output);
+	if (text)
+		tell_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
+		                    severity ? severity : "info", text,
+		            (struct told){ .forget = forget ? output->pieces : 0 });
+	if (forget)
+		output->pieces = 0;
+}
+
+static void on_model(struct agent_output *output, const json_t *message)
+{
+	const char *id = json_string_value(json_object_get(message, "model"));
+	const char *model = id ? model_plain_id(id) : "Another model";
+	_cleanup_free_ char *text = mem_printf("%s answers from now on.", model);
+
+	tell_notice(output, "warning", text, (struct told){ .model = model });
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void on_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct agent_output *output = data;
+
+	pthread_mutex_lock(&output->lock);
+	if (topic == BUS_NOTICE)
+		on_notice(output, message);
+	if (topic == BUS_MODEL)
+		on_model(output, message);
+	if (output->format == AGENT_STREAM_JSON)
+		on_stream(output, topic, message);
+	on_text(output, topic, message);
+	pthread_mutex_unlock(&output->lock);
+}
+
+void agent_output_open(struct agent_output *output, enum agent_format format,
+                       struct cancel *cancel)
+{
+	*output = (struct agent_output){
+		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
+		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
+		.calls = json_object(),
+		.held = BUF_INIT(LIMIT_RESULT_BYTES),
+	};
+	pthread_mutex_init(&output->lock, NULL);
+}
+
+void agent_output_listen(struct agent_output *output, struct bus *bus)
+{
+	output->bus = bus;
+	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
+}
+
+/* What was said before there was a session comes after its first event. */
+static void stream_early_notices(struct agent_output *output)
+{
+	size_t i;
+	json_t *message;
+
+	output->begun = true;
+	json_array_foreach(output->warnings, i, message)
+		stream_notice(output, "warning", message, (struct told){ 0 });
+}
+
+void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
+                        struct span prompt)
+{
+	json_t *event;
+
+	output->session_id = mem_strdup(session_id);
+	if (output->format != AGENT_STREAM_JSON)
+		return;
+	event = new_event("init");
+	json_object_set_new(event, "session_id", json_string(session_id));
+	json_object_set_new(event, "model", json_text(span_str(model)));
+	pthread_mutex_lock(&output->lock);
+	put_event(output, event);
+	stream_early_notices(output);
+	stream_message(output, "user", json_text(prompt), false);
+	pthread_mutex_unlock(&output->lock);
+}
+
+static json_t *error_object(const struct agent_ending *ending)
+{
+	json_t *error = json_object();
+
+	json_object_set_new(error, "type", json_string(ending->type));
+	json_object_set_new(error, "message", json_text(span_str(ending->message)));
+	json_object_set_new(error, "code", json_integer(ending->code));
+	return error;
+}
+
+static void put_document(struct agent_output *output, const json_t *document, bool failed)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!json_print(&text, document, 2) || !buf_char(&text, '\n'))
+		return;
+	if (failed && !output->closed)
+		output_stderr(buf_view(&text));
+	else
+		write_out(output, buf_view(&text));
+}
+
+static bool is_answer(const struct agent_ending *ending)
+{
+	return !ending->type || ending->answered;
+}
+
+static void end_json(struct agent_output *output, const struct agent_ending *ending)
+{
+	json_auto_t *document = json_object();
+
+	json_object_set_new(document, "session_id",
+	                    json_string(output->session_id ? output->session_id : ""));
+	if (is_answer(ending)) {
+		json_object_set_new(document, "response", json_text(span_str(ending->response)));
+		if (ending->stats)
+			json_object_set(document, "stats", (json_t *)ending->stats);
+		if (json_array_size(output->warnings))
+			json_object_set(document, "warnings", output->warnings);
+	}
+	if (ending->type)
+		json_object_set_new(document, "error", error_object(ending));
+	put_document(output, document, !is_answer(ending));
+}
+
+static void end_stream(struct agent_output *output, const struct agent_ending *ending)
+{
+	json_t *event;
+
+	if (!output->begun)
+		stream_early_notices(output);
+	event = new_event("result");
+	json_object_set_new(event, "status", json_string(ending->type ? "error" : "success"));
+	if (ending->type) {
+		json_t *error = error_object(ending);
+
+		json_object_del(error, "code");
+		json_object_set_new(event, "error", error);
+	}
+	if (ending->stream_stats)
+		json_object_set(event, "stats", (json_t *)ending->stream_stats);
+	put_event(output, event);
+}
+
+/* What has come of a reply that will not be whole, and that nothing replaces, is told all the same. */
+static void end_text(struct agent_output *output)
+{
+	put_held(output);
+	if (output->midline)
+		write_text(output, SPAN("\n"));
+}
+
+/* The bus goes with the host, before the output. */
+static void stop_listening(struct agent_output *output)
+{
+	if (output->bus)
+		bus_unsubscribe(output->bus, output->subscription);
+	output->bus = NULL;
+}
+
+void agent_output_end(struct agent_output *output, const struct agent_ending *ending)
+{
+	stop_listening(output);
+	pthread_mutex_lock(&output->lock);
+	if (output->format == AGENT_JSON)
+		end_json(output, ending);
+	else if (output->format == AGENT_STREAM_JSON)
+		end_stream(output, ending);
+	else
+		end_text(output);
+	/* An output that failed cancelled the run: the caller says why. */
+	if (ending->type && (output->format != AGENT_JSON || ending->answered) && !output->closed && !output->failed)
+		output_complain(ending->message);
+	output->ended = true;
+	pthread_mutex_unlock(&output->lock);
+}
+
+void agent_output_close(struct agent_output *output)
+{
+	stop_listening(output);
+	buf_release(&output->held);
+	json_decref(output->warnings);
+	json_decref(output->calls);
+	free(output->session_id);
+	pthread_mutex_destroy(&output->lock);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a headless run prints, in three formats (Gemini CLI's, byte by byte where its wrappers look).
+ *
+ *     agent_output_open(&output, AGENT_STREAM_JSON, &cancel);
+ *     agent_output_listen(&output, bus);                         // listens from now on
+ *     agent_output_begin(&output, session_id, model, prompt);
+ *     ... the prompt runs ...
+ *     agent_output_end(&output, &ending);
+ *     agent_output_close(&output);
+ *
+ * Standard output gets the answer, standard error what is not the answer.  A reader that went away (EPIPE)
+ * cancels the run.
+ */
+#ifndef HASP_CLI_VIEW_AGENT_OUTPUT_H
+#define HASP_CLI_VIEW_AGENT_OUTPUT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "agent/agent.h"
+#include "base/buf.h"
+
+enum agent_format { AGENT_TEXT, AGENT_JSON, AGENT_STREAM_JSON };
+
+struct agent_output {
+	enum agent_format format;   /* may be changed until there is something to print */
+	struct bus *bus;
+	struct cancel *cancel;      /* set when nobody reads any more */
+	bool terminal;              /* standard output is one: text is made safe for it */
+	bool raw;                   /* it is not; for the caller to set */
+	bool progress;              /* standard error is a terminal: what happens is told there */
+	_Atomic bool closed;        /* nobody reads standard output */
+	_Atomic int failed;         /* errno: standard output cannot be written */
+	bool stuck;                 /* nobody has read for long, and the run is cancelled */
+	bool begun, ended;          /* events of stream-json may come; the last one has come */
+	pthread_mutex_t lock;
+	unsigned subscription;
+	char *session_id;
+	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
+	unsigned pieces;            /* stream-json: messages of the reply that is coming */
+	json_t *warnings;           /* of -o json */
+	json_t *calls;              /* text: what those that run are about, by id */
+	bool midline;               /* the answer has no line end yet */
+};
+
+/* How the run ended. */
+struct agent_ending {
+	int code;                   /* exit code; 0: done */
+	const char *type;           /* "FatalAuthenticationError", ...; NULL: done */
+	const char *message;
+	bool answered;              /* all the same: -o json has both, on standard output */
+	const char *response;       /* the answer; "" without */
+	const json_t *stats;        /* -o json; NULL: there are none */
+	const json_t *stream_stats; /* result of stream-json; NULL: there are none */
+};
+
+/* `cancel` may be NULL: then nothing runs that could be cancelled. */
+void agent_output_open(struct agent_output *output, enum agent_format format,
+                       struct cancel *cancel);
+void agent_output_listen(struct agent_output *output, struct bus *bus);
+void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
+                        struct span prompt);
+/* A sentence for people: "[WARNING] ..." on standard error; an event of stream-json. From any thread. */
+void agent_output_notice(struct agent_output *output, const char *severity, const char *message);
+/* The last word: what comes on the bus later is not told, notices only on standard error. To be called while
+ * the bus is there. */
+void agent_output_end(struct agent_output *output, const struct agent_ending *ending);
+void agent_output_close(struct agent_output *output);
+
+/* Lines with foreign text in them to standard output: as they are, or made safe for a terminal. */
+bool agent_output_lines(struct span text, struct err *err);
+/* Likewise lines that are for eyes alone: made safe wherever they go, for a pager too. */
+bool agent_output_list(struct span text, struct err *err);
+
+#endif

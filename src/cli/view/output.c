@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing out, with nothing lost in silence. */
+#include "cli/view/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/view/render.h"
+#include "data/json.h"
+
+void output_setup(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		/* Open for the wrong direction on purpose: using it is still an error. */
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+bool output_is_terminal(void)
+{
+	return isatty(STDOUT_FILENO) == 1;
+}
+
+bool output_wants_colour(const char *when)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (when && strcmp(when, "always") == 0)
+		return true;
+	if (when && strcmp(when, "never") == 0)
+		return false;
+	if (no_color && no_color[0])
+		return false;
+	return term && term[0] && strcmp(term, "dumb") != 0 && output_is_terminal();
+}
+
+size_t output_width(void)
+{
+	struct winsize size = { 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+		return size.ws_col;
+	return 80;
+}
+
+static bool write_failed(int sys_errno, struct err *err)
+{
+	return err_set_errno(err, sys_errno, "Standard output cannot be written");
+}
+
+/* As fd_write_all, but waits where a descriptor that somebody else made non-blocking is full:
+ * a terminal shared with another program often is one. */
+static bool write_out(int fd, struct span text)
+{
+	while (text.len) {
+		struct pollfd ready = { .fd = fd, .events = POLLOUT };
+		ssize_t done = write(fd, text.data, text.len);
+
+		if (done > 0)
+			text = span_skip(text, (size_t)done);
+		else if (done < 0 && errno == EAGAIN)
+			poll(&ready, 1, -1);
+		else if (done == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+bool output_text(struct span text, struct err *err)
+{
+	return write_out(STDOUT_FILENO, text) || write_failed(errno, err);
+}
+
+/* A terminal obeys some characters that JSON leaves alone (C1 controls, marks that
+ * reverse the order of text), so there everything but ASCII is escaped. */
+static bool terminal_json(const json_t *document, bool indent, struct buf *out)
+{
+	size_t layout = indent ? JSON_INDENT(2) : JSON_COMPACT;
+	_cleanup_free_ char *text =
+		json_dumps(document, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | layout);
+
+	for (char *c = text; c && *c; c++) {
+		if (*c == 0x7f) /* DEL, the one control character left; it is in a string */
+			buf_str(out, "\\u007f");
+		else
+			buf_char(out, *c);
+	}
+	return text && !out->overflowed;
+}
+
+bool output_json(const json_t *document, bool indent, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	bool ok = output_is_terminal() ? terminal_json(document, indent, &out)
+	                               : json_print(&out, document, indent ? 2 : 0);
+
+	if (!ok || !buf_char(&out, '\n'))
+		return err_set(err, ERR_INTERNAL, "The result cannot be written as JSON.");
+	return output_text(buf_view(&out), err);
+}
+
+bool output_finish(struct err *err)
+{
+	if (close(STDOUT_FILENO) != 0 && errno != EBADF)
+		return write_failed(errno, err);
+	return true;
+}
+
+void output_stderr(struct span text)
+{
+	/* There is nobody left to tell when this fails; the exit code still says it. */
+	(void)!write_out(STDERR_FILENO, text);
+}
+
+void output_complain(const char *message)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	buf_str(&line, "hasp: ");
+	render_safe(&line, span_str(message));
+	buf_char(&line, '\n');
+	output_stderr(buf_view(&line));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Standard output and standard error of the program.
+ *
+ * Every byte is accounted for: a closed pipe or a full disk is an error that
+ * the caller turns into the exit code.  Nothing that a stranger wrote reaches
+ * a terminal raw: text for people goes through render_safe (render.h) first.
+ *
+ * Not here: what to say (help.c, view.c, tool_command.c).
+ */
+#ifndef HASP_CLI_VIEW_OUTPUT_H
+#define HASP_CLI_VIEW_OUTPUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Makes descriptors 0 to 2 exist and SIGPIPE and SIGXFSZ error codes, once, at start: a file opened
+ * later must not become standard output. */
+void output_setup(void);
+
+/* Standard output is a terminal. */
+bool output_is_terminal(void);
+
+/* Whether to colour, for --color's value (NULL: "auto"). */
+bool output_wants_colour(const char *when);
+
+/* Columns of the terminal, 80 when unknown. */
+size_t output_width(void);
+
+/* Writes all of it to standard output. */
+bool output_text(struct span text, struct err *err);
+
+/* Writes a document and a newline. On a terminal everything but ASCII is escaped.
+ * `indent` puts each member on its own line. */
+bool output_json(const json_t *document, bool indent, struct err *err);
+
+/* Closes standard output, which is when some file systems tell that they are full. */
+bool output_finish(struct err *err);
+
+/* Writes hasp's own text to standard error. */
+void output_stderr(struct span text);
+
+/* "hasp: MESSAGE" to standard error, made safe for a terminal. */
+void output_complain(const char *message);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Foreign text and diffs, made fit for a terminal.
+ *
+ * Whatever a stranger wrote (file names and contents, output of commands,
+ * descriptions of tools) is shown as it is where it is harmless, and as visible escapes
+ * where it would act on the terminal or deceive the reader:
+ *
+ *     \n \r \x1b \x7f       control characters; lines are split by the caller
+ *     \xff                  bytes that are not UTF-8
+ *     \u{202e} \u{200b}     C1 controls; all format characters (bidirectional controls,
+ *                           zero width, tags); line and paragraph separators; blank letters
+ *                           and stray variation selectors; private and unassigned ones
+ *     \u{430}               Cyrillic and Greek letters that look like Latin ones, in a
+ *                           word that has Latin ones too
+ *
+ * Tabs become spaces up to the next multiple of eight columns of the text. A
+ * backslash stays as it is: the escapes are for eyes, not to be read back.
+ *
+ * Not here: JSON for a terminal (output.h escapes all but ASCII), layout of results (view.h).
+ */
+#ifndef HASP_CLI_VIEW_RENDER_H
+#define HASP_CLI_VIEW_RENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* Appends the text, usually one line without its ending. */
+void render_safe(struct buf *out, struct span untrusted);
+
+/* Appends a unified diff for people: line numbers in the margin, long lines wrapped at `width`
+ * columns (0: not at all).  With `colour`, names are bold, hunk headers cyan, removed
+ * lines red, added ones green, and what differs between paired lines is in
+ * reverse.  The diff is foreign text too.  False when `out` overflowed. */
+bool render_diff(struct buf *out, struct span unified, bool colour, size_t width);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edits: verify the base, compute the new content, commit.
+ *
+ * All editing tools are one call of edit_apply with one or more changes.  One
+ * change is committed by compare-and-swap, several as a transaction.  With
+ * `dry_run` everything is computed and checked and nothing is written: that is
+ * the plan a person approves; the same changes with `expect` set to the plan's
+ * hash then write exactly those bytes or fail.
+ *
+ *     struct change change = { .kind = CHANGE_PATCH, .path = "a.c",
+ *                              .base = &hash, .text = diff };
+ *     struct change_result result;
+ *     bool ok = edit_apply(ws, &change, 1, &options, &result, &err);
+ *     ... result.state, result.patch, result.diff ...
+ *     change_result_release(&result);
+ */
+#ifndef HASP_EDIT_EDIT_H
+#define HASP_EDIT_EDIT_H
+
+#include "base/buf.h"
+#include "file/commit.h"
+#include "patch/patch.h"
+
+enum change_kind {
+	CHANGE_PATCH,  /* apply the unified diff in `text` */
+	CHANGE_WRITE,  /* make `text` the whole content, creating the file if missing */
+	CHANGE_CREATE, /* as WRITE, but the file must not exist */
+	CHANGE_UPDATE, /* replace `old_text` by `text`, `expected_count` times */
+	CHANGE_DELETE,
+	CHANGE_MOVE,   /* to `new_path`, which must not exist */
+};
+
+struct change {
+	enum change_kind kind;
+	const char *path;
+	const char *new_path;         /* MOVE only */
+	const struct sha256 *base;    /* NULL: none given. PATCH, WRITE, DELETE and MOVE of an
+	                               * existing file then fail with BASE_REQUIRED; UPDATE works
+	                               * without. For a missing file: NULL or the hash of nothing */
+	struct span text;             /* UTF-8: diff, content or replacement */
+	struct span old_text;         /* UPDATE only; not empty unless the file is missing */
+	size_t expected_count;        /* UPDATE: exact number of places; 0 means 1 */
+	bool any_count;               /* UPDATE: one or more places are fine */
+	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
+	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to be,
+	                               * text or not: nothing is checked, nothing adapted, no diff */
+	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
+	                               * Python's; NULL: the file's own, UTF-8 for a new one */
+	const struct sha256 *expect;  /* NULL, or the hash the result must have */
+	/* NULL, or the canonical paths that `path` and `new_path` must lead to: the files that
+	 * somebody judged, whatever a link leads to since.  STATE_MISMATCH otherwise. */
+	const char *resolved, *new_resolved;
+};
+
+struct edit_options {
+	bool dry_run;
+	bool want_content;            /* fill result.content with the text after (or, on failure, as it is) */
+	bool want_diff;               /* fill result.diff */
+	bool no_make_folders;         /* do not create missing parent folders */
+	size_t max_file_bytes;        /* 0: the default */
+	struct commit_options commit;
+	const char *journal_folder;   /* for several changes; absolute */
+};
+
+/* How a file's text is kept on the disk. */
+struct text_form {
+	char encoding[32];            /* iconv's name; "" if not known, or not text */
+	const char *line_endings;     /* as document_line_endings; static; NULL likewise */
+};
+
+struct change_result {
+	bool done;                    /* this change was made (or, dry run, would be) */
+	struct err err;               /* why not; ROLLED_BACK when another change failed */
+	struct file_state before;     /* path is always set, if the path could be resolved */
+	struct file_state state;      /* what is on disk now; the planned state in a dry run */
+	bool state_known;             /* false: the path could not be resolved or read */
+	struct text_form before_form; /* of `before`, where it was looked at */
+	struct text_form form;        /* of `state`, where it was made or shown */
+	struct buf content;           /* UTF-8 text of `state`, if wanted and it is text */
+	bool content_is_text;
+	struct buf diff;              /* unified diff before -> after, 3 lines of context */
+	size_t lines_added, lines_removed;
+	bool created;
+	bool already;                 /* PATCH, UPDATE: it was made before; nothing is written */
+	size_t replaced;              /* UPDATE: places replaced (or found, on failure) */
+	size_t match_lines[8];        /* UPDATE: 1-based lines of the first matches */
+	struct patch_hunk_report *hunks; /* PATCH */
+	size_t hunk_count;
+	struct patch_failure failure; /* PATCH, UPDATE: when err is about the text */
+	char note[256];               /* something a person may want to know; "" if nothing */
+};
+
+void change_result_release(struct change_result *result);
+
+/* Makes the changes, all or none.  `results` has `count` elements and is always filled; the
+ * caller releases each.  Returns true when all were made; otherwise *err is the first failure,
+ * and every result has the state (and content) that its file has now.  All changes are checked
+ * before the first is made, so one answer names all the faults.
+ *
+ * Several changes to one file are made one after the other.  The base of a later one may
+ * name the file on disk or what the changes before it made of it, and may be missing once an
+ * earlier change named the file or made it.  A file may be moved and then changed under its
+ * new name.  What a rename cannot express (a name given up by one file and taken by another)
+ * is INVALID_ARGUMENT.  `before` and `diff` are those of the one change; `state` and `content`
+ * are what is there when all are made.
+ *
+ * An update without a base means the file as it is: when others change it between the read
+ * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
+ * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
+ * (not of several, or any number) the other readings in patch/other_reading.h are tried, too; `note`
+ * says so.  An update or a patch that was made already succeeds, with `already`, and writes nothing.
+ * A WRITE of what the file has already succeeds, and writes nothing.
+ * WRITE and UPDATE refuse text with omission placeholders (placeholder.h).
+ *
+ * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
+ * last read.", those about diffs with "Invalid Diff: ".
+ *
+ * Codes: those of patch_make, commit_write, document_open, and
+ *   STATE_MISMATCH     the file is not what `base` says; or the result not what `expect` says
+ *   BASE_REQUIRED      see struct change
+ *   FILE_NOT_FOUND     also: a folder is missing and no_make_folders is set
+ *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
+ *   WRONG_MATCH_COUNT  UPDATE; where the text is not found, `failure` has the nearest place
+ *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
+ *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8;
+ *                      an encoding that iconv does not know or that lacks a character
+ *   IO_ERROR           also: no journal_folder for several files */
+bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
+                const struct edit_options *options, struct change_result *results,
+                struct err *err);
+
+#endif

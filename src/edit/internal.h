@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the stages of an edit share (edit.h is the public face).
+ *
+ *     edit.c         the call: plan every change, commit, report
+ *     file.c    the files of a call and their evolving bodies
+ *     plan.c    one change: check the base, compute the new body
+ *     update.c  the exact replacement
+ *     form.c    encodings: of new text, and for the caller
+ *     result.c  states, contents and diffs for the caller
+ *
+ * A *file* is a canonical path with the snapshot that was read.  Its *body* is
+ * what the changes planned so far make of it; a body is bytes in pieces that
+ * the snapshot or a step owns, so steps live until the call is over.  Changes to
+ * one file are planned one after the other, each on the body the last one left.
+ */
+#ifndef HASP_EDIT_INTERNAL_H
+#define HASP_EDIT_INTERNAL_H
+
+#include "edit/edit.h"
+#include "file/document.h"
+
+struct edit_file;
+struct edit_step;
+
+/* The content of a file at one point of the call. */
+struct edit_body {
+	bool exists;
+	const struct span *pieces;  /* borrowed */
+	size_t count;
+	size_t size;                /* bytes in all pieces */
+	bool hashed;                /* sha256 is filled */
+	struct sha256 sha256;
+	struct edit_file *origin;   /* the file on disk it came from; NULL: made by this call */
+	struct edit_step *made_by;  /* the step whose content it is; NULL: as on disk */
+	bool verified;              /* the caller named the state it comes from, or made it */
+};
+
+struct edit_file {
+	struct snapshot disk;       /* owned */
+	struct edit_body body;      /* as the changes planned so far leave it */
+	bool unknown;               /* it could not be read again after a failed commit */
+	bool moved_away;            /* its content is the origin of another file's body */
+	size_t operation;           /* index in the transaction; SIZE_MAX: none */
+};
+
+/* One change and everything that was computed for it. */
+struct edit_step {
+	const struct change *change;    /* borrowed */
+	struct change_result *result;   /* borrowed */
+	struct edit_file *file;         /* what `path` names; NULL: it could not be read */
+	struct edit_file *target;       /* MOVE: what `new_path` names */
+	struct edit_body before, after; /* of `file` (after a MOVE: of `target`) */
+	struct buf input;               /* before's bytes in one run, when they were in pieces */
+	bool has_doc;
+	struct document doc;            /* of before; only when has_doc */
+	bool opaque;                    /* the content before is not text; doc is that of nothing */
+	bool has_plan;
+	struct patch_plan plan;         /* PATCH */
+	struct script script;           /* UPDATE */
+	const struct script *edits;     /* plan.script or script; NULL: `text` is all of it */
+	struct buf text_owned;          /* new text that had to be made */
+	struct span text;               /* WRITE: the whole new text, without byte-order mark */
+	struct pieces pieces;           /* the new bytes */
+	char written_as[32];            /* their encoding, when it is not that of doc */
+};
+
+struct edit_call {
+	const struct workspace *ws;
+	const struct edit_options *options;
+	struct edit_step *steps;        /* owned */
+	size_t step_count;
+	struct edit_file *files;        /* owned; never moves */
+	size_t file_count;
+};
+
+/* file.c */
+
+/* The file that `path` names, read when the call meets it first. */
+struct edit_file *edit_file_get(struct edit_call *call, const char *path, struct err *err);
+/* Its path below the root, for diffs; borrowed. */
+const char *edit_file_relative(const struct edit_call *call, const struct edit_file *file);
+struct edit_body edit_body_on_disk(struct edit_file *file);
+const struct sha256 *edit_body_sha256(struct edit_body *body);
+/* All its bytes in one run; flattened into `owned` when they are in pieces. False: no memory. */
+bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span *ret);
+
+/* plan.c */
+
+/* Plans one change and updates the bodies of its files.  On failure nothing but
+ * step->result (reports of a failed diff) and step->file is touched. */
+bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *err);
+/* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
+ * text is taken for nothing, and step->opaque set. */
+bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
+/* Whole new text as the step's body, with the line endings and encoding the file had. */
+bool edit_plan_text(struct edit_step *step, struct span text, struct err *err);
+/* The document as `edits` leaves it as the step's body. */
+bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
+                      struct err *err);
+/* Appends `text` with CRLF for each LF that has none. */
+bool edit_to_crlf(struct buf *out, struct span text);
+
+/* update.c */
+bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err);
+
+/* form.c */
+
+/* Whole new text as step->pieces, in the encoding that the change or the file has. */
+bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
+void edit_form_of_document(const struct document *doc, struct text_form *ret);
+/* Of the body that the step made. */
+void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
+
+/* result.c */
+
+/* The state before the step, counts, notes and (if wanted) the diff. */
+void edit_result_planned(struct edit_call *call, struct edit_step *step);
+/* Fills state and content from the body of `file`: planned, or just committed. */
+void edit_result_state(struct edit_call *call, struct edit_step *step, struct edit_file *file);
+
+#endif

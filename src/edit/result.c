@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the caller gets to see of a change: states, content, diff, notes. */
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "diff/diff.h"
+#include "diff/unified.h"
+#include "edit/internal.h"
+
+enum { DIFF_CONTEXT = 3 };
+
+/* Two whole texts larger than this are not compared: nobody reads such a diff. */
+static const size_t diff_bytes_max = (size_t)64 << 20;
+
+void change_result_release(struct change_result *result)
+{
+	file_state_release(&result->before);
+	file_state_release(&result->state);
+	buf_release(&result->content);
+	buf_release(&result->diff);
+	free(result->hunks);
+	result->hunks = NULL;
+	result->hunk_count = 0;
+	patch_failure_release(&result->failure);
+}
+
+static void set_state(struct file_state *state, const struct edit_file *file,
+                      struct edit_body *body)
+{
+	file_state_release(state);
+	*state = (struct file_state){
+		.path = mem_strdup(file->disk.place.path),
+		.exists = body->exists,
+		.sha256 = body->exists ? *edit_body_sha256(body) : sha256_of(span_of("", 0)),
+		.size = body->size,
+	};
+}
+
+/* What a person may want to know about how the file was reached; one note is enough. */
+static void set_note(struct edit_step *step)
+{
+	struct change_result *result = step->result;
+	const struct snapshot *disk = &step->file->disk;
+
+	if (result->note[0])
+		return;
+	if (step->opaque)
+		snprintf(result->note, sizeof(result->note),
+		         "The content before was not text, so no diff of it is shown.");
+	else if (disk->place.through_link)
+		snprintf(result->note, sizeof(result->note),
+		         "The path goes through a symbolic link; the file it leads to was changed.");
+	else if (disk->exists && disk->stat.st_nlink > 1 && step->change->kind != CHANGE_MOVE)
+		snprintf(result->note, sizeof(result->note),
+		         "The file had %lu names (hard links); the others keep the old content.",
+		         (unsigned long)disk->stat.st_nlink);
+}
+
+/* The script from the document before to the new whole text; `new_lines` must outlive it. */
+static void whole_script(const struct edit_step *step, struct lines *new_lines,
+                         struct script *ret)
+{
+	if (!step->after.exists) {
+		if (step->doc.lines.count)
+			script_add(ret, (struct edit){ .remove = step->doc.lines.count });
+		return;
+	}
+	lines_index(new_lines, step->text);
+	diff_lines(&step->doc.lines, new_lines, ret);
+}
+
+static void print_diff(const struct edit_call *call, struct edit_step *step,
+                       const struct script *script)
+{
+	struct change_result *result = step->result;
+	const char *relative = edit_file_relative(call, step->file);
+	_cleanup_free_ char *old_name = mem_printf("a/%s", relative);
+	_cleanup_free_ char *new_name = mem_printf("b/%s", relative);
+	struct unified_options options = {
+		.old_name = step->before.exists ? old_name : "/dev/null",
+		.new_name = step->after.exists ? new_name : "/dev/null",
+		.context = DIFF_CONTEXT,
+	};
+
+	result->diff.max = LIMIT_RESULT_BYTES;
+	if (!unified_print(&result->diff, &step->doc.lines, script, &options))
+		buf_release(&result->diff);
+}
+
+static bool plain_name(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == '"' || *name == '\\')
+			return false;
+	return true;
+}
+
+/* A move changes no line; git's header says what it does. */
+static void print_move(const struct edit_call *call, struct edit_step *step)
+{
+	const char *from = edit_file_relative(call, step->file);
+	const char *to = edit_file_relative(call, step->target);
+
+	step->result->diff.max = LIMIT_RESULT_BYTES;
+	if (plain_name(from) && plain_name(to))
+		buf_printf(&step->result->diff,
+		           "diff --git a/%s b/%s\nsimilarity index 100%%\nrename from %s\n"
+		           "rename to %s\n", from, to, from, to);
+}
+
+static void describe_change(const struct edit_call *call, struct edit_step *step)
+{
+	_cleanup_lines_ struct lines new_lines = { 0 };
+	_cleanup_script_ struct script whole = { 0 };
+	const struct script *script = step->edits ? step->edits : &whole;
+	struct err ignored = ERR_INIT;
+
+	/* A file that is deleted or overwritten may be anything; then there is no diff. */
+	if (step->change->kind == CHANGE_DELETE)
+		edit_step_document(step, /* opaque_is_fine= */ true, &ignored);
+	if (!step->has_doc || step->opaque)
+		return;
+	if (!step->edits && step->doc.lines.text.len + step->text.len > diff_bytes_max) {
+		snprintf(step->result->note, sizeof(step->result->note),
+		         "The contents are too large to be compared, so no diff is shown.");
+		return;
+	}
+	if (!step->edits)
+		whole_script(step, &new_lines, &whole);
+	script_stat(script, &step->result->lines_added, &step->result->lines_removed);
+	if (call->options->want_diff)
+		print_diff(call, step, script);
+}
+
+void edit_result_planned(struct edit_call *call, struct edit_step *step)
+{
+	struct change_result *result = step->result;
+
+	set_state(&result->before, step->file, &step->before);
+	result->created = !step->before.exists && step->after.exists;
+	if (step->target && call->options->want_diff)
+		print_move(call, step);
+	else if (!step->target)
+		describe_change(call, step);
+	if (step->before.exists && step->has_doc && !step->opaque)
+		edit_form_of_document(&step->doc, &result->before_form);
+	set_note(step);
+}
+
+/* The text of a body, as a reader would be shown it, and its form. */
+static bool body_text(struct edit_body *body, struct buf *out, struct text_form *form)
+{
+	const struct edit_step *step = body->made_by;
+	struct err ignored = ERR_INIT;
+	struct document doc;
+	bool ok;
+
+	if (!body->exists)
+		return true;
+	if (step && step->edits)
+		return script_apply(&step->doc.lines, step->edits, out);
+	if (step)
+		return !step->change->bytes && buf_span(out, step->text);
+	if (!document_open(body->pieces[0], NULL, &doc, &ignored))
+		return false;
+	edit_form_of_document(&doc, form);
+	ok = buf_span(out, doc.lines.text);
+	document_release(&doc);
+	return ok;
+}
+
+void edit_result_state(struct edit_call *call, struct edit_step *step, struct edit_file *file)
+{
+	struct change_result *result = step->result;
+
+	set_state(&result->state, file, &file->body);
+	result->state_known = true;
+	result->form = (struct text_form){ 0 };
+	if (file->body.exists && file->body.made_by)
+		edit_form_of_step(file->body.made_by, &result->form);
+	buf_clear(&result->content);
+	result->content.max = LIMIT_RESULT_BYTES;
+	result->content_is_text = call->options->want_content &&
+	                          body_text(&file->body, &result->content, &result->form);
+	if (!result->content_is_text)
+		buf_release(&result->content);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes to lines of UTF-8, with the place of every line in the bytes. */
+#include "file/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "file/encoding.h"
+#include "file/media.h"
+
+#define REPLACEMENT SPAN("\xEF\xBF\xBD") /* U+FFFD */
+
+void document_release(struct document *doc)
+{
+	lines_release(&doc->lines);
+	buf_release(&doc->decoded);
+	free(doc->raw_starts);
+	*doc = (struct document){ 0 };
+}
+
+const char *document_line_endings(const struct document *doc)
+{
+	if (doc->crlf_lines && doc->lf_lines)
+		return "mixed";
+	return doc->crlf_lines ? "crlf" : doc->lf_lines ? "lf" : "none";
+}
+
+static void count_endings(struct document *doc)
+{
+	for (size_t i = 0; i < doc->lines.count; i++) {
+		size_t len = line_ending(lines_at(&doc->lines, i)).len;
+
+		doc->lf_lines += len == 1;
+		doc->crlf_lines += len == 2;
+	}
+	doc->final_newline = doc->lf_lines + doc->crlf_lines == doc->lines.count;
+}
+
+/* ---- one line ----------------------------------------------------------- */
+
+/* Turns one line at a time into UTF-8. */
+struct decoder {
+	struct document *doc;
+	struct transcoder transcoder;
+	struct buf back;  /* a line encoded again, to compare */
+	bool ascii;       /* ASCII characters are the same bytes, whatever is around them */
+	size_t most_lost; /* more invalid places than this are not damage but another encoding */
+};
+
+static bool decode_utf8(struct decoder *decoder, struct span raw)
+{
+	struct document *doc = decoder->doc;
+
+	while (raw.len) {
+		struct span rest = raw;
+		struct utf8_char c = { 0 };
+
+		while (!c.bad && utf8_next(&rest, &c))
+			;
+		/* The bad byte, if there is one, is just before what remains. */
+		buf_span(&doc->decoded, span_head(raw, raw.len - rest.len - (c.bad ? 1 : 0)));
+		if (c.bad) {
+			buf_span(&doc->decoded, REPLACEMENT);
+			doc->replaced++;
+		}
+		raw = rest;
+	}
+	return !doc->decoded.overflowed;
+}
+
+/* UTF-16 and UTF-32: what is invalid is shown as U+FFFD. */
+static bool decode_unicode(struct decoder *decoder, struct span raw)
+{
+	struct document *doc = decoder->doc;
+	size_t bad;
+
+	while (raw.len) {
+		enum transcode_result result =
+			transcode(decoder->transcoder.decode, raw, &doc->decoded, &bad);
+
+		if (result == TRANSCODE_OK)
+			return true;
+		if (result == TRANSCODE_OVERFLOW || doc->replaced++ >= decoder->most_lost)
+			return false;
+		buf_span(&doc->decoded, REPLACEMENT);
+		raw = span_skip(raw, bad + decoder->transcoder.unit);
+	}
+	return !doc->decoded.overflowed;
+}
+
+/* Bytes that mean themselves in every encoding that has ASCII: no shifts, no escapes. */
+static bool is_plain(struct span raw)
+{
+	size_t special = 0;
+
+	for (size_t i = 0; i < raw.len; i++) {
+		unsigned char c = (unsigned char)raw.data[i];
+
+		special += c >= 0x80 || c == 0x0E || c == 0x0F || c == 0x1B;
+	}
+	return special == 0;
+}
+
+/* Most lines of most files are plain, and iconv costs far more than a copy: find out once
+ * whether the encoding leaves them alone. */
+static bool keeps_ascii(const struct transcoder *transcoder)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1024);
+	char all[128];
+	struct span plain = span_of(all, 0);
+	size_t bad;
+
+	for (int c = 1; c < 128; c++)
+		if (c != 0x0E && c != 0x0F && c != 0x1B)
+			all[plain.len++] = (char)c;
+	return transcode(transcoder->decode, plain, &out, &bad) == TRANSCODE_OK &&
+	       span_eq(buf_view(&out), plain);
+}
+
+/* Legacy encodings: the line has to survive both ways.  That also refuses lines that begin
+ * in a shift state which a line before them left behind. */
+static bool decode_legacy(struct decoder *decoder, struct span raw)
+{
+	struct buf *decoded = &decoder->doc->decoded;
+	size_t start = decoded->len;
+	struct span line;
+	const char *feed;
+	size_t bad;
+
+	if (decoder->ascii && is_plain(raw))
+		return buf_span(decoded, raw);
+	if (transcode(decoder->transcoder.decode, raw, decoded, &bad) != TRANSCODE_OK)
+		return false;
+	line = span_of(decoded->data + start, decoded->len - start);
+	feed = memchr(line.data, '\n', line.len);
+	if (feed ? feed + 1 != line.data + line.len : span_ends(raw, SPAN("\n")))
+		return false;
+	buf_clear(&decoder->back);
+	return line.len && transcode(decoder->transcoder.encode, line, &decoder->back, &bad) ==
+	       TRANSCODE_OK && span_eq(buf_view(&decoder->back), raw);
+}
+
+/* ---- all lines ---------------------------------------------------------- */
+
+typedef bool decode_line_fn(struct decoder *decoder, struct span raw);
+
+static decode_line_fn *const decode_line[] = {
+	[ENCODING_LOSSY] = decode_utf8,
+	[ENCODING_UNICODE] = decode_unicode,
+	[ENCODING_LEGACY] = decode_legacy,
+};
+
+/* Decodes everything after the mark and notes where each line begins. *ret_line is the
+ * 1-based line that does not decode. */
+static bool decode_lines(struct decoder *decoder, enum encoding_kind kind, size_t *ret_line)
+{
+	struct document *doc = decoder->doc;
+	bool big_endian = encoding_big_endian(doc->encoding);
+	size_t at = doc->bom_bytes;
+	size_t count = 0;
+	size_t cap = doc->raw.len / 40 + 2;
+
+	doc->raw_starts = mem_grow(NULL, &cap, cap, sizeof(*doc->raw_starts));
+	doc->raw_starts[0] = at;
+	while (at < doc->raw.len) {
+		struct span rest = span_skip(doc->raw, at);
+		size_t len = encoding_line_len(rest, decoder->transcoder.unit, big_endian);
+
+		*ret_line = count + 1;
+		if (!decode_line[kind](decoder, span_head(rest, len)))
+			return false;
+		at += len;
+		count++;
+		doc->raw_starts = mem_grow(doc->raw_starts, &cap, count + 1,
+		                           sizeof(*doc->raw_starts));
+		doc->raw_starts[count] = at;
+	}
+	lines_index(&doc->lines, buf_view(&doc->decoded));
+	return doc->lines.count == count;
+}
+
+/* Fills *doc from bytes in the named encoding; leaves it empty when they are not. */
+static bool decode_as(struct span raw, const struct encoding_guess *guess, const char *name,
+                      struct document *doc, size_t *ret_line)
+{
+	struct decoder decoder = {
+		.doc = doc,
+		.transcoder = TRANSCODER_INIT,
+		.back = BUF_INIT(LIMIT_RESULT_BYTES),
+	};
+	bool decoded;
+
+	*doc = (struct document){ .raw = raw, .bom_bytes = guess->bom_bytes,
+		                  .decoded = BUF_INIT(LIMIT_RESULT_BYTES) };
+	snprintf(doc->encoding, sizeof(doc->encoding), "%s", name);
+	*ret_line = 1;
+	if (guess->kind != ENCODING_LOSSY && !transcoder_open(name, &decoder.transcoder))
+		return false;
+	decoder.ascii = guess->kind == ENCODING_LEGACY && keeps_ascii(&decoder.transcoder);
+	decoder.most_lost = raw.len / decoder.transcoder.unit / 10 + 4;
+	decoded = decode_lines(&decoder, guess->kind, ret_line);
+	transcoder_close(&decoder.transcoder);
+	buf_release(&decoder.back);
+	if (!decoded)
+		document_release(doc);
+	return decoded;
+}
+
+static void open_utf8(struct span raw, const struct encoding_guess *guess, struct document *doc)
+{
+	*doc = (struct document){ .raw = raw, .bom_bytes = guess->bom_bytes };
+	snprintf(doc->encoding, sizeof(doc->encoding), "UTF-8");
+	lines_index(&doc->lines, span_skip(raw, guess->bom_bytes));
+}
+
+bool document_decode_utf8(struct span raw, struct document *ret)
+{
+	struct encoding_guess guess;
+
+	if (!encoding_sniff_utf8(raw, &guess))
+		return false;
+	open_utf8(raw, &guess, ret);
+	count_endings(ret);
+	return true;
+}
+
+/* ---- refusals ----------------------------------------------------------- */
+
+static bool refuse_binary(struct span raw, struct err *err)
+{
+	_cleanup_buf_ struct buf what = BUF_INIT(512);
+	struct media media;
+
+	media_identify(raw, NULL, &media);
+	media_describe(&media, raw.len, &what);
+	return err_set(err, ERR_NOT_TEXT, "The file is %s, not text. %s", what.data,
+	               media.advice);
+}
+
+static bool refuse_encoding(const char *asked, const struct encoding_guess *guess, size_t line,
+                            struct err *err)
+{
+	if (asked)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The file is not text in the encoding %s: line %zu does not "
+		               "decode, or does not encode to the same bytes again.",
+		               guess->names[0], line);
+	return err_set(err, ERR_NOT_TEXT,
+	               "The file looks like text in the encoding %s, but line %zu does not decode "
+	               "and encode to the same bytes, so it cannot be shown and edited safely. "
+	               "Convert it to UTF-8 with a shell command, or name another encoding.",
+	               guess->names[0], line);
+}
+
+bool document_decode(struct span raw, const char *encoding, struct document *ret,
+                     bool *ret_binary, struct err *err)
+{
+	struct encoding_guess guess;
+	struct document doc;
+	size_t line = 1;
+	size_t first_line = 1;
+	bool decoded = false;
+
+	*ret_binary = false;
+	if (!encoding)
+		encoding_sniff(raw, &guess);
+	else if (!encoding_named(raw, encoding, &guess, err))
+		return false;
+	if (guess.kind == ENCODING_BINARY) {
+		*ret_binary = true;
+		return err_set(err, ERR_NOT_TEXT, "The file is not text.");
+	}
+	if (guess.kind == ENCODING_UTF8) {
+		open_utf8(raw, &guess, &doc);
+		decoded = true;
+	}
+	for (size_t i = 0; i < guess.name_count && !decoded; i++) {
+		decoded = decode_as(raw, &guess, guess.names[i], &doc, &line);
+		if (i == 0)
+			first_line = line;
+	}
+	/* Where even uchardet has no idea, it is rather no text at all. */
+	*ret_binary = !decoded && !encoding && strcmp(guess.names[0], "windows-1252") == 0;
+	if (!decoded)
+		return refuse_encoding(encoding, &guess, first_line, err);
+	count_endings(&doc);
+	*ret = doc;
+	return true;
+}
+
+bool document_open(struct span raw, const char *encoding, struct document *ret, struct err *err)
+{
+	bool binary;
+
+	if (document_decode(raw, encoding, ret, &binary, err))
+		return true;
+	return binary ? refuse_binary(raw, err) : false;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and reading the names of temporaries. */
+#include "file/litter.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+static const char head[] = ".hasp-";
+static const char digits[] = "0123456789abcdef";
+
+/* Offsets in the name: ".hasp-K-" L "-" O "-" N "-" R. */
+enum {
+	KIND_AT = 6,
+	KEYS_AT = 8,
+	KEY_HEX = 2 * LITTER_KEY_SIZE,
+	KEY_STEP = KEY_HEX + 1,
+	RANDOM_AT = KEYS_AT + 3 * KEY_STEP,
+	NAME_LEN = RANDOM_AT + 8,
+	LEAF_MAX = LITTER_NAME_SIZE - 1 - NAME_LEN - 1,
+};
+
+void litter_init(struct litter *litter, enum litter_kind kind, const char *leaf,
+                 const struct sha256 *old_sum, const struct sha256 *new_sum)
+{
+	struct sha256 leaf_sum = sha256_of(span_str(leaf));
+
+	*litter = (struct litter){ .kind = kind };
+	if (kind == LITTER_DELETE && strlen(leaf) <= LEAF_MAX)
+		litter->whole_leaf = leaf;
+	memcpy(litter->leaf, leaf_sum.bytes, LITTER_KEY_SIZE);
+	if (old_sum)
+		memcpy(litter->old_sum, old_sum->bytes, LITTER_KEY_SIZE);
+	if (new_sum)
+		memcpy(litter->new_sum, new_sum->bytes, LITTER_KEY_SIZE);
+}
+
+static void put_key(char *at, const unsigned char key[static LITTER_KEY_SIZE])
+{
+	for (int i = 0; i < LITTER_KEY_SIZE; i++) {
+		at[2 * i] = digits[key[i] >> 4];
+		at[2 * i + 1] = digits[key[i] & 15];
+	}
+}
+
+/* Not secret, only different: a stranger who guesses it makes us ask again, and a forked child,
+ * which has the same in store, takes the next. */
+static uint32_t random_part(void)
+{
+	static _Thread_local uint32_t store[64];
+	static _Thread_local unsigned left;
+	struct timespec now;
+
+	if (!left && getrandom(store, sizeof(store), GRND_NONBLOCK) == (ssize_t)sizeof(store))
+		left = ARRAY_LEN(store);
+	if (left)
+		return store[--left];
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec << 20;
+}
+
+void litter_format(const struct litter *litter, char name[static LITTER_NAME_SIZE])
+{
+	const unsigned char *keys[] = { litter->leaf, litter->old_sum, litter->new_sum };
+
+	memcpy(name, head, sizeof(head));
+	name[KIND_AT] = (char)litter->kind;
+	name[KIND_AT + 1] = '-';
+	for (int i = 0; i < 3; i++) {
+		put_key(name + KEYS_AT + i * KEY_STEP, keys[i]);
+		name[KEYS_AT + i * KEY_STEP + KEY_HEX] = '-';
+	}
+	snprintf(name + RANDOM_AT, 9, "%08x", random_part());
+	if (litter->whole_leaf)
+		snprintf(name + NAME_LEN, LITTER_NAME_SIZE - NAME_LEN, "-%s", litter->whole_leaf);
+}
+
+static int digit(char c)
+{
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+static bool get_key(const char *at, unsigned char key[static LITTER_KEY_SIZE])
+{
+	for (int i = 0; i < LITTER_KEY_SIZE; i++) {
+		int high = digit(at[2 * i]);
+		int low = digit(at[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		key[i] = (unsigned char)(high << 4 | low);
+	}
+	return at[KEY_HEX] == '-';
+}
+
+bool litter_parse(const char *name, struct litter *ret)
+{
+	struct litter litter = { .kind = LITTER_PART };
+
+	if (strncmp(name, head, sizeof(head) - 1) != 0 || strlen(name) < NAME_LEN ||
+	    !strchr("pxdt", name[KIND_AT]) || name[KIND_AT + 1] != '-')
+		return false;
+	litter.kind = (enum litter_kind)name[KIND_AT];
+	if (name[NAME_LEN] == '-' && litter.kind == LITTER_DELETE)
+		litter.whole_leaf = name + NAME_LEN + 1;
+	else if (name[NAME_LEN])
+		return false;
+	if (!get_key(name + KEYS_AT, litter.leaf) ||
+	    !get_key(name + KEYS_AT + KEY_STEP, litter.old_sum) ||
+	    !get_key(name + KEYS_AT + 2 * KEY_STEP, litter.new_sum))
+		return false;
+	if (litter.whole_leaf && !litter_is_for(&litter, litter.whole_leaf))
+		return false;
+	*ret = litter;
+	return true;
+}
+
+bool litter_is_for(const struct litter *litter, const char *leaf)
+{
+	struct sha256 sum = sha256_of(span_str(leaf));
+
+	return memcmp(sum.bytes, litter->leaf, LITTER_KEY_SIZE) == 0;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding litter whose writer is dead, and removing it or putting it back. */
+#include "file/recover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "file/beneath.h"
+#include "file/folder_cache.h"
+#include "file/litter.h"
+#include "file/swap.h"
+
+/* A stranger can fill a folder with what looks like litter: what one recovery does is
+ * bounded, the next one goes on. */
+enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64 };
+
+struct recovery {
+	struct folder_cache *clean; /* knows our own; or NULL */
+	size_t removed;
+	size_t looked_at;  /* litter */
+	size_t bytes_left; /* that may still be hashed */
+};
+
+/* Calls `visit` for each name in the folder until it returns false. */
+static bool each_name(int folder, bool (*visit)(int folder, const char *name, void *data),
+                      void *data)
+{
+	_Alignas(struct dirent64) char block[ENTRY_BLOCK];
+
+	if (lseek(folder, 0, SEEK_SET) < 0)
+		return false;
+	for (;;) {
+		long n = syscall(SYS_getdents64, folder, block, sizeof(block));
+
+		if (n <= 0)
+			return n == 0;
+		for (long at = 0; at < n;) {
+			const struct dirent64 *entry = (const void *)(block + at);
+
+			if (!visit(folder, entry->d_name, data))
+				return true;
+			at += entry->d_reclen;
+		}
+	}
+}
+
+/* The first bytes of the content's hash; false when it cannot be had. */
+static bool content_key(struct recovery *recovery, int fd,
+                        unsigned char key[static LITTER_KEY_SIZE])
+{
+	_cleanup_free_ char *block = mem_piece();
+	struct sha256_stream stream;
+	struct sha256 sum;
+	ssize_t n;
+
+	sha256_init(&stream);
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return false;
+	while ((n = fd_read_full(fd, block, MEM_PIECE_BYTES)) > 0) {
+		if ((size_t)n > recovery->bytes_left)
+			return false;
+		recovery->bytes_left -= (size_t)n;
+		sha256_update(&stream, span_of(block, (size_t)n));
+	}
+	sum = sha256_final(&stream);
+	memcpy(key, sum.bytes, LITTER_KEY_SIZE);
+	return n == 0;
+}
+
+/* Opens a regular file for reading; *ret gets its stat, whatever it is. -1 when it is not
+ * one, or cannot be opened: a living writer's lease refuses it (adopt.h). */
+static int open_regular(int folder, const char *name, struct stat *ret)
+{
+	int fd;
+
+	if (fstatat(folder, name, ret, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(ret->st_mode))
+		return -1;
+	fd = beneath_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool is_regular(int folder, const char *name)
+{
+	struct stat stat;
+
+	return name && fstatat(folder, name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(stat.st_mode);
+}
+
+struct target {
+	const struct litter *litter;
+	char *leaf; /* owned; NULL while not found */
+};
+
+static bool is_target(int folder, const char *name, void *data)
+{
+	struct target *target = data;
+
+	(void)folder;
+	if (!litter_is_for(target->litter, name))
+		return true;
+	target->leaf = mem_strdup(name);
+	return false;
+}
+
+static int open_readable(int folder)
+{
+	return openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Somebody else's file, exchanged out by a writer that died: it gets its name back if the
+ * writer's new file (unchanged since) still has it. Otherwise something newer has the name. */
+static bool exchange_back(struct recovery *recovery, int folder, const char *name,
+                          const char *leaf, int leaf_fd, const struct stat *leaf_stat,
+                          const struct litter *litter)
+{
+	unsigned char key[LITTER_KEY_SIZE];
+
+	if (leaf_fd < 0)
+		return true;
+	if (!content_key(recovery, leaf_fd, key))
+		return false;
+	if (memcmp(key, litter->new_sum, sizeof(key)) != 0)
+		return true;
+	return swap_put_back(folder, name, leaf, leaf_stat, NULL, NULL);
+}
+
+/* Litter of kind x; `fd` is -1 when it is not a regular file. Returns whether `name` may be
+ * removed now. */
+static bool settle_swap(struct recovery *recovery, int folder, const char *name, int fd,
+                        const struct litter *litter)
+{
+	struct target target = { .litter = litter };
+	_cleanup_fd_ int again = open_readable(folder); /* `folder` is being read by our caller */
+	unsigned char key[LITTER_KEY_SIZE];
+	_cleanup_fd_ int leaf_fd = -1;
+	struct stat leaf_stat;
+	bool ok = true;
+
+	if (again < 0 || !each_name(again, is_target, &target))
+		return false;
+	if (target.leaf)
+		leaf_fd = open_regular(folder, target.leaf, &leaf_stat);
+	/* Locked, or not to be opened: its writer lives, or another process is settling this. */
+	if (leaf_fd >= 0 ? flock(leaf_fd, LOCK_EX | LOCK_NB) < 0 : is_regular(folder, target.leaf))
+		ok = false;
+	else if (fd >= 0 && !content_key(recovery, fd, key))
+		ok = false;
+	else if (fd < 0 || (memcmp(key, litter->new_sum, sizeof(key)) != 0 &&
+	                    memcmp(key, litter->old_sum, sizeof(key)) != 0))
+		ok = exchange_back(recovery, folder, name, target.leaf, leaf_fd, &leaf_stat,
+		                   litter);
+	free(target.leaf);
+	return ok;
+}
+
+/* Litter of kind d. A file that is not the one that was to be removed gets its name back
+ * (and then `name` is gone), or was superseded by what has the name now. */
+static bool settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
+                          const struct litter *litter)
+{
+	unsigned char key[LITTER_KEY_SIZE];
+
+	if (fd >= 0 && !content_key(recovery, fd, key))
+		return false;
+	if (fd >= 0 && memcmp(key, litter->old_sum, sizeof(key)) == 0)
+		return true;
+	if (!litter->whole_leaf)
+		return false;
+	return !swap_move_back(folder, name, litter->whole_leaf, false) && errno == EEXIST;
+}
+
+static bool settle(struct recovery *recovery, int folder, const char *name, int fd,
+                   const struct litter *litter)
+{
+	switch (litter->kind) {
+	case LITTER_PART:
+		return true;
+	case LITTER_SWAP:
+		return settle_swap(recovery, folder, name, fd, litter);
+	case LITTER_DELETE:
+		return settle_delete(recovery, folder, name, fd, litter);
+	case LITTER_STAGED:
+		break;
+	}
+	return false;
+}
+
+/* Takes the lock that keeps others from settling the same litter, and sees that the name still
+ * is this file: somebody may just have settled it. */
+static bool claim(int folder, const char *name, int fd, const struct stat *stat)
+{
+	struct stat now;
+
+	if (fd < 0)
+		return !S_ISREG(stat->st_mode);
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	       fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && stat_same_file(stat, &now);
+}
+
+/* Whether recovery has to look at it: litter, and not of a commit that is under way here. */
+static bool is_abandoned(struct folder_cache *clean, const char *name, struct litter *ret)
+{
+	return litter_parse(name, ret) && ret->kind != LITTER_STAGED &&
+	       !(clean && folder_cache_owns(clean, name));
+}
+
+static bool recover_one(int folder, const char *name, void *data)
+{
+	struct stat stat = { .st_mode = S_IFREG };
+	_cleanup_fd_ int fd = -1;
+	struct recovery *recovery = data;
+	struct litter litter;
+
+	if (!is_abandoned(recovery->clean, name, &litter))
+		return true;
+	fd = open_regular(folder, name, &stat);
+	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &litter) &&
+	    unlinkat(folder, name, 0) == 0)
+		recovery->removed++;
+	return ++recovery->looked_at < SETTLE_MAX;
+}
+
+struct search {
+	struct folder_cache *clean;
+	size_t names;
+	bool found;
+};
+
+static bool is_litter(int folder, const char *name, void *data)
+{
+	struct search *search = data;
+	struct litter litter;
+
+	(void)folder;
+	search->names++;
+	search->found = is_abandoned(search->clean, name, &litter);
+	return !search->found;
+}
+
+/* Reading the folder is all, nearly always. Settling takes the lock of those who
+ * exchange names (stage.h); whoever has it is at work, and the next one settles. */
+static bool recover_readable(int folder, struct search *search, size_t *removed)
+{
+	struct recovery recovery = { search->clean, .bytes_left = LIMIT_FILE_BYTES };
+	bool ok;
+
+	*removed = 0;
+	if (!each_name(folder, is_litter, search))
+		return false;
+	if (!search->found || (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
+		return true;
+	ok = each_name(folder, recover_one, &recovery);
+	flock(folder, LOCK_UN);
+	*removed = recovery.removed;
+	return ok;
+}
+
+bool recover_folder(int folder, size_t *ret_removed, struct err *err)
+{
+	_cleanup_fd_ int readable = open_readable(folder);
+	struct search search = { .names = 0 };
+	size_t removed;
+
+	if (readable < 0 || !recover_readable(readable, &search, &removed))
+		return err_set_errno(err, errno, "Cannot read a folder");
+	if (ret_removed)
+		*ret_removed = removed;
+	return true;
+}
+
+int recover_open(const struct place *place)
+{
+	int readable = open_readable(place->folder);
+	struct search search = { place->clean, .names = 0 };
+	struct stat stat;
+	size_t removed;
+	bool known;
+
+	if (readable < 0)
+		return -1;
+	known = place->clean && fstat(readable, &stat) == 0;
+	if (known && folder_cache_knows(place->clean, &stat))
+		return readable;
+	if (recover_readable(readable, &search, &removed) && known && !search.found)
+		folder_cache_note_read(place->clean, &stat, search.names);
+	return readable;
+}
+
+void recover_note(const struct place *place, int readable)
+{
+	struct stat stat;
+
+	if (place->clean && readable >= 0 && fstat(readable, &stat) == 0)
+		folder_cache_note_change(place->clean, &stat);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file/swap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+/* Each round needs a rename by somebody else within microseconds. */
+enum { PUT_BACK_MAX = 10000 };
+
+bool swap_rename(int folder, const char *from, const char *to, unsigned flags)
+{
+	long result;
+
+	do
+		result = flags ? syscall(SYS_renameat2, folder, from, folder, to, flags) :
+		                 renameat(folder, from, folder, to);
+	while (result < 0 && errno == EINTR);
+	return result == 0;
+}
+
+bool swap_unsupported(int sys_errno)
+{
+	return sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
+}
+
+/* Holds the file under `name`, so that its number is not given to another meanwhile. */
+static int pin(int folder, const char *name, struct stat *ret)
+{
+	int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && fstat(fd, ret) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Whether `leaf` is something else, or nothing, since we put `put` there. */
+static bool superseded(int folder, const char *leaf, const struct stat *put)
+{
+	struct stat now;
+
+	if (fstatat(folder, leaf, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return !stat_same_file(&now, put);
+}
+
+/* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out
+ * what is there now. If that is `put`, nobody came between, and the newest of the
+ * strangers' files has the name. If not, somebody replaced it in between, and we have just put an
+ * older file over theirs: it is given back in the next round. */
+bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
+                   void (*before)(void *data), void *data)
+{
+	struct stat put = *ours, held, out;
+	_cleanup_fd_ int put_pin = -1;
+
+	for (int i = 0; i < PUT_BACK_MAX; i++) {
+		int held_pin = pin(folder, name, &held);
+
+		if (held_pin < 0)
+			return errno == ENOENT; /* gone: somebody recovered it */
+		/* Their next file, or none: no need to take it away, not even for a moment.
+		 * Later on an older one has the name because of us: then no time is lost. */
+		if (i == 0 && superseded(folder, leaf, &put)) {
+			close(held_pin);
+			return true;
+		}
+		if (before)
+			before(data);
+		if (!swap_rename(folder, name, leaf, RENAME_EXCHANGE)) {
+			close(held_pin);
+			/* The name was removed by somebody who saw what we had put there: so
+			 * they would have removed what was there without us. */
+			return errno == ENOENT;
+		}
+		if (put_pin >= 0)
+			close(put_pin);
+		put_pin = held_pin;
+		if (fstatat(folder, name, &out, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT;
+		if (stat_same_file(&out, &put))
+			return true;
+		put = held;
+	}
+	errno = EBUSY;
+	return false;
+}
+
+bool swap_move_back(int folder, const char *name, const char *leaf, bool plain)
+{
+	if (!plain) {
+		if (swap_rename(folder, name, leaf, RENAME_NOREPLACE))
+			return true;
+		if (!swap_unsupported(errno))
+			return false;
+	}
+	if (linkat(folder, name, folder, leaf, 0) == 0)
+		return unlinkat(folder, name, 0) == 0;
+	if (errno == EEXIST)
+		return false;
+	/* No hard links either: look, then rename. */
+	if (faccessat(folder, leaf, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return false;
+	}
+	return errno == ENOENT && swap_rename(folder, name, leaf, 0);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools/call.
+ *
+ * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
+ * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
+ * ended when the other calls that came with it are begun too; an edit takes its turn among
+ * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
+ * (begun.h).  The rest is done on the pool.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "mcp/offer/begun.h"
+#include "mcp/offer/internal.h"
+#include "mcp/offer/result.h"
+
+struct work {
+	struct turn turn;       /* first: the two are cast into each other */
+	struct waiting waiting;
+	struct mcp_call *call;
+	const struct offered *offered;
+	struct conversation *conversation;
+	struct opened *opened; /* reference */
+	bool pending;          /* the client has to answer first, and to come back */
+	bool missed;           /* it could not be done at once */
+	struct begun_call *begun; /* or NULL */
+	struct begun_edit edit;   /* of an edit that is begun */
+	bool here;                /* and its answer is */
+	bool starting;            /* its turn is taken on the loop's thread, which goes on */
+};
+
+/* ---- the result ------------------------------------------------------------- */
+
+/* Leaves out of an editor's result what may be large; it says so. */
+static void drop_contents(json_t *result)
+{
+	static const char *const states[] = { "latest_file_state", "planned_state" };
+
+	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+		json_t *state = json_object_get(result, states[i]);
+
+		if (state)
+			json_object_set_new(state, "content", json_null());
+	}
+	json_object_del(result, "diff");
+	if (json_object_get(result, "latest_file_state"))
+		json_object_set_new(result, "note", json_string(
+			"The content is too large to be sent; read the part that is needed."));
+}
+
+static json_t *without_contents(json_t *result)
+{
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *change;
+
+	if (json_object_get(result, "latest_file_state") || json_object_get(result, "changes")) {
+		drop_contents(result);
+		json_array_foreach(json_object_get(result, "changes"), i, change)
+			drop_contents(change);
+		return result;
+	}
+	json_decref(result);
+	err_set(&err, ERR_TOO_LARGE,
+	        "The result is larger than a message can be (%zu bytes with both its copies).",
+	        LIMIT_MESSAGE_BYTES);
+	return tool_failure(&err);
+}
+
+/* Takes the result over. */
+static void answer(struct work *work, json_t *result, struct paper *paper)
+{
+	const struct names *names = &work->offered->serve->names;
+	const char *level = opened_level(work->opened);
+
+	denied_tell(work->call, result);
+	if (!result_print(result, names, level, &paper->raw, &paper->text)) {
+		buf_release(&paper->raw);
+		buf_release(&paper->text);
+		result = without_contents(result);
+		result_print(result, names, level, &paper->raw, &paper->text);
+	}
+	json_decref(result);
+	mcp_call_result_view(work->call, buf_view(&paper->text));
+}
+
+static void answer_on_pool(struct work *work, json_t *result)
+{
+	struct paper paper = PAPER_INIT;
+
+	answer(work, result, &paper);
+	paper_clear(&paper, 0);
+}
+
+/* With memory that is warm already. */
+static void answer_on_loop(struct work *work, json_t *result)
+{
+	struct paper *paper = &work->offered->serve->paper;
+
+	answer(work, result, paper);
+	paper_clear(paper, PAPER_KEPT);
+}
+
+/* ---- the run ---------------------------------------------------------------- */
+
+/* Whether this server asks about all calls of such tools. */
+static bool is_asked_about(const struct serve *serve, const struct tool *tool)
+{
+	return serve->options.confirm == SERVE_CONFIRM_ALL ||
+	       (serve->options.confirm == SERVE_CONFIRM_COMMANDS &&
+	        tool->kind == TOOL_KIND_EXECUTE);
+}
+
+static bool confirm(void *data, const struct tool_question *question, struct err *err)
+{
+	struct work *work = data;
+
+	if (!is_asked_about(work->offered->serve, question->tool) &&
+	    !tool_wants_more(question->arguments))
+		return true;
+	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
+}
+
+static void report(void *data, size_t done, size_t total)
+{
+	struct work *work = data;
+
+	mcp_call_progress(work->call, (double)done, (double)total, NULL);
+}
+
+/* Calls that only wait hold up no others, however few processors there are. */
+static void give_way(void *data, bool begins)
+{
+	struct pool *pool = ((struct work *)data)->offered->serve->options.pool;
+
+	if (begins)
+		pool_wait_begin(pool);
+	else
+		pool_wait_end(pool);
+}
+
+static void answer_is_ready(void *data, bool here)
+{
+	begun_ready(&((struct work *)data)->edit, here);
+}
+
+static struct session session_of(struct work *work, bool at_once)
+{
+	struct session session = *conversation_session(work->conversation);
+	const struct tool *tool = work->offered->item->tool;
+
+	session.provider = work->opened->provider;
+	session.hooks = (struct call_hooks){
+		/* An edit is planned before it is asked about: not without need. */
+		.confirm = tool->kind == TOOL_KIND_EXECUTE ||
+		                   is_asked_about(work->offered->serve, tool) ? confirm : NULL,
+		.progress = report,
+		.wait = at_once ? NULL : give_way,
+		.cancel = mcp_call_cancel_flag(work->call),
+		.not_at_once = at_once ? &work->missed : NULL,
+		.ready = at_once ? answer_is_ready : NULL,
+		.data = work,
+	};
+	return session;
+}
+
+static json_t *run(struct work *work, bool at_once)
+{
+	struct session session = session_of(work, at_once);
+
+	return tool_call(&session, work->offered->item->tool->name,
+	                 mcp_call_arguments(work->call));
+}
+
+static void work_free(struct work *work)
+{
+	opened_put(work->opened);
+	free(work);
+}
+
+static void run_on_pool(struct mcp_call *call, void *data)
+{
+	struct work *work = data;
+	struct turns *turns = work->offered->serve->turns;
+	struct session session = session_of(work, /* at_once= */ false);
+	json_t *result;
+
+	conversation_tell(work->conversation, call);
+	result = work->begun ? tool_call_end(&session, mem_steal(&work->begun)) :
+	                       run(work, /* at_once= */ false);
+	/* Those behind may begin before the answer is on its way: the file is as it will be. */
+	turns_done(turns, &work->turn);
+	if (work->pending) {
+		json_decref(result);
+		mcp_call_pending(call);
+	} else {
+		answer_on_pool(work, result);
+	}
+	conversation_put(work->conversation, mem_steal(&work->opened));
+	work_free(work);
+}
+
+/* ---- when and where --------------------------------------------------------- */
+
+static void go(struct turn *turn)
+{
+	struct work *work = (struct work *)turn;
+
+	if (work->starting)
+		work->starting = false;
+	else
+		mcp_call_resume(work->call, run_on_pool, work);
+}
+
+/* One key for all spellings of a path that differ only in "." and slashes, and in whether they
+ * begin at the first root. What links make equal is left to the store. */
+static char *key_of(const struct opened *opened, const char *path)
+{
+	const char *root = opened->provider->ops->root(opened->provider, 0);
+	char *key = path[0] == '/' || !root ? mem_printf("/%s", path) :
+	                                      mem_printf("/%s/%s", root, path);
+	char *out = key;
+
+	for (const char *in = key; *in;) {
+		size_t skip = strspn(in, "/");
+		size_t len = strcspn(in + skip, "/");
+
+		if (len && !(len == 1 && in[skip] == '.')) {
+			*out++ = '/';
+			memmove(out, in + skip, len);
+			out += len;
+		}
+		in += skip + len;
+	}
+	*out = '\0';
+	return key;
+}
+
+/* The files that a call names, as keys. */
+struct keys {
+	const struct opened *opened;
+	char **items; /* owned, and what they point to */
+	size_t count, room;
+};
+
+static void keys_release(struct keys *keys)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		free(keys->items[i]);
+	free(keys->items);
+}
+
+static void add_keys(struct keys *keys, const json_t *arguments)
+{
+	/* Canonical names and those that are accepted for them. */
+	static const char *const names[] = { "file_path", "absolute_path", "path", "new_path",
+		                             "new_file_path" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *path = json_string_value(json_object_get(arguments, names[i]));
+
+		if (!path)
+			continue;
+		if (keys->count == keys->room)
+			keys->items = mem_grow(keys->items, &keys->room, keys->count + 1,
+			                       sizeof(*keys->items));
+		keys->items[keys->count++] = key_of(keys->opened, path);
+	}
+}
+
+static void take_turn(struct work *work, bool always)
+{
+	struct turns *turns = work->offered->serve->turns;
+	const json_t *arguments = mcp_call_arguments(work->call);
+	__attribute__((cleanup(keys_release))) struct keys keys = { .opened = work->opened };
+	bool busy = always;
+	size_t i;
+	json_t *change;
+
+	add_keys(&keys, arguments);
+	json_array_foreach(json_object_get(arguments, "changes"), i, change)
+		add_keys(&keys, change);
+	for (i = 0; i < keys.count && !busy; i++)
+		busy = turns_busy(turns, keys.items[i]);
+	turns_take(turns, &work->turn, (const char *const *)keys.items, busy ? keys.count : 0);
+}
+
+/* Whether a read has to wait for edits of its file that arrived before it. */
+static bool has_to_wait(const struct work *work)
+{
+	const json_t *arguments = mcp_call_arguments(work->call);
+	__attribute__((cleanup(keys_release))) struct keys keys = { .opened = work->opened };
+	bool busy = false;
+
+	if (!turns_any(work->offered->serve->turns))
+		return false;
+	add_keys(&keys, arguments);
+	for (size_t i = 0; i < keys.count && !busy; i++)
+		busy = turns_busy(work->offered->serve->turns, keys.items[i]);
+	return busy;
+}
+
+/* What was tried at once: answers, or has it done on the pool. */
+static void finish_at_once(struct work *work, json_t *result)
+{
+	if (!work->missed) {
+		conversation_tell(work->conversation, work->call);
+		answer_on_loop(work, result);
+		work_free(work);
+		return;
+	}
+	json_decref(result);
+	mcp_call_hold(work->call);
+	take_turn(work, /* always= */ false);
+}
+
+static void end_begun(struct mcp_call *call, void *data)
+{
+	struct work *work = data;
+	struct session session = session_of(work, /* at_once= */ true);
+
+	(void)call;
+	work->offered->serve->begun--;
+	finish_at_once(work, tool_call_end(&session, mem_steal(&work->begun)));
+}
+
+static void try_at_once(struct work *work)
+{
+	struct session session = session_of(work, /* at_once= */ true);
+	struct serve *serve = work->offered->serve;
+
+	if (mcp_call_shares_stream(work->call) && serve->begun < LIMIT_READS_BEGUN)
+		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+		                              mcp_call_arguments(work->call));
+	if (!work->begun) {
+		finish_at_once(work, run(work, /* at_once= */ true));
+		return;
+	}
+	serve->begun++;
+	mcp_call_later(work->call, end_begun, work);
+}
+
+/* ---- edits that are begun --------------------------------------------------- */
+
+static void run_elsewhere(struct work *work)
+{
+	mcp_call_hold(work->call);
+	mcp_call_resume(work->call, run_on_pool, work);
+}
+
+/* On any thread. */
+static void edit_arrived(struct begun_edit *edit, bool here)
+{
+	struct work *work = (struct work *)((char *)edit - offsetof(struct work, edit));
+
+	work->here = here;
+	mcp_call_arrived(work->call);
+}
+
+static void end_edit(struct mcp_call *call, void *data)
+{
+	struct work *work = data;
+	struct serve *serve = work->offered->serve;
+	struct session session = session_of(work, /* at_once= */ true);
+	json_t *result;
+
+	if (work->begun)
+		begun_remove(serve->edits, &work->edit);
+	if (!work->here) {
+		run_elsewhere(work);
+		return;
+	}
+	result = tool_call_end(&session, mem_steal(&work->begun));
+	if (work->missed) {
+		json_decref(result);
+		run_elsewhere(work);
+		return;
+	}
+	turns_done(serve->turns, &work->turn);
+	conversation_tell(work->conversation, call);
+	answer_on_loop(work, result);
+	work_free(work);
+}
+
+/* No file of it is being edited. */
+static void begin_edit(struct work *work)
+{
+	struct session session = session_of(work, /* at_once= */ true);
+	struct serve *serve = work->offered->serve;
+
+	work->starting = true;
+	take_turn(work, /* always= */ true);
+	work->edit.arrived = edit_arrived;
+	/* First: another thread may say at any time that it has arrived. */
+	mcp_call_await(work->call, end_edit, work);
+	work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+	                              mcp_call_arguments(work->call));
+	if (work->begun)
+		begun_add(serve->edits, work->opened, &work->edit);
+	else
+		edit_arrived(&work->edit, /* here= */ false);
+}
+
+static bool edit_may_begin(const struct work *work)
+{
+	return work->offered->begins && mcp_call_shares_stream(work->call) &&
+	       begun_has_room(work->offered->serve->edits) && !has_to_wait(work);
+}
+
+/* With the workspace known; `held`: the call has been taken from the loop's thread before. */
+static void start(struct work *work, bool held)
+{
+	const struct offered *offered = work->offered;
+
+	work->opened = conversation_open(work->conversation, NULL);
+	if (!held && offered->at_once && !has_to_wait(work)) {
+		try_at_once(work);
+		return;
+	}
+	if (!held && edit_may_begin(work)) {
+		begin_edit(work);
+		return;
+	}
+	if (!held)
+		mcp_call_hold(work->call);
+	take_turn(work, /* always= */ tool_kind_changes(offered->item->tool->kind));
+}
+
+static void start_late(struct waiting *waiting)
+{
+	start((struct work *)((char *)waiting - offsetof(struct work, waiting)), /* held= */ true);
+}
+
+void call_tool(struct mcp_call *call, void *data)
+{
+	struct work *work = mem_alloc(1, sizeof(*work));
+
+	*work = (struct work){
+		.turn.go = go,
+		.waiting.go = start_late,
+		.call = call,
+		.offered = data,
+		.conversation = mcp_call_session(call),
+	};
+	if (conversation_is_settled(work->conversation, call)) {
+		start(work, /* held= */ false);
+		return;
+	}
+	mcp_call_hold(call);
+	conversation_wait(work->conversation, &work->waiting);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking the user before an edit or a command, by elicitation.
+ *
+ * The question about a command shows all of it.  That about an edit shows the tool, the files and
+ * the diff of the plan (tool.h).  The arguments that
+ * will run are bound to the states it was made on.  A stateless client brings its answer
+ * with the call made again; the plan is then made again, and has to be the one that the user saw.
+ */
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/unseen.h"
+#include "data/json.h"
+#include "mcp/offer/internal.h"
+
+enum {
+	DIFF_LINES = 80,     /* of all diffs in one question */
+	LINE_BYTES = 300,    /* of one line */
+	FILES_NAMED = 20,    /* of apply_changes */
+	MESSAGE_MAX = 64 << 10,
+	ANSWER_MS = 0,       /* the server's default: people take their time */
+};
+
+/* ---- what is shown ---------------------------------------------------------- */
+
+/* What a terminal would obey, or what hides or turns text around, is shown as its number: the
+ * user has to see what is written. */
+static bool is_deceptive(uint32_t c)
+{
+	return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
+	       unseen_is(c);
+}
+
+static void show_text(struct buf *out, struct span text)
+{
+	struct utf8_char c;
+
+	while (utf8_next(&text, &c)) {
+		if (c.bad)
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (is_deceptive(c.code))
+			buf_printf(out, "\\u{%x}", c.code);
+		else
+			buf_span(out, c.bytes);
+	}
+}
+
+static void show_line(struct buf *out, struct span line)
+{
+	struct span body = line_body(line);
+	struct span head = utf8_head(body, LINE_BYTES);
+
+	show_text(out, head);
+	if (head.len < body.len)
+		buf_str(out, " ...");
+	buf_char(out, '\n');
+}
+
+/* Shows lines while `room` lasts, and counts the rest. */
+static void show_diff(struct buf *out, struct span diff, size_t *room)
+{
+	struct span line;
+	size_t left = 0;
+
+	while (line_next(&diff, &line)) {
+		if (*room) {
+			show_line(out, line);
+			--*room;
+		} else {
+			left++;
+		}
+	}
+	if (left)
+		buf_printf(out, "(%zu more line%s of the diff)\n", left, left == 1 ? "" : "s");
+}
+
+static size_t number(const json_t *plan, const char *name)
+{
+	return (size_t)json_integer_value(json_object_get(plan, name));
+}
+
+/* "src/a.c (+3 -1)", with what will be done if it is not a change of text. */
+static void show_file(struct buf *out, const json_t *arguments, const json_t *plan)
+{
+	struct span kind = json_span(json_object_get(arguments, "kind"));
+	struct span to = json_span(json_object_get(arguments, "new_path"));
+
+	if (span_eq(kind, SPAN("delete")) || span_eq(kind, SPAN("move"))) {
+		buf_span(out, kind);
+		buf_char(out, ' ');
+	} else if (json_is_true(json_object_get(plan, "created"))) {
+		buf_str(out, "create ");
+	}
+	show_text(out, json_span(json_object_get(arguments, "file_path")));
+	if (to.len) {
+		buf_str(out, " to ");
+		show_text(out, to);
+	}
+	buf_printf(out, " (+%zu -%zu)\n", number(plan, "lines_added"),
+	           number(plan, "lines_removed"));
+}
+
+static void show_plan(struct buf *out, const struct tool_question *question)
+{
+	const json_t *changes = json_object_get(question->arguments, "changes");
+	const json_t *plans = json_object_get(question->plan, "changes");
+	size_t count = json_array_size(changes), room = DIFF_LINES;
+
+	if (!count) {
+		show_file(out, question->arguments, question->plan);
+		show_diff(out, json_span(json_object_get(question->plan, "diff")), &room);
+	}
+	for (size_t i = 0; i < count && i < FILES_NAMED; i++)
+		show_file(out, json_array_get(changes, i), json_array_get(plans, i));
+	if (count > FILES_NAMED)
+		buf_printf(out, "(%zu more files)\n", count - FILES_NAMED);
+	for (size_t i = 0; i < count; i++)
+		show_diff(out, json_span(json_object_get(json_array_get(plans, i), "diff")), &room);
+}
+
+static bool is_command(const struct tool_question *question)
+{
+	return question->tool->kind == TOOL_KIND_EXECUTE;
+}
+
+/* The command whole, line by line, then the arguments that are about its rights and its place. */
+static void show_command(struct buf *out, const struct tool_question *question)
+{
+	struct span command = json_span(json_object_get(question->arguments, "command"));
+	json_auto_t *rest = json_copy((json_t *)question->arguments);
+	_cleanup_buf_ struct buf printed = BUF_INIT(MESSAGE_MAX);
+	struct span line;
+
+	while (line_next(&command, &line)) {
+		buf_str(out, "    ");
+		show_text(out, line_body(line));
+		buf_char(out, '\n');
+	}
+	json_object_del(rest, "command");
+	if (!json_object_size(rest))
+		return;
+	json_print(&printed, rest, 2);
+	buf_str(out, "\nwith ");
+	for (struct span all = buf_view(&printed); line_next(&all, &line); buf_char(out, '\n'))
+		show_text(out, line_body(line));
+}
+
+static json_t *question_text(const struct names *names, const struct tool_question *question)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX);
+	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX);
+
+	buf_printf(&text, "Allow %s to %s?\n\n", names_of(names, question->tool->name),
+	           is_command(question) ? "run this" : "make this change");
+	if (is_command(question) && json_object_get(question->arguments, "command")) {
+		show_command(&text, question);
+	} else if (question->plan) {
+		show_plan(&text, question);
+	} else {
+		json_print(&arguments, question->arguments, 2);
+		show_text(&text, utf8_head(buf_view(&arguments), MESSAGE_MAX / 8));
+	}
+	return json_text(buf_view(&text));
+}
+
+/* A form with one switch that is on: who accepts it as it is has said yes. */
+static json_t *question_form(const struct names *names, const struct tool_question *question)
+{
+	bool command = is_command(question);
+
+	return json_pack("{s:o, s:{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}}",
+	                 "message", question_text(names, question), "requestedSchema",
+	                 "type", "object", "properties", "allow", "type", "boolean", "title",
+	                 command ? "Allow this command" : "Allow this change", "description",
+	                 command ? "Exactly what is shown is run, or nothing."
+	                         : "Exactly what is shown is written, or nothing.", "default", 1,
+	                 "required", "allow");
+}
+
+/* ---- what is answered ------------------------------------------------------- */
+
+static bool allowed(const json_t *answer)
+{
+	const json_t *content = json_object_get(answer, "content");
+
+	return span_eq(json_span(json_object_get(answer, "action")), SPAN("accept")) &&
+	       json_is_true(json_object_get(content, "allow"));
+}
+
+static bool deny(const struct tool_question *question, const char *why, struct err *err)
+{
+	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: %s Nothing was %s.", why,
+	               is_command(question) ? "run" : "written");
+}
+
+/* What names a plan: its arguments hold the change and the states it was made on. */
+static void plan_id(const struct tool_question *question, char hex[static SHA256_HEX_SIZE])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct sha256 sum;
+
+	json_print(&text, question->arguments, 0);
+	sum = sha256_of(buf_view(&text));
+	sha256_hex(&sum, hex);
+}
+
+/* The plan of a call that was made again is the one that the user was shown. */
+static bool same_plan(const struct mcp_call *call, const char *id, struct err *err)
+{
+	const char *shown = mcp_call_state(call);
+
+	if (!*shown || span_eq(span_str(shown), span_str(id)))
+		return true;
+	return err_set(err, ERR_STATE_MISMATCH,
+	               "State Mismatch: File has changed on disk since it was last read. The user "
+	               "was shown a change of its earlier state.");
+}
+
+/* A person can be shown only so much, and nothing may run that was not shown. Escapes make text
+ * up to eight times as long. */
+static bool can_be_shown(const struct tool_question *question)
+{
+	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX / 8);
+
+	return !is_command(question) || json_print(&arguments, question->arguments, 2);
+}
+
+bool confirm_ask(struct mcp_call *call, const struct names *names,
+                 const struct tool_question *question, bool *pending, struct err *err)
+{
+	char id[SHA256_HEX_SIZE];
+	json_auto_t *answer = NULL;
+
+	if (!can_be_shown(question))
+		return deny(question, "The command is too long to be shown to the user.", err);
+	plan_id(question, id);
+	if (!same_plan(call, id, err))
+		return false;
+	mcp_call_set_state(call, id);
+	switch (mcp_call_ask(call, "confirm", "elicitation/create", question_form(names, question),
+	                     ANSWER_MS, &answer)) {
+	case MCP_ASK_ANSWERED:
+		return allowed(answer) ||
+		       deny(question, is_command(question) ? "The user declined the command."
+		                                           : "The user declined the change.",
+		            err);
+	case MCP_ASK_PENDING:
+		*pending = true;
+		return err_set(err, ERR_CANCELLED, "The user is being asked.");
+	case MCP_ASK_UNSUPPORTED:
+		return deny(question, "The server asks the user first, and this client cannot ask "
+		                      "(it lacks the capability elicitation).", err);
+	case MCP_ASK_REFUSED:
+		return deny(question, "The client did not ask the user.", err);
+	case MCP_ASK_GONE:
+		break;
+	}
+	return deny(question, "Nobody answered the question.", err);
+}

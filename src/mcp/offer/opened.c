@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/offer/opened.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+struct opened_table {
+	const struct serve_options *options; /* borrowed */
+	pthread_mutex_t lock;                /* held while one is opened: nobody opens it twice */
+	struct opened *all;
+};
+
+struct opened_table *opened_table_new(const struct serve_options *options)
+{
+	struct opened_table *table = mem_alloc(1, sizeof(*table));
+
+	table->options = options;
+	pthread_mutex_init(&table->lock, NULL);
+	return table;
+}
+
+void opened_table_free(struct opened_table *table)
+{
+	if (!table)
+		return;
+	pthread_mutex_destroy(&table->lock);
+	free(table);
+}
+
+/* The roots as one text; a name cannot hold a newline that is not told from the separator,
+ * because its length is before it. */
+static char *name_of(const char *const *roots, size_t count)
+{
+	struct buf name = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&name, "%zu:%s\n", strlen(roots[i]), roots[i]);
+	return buf_steal(&name);
+}
+
+static struct opened *find(const struct opened_table *table, const char *name)
+{
+	struct opened *opened = table->all;
+
+	while (opened && strcmp(opened->name, name) != 0)
+		opened = opened->next;
+	return opened;
+}
+
+static struct opened *open_new(struct opened_table *table, const char *const *roots, size_t count,
+                               struct err *err)
+{
+	const struct serve_options *options = table->options;
+	struct opened *opened = mem_alloc(1, sizeof(*opened));
+
+	if (!options->open(options->open_data, roots, count, &opened->provider,
+	                   &opened->recovered, err)) {
+		free(opened);
+		return NULL;
+	}
+	opened->table = table;
+	opened->next = table->all;
+	table->all = opened;
+	return opened;
+}
+
+bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
+                struct opened **ret, bool *ret_new, struct err *err)
+{
+	_cleanup_free_ char *name = name_of(roots, count);
+	struct opened *opened;
+	bool is_new;
+
+	pthread_mutex_lock(&table->lock);
+	opened = find(table, name);
+	is_new = !opened;
+	if (is_new) {
+		opened = open_new(table, roots, count, err);
+		if (opened)
+			opened->name = mem_steal(&name);
+	}
+	if (opened)
+		opened->uses++;
+	pthread_mutex_unlock(&table->lock);
+	if (!opened)
+		return false;
+	if (ret_new)
+		*ret_new = is_new;
+	*ret = opened;
+	return true;
+}
+
+struct opened *opened_ref(struct opened *opened)
+{
+	pthread_mutex_lock(&opened->table->lock);
+	opened->uses++;
+	pthread_mutex_unlock(&opened->table->lock);
+	return opened;
+}
+
+static void unlink_opened(struct opened_table *table, struct opened *opened)
+{
+	struct opened **at = &table->all;
+
+	while (*at != opened)
+		at = &(*at)->next;
+	*at = opened->next;
+}
+
+void opened_put(struct opened *opened)
+{
+	struct opened_table *table = opened ? opened->table : NULL;
+	bool last = opened != NULL;
+
+	if (table) {
+		pthread_mutex_lock(&table->lock);
+		last = --opened->uses == 0;
+		if (last)
+			unlink_opened(table, opened);
+		pthread_mutex_unlock(&table->lock);
+	}
+	if (!last)
+		return;
+	provider_free(opened->provider);
+	free(opened->name);
+	free(opened);
+}
+
+/* ---- where a workspace could not be opened ---------------------------------- */
+
+struct broken {
+	struct provider provider; /* first: the two are cast into each other */
+	struct err why;
+};
+
+static bool fail(struct provider *provider, struct err *err)
+{
+	*err = ((struct broken *)provider)->why;
+	return false;
+}
+
+static bool broken_read(struct provider *provider, const struct read_request *request,
+                        struct read_result *ret, struct err *err)
+{
+	(void)request;
+	*ret = (struct read_result){ 0 };
+	return fail(provider, err);
+}
+
+static bool broken_edit(struct provider *provider, const struct change *changes, size_t count,
+                        const struct edit_options *options, struct change_result *results,
+                        struct err *err)
+{
+	(void)changes;
+	(void)options;
+	memset(results, 0, count * sizeof(*results));
+	for (size_t i = 0; i < count; i++)
+		fail(provider, &results[i].err);
+	return fail(provider, err);
+}
+
+static bool broken_walk(struct provider *provider, const struct walk_request *request,
+                        struct walk_result *ret, struct err *err)
+{
+	(void)request;
+	(void)ret;
+	return fail(provider, err);
+}
+
+static bool broken_search(struct provider *provider, const struct search_request *request,
+                          struct search_result *ret, struct err *err)
+{
+	(void)request;
+	(void)ret;
+	return fail(provider, err);
+}
+
+static bool broken_watch(struct provider *provider, const struct watch_request *request,
+                         struct watch **ret, struct err *err)
+{
+	(void)request;
+	(void)ret;
+	return fail(provider, err);
+}
+
+static void broken_unwatch(struct provider *provider, struct watch *watch)
+{
+	(void)provider;
+	(void)watch;
+}
+
+static bool broken_run(struct provider *provider, const struct run_request *request,
+                       const struct run_events *events, void *data, struct run **ret,
+                       struct err *err)
+{
+	(void)request;
+	(void)events;
+	(void)data;
+	(void)ret;
+	return fail(provider, err);
+}
+
+static const struct provider_info *broken_info(struct provider *provider)
+{
+	static const struct provider_info info = { .kind = "broken", .level = SANDBOX_PATHS };
+
+	(void)provider;
+	return &info;
+}
+
+static const char *broken_root(struct provider *provider, size_t i)
+{
+	(void)provider;
+	(void)i;
+	return NULL;
+}
+
+static void broken_free(struct provider *provider)
+{
+	free(provider);
+}
+
+static const struct provider_ops broken_ops = {
+	.name = "broken",
+	.read = broken_read,
+	.edit = broken_edit,
+	.walk = broken_walk,
+	.search = broken_search,
+	.watch = broken_watch,
+	.unwatch = broken_unwatch,
+	.run = broken_run,
+	.info = broken_info,
+	.root = broken_root,
+	.free = broken_free,
+};
+
+const char *opened_level(const struct opened *opened)
+{
+	struct provider *provider = opened->provider;
+
+	if (provider->ops == &broken_ops)
+		return NULL;
+	return sandbox_level_name(provider->ops->info(provider)->level);
+}
+
+struct opened *opened_broken(const struct err *why)
+{
+	struct opened *opened = mem_alloc(1, sizeof(*opened));
+	struct broken *broken = mem_alloc(1, sizeof(*broken));
+
+	broken->provider.ops = &broken_ops;
+	broken->why = *why;
+	opened->provider = &broken->provider;
+	opened->uses = 1;
+	return opened;
+}

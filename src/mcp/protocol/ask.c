@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/protocol/ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "mcp/protocol/methods.h"
+#include "mcp/protocol/private.h"
+
+enum { TIMEOUT_MS = 600000 };
+
+/* Held by the thread that waits and, until it is answered or given up, by the peer. */
+struct ask {
+	struct idmap_entry entry; /* among the peer's, while `listed` */
+	struct post arrive, drop;
+	struct mcp_peer *peer;
+	struct mcp_call *call; /* NULL: of no call */
+	struct buf line;       /* the request */
+	char id[24];
+	bool listed;
+	_Atomic unsigned holders;
+
+	/* Of a call. */
+	pthread_mutex_t lock; /* guards the rest of these */
+	pthread_cond_t changed;
+	bool done;
+	enum mcp_ask outcome;
+	struct rpc_message answer; /* owned; the whole of it, as values are not shared
+	                            * between threads */
+
+	/* Of no call. */
+	void (*answered)(void *data, const json_t *result);
+	void *data;
+	struct loop_timer *timer;
+};
+
+static struct ask *ask_new(struct mcp_peer *peer, struct mcp_call *call, const char *method,
+                           const json_t *params)
+{
+	struct ask *ask = mem_alloc(1, sizeof(*ask));
+	int64_t id = ++peer->last_ask;
+	pthread_condattr_t clock;
+
+	ask->peer = peer;
+	ask->call = call;
+	ask->holders = 1;
+	ask->line.max = LIMIT_RESULT_BYTES;
+	snprintf(ask->id, sizeof(ask->id), "%" PRId64, id);
+	rpc_write_request(&ask->line, id, method, params);
+	pthread_mutex_init(&ask->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&ask->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	return ask;
+}
+
+static void ask_unhold(struct ask *ask)
+{
+	if (--ask->holders)
+		return;
+	pthread_mutex_destroy(&ask->lock);
+	pthread_cond_destroy(&ask->changed);
+	buf_release(&ask->line);
+	rpc_message_release(&ask->answer);
+	free(ask);
+}
+
+/* --- Who can be asked what --------------------------------------------------------------- */
+
+static bool elicitation_offered(const struct version *version, const json_t *declared,
+                                const json_t *params)
+{
+	bool url = span_eq(json_span(json_object_get(params, "mode")), SPAN("url"));
+
+	if (!version->elicitation || !json_is_object(declared))
+		return false;
+	if (!version->elicitation_url)
+		return !url;
+	/* An empty object stands for forms. */
+	return json_object_get(declared, url ? "url" : "form") ||
+	       (!url && json_object_size(declared) == 0);
+}
+
+bool ask_offered(const struct version *version, const json_t *client, const char *method,
+                 const json_t *params)
+{
+	struct span name = span_str(method);
+	const json_t *sampling = json_object_get(client, "sampling");
+
+	if (span_eq(name, SPAN("elicitation/create")))
+		return elicitation_offered(version, json_object_get(client, "elicitation"), params);
+	if (span_eq(name, SPAN("sampling/createMessage")))
+		return json_is_object(sampling) &&
+		       (!json_object_get(params, "tools") || json_object_get(sampling, "tools"));
+	if (span_eq(name, SPAN("roots/list")))
+		return json_is_object(json_object_get(client, "roots"));
+	return span_eq(name, SPAN("ping")) && !version->stateless;
+}
+
+/* --- On the loop's thread ---------------------------------------------------------------- */
+
+static void unlist(struct ask *ask)
+{
+	idmap_remove(&ask->peer->asks, &ask->entry);
+	ask->listed = false;
+	loop_timer_stop(ask->timer);
+	ask->timer = NULL;
+	if (ask->call)
+		ask->call->ask = NULL;
+}
+
+/* Tells the asker. The answer is taken over; NULL: there is none. */
+static void complete(struct ask *ask, enum mcp_ask outcome, struct rpc_message *answer)
+{
+	if (ask->answered) {
+		ask->answered(ask->data, answer ? answer->body : NULL);
+		peer_unhold(ask->peer);
+	}
+	pthread_mutex_lock(&ask->lock);
+	ask->done = true;
+	ask->outcome = outcome;
+	if (answer) {
+		ask->answer = *answer;
+		*answer = (struct rpc_message){ 0 };
+	}
+	pthread_cond_signal(&ask->changed);
+	pthread_mutex_unlock(&ask->lock);
+	ask_unhold(ask);
+}
+
+static bool deaf(const struct ask *ask)
+{
+	return ask->peer->closed || ask->peer->input_ended ||
+	       (ask->call && mcp_call_cancelled(ask->call));
+}
+
+static void ask_send(struct ask *ask)
+{
+	struct mcp_call *call = ask->call;
+
+	idmap_add(&ask->peer->asks, &ask->entry, span_str(ask->id));
+	ask->listed = true;
+	if (call)
+		call->ask = ask;
+	peer_send(ask->peer, call ? MCP_ROUTE_RELATED : MCP_ROUTE_UNRELATED,
+	          call ? call->exchange : NULL, buf_view(&ask->line), 0);
+}
+
+static void arrive(struct post *post)
+{
+	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, arrive));
+
+	if (deaf(ask))
+		complete(ask, MCP_ASK_GONE, NULL);
+	else
+		ask_send(ask);
+}
+
+static void send_cancelled(const struct ask *ask)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+	           "{\"requestId\":%s,\"reason\":\"No answer in time.\"}}", ask->id);
+	peer_send(ask->peer, ask->call ? MCP_ROUTE_RELATED : MCP_ROUTE_UNRELATED,
+	          ask->call ? ask->call->exchange : NULL, buf_view(&line), 0);
+}
+
+/* The asker has stopped waiting. */
+static void drop(struct post *post)
+{
+	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, drop));
+
+	if (ask->listed) {
+		send_cancelled(ask);
+		unlist(ask);
+		ask_unhold(ask);
+	}
+	ask_unhold(ask);
+}
+
+void ask_answered(struct mcp_peer *peer, struct rpc_message *message)
+{
+	struct ask *ask;
+	char id[24];
+
+	if (!json_is_integer(message->id))
+		return;
+	snprintf(id, sizeof(id), "%" JSON_INTEGER_FORMAT, json_integer_value(message->id));
+	ask = (struct ask *)idmap_find(&peer->asks, span_str(id));
+	if (!ask)
+		return;
+	unlist(ask);
+	if (message->kind == RPC_RESULT && json_is_object(message->body))
+		complete(ask, MCP_ASK_ANSWERED, message);
+	else
+		complete(ask, MCP_ASK_REFUSED, NULL);
+}
+
+void ask_give_up(struct ask *ask)
+{
+	unlist(ask);
+	complete(ask, MCP_ASK_GONE, NULL);
+}
+
+void ask_give_up_all(struct mcp_peer *peer)
+{
+	/* `answered` may ask again or close the peer: the map is not walked meanwhile. */
+	while (peer->asks.count) {
+		size_t i = 0;
+
+		while (!peer->asks.buckets[i])
+			i++;
+		ask_give_up((struct ask *)peer->asks.buckets[i]);
+	}
+}
+
+static void too_late(void *data)
+{
+	struct ask *ask = data;
+
+	send_cancelled(ask);
+	ask_give_up(ask);
+}
+
+bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
+                  void (*answered)(void *data, const json_t *result), void *data)
+{
+	struct ask *ask;
+
+	if (peer->closed || peer->input_ended || !peer->version ||
+	    !ask_offered(peer->version, peer->client, method, params)) {
+		json_decref(params);
+		return false;
+	}
+	ask = ask_new(peer, NULL, method, params);
+	json_decref(params);
+	peer_hold(peer);
+	ask->answered = answered;
+	ask->data = data;
+	ask->timer = loop_timer_start(peer->server->loop, TIMEOUT_MS, 0, too_late, ask);
+	ask_send(ask);
+	return true;
+}
+
+/* --- On the handler's thread ------------------------------------------------------------- */
+
+/* Waits until the ask is done; false when `ms` have passed. */
+static bool wait_for(struct ask *ask, unsigned ms)
+{
+	struct timespec end;
+	bool done;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	end.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_nsec -= 1000000000;
+		end.tv_sec++;
+	}
+	pthread_mutex_lock(&ask->lock);
+	while (!ask->done && pthread_cond_timedwait(&ask->changed, &ask->lock, &end) != ETIMEDOUT)
+		;
+	done = ask->done;
+	pthread_mutex_unlock(&ask->lock);
+	return done;
+}
+
+static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, const json_t *params,
+                                 unsigned ms, json_t **ret)
+{
+	struct mcp_server *server = call->peer->server;
+	struct ask *ask = ask_new(call->peer, call, method, params);
+	enum mcp_ask outcome = MCP_ASK_GONE;
+	bool done;
+
+	ask->holders = 2;
+	ask->arrive.run = arrive;
+	ask->drop.run = drop;
+	outbox_post(server->outbox, &ask->arrive);
+	pthread_mutex_lock(&server->lock);
+	pthread_cond_signal(&server->idle);
+	pthread_mutex_unlock(&server->lock);
+	pool_wait_begin(server->pool);
+	done = wait_for(ask, ms ? ms : TIMEOUT_MS);
+	pool_wait_end(server->pool);
+	if (!done) {
+		outbox_post(server->outbox, &ask->drop);
+		return MCP_ASK_GONE;
+	}
+	outcome = ask->outcome;
+	if (outcome == MCP_ASK_ANSWERED)
+		*ret = json_incref((json_t *)ask->answer.body);
+	rpc_message_release(&ask->answer);
+	ask_unhold(ask);
+	return outcome;
+}
+
+static const json_t *client_of(const struct mcp_call *call)
+{
+	return call->version->stateless ? call->client : call->peer->client;
+}
+
+bool mcp_call_client_answers(const struct mcp_call *call, const char *method)
+{
+	return ask_offered(call->version, client_of(call), method, NULL);
+}
+
+bool mcp_call_can_ask(const struct mcp_call *call, const char *method)
+{
+	if (call->version->stateless && !call->method->asks)
+		return false;
+	return (call->version->stateless || !call->on_loop) &&
+	       mcp_call_client_answers(call, method);
+}
+
+enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *method,
+                          json_t *params, unsigned timeout_ms, json_t **ret)
+{
+	enum mcp_ask outcome;
+
+	if (!params)
+		params = json_object();
+	if (!mcp_call_can_ask(call, method) ||
+	    !ask_offered(call->version, client_of(call), method, params))
+		outcome = MCP_ASK_UNSUPPORTED;
+	else if (call->version->stateless)
+		outcome = questions_ask(call, key, method, params, ret);
+	else if (mcp_call_cancelled(call))
+		outcome = MCP_ASK_GONE;
+	else
+		outcome = ask_and_wait(call, method, params, timeout_ms, ret);
+	json_decref(params);
+	return outcome;
+}

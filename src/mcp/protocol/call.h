@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request on its way to its answer.  Private to this folder.
+ *
+ *     call_new -> admit (methods.h) -> call_run or pool_submit -> call_done
+ *
+ * A call belongs to the loop's thread, except that between pool_submit and the post that
+ * follows its handler's return the handler's thread has the fields that are marked so.
+ */
+#ifndef HASP_MCP_PROTOCOL_CALL_H
+#define HASP_MCP_PROTOCOL_CALL_H
+
+#include "mcp/protocol/idmap.h"
+#include "mcp/protocol/outbox.h"
+#include "mcp/protocol/peer.h"
+#include "mcp/protocol/refusal.h"
+#include "mcp/protocol/version.h"
+#include "net/loop/pool.h"
+
+struct ask;
+struct batch;
+struct listen;
+struct method;
+
+/* Progress that is reported; the handler's thread has it. */
+struct progress {
+	const json_t *token; /* borrowed from the request; NULL: nobody wants to know */
+	int64_t sent_ms;     /* when the last was sent; 0: never */
+	double value;        /* the largest so far */
+	bool any;            /* there was one */
+	struct buf waiting;  /* the notification that came too soon; empty: none */
+};
+
+/* Questions to a stateless client; the handler's thread has it. */
+struct questions {
+	json_t *answers; /* owned: by key, of this round and those before; or NULL */
+	json_t *used;    /* owned: those that were asked for; or NULL */
+	json_t *asked;   /* owned: by key, what is asked now; or NULL */
+	char *state;     /* owned: what the handler remembered; NULL is "" */
+};
+
+struct mcp_call {
+	struct idmap_entry entry; /* among the peer's calls, while `listed` */
+	struct pool_job job;
+	struct post post; /* its handler has returned */
+	struct mcp_peer *peer;
+	struct mcp_exchange *exchange; /* NULL too once it is gone */
+	struct batch *batch;           /* that the answer is part of; or NULL */
+	struct rpc_message message;    /* owned */
+	const struct version *version;
+	const struct method *method;
+	mcp_handler *run; /* what answers, and its data */
+	void *data;
+	bool *held;       /* while `run` runs on the loop's thread: set by mcp_call_hold */
+	mcp_handler *resume; /* what goes on with a call that was held, and its data */
+	void *resume_data;
+	void *session;
+	size_t bytes; /* of the text it came as, as far as that is known */
+	bool listed;
+	bool on_loop; /* it is answered on the loop's thread, at once */
+	struct ask *ask;        /* that the handler waits for; the loop's thread has it */
+	struct listen *listen;  /* of subscriptions/listen; owned */
+	_Atomic bool cancelled; /* nothing will be sent */
+
+	/* Parameters, all borrowed from the message. */
+	const json_t *params, *arguments; /* objects */
+	const json_t *client;             /* capabilities of a stateless client; or NULL */
+	const char *name, *uri, *cursor;
+	int log_level; /* of a stateless request; -1: it wants no messages */
+
+	/* What the handler's thread has. */
+	bool ended;
+	int error_code;
+	struct buf line; /* the answer */
+	struct progress progress;
+	struct questions questions;
+
+	char *long_id; /* owned; of an id that does not fit below */
+	char short_id[48];
+};
+
+/* Takes the message over. */
+struct mcp_call *call_new(struct mcp_peer *peer, struct mcp_exchange *exchange,
+                          struct batch *batch, struct rpc_message *message);
+/* Puts it among the calls of its peer: false when there are too many, or one with its id. */
+bool call_list(struct mcp_call *call, struct refusal *refusal);
+/* Runs its handler on this thread, or gives it to the pool. */
+void call_start(struct mcp_call *call);
+/* It will not be answered within this turn of the loop. */
+void call_leave_loop(struct mcp_call *call);
+/* Ends it: its answer is sent unless it was cancelled, and it is freed. */
+void call_done(struct mcp_call *call);
+/* Nothing is sent for it any more. Freed when its handler has returned. */
+void call_cancel(struct mcp_call *call);
+
+/* Answers of the core itself; call_done has to follow. `refusal` is used up. */
+void call_refuse(struct mcp_call *call, struct refusal *refusal);
+void call_answer_text(struct mcp_call *call, struct span result);
+
+/* Sends a line that belongs to the call before its answer, from the thread that has the call.
+ * The line is emptied. */
+void call_send(struct mcp_call *call, struct buf *line);
+/* Sends progress that waited (before the answer). */
+void call_flush_progress(struct mcp_call *call);
+
+/* The text of a request's id, which the call keeps. */
+static inline struct span call_id(const struct mcp_call *call)
+{
+	return call->entry.id;
+}
+
+#endif

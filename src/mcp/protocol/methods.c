@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/protocol/methods.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "mcp/protocol/ask.h"
+#include "mcp/protocol/level.h"
+#include "mcp/protocol/mirrored.h"
+#include "mcp/protocol/private.h"
+#include "mcp/protocol/stateless.h"
+#include "mcp/protocol/watch.h"
+
+/* What is not offered is a method that does not exist. */
+static bool unknown_method(const struct mcp_call *call, struct refusal *refusal)
+{
+	return refuse(refusal, RPC_METHOD_NOT_FOUND, "Method not found: %s", call->message.method);
+}
+
+/* The call is answered by a handler of the offer, on the pool. */
+static bool hand_over(struct mcp_call *call, mcp_handler *handler, struct refusal *refusal)
+{
+	if (!handler)
+		return unknown_method(call, refusal);
+	call->run = handler;
+	call->data = call->peer->server->offer->data;
+	call->on_loop = false;
+	return true;
+}
+
+static const char *string_param(const struct mcp_call *call, const char *name)
+{
+	return json_string_value(json_object_get(call->params, name));
+}
+
+/* --- Lifecycle ------------------------------------------------------------------------- */
+
+static bool answer_initialize(struct mcp_call *call, struct refusal *refusal)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct mcp_peer *peer = call->peer;
+	const struct version *version = version_find(string_param(call, "protocolVersion"));
+
+	if (peer->version)
+		return refuse(refusal, RPC_INVALID_REQUEST, "Initialized already.");
+	if (!version || version->stateless)
+		version = version_latest(/* stateless= */ false);
+	peer->version = version;
+	peer->client = json_incref(json_object_get(call->params, "capabilities"));
+	call->version = version;
+	peer_begin_session(peer);
+	catalog_initialize(peer->server->catalog, version, &out);
+	call_answer_text(call, buf_view(&out));
+	return true;
+}
+
+static bool answer_ping(struct mcp_call *call, struct refusal *refusal)
+{
+	(void)refusal;
+	call_answer_text(call, SPAN("{}"));
+	return true;
+}
+
+static bool answer_discover(struct mcp_call *call, struct refusal *refusal)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	(void)refusal;
+	catalog_discover(call->peer->server->catalog, call->version, &out);
+	call_answer_text(call, buf_view(&out));
+	return true;
+}
+
+static bool answer_set_level(struct mcp_call *call, struct refusal *refusal)
+{
+	int level = level_of(string_param(call, "level"));
+
+	if (level < 0)
+		return refuse(refusal, RPC_INVALID_PARAMS,
+		              "params.level has to be one of " LEVEL_NAMES ".");
+	call->peer->log_level = level;
+	call_answer_text(call, SPAN("{}"));
+	return true;
+}
+
+/* --- Tools ----------------------------------------------------------------------------- */
+
+static bool answer_list_tools(struct mcp_call *call, struct refusal *refusal)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	const json_t *meta = json_object_get(call->params, "_meta");
+	const struct catalog_page asked = {
+		.cursor = call->cursor,
+		.output_schemas = json_is_true(json_object_get(meta, MCP_META_OUTPUT_SCHEMAS)),
+	};
+
+	if (!call->peer->server->offer->tools)
+		return unknown_method(call, refusal);
+	if (!catalog_list_tools(call->peer->server->catalog, call->version, &asked, &out, refusal))
+		return false;
+	call_answer_text(call, buf_view(&out));
+	return true;
+}
+
+static bool answer_call_tool(struct mcp_call *call, struct refusal *refusal)
+{
+	const struct tool_entry *entry;
+
+	if (!call->peer->server->offer->tools)
+		return unknown_method(call, refusal);
+	entry = catalog_tool(call->peer->server->catalog, call->name);
+	if (!entry)
+		return refuse(refusal, RPC_INVALID_PARAMS, "Unknown tool: %s", call->name);
+	if (call->version->stateless && !mirrored_check_arguments(call, entry, refusal))
+		return false;
+	call->run = entry->tool->run;
+	call->data = entry->tool->data;
+	call->on_loop = entry->tool->quick;
+	return true;
+}
+
+/* --- Resources ------------------------------------------------------------------------- */
+
+static bool no_resources(const struct mcp_call *call)
+{
+	return !call->peer->server->offer->read_resource;
+}
+
+/* A list that nobody keeps is empty. */
+static bool answer_list(struct mcp_call *call, mcp_handler *handler, struct span empty,
+                        struct refusal *refusal)
+{
+	if (no_resources(call))
+		return unknown_method(call, refusal);
+	if (handler)
+		return hand_over(call, handler, refusal);
+	call_answer_text(call, empty);
+	return true;
+}
+
+static bool answer_list_resources(struct mcp_call *call, struct refusal *refusal)
+{
+	return answer_list(call, call->peer->server->offer->list_resources,
+	                   SPAN("{\"resources\":[]}"), refusal);
+}
+
+static bool answer_list_templates(struct mcp_call *call, struct refusal *refusal)
+{
+	return answer_list(call, call->peer->server->offer->list_templates,
+	                   SPAN("{\"resourceTemplates\":[]}"), refusal);
+}
+
+static bool answer_read_resource(struct mcp_call *call, struct refusal *refusal)
+{
+	return hand_over(call, call->peer->server->offer->read_resource, refusal);
+}
+
+static bool answer_subscribe(struct mcp_call *call, struct refusal *refusal)
+{
+	struct err err = ERR_INIT;
+	bool missing;
+
+	if (no_resources(call) || !call->peer->server->offer->subscribe)
+		return unknown_method(call, refusal);
+	if (!watch_subscribe(call->peer, call->uri, &err)) {
+		missing = err.code == ERR_FILE_NOT_FOUND;
+		refuse(refusal, missing ? MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS, "%s",
+		       err.message);
+		refusal->data = json_pack("{s:s}", "uri", call->uri);
+		return false;
+	}
+	call_answer_text(call, SPAN("{}"));
+	return true;
+}
+
+static bool answer_unsubscribe(struct mcp_call *call, struct refusal *refusal)
+{
+	if (no_resources(call) || !call->peer->server->offer->subscribe)
+		return unknown_method(call, refusal);
+	watch_unsubscribe(call->peer, call->uri);
+	call_answer_text(call, SPAN("{}"));
+	return true;
+}
+
+static bool answer_listen(struct mcp_call *call, struct refusal *refusal)
+{
+	return watch_listen(call, refusal);
+}
+
+/* --- Prompts and completion ------------------------------------------------------------ */
+
+static bool answer_list_prompts(struct mcp_call *call, struct refusal *refusal)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!call->peer->server->offer->prompts)
+		return unknown_method(call, refusal);
+	if (call->cursor)
+		return refuse(refusal, RPC_INVALID_PARAMS,
+		              "params.cursor is none that this server has given out.");
+	catalog_list_prompts(call->peer->server->catalog, &out);
+	call_answer_text(call, buf_view(&out));
+	return true;
+}
+
+static bool check_prompt_arguments(const struct mcp_call *call, const json_t *prompt,
+                                   struct refusal *refusal)
+{
+	const json_t *argument;
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(json_object_get(prompt, "arguments"), i, argument) {
+		name = json_string_value(json_object_get(argument, "name"));
+		if (json_is_true(json_object_get(argument, "required")) &&
+		    !json_object_get(call->arguments, name))
+			return refuse(refusal, RPC_INVALID_PARAMS,
+			              "params.arguments.%s is missing.", name);
+	}
+	json_object_foreach((json_t *)call->arguments, name, value) {
+		if (!json_is_string(value))
+			return refuse(refusal, RPC_INVALID_PARAMS,
+			              "params.arguments.%s has to be a string, not %s.", name,
+			              json_type_phrase(value));
+	}
+	return true;
+}
+
+static bool answer_get_prompt(struct mcp_call *call, struct refusal *refusal)
+{
+	const struct mcp_server *server = call->peer->server;
+	const json_t *prompt;
+
+	if (!server->offer->prompts)
+		return unknown_method(call, refusal);
+	prompt = catalog_prompt(server->catalog, call->name);
+	if (!prompt)
+		return refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", call->name);
+	return check_prompt_arguments(call, prompt, refusal) &&
+	       hand_over(call, server->offer->get_prompt, refusal);
+}
+
+static bool answer_complete(struct mcp_call *call, struct refusal *refusal)
+{
+	static const struct param prompt_rules[] = {
+		{ "ref", "name", PARAM_STRING, true, false }, { 0 },
+	};
+	static const struct param resource_rules[] = {
+		{ "ref", "uri", PARAM_STRING, true, false }, { 0 },
+	};
+	const struct mcp_server *server = call->peer->server;
+	const json_t *ref = json_object_get(call->params, "ref");
+	struct span type = json_span(json_object_get(ref, "type"));
+	const char *name;
+
+	if (!server->offer->complete)
+		return unknown_method(call, refusal);
+	if (span_eq(type, SPAN("ref/prompt"))) {
+		if (!params_check(call->params, prompt_rules, refusal))
+			return false;
+		name = json_string_value(json_object_get(ref, "name"));
+		if (!catalog_prompt(server->catalog, name))
+			return refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", name);
+	} else if (span_eq(type, SPAN("ref/resource"))) {
+		if (!params_check(call->params, resource_rules, refusal))
+			return false;
+	} else {
+		return refuse(refusal, RPC_INVALID_PARAMS,
+		              "params.ref.type has to be ref/prompt or ref/resource.");
+	}
+	return hand_over(call, server->offer->complete, refusal);
+}
+
+/* --- The table ------------------------------------------------------------------------- */
+
+static const struct param list_rules[] = { { NULL, "cursor", PARAM_STRING, false, true }, { 0 } };
+static const struct param uri_rules[] = { { NULL, "uri", PARAM_STRING, true, false }, { 0 } };
+static const struct param level_rules[] = { { NULL, "level", PARAM_STRING, true, false }, { 0 } };
+static const struct param listen_rules[] = {
+	{ NULL, "notifications", PARAM_OBJECT, true, false }, { 0 },
+};
+static const struct param name_rules[] = {
+	{ NULL, "name", PARAM_STRING, true, false },
+	{ NULL, "arguments", PARAM_OBJECT, false, true },
+	{ 0 },
+};
+static const struct param initialize_rules[] = {
+	{ NULL, "protocolVersion", PARAM_STRING, true, false },
+	{ NULL, "capabilities", PARAM_OBJECT, false, true },
+	{ NULL, "clientInfo", PARAM_OBJECT, false, true },
+	{ 0 },
+};
+static const struct param complete_rules[] = {
+	{ NULL, "ref", PARAM_OBJECT, true, false },
+	{ "ref", "type", PARAM_STRING, true, false },
+	{ NULL, "argument", PARAM_OBJECT, true, false },
+	{ "argument", "name", PARAM_STRING, true, false },
+	{ "argument", "value", PARAM_STRING, true, false },
+	{ NULL, "context", PARAM_OBJECT, false, true },
+	{ "context", "arguments", PARAM_OBJECT, false, true },
+	{ 0 },
+};
+
+/* The most frequent first. */
+static const struct method methods[] = {
+	{ .name = "tools/call", .era = ERA_BOTH, .tool = true, .asks = true, .named = "name",
+	  .params = name_rules, .answer = answer_call_tool },
+	{ .name = "tools/list", .era = ERA_BOTH, .cache_scope = "public", .params = list_rules,
+	  .answer = answer_list_tools },
+	{ .name = "resources/read", .era = ERA_BOTH, .asks = true, .cache_scope = "private",
+	  .named = "uri", .params = uri_rules, .answer = answer_read_resource },
+	{ .name = "resources/list", .era = ERA_BOTH, .cache_scope = "private",
+	  .params = list_rules, .answer = answer_list_resources },
+	{ .name = "resources/templates/list", .era = ERA_BOTH, .cache_scope = "private",
+	  .params = list_rules, .answer = answer_list_templates },
+	{ .name = "resources/subscribe", .era = ERA_LEGACY, .params = uri_rules,
+	  .answer = answer_subscribe },
+	{ .name = "resources/unsubscribe", .era = ERA_LEGACY, .params = uri_rules,
+	  .answer = answer_unsubscribe },
+	{ .name = "subscriptions/listen", .era = ERA_STATELESS, .params = listen_rules,
+	  .answer = answer_listen },
+	{ .name = "prompts/list", .era = ERA_BOTH, .cache_scope = "public", .params = list_rules,
+	  .answer = answer_list_prompts },
+	{ .name = "prompts/get", .era = ERA_BOTH, .asks = true, .named = "name",
+	  .params = name_rules, .answer = answer_get_prompt },
+	{ .name = "completion/complete", .era = ERA_BOTH, .params = complete_rules,
+	  .answer = answer_complete },
+	{ .name = "logging/setLevel", .era = ERA_LEGACY, .params = level_rules,
+	  .answer = answer_set_level },
+	{ .name = "initialize", .era = ERA_LEGACY, .early = true, .params = initialize_rules,
+	  .answer = answer_initialize },
+	{ .name = "ping", .era = ERA_LEGACY, .early = true, .answer = answer_ping },
+	{ .name = "server/discover", .era = ERA_STATELESS, .cache_scope = "public",
+	  .answer = answer_discover },
+};
+
+static const struct method *method_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+		if (strcmp(methods[i].name, name) == 0)
+			return &methods[i];
+	}
+	return NULL;
+}
+
+static bool check_legacy(struct mcp_call *call, struct refusal *refusal)
+{
+	const struct mcp_peer *peer = call->peer;
+
+	if (!peer->version && !(call->method && call->method->early)) {
+		if (call->method && call->method->era == ERA_STATELESS)
+			return refuse(refusal, RPC_INVALID_PARAMS,
+			              "params._meta with the protocol version is missing.");
+		return refuse(refusal, RPC_INVALID_REQUEST,
+		              "Not initialized: the first request has to be initialize.");
+	}
+	call->version = peer->version ? peer->version : version_latest(/* stateless= */ false);
+	if (!call->method || !(call->method->era & ERA_LEGACY))
+		return unknown_method(call, refusal);
+	call->session = peer->session;
+	return true;
+}
+
+static bool check_stateless(struct mcp_call *call, struct refusal *refusal)
+{
+	if (!stateless_open(call, refusal))
+		return false;
+	if (call->batch)
+		return refuse(refusal, RPC_INVALID_REQUEST,
+		              "This version of the protocol has no batches.");
+	if (!call->method || !(call->method->era & ERA_STATELESS))
+		return unknown_method(call, refusal);
+	call->session = server_shared_session(call->peer->server);
+	return true;
+}
+
+/* The parameters that several methods have; absent ones stay NULL. */
+static void read_params(struct mcp_call *call)
+{
+	const json_t *arguments = json_object_get(call->params, "arguments");
+
+	call->name = string_param(call, "name");
+	call->uri = string_param(call, "uri");
+	call->cursor = string_param(call, "cursor");
+	if (json_is_object(arguments))
+		call->arguments = arguments;
+}
+
+static bool check_params(struct mcp_call *call, struct refusal *refusal)
+{
+	static const struct param common[] = {
+		{ NULL, "_meta", PARAM_OBJECT, false, false },
+		{ "_meta", "progressToken", PARAM_STRING_OR_INTEGER, false, false },
+		{ 0 },
+	};
+	const struct method *method = call->method;
+
+	if (!params_check(call->params, common, refusal) ||
+	    (method->params && !params_check(call->params, method->params, refusal)))
+		return false;
+	read_params(call);
+	call->progress.token =
+		json_object_get(json_object_get(call->params, "_meta"), "progressToken");
+	if (!call->version->stateless)
+		return true;
+	return (!method->named ||
+	        mirrored_check_name(call, string_param(call, method->named), refusal)) &&
+	       (!method->asks || questions_open(call, refusal));
+}
+
+bool method_start(struct mcp_call *call, struct refusal *refusal)
+{
+	bool stateless = call->peer->wire.stateless || mcp_message_is_stateless(&call->message);
+
+	call->method = method_find(call->message.method);
+	if (!(stateless ? check_stateless(call, refusal) : check_legacy(call, refusal)) ||
+	    !check_params(call, refusal) || !call_list(call, refusal) ||
+	    !call->method->answer(call, refusal))
+		return false;
+	if (call->run)
+		call_start(call);
+	else if (call->ended)
+		call_done(call);
+	else
+		call_leave_loop(call);
+	return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/protocol/server.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/mem.h"
+#include "mcp/protocol/private.h"
+
+/* The kernel gives up to 256 bytes at once and does not fail once it has been seeded. */
+static void fill_random(void *data, size_t len)
+{
+	while (getrandom(data, len, 0) != (ssize_t)len)
+		;
+}
+
+struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
+                                  const struct mcp_offer *offer)
+{
+	struct mcp_server *server = mem_alloc(1, sizeof(*server));
+
+	server->loop = loop;
+	server->pool = pool;
+	server->offer = offer;
+	server->outbox = outbox_new(loop);
+	server->empty = json_object();
+	server->empty->refcount = (size_t)-1; /* jansson's mark of what nobody counts */
+	fill_random(server->key.bytes, sizeof(server->key.bytes));
+	fill_random(&server->map_key, sizeof(server->map_key));
+	server->catalog = catalog_new(offer, server->map_key);
+	idmap_init(&server->watches, server->map_key);
+	pthread_mutex_init(&server->lock, NULL);
+	pthread_cond_init(&server->idle, NULL);
+	return server;
+}
+
+void *server_shared_session(struct mcp_server *server)
+{
+	const struct mcp_offer *offer = server->offer;
+	struct mcp_session_info info = { .stateless = true, .server = server };
+
+	if (!server->shared_begun && offer->begin)
+		server->shared = offer->begin(offer->data, &info);
+	server->shared_begun = true;
+	return server->shared;
+}
+
+/* Ends what every peer waits for, tells the transports, and lets no more in. */
+static void shut_peers(struct mcp_server *server)
+{
+	for (struct mcp_peer *peer = server->peers, *next; peer; peer = next) {
+		peer_hold(peer);
+		if (!peer->closed) {
+			peer_end_waits(peer);
+			if (!peer->closed && peer->wire.hang_up)
+				peer->wire.hang_up(peer->wire_data);
+		}
+		peer_shut(peer);
+		next = peer->next;
+		peer_unhold(peer);
+	}
+}
+
+/* A handler may have been about to ask when its call was cancelled: it waits until it hears
+ * that nobody answers (ask.c signals `idle` after such a post). */
+static void wait_for_handlers(struct mcp_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	while (server->running) {
+		if (outbox_empty(server->outbox)) {
+			pthread_cond_wait(&server->idle, &server->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&server->lock);
+		outbox_drain(server->outbox);
+		pthread_mutex_lock(&server->lock);
+	}
+	pthread_mutex_unlock(&server->lock);
+}
+
+void mcp_server_free(struct mcp_server *server)
+{
+	if (!server)
+		return;
+	shut_peers(server);
+	wait_for_handlers(server);
+	outbox_close(server->outbox);
+	if (server->shared_begun && server->offer->end)
+		server->offer->end(server->shared);
+	catalog_free(server->catalog);
+	server->empty->refcount = 1;
+	json_decref(server->empty);
+	idmap_release(&server->watches);
+	pthread_mutex_destroy(&server->lock);
+	pthread_cond_destroy(&server->idle);
+	free(server);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MCP over streamable HTTP, on loopback: many clients at once.
+ *
+ * One endpoint (/mcp): POST for messages, GET for the stream of what belongs to no
+ * request, DELETE to end a session.  An initialize opens a session (Mcp-Session-Id, 128
+ * random bits); a request of 2026-07-28 needs none.  A request is answered as JSON, or as an
+ * event stream when something has to be sent before its answer, or when that takes longer than
+ * ten seconds.  Event streams can be taken up again with Last-Event-ID (2025-11-25 and before)
+ * while the session lives; what is kept for that is bounded (LIMIT_REPLAY_BYTES), so that after
+ * very much only the latest is there.  A client that goes away cancels its request if that is
+ * of 2026-07-28, and else nothing.
+ *
+ * Refused before a body is read: another method or path (405, 404), a Host or Origin that
+ * is not loopback or allowed (403), a missing or wrong bearer token (401), a body longer than
+ * LIMIT_MESSAGE_BYTES (413), another content type (415), an Accept that excludes both answers
+ * (406).  Unknown or ended sessions: 404.
+ *
+ * Specification: .../basic/transports of each version.
+ */
+#ifndef HASP_MCP_TRANSPORT_HTTP_H
+#define HASP_MCP_TRANSPORT_HTTP_H
+
+#include <stdint.h>
+
+#include "mcp/protocol/server.h"
+
+struct mcp_http_options {
+	const char *address;      /* "127.0.0.1" or "::1"; NULL: the first */
+	uint16_t port;            /* 0: any free one */
+	const char *token;        /* bearer token to ask for; NULL: none (tests only) */
+	const char *const *hosts; /* further Host names to accept; may be NULL */
+	size_t host_count;
+	const char *const *origins; /* further Origins to accept ("https://example.org") */
+	size_t origin_count;
+	unsigned session_idle_s;  /* a session without requests or streams ends; 0: 30 minutes */
+	size_t max_sessions;      /* 0: 1000; the one that nobody is connected to for longest
+	                           * makes room (503 when somebody is to each of them) */
+};
+
+struct mcp_http;
+
+/* PERMISSION_DENIED or IO_ERROR when the port cannot be had; INTERNAL (with what to install)
+ * when the HTTP library is not on this machine. */
+bool mcp_serve_http(struct mcp_server *server, struct loop *loop,
+                    const struct mcp_http_options *options, struct mcp_http **ret,
+                    struct err *err);
+uint16_t mcp_http_port(const struct mcp_http *http);
+/* Ends all sessions: who waits is answered (503), streams end. Before mcp_server_free, so that
+ * subscriptions end with their result. NULL is fine. */
+void mcp_http_free(struct mcp_http *http);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages: the answer.  Content blocks come one after the other, each with a start, pieces and a
+ * stop; what a block is says its start. Source: platform.claude.com/docs, "Streaming Messages". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/anthropic/anthropic.h"
+#include "model/grounding.h"
+#include "model/sink.h"
+
+enum block_kind { BLOCK_NONE, BLOCK_TEXT, BLOCK_THINKING, BLOCK_CALL, BLOCK_OTHER };
+
+struct claude_reader {
+	struct reply_sink *sink;
+	char *model;            /* that answers; owned, or NULL */
+	enum block_kind kind;   /* of the block that is open */
+	json_t *block;          /* as its start said; owned, or NULL */
+	struct buf json;        /* the pieces of its input */
+	struct buf signature;
+	size_t broken_calls;    /* whose arguments ended early */
+	char *broken_name;      /* of the last */
+	bool late;              /* a call began after the reason for the end; so */
+	char *late_name;        /* owned, or NULL */
+	struct grounding grounding;
+	uint64_t input, cached, cache_written, output, thoughts;
+	enum model_finish finish;
+	char *finish_word;
+	bool ended;
+};
+
+void *claude_reader_new(struct reply_sink *sink)
+{
+	struct claude_reader *reader = mem_alloc(1, sizeof(*reader));
+
+	reader->sink = sink;
+	reader->json = (struct buf)BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+	reader->signature = (struct buf)BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+	return reader;
+}
+
+void claude_reader_free(void *data)
+{
+	struct claude_reader *reader = data;
+
+	free(reader->model);
+	free(reader->finish_word);
+	free(reader->broken_name);
+	free(reader->late_name);
+	json_decref(reader->block);
+	buf_release(&reader->json);
+	buf_release(&reader->signature);
+	grounding_release(&reader->grounding);
+	free(reader);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static json_t *opaque_of(const struct claude_reader *reader, const char *member, json_t *value)
+{
+	json_t *opaque = json_pack("{s:s, s:o}", "provider", format_anthropic.name, member, value);
+
+	if (reader->model)
+		json_object_set_new(opaque, "model", json_cstr(reader->model));
+	return opaque;
+}
+
+static enum block_kind kind_of(struct span type)
+{
+	if (span_eq(type, SPAN("text")))
+		return BLOCK_TEXT;
+	if (span_eq(type, SPAN("thinking")))
+		return BLOCK_THINKING;
+	return span_eq(type, SPAN("tool_use")) ? BLOCK_CALL : BLOCK_OTHER;
+}
+
+/* Signatures and inputs come in pieces; some servers send them with the start. */
+static void block_start(struct claude_reader *reader, const json_t *event)
+{
+	json_t *block = json_object_get(event, "content_block");
+
+	json_decref(reader->block);
+	reader->block = json_is_object(block) ? json_copy(block) : json_object();
+	reader->kind = kind_of(json_span(json_object_get(block, "type")));
+	buf_clear(&reader->json);
+	buf_clear(&reader->signature);
+	sink_break(reader->sink);
+	if (reader->kind == BLOCK_TEXT)
+		sink_text(reader->sink, json_span(json_object_get(block, "text")), NULL);
+	if (reader->kind == BLOCK_THINKING) {
+		sink_thought(reader->sink, json_span(json_object_get(block, "thinking")), NULL);
+		buf_span(&reader->signature, json_span(json_object_get(block, "signature")));
+	}
+}
+
+static void read_citation(struct claude_reader *reader, const json_t *citation)
+{
+	grounding_add(&reader->grounding, json_span(json_object_get(citation, "url")),
+	              json_span(json_object_get(citation, "title")));
+}
+
+static void block_delta(struct claude_reader *reader, const json_t *event)
+{
+	const json_t *delta = json_object_get(event, "delta");
+	struct span type = json_span(json_object_get(delta, "type"));
+
+	if (span_eq(type, SPAN("text_delta")))
+		sink_text(reader->sink, json_span(json_object_get(delta, "text")), NULL);
+	else if (span_eq(type, SPAN("thinking_delta")))
+		sink_thought(reader->sink, json_span(json_object_get(delta, "thinking")), NULL);
+	else if (span_eq(type, SPAN("signature_delta")))
+		buf_span(&reader->signature, json_span(json_object_get(delta, "signature")));
+	else if (span_eq(type, SPAN("input_json_delta")))
+		buf_span(&reader->json, json_span(json_object_get(delta, "partial_json")));
+	else if (span_eq(type, SPAN("citations_delta")))
+		read_citation(reader, json_object_get(delta, "citation"));
+}
+
+/* The input of the open block, from its pieces or its start; NULL: it is no object. */
+static json_t *block_input(const struct claude_reader *reader)
+{
+	struct span text = span_trim(buf_view(&reader->json));
+	const json_t *given = json_object_get(reader->block, "input");
+
+	if (!text.len)
+		return json_is_object(given) ? json_deep_copy(given) : json_object();
+	return wire_args(reader->sink, text);
+}
+
+/* Whether a call that is no JSON was cut off by the limit is known later. */
+static void call_stop(struct claude_reader *reader)
+{
+	const char *name = json_string_value(json_object_get(reader->block, "name"));
+	const char *id = json_string_value(json_object_get(reader->block, "id"));
+	json_t *input = block_input(reader);
+
+	if (reader->finish_word) {
+		reader->late = true;
+		free(reader->late_name);
+		reader->late_name = mem_strdup(name);
+	} else if (input && name && *name) {
+		sink_call(reader->sink, part_call(id, name, input));
+	} else {
+		reader->broken_calls++;
+		free(reader->broken_name);
+		reader->broken_name = mem_strdup(name);
+	}
+	json_decref(input);
+}
+
+/* What the provider's own tools did, and thinking that it hides: kept and given back as it is. */
+static void other_stop(struct claude_reader *reader)
+{
+	json_t *input = reader->json.len ? block_input(reader) : NULL;
+	const json_t *content = json_object_get(reader->block, "content");
+	const json_t *item;
+	size_t i;
+
+	if (input)
+		json_object_set_new(reader->block, "input", input);
+	grounding_query(&reader->grounding,
+	                json_span(json_object_get(json_object_get(reader->block, "input"),
+	                                          "query")));
+	json_array_foreach(content, i, item)
+		read_citation(reader, item);
+	sink_part(reader->sink,
+	          json_pack("{s:s, s:b, s:o}", "text", "", "thought", 1, "opaque",
+	                    opaque_of(reader, "block", json_incref(reader->block))));
+}
+
+static void block_stop(struct claude_reader *reader)
+{
+	if (reader->kind == BLOCK_THINKING)
+		sink_sign(reader->sink, "opaque",
+		          opaque_of(reader, "signature", json_text(buf_view(&reader->signature))));
+	else if (reader->kind == BLOCK_CALL)
+		call_stop(reader);
+	else if (reader->kind == BLOCK_OTHER)
+		other_stop(reader);
+	reader->kind = BLOCK_NONE;
+	sink_break(reader->sink);
+}
+
+/* ---- the message ----------------------------------------------------------------------------- */
+
+/* Counts are cumulative; null and missing ones say nothing. */
+static void take_count(const json_t *usage, const char *member, uint64_t *count)
+{
+	if (wire_counts(usage, member))
+		*count = wire_count(usage, member);
+}
+
+static void read_usage(struct claude_reader *reader, const json_t *usage)
+{
+	const json_t *details = json_object_get(usage, "output_tokens_details");
+	struct model_usage ret;
+
+	if (!json_is_object(usage))
+		return;
+	take_count(usage, "input_tokens", &reader->input);
+	take_count(usage, "cache_read_input_tokens", &reader->cached);
+	take_count(usage, "cache_creation_input_tokens", &reader->cache_written);
+	take_count(usage, "output_tokens", &reader->output);
+	take_count(details, "thinking_tokens", &reader->thoughts);
+	ret = (struct model_usage){
+		.input = reader->input + reader->cached + reader->cache_written,
+		.cached = reader->cached,
+		.cache_written = reader->cache_written,
+		.thoughts = reader->thoughts < reader->output ? reader->thoughts : reader->output,
+	};
+	ret.output = reader->output - ret.thoughts;
+	ret.total = ret.input + reader->output;
+	sink_usage(reader->sink, &ret);
+}
+
+static void message_start(struct claude_reader *reader, const json_t *event)
+{
+	const json_t *message = json_object_get(event, "message");
+	struct span model = json_span(json_object_get(message, "model"));
+
+	free(reader->model);
+	reader->model = model.len ? mem_dup(model.data, model.len < 200 ? model.len : 200) : NULL;
+	read_usage(reader, json_object_get(message, "usage"));
+}
+
+static const struct {
+	const char *word;
+	enum model_finish finish;
+} finishes[] = {
+	{ "end_turn", MODEL_FINISH_STOP },
+	{ "stop_sequence", MODEL_FINISH_STOP },
+	{ "tool_use", MODEL_FINISH_TOOLS },
+	{ "max_tokens", MODEL_FINISH_LENGTH },
+	{ "model_context_window_exceeded", MODEL_FINISH_LENGTH },
+	{ "refusal", MODEL_FINISH_SAFETY },
+	{ "pause_turn", MODEL_FINISH_PAUSE },
+};
+
+static void message_delta(struct claude_reader *reader, const json_t *event)
+{
+	const json_t *delta = json_object_get(event, "delta");
+	const char *word = json_string_value(json_object_get(delta, "stop_reason"));
+	enum model_finish finish = MODEL_FINISH_OTHER;
+
+	read_usage(reader, json_object_get(event, "usage"));
+	if (!word)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(finishes); i++)
+		if (strcmp(word, finishes[i].word) == 0)
+			finish = finishes[i].finish;
+	if (reader->finish_word && !sink_finish_counts(reader->finish, finish))
+		return;
+	free(reader->finish_word);
+	reader->finish_word = mem_dup(word, strlen(word) < 200 ? strlen(word) : 200);
+	reader->finish = finish;
+}
+
+/* A block that is still open was never ended: a call in it is not whole. */
+static void message_stop(struct claude_reader *reader)
+{
+	json_t *grounding = grounding_take(&reader->grounding);
+
+	if (reader->kind == BLOCK_CALL) {
+		reader->broken_calls++;
+		free(reader->broken_name);
+		reader->broken_name = mem_strdup(json_string_value(
+			json_object_get(reader->block, "name")));
+	}
+	if (grounding)
+		sink_grounding(reader->sink, grounding);
+	reader->ended = true;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static bool read_value(struct claude_reader *reader, const json_t *value, struct span type,
+                       enum wire_trouble *trouble, struct err *err)
+{
+	if (span_eq(type, SPAN("content_block_delta")))
+		block_delta(reader, value);
+	else if (span_eq(type, SPAN("content_block_start")))
+		block_start(reader, value);
+	else if (span_eq(type, SPAN("content_block_stop")))
+		block_stop(reader);
+	else if (span_eq(type, SPAN("message_start")))
+		message_start(reader, value);
+	else if (span_eq(type, SPAN("message_delta")))
+		message_delta(reader, value);
+	else if (span_eq(type, SPAN("message_stop")))
+		message_stop(reader);
+	else if (span_eq(type, SPAN("error")))
+		return *trouble = claude_error_value(0, value, &reader->sink->delay_s, err), false;
+	return true;
+}
+
+bool claude_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+                         struct err *err)
+{
+	struct claude_reader *reader = data;
+	struct span type;
+	json_t *value;
+	bool ok;
+
+	if (reader->ended)
+		return true;
+	if (!wire_event(reader->sink, event, &value, trouble, err))
+		return false;
+	if (!value)
+		return true;
+	type = json_span(json_object_get(value, "type"));
+	ok = read_value(reader, value, type.len ? type : event->type, trouble, err);
+	json_decref(value);
+	return ok;
+}
+
+bool claude_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+{
+	struct claude_reader *reader = data;
+
+	*trouble = WIRE_BROKEN;
+	if (!reader->ended || !reader->finish_word)
+		return err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
+	if (reader->broken_calls && (reader->finish == MODEL_FINISH_STOP ||
+	                             reader->finish == MODEL_FINISH_TOOLS))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The arguments of the model's call of %.100s are not a JSON object.",
+		               reader->broken_name ? reader->broken_name : "nothing");
+	while (reader->broken_calls-- > 0)
+		sink_call_left_out(reader->sink, reader->broken_name, false);
+	if (reader->late)
+		sink_call_left_out(reader->sink, reader->late_name, true);
+	sink_finish(reader->sink, reader->finish, reader->finish_word);
+	return true;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chunks of streamGenerateContent. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/gemini/gemini.h"
+#include "model/sink.h"
+#include "model/wire.h"
+
+struct gemini_reader {
+	struct reply_sink *sink;
+	json_t *grounding; /* groundingMetadata with urlContextMetadata in it; owned */
+	bool finished;     /* a finishReason came, or a reason for blocking the prompt */
+};
+
+void *gemini_reader_new(struct reply_sink *sink)
+{
+	struct gemini_reader *reader = mem_alloc(1, sizeof(*reader));
+
+	reader->sink = sink;
+	return reader;
+}
+
+void gemini_reader_free(void *data)
+{
+	struct gemini_reader *reader = data;
+
+	json_decref(reader->grounding);
+	free(reader);
+}
+
+/* How an answer ends.  `sentence`: it cannot be used, and why. */
+static const struct finish_row {
+	const char *word;
+	enum model_finish finish;
+	const char *sentence;
+} finishes[] = {
+	{ "STOP", MODEL_FINISH_STOP, NULL },
+	{ "MAX_TOKENS", MODEL_FINISH_LENGTH, NULL },
+	{ "SAFETY", MODEL_FINISH_SAFETY, NULL },
+	{ "RECITATION", MODEL_FINISH_SAFETY, NULL },
+	{ "LANGUAGE", MODEL_FINISH_SAFETY, NULL },
+	{ "BLOCKLIST", MODEL_FINISH_SAFETY, NULL },
+	{ "PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
+	{ "SPII", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_SAFETY", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_RECITATION", MODEL_FINISH_SAFETY, NULL },
+	{ "MODEL_ARMOR", MODEL_FINISH_SAFETY, NULL },
+	{ "MALFORMED_FUNCTION_CALL", MODEL_FINISH_OTHER,
+	  "The model made a call that cannot be read (MALFORMED_FUNCTION_CALL)." },
+	{ "MALFORMED_RESPONSE", MODEL_FINISH_OTHER,
+	  "The model's reply cannot be read (MALFORMED_RESPONSE)." },
+	{ "UNEXPECTED_TOOL_CALL", MODEL_FINISH_OTHER,
+	  "The model called where no tools are enabled (UNEXPECTED_TOOL_CALL)." },
+	{ "TOO_MANY_TOOL_CALLS", MODEL_FINISH_OTHER,
+	  "The model made too many calls in one reply (TOO_MANY_TOOL_CALLS)." },
+	{ "MISSING_THOUGHT_SIGNATURE", MODEL_FINISH_OTHER,
+	  "A signature of a thought is missing (MISSING_THOUGHT_SIGNATURE)." },
+};
+
+static bool take_finish(struct gemini_reader *reader, const json_t *reason, struct err *err)
+{
+	const char *word = json_is_string(reason) ? json_string_value(reason) : "no word";
+
+	if (!reason || json_is_null(reason) || strcmp(word, "FINISH_REASON_UNSPECIFIED") == 0)
+		return true;
+	reader->finished = true;
+	for (size_t i = 0; i < ARRAY_LEN(finishes); i++) {
+		if (strcmp(finishes[i].word, word) != 0)
+			continue;
+		sink_finish(reader->sink, finishes[i].finish, word);
+		return !finishes[i].sentence ||
+		       err_set(err, ERR_MODEL_ERROR, "%s", finishes[i].sentence);
+	}
+	sink_finish(reader->sink, MODEL_FINISH_OTHER, word);
+	return true;
+}
+
+static bool take_call(struct gemini_reader *reader, const json_t *part, struct err *err)
+{
+	const json_t *call = json_object_get(part, "functionCall");
+	const json_t *signature = json_object_get(part, "thoughtSignature");
+	const json_t *args = json_object_get(call, "args");
+	struct span name = json_span(json_object_get(call, "name"));
+	json_t *kept;
+
+	if (!name.len || memchr(name.data, 0, name.len) ||
+	    (args && !json_is_object(args) && !json_is_null(args)))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model made a call without a name, or with arguments that are no "
+		               "object.");
+	if (json_is_true(json_object_get(call, "willContinue")) ||
+	    json_object_get(call, "partialArgs"))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model's call came in pieces, which was not asked for.");
+	kept = part_call(NULL, json_string_value(json_object_get(call, "name")), args);
+	if (json_span(json_object_get(call, "id")).len)
+		json_object_set(json_object_get(kept, "functionCall"), "id",
+		                json_object_get(call, "id"));
+	if (json_is_string(signature))
+		json_object_set(kept, "thoughtSignature", (json_t *)signature);
+	sink_call(reader->sink, kept);
+	return true;
+}
+
+static void take_text(struct gemini_reader *reader, const json_t *part, struct span text)
+{
+	json_t *signature = json_object_get(part, "thoughtSignature");
+
+	/* Parts with a signature are given back as they came: never joined with their neighbours. */
+	if (json_is_string(signature))
+		sink_break(reader->sink);
+	if (part_is_thought(part))
+		sink_thought(reader->sink, text, NULL);
+	else
+		sink_text(reader->sink, text, NULL);
+	if (json_is_string(signature))
+		sink_sign(reader->sink, "thoughtSignature", json_incref(signature));
+}
+
+static bool take_part(struct gemini_reader *reader, const json_t *part, struct err *err)
+{
+	static const char *const others[] = { "inlineData", "fileData", "executableCode",
+	                                      "codeExecutionResult" };
+	json_t *text = json_object_get(part, "text");
+
+	if (json_object_get(part, "functionCall"))
+		return take_call(reader, part, err);
+	if (json_is_string(text)) {
+		take_text(reader, part, json_span(text));
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (json_object_get(part, others[i])) {
+			sink_part(reader->sink, json_incref((json_t *)part));
+			return true;
+		}
+	return true; /* kinds of parts that are not known say nothing to anybody here */
+}
+
+static void take_grounding(struct gemini_reader *reader, const json_t *candidate)
+{
+	json_t *search = json_object_get(candidate, "groundingMetadata");
+	json_t *urls = json_object_get(candidate, "urlContextMetadata");
+
+	if (!reader->grounding && (search || urls))
+		reader->grounding = json_object();
+	if (json_is_object(search))
+		json_object_update(reader->grounding, search);
+	if (json_is_object(urls))
+		json_object_set(reader->grounding, "urlContextMetadata", urls);
+}
+
+static void take_usage(struct gemini_reader *reader, const json_t *usage)
+{
+	if (!json_is_object(usage))
+		return;
+	sink_usage(reader->sink, &(struct model_usage){
+		.input = wire_count(usage, "promptTokenCount"),
+		.cached = wire_count(usage, "cachedContentTokenCount"),
+		.output = wire_count(usage, "candidatesTokenCount"),
+		.thoughts = wire_count(usage, "thoughtsTokenCount"),
+		.tool = wire_count(usage, "toolUsePromptTokenCount"),
+		.total = wire_count(usage, "totalTokenCount"),
+	});
+}
+
+static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
+                       enum wire_trouble *trouble, struct err *err)
+{
+	const json_t *candidate = json_array_get(json_object_get(chunk, "candidates"), 0);
+	const json_t *blocked = json_object_get(json_object_get(chunk, "promptFeedback"),
+	                                        "blockReason");
+	const json_t *error = json_object_get(chunk, "error"), *part;
+	size_t i;
+
+	if (error) {
+		*trouble = gemini_error_of(0, error, &reader->sink->delay_s, err);
+		return false;
+	}
+	take_usage(reader, json_object_get(chunk, "usageMetadata"));
+	if (blocked && !json_is_null(blocked)) {
+		reader->finished = true;
+		sink_finish(reader->sink, MODEL_FINISH_SAFETY, json_string_value(blocked));
+	}
+	json_array_foreach(json_object_get(json_object_get(candidate, "content"), "parts"), i, part)
+		if (!take_part(reader, part, err))
+			return false;
+	take_grounding(reader, candidate);
+	return take_finish(reader, json_object_get(candidate, "finishReason"), err);
+}
+
+bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+                         struct err *err)
+{
+	struct gemini_reader *reader = data;
+	json_t *chunk;
+	bool ok;
+
+	if (!wire_event(reader->sink, event, &chunk, trouble, err))
+		return false;
+	ok = !chunk || take_chunk(reader, chunk, trouble, err);
+	json_decref(chunk);
+	return ok;
+}
+
+bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+{
+	struct gemini_reader *reader = data;
+
+	(void)trouble;
+	if (reader->grounding)
+		sink_grounding(reader->sink, mem_steal(&reader->grounding));
+	return reader->finished ||
+	       err_set(err, ERR_MODEL_ERROR,
+	               "The stream ended before the reply did (no finishReason).");
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: what OpenAI's two formats share, and the differences between those who
+ * speak chat completions, as data.
+ *
+ * To add a server: a row in traits.c.  To add a model of OpenAI: a row in model.c.
+ */
+#ifndef HASP_MODEL_OPENAI_OPENAI_H
+#define HASP_MODEL_OPENAI_OPENAI_H
+
+#include "model/provider.h"
+#include "model/wire.h"
+
+/* The longest prompt_cache_key (API reference, "Create a model response"). */
+enum { OPENAI_KEY_CHARACTERS = 64 };
+
+/* How a server of chat completions differs. */
+struct chat_traits {
+	const char *host;          /* what its URL contains; NULL: all others */
+	bool developer;            /* reasoning models take the role developer instead of system */
+	bool new_limit;            /* max_completion_tokens instead of max_tokens */
+	bool allowed_choice;       /* tool_choice can name several tools */
+	bool cache_key;            /* prompt_cache_key */
+	bool top_k;                /* takes top_k */
+	bool files;                /* takes PDF as a part "file" */
+	bool audio;                /* takes a part "input_audio" */
+	bool own_models;           /* model.c's rows are about its models */
+	bool schema;               /* response_format json_schema; otherwise json_object */
+	bool counts_anyway;        /* usage comes unasked, and stream_options are not taken */
+	bool details;              /* reasoning_details are given back */
+	const char *thought;       /* the member in which thoughts go back with calls; NULL: they
+	                            * are left out; "": where they came */
+	const char *effort;        /* reasoning_effort: "plain", or "nested" as reasoning.effort;
+	                            * NULL: not sent */
+	enum wire_id_rule ids;
+};
+const struct chat_traits *chat_traits_of(const struct model_options *options);
+
+/* A model of OpenAI, by the beginning of its name. */
+struct openai_model {
+	const char *prefix;
+	bool reasons;          /* no temperature; reasoning items; effort */
+	bool responses_tools;  /* chat completions take tools only with the effort "none" */
+	const char *off;       /* the effort that comes nearest to no reasoning */
+	uint64_t context;      /* tokens; 0: not known */
+};
+/* Never NULL: the last row is that of unknown models. */
+const struct openai_model *openai_model_of(const char *name);
+/* The effort for what was asked; NULL: the model's default. */
+const char *openai_effort(const struct openai_model *model, const struct model_request *request);
+uint64_t openai_context_tokens(const char *name);
+
+/* {"name", "schema", "strict"?} for an answer that is JSON. */
+json_t *openai_answer_schema(const struct model_request *request);
+
+/* Authorization. */
+void openai_headers(const struct model_options *options, struct wire_request *ret);
+
+/* usage of chat completions (prompt_tokens ...) and of Responses (input_tokens ...). */
+struct model_usage openai_usage(const json_t *usage);
+
+/* {"error": {...}}, {"error": "..."}, {"detail": ...}, {"message": ...}: what servers that speak
+ * these formats send, of any media type. */
+enum wire_trouble openai_error(int status, struct span headers, struct span body, double *delay_s,
+                               struct err *err);
+/* The same for an error that comes as JSON in a stream. */
+enum wire_trouble openai_error_value(int status, const json_t *value, double *delay_s,
+                                     struct err *err);
+
+/* Private between openai_chat*.c. */
+json_t *chat_messages(const struct chat_traits *traits, const struct model_options *options,
+                      const struct model_request *request);
+
+#endif

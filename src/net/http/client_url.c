@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* URLs, public addresses, and which proxy is meant. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "net/http/client_private.h"
+
+void url_parts_release(struct url_parts *parts)
+{
+	if (!parts->curl)
+		return;
+	parts->curl->free(parts->scheme);
+	parts->curl->free(parts->host);
+	parts->curl->free(parts->port);
+	*parts = (struct url_parts){ 0 };
+}
+
+bool url_parts_of(const struct curl_library *curl, const char *url, struct url_parts *ret,
+                  struct err *err)
+{
+	CURLU *handle = curl->url();
+	bool ok = handle && curl->url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK;
+
+	*ret = (struct url_parts){ .curl = curl };
+	ok = ok && curl->url_get(handle, CURLUPART_SCHEME, &ret->scheme, 0) == CURLUE_OK &&
+	     curl->url_get(handle, CURLUPART_HOST, &ret->host, 0) == CURLUE_OK &&
+	     curl->url_get(handle, CURLUPART_PORT, &ret->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+	curl->url_cleanup(handle);
+	if (ok && (strcasecmp(ret->scheme, "http") == 0 || strcasecmp(ret->scheme, "https") == 0))
+		return true;
+	url_parts_release(ret);
+	return err_set(err, ERR_INVALID_ARGUMENT, "The URL is not an absolute http or https URL.");
+}
+
+bool url_same_origin(const struct url_parts *a, const struct url_parts *b)
+{
+	return strcasecmp(a->scheme, b->scheme) == 0 && strcasecmp(a->host, b->host) == 0 &&
+	       strcmp(a->port, b->port) == 0;
+}
+
+/* ---- addresses (RFC 6890 and its registries) -------------------------------------------------- */
+
+static const struct block4 {
+	uint32_t network;
+	unsigned bits;
+} not_public4[] = {
+	{ 0x00000000, 8 },  { 0x0A000000, 8 },  { 0x64400000, 10 }, { 0x7F000000, 8 },
+	{ 0xA9FE0000, 16 }, { 0xAC100000, 12 }, { 0xC0000000, 24 }, { 0xC0000200, 24 },
+	{ 0xC0586300, 24 }, { 0xC0A80000, 16 }, { 0xC6120000, 15 }, { 0xC6336400, 24 },
+	{ 0xCB007100, 24 }, { 0xE0000000, 4 },  { 0xF0000000, 4 },
+};
+
+static bool public4(uint32_t address)
+{
+	for (size_t i = 0; i < ARRAY_LEN(not_public4); i++)
+		if ((address ^ not_public4[i].network) >> (32 - not_public4[i].bits) == 0)
+			return false;
+	return true;
+}
+
+static uint32_t bytes4(const unsigned char *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+	       bytes[3];
+}
+
+static bool public6(const unsigned char *b)
+{
+	static const unsigned char mapped[12] = { [10] = 0xFF, [11] = 0xFF };
+	static const unsigned char nat64[12] = { 0x00, 0x64, 0xFF, 0x9B };
+
+	if (memcmp(b, mapped, 12) == 0 || memcmp(b, nat64, 12) == 0)
+		return public4(bytes4(b + 12));
+	if (b[0] == 0x20 && b[1] == 0x02) /* 6to4 */
+		return public4(bytes4(b + 2));
+	if (b[0] == 0x20 && b[1] == 0x01 && (b[2] < 0x02 || (b[2] == 0x0D && b[3] == 0xB8)))
+		return false; /* Teredo and its neighbours; documentation */
+	return (b[0] & 0xE0) == 0x20; /* 2000::/3 is all there is */
+}
+
+bool address_is_public(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return public4(ntohl(((const struct sockaddr_in *)(const void *)address)
+		                             ->sin_addr.s_addr));
+	if (address->sa_family == AF_INET6)
+		return public6(((const struct sockaddr_in6 *)(const void *)address)
+		                       ->sin6_addr.s6_addr);
+	return false;
+}
+
+static bool names_localhost(const char *host)
+{
+	struct span name = span_str(host);
+
+	if (span_ends(name, SPAN(".")))
+		name.len--;
+	return (name.len == 9 && strncasecmp(name.data, "localhost", 9) == 0) ||
+	       (name.len > 10 && strncasecmp(name.data + name.len - 10, ".localhost", 10) == 0);
+}
+
+bool host_is_private(const char *host)
+{
+	struct in6_addr six;
+	struct in_addr four;
+	char text[INET6_ADDRSTRLEN];
+	size_t len = strlen(host);
+
+	/* inet_aton takes every form that connect would: "127.1", "0x7f000001", "2130706433". */
+	if (inet_aton(host, &four))
+		return !public4(ntohl(four.s_addr));
+	if (host[0] == '[' && len - 2 < sizeof(text)) {
+		memcpy(text, host + 1, len - 2);
+		text[len - 2] = '\0';
+		text[strcspn(text, "%")] = '\0';
+		return inet_pton(AF_INET6, text, &six) != 1 || !public6(six.s6_addr);
+	}
+	return names_localhost(host);
+}
+
+/* ---- proxies ---------------------------------------------------------------------------------- */
+
+static const char *variable(const char *lower, const char *upper)
+{
+	const char *value = getenv(lower);
+
+	if (!value && upper)
+		value = getenv(upper);
+	return value && value[0] ? value : NULL;
+}
+
+/* NO_PROXY: names, each of which stands for its subdomains too, or an asterisk for everything. */
+static bool needs_no_proxy(const char *host)
+{
+	const char *list = variable("no_proxy", "NO_PROXY");
+	size_t host_len = strlen(host);
+
+	while (list && *list) {
+		size_t len = strcspn(list, ", ");
+		const char *name = list;
+
+		list += len + (list[len] != '\0');
+		if (len == 1 && name[0] == '*')
+			return true;
+		for (; len && name[0] == '.'; len--)
+			name++;
+		if (len && len <= host_len && strncasecmp(host + host_len - len, name, len) == 0 &&
+		    (len == host_len || host[host_len - len - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+const char *proxy_of_environment(const struct url_parts *url)
+{
+	/* HTTP_PROXY in capitals is not read: a server's CGI sets it from a header ("httpoxy"). */
+	const char *proxy = strcasecmp(url->scheme, "https") == 0 ?
+	                            variable("https_proxy", "HTTPS_PROXY") :
+	                            variable("http_proxy", NULL);
+
+	if (!proxy)
+		proxy = variable("all_proxy", "ALL_PROXY");
+	return proxy && !needs_no_proxy(url->host) ? proxy : NULL;
+}

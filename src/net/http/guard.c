@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/guard.h"
+
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+
+static bool same_ignoring_case(struct span a, struct span b)
+{
+	return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
+}
+
+/* Takes ":port" off the end of a host; false when what follows the colon is no port. */
+static bool split_port(struct span *host, bool *ret_has_port, uint32_t *ret_port)
+{
+	const char *bracket = memrchr(host->data, ']', host->len);
+	const char *colon = memrchr(host->data, ':', host->len);
+	struct span digits;
+
+	*ret_has_port = colon && (!bracket || colon > bracket);
+	*ret_port = 0;
+	if (!*ret_has_port)
+		return true;
+	digits = span_skip(*host, (size_t)(colon - host->data) + 1);
+	host->len = (size_t)(colon - host->data);
+	if (digits.len == 0 || digits.len > 5)
+		return false;
+	for (size_t i = 0; i < digits.len; i++) {
+		if (digits.data[i] < '0' || digits.data[i] > '9')
+			return false;
+		*ret_port = *ret_port * 10 + (uint32_t)(digits.data[i] - '0');
+	}
+	return true;
+}
+
+static bool is_loopback_name(struct span name)
+{
+	static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (same_ignoring_case(name, span_str(names[i])))
+			return true;
+	return false;
+}
+
+/* An entry without a port stands for every port. */
+static bool is_listed_host(const struct http_guard *guard, struct span whole, struct span name)
+{
+	for (size_t i = 0; i < guard->host_count; i++) {
+		struct span entry = span_str(guard->hosts[i]);
+
+		if (same_ignoring_case(entry, whole) || same_ignoring_case(entry, name))
+			return true;
+	}
+	return false;
+}
+
+static bool host_is_allowed(const struct http_guard *guard, struct span host)
+{
+	struct span name = host;
+	bool has_port;
+	uint32_t port;
+
+	if (host.len == 0 || !split_port(&name, &has_port, &port))
+		return false;
+	if (is_loopback_name(name) && (!has_port || port == guard->port))
+		return true;
+	return is_listed_host(guard, host, name);
+}
+
+bool http_guard_host(const struct http_guard *guard, const char *host)
+{
+	return host && host_is_allowed(guard, span_trim(span_str(host)));
+}
+
+bool http_guard_origin_is_listed(const struct http_guard *guard, const char *origin)
+{
+	for (size_t i = 0; i < guard->origin_count; i++)
+		if (same_ignoring_case(span_str(guard->origins[i]), span_str(origin)))
+			return true;
+	return false;
+}
+
+bool http_guard_origin(const struct http_guard *guard, const char *origin)
+{
+	static const char *const schemes[] = { "http://", "https://" };
+	struct span text = span_trim(span_str(origin));
+
+	if (http_guard_origin_is_listed(guard, origin))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+		struct span scheme = span_str(schemes[i]);
+
+		if (same_ignoring_case(span_head(text, scheme.len), scheme))
+			return host_is_allowed(guard, span_skip(text, scheme.len));
+	}
+	return false;
+}
+
+/* Digests are compared: how far two of them agree says nothing about the token. */
+static bool same_secret(struct span a, struct span b)
+{
+	struct sha256 left = sha256_of(a);
+	struct sha256 right = sha256_of(b);
+	unsigned char differences = 0;
+
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		differences |= left.bytes[i] ^ right.bytes[i];
+	return differences == 0;
+}
+
+bool http_guard_token(const struct http_guard *guard, const char *authorization)
+{
+	struct span scheme = SPAN("Bearer ");
+	struct span given = span_trim(span_str(authorization));
+
+	if (!guard->token)
+		return true;
+	if (!same_ignoring_case(span_head(given, scheme.len), scheme))
+		return false;
+	return same_secret(span_trim(span_skip(given, scheme.len)), span_str(guard->token));
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon in the loop: its life, its connections, time.
+ *
+ * The daemon has work when its epoll says so, with every tick (its timeouts), and when a
+ * connection was resumed, which its epoll does not show. */
+#include "net/http/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/http/event_stream.h"
+#include "net/http/server_private.h"
+
+/* Turns of the daemon before the loop gets its turn. */
+enum { ROUNDS = 32, HANGUP_EVENTS = 64 };
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+/* ---- the daemon's turns ----------------------------------------------------- */
+
+static bool daemon_has_more(struct http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG wait;
+
+	/* Timeouts are looked at with every tick; only work that is there counts here. */
+	return server->lib.get_timeout(server->daemon, &wait) == MHD_YES && wait == 0;
+}
+
+void http_server_wake(struct http_server *server)
+{
+	if (server->again_posted)
+		return;
+	server->again_posted = true;
+	loop_post(server->loop, &server->again);
+}
+
+static void run_daemon(struct http_server *server)
+{
+	int rounds = ROUNDS;
+
+	do
+		server->lib.run(server->daemon);
+	while (daemon_has_more(server) && --rounds);
+	if (!rounds)
+		http_server_wake(server);
+}
+
+static void on_ready(void *data)
+{
+	run_daemon(data);
+}
+
+static void on_again(struct loop_task *task)
+{
+	struct http_server *server =
+		(struct http_server *)((char *)task - offsetof(struct http_server, again));
+
+	server->again_posted = false;
+	if (server->ended)
+		free(server);
+	else
+		run_daemon(server);
+}
+
+/* ---- connections ------------------------------------------------------------ */
+
+/* The daemon does not see the end of a suspended connection, nor that of one in the middle of
+ * its request line. */
+static void watch_for_hangup(struct http_connection *connection)
+{
+	struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };
+
+	connection->watched = epoll_ctl(connection->server->hangups, EPOLL_CTL_ADD,
+	                                connection->fd, &event) == 0;
+}
+
+static void connection_open(struct http_server *server, struct MHD_Connection *mhd, void **socket)
+{
+	struct http_connection *connection = mem_alloc(1, sizeof(*connection));
+
+	connection->server = server;
+	connection->since = seconds();
+	connection->fd =
+		server->lib.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	connection->next = &server->connections;
+	connection->prev = server->connections.prev;
+	connection->prev->next = connection->next->prev = connection;
+	*socket = connection;
+	watch_for_hangup(connection);
+}
+
+static void connection_close(struct http_connection *connection)
+{
+	if (connection->watched)
+		epoll_ctl(connection->server->hangups, EPOLL_CTL_DEL, connection->fd, NULL);
+	connection->prev->next = connection->next;
+	connection->next->prev = connection->prev;
+	free(connection);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket,
+                          enum MHD_ConnectionNotificationCode what)
+{
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		connection_open(cls, mhd, socket);
+	else if (*socket)
+		connection_close(*socket);
+}
+
+static void connection_hung_up(struct http_connection *connection)
+{
+	connection->hung_up = true;
+	connection->hung_up_since = connection->server->now;
+	if (connection->request && connection->request->suspended)
+		http_request_drop(connection->request);
+}
+
+static void on_hangups(void *data)
+{
+	struct http_server *server = data;
+	struct epoll_event events[HANGUP_EVENTS];
+	int count = epoll_wait(server->hangups, events, HANGUP_EVENTS, 0);
+
+	/* Nothing is freed meanwhile: connections are only marked. */
+	for (int i = 0; i < count; i++)
+		connection_hung_up(events[i].data.ptr);
+}
+
+/* ---- time ------------------------------------------------------------------- */
+
+static bool is_overdue(const struct http_server *server, const struct http_connection *connection)
+{
+	const struct http_request *request = connection->request;
+
+	if (connection->hung_up && !(request && request->delivered) &&
+	    server->now > connection->hung_up_since + HUNG_UP_SECONDS)
+		return true;
+	if (!request)
+		return server->now > connection->since + HEAD_SECONDS;
+	return !request->delivered && server->now > request->since + BODY_SECONDS;
+}
+
+static void keep_alive(struct http_request *request)
+{
+	struct http_server *server = request->server;
+	_cleanup_buf_ struct buf comment = BUF_INIT(16);
+
+	if (!request->streaming || request->stream_ended || !request->suspended ||
+	    server->now < request->written + KEEP_ALIVE_SECONDS)
+		return;
+	event_write_keep_alive(&comment);
+	http_stream_write(request, buf_view(&comment));
+}
+
+static void on_tick(void *data)
+{
+	struct http_server *server = data;
+	struct http_connection *connection = server->connections.next;
+
+	server->now = seconds();
+	for (; connection != &server->connections; connection = connection->next) {
+		if (connection->request)
+			keep_alive(connection->request);
+		if (!connection->shut && is_overdue(server, connection)) {
+			connection->shut = true;
+			shutdown(connection->fd, SHUT_RDWR);
+		}
+	}
+	run_daemon(server);
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static bool parse_address(const char *text, uint16_t port, union address *ret, socklen_t *ret_len)
+{
+	*ret = (union address){ .any.sa_family = AF_UNSPEC };
+	if (inet_pton(AF_INET, text, &ret->v4.sin_addr) == 1) {
+		ret->v4.sin_family = AF_INET;
+		ret->v4.sin_port = htons(port);
+		*ret_len = sizeof(ret->v4);
+		return true;
+	}
+	ret->v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	*ret_len = sizeof(ret->v6);
+	return inet_pton(AF_INET6, text, &ret->v6.sin6_addr) == 1;
+}
+
+/* A listening socket; -1 with errno. */
+static int listen_on(union address *address, socklen_t len)
+{
+	_cleanup_fd_ int fd = socket(address->any.sa_family,
+	                             SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0)
+		return -1;
+	/* Without it a port cannot be had again for a minute after its last connection. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (address->any.sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, &address->any, len) != 0 || listen(fd, SOMAXCONN) != 0 ||
+	    getsockname(fd, &address->any, &len) != 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+static bool open_socket(struct http_server *server, int *ret, struct err *err)
+{
+	const struct http_options *options = &server->options;
+	union address address;
+	socklen_t len;
+	int fd;
+
+	if (!parse_address(options->address, options->port, &address, &len))
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is no IP address.",
+		               options->address);
+	fd = listen_on(&address, len);
+	if (fd < 0)
+		return err_set_errno(err, errno, "Port %u of %s cannot be served", options->port,
+		                     options->address);
+	server->guard.port = ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port :
+	                                                              address.v6.sin6_port);
+	*ret = fd;
+	return true;
+}
+
+static bool start_daemon(struct http_server *server, struct err *err)
+{
+	int fd = -1;
+	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+
+	if (!open_socket(server, &fd, err))
+		return false;
+	server->daemon = server->lib.start_daemon(
+		flags, 0, NULL, NULL, http_on_access, server, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, server,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)LIMIT_HTTP_CONNECTIONS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)QUIET_SECONDS,
+		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+	if (server->daemon)
+		return true;
+	close(fd);
+	return err_set(err, ERR_IO_ERROR, "The HTTP server could not be started.");
+}
+
+/* The daemon's own epoll is a descriptor like any other to the loop. */
+static bool join_loop(struct http_server *server, struct err *err)
+{
+	int fd = server->lib.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+
+	server->hangups = epoll_create1(EPOLL_CLOEXEC);
+	if (server->hangups < 0)
+		return err_set_errno(err, errno, "The HTTP server cannot watch its connections");
+	server->watch = loop_watch_start(server->loop, fd, on_ready, server);
+	server->hangup_watch =
+		loop_watch_start(server->loop, server->hangups, on_hangups, server);
+	if (!server->watch || !server->hangup_watch)
+		return err_set_errno(err, errno, "The HTTP server cannot watch its connections");
+	server->tick = loop_timer_start(server->loop, TICK_MS, TICK_MS, on_tick, server);
+	run_daemon(server); /* puts the listening socket into its epoll */
+	return true;
+}
+
+bool http_server_new(struct loop *loop, const struct http_options *options,
+                     struct http_server **ret, struct err *err)
+{
+	struct http_server *server = mem_alloc(1, sizeof(*server));
+
+	server->loop = loop;
+	server->options = *options;
+	server->guard = (struct http_guard){
+		.hosts = options->hosts,
+		.host_count = options->host_count,
+		.origins = options->origins,
+		.origin_count = options->origin_count,
+		.token = options->token,
+	};
+	server->connections.prev = server->connections.next = &server->connections;
+	server->again.run = on_again;
+	server->hangups = -1;
+	server->now = seconds();
+	if (!http_library_load(&server->lib, err) || !start_daemon(server, err) ||
+	    !join_loop(server, err)) {
+		http_server_free(server, 0);
+		return false;
+	}
+	*ret = server;
+	return true;
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+	return server->guard.port;
+}
+
+/* Runs the daemon until no answer is being sent any more, at most for `linger_ms`. */
+static void send_rest(struct http_server *server, unsigned linger_ms)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	bool sending = true;
+
+	for (unsigned ms = 0; sending && ms <= linger_ms; ms++) {
+		if (ms)
+			nanosleep(&pause, NULL);
+		run_daemon(server);
+		sending = false;
+		for (struct http_connection *connection = server->connections.next;
+		     connection != &server->connections; connection = connection->next)
+			if (connection->request && connection->request->status &&
+			    !connection->request->suspended)
+				sending = true;
+	}
+}
+
+static void close_connections(struct http_server *server)
+{
+	for (struct http_connection *connection = server->connections.next;
+	     connection != &server->connections; connection = connection->next)
+		if (connection->request && connection->request->suspended)
+			http_request_drop(connection->request);
+	run_daemon(server);
+}
+
+void http_server_free(struct http_server *server, unsigned linger_ms)
+{
+	if (!server)
+		return;
+	loop_watch_stop(server->watch);
+	loop_watch_stop(server->hangup_watch);
+	loop_timer_stop(server->tick);
+	server->ended = true; /* refuses what still comes */
+	if (server->daemon) {
+		send_rest(server, linger_ms);
+		close_connections(server);
+		server->lib.stop_daemon(server->daemon);
+	}
+	if (server->hangups >= 0)
+		close(server->hangups);
+	if (!server->again_posted)
+		free(server);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".  Deviations: "retry" is
+ * ignored, since nothing here connects again by itself. */
+#include "net/http/sse.h"
+
+#include <string.h>
+
+static const char byte_order_mark[] = "\xEF\xBB\xBF";
+
+void sse_reader_init(struct sse_reader *reader, size_t max_event_bytes,
+                     bool (*event)(void *data, const struct sse_event *event, struct err *err),
+                     void *data)
+{
+	*reader = (struct sse_reader){
+		.event = event,
+		.data = data,
+		.max = max_event_bytes,
+		.line = BUF_INIT(max_event_bytes),
+		.text = BUF_INIT(max_event_bytes + 1), /* a last \n that is taken off again */
+		.type = BUF_INIT(max_event_bytes),
+		.id = BUF_INIT(max_event_bytes),
+	};
+}
+
+void sse_reader_release(struct sse_reader *reader)
+{
+	buf_release(&reader->line);
+	buf_release(&reader->text);
+	buf_release(&reader->type);
+	buf_release(&reader->id);
+}
+
+static bool dispatch(struct sse_reader *reader, struct err *err)
+{
+	struct sse_event event = {
+		.type = reader->type.len ? buf_view(&reader->type) : SPAN("message"),
+		.data = span_head(buf_view(&reader->text), reader->text.len ? reader->text.len - 1 : 0),
+		.id = buf_view(&reader->id),
+	};
+	bool ok = !reader->text.len || reader->event(reader->data, &event, err);
+
+	buf_clear(&reader->text);
+	buf_clear(&reader->type);
+	reader->used = 0;
+	return ok;
+}
+
+static void take_field(struct sse_reader *reader, struct span line)
+{
+	const char *colon = memchr(line.data, ':', line.len);
+	size_t name_len = colon ? (size_t)(colon - line.data) : line.len;
+	struct span name = span_head(line, name_len);
+	struct span value = span_skip(line, name_len + 1);
+
+	if (value.len && value.data[0] == ' ')
+		value = span_skip(value, 1);
+	if (span_eq(name, SPAN("data"))) {
+		buf_span(&reader->text, value);
+		buf_char(&reader->text, '\n');
+	} else if (span_eq(name, SPAN("event"))) {
+		buf_clear(&reader->type);
+		buf_span(&reader->type, value);
+	} else if (span_eq(name, SPAN("id")) && (!value.len || !memchr(value.data, 0, value.len))) {
+		buf_clear(&reader->id);
+		buf_span(&reader->id, value);
+	}
+}
+
+static bool take_line(struct sse_reader *reader, struct err *err)
+{
+	struct span line = buf_view(&reader->line);
+	bool ok = true;
+
+	if (!reader->started && span_starts(line, span_of(byte_order_mark, 3)))
+		line = span_skip(line, 3);
+	reader->started = true;
+	if (!line.len)
+		ok = dispatch(reader, err);
+	else if (line.data[0] != ':')
+		take_field(reader, line);
+	else
+		reader->used -= reader->line.len; /* comments belong to no event */
+	buf_clear(&reader->line);
+	return ok;
+}
+
+/* Bytes up to the end of the line, or of the input. */
+static size_t run_length(struct span bytes)
+{
+	const char *lf = memchr(bytes.data, '\n', bytes.len);
+	size_t len = lf ? (size_t)(lf - bytes.data) : bytes.len;
+	const char *cr = memchr(bytes.data, '\r', len);
+
+	return cr ? (size_t)(cr - bytes.data) : len;
+}
+
+bool sse_reader_feed(struct sse_reader *reader, struct span bytes, struct err *err)
+{
+	while (bytes.len) {
+		size_t run;
+
+		if (reader->after_cr && bytes.data[0] == '\n')
+			bytes = span_skip(bytes, 1);
+		reader->after_cr = false;
+		if (!bytes.len)
+			break;
+		run = run_length(bytes);
+		if (reader->max - reader->used < run)
+			return err_set(err, ERR_TOO_LARGE,
+			               "An event of the stream is longer than %zu bytes.", reader->max);
+		reader->used += run;
+		buf_append(&reader->line, bytes.data, run);
+		if (run == bytes.len)
+			break;
+		reader->after_cr = bytes.data[run] == '\r';
+		bytes = span_skip(bytes, run + 1);
+		if (!take_line(reader, err))
+			return false;
+	}
+	return true;
+}
+
+bool sse_reader_end(struct sse_reader *reader, struct err *err)
+{
+	(void)err;
+	buf_clear(&reader->line);
+	buf_clear(&reader->text);
+	buf_clear(&reader->type);
+	reader->used = 0;
+	return true;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The event loop of a long-running command: libuv behind a small face.
+ *
+ *     struct loop *loop;
+ *     if (!loop_new(&loop, &err)) ...
+ *     ... streams, timers, posted tasks ...
+ *     loop_run(loop);          // until loop_stop, or until nothing is left to wait for
+ *     loop_free(loop);
+ *
+ * Everything runs on the thread that called loop_run, except loop_post and loop_stop, which
+ * any thread may call.  Callbacks may close and free what they are called for.  Descriptors
+ * 0 to 2 have to be open (cli/view/output.h); from loop_new on the process ignores SIGPIPE.
+ *
+ * Not here: threads for work that takes long (pool.h), HTTP (net/http/).
+ */
+#ifndef HASP_NET_LOOP_LOOP_H
+#define HASP_NET_LOOP_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct loop;
+
+bool loop_new(struct loop **ret, struct err *err);
+/* Runs what was posted and not run yet, then closes everything that is open. NULL is fine. */
+void loop_free(struct loop *loop);
+void loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+/* Between these two calls loop_run goes on although nothing is open: other threads are at work
+ * and will post.  Holds are counted.  (Open streams, timers and watches hold by themselves;
+ * signals and tasks do not.)  On the loop's thread. */
+void loop_hold(struct loop *loop);
+void loop_unhold(struct loop *loop);
+
+/* A function to be run on the loop's thread. Embedded in the caller's object, which
+ * must live until `run` was called; a task is posted once until it has run. */
+struct loop_task {
+	void (*run)(struct loop_task *task);
+	struct loop_task *next; /* the loop's */
+};
+
+/* Tasks run in the order they were posted. Many posts cost one wake-up. */
+void loop_post(struct loop *loop, struct loop_task *task);
+
+/* A timer: calls `fire` once after `delay_ms`, then every `repeat_ms` (0: never again). */
+struct loop_timer;
+struct loop_timer *loop_timer_start(struct loop *loop, uint64_t delay_ms, uint64_t repeat_ms,
+                                    void (*fire)(void *data), void *data);
+void loop_timer_stop(struct loop_timer *timer); /* frees it; NULL is fine */
+
+/* Calls `ready` whenever the descriptor (borrowed) can be read. NULL with errno set. */
+struct loop_watch;
+struct loop_watch *loop_watch_start(struct loop *loop, int fd, void (*ready)(void *data),
+                                    void *data);
+void loop_watch_stop(struct loop_watch *watch); /* frees it; NULL is fine */
+
+/* Calls `caught` on the loop's thread when the signal arrives (SIGINT, SIGTERM, SIGHUP), until
+ * the loop is freed. */
+bool loop_on_signal(struct loop *loop, int signal, void (*caught)(void *data, int signal),
+                    void *data, struct err *err);
+
+/* A byte stream over a descriptor, or one to read from and another to write to
+ * (stdin and stdout): pipes, sockets, terminals, regular files.  Descriptors are borrowed
+ * and, for others who share them, as blocking as they were found (descriptor.h says how). */
+struct loop_stream;
+
+struct loop_stream_events {
+	/* Bytes arrived; borrowed for the call. */
+	void (*data)(void *data, struct span bytes);
+	/* No more bytes will come: end of file (0), or the errno of a failed read. Once. */
+	void (*end)(void *data, int sys_errno);
+	/* No more bytes can be written: nobody reads (EPIPE), or the errno of another failure.
+	 * Once, never from within loop_stream_write; after the end of the input also when
+	 * nothing is being written. May be NULL. */
+	void (*broken)(void *data, int sys_errno);
+	/* The backlog, which was above the low-water mark of 1 MiB, is below it again. May be
+	 * NULL. */
+	void (*drained)(void *data);
+};
+
+bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
+                      const struct loop_stream_events *events, void *data,
+                      struct loop_stream **ret, struct err *err);
+/* Writes at once what can be written without waiting and keeps a copy of the rest, up to
+ * LIMIT_BACKLOG_BYTES, which is a failed write (ENOBUFS).  Returns how many bytes wait; the
+ * caller stops producing when that is too much. After a failed write bytes are dropped and 0
+ * is returned. */
+size_t loop_stream_write(struct loop_stream *stream, struct span bytes);
+/* The same for several runs of bytes at once, such as a line and its end. */
+size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, size_t count);
+/* The same for what may go with what is written next: small ones are written together, when the
+ * tasks and events that the loop has right now are done with. On the loop's thread. */
+size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count);
+/* Stops and resumes calling events.data: back-pressure towards the other side. At the end of
+ * the input it stays quiet as well. */
+void loop_stream_pause(struct loop_stream *stream, bool paused);
+/* Waits until all is written, or until nothing could be written for `linger_ms`, then frees it.
+ * NULL is fine. */
+void loop_stream_close(struct loop_stream *stream, unsigned linger_ms);
+
+#endif

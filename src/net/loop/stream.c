@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Byte streams.  For one request at a time a round costs epoll_wait, read and write: a
+ * short read is taken to have emptied the pipe, and writing is tried before it is waited for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/loop/descriptor.h"
+#include "net/loop/loop_private.h"
+
+enum {
+	READ_MIN = 64 << 10, /* what a pipe holds */
+	READ_MAX = 1 << 20,
+	READ_ROUNDS = 16, /* full reads in a row before others get their turn */
+	LOW_WATER = 1 << 20,
+	GATHER_MAX = 64 << 10, /* more than that is better written at once than copied */
+};
+
+/* A descriptor and its place in the loop's poll. */
+struct channel {
+	struct loop_stream *stream;
+	struct descriptor descriptor;
+	uv_poll_t poll; /* unused when the descriptor is always ready */
+	int watched;    /* UV_READABLE, UV_WRITABLE or both */
+};
+
+struct loop_stream {
+	struct loop_thing thing;
+	struct loop *loop;
+	struct loop_stream_events events;
+	void *data;
+	struct channel channels[2];
+	struct channel *in, *out; /* the same one for a descriptor that is both */
+	uv_idle_t turns;          /* reads of what is always ready, one an iteration */
+	struct loop_task failure; /* tells of a failed write, outside of the write; once */
+	struct loop_task flush;   /* writes what was gathered; while `gathering` */
+	bool gathering;
+	struct buf backlog;
+	size_t sent; /* bytes of `backlog` that are written */
+	int write_errno;
+	bool paused, above_low_water;
+	bool ended, closed;
+	unsigned handles; /* libuv's, and posted tasks: memory goes with the last */
+};
+
+/* ---- memory ----------------------------------------------------------------- */
+
+static void stream_unref(struct loop_stream *stream)
+{
+	if (--stream->handles > 0)
+		return;
+	buf_release(&stream->backlog);
+	free(stream);
+}
+
+static void handle_closed(uv_handle_t *handle)
+{
+	stream_unref(handle->data);
+}
+
+/* ---- what is waited for ----------------------------------------------------- */
+
+static void poll_event(uv_poll_t *poll, int status, int events);
+static void turn(uv_idle_t *turns);
+
+static size_t waiting(const struct loop_stream *stream)
+{
+	return stream->backlog.len - stream->sent;
+}
+
+static bool wants_input(const struct loop_stream *stream)
+{
+	return !stream->paused && !stream->ended && !stream->closed;
+}
+
+static void channel_watch(struct channel *channel)
+{
+	struct loop_stream *stream = channel->stream;
+	int events = 0;
+
+	if (channel == stream->in && wants_input(stream))
+		events |= UV_READABLE;
+	if (channel == stream->out && waiting(stream) && !stream->gathering)
+		events |= UV_WRITABLE;
+	/* Once there is nothing to read, only this tells that the other side is gone. A socket's
+	 * other side may have closed its half alone. */
+	if (channel == stream->out && stream->ended && !stream->write_errno &&
+	    !channel->descriptor.socket)
+		events |= UV_DISCONNECT;
+	if (channel->descriptor.always_ready) {
+		if (events & UV_READABLE)
+			uv_idle_start(&stream->turns, turn);
+		else if (channel == stream->in)
+			uv_idle_stop(&stream->turns);
+		return;
+	}
+	if (events == channel->watched)
+		return;
+	channel->watched = events;
+	if (events)
+		uv_poll_start(&channel->poll, events, poll_event);
+	else
+		uv_poll_stop(&channel->poll);
+}
+
+static void stream_watch(struct loop_stream *stream)
+{
+	if (stream->closed)
+		return;
+	channel_watch(stream->in);
+	if (stream->out != stream->in)
+		channel_watch(stream->out);
+}
+
+static void stream_end(struct loop_stream *stream, int sys_errno)
+{
+	if (stream->ended || stream->closed)
+		return;
+	stream->ended = true;
+	stream_watch(stream);
+	stream->events.end(stream->data, sys_errno);
+}
+
+/* ---- reading ---------------------------------------------------------------- */
+
+static void read_buffer_grow(struct loop *loop, size_t size)
+{
+	free(loop->read_buffer);
+	loop->read_buffer = mem_alloc(size, 1);
+	loop->read_size = size;
+}
+
+/* Reads once. Returns whether more may be there. */
+static bool read_once(struct loop_stream *stream)
+{
+	struct loop *loop = stream->loop;
+	size_t size = loop->read_size;
+	ssize_t n = descriptor_read(&stream->in->descriptor, loop->read_buffer, size);
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n <= 0) {
+		stream_end(stream, n < 0 ? errno : 0);
+		return false;
+	}
+	stream->events.data(stream->data, span_of(loop->read_buffer, (size_t)n));
+	if ((size_t)n < size)
+		return false;
+	if (loop->read_size < READ_MAX)
+		read_buffer_grow(loop, loop->read_size * 2);
+	return true;
+}
+
+static void read_available(struct loop_stream *stream)
+{
+	int rounds = READ_ROUNDS;
+
+	while (rounds-- && wants_input(stream) && read_once(stream))
+		;
+}
+
+static void turn(uv_idle_t *turns)
+{
+	struct loop_stream *stream = turns->data;
+
+	if (wants_input(stream))
+		read_once(stream);
+	stream_watch(stream);
+}
+
+/* ---- writing ---------------------------------------------------------------- */
+
+static void tell_failure(struct loop_task *task)
+{
+	struct loop_stream *stream =
+		(struct loop_stream *)((char *)task - offsetof(struct loop_stream, failure));
+
+	if (!stream->closed && stream->events.broken)
+		stream->events.broken(stream->data, stream->write_errno);
+	stream_unref(stream);
+}
+
+static void write_failed(struct loop_stream *stream, int sys_errno)
+{
+	stream->write_errno = sys_errno;
+	buf_release(&stream->backlog);
+	stream->sent = 0;
+	stream->handles++;
+	stream->failure.run = tell_failure;
+	loop_post(stream->loop, &stream->failure);
+}
+
+static size_t span_sum(const struct span *parts, size_t count)
+{
+	size_t len = 0;
+
+	while (count--)
+		len += parts++->len;
+	return len;
+}
+
+/* Writes what it can without waiting; returns how many bytes were taken, all of them (as
+ * dropped) after a failure. */
+static size_t write_now(struct loop_stream *stream, const struct span *parts, size_t count)
+{
+	size_t len = span_sum(parts, count);
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = descriptor_write(&stream->out->descriptor, parts, count, done);
+
+		if (n < 0 && errno == EAGAIN)
+			return done;
+		if (n <= 0) {
+			write_failed(stream, n < 0 ? errno : ENOSPC);
+			return len;
+		}
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* Drops the part of the backlog that is written, once that is worth moving the rest. */
+static void backlog_shift(struct loop_stream *stream)
+{
+	size_t rest = waiting(stream);
+
+	if (rest == 0 && stream->backlog.cap > LOW_WATER) {
+		buf_release(&stream->backlog);
+	} else if (stream->sent >= rest) {
+		if (rest)
+			memmove(stream->backlog.data, stream->backlog.data + stream->sent, rest);
+		stream->backlog.len = rest;
+	} else {
+		return;
+	}
+	stream->sent = 0;
+}
+
+static void flush_backlog(struct loop_stream *stream)
+{
+	struct span rest = buf_from(&stream->backlog, stream->sent);
+	size_t taken = write_now(stream, &rest, 1);
+
+	if (stream->write_errno)
+		return;
+	stream->sent += taken;
+	backlog_shift(stream);
+}
+
+static void tell_drained(struct loop_stream *stream)
+{
+	if (!stream->above_low_water || waiting(stream) > LOW_WATER || stream->closed)
+		return;
+	stream->above_low_water = false;
+	if (stream->events.drained && !stream->write_errno)
+		stream->events.drained(stream->data);
+}
+
+/* Keeps what of the parts comes after the first `taken` bytes. */
+static void keep_rest(struct loop_stream *stream, const struct span *parts, size_t count,
+                      size_t taken)
+{
+	backlog_shift(stream);
+	for (size_t i = 0; i < count && !stream->write_errno; i++) {
+		size_t skip = taken < parts[i].len ? taken : parts[i].len;
+
+		taken -= skip;
+		if (!buf_span(&stream->backlog, span_skip(parts[i], skip)))
+			write_failed(stream, ENOBUFS);
+	}
+}
+
+size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, size_t count)
+{
+	size_t taken = 0;
+
+	if (stream->write_errno)
+		return 0;
+	if (!waiting(stream))
+		taken = write_now(stream, parts, count);
+	if (taken < span_sum(parts, count)) {
+		keep_rest(stream, parts, count, taken);
+		stream_watch(stream);
+	}
+	if (waiting(stream) > LOW_WATER)
+		stream->above_low_water = true;
+	return waiting(stream);
+}
+
+size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
+{
+	return loop_stream_writev(stream, &bytes, 1);
+}
+
+static void write_gathered(struct loop_task *task)
+{
+	struct loop_stream *stream =
+		(struct loop_stream *)((char *)task - offsetof(struct loop_stream, flush));
+
+	stream->gathering = false;
+	if (!stream->closed && !stream->write_errno) {
+		flush_backlog(stream);
+		stream_watch(stream);
+		tell_drained(stream);
+	}
+	stream_unref(stream);
+}
+
+size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count)
+{
+	bool small = span_sum(parts, count) + waiting(stream) <= GATHER_MAX;
+
+	if (stream->gathering && !small && !stream->write_errno)
+		flush_backlog(stream);
+	if (!small || stream->write_errno || (waiting(stream) && !stream->gathering))
+		return loop_stream_writev(stream, parts, count);
+	keep_rest(stream, parts, count, 0);
+	if (!stream->gathering && !stream->write_errno) {
+		stream->gathering = true;
+		stream->handles++;
+		stream->flush.run = write_gathered;
+		loop_post(stream->loop, &stream->flush);
+	}
+	return waiting(stream);
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+static void poll_event(uv_poll_t *poll, int status, int events)
+{
+	struct channel *channel = (struct channel *)((char *)poll - offsetof(struct channel, poll));
+	struct loop_stream *stream = channel->stream;
+
+	if (status < 0) { /* libuv has stopped: try, and learn what it is */
+		events = channel->watched;
+		channel->watched = 0;
+	}
+	if ((events & UV_DISCONNECT) && !stream->write_errno)
+		write_failed(stream, EPIPE);
+	if (events & UV_WRITABLE) {
+		flush_backlog(stream);
+		tell_drained(stream);
+	}
+	if (events & UV_READABLE)
+		read_available(stream);
+	stream_watch(stream);
+}
+
+static bool channel_open(struct loop_stream *stream, struct channel *channel, int fd, int mode)
+{
+	int failed;
+
+	channel->stream = stream;
+	if (!descriptor_open(&channel->descriptor, fd, mode))
+		return false;
+	if (channel->descriptor.always_ready)
+		return true;
+	failed = loop_poll_init(stream->loop, &channel->poll, channel->descriptor.fd);
+	if (failed == -EPERM) {
+		channel->descriptor.always_ready = true;
+		return true;
+	}
+	if (failed) {
+		descriptor_close(&channel->descriptor);
+		errno = -failed;
+		return false;
+	}
+	channel->poll.data = stream;
+	stream->handles++;
+	return true;
+}
+
+static void channel_close(struct channel *channel)
+{
+	if (!channel->descriptor.always_ready)
+		uv_close((uv_handle_t *)&channel->poll, handle_closed);
+	descriptor_close(&channel->descriptor);
+}
+
+static void stream_close(struct loop_thing *thing)
+{
+	struct loop_stream *stream = (struct loop_stream *)thing;
+
+	loop_remove_thing(thing);
+	loop_unhold(stream->loop);
+	stream->closed = true;
+	channel_close(stream->in);
+	if (stream->out != stream->in)
+		channel_close(stream->out);
+	uv_close((uv_handle_t *)&stream->turns, handle_closed);
+}
+
+static struct loop_stream *stream_new(struct loop *loop)
+{
+	struct loop_stream *stream = mem_alloc(1, sizeof(*stream));
+
+	stream->loop = loop;
+	stream->thing.close = stream_close;
+	stream->backlog.max = LIMIT_BACKLOG_BYTES;
+	stream->in = stream->out = &stream->channels[0];
+	uv_idle_init(&loop->uv, &stream->turns);
+	stream->turns.data = stream;
+	stream->handles = 1;
+	if (!loop->read_buffer)
+		read_buffer_grow(loop, READ_MIN);
+	return stream;
+}
+
+bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
+                      const struct loop_stream_events *events, void *data,
+                      struct loop_stream **ret, struct err *err)
+{
+	struct loop_stream *stream = stream_new(loop);
+	bool one = read_fd == write_fd;
+
+	stream->events = *events;
+	stream->data = data;
+	if (!channel_open(stream, stream->in, read_fd, one ? O_RDWR : O_RDONLY)) {
+		uv_close((uv_handle_t *)&stream->turns, handle_closed);
+		return err_set_errno(err, errno, "Descriptor %d cannot be read", read_fd);
+	}
+	if (!one && !channel_open(stream, &stream->channels[1], write_fd, O_WRONLY)) {
+		err_set_errno(err, errno, "Descriptor %d cannot be written", write_fd);
+		channel_close(stream->in);
+		uv_close((uv_handle_t *)&stream->turns, handle_closed);
+		return false;
+	}
+	if (!one)
+		stream->out = &stream->channels[1];
+	loop_add_thing(loop, &stream->thing);
+	loop_hold(loop); /* while paused nothing else would keep the loop waiting */
+	stream_watch(stream);
+	*ret = stream;
+	return true;
+}
+
+void loop_stream_pause(struct loop_stream *stream, bool paused)
+{
+	stream->paused = paused;
+	stream_watch(stream);
+}
+
+/* Waits until something of the backlog has been written; false when nothing was in time. */
+static bool linger(struct loop_stream *stream, unsigned linger_ms)
+{
+	struct pollfd ready = { .fd = stream->out->descriptor.fd, .events = POLLOUT };
+	size_t before = waiting(stream);
+	uint64_t now = monotonic_ms();
+	uint64_t end = now + linger_ms;
+
+	for (; now < end && waiting(stream) == before; now = monotonic_ms()) {
+		if (poll(&ready, 1, (int)(end - now)) < 0 && errno != EINTR)
+			return false;
+		flush_backlog(stream);
+	}
+	return waiting(stream) < before;
+}
+
+void loop_stream_close(struct loop_stream *stream, unsigned linger_ms)
+{
+	if (!stream)
+		return;
+	while (waiting(stream) && linger(stream, linger_ms))
+		;
+	stream_close(&stream->thing);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/rpc/message.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "data/json.h"
+
+void rpc_message_release(struct rpc_message *message)
+{
+	json_decref(message->whole);
+	*message = (struct rpc_message){ 0 };
+}
+
+void rpc_problem_release(struct rpc_problem *problem)
+{
+	json_decref(problem->id);
+	problem->id = NULL;
+}
+
+static bool refuse(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Fills `problem`, which has no id yet, and returns false. */
+static bool refuse(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
+{
+	char text[1024];
+	struct span cut;
+	va_list args;
+
+	*problem = (struct rpc_problem){ .code = code };
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cut = utf8_head(span_str(text), sizeof(problem->message) - 1);
+	memcpy(problem->message, cut.data, cut.len);
+	return false;
+}
+
+bool rpc_parse_json(struct span text, json_t **ret, struct rpc_problem *problem)
+{
+	struct err err = ERR_INIT;
+
+	return json_parse_depth(text, RPC_DEPTH_MAX, ret, &err) ||
+	       refuse(problem, RPC_PARSE_ERROR, "%s", err.message);
+}
+
+/* Whether a value can be the id of a request. */
+static bool is_id(const json_t *id)
+{
+	return json_is_integer(id) ||
+	       (json_is_string(id) && json_string_length(id) <= LIMIT_RPC_ID_BYTES);
+}
+
+/* Whether there is an id that can be kept; a response may lack it, or have null. */
+static bool take_id(struct rpc_message *message, bool response, struct rpc_problem *problem)
+{
+	const json_t *id = json_object_get(message->whole, "id");
+
+	if (is_id(id)) {
+		message->id = id;
+		return true;
+	}
+	if (!id || (response && json_is_null(id)))
+		return true;
+	if (json_is_string(id))
+		return refuse(problem, RPC_INVALID_REQUEST,
+		              "The id is longer than %d bytes.", LIMIT_RPC_ID_BYTES);
+	return refuse(problem, RPC_INVALID_REQUEST,
+	              "The id has to be a string or an integer, not %s.", json_type_phrase(id));
+}
+
+static bool read_response(struct rpc_message *message, struct rpc_problem *problem)
+{
+	const json_t *result = json_object_get(message->whole, "result");
+	const json_t *error = json_object_get(message->whole, "error");
+
+	if (result && error)
+		return refuse(problem, RPC_INVALID_REQUEST, "Both a result and an error.");
+	if (error && !json_is_object(error))
+		return refuse(problem, RPC_INVALID_REQUEST, "The error is not an object.");
+	if (result && !message->id)
+		return refuse(problem, RPC_INVALID_REQUEST, "A result without an id.");
+	message->kind = error ? RPC_ERROR : RPC_RESULT;
+	message->body = error ? error : result;
+	return true;
+}
+
+static bool read_call(struct rpc_message *message, struct rpc_problem *problem)
+{
+	const json_t *method = json_object_get(message->whole, "method");
+	const json_t *params = json_object_get(message->whole, "params");
+
+	if (!json_is_string(method) ||
+	    memchr(json_string_value(method), '\0', json_string_length(method)))
+		return refuse(problem, RPC_INVALID_REQUEST, "The method has to be a name.");
+	if (params && !json_is_object(params) && !json_is_null(params))
+		return refuse(problem, RPC_INVALID_PARAMS, "params has to be an object, not %s.",
+		              json_type_phrase(params));
+	message->kind = message->id ? RPC_REQUEST : RPC_NOTIFICATION;
+	message->method = json_string_value(method);
+	message->body = json_is_object(params) ? params : NULL;
+	return true;
+}
+
+static bool read_object(struct rpc_message *message, struct rpc_problem *problem)
+{
+	const json_t *version = json_object_get(message->whole, "jsonrpc");
+	const json_t *method = json_object_get(message->whole, "method");
+	bool response = !method && (json_object_get(message->whole, "result") ||
+	                            json_object_get(message->whole, "error"));
+	bool read = take_id(message, response, problem);
+
+	if (read && !span_eq(json_span(version), SPAN("2.0")))
+		read = refuse(problem, RPC_INVALID_REQUEST, "jsonrpc has to be \"2.0\".");
+	else if (read)
+		read = response ? read_response(message, problem) : read_call(message, problem);
+	if (!read) {
+		problem->id = message->id ? json_incref((json_t *)message->id) : NULL;
+		/* An answer to an answer could go on for ever; notifications have none. */
+		problem->silent = response || (problem->code == RPC_INVALID_PARAMS && !problem->id);
+	}
+	return read;
+}
+
+bool rpc_parse_value(json_t *value, struct rpc_message *ret, struct rpc_problem *problem)
+{
+	struct rpc_message message = { .whole = value };
+
+	if (!json_is_object(value))
+		refuse(problem, RPC_INVALID_REQUEST, "A message is an object, not %s.",
+		       json_type_phrase(value));
+	else if (read_object(&message, problem)) {
+		*ret = message;
+		return true;
+	}
+	rpc_message_release(&message);
+	return false;
+}
+
+bool rpc_parse(struct span text, struct rpc_message *ret, struct rpc_problem *problem)
+{
+	json_t *value;
+
+	return rpc_parse_json(text, &value, problem) && rpc_parse_value(value, ret, problem);
+}
+
+/* Writing. */
+
+bool rpc_write_id(struct buf *out, const json_t *id)
+{
+	return id ? json_print(out, id, 0) : buf_str(out, "null");
+}
+
+static bool print_or(struct buf *out, const json_t *value, const char *instead)
+{
+	return value ? json_print(out, value, 0) : buf_str(out, instead);
+}
+
+bool rpc_begin_result(struct buf *out, struct span id)
+{
+	buf_span(out, SPAN("{\"jsonrpc\":\"2.0\",\"id\":"));
+	buf_span(out, id.len ? id : SPAN("null"));
+	return buf_span(out, SPAN(",\"result\":"));
+}
+
+bool rpc_end_result(struct buf *out)
+{
+	return buf_char(out, '}');
+}
+
+static bool begin_answer(struct buf *out, const json_t *id, struct span what)
+{
+	buf_span(out, SPAN("{\"jsonrpc\":\"2.0\",\"id\":"));
+	return rpc_write_id(out, id) && buf_span(out, what);
+}
+
+bool rpc_write_result(struct buf *out, const json_t *id, const json_t *result)
+{
+	return begin_answer(out, id, SPAN(",\"result\":")) && print_or(out, result, "{}") &&
+	       rpc_end_result(out);
+}
+
+bool rpc_write_result_text(struct buf *out, const json_t *id, struct span result)
+{
+	return begin_answer(out, id, SPAN(",\"result\":")) && buf_span(out, result) &&
+	       rpc_end_result(out);
+}
+
+/* The value of "error" and the end of the message. */
+static bool write_error(struct buf *out, int code, const char *message, const json_t *data)
+{
+	json_t *text = json_cstr(message);
+
+	buf_printf(out, ",\"error\":{\"code\":%d,\"message\":", code);
+	json_print(out, text, 0);
+	json_decref(text);
+	if (data) {
+		buf_str(out, ",\"data\":");
+		json_print(out, data, 0);
+	}
+	return buf_str(out, "}}");
+}
+
+bool rpc_write_error(struct buf *out, const json_t *id, int code, const char *message,
+                     const json_t *data)
+{
+	return begin_answer(out, id, SPAN("")) && write_error(out, code, message, data);
+}
+
+bool rpc_write_error_to(struct buf *out, struct span id, int code, const char *message,
+                        const json_t *data)
+{
+	buf_span(out, SPAN("{\"jsonrpc\":\"2.0\",\"id\":"));
+	buf_span(out, id.len ? id : SPAN("null"));
+	return write_error(out, code, message, data);
+}
+
+/* From the method's name to the end of the message. */
+static bool write_method(struct buf *out, const char *method, const json_t *params)
+{
+	json_t *name = json_cstr(method);
+
+	json_print(out, name, 0);
+	json_decref(name);
+	if (params) {
+		buf_str(out, ",\"params\":");
+		if (!json_print(out, params, 0))
+			return false;
+	}
+	return buf_char(out, '}');
+}
+
+bool rpc_write_request(struct buf *out, int64_t id, const char *method, const json_t *params)
+{
+	buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64 ",\"method\":", id);
+	return write_method(out, method, params);
+}
+
+bool rpc_write_notification(struct buf *out, const char *method, const json_t *params)
+{
+	buf_str(out, "{\"jsonrpc\":\"2.0\",\"method\":");
+	return write_method(out, method, params);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/whitespace/adapt.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "patch/transfer.h"
+#include "patch/whitespace/indent.h"
+#include "patch/whitespace/uniform.h"
+#include "patch/whitespace/witness.h"
+
+/* Classes of look-alikes, as bits: what kinds the diff was seen to have changed. */
+enum {
+	CLASS_SINGLE = 1, /* quotes; a damage has both or neither */
+	CLASS_DOUBLE = 2,
+	CLASS_QUOTE = CLASS_SINGLE | CLASS_DOUBLE,
+	CLASS_DASH = 4,
+	CLASS_SPACE = 8,
+	CLASS_DOTS = 16,
+	CLASS_INVISIBLE = 32,
+};
+
+/* Different look-alikes remembered; typographic damage uses a handful. */
+enum { SEEN_MAX = 16 };
+
+struct adapter {
+	const struct diff_text *diff;
+	const struct placement *places;
+	struct witness witness;    /* what the old lines of the whole diff say of indentation */
+	struct uniform *uniform;   /* owned; what those of each hunk do */
+	const struct lines *base;
+	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
+	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */
+	size_t seen_count;
+	unsigned carried;          /* classes with such a character in an added line, too, where it
+	                            * has the words of the removed line that it takes the place of */
+	unsigned old_plain;        /* classes that old lines did not lose throughout */
+	unsigned spared;           /* classes that they did, and added lines did not */
+	struct buf scratch;
+};
+
+static bool ends_in_space(struct span text)
+{
+	return text.len && fold_is_space(text.data[text.len - 1]);
+}
+
+/* ---- look-alikes ---- */
+
+static unsigned class_of(const char *ascii)
+{
+	switch (*ascii) {
+	case '"':
+		return CLASS_DOUBLE;
+	case '\'':
+		return CLASS_SINGLE;
+	case '-':
+		return CLASS_DASH;
+	case ' ':
+		return CLASS_SPACE;
+	case '.':
+		return CLASS_DOTS;
+	default:
+		return CLASS_INVISIBLE;
+	}
+}
+
+/* Takes the next character of a text; *ret_ascii is what it looks like, NULL for none. */
+static struct span next_character(struct span *text, uint32_t *ret_code, const char **ret_ascii)
+{
+	struct utf8_char c = utf8_first(*text);
+
+	*ret_code = c.code;
+	*ret_ascii = c.bytes.len > 1 ? fold_lookalike(c.code) : NULL;
+	*text = span_skip(*text, c.bytes.len);
+	return c.bytes;
+}
+
+static bool contains(struct span text, struct span part)
+{
+	return text.len && memmem(text.data, text.len, part.data, part.len) != NULL;
+}
+
+static bool has_seen(const struct adapter *a, uint32_t code)
+{
+	for (size_t i = 0; i < a->seen_count; i++)
+		if (a->seen[i] == code)
+			return true;
+	return false;
+}
+
+/* Remembers the look-alikes of an old line that the file's line does not have. */
+static void see_line(struct adapter *a, struct span text, struct span file)
+{
+	while (text.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&text, &code, &ascii);
+
+		if (!ascii || contains(file, character))
+			continue;
+		a->lookalikes |= class_of(ascii);
+		if (!has_seen(a, code) && a->seen_count < SEEN_MAX)
+			a->seen[a->seen_count++] = code;
+	}
+}
+
+/* The classes of which the text has plain characters. One space between words is enough. */
+static unsigned plain_classes(struct span text)
+{
+	unsigned classes = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		switch (text.data[i]) {
+		case '"':
+			classes |= CLASS_DOUBLE;
+			break;
+		case '\'':
+			classes |= CLASS_SINGLE;
+			break;
+		case '-':
+			classes |= CLASS_DASH;
+			break;
+		case '.':
+			if (span_starts(span_skip(text, i), SPAN("...")))
+				classes |= CLASS_DOTS;
+			break;
+		default:
+			break;
+		}
+	return classes;
+}
+
+static unsigned whole_quotes(unsigned classes)
+{
+	return classes & CLASS_QUOTE ? classes | CLASS_QUOTE : classes;
+}
+
+/* The classes of look-alikes that an added line has from the removed line that it replaces. */
+static unsigned carried_classes(const struct adapter *a, struct span removed, struct span added)
+{
+	unsigned classes = 0;
+
+	while (added.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&added, &code, &ascii);
+
+		if (ascii && has_seen(a, code) && contains(removed, character))
+			classes |= class_of(ascii);
+	}
+	return classes;
+}
+
+/* Finds out whether added lines share the damage of the old ones.  Two things tell: the look-alikes
+ * that an added line takes over from its removed line; and plain characters that it has. */
+static void ask_added_lines(struct adapter *a)
+{
+	unsigned added_plain = 0;
+
+	for (size_t h = 0; h < a->diff->hunk_count; h++) {
+		const struct hunk_line *lines = &a->diff->lines[a->diff->hunks[h].first];
+		const struct hunk_line *removed = NULL; /* the next to be replaced */
+		size_t replaceable = 0;
+
+		for (size_t i = 0; i < a->places[h].count; i++) {
+			if (lines[i].op == '+') {
+				added_plain |= plain_classes(lines[i].text);
+				if (replaceable) {
+					a->carried |= carried_classes(a, removed++->text, lines[i].text);
+					replaceable--;
+				}
+				continue;
+			}
+			a->old_plain |= plain_classes(lines[i].text);
+			if (lines[i].op == ' ') {
+				replaceable = 0;
+			} else if (!replaceable || lines[i - 1].op != '-') {
+				removed = &lines[i];
+				replaceable = 1;
+			} else {
+				replaceable++;
+			}
+		}
+	}
+	/* Only some hyphens become dashes. */
+	a->spared = whole_quotes(added_plain & ~a->old_plain & ~(unsigned)CLASS_DASH);
+}
+
+static void find_lookalikes(struct adapter *a)
+{
+	for (size_t h = 0; h < a->diff->hunk_count; h++) {
+		struct old_walk walk = old_walk_begin(a->diff, a->places, h);
+
+		if (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE)
+			continue;
+		while (old_walk_next(&walk))
+			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
+	}
+	if (a->lookalikes)
+		ask_added_lines(a);
+}
+
+/* Whether a look-alike in an added line is damage: one that damaged old lines, or the other
+ * quotation mark of a pair of which one did, and which the file nowhere has.  Where it may as well be
+ * meant, because the file has it elsewhere or because people write it themselves, as they do
+ * ellipses, an added line has to have it in the words of its removed line. */
+static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
+                      struct span character)
+{
+	unsigned class = class_of(ascii);
+	bool may_be_meant = class == CLASS_DOTS ||
+	                    (class != CLASS_SPACE && contains(a->base->text, character));
+
+	if (!(class & whole_quotes(a->lookalikes) & ~a->spared) ||
+	    (may_be_meant && !(class & whole_quotes(a->carried))))
+		return false;
+	return has_seen(a, code) || (class & CLASS_QUOTE && !contains(a->base->text, character));
+}
+
+/* Appends text with damaged look-alikes as ASCII, but those of the classes `kept`. */
+static void put_plainly(const struct adapter *a, struct span text, unsigned kept, struct buf *out)
+{
+	while (text.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&text, &code, &ascii);
+
+		if (ascii && !(class_of(ascii) & kept) && is_damage(a, code, ascii, character))
+			buf_str(out, ascii);
+		else
+			buf_span(out, character);
+	}
+}
+
+/* A line, or what follows its indentation.  What damaged every quote or ellipsis in the old lines
+ * did not touch a line that has a plain one. */
+static void put_text(const struct adapter *a, struct span text, struct buf *out)
+{
+	unsigned plain = plain_classes(text);
+
+	put_plainly(a, text, whole_quotes(plain & ~(a->old_plain & CLASS_QUOTE)), out);
+}
+
+/* The part of a line that its removed line does not have; the rest shows that it is damaged. */
+static void put_middle(void *context, struct span text, struct buf *out)
+{
+	put_plainly(context, text, 0, out);
+}
+
+/* Whether the text has a look-alike and the very character that it stands for. */
+static bool has_both(struct span text)
+{
+	struct span rest = text;
+
+	while (rest.len) {
+		const char *ascii;
+		uint32_t code;
+
+		next_character(&rest, &code, &ascii);
+		if (ascii && *ascii && *ascii != ' ' && contains(text, span_str(ascii)))
+			return true;
+	}
+	return false;
+}
+
+/* How many more double quotation marks a text opens than it closes. */
+static long open_quotes(struct span text)
+{
+	struct utf8_char c;
+	long open = 0;
+
+	while (utf8_next(&text, &c))
+		open += (c.code == 0x201C) - (c.code == 0x201D);
+	return open;
+}
+
+/* Whether the file has typographic quotation marks where the diff has plain ones, and the
+ * added line has plain ones of its own: then carrying over would make unlike pairs. */
+static bool would_mix_quotes(struct span old, struct span file, struct span rest)
+{
+	struct span middle = transfer_middle(old, rest);
+	bool typographic = false;
+
+	while (file.len) {
+		const char *ascii;
+		uint32_t code;
+		struct span character = next_character(&file, &code, &ascii);
+
+		typographic |= ascii && class_of(ascii) & CLASS_QUOTE && !contains(old, character);
+	}
+	return typographic && (plain_classes(middle) & CLASS_QUOTE);
+}
+
+/* ---- the adapter ---- */
+
+struct adapter *adapter_make(const struct lines *base, const struct diff_text *diff,
+                             const struct placement *places)
+{
+	struct adapter *a = mem_alloc(1, sizeof(*a));
+
+	*a = (struct adapter){ .diff = diff, .places = places, .base = base,
+	                       .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
+	find_lookalikes(a);
+	witness_hear(&a->witness, base, diff, places, a->lookalikes & CLASS_SPACE);
+	a->uniform = uniform_make(base, diff, places);
+	return a;
+}
+
+void adapter_free(struct adapter *a)
+{
+	witness_release(&a->witness);
+	uniform_free(a->uniform);
+	buf_release(&a->scratch);
+	free(a);
+}
+
+/* Runs of spaces inside a line that may have been a tab. Two spaces after a sentence are not. */
+static size_t count_runs(struct span text)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i + 1 < text.len; i++)
+		if (text.data[i] == ' ' && text.data[i + 1] == ' ' && text.data[i - 1] != ' ')
+			n += !strchr(".!?:", text.data[i - 1]) ||
+			     (i + 2 < text.len && text.data[i + 2] == ' ');
+	return n;
+}
+
+/* Takes what the line shares with the removed one from the file; false (nothing appended) where
+ * that would leave unlike characters beside each other. */
+static bool carry_over(struct adapter *a, struct span old, struct span file, struct span rest,
+                       struct buf *out)
+{
+	size_t start = out->len;
+
+	if (would_mix_quotes(old, file, rest) || has_both(transfer_middle(old, rest)) ||
+	    !transfer_line(old, file, rest, out, put_middle, a))
+		return false;
+	/* A pair of which the file has the one and the line the other. */
+	if (open_quotes(buf_from(out, start)) == open_quotes(file))
+		return true;
+	out->len = start;
+	return false;
+}
+
+/* The text after the indentation. Where the diff's copy of the replaced line differs from the
+ * file, and the added line shares more with that copy than with the file, it
+ * has the same damage; what it shares is taken from the file. */
+static bool put_body(struct adapter *a, struct span rest, const struct hunk_line *removed,
+                     const struct span *body, struct buf *out)
+{
+	size_t start = out->len, honest_runs = 0;
+
+	if (removed && !a->witness.keeps_tabs) {
+		struct span old = span_skip(removed->text, indent_of_line(removed->text).len);
+		struct span file = span_skip(*body, indent_of_line(*body).len);
+
+		while (!ends_in_space(rest) && ends_in_space(file))
+			file.len--;
+		while (!ends_in_space(rest) && ends_in_space(old))
+			old.len--;
+		if (span_eq(old, file))
+			honest_runs = count_runs(old);
+		else if (transfer_share(old, rest) > transfer_share(file, rest) &&
+		         carry_over(a, old, file, rest, out))
+			return true;
+	}
+	put_text(a, rest, out);
+	return !a->witness.inner_tabs ||
+	       count_runs(buf_from(out, start)) <= honest_runs;
+}
+
+/* What the shift says that all old lines of the hunk have, and what the witnesses of the whole diff
+ * say; nothing if they disagree. */
+static bool put_indent(struct adapter *a, size_t h, size_t index, struct span indent,
+                       const struct hunk_line *removed, const struct span *body, struct buf *out)
+{
+	bool exact = a->places[h].fold == FOLD_EXACT;
+	size_t start = out->len, end;
+
+	switch (uniform_indent(a->uniform, h, index, out)) {
+	case UNIFORM_UNKNOWN:
+		return false;
+	case UNIFORM_NONE:
+		return witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+		       !uniform_doubts(a->uniform, h, index, buf_from(out, start));
+	default:
+		break;
+	}
+	end = out->len;
+	if (witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+	    !span_eq(buf_from(out, end), span_of(out->data + start, end - start)))
+		return false;
+	out->len = end;
+	return true;
+}
+
+bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,
+                  const struct span *body, struct buf *out)
+{
+	struct span text = a->diff->lines[index].text, indent;
+	bool exact = a->places[h].fold == FOLD_EXACT;
+
+	if (!a->witness.heard && !a->lookalikes)
+		return buf_span(out, text);
+	while (a->witness.extra_cr && span_ends(text, SPAN("\r")))
+		text.len--;
+	if (a->witness.trim_end)
+		while (ends_in_space(text))
+			text.len--;
+	if (span_is_blank(text))
+		return witness_blank(&a->witness, text, out);
+	/* No-break spaces in front are damaged indentation. */
+	if (a->lookalikes & CLASS_SPACE) {
+		buf_clear(&a->scratch);
+		put_text(a, text, &a->scratch);
+		text = buf_view(&a->scratch);
+	}
+	indent = indent_of_line(text);
+	return put_indent(a, h, index, indent, removed, body, out) &&
+	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, body, out);
+}

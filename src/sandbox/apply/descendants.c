@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads /proc/PID/stat of all processes: pid (name) state parent group ..., proc_pid_stat(5). */
+#include "sandbox/apply/descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+enum { STAT_BYTES = 512, KILL_ROUNDS = 2000, ROUND_MS = 1 };
+
+struct seen {
+	pid_t pid, parent, group;
+	bool ended, stopped, ours;
+};
+
+struct all {
+	struct seen *items; /* owned; sorted by pid */
+	size_t count, cap;
+};
+
+static bool read_stat(int proc, const char *name, struct seen *ret)
+{
+	char path[300], text[STAT_BYTES], state;
+	_cleanup_fd_ int fd = -1;
+	ssize_t len;
+	const char *end;
+	int parent, group;
+
+	snprintf(path, sizeof(path), "%s/stat", name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	/* The name is the process's own choice and may hold anything, ")" too. */
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
+		return false;
+	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10), .parent = parent, .group = group,
+	                      .ended = state == 'Z' || state == 'X', .stopped = state == 'T' };
+	return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	pid_t left = ((const struct seen *)a)->pid, right = ((const struct seen *)b)->pid;
+
+	return (left > right) - (left < right);
+}
+
+static struct all read_all(void)
+{
+	struct all all = { 0 };
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		if (all.count == all.cap)
+			all.items = mem_grow(all.items, &all.cap, all.count + 1, sizeof(*all.items));
+		if (read_stat(dirfd(dir), entry->d_name, &all.items[all.count]))
+			all.count++;
+	}
+	if (dir)
+		closedir(dir);
+	if (all.count)
+		qsort(all.items, all.count, sizeof(*all.items), by_pid);
+	return all;
+}
+
+/* Marks what has a marked parent, until nothing more is found: one round for each generation
+ * that has a higher number than its children. */
+static size_t mark(struct all *all, pid_t ancestor)
+{
+	size_t marked = 0, before;
+
+	do {
+		before = marked;
+		for (size_t i = 0; i < all->count; i++) {
+			struct seen *it = &all->items[i], *parent;
+
+			if (it->ours || it->pid == ancestor)
+				continue;
+			parent = bsearch(&(struct seen){ .pid = it->parent }, all->items, all->count,
+			                 sizeof(*all->items), by_pid);
+			if (it->parent == ancestor || (parent && parent->ours)) {
+				it->ours = true;
+				marked++;
+			}
+		}
+	} while (marked != before);
+	return marked;
+}
+
+size_t descendants_list(pid_t ancestor, struct descendant **ret)
+{
+	struct all all = read_all();
+	size_t marked = mark(&all, ancestor), count = 0;
+
+	*ret = NULL;
+	if (marked)
+		*ret = mem_alloc(marked, sizeof(**ret));
+	for (size_t i = 0; i < all.count && marked; i++) {
+		if (all.items[i].ours)
+			(*ret)[count++] = (struct descendant){ all.items[i].pid, all.items[i].ended };
+	}
+	free(all.items);
+	return count;
+}
+
+pid_t descendants_self(void)
+{
+	char text[32];
+	ssize_t len = readlink("/proc/self", text, sizeof(text) - 1);
+
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* What one look found beneath an ancestor. */
+struct look {
+	bool quiet;   /* nothing runs there, and the ancestor itself has stopped */
+	size_t ended; /* zombies, which nobody reaps while the ancestor is stopped */
+};
+
+/* A signal to a group reaches what one of its members forks meanwhile as well: a process that forks
+ * and exits faster than /proc is read is caught by the group that its zombies are still in. */
+static void kill_one(const struct seen *it, pid_t spared_group)
+{
+	if (!it->ended)
+		kill(it->pid, SIGKILL);
+	if (it->group > 1 && it->group != spared_group && it->group != getpgrp())
+		kill(-it->group, SIGKILL);
+}
+
+static struct look kill_round(pid_t ancestor)
+{
+	struct all all = read_all();
+	struct look look = { .quiet = true };
+	pid_t spared_group = 0;
+
+	mark(&all, ancestor);
+	for (size_t i = 0; i < all.count; i++)
+		if (all.items[i].pid == ancestor) {
+			spared_group = all.items[i].group;
+			look.quiet = all.items[i].stopped || all.items[i].ended;
+		}
+	for (size_t i = 0; i < all.count; i++) {
+		if (!all.items[i].ours)
+			continue;
+		look.ended += all.items[i].ended;
+		look.quiet = look.quiet && all.items[i].ended;
+		kill_one(&all.items[i], spared_group);
+	}
+	free(all.items);
+	return look;
+}
+
+void descendants_kill(pid_t ancestor)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
+	struct look before = { 0 };
+
+	/* Stopped it starts nothing more, orphans come to it as before, and their zombies stay. */
+	kill(ancestor, SIGSTOP);
+	/* One look misses what was forked behind its back by something that then exited; that leaves a
+	 * zombie more, at the latest in the next look.  So nothing is left when two looks in a row
+	 * find nothing alive and the same number of zombies. */
+	for (int i = 0; i < KILL_ROUNDS; i++) {
+		struct look now = kill_round(ancestor);
+
+		if (now.quiet && before.quiet && now.ended == before.ended)
+			break;
+		before = now;
+		nanosleep(&pause, NULL);
+	}
+	kill(ancestor, SIGKILL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What workers and commands give up after they were started. */
+#include "sandbox/apply/inside.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/apply/cgroup.h"
+#include "sandbox/apply/filter.h"
+#include "sandbox/apply/landlock.h"
+
+static bool confined(const struct sandbox_plan *plan)
+{
+	return plan && plan->level != SANDBOX_PATHS;
+}
+
+static bool refused(struct err *err, const char *what)
+{
+	int error = errno;
+
+	err_set(err, ERR_DENIED_BY_SANDBOX, "%s was refused: %s.", what, strerror(error));
+	err->sys_errno = error;
+	return false;
+}
+
+/* Nobody of the same user may look into it, or at its descriptors. */
+static bool hide_memory(struct err *err)
+{
+	return prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 0 || refused(err, "Not to be dumpable");
+}
+
+bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err)
+{
+	if (!hide_memory(err))
+		return false;
+	return !confined(plan) || filter_install(FILTER_FILES) ||
+	       refused(err, "The seccomp filter of file workers");
+}
+
+bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
+{
+	if (!hide_memory(err))
+		return false;
+	/* Process 1 is one anyway. */
+	if (plan && plan->level == SANDBOX_FULL && plan->own_processes)
+		return true;
+	return prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == 0 ||
+	       refused(err, "To be a subreaper");
+}
+
+bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
+                             struct err *err)
+{
+	int ruleset = -1;
+
+	if (confined(plan) && !landlock_prepare(plan, LANDLOCK_LAYER_COMMAND, &ruleset, err))
+		return false;
+	*ret = (struct sandbox_command_entry){ .plan = plan, .ruleset = ruleset };
+	return true;
+}
+
+void sandbox_command_release(struct sandbox_command_entry *entry)
+{
+	fd_cleanup_close(&entry->ruleset);
+	entry->ruleset = -1;
+}
+
+/* Never above what it is. */
+static bool lower(int resource, rlim_t value)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)resource, &now) != 0)
+		return false;
+	if (now.rlim_max > value)
+		now.rlim_max = value;
+	if (now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &now) == 0;
+}
+
+static bool set_limits(const struct sandbox_plan *plan)
+{
+	const struct sandbox_limits *limits = &plan->limits;
+	bool ok = lower(RLIMIT_CORE, 0);
+
+	if (limits->file_bytes)
+		ok = ok && lower(RLIMIT_FSIZE, limits->file_bytes);
+	if (limits->open_files)
+		ok = ok && lower(RLIMIT_NOFILE, limits->open_files);
+	if (limits->cpu_seconds)
+		ok = ok && lower(RLIMIT_CPU, limits->cpu_seconds);
+	/* Counted by user and user namespace: elsewhere all of the user's processes would count. */
+	if (limits->processes && plan->level == SANDBOX_FULL && plan->user_namespace)
+		ok = ok && lower(RLIMIT_NPROC, cgroup_tasks(limits));
+	return ok;
+}
+
+/* Without a network of its own and without leave to use the machine's, what Landlock and namespaces
+ * would do is the supervisor's. */
+static enum filter_name filter_of(const struct sandbox_plan *plan)
+{
+	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->network)
+		return FILTER_COMMAND_NET;
+	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->own_network)
+		return FILTER_COMMAND;
+	return plan->network ? FILTER_COMMAND_LANDLOCK_NET : FILTER_COMMAND_LANDLOCK;
+}
+
+static bool send_descriptor(int socket, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte = 0;
+	struct iovec one = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &one, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	ssize_t sent;
+
+	memset(&control, 0, sizeof(control));
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(int));
+	do
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == 1;
+}
+
+bool sandbox_enter_command(const struct sandbox_command_entry *entry, int notify_socket)
+{
+	const struct sandbox_plan *plan = entry->plan;
+	bool sent;
+	int fd;
+
+	if (!plan)
+		return true;
+	if (!set_limits(plan))
+		return false;
+	if (!confined(plan))
+		return true;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0 ||
+	    !landlock_enter(entry->ruleset, plan->landlock_abi, LANDLOCK_LAYER_COMMAND))
+		return false;
+	fd = filter_install_notify(filter_of(plan));
+	if (fd < 0)
+		return false;
+	sent = notify_socket < 0 || send_descriptor(notify_socket, fd);
+	close(fd);
+	return sent;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a confined worker does to itself and to its command, after its start.
+ *
+ * A worker of use FILES calls sandbox_harden_files once, before its first request.  A worker
+ * of use COMMAND forks a child for the command; that child calls sandbox_enter_command and
+ * then executes the command, while the worker keeps the supervisor (supervise.h) running.
+ */
+#ifndef HASP_SANDBOX_APPLY_INSIDE_H
+#define HASP_SANDBOX_APPLY_INSIDE_H
+
+#include "sandbox/plan/plan.h"
+
+/* No more programs and sockets, for all threads from now on; not dumpable. At level paths it
+ * does nothing but that last part. */
+bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err);
+
+/* The worker that runs a command: not dumpable, subreaper where there is no PID namespace. */
+bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err);
+
+/* What the child needs, made by the worker before the fork: a second Landlock layer (signals
+ * and, network off, TCP cannot leave the command's own processes; the journal is out of
+ * reach) and the filter of commands.  `ruleset` -1: none. */
+struct sandbox_command_entry {
+	const struct sandbox_plan *plan;
+	int ruleset; /* owned */
+};
+
+bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
+                             struct err *err);
+void sandbox_command_release(struct sandbox_command_entry *entry);
+
+/* In the child, after fork; system calls alone.  `notify_socket`: where the descriptor of the
+ * filter's notifications is sent (SCM_RIGHTS, one byte); -1: none.  Limits a process
+ * (RLIMIT_*) are set here too.  False with errno set: the child must not go on. */
+bool sandbox_enter_command(const struct sandbox_command_entry *entry, int notify_socket);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Landlock, as a plan's second line of defence at level full and its first at level landlock.
+ *
+ *     int ruleset;                                            // in the parent, may allocate
+ *     if (!landlock_prepare(plan, LANDLOCK_LAYER_WORKER, &ruleset, &err)) ...
+ *     landlock_allow(ruleset, abi, fd, SANDBOX_WRITE)         // in the child: system calls alone
+ *     landlock_enter(ruleset, abi, LANDLOCK_LAYER_WORKER)
+ *
+ * What is handled is all that the running kernel's ABI knows (the tables below go to 10); a
+ * newer kernel is treated as 10, on an older one what it does not know is left out.
+ *
+ * Layer 1, every worker: "/" may be read, the plan's writable paths and devices written.  Rights
+ * are given by inode, so it does not matter that they are given before the mounts are made.  What a
+ * kernel can not be told is "all but": so, what is hidden is hidden by the mounts at level full; at
+ * level landlock reading is given to the siblings of what is hidden, from "/" down to it.  There,
+ *   - names can be listed everywhere, content cannot be read;
+ *   - what comes to be there later, directly in a folder that has something hidden beneath it,
+ *     cannot be read (by the next command it can: that has a new plan);
+ *   - beyond LIMIT_SANDBOX_SIBLINGS entries siblings cannot be read either;
+ *   - of /dev, which a rule hides, the devices in names.c alone can be opened; a device node elsewhere
+ *     is a file like any other;
+ *   - what is protected inside a writable path can be written: the supervisor and the guard see
+ *     to that.
+ * Layer 2, commands: signals and abstract sockets stay among the command's own processes; with the
+ * network off, and none of its own, no TCP (and UDP, ABI 10).  Of files it says nothing (but for
+ * REFER, which must be said).  The worker's supervisor is outside of it, and connects and binds on
+ * the command's behalf what is allowed.
+ *
+ * Kernel: Documentation/userspace-api/landlock.rst, include/uapi/linux/landlock.h.
+ */
+#ifndef HASP_SANDBOX_APPLY_LANDLOCK_H
+#define HASP_SANDBOX_APPLY_LANDLOCK_H
+
+#include "sandbox/plan/plan.h"
+
+enum landlock_layer { LANDLOCK_LAYER_WORKER, LANDLOCK_LAYER_COMMAND };
+
+enum { LANDLOCK_ABI_KNOWN = 10 };
+
+/* 0: there is none; *ret_errno, if not NULL, says why: ENOSYS not built in, EOPNOTSUPP not switched
+ * on at boot, others a filter's word. */
+unsigned landlock_abi_here(int *ret_errno);
+/* Bit N - 1: erratum N is fixed. 0 also for kernels that cannot tell. */
+unsigned landlock_errata_here(void);
+enum {
+	LANDLOCK_ERRATUM_TCP = 1 << 0,          /* sockets that are not TCP are not taken for it */
+	LANDLOCK_ERRATUM_THREADS = 1 << 1,      /* signals among threads of one process */
+	LANDLOCK_ERRATUM_DISCONNECTED = 1 << 2, /* renames of what was moved out of a mount */
+};
+
+enum landlock_kind { LANDLOCK_KIND_FILES, LANDLOCK_KIND_NETWORK, LANDLOCK_KIND_SCOPE };
+
+/* One right: for explanations and tests. */
+struct landlock_right {
+	enum landlock_kind kind;
+	uint64_t bit;
+	unsigned abi;     /* the first that knows it */
+	bool on_files;    /* can be given for a file, not only for a folder */
+	const char *name; /* "write_file", "connect_tcp", "signal" */
+};
+const struct landlock_right *landlock_rights(size_t *ret_count);
+
+/* What a layer of a plan handles, for an ABI. */
+struct landlock_handled {
+	uint64_t files, network, scope;
+};
+struct landlock_handled landlock_handled(const struct sandbox_plan *plan,
+                                         enum landlock_layer layer);
+/* The rights to files that an access stands for; without those that only folders have if it is no
+ * folder.  `device`: also ioctl. */
+uint64_t landlock_files(unsigned abi, enum sandbox_access access, bool folder, bool device);
+
+/* *ret is the caller's to close; -1 when there is nothing to enter. FILE_NOT_FOUND when a path of
+ * the plan is not there any more, or has become a symlink; IO_ERROR. */
+bool landlock_prepare(const struct sandbox_plan *plan, enum landlock_layer layer, int *ret,
+                      struct err *err);
+
+/* The following use system calls alone and leave errno.  A `ruleset` of -1 is fine. */
+
+/* Allows reading or writing of what the descriptor (O_PATH will do) is of and all beneath it: for
+ * what does not exist before the child has made its mounts (/dev/pts ...). Ioctl is included. */
+bool landlock_allow(int ruleset, unsigned abi, int place, enum sandbox_access access);
+/* Sets no_new_privs and enters; for the calling thread and what it starts from now on. */
+bool landlock_enter(int ruleset, unsigned abi, enum landlock_layer layer);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits over all processes of a command together: how many, and how much memory.
+ *
+ * Two things hold them.  Where the machine has control groups that this user may make (cgroup.h),
+ * sandbox_spawn puts the worker of a command into one of its own: then the kernel holds
+ * the limits.  Everywhere the process that runs the command looks, many times a second:
+ *
+ *     struct limits *limits = limits_new(plan, pid_of_the_command);
+ *     every LIMITS_LOOK_MS:
+ *             if (limits_look(limits, &denial))
+ *                     ... tell the denial, end all processes of the command: RUN_LIMIT ...
+ *     limits_free(limits);
+ *
+ * It also asks the control group whether it had to refuse or to kill, so that this is told as what it
+ * is.  In a PID namespace the number of processes is held by the kernel as well where it can
+ * (pid_max of the namespace, Linux 6.14; RLIMIT_NPROC of the user namespace).  It counts
+ * threads as well, so it is set several times higher (cgroup_tasks), and a look finds the limit passed.
+ *
+ * Memory is what the processes have for themselves, and their share of what they share; what lies
+ * in files of /dev/shm is bounded by that file system's size.  Between two looks a process can take
+ * what the machine gives it in that time, where there is no group.
+ *
+ * Limits of single processes (RLIMIT_*) are set by sandbox_enter_command (inside.h).
+ */
+#ifndef HASP_SANDBOX_APPLY_LIMITS_H
+#define HASP_SANDBOX_APPLY_LIMITS_H
+
+#include "sandbox/apply/spawn.h"
+#include "sandbox/plan/denial.h"
+
+enum { LIMITS_LOOK_MS = 50 };
+
+struct limits;
+
+/* In a command's own worker (plan of use COMMAND; a subreaper or process 1) all its descendants are
+ * counted, else `main` and those of its descendants whose parents live.  It does not matter whose
+ * PID namespace /proc shows.  What is needed of the plan is copied. Never NULL, never fails: without
+ * /proc nothing is seen but the control group's counters. */
+struct limits *limits_new(const struct sandbox_plan *plan, pid_t main);
+
+/* True once, when a limit was passed; then *ret says which. Costs some 10 us a process, and
+ * nothing where the plan has no limits. */
+bool limits_look(struct limits *limits, struct denial *ret);
+
+void limits_free(struct limits *limits); /* NULL is fine */
+
+/* For the parent of a command's worker that has died without a word, before
+ * sandbox_child_release: true when it was because of a limit (the kernel ended it for the memory of its
+ * group, where the processes of the command are many and small); then *ret says which. */
+bool limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
+                    struct denial *ret);
+
+#endif

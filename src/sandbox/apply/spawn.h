@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting a process inside a plan.
+ *
+ *     const int fds[] = { socket, socket, 2 };   // become 0, 1, 2; all others are closed
+ *     struct sandbox_spawn spawn = { .plan = plan, .program = -1, .argv = argv, .envp = envp,
+ *                                    .fds = fds, .fd_count = 3 };
+ *     struct sandbox_child child;
+ *     if (sandbox_spawn(&spawn, &child, &err)) ...
+ *     sandbox_child_kill(&child); sandbox_child_wait(&child, &status); sandbox_child_release(&child);
+ *
+ * What is done, in this order, before the program's first instruction: namespaces and id maps;
+ * mounts (steps.h: computed by the parent, carried out by the child with system calls
+ * alone); descriptors, session, limits; capabilities dropped (of a FILES worker of root: all but
+ * CHOWN, DAC_OVERRIDE, FOWNER, FSETID inside its own user namespace); no_new_privs; Landlock; the
+ * base seccomp filter (filter.h).  Any step that fails ends the child, and sandbox_spawn says which.
+ *
+ * The child begins in the plan's first root (without a plan: where its parent is), with all signals
+ * at their defaults and none blocked, no core dumps, and the parent's umask.
+ *
+ * With a PID namespace the child is its process 1: when it dies the kernel kills all that
+ * run in it.  The child does not die with the parent by itself: it reads a socket and ends
+ * when that ends.
+ */
+#ifndef HASP_SANDBOX_APPLY_SPAWN_H
+#define HASP_SANDBOX_APPLY_SPAWN_H
+
+#include <sys/types.h>
+
+#include "sandbox/plan/plan.h"
+
+struct sandbox_network; /* network.h */
+
+struct sandbox_spawn {
+	const struct sandbox_plan *plan; /* NULL or level paths: not confined; descriptors, session
+	                                  * and environment all the same */
+	const struct sandbox_network *network; /* where plan->own_network: which; NULL: a new one */
+	int program;               /* descriptor of the program; -1: this program itself */
+	const char *const *argv;   /* NULL-terminated */
+	const char *const *envp;   /* NULL-terminated; the whole environment */
+	const int *fds;            /* what becomes 0, 1, ... in the child; -1: /dev/null */
+	size_t fd_count;           /* 3 or more */
+};
+
+struct cgroup; /* cgroup.h */
+
+struct sandbox_child {
+	pid_t pid;             /* as the parent sees it; 0 when it was waited for */
+	int pidfd;             /* owned */
+	struct cgroup *group;  /* owned; NULL: none could be had, or it is no command's worker */
+	bool whole_tree;       /* a command's worker without a PID namespace: its children do not die
+	                        * with it, so killing means all of them */
+};
+
+/* From any thread. DENIED_BY_SANDBOX: a step was refused by the kernel (names the step, so that a
+ * caller that may do with less can try the next level); FILE_NOT_FOUND: a path of the plan has gone
+ * or become a symlink since the plan was made (make it again); TOO_LARGE: no memory, descriptors or
+ * processes; what execve says of the program, if it cannot be executed. */
+bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret, struct err *err);
+
+/* SIGKILL, to all of a command's processes; fine when they are gone. */
+void sandbox_child_kill(const struct sandbox_child *child);
+/* Waits up to `timeout_ms` (-1: for ever); false when it still runs. *ret_status as waitpid has it. */
+bool sandbox_child_wait(struct sandbox_child *child, int timeout_ms, int *ret_status);
+/* Kills it if it was not waited for, reaps it, and removes its control group. */
+void sandbox_child_release(struct sandbox_child *child);
+
+#endif

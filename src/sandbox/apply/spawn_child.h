@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between sandbox_spawn's two halves: what the parent prepares, and what the child does with it.
+ *
+ * The child may share the parent's memory, while the parent's other threads go on: it only makes
+ * system calls, changes nothing but its own stack and what is marked so below, and it and the thread
+ * that made it never run at the same time (they share errno).
+ *
+ *     parent                             child
+ *     clone, maps ids                    waits for a byte
+ *     sends the byte
+ *     waits                              all stages; says how it went; executes, which closes the socket
+ */
+#ifndef HASP_SANDBOX_APPLY_SPAWN_CHILD_H
+#define HASP_SANDBOX_APPLY_SPAWN_CHILD_H
+
+#include <sys/types.h>
+
+#include "sandbox/apply/cgroup.h"
+#include "sandbox/apply/steps.h"
+
+/* X(symbol, what was tried, for "... was refused: <errno>") */
+#define SPAWN_STAGES(X)                                     \
+	X(WAIT, "waiting for the parent")                   \
+	X(SIGNALS, "resetting signals")                     \
+	X(SESSION, "a session of its own")                  \
+	X(NETWORK, "the loopback interface")                \
+	X(MOUNTS, "a mount")                                \
+	X(FOLDER, "entering the working folder")            \
+	X(DESCRIPTORS, "placing descriptors")               \
+	X(LIMITS, "limits")                                 \
+	X(CAPABILITIES, "dropping capabilities")            \
+	X(PRIVILEGES, "no_new_privs")                       \
+	X(LANDLOCK, "Landlock")                             \
+	X(FILTER, "the seccomp filter")                     \
+	X(EXECUTE, "executing the program")
+
+enum spawn_stage {
+#define SPAWN_ENUM(symbol, text) SPAWN_##symbol,
+	SPAWN_STAGES(SPAWN_ENUM)
+#undef SPAWN_ENUM
+	SPAWN_STAGE_COUNT
+};
+
+/* What the child says: first SPAWN_EXECUTE without an error, when it is about to execute. */
+struct spawn_message {
+	enum spawn_stage stage;
+	int error;
+	size_t step; /* MOUNTS: which */
+};
+
+struct spawn_task {
+	const struct sandbox_plan *plan; /* NULL: not confined */
+	const struct steps *steps;       /* NULL: no mounts */
+	int *slots;                      /* the child's: room for steps->slots */
+	int socket;                      /* the child's end */
+	int other_end;                   /* the parent's, which the child closes */
+	int program;
+	int null;                        /* /dev/null */
+	int ruleset;                     /* Landlock; -1: none */
+	const int *fds;
+	size_t fd_count;
+	int *moved;                      /* the child's: room for fd_count */
+	const char *const *argv, *const *envp;
+	uint64_t caps;                   /* kept */
+	bool own_loopback;               /* the network namespace is new: to be put up */
+	struct cgroup_door door;
+	unsigned long pid_max;           /* of the PID namespace; 0: none of its own */
+};
+
+/* Whether a child must have memory of its own: under sanitizers, and where this process may not be
+ * looked at, nor may what shares its memory. */
+bool spawn_copies_memory(void);
+
+/* Does not return. */
+void spawn_child(const struct spawn_task *task) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan's rules as steps: what must be taken, and where it is put.
+ *
+ * Rules come sorted, so a stack of the rules above the present one says what its place looks like
+ * before it: `real` (the machine's own files, readable or writable), or `bare` (a file system
+ * of ours, in which mount points must be made).
+ */
+#include "sandbox/apply/steps.h"
+
+#include <string.h>
+#include <sys/mount.h>
+
+#include "base/mem.h"
+#include "sandbox/apply/steps_private.h"
+
+#define EVERYWHERE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+struct step *steps_add(struct steps *steps, enum step_op op, int slot, const char *path)
+{
+	struct step *step;
+
+	if (steps->count == steps->cap)
+		steps->steps = mem_grow(steps->steps, &steps->cap, steps->count + 1,
+		                        sizeof(*steps->steps));
+	step = &steps->steps[steps->count++];
+	*step = (struct step){ .op = op, .slot = slot, .from = -1, .path = path };
+	return step;
+}
+
+const char *steps_text(struct steps *steps, char *owned)
+{
+	if (steps->text_count == steps->text_cap)
+		steps->texts = mem_grow(steps->texts, &steps->text_cap, steps->text_count + 1,
+		                        sizeof(*steps->texts));
+	steps->texts[steps->text_count++] = owned;
+	return owned;
+}
+
+void steps_release(struct steps *steps)
+{
+	for (size_t i = 0; i < steps->text_count; i++)
+		free(steps->texts[i]);
+	free(steps->texts);
+	free(steps->steps);
+	free(steps->start);
+	*steps = (struct steps){ 0 };
+}
+
+bool steps_beneath(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	if (strcmp(folder, "/") == 0)
+		return path[0] == '/' && path[1] != '\0';
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+static bool at_or_beneath(const char *path, const char *folder)
+{
+	return strcmp(path, folder) == 0 || steps_beneath(path, folder);
+}
+
+/* As strcmp, but a folder's contents come right after it: "/a", "/a/b", "/a-b". */
+static int order(const char *a, const char *b)
+{
+	unsigned char left, right;
+
+	while (*a && *a == *b)
+		a++, b++;
+	left = *a == '/' ? 1 : (unsigned char)*a;
+	right = *b == '/' ? 1 : (unsigned char)*b;
+	return left - right;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	return order((*(const struct sandbox_rule *const *)a)->path,
+	             (*(const struct sandbox_rule *const *)b)->path);
+}
+
+/* The part of `path` below `folder`, which is above it. */
+static const char *relative(const char *path, const char *folder)
+{
+	return path + (strcmp(folder, "/") == 0 ? 1 : strlen(folder) + 1);
+}
+
+/* What lies at a place before a rule has its say. */
+struct ground {
+	const char *path;
+	enum sandbox_access access;
+	int bare;       /* the slot of our own file system that covers it; -1: real files */
+	bool own_temp;  /* that is the session's folder, where commands may have made anything */
+};
+
+struct maker {
+	const struct sandbox_plan *plan;
+	const struct sandbox_rule **rules; /* in their order */
+	struct steps *steps;
+	struct steps puts;       /* what comes after everything is read-only */
+	struct ground *stack;
+	size_t depth;
+	int empty;               /* slot with an empty folder and an empty file; -1: not made yet */
+};
+
+static const struct ground *ground_of(struct maker *maker, const char *path)
+{
+	while (maker->depth > 1 && !steps_beneath(path, maker->stack[maker->depth - 1].path))
+		maker->depth--;
+	return &maker->stack[maker->depth - 1];
+}
+
+static void push(struct maker *maker, struct ground ground)
+{
+	maker->stack[maker->depth++] = ground;
+}
+
+static int new_slot(struct maker *maker)
+{
+	return maker->steps->slots++;
+}
+
+/* Takes the tree at `path` and, later, puts it there. */
+static void take_and_put(struct maker *maker, const struct sandbox_rule *rule, const char *path,
+                         uint64_t set)
+{
+	int slot = new_slot(maker);
+
+	steps_add(maker->steps, STEP_TAKE, slot, path)->reason = rule->reason;
+	steps_add(maker->steps, STEP_SET, slot, path)->set = set;
+	steps_add(&maker->puts, STEP_PUT, slot, path)->reason = rule->reason;
+}
+
+static uint64_t attributes(const struct sandbox_rule *rule)
+{
+	if (rule->access == SANDBOX_READ)
+		return EVERYWHERE | MOUNT_ATTR_RDONLY;
+	/* A device that somebody allowed by name. */
+	if (steps_beneath(rule->path, "/dev"))
+		return MOUNT_ATTR_NOSUID;
+	return EVERYWHERE;
+}
+
+static void make_empty(struct maker *maker)
+{
+	struct steps *steps = maker->steps;
+	struct step *made;
+
+	if (maker->empty >= 0)
+		return;
+	maker->empty = new_slot(maker);
+	made = steps_add(steps, STEP_MAKE, maker->empty, "/");
+	made->text = "tmpfs";
+	made->more = "mode=0755,size=64k,nr_inodes=8";
+	steps_add(steps, STEP_FOLDER, maker->empty, "folder")->mode = 0;
+	steps_add(steps, STEP_FILE, maker->empty, "file")->mode = 0;
+	steps_add(steps, STEP_SET, maker->empty, "/")->set =
+		EVERYWHERE | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
+}
+
+static void cover(struct maker *maker, const struct sandbox_rule *rule)
+{
+	int slot = new_slot(maker);
+
+	make_empty(maker);
+	steps_add(maker->steps, STEP_PART, slot, rule->folder ? "folder" : "file")->from = maker->empty;
+	steps_add(&maker->puts, STEP_PUT, slot, rule->path)->reason = rule->reason;
+}
+
+/* The mount point of `rule` in a file system that covers `ground`. */
+static void add_point(struct maker *maker, const struct ground *ground,
+                      const struct sandbox_rule *rule)
+{
+	const char *rest = relative(rule->path, ground->path);
+
+	if (ground->own_temp) {
+		steps_add(maker->steps, STEP_PLACE, ground->bare, rest)->mode = rule->folder ? 0755 : 0;
+		return;
+	}
+	for (const char *slash = strchr(rest, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const char *above = steps_text(maker->steps, mem_dup(rest, (size_t)(slash - rest)));
+
+		steps_add(maker->steps, STEP_FOLDER, ground->bare, above)->mode = 0111;
+	}
+	steps_add(maker->steps, rule->folder ? STEP_FOLDER : STEP_FILE, ground->bare, rest)->mode = 0111;
+}
+
+/* Whether something beneath the hidden folder `at` is to be seen. */
+static bool has_exceptions(const struct maker *maker, size_t at)
+{
+	for (size_t i = at + 1; i < maker->plan->rule_count; i++) {
+		if (!steps_beneath(maker->rules[i]->path, maker->rules[at]->path))
+			return false;
+		if (maker->rules[i]->access != SANDBOX_HIDDEN)
+			return true;
+	}
+	return false;
+}
+
+static void hide(struct maker *maker, size_t at, const struct ground *ground)
+{
+	const struct sandbox_rule *rule = maker->rules[at];
+	struct step *made;
+	int slot;
+
+	if (ground->bare >= 0) /* nothing is there; exceptions find their way through that ground */
+		return;
+	if (!rule->folder || !has_exceptions(maker, at)) {
+		cover(maker, rule);
+		return;
+	}
+	slot = new_slot(maker);
+	made = steps_add(maker->steps, STEP_MAKE, slot, rule->path);
+	made->text = "tmpfs";
+	made->more = "mode=0111,size=1m,nr_inodes=16384";
+	made->reason = rule->reason;
+	steps_add(&maker->puts, STEP_SET, slot, rule->path)->set =
+		EVERYWHERE | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
+	steps_add(&maker->puts, STEP_PUT, slot, rule->path)->reason = rule->reason;
+	push(maker, (struct ground){ .path = rule->path, .access = SANDBOX_HIDDEN, .bare = slot });
+}
+
+static void show(struct maker *maker, const struct sandbox_rule *rule, const struct ground *ground)
+{
+	if (rule->access == SANDBOX_READ && ground->bare < 0 && ground->access == SANDBOX_READ)
+		return;
+	if (ground->bare >= 0)
+		add_point(maker, ground, rule);
+	take_and_put(maker, rule, rule->path, attributes(rule));
+	push(maker, (struct ground){ .path = rule->path, .access = rule->access, .bare = -1 });
+}
+
+/* The rule for exactly this path, or NULL. */
+static const struct sandbox_rule *rule_at(const struct sandbox_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		if (strcmp(plan->rules[i].path, path) == 0)
+			return &plan->rules[i];
+	}
+	return NULL;
+}
+
+static bool writes_everything(const struct sandbox_plan *plan)
+{
+	const struct sandbox_rule *rule = rule_at(plan, "/");
+
+	return rule && rule->access == SANDBOX_WRITE;
+}
+
+static bool own_temp(const struct sandbox_plan *plan)
+{
+	const struct sandbox_rule *rule = rule_at(plan, "/tmp");
+
+	return plan->level == SANDBOX_FULL && plan->use == SANDBOX_USE_COMMAND && plan->temp &&
+	       strcmp(plan->temp, "/tmp") != 0 && !steps_beneath("/tmp", plan->temp) &&
+	       !writes_everything(plan) && (!rule || rule->access == SANDBOX_HIDDEN);
+}
+
+/* The usual place: directly in /tmp. */
+static bool temp_is_in_tmp(const struct sandbox_plan *plan)
+{
+	return own_temp(plan) && steps_beneath(plan->temp, "/tmp") &&
+	       !strchr(relative(plan->temp, "/tmp"), '/');
+}
+
+/* Commands have their own devices (steps_system.c), the kernel's /proc, and a symlink to the session's
+ * folder. */
+static bool left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
+{
+	return plan->use == SANDBOX_USE_COMMAND &&
+	       (rule->reason == SANDBOX_REASON_DEVICE || at_or_beneath(rule->path, "/proc") ||
+	        (temp_is_in_tmp(plan) && strcmp(rule->path, plan->temp) == 0));
+}
+
+static void add_rules(struct maker *maker, size_t *next, const char *before)
+{
+	for (; *next < maker->plan->rule_count; (*next)++) {
+		const struct sandbox_rule *rule = maker->rules[*next];
+		const struct ground *ground;
+
+		if (before && order(rule->path, before) > 0)
+			return;
+		if (left_out(maker->plan, rule) || strcmp(rule->path, "/") == 0)
+			continue;
+		ground = ground_of(maker, rule->path);
+		if (rule->access == SANDBOX_HIDDEN)
+			hide(maker, *next, ground);
+		else
+			show(maker, rule, ground);
+	}
+}
+
+const char *sandbox_temp_seen(const struct sandbox_plan *plan)
+{
+	return own_temp(plan) ? "/tmp" : plan->temp;
+}
+
+static void add_temp(struct maker *maker)
+{
+	int slot = new_slot(maker);
+
+	steps_add(maker->steps, STEP_TAKE, slot, maker->plan->temp)->reason = SANDBOX_REASON_TEMP;
+	steps_add(maker->steps, STEP_SET, slot, maker->plan->temp)->set = EVERYWHERE;
+	steps_add(&maker->puts, STEP_PUT, slot, "/tmp")->reason = SANDBOX_REASON_TEMP;
+	/* Its own path leads there too. */
+	if (temp_is_in_tmp(maker->plan))
+		steps_add(maker->steps, STEP_LINK, slot, relative(maker->plan->temp, "/tmp"))->text = ".";
+	push(maker, (struct ground){ .path = "/tmp", .access = SANDBOX_WRITE, .bare = slot,
+	                             .own_temp = true });
+}
+
+static void add_devices(struct maker *maker)
+{
+	int slot = steps_devices(maker->steps, &maker->puts, &maker->plan->limits);
+
+	push(maker, (struct ground){ .path = "/dev", .access = SANDBOX_HIDDEN, .bare = slot });
+}
+
+/* The system's places and the rules, all in the order of paths. */
+static void add_all(struct maker *maker)
+{
+	const struct sandbox_plan *plan = maker->plan;
+	size_t next = 0;
+
+	if (plan->use == SANDBOX_USE_COMMAND) {
+		add_rules(maker, &next, "/dev");
+		ground_of(maker, "/dev");
+		add_devices(maker);
+		add_rules(maker, &next, "/proc");
+		if (plan->own_processes)
+			steps_proc(maker->steps, &maker->puts, !plan->landlock_abi);
+	}
+	if (own_temp(plan)) {
+		add_rules(maker, &next, "/tmp");
+		ground_of(maker, "/tmp");
+		add_temp(maker);
+	}
+	add_rules(maker, &next, NULL);
+}
+
+void steps_make(const struct sandbox_plan *plan, struct steps *ret)
+{
+	struct maker maker = { .plan = plan, .steps = ret, .empty = -1 };
+	uint64_t all = EVERYWHERE | (writes_everything(plan) ? 0 : MOUNT_ATTR_RDONLY);
+
+	*ret = (struct steps){ 0 };
+	maker.stack = mem_alloc(plan->rule_count + 4, sizeof(*maker.stack));
+	maker.rules = mem_alloc(plan->rule_count + 1, sizeof(const struct sandbox_rule *));
+	for (size_t i = 0; i < plan->rule_count; i++)
+		maker.rules[i] = &plan->rules[i];
+	qsort(maker.rules, plan->rule_count, sizeof(const struct sandbox_rule *), by_place);
+	push(&maker, (struct ground){
+		.path = "/", .access = writes_everything(plan) ? SANDBOX_WRITE : SANDBOX_READ, .bare = -1,
+	});
+	ret->start = mem_strdup(plan->root_count > 0 ? plan->roots[0] : "/");
+	steps_add(ret, STEP_PRIVATE, -1, "/");
+	add_all(&maker);
+	steps_add(ret, STEP_SET_ALL, -1, "/")->set = all;
+	for (size_t i = 0; i < maker.puts.count; i++)
+		*steps_add(ret, STEP_PUT, -1, "/") = maker.puts.steps[i];
+	steps_release(&maker.puts);
+	free(maker.rules);
+	free(maker.stack);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session's folder for temporary files.
+ *
+ * Made beneath $TMPDIR or /tmp, readable by its owner alone, locked while the session lives.  The
+ * commands of a session share it (at level full they see it as /tmp).  Folders of sessions that
+ * were killed are recognised by their free lock and removed by the next session's start.
+ */
+#ifndef HASP_SANDBOX_APPLY_TEMP_H
+#define HASP_SANDBOX_APPLY_TEMP_H
+
+#include "base/err.h"
+
+struct temp_folder;
+
+bool temp_folder_make(struct temp_folder **ret, struct err *err);
+const char *temp_folder_path(const struct temp_folder *folder); /* canonical; borrowed */
+void temp_folder_free(struct temp_folder *folder); /* removes it and all in it; NULL is fine */
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the guard remembers before a command, and the order in which it looks afterwards. */
+#include "sandbox/guard/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "sandbox/guard/internal.h"
+#include "sandbox/plan/judge.h"
+
+/* The walk: a part of the command's own time, so that it does not show. */
+enum { WALK_SHARE = 10, WALK_MIN_NS = 500000, WALK_MAX_NS = 250000000 };
+
+/* ---- telling --------------------------------------------------------------------------- */
+
+static char *full_path(const struct guard_root *root, const char *path)
+{
+	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
+}
+
+void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
+                const char *path, const char *done, ...)
+{
+	struct denial denial = { .kind = DENIAL_REMOVED, .reason = reason,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = full_path(root, path);
+	va_list args;
+	char how[400];
+
+	va_start(args, done);
+	vsnprintf(how, sizeof(how), done, args);
+	va_end(args);
+	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%.*s (%s)",
+	         (int)(sizeof(denial.what) - sizeof(how) - 4), full, how);
+	guard->denied(guard->data, &denial);
+}
+
+void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
+                        const struct guard_root *root, const char *path)
+{
+	struct denial denial = { .kind = DENIAL_CHANGED, .reason = reason,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = full_path(root, path);
+
+	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%s", full);
+	guard->denied(guard->data, &denial);
+}
+
+bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
+                     const struct guard_root *root, const char *path)
+{
+	const char *name;
+	_cleanup_fd_ int folder = guard_open_parent(root->fd, path, &name);
+	char aside[256];
+
+	if (folder < 0 || !guard_put_aside(guard, folder, name, aside)) {
+		if (errno != ENOENT)
+			guard_tell(guard, reason, root, path, "it could not be taken away: %s",
+			           strerror(errno));
+		return false;
+	}
+	guard_tell(guard, reason, root, path, "taken away: it is %s now", aside);
+	return true;
+}
+
+static bool is_absent(const struct sandbox_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->absent_count; i++) {
+		if (strcmp(plan->absent[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path)
+{
+	_cleanup_free_ char *full = full_path(root, path);
+	struct denial denial;
+
+	return !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
+	       !is_absent(guard->plan, denial.rule);
+}
+
+/* ---- places ---------------------------------------------------------------------------- */
+
+struct guard_place *guard_add_place(struct guard *guard, const struct guard_root *root,
+                                    const char *path, bool *ret_new)
+{
+	struct guard_place *place;
+
+	*ret_new = false;
+	for (size_t i = 0; i < guard->place_count; i++) {
+		if (guard->places[i]->root == root && strcmp(guard->places[i]->path, path) == 0)
+			return guard->places[i];
+	}
+	if (guard->place_count == LIMIT_GUARD_PLACES) {
+		guard->lost = true;
+		return NULL;
+	}
+	place = mem_alloc(1, sizeof(*place));
+	place->root = root;
+	place->path = mem_strdup(path);
+	guard->places = mem_grow(guard->places, &guard->place_cap, guard->place_count + 1,
+	                         sizeof(*guard->places));
+	guard->places[guard->place_count++] = place;
+	*ret_new = true;
+	return place;
+}
+
+static struct guard_place *take_place(struct guard *guard, const struct guard_root *root,
+                                      const char *path)
+{
+	bool fresh;
+	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
+
+	if (place && fresh)
+		git_place_take(guard, place);
+	return place;
+}
+
+static void take_module(struct guard *guard, const struct guard_root *root, const char *path)
+{
+	struct guard_place *place = take_place(guard, root, path);
+
+	if (place)
+		place->is_module = true;
+}
+
+/* ---- before ---------------------------------------------------------------------------- */
+
+/* The session's temporary files are nobody's repository, and no other rules are about folders that
+ * outlive the command. */
+static bool is_root(const struct guard *guard, const struct sandbox_rule *rule)
+{
+	const char *rest;
+
+	return rule->access == SANDBOX_WRITE && rule->folder &&
+	       rule->reason != SANDBOX_REASON_TEMP && rule->reason != SANDBOX_REASON_DEVICE &&
+	       rule->reason != SANDBOX_REASON_JOURNAL && !guard_find_root(guard, rule->path, &rest);
+}
+
+/* Rules are sorted: a folder comes before what is in it, which is reached through it. */
+static bool take_roots(struct guard *guard, struct err *err)
+{
+	const struct sandbox_plan *plan = guard->plan;
+
+	guard->roots = mem_alloc(plan->rule_count + 1, sizeof(*guard->roots));
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct guard_root *root = &guard->roots[guard->root_count];
+
+		if (!is_root(guard, &plan->rules[i]))
+			continue;
+		*root = (struct guard_root){ .path = plan->rules[i].path };
+		root->len = strlen(root->path);
+		root->fd = open(root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (root->fd < 0)
+			return err_set_errno(err, errno, "Cannot open the writable folder %s",
+			                     root->path);
+		guard->root_count++;
+	}
+	return true;
+}
+
+static void take_repository(struct guard *guard, const struct guard_root *root, const char *path)
+{
+	struct guard_place *place = take_place(guard, root, path);
+
+	if (!place || place->by_plan)
+		return;
+	place->by_plan = true;
+	if (place->was_git)
+		git_modules(guard, root, path, take_module);
+}
+
+/* Git folders that the plan knows, and the place of one in each root. */
+static void take_repositories(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->root_count; i++) {
+		take_repository(guard, &guard->roots[i], ".git");
+		take_repository(guard, &guard->roots[i], "");
+	}
+	for (size_t i = 0; i < guard->plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &guard->plan->rules[i];
+		const char *rest;
+		const struct guard_root *root = guard_find_root(guard, rule->path, &rest);
+
+		if (root && rule->access == SANDBOX_WRITE && rule->reason == SANDBOX_REASON_GIT)
+			take_repository(guard, root, rest);
+	}
+}
+
+bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err *err)
+{
+	struct guard *guard = mem_alloc(1, sizeof(*guard));
+
+	guard->plan = plan;
+	pthread_mutex_init(&guard->lock, NULL);
+	clock_gettime(CLOCK_REALTIME_COARSE, &guard->began);
+	clock_gettime(CLOCK_MONOTONIC, &guard->began_running);
+	if (!take_roots(guard, err)) {
+		guard_free(guard);
+		return false;
+	}
+	take_repositories(guard);
+	keep_take(guard);
+	*ret = guard;
+	return true;
+}
+
+void guard_free(struct guard *guard)
+{
+	if (!guard)
+		return;
+	for (size_t i = 0; i < guard->root_count; i++)
+		close(guard->roots[i].fd);
+	free(guard->roots);
+	for (size_t i = 0; i < guard->place_count; i++) {
+		git_release_parts(&guard->places[i]->parts);
+		free(guard->places[i]->path);
+		free(guard->places[i]);
+	}
+	free(guard->places);
+	keep_free(guard->kept);
+	names_free(guard);
+	pthread_mutex_destroy(&guard->lock);
+	free(guard);
+}
+
+/* ---- meanwhile ------------------------------------------------------------------------- */
+
+/* Names that can make a folder a repository, or change what it does, and how many components up
+ * that folder is. */
+static const struct {
+	const char *name;
+	unsigned up;
+} git_names[] = {
+	{ ".git", 0 }, { "HEAD", 1 }, { "config", 1 }, { "config.worktree", 1 },
+	{ "commondir", 1 }, { "gitdir", 1 }, { "hooks", 1 }, { "objects", 1 }, { "refs", 1 },
+	{ "git-rebase-todo", 2 },
+};
+
+/* The last component of a path of `len` bytes: where it begins. */
+static size_t last(const char *path, size_t len)
+{
+	while (len && path[len - 1] != '/')
+		len--;
+	return len;
+}
+
+static size_t go_up(const char *path, size_t len)
+{
+	len = last(path, len);
+	return len ? len - 1 : 0;
+}
+
+/* How many bytes of a path name the folder that it is about; -1: none. */
+static long git_folder_of(const char *path)
+{
+	size_t len = strlen(path), start = last(path, len);
+	struct span name = span_of(path + start, len - start);
+	size_t up = go_up(path, len);
+
+	if (span_ends(name, SPAN(".lock"))) /* git writes X.lock and renames it to X */
+		name.len -= 5;
+	for (size_t i = 0; i < ARRAY_LEN(git_names); i++) {
+		if (name.len != strlen(git_names[i].name) ||
+		    strncasecmp(name.data, git_names[i].name, name.len) != 0)
+			continue;
+		len = git_names[i].up > 0 ? up : len;
+		return (long)(git_names[i].up > 1 ? go_up(path, len) : len);
+	}
+	if (up && span_eq(span_of(path + last(path, up), up - last(path, up)), SPAN("hooks")))
+		return (long)go_up(path, up);
+	return -1;
+}
+
+void guard_note(struct guard *guard, const char *path)
+{
+	const char *rest = "";
+	const struct guard_root *root = path[0] ? guard_find_root(guard, path, &rest) : NULL;
+	long len = root ? git_folder_of(rest) : -1;
+
+	pthread_mutex_lock(&guard->lock);
+	guard->any = true;
+	guard->lost |= path[0] == '\0';
+	names_note(guard, path);
+	if (len >= 0) {
+		_cleanup_free_ char *folder = mem_dup(rest, (size_t)len);
+		_cleanup_free_ char *owner = git_owner(root, folder);
+
+		take_place(guard, root, owner ? owner : folder);
+	}
+	pthread_mutex_unlock(&guard->lock);
+}
+
+/* ---- after ----------------------------------------------------------------------------- */
+
+/* A symbolic link on the way to a name that must not come into being: it is there after all. */
+static void take_link_away(struct guard *guard, const struct sandbox_absent *absent,
+                           const struct guard_root *root, const char *rest)
+{
+	_cleanup_free_ char *path = mem_strdup(rest);
+
+	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		_cleanup_fd_ int fd = -1;
+		struct stat st;
+
+		*slash = '\0';
+		fd = guard_open(root->fd, path, O_PATH);
+		if (fd < 0 || fstat(fd, &st) != 0)
+			return;
+		if (S_ISLNK(st.st_mode)) {
+			if (guard_changed_since(guard, &st))
+				guard_take_away(guard, absent->reason, root, path);
+			return;
+		}
+		*slash = '/';
+	}
+}
+
+static void check_absent(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->plan->absent_count; i++) {
+		const struct sandbox_absent *absent = &guard->plan->absent[i];
+		const char *rest;
+		const struct guard_root *root = guard_find_root(guard, absent->path, &rest);
+		_cleanup_fd_ int fd = root ? guard_open(root->fd, rest, O_PATH) : -1;
+
+		if (!root || keep_has(guard, root, rest))
+			continue;
+		if (fd < 0 && errno == EACCES && guard_open_up(guard, root->fd, rest))
+			fd = guard_open(root->fd, rest, O_PATH);
+		if (fd >= 0)
+			guard_take_away(guard, absent->reason, root, rest);
+		else if (errno == ELOOP)
+			take_link_away(guard, absent, root, rest);
+	}
+}
+
+static void check_module(struct guard *guard, const struct guard_root *root, const char *path)
+{
+	bool fresh;
+	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
+
+	if (place)
+		place->is_module = true;
+	if (place && fresh)
+		git_place_check(guard, place);
+}
+
+static void check_places(struct guard *guard)
+{
+	/* Those that are found on the way are looked at at once. */
+	size_t count = guard->place_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct guard_place *place = guard->places[i];
+
+		git_place_check(guard, place);
+		if (place->was_git && place->by_plan)
+			git_modules(guard, place->root, place->path, check_module);
+	}
+}
+
+static void check_found(struct guard *guard, const struct guard_root *root, const char *path)
+{
+	bool fresh;
+	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
+
+	if (place && fresh) {
+		place->by_time = true;
+		git_place_check(guard, place);
+	}
+}
+
+static uint64_t walk_budget(const struct guard *guard)
+{
+	struct timespec now;
+	int64_t ns;
+
+	if (guard->lost)
+		return WALK_MAX_NS;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (now.tv_sec - guard->began_running.tv_sec) * 1000000000LL + now.tv_nsec -
+	     guard->began_running.tv_nsec;
+	ns /= WALK_SHARE;
+	return (uint64_t)(ns < WALK_MIN_NS ? WALK_MIN_NS : ns > WALK_MAX_NS ? WALK_MAX_NS : ns);
+}
+
+static void check_all(struct guard *guard)
+{
+	uint64_t budget = walk_budget(guard);
+
+	check_absent(guard);
+	keep_check(guard);
+	check_places(guard);
+	names_check_vacated(guard);
+	for (size_t i = 0; i < guard->root_count; i++)
+		guard_walk(guard, &guard->roots[i], budget, check_found);
+	guard_close_up(guard);
+}
+
+size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
+                   void *data)
+{
+	size_t told;
+
+	pthread_mutex_lock(&guard->lock);
+	guard->denied = denied;
+	guard->data = data;
+	guard->told = 0;
+	if (guard->any)
+		check_all(guard);
+	told = guard->told;
+	pthread_mutex_unlock(&guard->lock);
+	return told;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What no mount can keep from being made: looked at before and after a command.
+ *
+ *     struct guard *guard;
+ *     if (!guard_take(plan, &guard, &err)) ...
+ *     ... the command and all its processes; guard_note for every name they make ...
+ *     guard_check(guard, denied, data);    // puts right and tells what was wrong
+ *     guard_free(guard);
+ *
+ * Watched over, beneath the writable paths:
+ *   - names that must not come into being (plan->absent: .git/commondir, .vscode of a folder that
+ *     has none ...);
+ *   - git folders: those that are there, their modules and linked worktrees, new repositories of
+ *     any kind, and what a `.git` file points to.  What git itself makes stays.  Taken away is what
+ *     would make git run something later: hooks, keys of a configuration that are not
+ *     known to be harmless (config.h), another folder's configuration brought in by
+ *     `commondir` or by a `.git` file that leads outside, lines of a rebase in progress that run a
+ *     command;
+ *   - names that others obey in any folder (names.h, DEEP): those that came to be in a folder that
+ *     is not the command's own are taken away, if the command was seen at work in that folder; else
+ *     they may be the user's, and are told, as are those that were changed;
+ *   - at the landlock level, what mounts protect at full: content and mode are remembered and
+ *     put back.
+ *
+ * Nothing is deleted.  What is taken away stays where it is under another name:
+ * NAME.hasp-taken, or with a number behind; denial.what says so.  Of a configuration only the
+ * keys in question go, if it can be read; of a rebase only the lines.
+ *
+ * How new repositories are found: every name that a command makes is noted by the supervisor
+ * before it is made, and the few that can make a repository (.git, HEAD, config, hooks ...) are
+ * remembered with what was there.  Since a program with several threads can change a path after
+ * it was noted, the folders are also walked, for at most a tenth of the time that the command took
+ * (0.5 ms to 250 ms), if anything was made at all.  A command that made nothing costs nothing.
+ *
+ * The command's processes may still run.  All is done beneath descriptors of the writable paths,
+ * without following symbolic links, and by renames inside one folder.
+ */
+#ifndef HASP_SANDBOX_GUARD_GUARD_H
+#define HASP_SANDBOX_GUARD_GUARD_H
+
+#include "sandbox/plan/denial.h"
+
+struct guard;
+
+/* Before the command's first instruction. Borrows the plan. */
+bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err *err);
+
+/* A name is about to be made or opened for writing: its canonical path. "": something is, and its
+ * name is not known (also: nobody will tell).  From any thread. */
+void guard_note(struct guard *guard, const char *path);
+
+/* What has this canonical path is about to be moved away, replaced or removed: a folder that comes to
+ * be there is not new (guard_is_fresh).  From any thread. */
+void guard_gone(struct guard *guard, const char *path);
+/* Whether the command made the folder: it came into being since guard_take, and at a place where
+ * there was none.  Where the file system does not know: no.  From any thread. */
+bool guard_is_fresh(struct guard *guard, const char *folder);
+
+/* Returns how many things were put right; each is told as a denial of kind REMOVED. Can be called
+ * several times. What could not be put right is told with a `what` that says so. */
+size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
+                   void *data);
+void guard_free(struct guard *guard); /* NULL is fine */
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard's parts and what they share: inside guard*.c only.
+ *
+ * A place is named by a writable path (struct guard_root) and a path beneath it, which is always
+ * followed by the kernel without symbolic links (guard_open).  What is watched inside a git
+ * folder is a list of parts: files that can make git run something.  A list is read before the
+ * command and again after it; what is the same file with the same change time was not
+ * touched, and nothing more is done about it.
+ */
+#ifndef HASP_SANDBOX_GUARD_INTERNAL_H
+#define HASP_SANDBOX_GUARD_INTERNAL_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "sandbox/guard/guard.h"
+
+/* A writable folder of the plan, with no other above it. */
+struct guard_root {
+	const char *path; /* borrowed from the plan */
+	size_t len;
+	int fd;           /* owned; O_PATH */
+};
+
+enum part_kind {
+	PART_CONFIG,
+	PART_HOOK,        /* a file or link in hooks/ */
+	PART_COMMON,      /* commondir of a git folder itself */
+	PART_TREE_COMMON, /* of a linked worktree: worktrees/N/commondir */
+	PART_TREE_GITDIR, /* worktrees/N/gitdir */
+	PART_TODO,        /* the steps of a rebase */
+	PART_LINK,        /* a symbolic link where git makes a file or folder */
+	PART_CLOSED,      /* a folder that cannot be read */
+};
+
+struct part {
+	char *name;       /* owned; relative to the git folder */
+	enum part_kind kind;
+	struct stat st;   /* of the name itself, not followed */
+	char *data;       /* owned; the content, where it was read */
+	size_t len;
+	bool deep;        /* a link in a folder that is not listed before a command */
+	bool moved;       /* a link on whose way a folder changed while the command ran */
+};
+
+struct parts {
+	struct part *list; /* owned */
+	size_t count, cap;
+};
+
+/* A git folder, or a name that can become one. */
+struct guard_place {
+	const struct guard_root *root;
+	char *path;         /* owned; beneath the root; "" is the root */
+	bool existed;       /* before; `st` says as what */
+	bool was_git;       /* it was a git folder before: its parts are not the command's */
+	bool by_plan;       /* known before the command: its modules are known, too */
+	bool is_module;     /* beneath modules/ */
+	bool by_time;       /* found afterwards: what changed since the command began is its own */
+	struct stat st;
+	struct parts parts; /* as they were before */
+};
+
+struct kept;
+
+enum { NOTED_WORDS = 256 };
+
+/* A place whose earlier folder is gone. */
+struct vacated {
+	char *path;       /* owned */
+	struct statx stx; /* of that folder */
+};
+
+struct guard {
+	const struct sandbox_plan *plan; /* borrowed */
+	struct guard_root *roots;        /* owned */
+	size_t root_count;
+	struct timespec began;           /* of the clock that file times come from */
+	struct timespec began_running;   /* monotonic */
+	pthread_mutex_t lock;            /* of what follows, until the check */
+	struct guard_place **places;     /* owned, and each of them */
+	size_t place_count, place_cap;
+	bool any;                        /* something was made, somewhere */
+	bool lost;                       /* the notes are not complete */
+	struct kept *kept;               /* owned; keep.c */
+	struct vacated *vacated;         /* owned */
+	size_t vacated_count, vacated_cap;
+	bool vacated_lost;               /* there were more */
+	uint64_t noted[NOTED_WORDS];     /* folders in which names were made, by a hash of each */
+	struct opened *opened;           /* owned; folders that were opened up for the check */
+	size_t opened_count;
+	/* of the check under way */
+	void (*denied)(void *data, const struct denial *denial);
+	void *data;
+	size_t told;
+};
+
+/* ---- places (place.c) ---- */
+
+/* Opens beneath a folder, no symbolic links; "" and "." are the folder itself. -1 with errno. */
+int guard_open(int folder, const char *path, int flags);
+/* A command can make folders that their owner cannot read, and root outside can: those on the way
+ * to the path that are ours get mode u+rwx until guard_close_up.  True if any did. */
+bool guard_open_up(struct guard *guard, int folder, const char *path);
+void guard_close_up(struct guard *guard);
+/* A folder to be read, opened up if need be. */
+int guard_open_folder(struct guard *guard, int folder, const char *path);
+/* The folder of a path, O_PATH, and its last component. */
+int guard_open_parent(int folder, const char *path, const char **ret_name);
+/* The root above an absolute path, and the rest; NULL if there is none. */
+const struct guard_root *guard_find_root(const struct guard *guard, const char *path,
+                                         const char **ret_rest);
+/* A small regular file's content, NUL-terminated; false with errno (EFBIG, EINVAL: no file). */
+bool guard_read(int folder, const char *path, char **ret_data, size_t *ret_len);
+/* Renames to NAME.hasp-taken; ret_name gets the new name. Opens up the folder if it has to. */
+bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret_name[static 256]);
+/* Puts a file with this content and mode in place of the name; what was there, if anything, is
+ * put aside in the same instant (ret_name, or ""). */
+bool guard_replace(struct guard *guard, int folder, const char *name, struct span content,
+                   mode_t mode, char ret_name[static 256]);
+/* Tells the entries of a folder (but "." and ".."), at most `max`; false if that was not all. */
+bool guard_list(int folder, size_t max,
+                bool (*each)(void *data, const char *name, unsigned char type), void *data);
+
+/* Whether the change time is one of the command's. */
+bool guard_changed_since(const struct guard *guard, const struct stat *st);
+bool guard_same(const struct stat *a, const struct stat *b);
+
+/* ---- telling (guard.c) ---- */
+
+/* "ROOT/PATH" and what was done about it, as printf has it; counts. */
+void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
+                const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
+/* A name that others obey has changed, and stays so. */
+void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
+                        const struct guard_root *root, const char *path);
+/* Puts a name aside and tells; false (and told) if that cannot be done. */
+bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
+                     const struct guard_root *root, const char *path);
+/* Whether a rule of the plan protects what is there: a mount at full, keep.c at landlock. */
+bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path);
+
+/* The place with this path, or a new one; NULL: too many. The lock is held. */
+struct guard_place *guard_add_place(struct guard *guard, const struct guard_root *root,
+                                    const char *path, bool *ret_new);
+
+/* ---- git folders (parts.c, git.c) ---- */
+
+/* Whether git would take the folder for a repository's: HEAD, and objects and refs or commondir. */
+bool git_is_folder(int folder);
+/* Reads the parts of a git folder; with their content if `content`. */
+void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,
+                    bool content, struct parts *ret);
+/* Of REPOSITORY/worktrees/N: REPOSITORY, with which it is looked at. Owned; NULL: it is none. */
+char *git_owner(const struct guard_root *root, const char *path);
+void git_release_parts(struct parts *parts);
+/* Calls `found` for each module of a git folder (modules/...), nested ones included. */
+void git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
+                 void (*found)(struct guard *guard, const struct guard_root *root,
+                               const char *path));
+/* Remembers what is there. */
+void git_place_take(struct guard *guard, struct guard_place *place);
+/* Puts right what the command did there. */
+void git_place_check(struct guard *guard, struct guard_place *place);
+
+/* ---- new repositories (walk.c) ---- */
+
+/* Calls `found` for everything beneath the root that looks like one: `path` is that of a
+ * name `.git` or of a folder with a repository's content. False if it was not all seen. */
+bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t budget_ns,
+                void (*found)(struct guard *guard, const struct guard_root *root,
+                              const char *path));
+
+/* ---- names that others obey (names.c) ---- */
+
+/* Puts right what the command did to such a name, or to a file beneath one, if it did. */
+void names_check(struct guard *guard, const struct guard_root *root, const char *path);
+/* Takes a link away that the command made where a folder was, when it leads to such names. */
+void names_check_link(struct guard *guard, const struct guard_root *root, const char *path);
+void names_check_vacated(struct guard *guard);
+/* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
+void names_note(struct guard *guard, const char *path);
+void names_free(struct guard *guard);
+
+/* ---- what only mounts protect (keep.c) ---- */
+
+/* At landlock what the plan protects; at all levels symbolic links that are there where a name must
+ * not come into being: they stay. */
+void keep_take(struct guard *guard);
+bool keep_has(const struct guard *guard, const struct guard_root *root, const char *path);
+void keep_check(struct guard *guard);
+void keep_free(struct kept *kept); /* NULL is fine */
+
+#endif

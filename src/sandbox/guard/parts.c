@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is in a git folder that can make git run something (gitrepository-layout(5)). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "sandbox/guard/internal.h"
+
+/* A hook has one of a dozen names; folders that hold more are not what git makes. */
+enum { HOOKS_MAX = 1000, MODULE_DEPTH = 8 };
+
+static const struct {
+	const char *name;
+	enum part_kind kind;
+} git_files[] = {
+	{ "config", PART_CONFIG },
+	{ "config.worktree", PART_CONFIG },
+	{ "commondir", PART_COMMON },
+	{ "rebase-merge/git-rebase-todo", PART_TODO },
+}, worktree_files[] = {
+	{ "commondir", PART_TREE_COMMON },
+	{ "gitdir", PART_TREE_GITDIR },
+	{ "config.worktree", PART_CONFIG },
+	{ "rebase-merge/git-rebase-todo", PART_TODO },
+};
+
+struct reading {
+	struct guard *guard;
+	const struct guard_place *place;
+	int folder; /* the git folder */
+	bool content;
+	struct parts *parts;
+};
+
+static bool exists(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool git_is_folder(int folder)
+{
+	if (!exists(folder, "HEAD"))
+		return false;
+	return exists(folder, "commondir") || (exists(folder, "objects") && exists(folder, "refs"));
+}
+
+static bool is_protected(const struct reading *reading, const char *name)
+{
+	const struct guard_place *place = reading->place;
+	_cleanup_free_ char *path = place->path[0] ? mem_printf("%s/%s", place->path, name) :
+	                                             mem_strdup(name);
+
+	return guard_is_protected(reading->guard, place->root, path);
+}
+
+static struct part *add(const struct reading *reading, const char *name, enum part_kind kind,
+                        const struct stat *st)
+{
+	struct parts *parts = reading->parts;
+	struct part *part;
+
+	parts->list = mem_grow(parts->list, &parts->cap, parts->count + 1, sizeof(*parts->list));
+	part = &parts->list[parts->count++];
+	*part = (struct part){ .name = mem_strdup(name), .kind = kind, .st = *st };
+	return part;
+}
+
+/* The first symbolic link on the way to a name: git makes none there. */
+static void add_link(const struct reading *reading, const char *name)
+{
+	_cleanup_free_ char *path = mem_strdup(name);
+
+	for (char *at = path; at; at = strchr(at + 1, '/')) {
+		char *slash = strchr(at + 1, '/');
+		struct stat st;
+
+		if (slash)
+			*slash = '\0';
+		if (fstatat(reading->folder, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			return;
+		if (S_ISLNK(st.st_mode)) {
+			add(reading, path, PART_LINK, &st);
+			return;
+		}
+		if (slash)
+			*slash = '/';
+	}
+}
+
+static void read_file(const struct reading *reading, const char *name, enum part_kind kind)
+{
+	_cleanup_fd_ int fd = guard_open(reading->folder, name, O_PATH);
+	struct part *part;
+	struct stat st;
+
+	if (fd < 0) {
+		if (errno == ELOOP)
+			add_link(reading, name);
+		return;
+	}
+	if (fstat(fd, &st) != 0 || is_protected(reading, name))
+		return;
+	if (S_ISLNK(st.st_mode)) {
+		add(reading, name, PART_LINK, &st);
+		return;
+	}
+	part = add(reading, name, kind, &st);
+	if (reading->content && !guard_read(reading->folder, name, &part->data, &part->len))
+		part->data = NULL;
+}
+
+/* Opens a folder of the git folder for its list; adds what stands in the way. */
+static int open_list(const struct reading *reading, const char *name)
+{
+	int fd = guard_open_folder(reading->guard, reading->folder, name);
+	struct stat st;
+
+	if (fd >= 0 || fstatat(reading->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return fd;
+	if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
+		add(reading, name, S_ISLNK(st.st_mode) ? PART_LINK : PART_CLOSED, &st);
+	return -1;
+}
+
+static bool ends(const char *text, const char *end)
+{
+	return span_ends(span_str(text), span_str(end));
+}
+
+/* Git runs files with the names of hooks; the samples that it brings along have an ending. */
+static bool is_hook(const char *name)
+{
+	return !ends(name, ".sample") && !strstr(name, ".hasp-taken");
+}
+
+static bool each_hook(void *data, const char *name, unsigned char type)
+{
+	struct reading *reading = data;
+	_cleanup_free_ char *path = mem_printf("hooks/%s", name);
+	struct stat st;
+
+	if (type != DT_DIR && is_hook(name) &&
+	    fstatat(reading->folder, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode))
+		add(reading, path, PART_HOOK, &st);
+	return true;
+}
+
+static void read_hooks(struct reading *reading)
+{
+	_cleanup_fd_ int fd = is_protected(reading, "hooks") ? -1 : open_list(reading, "hooks");
+	struct stat st;
+
+	if (fd >= 0 && !guard_list(fd, HOOKS_MAX, each_hook, reading) && fstat(fd, &st) == 0)
+		add(reading, "hooks", PART_CLOSED, &st);
+}
+
+static bool each_worktree(void *data, const char *name, unsigned char type)
+{
+	struct reading *reading = data;
+
+	if (type == DT_REG || strstr(name, ".hasp-taken"))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(worktree_files); i++) {
+		_cleanup_free_ char *path = NULL;
+
+		path = mem_printf("worktrees/%s/%s", name, worktree_files[i].name);
+		read_file(reading, path, worktree_files[i].kind);
+	}
+	return true;
+}
+
+/* ---- symbolic links -------------------------------------------------------------------- */
+
+/* Git opens logs, FETCH_HEAD, COMMIT_EDITMSG and others by their names, and so writes to what a link
+ * leads to.  Not walked: `objects`, where git writes to a temporary name and renames it; `hooks`, read
+ * above; `modules`, each a place of its own.  Where there are thousands of references, the time
+ * before a command counts: only the folders at the top are listed then, and what is deeper is
+ * judged by its time (git_place_check). */
+struct link_walk {
+	struct reading *reading;
+	char **pending; /* owned, and each of them */
+	size_t count, cap, seen;
+	/* of the folder that is being listed */
+	const char *path;
+	int fd;
+	bool changed;   /* it, or one above it in the git folder */
+	bool deep;
+};
+
+static bool is_skipped(const char *path)
+{
+	static const char *const skipped[] = { "hooks", "modules", "objects", "lfs/objects",
+		                               "annex/objects" };
+
+	for (size_t i = 0; i < ARRAY_LEN(skipped); i++)
+		if (strcmp(path, skipped[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the folder is listed before a command. */
+static bool is_near(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return !slash || (span_starts(span_str(path), SPAN("worktrees/")) && !strchr(slash + 1, '/'));
+}
+
+/* What git itself makes with core.preferSymlinkRefs: it reads the text, and replaces the link. */
+static bool is_reference(int folder, const char *name, const char *path)
+{
+	char text[1024];
+	ssize_t n = readlinkat(folder, name, text, sizeof(text) - 1);
+
+	if (n <= 0 || n == sizeof(text) - 1)
+		return false;
+	text[n] = '\0';
+	return (strcmp(path, "HEAD") == 0 || span_starts(span_str(path), SPAN("refs/"))) &&
+	       span_starts(span_str(text), SPAN("refs/")) && !strstr(text, "..");
+}
+
+static bool each_name(void *data, const char *name, unsigned char type)
+{
+	struct link_walk *walk = data;
+	_cleanup_free_ char *path = NULL;
+	struct part *part;
+	struct stat st;
+
+	if (++walk->seen > LIMIT_GUARD_LINKS)
+		return false;
+	if ((type != DT_DIR && type != DT_LNK && type != DT_UNKNOWN) || strstr(name, ".hasp-taken"))
+		return true;
+	path = walk->path[0] ? mem_printf("%s/%s", walk->path, name) : mem_strdup(name);
+	if (fstatat(walk->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return true;
+	if (S_ISLNK(st.st_mode) && !is_protected(walk->reading, path) &&
+	    !is_reference(walk->fd, name, path)) {
+		part = add(walk->reading, path, PART_LINK, &st);
+		part->deep = walk->deep;
+		part->moved = walk->changed;
+	}
+	if (!S_ISDIR(st.st_mode) || is_skipped(path) ||
+	    (walk->reading->content && !is_near(path)))
+		return true;
+	walk->pending = mem_grow(walk->pending, &walk->cap, walk->count + 1,
+	                         sizeof(*walk->pending));
+	walk->pending[walk->count++] = mem_steal(&path);
+	return true;
+}
+
+/* Whether a folder on the way was made, moved or got new names since the command began. */
+static bool way_changed(const struct reading *reading, const char *path)
+{
+	_cleanup_free_ char *way = mem_strdup(path);
+
+	for (char *slash = way; slash && way[0];) {
+		struct stat st;
+
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		if (fstatat(reading->folder, way, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    guard_changed_since(reading->guard, &st))
+			return true;
+		if (slash)
+			*slash = '/';
+	}
+	return false;
+}
+
+static bool list_links(struct link_walk *walk, const char *path)
+{
+	_cleanup_fd_ int fd = guard_open_folder(walk->reading->guard, walk->reading->folder, path);
+
+	if (fd < 0)
+		return true;
+	walk->path = path;
+	walk->fd = fd;
+	walk->deep = !is_near(path);
+	walk->changed = way_changed(walk->reading, path);
+	return guard_list(fd, LIMIT_GUARD_LINKS, each_name, walk);
+}
+
+static void read_links(struct reading *reading)
+{
+	struct link_walk walk = { .reading = reading };
+	bool all = list_links(&walk, "");
+
+	while (walk.count) {
+		_cleanup_free_ char *path = walk.pending[--walk.count];
+
+		all = all && list_links(&walk, path);
+	}
+	free(walk.pending);
+	if (!all && !reading->content)
+		guard_tell(reading->guard, SANDBOX_REASON_GIT, reading->place->root,
+		           reading->place->path, "too large to be looked through for symbolic links");
+}
+
+void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,
+                    bool content, struct parts *ret)
+{
+	struct reading reading = { guard, place, folder, content, ret };
+	_cleanup_fd_ int worktrees = -1;
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(git_files); i++)
+		read_file(&reading, git_files[i].name, git_files[i].kind);
+	read_hooks(&reading);
+	worktrees = open_list(&reading, "worktrees");
+	if (worktrees >= 0 && !guard_list(worktrees, LIMIT_GUARD_PLACES, each_worktree, &reading) &&
+	    fstat(worktrees, &st) == 0)
+		add(&reading, "worktrees", PART_CLOSED, &st);
+	read_links(&reading);
+}
+
+char *git_owner(const struct guard_root *root, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	_cleanup_free_ char *owner = NULL;
+	_cleanup_fd_ int fd = -1;
+
+	if (!slash || !span_ends(span_of(path, len), SPAN("worktrees")) ||
+	    (len > 9 && path[len - 10] != '/'))
+		return NULL;
+	owner = mem_dup(path, len > 9 ? len - 10 : 0);
+	fd = guard_open(root->fd, owner, O_PATH | O_DIRECTORY);
+	return fd >= 0 && git_is_folder(fd) ? mem_steal(&owner) : NULL;
+}
+
+void git_release_parts(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		free(parts->list[i].name);
+		free(parts->list[i].data);
+	}
+	free(parts->list);
+	*parts = (struct parts){ 0 };
+}
+
+/* ---- modules --------------------------------------------------------------------------- */
+
+struct modules {
+	struct guard *guard;
+	const struct guard_root *root;
+	const char *folder; /* what is listed: .../modules, or a folder in it */
+	unsigned depth;
+	void (*found)(struct guard *guard, const struct guard_root *root, const char *path);
+};
+
+static void list_modules(const struct modules *modules);
+
+/* A module's name may have slashes: what is no git folder is a part of a name. */
+static bool each_module(void *data, const char *name, unsigned char type)
+{
+	const struct modules *modules = data;
+	_cleanup_free_ char *path = mem_printf("%s/%s", modules->folder, name);
+	_cleanup_free_ char *inner = NULL;
+	struct modules next = *modules;
+	_cleanup_fd_ int fd = -1;
+
+	if (type == DT_REG || strstr(name, ".hasp-taken"))
+		return true;
+	if (type == DT_LNK) { /* git makes none: it is looked at */
+		modules->found(modules->guard, modules->root, path);
+		return true;
+	}
+	fd = guard_open(modules->root->fd, path, O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return true;
+	if (git_is_folder(fd)) {
+		modules->found(modules->guard, modules->root, path);
+		inner = mem_printf("%s/modules", path);
+		next.folder = inner;
+	} else {
+		next.folder = path;
+	}
+	next.depth++;
+	if (next.depth < MODULE_DEPTH)
+		list_modules(&next);
+	return true;
+}
+
+static void list_modules(const struct modules *modules)
+{
+	_cleanup_fd_ int fd = guard_open_folder(modules->guard, modules->root->fd, modules->folder);
+
+	if (fd >= 0)
+		guard_list(fd, LIMIT_GUARD_PLACES, each_module, (void *)(uintptr_t)modules);
+}
+
+void git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
+                 void (*found)(struct guard *guard, const struct guard_root *root,
+                               const char *path))
+{
+	_cleanup_free_ char *folder = git_folder[0] ? mem_printf("%s/modules", git_folder) :
+	                                              mem_strdup("modules");
+	struct modules modules = { guard, root, folder, 0, found };
+
+	list_modules(&modules);
+}

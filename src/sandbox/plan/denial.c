@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Denials in words. */
+#include "sandbox/plan/denial.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static const struct {
+	const char *name;
+	const char *verb; /* in front of what it was about */
+} kinds[DENIAL_KIND_COUNT] = {
+	[DENIAL_READ] = { "read", "read" },
+	[DENIAL_WRITE] = { "write", "write" },
+	[DENIAL_METADATA] = { "metadata", "change the mode, owner, times or attributes of" },
+	[DENIAL_CONNECT] = { "connect", "connect to" },
+	[DENIAL_LISTEN] = { "listen", "listen on" },
+	[DENIAL_CALL] = { "call", "call" },
+	[DENIAL_REMOVED] = { "removed", "make or change" },
+	[DENIAL_LIMIT] = { "limit", "exceed" },
+	[DENIAL_CHANGED] = { "changed", "changed:" },
+};
+
+const char *denial_kind_name(enum denial_kind kind)
+{
+	return (unsigned)kind < DENIAL_KIND_COUNT ? kinds[kind].name : "unknown";
+}
+
+/* To add one: a row, and a job of test/honest/jobs.py that meets it and succeeds. */
+static const struct {
+	enum denial_kind kind;
+	enum sandbox_reason reason;
+	const char *begin, *end; /* of `what` */
+	const char *why;
+} routines[] = {
+	{ DENIAL_CONNECT, SANDBOX_REASON_NETWORK, "", ":53/udp", "names are looked up" },
+	{ DENIAL_CONNECT, SANDBOX_REASON_NETWORK, "", ":53/tcp", "names are looked up" },
+	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET, SOCK_DGRAM, ", "",
+	  "names are looked up, at level landlock" },
+	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET6, SOCK_DGRAM, ", "",
+	  "names are looked up, at level landlock" },
+	{ DENIAL_CALL, SANDBOX_REASON_KERNEL, "socket(AF_UNIX, SOCK_DGRAM, ", "",
+	  "syslog, utempter and sd_notify write to whoever listens" },
+	{ DENIAL_CONNECT, SANDBOX_REASON_SOCKETS, "unix:/run/systemd/resolve/", "",
+	  "names are looked up by systemd-resolved" },
+};
+
+/* Folders of what programs make anew when they need it; the same goes for what is beneath. */
+static const char *const caches[] = { ".cache", ".npm", "__pycache__" };
+
+static bool has_component(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
+		if (strncmp(at + 1, name, len) == 0 && (at[1 + len] == '/' || !at[1 + len]))
+			return true;
+	return false;
+}
+
+static bool is_cache(const struct denial *denial)
+{
+	if (denial->kind != DENIAL_WRITE || denial->reason != SANDBOX_REASON_DEFAULT)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(caches); i++)
+		if (has_component(denial->what, caches[i]))
+			return true;
+	return false;
+}
+
+static bool has_ends(const char *text, const char *begin, const char *end)
+{
+	size_t len = strlen(text), first = strlen(begin), last = strlen(end);
+
+	return len >= first + last && strncmp(text, begin, first) == 0 &&
+	       strcmp(text + len - last, end) == 0;
+}
+
+bool denial_is_routine(const struct denial *denial)
+{
+	for (size_t i = 0; i < ARRAY_LEN(routines); i++) {
+		if (denial->kind == routines[i].kind && denial->reason == routines[i].reason &&
+		    has_ends(denial->what, routines[i].begin, routines[i].end))
+			return true;
+	}
+	return is_cache(denial);
+}
+
+/* Characters that change how text around them is shown (UAX 9, and those without a width). */
+static bool misleads(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	}
+	return c < 0x20 || c == '\\';
+}
+
+/* Text that a stranger chose, on one line. */
+static void put_escaped(struct buf *out, const char *text)
+{
+	struct span rest = span_str(text);
+	struct utf8_char c;
+
+	while (utf8_next(&rest, &c)) {
+		if (c.bad)
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (c.code == '\\')
+			buf_str(out, "\\\\");
+		else if (!misleads(c.code))
+			buf_span(out, c.bytes);
+		else if (c.code < 0x80)
+			buf_printf(out, "\\x%02x", (unsigned)c.code);
+		else
+			buf_printf(out, "\\u{%x}", (unsigned)c.code);
+	}
+}
+
+/* A path as one word of a command line. */
+static void put_word(struct buf *out, const char *path)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789/._-+=:,@%";
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+
+	put_escaped(&text, path);
+	if (!path[strspn(path, plain)]) {
+		buf_span(out, buf_view(&text));
+		return;
+	}
+	buf_char(out, '\'');
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] == '\'')
+			buf_str(out, "'\\''");
+		else
+			buf_char(out, text.data[i]);
+	buf_char(out, '\'');
+}
+
+static void put_flag(struct buf *out, const char *flag, const char *path)
+{
+	buf_printf(out, "%s ", flag);
+	put_word(out, path);
+}
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+/* What no --write can name (plan.c). */
+static bool is_never_writable(const char *path)
+{
+	return strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 || is_within(path, "/proc") ||
+	       is_within(path, "/sys");
+}
+
+static void put_write(struct buf *out, const char *path)
+{
+	if (path[0] == '/' && !is_never_writable(path))
+		put_flag(out, "--write", path);
+}
+
+/* The folder to write to: that of the path, because the path itself need not exist. */
+static void put_folder(struct buf *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder =
+		mem_dup(path, slash && slash > path ? (size_t)(slash - path) : 1);
+
+	put_write(out, folder);
+}
+
+/* A rule above the path, or at it, is lifted by its own path; if what the path has beneath it is
+ * protected, there may be more of that. */
+static void put_rule(struct buf *out, const struct denial *denial, const char *rule)
+{
+	if (is_within(denial->what, rule))
+		put_write(out, rule);
+}
+
+static void put_place(const struct denial *denial, struct buf *out)
+{
+	const char *path = denial->rule[0] ? denial->rule : denial->what;
+
+	if (strlen(denial->what) + 1 == sizeof(denial->what) ||
+	    strlen(denial->rule) + 1 == sizeof(denial->rule))
+		return; /* they may have been cut */
+	switch (denial->reason) {
+	case SANDBOX_REASON_DEFAULT:
+		if (denial->kind == DENIAL_METADATA) /* it is there */
+			put_write(out, denial->what);
+		else if (denial->kind == DENIAL_WRITE)
+			put_folder(out, denial->what);
+		break;
+	case SANDBOX_REASON_CREDENTIALS:
+		if (denial->kind == DENIAL_READ)
+			put_flag(out, "--read", path);
+		break;
+	case SANDBOX_REASON_OPTION:
+	case SANDBOX_REASON_GIT:
+	case SANDBOX_REASON_SETTINGS:
+		if (denial->kind != DENIAL_READ)
+			put_rule(out, denial, path);
+		break;
+	case SANDBOX_REASON_DENY:
+		put_flag(out, "no --deny of", path);
+		break;
+	default: /* nothing does */
+		break;
+	}
+}
+
+/* A socket that was connected to is there; one that is bound is made in its folder. */
+static void put_socket(const struct denial *denial, struct buf *out)
+{
+	const char *path = denial->what + strlen("unix:");
+
+	if (denial->reason == SANDBOX_REASON_DENY)
+		put_flag(out, "no --deny of", denial->rule);
+	else if (denial->kind == DENIAL_CONNECT)
+		put_write(out, path);
+	else
+		put_folder(out, path);
+}
+
+static bool is_unix(const char *what)
+{
+	return strncmp(what, "unix:/", 6) == 0;
+}
+
+void denial_remedy(const struct denial *denial, struct buf *out)
+{
+	switch (denial->kind) {
+	case DENIAL_CONNECT:
+	case DENIAL_LISTEN:
+		if (is_unix(denial->what))
+			put_socket(denial, out);
+		else if (denial->reason == SANDBOX_REASON_NETWORK)
+			buf_str(out, "--net");
+		break;
+	case DENIAL_CALL:
+		if (denial->reason == SANDBOX_REASON_NETWORK)
+			buf_str(out, "--net");
+		break;
+	case DENIAL_LIMIT:
+	case DENIAL_REMOVED:
+	case DENIAL_CHANGED:
+		break;
+	default:
+		put_place(denial, out);
+		break;
+	}
+}
+
+void denial_sentence(const struct denial *denial, struct buf *out)
+{
+	_cleanup_buf_ struct buf remedy = BUF_INIT(out->max);
+	unsigned kind = (unsigned)denial->kind < DENIAL_KIND_COUNT ? denial->kind : DENIAL_CALL;
+
+	buf_printf(out, "%s ", kinds[kind].verb);
+	put_escaped(out, denial->what);
+	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
+	                                "other programs obey it, so review it" :
+	                                sandbox_reason_text(denial->reason));
+	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
+		buf_str(out, ", ");
+		put_escaped(out, denial->rule);
+	}
+	buf_printf(out, " (rule: %s, level %s)", sandbox_reason_name(denial->reason),
+	           sandbox_level_name(denial->level));
+	if (denial->count > 1)
+		buf_printf(out, ", %u times", denial->count);
+	buf_char(out, '.');
+	denial_remedy(denial, &remedy);
+	if (remedy.len) {
+		buf_str(out, " To allow: ");
+		buf_span(out, buf_view(&remedy));
+	}
+}
+
+bool denial_refuse(const struct denial *denial, struct err *err)
+{
+	_cleanup_buf_ struct buf sentence = BUF_INIT((size_t)4 * ERR_MESSAGE_MAX);
+	struct err_denial *record = &err->denial;
+
+	denial_sentence(denial, &sentence);
+	err_set(err, ERR_DENIED_BY_SANDBOX, "%s",
+	        sentence.data ? sentence.data : "The sandbox forbids it.");
+	record->there = true;
+	record->kind = denial->kind;
+	record->reason = denial->reason;
+	record->level = denial->level;
+	snprintf(record->what, sizeof(record->what), "%s", denial->what);
+	snprintf(record->rule, sizeof(record->rule), "%s", denial->rule);
+	return false;
+}
+
+bool denial_of(const struct err *err, struct denial *ret)
+{
+	const struct err_denial *record = &err->denial;
+
+	if (err->code != ERR_DENIED_BY_SANDBOX || !record->there)
+		return false;
+	*ret = (struct denial){
+		.kind = (enum denial_kind)record->kind,
+		.reason = (enum sandbox_reason)record->reason,
+		.level = (enum sandbox_level)record->level,
+	};
+	snprintf(ret->what, sizeof(ret->what), "%s", record->what);
+	snprintf(ret->rule, sizeof(ret->rule), "%s", record->rule);
+	return true;
+}

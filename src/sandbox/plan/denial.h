@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was refused, to whom, by which rule, and how to allow it. */
+#ifndef HASP_SANDBOX_PLAN_DENIAL_H
+#define HASP_SANDBOX_PLAN_DENIAL_H
+
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "sandbox/plan/plan.h"
+
+enum denial_kind {
+	DENIAL_READ,     /* of a hidden path */
+	DENIAL_WRITE,    /* opening for writing, making, removing, renaming */
+	DENIAL_METADATA, /* mode, owner, times, extended attributes */
+	DENIAL_CONNECT,  /* to an address or a socket */
+	DENIAL_LISTEN,
+	DENIAL_CALL,     /* a system call */
+	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
+	DENIAL_LIMIT,    /* memory, processes, size of a file */
+	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
+	DENIAL_KIND_COUNT
+};
+
+const char *denial_kind_name(enum denial_kind kind); /* "read", "write", ... */
+
+struct denial {
+	enum denial_kind kind;
+	enum sandbox_reason reason;
+	enum sandbox_level level;
+	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call, limit */
+	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
+	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
+	pid_t pid;          /* inside the command's namespace; 0 unknown */
+	unsigned count;     /* the same several times: only the first is told, with how many in the end */
+};
+
+/* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is looked
+ * up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
+ * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
+bool denial_is_routine(const struct denial *denial);
+
+/* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
+ * One line; control characters, and others that mislead, are escaped. */
+void denial_sentence(const struct denial *denial, struct buf *out);
+/* What would allow it: "--write /etc", "--read /x", "--net", "no --deny of /x"; nothing is appended if
+ * nothing does, or nothing that could be named (a new name in "/"). */
+void denial_remedy(const struct denial *denial, struct buf *out);
+
+/* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.
+ * Returns false, as err_set. */
+bool denial_refuse(const struct denial *denial, struct err *err);
+/* The record that an error carries (program, pid and count are not told).  False when it has none:
+ * another error, or what no rule of a plan refused (a level that cannot be had, a worker
+ * elsewhere that allows less). */
+bool denial_of(const struct err *err, struct denial *ret);
+
+#endif

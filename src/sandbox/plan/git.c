@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What git would run or obey, in and around a writable folder.
+ *
+ * A git folder stays writable, so that add, commit, branch, checkout, gc and "worktree add" work;
+ * what names programs in it (names_git) is read-only, and the folder is a mount, so that it keeps
+ * its name.
+ *
+ *   .git is missing       commands may make it ("git init"; the guard looks at what they leave),
+ *                         file tools may not; the folder must not become a bare repository
+ *   .git is a folder      that; its submodules (.git/modules) likewise
+ *   .git is a file        it is read-only.  What it points to is protected where it can be written;
+ *                         a worktree whose repository knows it may write there, as git does
+ *   .git is a symlink     its target is protected, and the symlink listed
+ *   no .git in a root     repositories one level down are looked into (a folder of projects), and
+ *                         the repository that the root is a part of may be written to by commands,
+ *                         as git does
+ *
+ * Linked worktrees (.git/worktrees/x) that are checked out where commands cannot write are
+ * protected. Those inside the writable paths are not: a command can do with them what it likes
+ * anyway, and "git worktree remove" has to work; the guard looks at them.  But what the repository's
+ * configuration names is protected in them too, as in each folder where git runs commands.
+ *
+ * Read are git's own one-line pointers (.git, commondir, gitdir), a submodule's core.worktree, and
+ * what configurations name (config.c).  Who opens them: read.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/span.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "sandbox/plan/private.h"
+
+/* Submodules' names may have slashes: how deep a repository is looked for beneath .git/modules. */
+enum { MODULE_DEPTH = 4 };
+
+static const struct sandbox_name dot_git = {
+	".git", SANDBOX_READ, SANDBOX_REASON_GIT, NAME_ABSENT, "whose repository the folder is in",
+	"version control", "gitrepository-layout(5)",
+};
+
+static enum spot_kind look_at(const char *base, const char *rel)
+{
+	_cleanup_free_ char *path = spot_join(base, rel);
+
+	return spot_kind_of(path);
+}
+
+/* Calls `visit` for the subfolders of `folder`; false when there are too many, or the user may not
+ * list them. */
+static bool each_folder(const char *folder, bool (*visit)(void *data, const char *path), void *data)
+{
+	DIR *dir = opendir(folder);
+	size_t left = LIMIT_SANDBOX_SIBLINGS;
+	struct dirent *entry;
+	bool ok = dir || errno != EACCES;
+
+	while (ok && dir && (entry = readdir(dir)) != NULL) {
+		_cleanup_free_ char *path = NULL;
+
+		if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+			continue;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		path = spot_join(folder, entry->d_name);
+		ok = left-- > 0 && visit(data, path);
+	}
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+struct git_walk {
+	struct draft *draft;
+	const char *git;      /* the repository's folder */
+	const char *worktree; /* where submodules are checked out; NULL not known */
+	const char *modules;  /* the folder that submodules' names are relative to */
+	unsigned depth;
+};
+
+static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree);
+
+/* The folder that core.worktree of a repository leads to, if commands can write there: git runs
+ * commands in it.  NULL: it is not set, or is no such folder; the caller frees. */
+static char *configured_top(struct draft *draft, const char *git)
+{
+	static const char *const files[] = { "config.worktree", "config" };
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_free_ char *file = spot_join(git, files[i]), *rel = NULL;
+		_cleanup_spot_ struct spot place = { 0 };
+
+		if (spot_kind_of(file) != SPOT_FILE)
+			continue;
+		rel = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
+		if (!rel)
+			continue;
+		spot_resolve(git, rel, NULL, NULL, &place);
+		if (place.kind == SPOT_FOLDER && draft_in_writable(draft, place.path))
+			return mem_steal(&place.path);
+	}
+	return NULL;
+}
+
+/* One folder beneath .git/modules: a submodule's repository, or a part of its name. */
+static bool protect_module(void *data, const char *path)
+{
+	struct git_walk *walk = data;
+	bool ok = true;
+
+	if (look_at(path, "HEAD") == SPOT_CLOSED)
+		return false;
+	if (look_at(path, "HEAD") == SPOT_FILE) {
+		_cleanup_free_ char *checkout = NULL;
+
+		if (walk->draft->git_folders >= LIMIT_SANDBOX_GIT_FOLDERS)
+			return false;
+		/* A submodule's name is the path that it had at first. */
+		checkout = configured_top(walk->draft, path);
+		if (!checkout && walk->worktree)
+			checkout = spot_join(walk->worktree, path + strlen(walk->modules) + 1);
+		if (!checkout || look_at(checkout, ".git") != SPOT_FILE) {
+			protect_git_folder(walk->draft, path, NULL);
+			return true;
+		}
+		protect_git_folder(walk->draft, path, checkout);
+		plan_names(walk->draft, checkout, (struct sandbox_names){ &dot_git, 1 });
+		return true;
+	}
+	if (walk->depth < MODULE_DEPTH) {
+		walk->depth++;
+		ok = each_folder(path, protect_module, data);
+		walk->depth--;
+	}
+	return ok;
+}
+
+static void note_link(void *data, const char *path)
+{
+	struct draft *draft = data;
+
+	if (draft_in_writable(draft, path))
+		draft_absent(draft, mem_strdup(path), SANDBOX_REASON_GIT, dot_git.why);
+}
+
+/* What is on the way to a part of a repository, and may not be searched. */
+static void note_closed(struct draft *draft, const char *start, const char *path)
+{
+	draft_closed(draft, start, path, &(struct sandbox_rule){
+		.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = dot_git.why,
+	}, DRAFT_TABLE);
+}
+
+/* Looks into each folder of `folder`/`name`; too many, or closed: they are read-only as a whole. */
+static void protect_each(struct git_walk *walk, const char *folder, const char *name,
+                         bool (*visit)(void *data, const char *path))
+{
+	_cleanup_spot_ struct spot place = { 0 };
+
+	spot_resolve(folder, name, note_link, walk->draft, &place);
+	walk->modules = place.path;
+	if (!place.path)
+		note_closed(walk->draft, folder, name);
+	if (place.kind == SPOT_FOLDER && !each_folder(place.path, visit, walk))
+		draft_rule(walk->draft, mem_steal(&place.path), true, SANDBOX_READ,
+		           SANDBOX_REASON_GIT, DRAFT_TABLE,
+		           "more repositories than are looked into one by one");
+}
+
+/* What the configuration names is protected in a linked worktree that commands can write. */
+static void protect_checkout(struct git_walk *walk, const char *own, const char *pointed)
+{
+	_cleanup_free_ char *top = mem_dup(pointed, (size_t)(strrchr(pointed, '/') - pointed));
+
+	plan_config(walk->draft, walk->git, top);
+	if (look_at(own, "config.worktree") == SPOT_FILE)
+		plan_config(walk->draft, own, top);
+}
+
+static bool protect_worktree(void *data, const char *path)
+{
+	struct git_walk *walk = data;
+	struct draft *draft = walk->draft;
+	_cleanup_free_ char *pointer = spot_join(path, "gitdir");
+	_cleanup_free_ char *checkout = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
+	_cleanup_spot_ struct spot place = { 0 };
+
+	if (draft->git_folders++ >= LIMIT_SANDBOX_GIT_FOLDERS)
+		return false;
+	if (checkout)
+		spot_resolve(path, checkout, NULL, NULL, &place);
+	if (!place.path || !draft_in_writable(draft, place.path))
+		plan_names(draft, path, names_git_worktree());
+	else if (place.kind == SPOT_FILE)
+		protect_checkout(walk, path, place.path);
+	return true;
+}
+
+/* `folder` is canonical and can be written to. */
+static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
+{
+	_cleanup_free_ char *top = configured_top(draft, folder);
+	struct git_walk walk = { .draft = draft, .git = folder, .worktree = top ? top : worktree };
+
+	draft->git_folders++;
+	draft_rule(draft, mem_strdup(folder), true, SANDBOX_WRITE, SANDBOX_REASON_GIT, DRAFT_TABLE,
+	           "a repository");
+	plan_names(draft, folder, names_git());
+	plan_config(draft, folder, worktree ? worktree : folder);
+	if (top && (!worktree || strcmp(top, worktree) != 0))
+		plan_config(draft, folder, top);
+	protect_each(&walk, folder, "modules", protect_module);
+	protect_each(&walk, folder, "worktrees", protect_worktree);
+}
+
+static bool leads_to(const char *start, const char *rel, const char *wanted)
+{
+	struct spot place = { 0 };
+	bool same;
+
+	if (!rel)
+		return false;
+	spot_resolve(start, rel, NULL, NULL, &place);
+	same = place.path && strcmp(place.path, wanted) == 0;
+	spot_release(&place);
+	return same;
+}
+
+/* Whether the repository itself knows this worktree: a .git file alone, which could have come with
+ * an archive, must not open another repository. `common` is the folder with config and hooks. */
+static bool points_back(struct draft *draft, const char *git_folder, const char *common,
+                        const char *worktree)
+{
+	_cleanup_free_ char *pointer = spot_join(git_folder, "gitdir");
+	_cleanup_free_ char *back = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
+	_cleanup_free_ char *pointed = spot_join(worktree, ".git");
+	_cleanup_free_ char *above = spot_join(common, "worktrees");
+	_cleanup_free_ char *config = NULL, *file = NULL;
+
+	if (strcmp(common, git_folder) != 0)
+		return leads_to(git_folder, back, pointed) && spot_within(git_folder, above);
+	file = spot_join(git_folder, "config");
+	config = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
+	return leads_to(git_folder, config, worktree);
+}
+
+static void common_folder(struct draft *draft, const char *git_folder, struct spot *ret)
+{
+	_cleanup_free_ char *pointer = spot_join(git_folder, "commondir");
+	_cleanup_free_ char *rel = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
+
+	spot_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
+	if (!ret->path)
+		note_closed(draft, git_folder, rel ? rel : ".");
+}
+
+/* What a .git file points to. */
+static void follow_pointer(struct draft *draft, const char *worktree, const char *pointer,
+                           bool root)
+{
+	_cleanup_free_ char *line = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
+	_cleanup_spot_ struct spot own = { 0 }, common = { 0 };
+	struct span target = span_str(line);
+	bool inside;
+
+	if (!span_starts(target, SPAN("gitdir:")))
+		return;
+	spot_resolve(worktree, span_trim(span_skip(target, strlen("gitdir:"))).data, NULL, NULL,
+	             &own);
+	if (!own.path)
+		note_closed(draft, worktree, span_trim(span_skip(target, strlen("gitdir:"))).data);
+	if (own.kind == SPOT_MISSING && draft_in_writable(draft, own.path))
+		draft_absent(draft, mem_strdup(own.path), SANDBOX_REASON_GIT, dot_git.why);
+	if (own.kind != SPOT_FOLDER)
+		return;
+	common_folder(draft, own.path, &common);
+	if (common.kind != SPOT_FOLDER)
+		return;
+	inside = draft_in_writable(draft, common.path);
+	if (!inside && root && points_back(draft, own.path, common.path, worktree)) {
+		draft_writable(draft, &common, SANDBOX_REASON_GIT, DRAFT_TABLE);
+		inside = true;
+	}
+	if (inside)
+		protect_git_folder(draft, common.path, worktree);
+	else
+		plan_config(draft, common.path, worktree);
+	if (strcmp(own.path, common.path) == 0)
+		return;
+	if (draft_in_writable(draft, own.path))
+		plan_names(draft, own.path, names_git_worktree());
+	plan_config(draft, own.path, worktree);
+}
+
+/* A folder with HEAD, objects and refs is a repository to git, wherever it is. */
+static void protect_bare(struct draft *draft, const char *folder)
+{
+	static const char *const parts[] = { "HEAD", "objects", "refs" };
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		if (look_at(folder, parts[i]) != SPOT_MISSING)
+			continue;
+		draft_absent(draft, spot_join(folder, parts[i]), SANDBOX_REASON_GIT,
+		             "would make a repository of the folder");
+		return;
+	}
+	protect_git_folder(draft, folder, NULL);
+}
+
+static bool protect_project(void *data, const char *path)
+{
+	struct draft *draft = data;
+
+	if (look_at(path, ".git") == SPOT_CLOSED)
+		note_closed(draft, path, ".git");
+	if (draft->git_folders < LIMIT_SANDBOX_GIT_FOLDERS &&
+	    look_at(path, ".git") == SPOT_FOLDER) {
+		_cleanup_free_ char *git = spot_join(path, ".git");
+
+		protect_git_folder(draft, git, path);
+	}
+	return true;
+}
+
+static void follow_link(struct draft *draft, const char *folder)
+{
+	_cleanup_spot_ struct spot place = { 0 };
+
+	spot_resolve(folder, ".git", note_link, draft, &place);
+	if (!place.path)
+		note_closed(draft, folder, ".git");
+	if (!place.path || !draft_in_writable(draft, place.path))
+		return;
+	if (place.kind == SPOT_FOLDER) {
+		protect_git_folder(draft, place.path, folder);
+	} else if (place.kind == SPOT_MISSING) {
+		note_link(draft, place.path);
+	} else {
+		follow_pointer(draft, folder, place.path, false);
+		draft_rule(draft, mem_steal(&place.path), false, SANDBOX_READ, SANDBOX_REASON_GIT,
+		           DRAFT_TABLE, dot_git.why);
+	}
+}
+
+/* ---- the repository that a root is a part of --------------------------------------------- */
+
+/* Without $HOME, which may load libraries (NSS), the home folder of the user database. */
+static const char *home_text(const struct draft *draft)
+{
+	const char *text = plan_home_text(draft);
+	const struct passwd *user = text ? NULL : getpwuid(geteuid());
+
+	if (user && user->pw_dir && user->pw_dir[0] == '/')
+		text = user->pw_dir;
+	return text;
+}
+
+/* As git has it: the next `.git` above, on the same file system and of the same owner.  Not the
+ * home folder's, in which everything is, nor that of "/"; none if the home folder is not known.  NULL: there is none; the caller frees. */
+static char *enclosing_top(struct draft *draft, const char *folder)
+{
+	_cleanup_free_ char *top = mem_strdup(folder);
+	const char *text = home_text(draft);
+	_cleanup_spot_ struct spot home = { 0 };
+	struct stat below, st;
+
+	if (!text || lstat(top, &below) != 0)
+		return NULL;
+	spot_canonical(text, &home);
+	for (char *slash = strrchr(top, '/'); slash && slash > top; slash = strrchr(top, '/')) {
+		*slash = '\0';
+		if ((home.path && spot_within(home.path, top)) || lstat(top, &st) != 0 ||
+		    st.st_dev != below.st_dev)
+			return NULL;
+		if (look_at(top, ".git") != SPOT_MISSING)
+			return mem_steal(&top);
+	}
+	return NULL;
+}
+
+static bool is_repository(const char *git)
+{
+	struct stat st;
+
+	return lstat(git, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       look_at(git, "HEAD") != SPOT_MISSING && look_at(git, "objects") == SPOT_FOLDER &&
+	       look_at(git, "refs") == SPOT_FOLDER;
+}
+
+static void open_enclosing(struct draft *draft, const char *folder)
+{
+	_cleanup_free_ char *top = enclosing_top(draft, folder);
+	_cleanup_free_ char *git = top ? spot_join(top, ".git") : NULL;
+	enum spot_kind kind = git ? spot_kind_of(git) : SPOT_MISSING;
+
+	if (!git || draft_in_writable(draft, git))
+		return;
+	if (kind == SPOT_FILE)
+		follow_pointer(draft, top, git, true);
+	if (kind != SPOT_FOLDER || !is_repository(git))
+		return;
+	draft_writable(draft, &(struct spot){ git, SPOT_FOLDER }, SANDBOX_REASON_GIT, DRAFT_TABLE);
+	protect_git_folder(draft, git, top);
+}
+
+/* No repository is in the folder. */
+static void plan_no_git(struct draft *draft, const char *folder, bool root)
+{
+	bool command = draft->options->use == SANDBOX_USE_COMMAND;
+
+	if (!command)
+		plan_names(draft, folder, (struct sandbox_names){ &dot_git, 1 });
+	protect_bare(draft, folder);
+	plan_config(draft, NULL, folder);
+	if (!root)
+		return;
+	if (command)
+		open_enclosing(draft, folder);
+	each_folder(folder, protect_project, draft);
+}
+
+void plan_git(struct draft *draft, const char *folder, bool root)
+{
+	_cleanup_free_ char *path = spot_join(folder, ".git");
+	enum spot_kind kind = spot_kind_of(path);
+
+	if (kind == SPOT_FOLDER)
+		protect_git_folder(draft, path, folder);
+	if (kind == SPOT_LINK)
+		follow_link(draft, folder);
+	if (kind == SPOT_FILE)
+		plan_names(draft, folder, (struct sandbox_names){ &dot_git, 1 });
+	if (kind == SPOT_FILE)
+		follow_pointer(draft, folder, path, root);
+	if (kind == SPOT_MISSING)
+		plan_no_git(draft, folder, root);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of the names in names.h are there. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/span.h"
+#include "sandbox/plan/private.h"
+
+/* What is looked for, while symlinks on the way are met. */
+struct seek {
+	struct draft *draft;
+	const struct sandbox_name *name;
+};
+
+/* A symlink that a command could replace: it cannot be a mount, so it is listed. */
+static void note_link(void *data, const char *path)
+{
+	const struct seek *seek = data;
+
+	if (draft_in_writable(seek->draft, path))
+		draft_absent(seek->draft, mem_strdup(path), seek->name->reason, seek->name->why);
+}
+
+static void note_missing(struct draft *draft, const struct sandbox_name *name, char *path)
+{
+	if ((name->flags & NAME_ABSENT) && draft_in_writable(draft, path))
+		draft_absent(draft, path, name->reason, name->why);
+	else
+		free(path);
+}
+
+static void note(struct draft *draft, const struct sandbox_name *name, char *path,
+                 enum spot_kind kind)
+{
+	if (kind == SPOT_MISSING)
+		note_missing(draft, name, path);
+	else
+		draft_rule(draft, path, kind == SPOT_FOLDER, name->access, name->reason,
+		           DRAFT_TABLE, name->why);
+}
+
+static void note_closed(struct draft *draft, const char *base, const struct sandbox_name *name,
+                        const char *rel)
+{
+	draft_closed(draft, base, rel, &(struct sandbox_rule){
+		.access = name->access, .reason = name->reason, .why = name->why,
+	}, DRAFT_TABLE);
+}
+
+static void seek_slowly(struct draft *draft, const char *base, const struct sandbox_name *name,
+                        const char *rel)
+{
+	struct seek seek = { draft, name };
+	struct spot place;
+
+	spot_resolve(base, rel, note_link, &seek, &place);
+	if (!place.path)
+		note_closed(draft, base, name, rel);
+	else if (!(name->flags & NAME_IN_WRITABLE_HOME) || draft_in_writable(draft, place.path))
+		note(draft, name, place.path, place.kind);
+	else
+		free(place.path);
+}
+
+/* Whether a writable path beneath `base` holds the name, or is held by it. */
+static bool meets_writable(const struct draft *draft, const char *base, const char *name)
+{
+	size_t len = strlen(base);
+
+	for (size_t i = 0; i < draft->writable_count; i++) {
+		const char *rel = draft->writable[i] + len + 1;
+
+		if (spot_within(draft->writable[i], base) && draft->writable[i][len] &&
+		    (spot_within(rel, name) || spot_within(name, rel)))
+			return true;
+	}
+	return draft_in_writable(draft, base);
+}
+
+static void seek_one(struct draft *draft, int folder, const char *base,
+                     const struct sandbox_name *name, const char *rel)
+{
+	bool near = meets_writable(draft, base, rel);
+	/* In a home folder that is not writable, a link may lead to where it is. */
+	bool links = !near && (name->flags & NAME_IN_WRITABLE_HOME);
+	enum spot_kind kind = spot_look(folder, rel, links || (near && (name->flags & NAME_ABSENT)));
+
+	if (kind == SPOT_CLOSED)
+		note_closed(draft, base, name, rel);
+	else if (kind == SPOT_LINK)
+		seek_slowly(draft, base, name, rel);
+	else if (links)
+		return;
+	else if (kind != SPOT_MISSING || (name->flags & NAME_ABSENT))
+		note(draft, name, spot_join(base, rel), kind);
+}
+
+static bool matches(const char *name, struct span before, struct span after)
+{
+	struct span text = span_str(name);
+
+	return name[0] != '.' && text.len >= before.len + after.len && span_starts(text, before) &&
+	       span_ends(text, after);
+}
+
+static void note_unlisted(struct draft *draft, const char *base, const struct sandbox_name *name,
+                          const char *above)
+{
+	_cleanup_spot_ struct spot place = { 0 };
+
+	spot_resolve(base, above, NULL, NULL, &place);
+	if (!place.path)
+		note_closed(draft, base, name, above);
+	else if (draft_in_writable(draft, place.path))
+		note(draft, name, mem_steal(&place.path), place.kind);
+}
+
+/* A name with one '*': the folder before it is read. */
+static void seek_pattern(struct draft *draft, int folder, const char *base,
+                         const struct sandbox_name *name, const char *pattern)
+{
+	const char *star = strchr(pattern, '*'), *begin = star, *end = strchr(star, '/');
+	_cleanup_free_ char *above = NULL;
+	size_t left = LIMIT_SANDBOX_SIBLINGS;
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	while (begin > pattern && begin[-1] != '/')
+		begin--;
+	end = end ? end : star + strlen(star);
+	above = mem_dup(pattern, (size_t)(begin - pattern));
+	fd = openat(folder, above[0] ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A folder that may be searched but not read is as good as closed: what is asked for in it
+	 * is no name of its own. */
+	if (fd < 0 && errno == EACCES)
+		note_unlisted(draft, base, name, above);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && left-- && (entry = readdir(dir)) != NULL) {
+		_cleanup_free_ char *rel = NULL;
+
+		if (!matches(entry->d_name, span_of(begin, (size_t)(star - begin)),
+		             span_of(star + 1, (size_t)(end - star - 1))))
+			continue;
+		rel = mem_printf("%s%s%s", above, entry->d_name, end);
+		seek_one(draft, folder, base, name, rel);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool is_wanted(const struct draft *draft, const struct sandbox_name *name)
+{
+	if (name->flags & (NAME_ASK | NAME_OPEN))
+		return false;
+	return !(name->flags & NAME_NETWORK_OFF) || !draft->options->network;
+}
+
+static size_t first_component(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* Rows from `first` on whose path begins with the same folder; 1 for a name without one. */
+static size_t same_folder(struct sandbox_names names, size_t first)
+{
+	const char *path = names.rows[first].path;
+	size_t len = first_component(path), n = 1;
+
+	while (len && first + n < names.count &&
+	       first_component(names.rows[first + n].path) == len &&
+	       strncmp(names.rows[first + n].path, path, len) == 0)
+		n++;
+	return n;
+}
+
+static void seek_row(struct draft *draft, int folder, const char *base,
+                     const struct sandbox_name *row, size_t skip)
+{
+	if (!is_wanted(draft, row))
+		return;
+	if (strchr(row->path, '*'))
+		seek_pattern(draft, folder, base, row, row->path + skip);
+	else
+		seek_one(draft, folder, base, row, row->path + skip);
+}
+
+/* Whether anything beneath `base` is writable: for most folders no, and rows are many. */
+static bool is_near_writable(const struct draft *draft, const char *base)
+{
+	for (size_t i = 0; i < draft->writable_count; i++)
+		if (spot_within(draft->writable[i], base) || spot_within(base, draft->writable[i]))
+			return true;
+	return false;
+}
+
+/* All are missing: they matter where they could be made. */
+static void note_all_missing(struct draft *draft, const char *base, struct sandbox_names names)
+{
+	if (!is_near_writable(draft, base))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const struct sandbox_name *row = &names.rows[i];
+
+		if ((row->flags & NAME_ABSENT) && !strchr(row->path, '*') &&
+		    is_wanted(draft, row) && meets_writable(draft, base, row->path))
+			note_missing(draft, row, spot_join(base, row->path));
+	}
+}
+
+/* Fewer names than this are looked for one by one; for more the folder is read. */
+enum { ROWS_TO_LIST = 20 };
+
+/* Rows whose names share their first folder, which is opened once. */
+static void seek_group(struct draft *draft, int folder, const char *base,
+                       struct sandbox_names names)
+{
+	size_t len = first_component(names.rows->path);
+	_cleanup_free_ char *name = mem_dup(names.rows->path, len);
+	_cleanup_free_ char *inside = spot_join(base, name);
+	struct spot_listing listing;
+	_cleanup_fd_ int fd = spot_list(folder, name, names.count >= ROWS_TO_LIST, &listing);
+
+	if (fd < 0 && errno == ENOENT) {
+		note_all_missing(draft, base, names);
+		return;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		const struct sandbox_name *row = &names.rows[i];
+		const struct sandbox_names one = { row, 1 };
+		const char *rest = row->path + len + 1;
+
+		if (fd < 0)
+			seek_row(draft, folder, base, row, 0);
+		else if (spot_may_have(&listing, span_of(rest, strcspn(rest, "/"))))
+			seek_row(draft, fd, inside, row, len + 1);
+		else
+			note_all_missing(draft, base, one);
+	}
+}
+
+static size_t count_folders(struct sandbox_names names)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < names.count; i += same_folder(names, i))
+		count++;
+	return count;
+}
+
+void plan_names(struct draft *draft, const char *base, struct sandbox_names names)
+{
+	struct spot_listing listing;
+	bool list = count_folders(names) >= ROWS_TO_LIST;
+	_cleanup_fd_ int folder = spot_list(AT_FDCWD, base, list, &listing);
+
+	for (size_t i = 0, n; folder >= 0 && i < names.count; i += n) {
+		struct sandbox_names part = { names.rows + i, n = same_folder(names, i) };
+		const char *path = part.rows->path;
+		size_t len = first_component(path);
+
+		if (!spot_may_have(&listing, span_of(path, len ? len : strlen(path))))
+			note_all_missing(draft, base, part);
+		else if (len)
+			seek_group(draft, folder, base, part);
+		else
+			seek_row(draft, folder, base, part.rows, 0);
+	}
+}
+
+void plan_home(struct draft *draft, const char *home)
+{
+	plan_names(draft, home, names_home());
+	plan_names(draft, home, names_own());
+}
+
+/* Hiding what the user may not read anyway would cost a mount. */
+static bool can_read(const char *path)
+{
+	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+}
+
+void plan_system(struct draft *draft)
+{
+	size_t before = draft->rule_count, kept = before;
+
+	plan_names(draft, "/", names_system());
+	for (size_t i = before; i < draft->rule_count; i++) {
+		struct sandbox_rule *rule = &draft->rules[i].rule;
+
+		if (rule->reason == SANDBOX_REASON_SOCKETS || can_read(rule->path))
+			draft->rules[kept++] = draft->rules[i];
+		else
+			free(rule->path);
+	}
+	draft->rule_count = kept;
+}
+
+/* A variable that names a folder with a root in it, or the home folder, means something else;
+ * HISTFILE=/dev/null means nothing at all. */
+static bool may_hide(const struct draft *draft, const struct spot *place, const char *home)
+{
+	const char *path = place->path;
+	static const char *const never[] = { "/dev", "/proc", "/sys", "/usr" };
+
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		if (spot_within(path, never[i]))
+			return false;
+	/* Also "/" and the folders directly in it: programs need those. */
+	if ((strrchr(path, '/') == path && place->kind == SPOT_FOLDER) ||
+	    (home && spot_within(home, path)))
+		return false;
+	for (size_t i = 0; i < draft->writable_count; i++)
+		if (spot_within(draft->writable[i], path))
+			return false;
+	return true;
+}
+
+static void hide_value(struct draft *draft, const char *variable, struct span value,
+                       const char *home)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_spot_ struct spot place = { 0 };
+
+	if (span_starts(value, SPAN("FILE:"))) /* KRB5CCNAME */
+		value = span_skip(value, 5);
+	else if (span_starts(value, SPAN("DIR:")))
+		value = span_skip(value, 4);
+	if (value.len == 0 || value.data[0] != '/')
+		return;
+	path = mem_dup(value.data, value.len);
+	if (!spot_canonical(path, &place))
+		draft_closed(draft, "/", path, &(struct sandbox_rule){
+			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_CREDENTIALS,
+			.why = variable,
+		}, DRAFT_TABLE);
+	else if (may_hide(draft, &place, home))
+		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
+		           SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, variable);
+}
+
+/* The rows of the home table that are about `folder`, or beneath it, at the place that a variable
+ * names.  At the default place they count all the same: not every program knows the variable. */
+static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, const char *home)
+{
+	const char *value = getenv(mover->variable);
+	struct sandbox_names names = names_home();
+	size_t skip = strlen(mover->folder), count = 0;
+	_cleanup_free_ struct sandbox_name *rows = NULL;
+	_cleanup_free_ char *usual = home ? spot_join(home, mover->folder) : NULL;
+	_cleanup_spot_ struct spot place = { 0 };
+
+	if (!value || value[0] != '/' || !spot_canonical(value, &place) ||
+	    place.kind != SPOT_FOLDER || strcmp(place.path, "/") == 0 ||
+	    (usual && spot_within(usual, place.path) && usual[strlen(place.path)] == '\0'))
+		return;
+	rows = mem_alloc(names.count + 1, sizeof(*rows));
+	for (size_t i = 0; i < names.count; i++) {
+		const char *path = names.rows[i].path;
+
+		if (skip && (strncmp(path, mover->folder, skip) != 0 ||
+		             (path[skip] != '/' && path[skip] != '\0')))
+			continue;
+		if (skip && path[skip] == '\0' && names.rows[i].access == SANDBOX_HIDDEN) {
+			hide_value(draft, mover->variable, span_str(value), home);
+			continue;
+		}
+		if (skip && path[skip] == '\0') {
+			if (draft_in_writable(draft, place.path) && may_hide(draft, &place, home))
+				note(draft, &names.rows[i], mem_strdup(place.path), place.kind);
+			continue;
+		}
+		rows[count] = names.rows[i];
+		rows[count++].path += skip ? skip + 1 : 0;
+	}
+	plan_names(draft, place.path, (struct sandbox_names){ rows, count });
+}
+
+/* $GEMINI_CLI_HOME stands for the home folder in all that is Gemini CLI's. */
+static void plan_own(struct draft *draft)
+{
+	const char *path = getenv("GEMINI_CLI_HOME");
+	_cleanup_spot_ struct spot place = { 0 };
+
+	if (path && spot_canonical(path, &place) && place.kind == SPOT_FOLDER)
+		plan_names(draft, place.path, names_own());
+}
+
+void plan_variables(struct draft *draft, const char *home)
+{
+	size_t count, mover_count;
+	const struct sandbox_variable *rows = names_variables(&count);
+	const struct sandbox_mover *movers = names_movers(&mover_count);
+
+	plan_own(draft);
+	for (size_t i = 0; i < mover_count; i++)
+		plan_moved(draft, &movers[i], home);
+	for (size_t i = 0; i < count; i++) {
+		struct span value = span_str(getenv(rows[i].variable));
+
+		while (value.len) {
+			const char *cut = rows[i].separator
+			                          ? memchr(value.data, rows[i].separator, value.len)
+			                          : NULL;
+			size_t len = cut ? (size_t)(cut - value.data) : value.len;
+
+			hide_value(draft, rows[i].variable, span_head(value, len), home);
+			value = span_skip(value, cut ? len + 1 : len);
+		}
+	}
+}

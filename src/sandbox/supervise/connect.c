@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* connect: the address is copied once, judged, and used by the supervisor on the process's own
+ * socket, so that a process which changes the address, or the descriptor, meanwhile gains nothing.
+ *
+ * A socket that blocks must not block the supervisor.  It is made non-blocking for the one call; if
+ * the connection is then under way, the call waits in a list, and is made again when the socket is
+ * ready: the second call returns what a blocking one would have.  A UNIX socket whose
+ * listener is busy gives EAGAIN instead, and is tried again every few milliseconds.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/plan/judge.h"
+#include "sandbox/supervise/internal.h"
+
+struct waiting {
+	struct waiting *next;
+	uint64_t id;
+	pid_t thread;
+	int fd;                 /* owned; the copy of the process's socket */
+	int target;             /* owned; the UNIX socket's inode, -1: none */
+	struct sockaddr_storage address;
+	socklen_t len;
+	int64_t end_ms;         /* SO_SNDTIMEO; 0: none */
+};
+
+/* How often a waiting call is looked after, in milliseconds. */
+enum { RETRY_UNIX_MS = 5, LOOK_MS = 50 };
+
+bool address_is_loopback(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	if (address->ss_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	if (address->ss_family != AF_INET6)
+		return false;
+	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr[12] == 127);
+}
+
+/* What connects to this machine: 0.0.0.0 and :: mean it too. */
+static bool stays_here(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	return address_is_loopback(address) ||
+	       (address->ss_family == AF_INET && in->sin_addr.s_addr == 0) ||
+	       (address->ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr));
+}
+
+void address_text(const struct sockaddr_storage *address, socklen_t len, int type, char *text,
+                  size_t size)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	const struct sockaddr_un *un = (const void *)address;
+	const char *kind = type == SOCK_DGRAM ? "udp" : "tcp";
+	char host[INET6_ADDRSTRLEN] = "?";
+	size_t n = len > offsetof(struct sockaddr_un, sun_path) ?
+	           len - offsetof(struct sockaddr_un, sun_path) : 0;
+
+	switch (address->ss_family) {
+	case AF_INET:
+		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+		snprintf(text, size, "%s:%u/%s", host, ntohs(in->sin_port), kind);
+		break;
+	case AF_INET6:
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+		snprintf(text, size, "[%s]:%u/%s", host, ntohs(in6->sin6_port), kind);
+		break;
+	case AF_UNIX:
+		if (n && un->sun_path[0] == '\0')
+			snprintf(text, size, "unix:@%.*s", (int)(n - 1), un->sun_path + 1);
+		else
+			snprintf(text, size, "unix:%.*s", (int)n, un->sun_path);
+		break;
+	default:
+		snprintf(text, size, "family %d", address->ss_family);
+	}
+}
+
+int call_read_address(const struct call *call, uint64_t at, uint64_t len,
+                      struct sockaddr_storage *ret, socklen_t *ret_len)
+{
+	uint32_t length = (uint32_t)len; /* the kernel takes an int */
+	int error;
+
+	if (length > sizeof(*ret))
+		return EINVAL;
+	memset(ret, 0, sizeof(*ret));
+	*ret_len = length;
+	error = length ? call_read(call, at, ret, length) : 0;
+	if (!error && length < sizeof(sa_family_t))
+		return EINVAL;
+	return error;
+}
+
+int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- making the connection ---- */
+
+static int try_connect(const struct waiting *wait)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	char text[FD_PATH_SIZE];
+
+	if (wait->target < 0)
+		return connect(wait->fd, (const void *)&wait->address, wait->len) ? errno : 0;
+	fd_path(wait->target, text);
+	memcpy(un.sun_path, text, strlen(text) + 1);
+	return connect(wait->fd, (const struct sockaddr *)&un, sizeof(un)) ? errno : 0;
+}
+
+/* One try that does not block; O_NONBLOCK is the process's to see, so it goes away at once. */
+static int try_without_blocking(const struct waiting *wait, int flags)
+{
+	int error;
+
+	if (fcntl(wait->fd, F_SETFL, flags | O_NONBLOCK) != 0)
+		return errno;
+	error = try_connect(wait);
+	fcntl(wait->fd, F_SETFL, flags);
+	return error;
+}
+
+static bool is_under_way(const struct waiting *wait, int error)
+{
+	if (wait->target >= 0)
+		return error == EAGAIN;
+	return error == EINPROGRESS || error == EALREADY;
+}
+
+static int option(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, SOL_SOCKET, name, &value, &len) == 0 ? value : -1;
+}
+
+static int64_t send_timeout_end(int fd)
+{
+	struct timeval limit = { 0 };
+	socklen_t len = sizeof(limit);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) != 0 ||
+	    (!limit.tv_sec && !limit.tv_usec))
+		return 0;
+	return now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+}
+
+static void waiting_close(struct waiting *wait)
+{
+	fd_cleanup_close(&wait->fd);
+	fd_cleanup_close(&wait->target);
+}
+
+static bool is_ready(const struct waiting *wait)
+{
+	struct pollfd ready = { .fd = wait->fd, .events = POLLOUT };
+
+	return poll(&ready, 1, 0) > 0;
+}
+
+/* Takes over both descriptors of `wait`. */
+static struct answer make_connection(const struct call *call, struct waiting wait)
+{
+	struct supervisor *supervisor = call->supervisor;
+	int flags = fcntl(wait.fd, F_GETFL), error;
+	struct waiting *kept;
+
+	if (flags < 0 || (flags & O_NONBLOCK) || option(wait.fd, SO_TYPE) == SOCK_DGRAM) {
+		error = try_connect(&wait);
+		flags = -1; /* whatever it says is the answer */
+	} else {
+		error = try_without_blocking(&wait, flags);
+		/* On loopback it is done by now. */
+		if (error == EINPROGRESS && is_ready(&wait))
+			error = try_without_blocking(&wait, flags);
+	}
+	if (flags < 0 || !is_under_way(&wait, error)) {
+		waiting_close(&wait);
+		return answer_made(error);
+	}
+	if (supervisor->waiting_count >= LIMIT_WAITING_CONNECTS) {
+		waiting_close(&wait);
+		return answer_error(EAGAIN);
+	}
+	wait.end_ms = send_timeout_end(wait.fd);
+	kept = mem_alloc(1, sizeof(*kept));
+	*kept = wait;
+	kept->next = supervisor->waiting;
+	supervisor->waiting = kept;
+	supervisor->waiting_count++;
+	return (struct answer){ .kind = ANSWER_LATER };
+}
+
+/* ---- those that wait ---- */
+
+/* True when it is done with; *ret_answer is what to say, or nothing if nobody listens. */
+static bool waiting_is_done(struct supervisor *supervisor, struct waiting *wait,
+                            struct answer *ret_answer)
+{
+	struct call call = { .supervisor = supervisor, .id = wait->id,
+		.thread = wait->thread };
+	int flags, error;
+
+	*ret_answer = (struct answer){ .kind = ANSWER_LATER };
+	if (!call_alive(&call))
+		return true;
+	if (wait->target >= 0 || is_ready(wait)) {
+		flags = fcntl(wait->fd, F_GETFL);
+		error = try_without_blocking(wait, flags & ~O_NONBLOCK);
+		*ret_answer = answer_made(error);
+		if (!is_under_way(wait, error))
+			return true;
+	}
+	if (wait->end_ms && now_ms() >= wait->end_ms)
+		*ret_answer = answer_error(wait->target >= 0 ? EAGAIN : EINPROGRESS);
+	else if (call_is_interrupted(&call))
+		*ret_answer = answer_error(EINTR);
+	else
+		return false;
+	return true;
+}
+
+static void waiting_remove(struct supervisor *supervisor, struct waiting **at)
+{
+	struct waiting *wait = *at;
+
+	*at = wait->next;
+	waiting_close(wait);
+	free(wait);
+	supervisor->waiting_count--;
+}
+
+int connects_poll(const struct supervisor *supervisor, struct pollfd *polls, unsigned *count)
+{
+	int after = supervisor->waiting ? LOOK_MS : -1;
+
+	for (const struct waiting *wait = supervisor->waiting; wait; wait = wait->next) {
+		if (wait->target >= 0)
+			after = RETRY_UNIX_MS;
+		else
+			polls[(*count)++] = (struct pollfd){ .fd = wait->fd, .events = POLLOUT };
+	}
+	return after;
+}
+
+void connects_continue(struct supervisor *supervisor)
+{
+	for (struct waiting **at = &supervisor->waiting; *at;) {
+		struct answer answer;
+		uint64_t id = (*at)->id;
+
+		if (!waiting_is_done(supervisor, *at, &answer)) {
+			at = &(*at)->next;
+			continue;
+		}
+		waiting_remove(supervisor, at);
+		if (answer.kind == ANSWER_RESULT)
+			supervisor_answer(supervisor, id, answer);
+	}
+}
+
+void connects_free(struct supervisor *supervisor)
+{
+	while (supervisor->waiting)
+		waiting_remove(supervisor, &supervisor->waiting);
+}
+
+/* ---- judging ---- */
+
+static void record_connect(const struct call *call, enum sandbox_reason reason, const char *what,
+                           const char *rule)
+{
+	struct denial denial = { .kind = DENIAL_CONNECT, .reason = reason };
+
+	snprintf(denial.what, sizeof(denial.what), "%.*s", (int)sizeof(denial.what) - 1, what);
+	snprintf(denial.rule, sizeof(denial.rule), "%s", rule);
+	record_denial(call, &denial);
+}
+
+/* Services that the C library asks before it reads the files itself, in nearly every program: they
+ * are refused like all others, but nobody wants to read about it. */
+static bool is_asked_by_libc(const char *path)
+{
+	return strcmp(path, "/run/nscd/socket") == 0 ||
+	       strncmp(path, "/run/systemd/userdb/", strlen("/run/systemd/userdb/")) == 0;
+}
+
+/* Opens what a UNIX address names and judges it; the descriptor, or -1 with errno set. */
+static int open_target(const struct call *call, const struct sockaddr_un *un, socklen_t len)
+{
+	size_t max = len - offsetof(struct sockaddr_un, sun_path);
+	_cleanup_free_ char *path = mem_dup(un->sun_path, strnlen(un->sun_path, max));
+	_cleanup_fd_ int fd = -1;
+	struct denial denial;
+	struct named named;
+	_cleanup_free_ char *what = NULL;
+	struct stat st;
+
+	fd = named_open(call, AT_FDCWD, path, true, &named);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+		errno = ECONNREFUSED;
+		return -1;
+	}
+	if (plan_judge(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial))
+		return fd_steal(&fd);
+	what = mem_printf("unix:%s", named.path);
+	if (!is_asked_by_libc(named.path))
+		record_connect(call, denial.reason == SANDBOX_REASON_DENY ? denial.reason :
+		                                                            SANDBOX_REASON_SOCKETS,
+		               what, denial.rule);
+	errno = EACCES;
+	return -1;
+}
+
+/* UNIX: 0, and *ret_target -1 for a name in a namespace of our own; or an errno. */
+static int judge_unix(const struct call *call, const struct sockaddr_storage *address,
+                      socklen_t len, int *ret_target)
+{
+	const struct sockaddr_un *un = (const void *)address;
+	bool abstract = len <= offsetof(struct sockaddr_un, sun_path) || un->sun_path[0] == '\0';
+	char what[160];
+
+	if (!abstract) {
+		*ret_target = open_target(call, un, len);
+		return *ret_target < 0 ? errno : 0;
+	}
+	if (call->supervisor->plan->own_network)
+		return 0;
+	address_text(address, len, SOCK_STREAM, what, sizeof(what));
+	record_connect(call, SANDBOX_REASON_SOCKETS, what, "");
+	return EPERM;
+}
+
+/* TCP and UDP: 0 or an errno. With a network namespace the kernel says what there is. */
+static int judge_inet(const struct call *call, const struct sockaddr_storage *address,
+                      socklen_t len, int type)
+{
+	const struct sandbox_plan *plan = call->supervisor->plan;
+	char what[80];
+
+	if (plan->network || (plan->own_network && stays_here(address)) ||
+	    (!plan->own_network && bound_has(call->supervisor, address)))
+		return 0;
+	address_text(address, len, type, what, sizeof(what));
+	record_connect(call, SANDBOX_REASON_NETWORK, what, "");
+	return plan->own_network ? 0 : EACCES;
+}
+
+struct answer handle_connect(const struct call *call, const struct handler *row)
+{
+	struct waiting wait = { .id = call->id, .thread = call->thread, .fd = -1, .target = -1 };
+	int error, domain;
+
+	(void)row;
+	error = call_read_address(call, call->args[1], call->args[2], &wait.address, &wait.len);
+	if (error)
+		return answer_error(error);
+	/* A container that forbids pidfd_getfd: with the network on it is better to let addresses
+	 * through, which a second thread could exchange for a UNIX socket's, than to have none. */
+	if (!call->supervisor->takes_descriptors && call->supervisor->plan->network &&
+	    wait.address.ss_family != AF_UNIX)
+		return answer_go_on();
+	wait.fd = call_descriptor(call, (int)call->args[0]);
+	if (wait.fd < 0)
+		return answer_error(errno == EPERM ? EACCES : errno);
+	domain = option(wait.fd, SO_DOMAIN);
+	if (domain < 0)
+		error = errno; /* ENOTSOCK */
+	else if (wait.address.ss_family == AF_UNIX && domain == AF_UNIX)
+		error = judge_unix(call, &wait.address, wait.len, &wait.target);
+	else if (wait.address.ss_family == AF_INET || wait.address.ss_family == AF_INET6)
+		error = judge_inet(call, &wait.address, wait.len, option(wait.fd, SO_TYPE));
+	else if (domain == AF_UNIX)
+		error = EINVAL; /* as the kernel has it */
+	if (error) {
+		waiting_close(&wait);
+		return answer_error(error);
+	}
+	return make_connection(call, wait);
+}
+
+/* Datagrams with an address, where only loopback can be reached: for the record. */
+struct answer handle_sendto(const struct call *call, const struct handler *row)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+	char what[80];
+
+	if ((uint32_t)call->args[3] & 0x20000000 /* MSG_FASTOPEN */)
+		return handle_refuse(call, row);
+	if (call_read_address(call, call->args[4], call->args[5], &address, &len) == 0 &&
+	    (address.ss_family == AF_INET || address.ss_family == AF_INET6) &&
+	    !stays_here(&address)) {
+		address_text(&address, len, SOCK_DGRAM, what, sizeof(what));
+		record_connect(call, SANDBOX_REASON_NETWORK, what, "");
+	}
+	return answer_go_on();
+}

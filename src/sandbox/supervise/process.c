@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking into the process that waits for an answer. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/supervise/internal.h"
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+bool call_alive(const struct call *call)
+{
+	uint64_t id = call->id;
+
+	return ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+static ssize_t read_some(const struct call *call, uint64_t address, void *data, size_t len)
+{
+	struct iovec here = { data, len };
+	struct iovec there = { (void *)(uintptr_t)address, len };
+
+	return process_vm_readv(call->thread, &here, 1, &there, 1, 0);
+}
+
+int call_read(const struct call *call, uint64_t address, void *data, size_t len)
+{
+	ssize_t n = read_some(call, address, data, len);
+
+	if (n < 0)
+		return errno == EFAULT ? EFAULT : EPERM;
+	if ((size_t)n != len)
+		return EFAULT;
+	return call_alive(call) ? 0 : ESRCH;
+}
+
+/* In steps that end at the ends of pages, because a path may end just before memory that cannot be
+ * read; the first is short, as most paths are. */
+int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PATH_BYTES])
+{
+	enum { STEP = 256 };
+	size_t len = 0;
+
+	while (len < LIMIT_PATH_BYTES) {
+		size_t want = (len ? 4096 : STEP) - (address + len) % (len ? 4096 : STEP);
+		ssize_t n;
+
+		if (want > LIMIT_PATH_BYTES - len)
+			want = LIMIT_PATH_BYTES - len;
+		n = read_some(call, address + len, path + len, want);
+		if (n <= 0)
+			return n < 0 && errno != EFAULT ? EPERM : EFAULT;
+		if (memchr(path + len, '\0', (size_t)n))
+			return 0;
+		len += (size_t)n;
+	}
+	return ENAMETOOLONG;
+}
+
+/* ---- /proc/THREAD, kept open ---- */
+
+/* The number by which /proc knows a thread: another than ours where /proc belongs to the namespace
+ * outside (Linux tells it in fdinfo of a pidfd).  0: unknown. */
+static pid_t proc_number(const struct supervisor *supervisor, pid_t thread)
+{
+	char path[48], text[512], *line;
+	_cleanup_fd_ int pidfd = -1, info = -1;
+	ssize_t n;
+
+	if (supervisor->proc_is_own)
+		return thread;
+	pidfd = (int)syscall(SYS_pidfd_open, thread, PIDFD_THREAD);
+	if (pidfd < 0)
+		pidfd = (int)syscall(SYS_pidfd_open, thread, 0);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	info = pidfd < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	n = info < 0 ? -1 : fd_read_full(info, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	line = strstr(text, "\nPid:");
+	return line ? (pid_t)strtol(line + 5, NULL, 10) : 0;
+}
+
+/* A folder of /proc stays that of its thread: when the thread is gone nothing is found in it, also
+ * if another has the same number since. */
+static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
+{
+	struct kept_proc *kept = &supervisor->procs[(unsigned)thread % KEPT_PROCS];
+	char path[32];
+	pid_t number;
+
+	if (!again && kept->thread == thread)
+		return kept->fd;
+	if (kept->thread)
+		close(kept->fd);
+	kept->thread = 0;
+	number = proc_number(supervisor, thread);
+	snprintf(path, sizeof(path), "/proc/%d", number);
+	kept->fd = number <= 0 ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	kept->thread = kept->fd < 0 ? 0 : thread;
+	return kept->fd;
+}
+
+ssize_t call_read_link(const struct call *call, const char *name, char *text, size_t size)
+{
+	int folder = kept_folder(call->supervisor, call->thread, false);
+	ssize_t n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
+
+	if (n < 0 && (errno == ENOENT || errno == ESRCH)) {
+		folder = kept_folder(call->supervisor, call->thread, true);
+		n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
+	}
+	return n;
+}
+
+int call_open_proc(const struct call *call, const char *name, int flags)
+{
+	int folder = kept_folder(call->supervisor, call->thread, false);
+	int fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH)) {
+		folder = kept_folder(call->supervisor, call->thread, true);
+		fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC);
+	}
+	return fd;
+}
+
+void procs_free(struct supervisor *supervisor)
+{
+	for (unsigned i = 0; i < KEPT_PROCS; i++) {
+		if (supervisor->procs[i].thread)
+			close(supervisor->procs[i].fd);
+	}
+}
+
+bool proc_is_own(void)
+{
+	char text[16];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strtol(text, NULL, 10) == getpid();
+}
+
+/* The value behind "Name:\t" in /proc/THREAD/status; false when there is none. */
+static bool status_value(const struct call *call, const char *name, int base,
+                         unsigned long long *ret)
+{
+	char text[4096], *line;
+	_cleanup_fd_ int fd = -1;
+	ssize_t n;
+
+	fd = call_open_proc(call, "status", O_RDONLY);
+	n = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	line = strstr(text, name);
+	if (!line || (line != text && line[-1] != '\n'))
+		return false;
+	*ret = strtoull(line + strlen(name), NULL, base);
+	return true;
+}
+
+/* /proc may count in another namespace than we do; a thread's own number is right then in most
+ * cases, because most processes have one thread. */
+pid_t call_process(const struct call *call)
+{
+	unsigned long long group = 0;
+
+	if (!call->supervisor->proc_is_own)
+		return call->thread;
+	return status_value(call, "Tgid:", 10, &group) ? (pid_t)group : 0;
+}
+
+void call_name(const struct call *call, char *name, size_t size)
+{
+	_cleanup_fd_ int fd = call_open_proc(call, "comm", O_RDONLY);
+	ssize_t n;
+
+	n = fd < 0 ? 0 : fd_read_full(fd, name, size - 1);
+	n = n < 0 ? 0 : n;
+	if (n && name[n - 1] == '\n')
+		n--;
+	name[n] = '\0';
+}
+
+mode_t call_umask(const struct call *call)
+{
+	unsigned long long mask = 077;
+
+	status_value(call, "Umask:", 8, &mask);
+	return (mode_t)(mask & 0777);
+}
+
+bool call_is_interrupted(const struct call *call)
+{
+	unsigned long long own = 0, shared = 0, blocked = 0, caught = 0;
+
+	return status_value(call, "SigPnd:", 16, &own) &&
+	       status_value(call, "ShdPnd:", 16, &shared) &&
+	       status_value(call, "SigBlk:", 16, &blocked) &&
+	       status_value(call, "SigCgt:", 16, &caught) &&
+	       ((own | shared) & ~blocked & caught);
+}
+
+/* Threads can have descriptors of their own, so it is the thread that is asked where the kernel can
+ * (6.9), and else its process. */
+static int open_pidfd(const struct call *call)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, call->thread, PIDFD_THREAD);
+
+	if (pidfd < 0 && errno == EINVAL)
+		pidfd = (int)syscall(SYS_pidfd_open, call_process(call), 0);
+	return pidfd;
+}
+
+bool can_take_descriptors(void)
+{
+	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	_cleanup_fd_ int copy = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
+
+	return copy >= 0;
+}
+
+int call_descriptor(const struct call *call, int fd)
+{
+	_cleanup_fd_ int pidfd = open_pidfd(call);
+
+	if (pidfd < 0)
+		return -1;
+	if (!call_alive(call)) {
+		errno = ESRCH;
+		return -1;
+	}
+	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor's thread, and which handler answers which call. */
+#include "sandbox/supervise/supervise.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/supervise/internal.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+/* Newer than the headers of some systems; the same on all architectures. */
+enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_COUNT = 470 };
+
+#define ONE(handler, folder_, path_, flags_, detail_) \
+	{ .run = handler, .folder = folder_, .path = path_, .folder2 = -1, .path2 = -1, \
+	  .flags = flags_, .detail = detail_ }
+#define TWO(handler, folder_, path_, other_folder, other_path, flags_) \
+	{ .run = handler, .folder = folder_, .path = path_, .folder2 = other_folder, \
+	  .path2 = other_path, .flags = flags_ }
+
+static struct answer handle_group(const struct call *call, const struct handler *row);
+
+/* Numbers are those of arguments. Calls without a row are refused. */
+static const struct handler handlers[NR_COUNT] = {
+	[SYS_openat] = ONE(handle_open, 0, 1, 2, 0),
+	[SYS_openat2] = ONE(handle_openat2, 0, 1, -1, 0),
+	[SYS_truncate] = ONE(handle_change, -1, 0, -1, DETAIL_FOLLOW),
+	[SYS_mkdirat] = ONE(handle_make, 0, 1, -1, 0),
+	[SYS_mknodat] = ONE(handle_make, 0, 1, -1, 0),
+	[SYS_symlinkat] = ONE(handle_make, 1, 2, -1, 0),
+	[SYS_unlinkat] = ONE(handle_change, 0, 1, 2, DETAIL_REMOVES),
+	[SYS_linkat] = TWO(handle_link, 0, 1, 2, 3, 4),
+	[SYS_renameat2] = TWO(handle_rename, 0, 1, 2, 3, 4),
+	[SYS_connect] = ONE(handle_connect, -1, -1, -1, 0),
+	[SYS_sendto] = ONE(handle_sendto, -1, -1, -1, 0),
+	[SYS_shmget] = ONE(handle_shmget, -1, -1, -1, 0),
+	[SYS_shmat] = ONE(handle_shmat, -1, -1, -1, 0),
+	[SYS_shmctl] = ONE(handle_shmctl, -1, -1, -1, 0),
+	[SYS_setsid] = ONE(handle_group, -1, -1, -1, 0),
+	[SYS_setpgid] = ONE(handle_group, -1, -1, -1, 0),
+	[SYS_bind] = ONE(handle_bind, -1, -1, -1, 0),
+	[SYS_listen] = ONE(handle_listen, -1, -1, -1, 0),
+	[SYS_fchmod] = ONE(handle_chmod, 0, -1, -1, 0),
+	[SYS_fchmodat] = ONE(handle_chmod, 0, 1, -1, 0),
+	[NR_FCHMODAT2] = ONE(handle_chmod, 0, 1, 3, 0),
+	[SYS_fchown] = ONE(handle_chown, 0, -1, -1, 0),
+	[SYS_fchownat] = ONE(handle_chown, 0, 1, 4, 0),
+	[SYS_utimensat] = ONE(handle_times, 0, 1, 3, DETAIL_NULL_FD),
+	[SYS_setxattr] = ONE(handle_xattr, -1, 0, -1, 0),
+	[SYS_lsetxattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_NOFOLLOW),
+	[SYS_fsetxattr] = ONE(handle_xattr, 0, -1, -1, 0),
+	[NR_SETXATTRAT] = ONE(handle_xattr, 0, 1, 2, 0),
+	[SYS_removexattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_REMOVE),
+	[SYS_lremovexattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_REMOVE | DETAIL_NOFOLLOW),
+	[SYS_fremovexattr] = ONE(handle_xattr, 0, -1, -1, DETAIL_REMOVE),
+	[NR_REMOVEXATTRAT] = ONE(handle_xattr, 0, 1, 2, DETAIL_REMOVE),
+#ifdef SYS_renameat
+	[SYS_renameat] = TWO(handle_rename, 0, 1, 2, 3, -1),
+#endif
+#ifdef SYS_open /* x86_64 has the old ones as well */
+	[SYS_open] = ONE(handle_open, -1, 0, 1, 0),
+	[SYS_creat] = ONE(handle_open, -1, 0, -1, 0),
+	[SYS_mkdir] = ONE(handle_make, -1, 0, -1, 0),
+	[SYS_mknod] = ONE(handle_make, -1, 0, -1, 0),
+	[SYS_symlink] = ONE(handle_make, -1, 1, -1, 0),
+	[SYS_unlink] = ONE(handle_change, -1, 0, -1, 0),
+	[SYS_rmdir] = ONE(handle_change, -1, 0, -1, DETAIL_REMOVES),
+	[SYS_link] = TWO(handle_link, -1, 0, -1, 1, -1),
+	[SYS_rename] = TWO(handle_rename, -1, 0, -1, 1, -1),
+	[SYS_chmod] = ONE(handle_chmod, -1, 0, -1, 0),
+	[SYS_chown] = ONE(handle_chown, -1, 0, -1, 0),
+	[SYS_lchown] = ONE(handle_chown, -1, 0, -1, DETAIL_NOFOLLOW),
+	[SYS_utime] = ONE(handle_times, -1, 0, -1, DETAIL_UTIMBUF),
+	[SYS_utimes] = ONE(handle_times, -1, 0, -1, DETAIL_TIMEVAL),
+	[SYS_futimesat] = ONE(handle_times, 0, 1, -1, DETAIL_TIMEVAL | DETAIL_NULL_FD),
+#endif
+};
+
+struct running {
+	struct supervisor supervisor; /* first: this is what callers hold */
+	pthread_t thread;
+};
+
+struct answer answer_of(int64_t returned)
+{
+	return returned < 0 ? answer_error(errno) :
+	                      (struct answer){ .kind = ANSWER_RESULT, .value = returned };
+}
+
+void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
+{
+	struct seccomp_notif_resp *response = supervisor->response;
+
+	memset(response, 0, supervisor->response_size);
+	response->id = id;
+	if (answer.kind == ANSWER_GO_ON) {
+		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	} else {
+		response->error = -answer.error;
+		response->val = answer.error ? 0 : answer.value;
+	}
+	/* ENOENT: the process is gone, and nobody waits. */
+	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+}
+
+/* The landlock level: while the command is ended nothing gets away from a signal to its group. */
+static struct answer handle_group(const struct call *call, const struct handler *row)
+{
+	(void)row;
+	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) : answer_go_on();
+}
+
+void supervisor_hold_groups(struct supervisor *supervisor)
+{
+	if (supervisor)
+		atomic_store(&supervisor->holds_groups, true);
+}
+
+static struct answer handle(const struct call *call)
+{
+	static const struct handler refuse = { .run = handle_refuse };
+	int number = call->request->data.nr;
+	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
+		&handlers[number] : &refuse;
+
+	return row->run(call, row);
+}
+
+/* Takes one request, if there still is one: the process may have been killed. */
+static void take_request(struct supervisor *supervisor)
+{
+	struct seccomp_notif *request = supervisor->request;
+	struct call call = { .supervisor = supervisor, .request = request };
+	struct answer answer;
+
+	memset(request, 0, supervisor->request_size);
+	if (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, request) != 0)
+		return;
+	call.id = request->id;
+	call.thread = (pid_t)request->pid;
+	call.args = request->data.args;
+	answer = handle(&call);
+	if (answer.kind != ANSWER_LATER)
+		supervisor_answer(supervisor, call.id, answer);
+}
+
+/* Until there is nobody left to supervise (the descriptor hangs up), or supervisor_stop. */
+static void serve(struct supervisor *supervisor)
+{
+	struct pollfd polls[2 + LIMIT_WAITING_CONNECTS];
+
+	for (;;) {
+		unsigned count = 2;
+		int after;
+
+		polls[0] = (struct pollfd){ .fd = supervisor->notify_fd, .events = POLLIN };
+		polls[1] = (struct pollfd){ .fd = supervisor->stop_fd, .events = POLLIN };
+		after = connects_poll(supervisor, polls, &count);
+		if (poll(polls, count, after) < 0 && errno != EINTR && errno != EAGAIN)
+			return;
+		if (polls[1].revents)
+			return;
+		if (polls[0].revents & POLLIN)
+			take_request(supervisor);
+		else if (polls[0].revents)
+			return;
+		if (supervisor->waiting)
+			connects_continue(supervisor);
+	}
+}
+
+static void *run_thread(void *data)
+{
+	struct supervisor *supervisor = data;
+
+	/* For bind (listen.c); containers may forbid it. */
+	supervisor->own_folder = unshare(CLONE_FS) == 0;
+	serve(supervisor);
+	return NULL;
+}
+
+/* The kernel's structures may be larger than those this was compiled with. */
+static bool make_buffers(struct supervisor *supervisor)
+{
+	struct seccomp_notif_sizes sizes;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0)
+		return false;
+	supervisor->request_size = sizes.seccomp_notif > sizeof(struct seccomp_notif) ?
+		sizes.seccomp_notif : sizeof(struct seccomp_notif);
+	supervisor->response_size = sizes.seccomp_notif_resp > sizeof(struct seccomp_notif_resp) ?
+		sizes.seccomp_notif_resp : sizeof(struct seccomp_notif_resp);
+	supervisor->request = mem_alloc(1, supervisor->request_size);
+	supervisor->response = mem_alloc(1, supervisor->response_size);
+	return true;
+}
+
+static void release(struct supervisor *supervisor)
+{
+	connects_free(supervisor);
+	bound_free(supervisor);
+	segments_free(supervisor);
+	records_free(supervisor);
+	folders_forget(supervisor);
+	procs_free(supervisor);
+	fd_cleanup_close(&supervisor->notify_fd);
+	fd_cleanup_close(&supervisor->stop_fd);
+	free(supervisor->request);
+	free(supervisor->response);
+}
+
+/* Signals are for the other threads. */
+static int start_thread(struct running *running)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&running->thread, NULL, run_thread, &running->supervisor);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
+                      const struct supervisor_events *events, struct supervisor **ret,
+                      struct err *err)
+{
+	struct running *running = mem_alloc(1, sizeof(*running));
+	struct supervisor *supervisor = &running->supervisor;
+	int error = 0;
+
+	*supervisor = (struct supervisor){ .plan = plan, .events = *events, .notify_fd = notify_fd,
+		.proc_is_own = proc_is_own(), .takes_descriptors = can_take_descriptors() };
+	supervisor->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (supervisor->stop_fd < 0 || !make_buffers(supervisor))
+		error = errno;
+	/* Both sides run on one processor then: an answer costs a third (Linux 6.6). */
+	(void)ioctl(notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	if (!error)
+		error = start_thread(running);
+	if (error) {
+		release(supervisor);
+		free(running);
+		return err_set_errno(err, error, "The supervisor of commands cannot start");
+	}
+	*ret = supervisor;
+	return true;
+}
+
+void supervisor_stop(struct supervisor *supervisor)
+{
+	struct running *running = (struct running *)supervisor;
+	uint64_t one = 1;
+
+	if (!supervisor)
+		return;
+	(void)!write(supervisor->stop_fd, &one, sizeof(one));
+	pthread_join(running->thread, NULL);
+	records_finish(supervisor);
+	release(supervisor);
+	free(running);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading files for their signatures, in the background.
+ *
+ * A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
+ * lock, and each signature is kept if nothing has been heard of its file meanwhile.  What has
+ * happened but was not heard of yet is heard of before the next answer, and makes the file
+ * unknown again.  The folder must be the one that is watched, not another one that stands at
+ * its path just now.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "search/cache/cached_tree.h"
+
+enum { BATCH_FILES = 64 };
+/* Something is wrong with a folder: an event will say what. */
+enum { RETRY_MS = 500 };
+
+struct item {
+	const char *name;
+	uint32_t file, generation;
+};
+
+struct batch {
+	struct name_list *list; /* owned reference */
+	int watch;
+	dev_t device;
+	ino_t inode;
+	uint64_t link_serial, answers; /* the tree's at that time */
+	struct item items[BATCH_FILES];
+	size_t count;
+};
+
+/* What reading a file gave. */
+struct reading {
+	uint32_t signature; /* SIGNATURE_OPEN, _BINARY, or _UNKNOWN: to be tried again */
+	bool has_set;       /* the reader has its trigrams */
+	struct stat st;
+	uint64_t stamp;
+};
+
+void reader_release(struct reader *reader)
+{
+	free(reader->room);
+	*reader = (struct reader){ 0 };
+}
+
+/* ---- claiming ------------------------------------------------------------------ */
+
+static void claim(struct kept_tree *tree, struct node *node, struct batch *batch)
+{
+	struct name_list *list = node->list;
+	bool all = true;
+
+	for (size_t i = 0; i < list->count && all; i++) {
+		const uint32_t file = list->files[i];
+
+		if (tree->signature_of[file] != SIGNATURE_UNKNOWN)
+			continue;
+		all = batch->count < BATCH_FILES;
+		if (!all)
+			break;
+		tree_set_signature(tree, file, SIGNATURE_READING);
+		batch->items[batch->count++] = (struct item){
+			list->names[i], file, tree->files[file].generation
+		};
+	}
+	list->references++;
+	batch->list = list;
+	batch->watch = node->watch;
+	batch->device = node->device;
+	batch->inode = node->inode;
+	batch->link_serial = tree->link_serial;
+	batch->answers = tree->answers;
+	if (all) {
+		node->unread = false;
+		tree->unread--;
+	}
+}
+
+/* The next node with files that may be read; NULL with how long to wait for one. */
+static struct node *next_node(struct kept_tree *tree, bool hurry, int64_t *ret_wait_ms)
+{
+	const int64_t now = clock_ms();
+
+	for (size_t i = 0; i < tree->node_count; i++) {
+		struct node *node = tree->nodes[tree->read_next % tree->node_count];
+
+		if (node->unread && (hurry || node->calm_at_ms <= now))
+			return node;
+		if (node->unread && node->calm_at_ms - now < *ret_wait_ms)
+			*ret_wait_ms = node->calm_at_ms - now;
+		tree->read_next = (tree->read_next + 1) % tree->node_count;
+	}
+	return NULL;
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+static bool make_room(struct reader *reader, size_t size)
+{
+	if (size <= reader->size)
+		return true;
+	free(reader->room);
+	reader->size = size < (size_t)64 << 10 ? (size_t)64 << 10 : size;
+	reader->room = malloc(reader->size);
+	if (!reader->room)
+		reader->size = 0;
+	return reader->room != NULL;
+}
+
+/* The whole content; false when it cannot be had, or is larger than it was. */
+static bool read_content(struct reader *reader, int fd, size_t size, struct span *ret)
+{
+	ssize_t n;
+
+	if (!make_room(reader, size + 1))
+		return false;
+	n = fd_read_full(fd, reader->room, size + 1);
+	if (n < 0 || (size_t)n > size)
+		return false;
+	*ret = span_of(reader->room, (size_t)n);
+	return true;
+}
+
+static bool same_mount(int a, int b)
+{
+	struct statx x, y;
+
+	return statx(a, "", AT_EMPTY_PATH, STATX_MNT_ID, &x) == 0 &&
+	       statx(b, "", AT_EMPTY_PATH, STATX_MNT_ID, &y) == 0 &&
+	       x.stx_mnt_id == y.stx_mnt_id;
+}
+
+static void read_file(const struct kept_tree *tree, struct reader *reader, int folder,
+                      const char *name, struct reading *ret)
+{
+	const int64_t now = clock_ns(CLOCK_REALTIME);
+	_cleanup_fd_ int fd = openat(folder, name,
+	                             O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct span content;
+
+	*ret = (struct reading){ .signature = SIGNATURE_OPEN };
+	if (fd < 0) {
+		if (errno == EAGAIN) /* somebody is about to replace it */
+			ret->signature = SIGNATURE_UNKNOWN;
+		return;
+	}
+	/* A file that is mounted over another changes without this folder being told. */
+	if (fstat(fd, &ret->st) != 0 || !S_ISREG(ret->st.st_mode) ||
+	    (tree->watch.mounts_inside && !same_mount(folder, fd)))
+		return;
+	ret->stamp = file_stamp_settled(&ret->st, now);
+	if ((uint64_t)ret->st.st_size > tree->place.max_file_bytes ||
+	    !read_content(reader, fd, (size_t)ret->st.st_size, &content))
+		return;
+	switch (trigrams_of(content, &reader->set)) {
+	case TRIGRAMS_KNOWN: ret->has_set = true; ret->signature = SIGNATURE_READING; break;
+	case TRIGRAMS_BINARY: ret->signature = SIGNATURE_BINARY; break;
+	case TRIGRAMS_OPEN: break;
+	}
+}
+
+/* ---- keeping --------------------------------------------------------------------- */
+
+/* The number of the signature that was made, if there is room for it. */
+static uint32_t put_signature(struct kept_tree *tree, const struct reader *reader)
+{
+	const size_t bytes = tree->signatures.bytes;
+	uint32_t number;
+
+	if (!signatures_put(&tree->signatures, &reader->set, tree_room(tree), &number))
+		return SIGNATURE_OPEN;
+	tree_charge(tree, tree->signatures.bytes - bytes);
+	return number;
+}
+
+/* Whether what was read of a file is still worth something.  Of a file that has several names
+ * it is not when an answer was given since: what was done to it before that answer, but after
+ * it was read, no event tells. */
+static bool still_true(const struct kept_tree *tree, const struct batch *batch,
+                       const struct item *item, bool linked)
+{
+	return tree->signature_of[item->file] == SIGNATURE_READING &&
+	       tree->files[item->file].generation == item->generation &&
+	       tree->link_serial == batch->link_serial &&
+	       (!linked || tree->answers == batch->answers);
+}
+
+static void keep(struct kept_tree *tree, const struct reader *reader, const struct batch *batch,
+                 const struct item *item, const struct reading *reading)
+{
+	struct kept_file *kept = &tree->files[item->file];
+	const bool linked = reading->st.st_nlink > 1;
+	uint32_t signature = reading->signature;
+
+	if (!still_true(tree, batch, item, linked) || signature == SIGNATURE_UNKNOWN)
+		return;
+	kept->stamp = reading->stamp;
+	kept->inode = (uint64_t)reading->st.st_ino;
+	if (linked && !kept->linked && tree->linked_files >= LINKED_FILES_MAX)
+		signature = SIGNATURE_OPEN;
+	pthread_rwlock_wrlock(&tree->files_lock);
+	if (signature != SIGNATURE_OPEN && reading->has_set)
+		signature = put_signature(tree, reader);
+	tree->signature_of[item->file] = signature;
+	pthread_rwlock_unlock(&tree->files_lock);
+	if (linked && signature != SIGNATURE_OPEN)
+		tree_mark_linked(tree, item->file);
+}
+
+/* Makes what is still claimed unknown again, to be read later. */
+static void give_up_claims(struct kept_tree *tree, const struct batch *batch)
+{
+	struct node *node;
+	size_t at = 0, left = 0;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct item *item = &batch->items[i];
+
+		if (tree->signature_of[item->file] != SIGNATURE_READING ||
+		    tree->files[item->file].generation != item->generation)
+			continue;
+		tree_set_signature(tree, item->file, SIGNATURE_UNKNOWN);
+		left++;
+	}
+	while (left > 0 && (node = watch_owner(&tree->watch, batch->watch, &at)) != NULL) {
+		node->calm_at_ms = clock_ms() + RETRY_MS;
+		node_mark_unread(tree, node);
+	}
+}
+
+/* False when the folder is not where it was. */
+static bool read_batch(struct kept_tree *tree, struct reader *reader, const struct batch *batch)
+{
+	const char *path = batch->list->path;
+	_cleanup_fd_ int folder = chain_open(tree->place.root_fd, path[0] ? path : ".",
+	                                     O_RDONLY | O_DIRECTORY);
+	struct stat st;
+
+	if (folder < 0 || fstat(folder, &st) != 0 || st.st_dev != batch->device ||
+	    st.st_ino != batch->inode)
+		return false;
+	for (size_t i = 0; i < batch->count && !atomic_load(tree->place.stop); i++) {
+		struct reading reading;
+
+		read_file(tree, reader, folder, batch->items[i].name, &reading);
+		pthread_mutex_lock(&tree->lock);
+		keep(tree, reader, batch, &batch->items[i], &reading);
+		pthread_mutex_unlock(&tree->lock);
+	}
+	return true;
+}
+
+enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,
+                              int64_t *ret_wait_ms)
+{
+	struct batch batch = { .count = 0 };
+	struct node *node = NULL;
+	enum kept_work none;
+	bool good;
+
+	*ret_wait_ms = INT64_MAX;
+	pthread_mutex_lock(&tree->lock);
+	if (tree->unread > 0)
+		node = next_node(tree, hurry, ret_wait_ms);
+	if (node)
+		claim(tree, node, &batch);
+	none = tree->unread > 0 || tree->reading > 0 ? WORK_LATER : WORK_NONE;
+	tree->reading += node != NULL;
+	pthread_mutex_unlock(&tree->lock);
+	if (!node)
+		return none;
+	good = read_batch(tree, reader, &batch);
+	pthread_mutex_lock(&tree->lock);
+	give_up_claims(tree, &batch);
+	name_list_unref(tree, batch.list);
+	tree->reading--;
+	pthread_mutex_unlock(&tree->lock);
+	return good ? WORK_DONE : WORK_STALE;
+}

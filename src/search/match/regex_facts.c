@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading facts off a regular expression: recursive descent over its tokens, which puts
+ * together what the parts demand and writes the pattern anew, line by line safe.
+ *
+ *     choice   = sequence {"|" sequence}
+ *     sequence = {item [repeat]}
+ *     item     = character | set | "(" choice ")" | assertion
+ */
+#include "search/match/regex_facts.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "search/match/regex_token.h"
+
+/* PCRE2 allows 250 by default. */
+#define NESTING_MAX 250
+/* A set with more members than this is any character at all. */
+#define SET_TEXTS_MAX 8
+/* "x{5}" is written out, "x{5000}" is not. */
+#define REPEAT_MAX 16
+
+/* What a part of the pattern demands. */
+struct demand {
+	struct texts exact;         /* it matches just these; count 0 when not known */
+	struct matcher_needs needs; /* when exact is not known */
+};
+
+/* Demands one after the other. */
+struct sequence {
+	struct texts run;           /* what the last parts match together; never 0 */
+	struct matcher_needs needs; /* of what came before those */
+	bool exact;                 /* nothing came before those */
+};
+
+struct parser {
+	struct regex_reader reader;
+	struct regex_token token; /* the one to look at */
+	bool more;                /* there is one */
+	bool failed;              /* not understood */
+	bool asserts;             /* there are assertions, or parts that give nothing back */
+	bool ignore_case;         /* here */
+	bool ignored_case;        /* the whole pattern's way */
+	bool unsafe;              /* there is no pattern that is safe for lines */
+	bool beyond_ascii;
+	unsigned depth;
+	struct buf out;           /* the pattern written anew */
+	struct needs_arena *arena;
+};
+
+static struct demand parse_choice(struct parser *parser);
+
+static struct demand fail(struct parser *parser)
+{
+	parser->failed = true;
+	parser->more = false;
+	return (struct demand){ 0 };
+}
+
+static void next(struct parser *parser)
+{
+	parser->more = !parser->failed && !parser->arena->full &&
+	               regex_next(&parser->reader, &parser->token);
+}
+
+static bool is_at(const struct parser *parser, enum regex_kind kind)
+{
+	return parser->more && parser->token.kind == kind;
+}
+
+static void copy(struct parser *parser)
+{
+	buf_span(&parser->out, parser->token.text);
+}
+
+/* ---- putting demands together ---- */
+
+static struct demand demand_empty(struct parser *parser)
+{
+	return (struct demand){ .exact = texts_one(parser->arena, SPAN("")) };
+}
+
+static struct matcher_needs demand_needs(struct parser *parser, struct demand demand)
+{
+	return demand.exact.count ? needs_any(parser->arena, demand.exact) : demand.needs;
+}
+
+/* Ends the run: what follows is not known to come right after it. */
+static void sequence_break(struct parser *parser, struct sequence *sequence, struct texts run)
+{
+	struct matcher_needs needs = needs_any(parser->arena, sequence->run);
+
+	sequence->needs = needs_both(parser->arena, sequence->needs, needs);
+	sequence->run = run;
+	sequence->exact = false;
+}
+
+static void sequence_add(struct parser *parser, struct sequence *sequence, struct demand demand)
+{
+	struct texts run;
+
+	if (demand.exact.count == 0) {
+		sequence_break(parser, sequence, texts_one(parser->arena, SPAN("")));
+		sequence->needs = needs_both(parser->arena, sequence->needs, demand.needs);
+		return;
+	}
+	run = texts_product(parser->arena, sequence->run, demand.exact);
+	if (run.count > 0)
+		sequence->run = run;
+	else
+		sequence_break(parser, sequence, demand.exact);
+}
+
+/* `demand`, min to max times. */
+static void sequence_repeat(struct parser *parser, struct sequence *sequence,
+                            struct demand demand, unsigned min, unsigned max)
+{
+	struct texts none = texts_one(parser->arena, SPAN(""));
+	unsigned times = min < REPEAT_MAX ? min : REPEAT_MAX;
+
+	if (min == 0 && max == 1 && demand.exact.count > 0) {
+		struct texts either = texts_union(parser->arena, demand.exact, none);
+
+		if (either.count > 0) {
+			sequence_add(parser, sequence, (struct demand){ .exact = either });
+			return;
+		}
+	}
+	if (demand.exact.count == 0)
+		times = min > 0;
+	for (unsigned i = 0; i < times; i++)
+		sequence_add(parser, sequence, demand);
+	/* More may come between; the last of them is next to what follows. */
+	if (times < max)
+		sequence_break(parser, sequence,
+		               min > 0 && demand.exact.count > 0 ? demand.exact : none);
+}
+
+static struct demand sequence_end(struct parser *parser, struct sequence *sequence)
+{
+	if (sequence->exact)
+		return (struct demand){ .exact = sequence->run };
+	sequence_break(parser, sequence, (struct texts){ 0 });
+	return (struct demand){ .needs = sequence->needs };
+}
+
+static struct demand demand_either(struct parser *parser, struct demand a, struct demand b)
+{
+	struct demand both = { .exact = texts_union(parser->arena, a.exact, b.exact) };
+
+	if (both.exact.count == 0)
+		both.needs = needs_either(parser->arena, demand_needs(parser, a),
+		                          demand_needs(parser, b));
+	return both;
+}
+
+/* ---- characters and sets ---- */
+
+static bool is_letter(uint32_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Kelvin sign and long s fold to ASCII. */
+static bool folds_beyond_ascii(uint32_t c)
+{
+	return is_letter(c) && ((c | 0x20) == 'k' || (c | 0x20) == 's');
+}
+
+/* A character as it is looked for; false when it matches others than those. */
+static bool put_char(struct parser *parser, uint32_t c, char out[4], size_t *ret_len)
+{
+	bool letter = is_letter(c);
+
+	if (c >= 0x80)
+		parser->beyond_ascii = true;
+	if (parser->ignore_case && folds_beyond_ascii(c))
+		parser->beyond_ascii = true;
+	if (parser->ignored_case && (c >= 0x80 || folds_beyond_ascii(c)))
+		return false;
+	if (parser->ignored_case != parser->ignore_case && letter)
+		parser->asserts = true; /* the text in lower case says less than the pattern */
+	if (parser->ignore_case && !parser->ignored_case && (letter || c >= 0x80))
+		return false;
+	if (parser->ignored_case && letter)
+		c |= 0x20;
+	*ret_len = utf8_put(c, out);
+	return true;
+}
+
+static struct demand demand_char(struct parser *parser, uint32_t c)
+{
+	char text[4];
+	size_t len = 0;
+
+	if (!put_char(parser, c, text, &len))
+		return (struct demand){ 0 };
+	return (struct demand){ .exact = texts_one(parser->arena, span_of(text, len)) };
+}
+
+static unsigned set_count(const struct regex_set *set)
+{
+	return (unsigned)(__builtin_popcountll(set->ascii[0]) +
+	                  __builtin_popcountll(set->ascii[1]));
+}
+
+static bool is_plain_set(const struct regex_set *set)
+{
+	return !set->negated && !set->properties && !set->beyond_ascii;
+}
+
+static struct demand demand_set(struct parser *parser, const struct regex_set *set)
+{
+	struct demand all = { 0 };
+
+	if (!is_plain_set(set)) {
+		parser->beyond_ascii = true;
+		return all;
+	}
+	if (parser->ignore_case) {
+		for (unsigned char c = 'A'; c <= 'z'; c++) {
+			if (regex_set_has(set, c) && folds_beyond_ascii(c))
+				parser->beyond_ascii = true;
+		}
+	}
+	if (set_count(set) > SET_TEXTS_MAX)
+		return all;
+	for (unsigned char c = 0; c < 128; c++) {
+		struct demand one;
+
+		if (!regex_set_has(set, c))
+			continue;
+		one = demand_char(parser, c);
+		if (one.exact.count == 0)
+			return (struct demand){ 0 };
+		all.exact = all.exact.count ? texts_union(parser->arena, all.exact, one.exact)
+		                            : one.exact;
+		if (all.exact.count == 0)
+			return all;
+	}
+	return all;
+}
+
+/* Writes the set without LF. */
+static void write_set(struct parser *parser)
+{
+	struct span text = parser->token.text;
+	const struct regex_set *set = &parser->token.set;
+	char letter = text.data[text.len > 1];
+
+	if (set->bracket && set->negated) {
+		/* Neither an end of the set nor of a range: what comes first is itself. */
+		bool plain = text.data[2] != ']' && text.data[2] != '-';
+
+		buf_str(&parser->out, plain ? "[^\\n" : "[^\\n\\");
+		buf_span(&parser->out, span_skip(text, 2));
+	} else if (!set->may_have_lf && !regex_set_has(set, '\n')) {
+		copy(parser);
+	} else if (!set->bracket && strchr("DWsHv", letter)) {
+		/* \s is [^\S]: the other letter in a negated set. */
+		buf_printf(&parser->out, "[^\\%c\\n]", letter ^ 0x20);
+	} else {
+		buf_str(&parser->out, "(?:(?!\\n)");
+		copy(parser);
+		buf_str(&parser->out, ")");
+	}
+}
+
+static void write_char(struct parser *parser)
+{
+	uint32_t c = parser->token.code_point;
+
+	if (c >= 0x80) {
+		char text[4];
+
+		buf_append(&parser->out, text, utf8_put(c, text));
+	} else if (c <= ' ' || c == '{' || parser->token.quoted) {
+		/* What was quoted, or kept apart by \E, may mean something by itself. */
+		buf_printf(&parser->out, "\\x%02x", (unsigned)c);
+	} else {
+		buf_char(&parser->out, (char)c);
+	}
+}
+
+/* ---- the grammar ---- */
+
+/* Anchors are those of lines from the start, so (?m) says nothing new. */
+static bool flags_are_known(const struct regex_token *token)
+{
+	return !((token->flags_on | token->flags_off) & REGEX_FLAG_OTHER) &&
+	       !(token->flags_off & REGEX_FLAG_M);
+}
+
+/* Inside of a group whose opening is the token, up to its end. */
+static struct demand parse_group(struct parser *parser)
+{
+	bool outer = parser->ignore_case;
+	enum regex_group group = parser->token.group;
+	struct demand demand;
+
+	if (++parser->depth > NESTING_MAX)
+		return fail(parser);
+	if (group == GROUP_FLAGS)
+		parser->ignore_case =
+			(parser->ignore_case || (parser->token.flags_on & REGEX_FLAG_I)) &&
+			!(parser->token.flags_off & REGEX_FLAG_I);
+	if (!flags_are_known(&parser->token))
+		return fail(parser);
+	if (group == GROUP_LOOK || group == GROUP_ATOMIC)
+		parser->asserts = true;
+	copy(parser);
+	next(parser);
+	demand = parse_choice(parser);
+	if (!is_at(parser, TOKEN_CLOSE))
+		return fail(parser);
+	copy(parser);
+	parser->depth--;
+	parser->ignore_case = outer;
+	return group == GROUP_LOOK ? demand_empty(parser) : demand;
+}
+
+static struct demand parse_switch(struct parser *parser)
+{
+	if (!flags_are_known(&parser->token))
+		return fail(parser);
+	if (parser->token.flags_on & REGEX_FLAG_I)
+		parser->ignore_case = true;
+	if (parser->token.flags_off & REGEX_FLAG_I)
+		parser->ignore_case = false;
+	copy(parser);
+	return demand_empty(parser);
+}
+
+static struct demand parse_assertion(struct parser *parser)
+{
+	parser->asserts = true;
+	if (parser->token.kind == TOKEN_BOUNDARY)
+		parser->beyond_ascii = true;
+	copy(parser);
+	return demand_empty(parser);
+}
+
+static struct demand parse_any(struct parser *parser)
+{
+	/* "." could be told to match LF. */
+	parser->beyond_ascii = true;
+	buf_str(&parser->out, "\\N");
+	return (struct demand){ 0 };
+}
+
+static struct demand parse_set(struct parser *parser)
+{
+	if (parser->token.set.odd)
+		return fail(parser);
+	write_set(parser);
+	return demand_set(parser, &parser->token.set);
+}
+
+static struct demand parse_backref(struct parser *parser)
+{
+	parser->asserts = true;
+	if (parser->ignore_case)
+		parser->beyond_ascii = true;
+	buf_str(&parser->out, "(?:");
+	copy(parser);
+	buf_str(&parser->out, ")");
+	return (struct demand){ 0 };
+}
+
+static struct demand parse_char(struct parser *parser)
+{
+	if (parser->token.code_point == '\n')
+		parser->unsafe = true;
+	write_char(parser);
+	return demand_char(parser, parser->token.code_point);
+}
+
+/* One item; *ret_repeatable: a repeat may follow. */
+static struct demand parse_item(struct parser *parser, bool *ret_repeatable)
+{
+	static struct demand (*const parsers[])(struct parser *) = {
+		[TOKEN_CHAR] = parse_char,
+		[TOKEN_ANY] = parse_any,
+		[TOKEN_SET] = parse_set,
+		[TOKEN_LINE_START] = parse_assertion,
+		[TOKEN_LINE_END] = parse_assertion,
+		[TOKEN_BOUNDARY] = parse_assertion,
+		[TOKEN_BACKREF] = parse_backref,
+		[TOKEN_OPEN] = parse_group,
+		[TOKEN_ODD] = NULL,
+	};
+	enum regex_kind kind = parser->token.kind;
+	bool is_switch = kind == TOKEN_OPEN && parser->token.group == GROUP_SWITCH;
+	struct demand demand;
+
+	*ret_repeatable = kind == TOKEN_CHAR || kind == TOKEN_ANY || kind == TOKEN_SET ||
+	                  kind == TOKEN_BACKREF ||
+	                  (kind == TOKEN_OPEN && !is_switch && parser->token.group != GROUP_LOOK);
+	if (is_switch)
+		demand = parse_switch(parser);
+	else if (kind < sizeof(parsers) / sizeof(parsers[0]) && parsers[kind])
+		demand = parsers[kind](parser);
+	else
+		return fail(parser);
+	next(parser);
+	return demand;
+}
+
+/* Characters in a row, in one step: patterns can be one long text. */
+static void parse_run(struct parser *parser, struct sequence *sequence)
+{
+	_cleanup_buf_ struct buf run = BUF_INIT(LIMIT_PATTERN_BYTES);
+	struct demand demand = { 0 };
+	char last[4];
+	size_t len = 0;
+
+	while (is_at(parser, TOKEN_CHAR) && parser->token.code_point != '\n' &&
+	       put_char(parser, parser->token.code_point, last, &len)) {
+		struct regex_reader before = parser->reader;
+		struct regex_token token = parser->token;
+
+		next(parser);
+		if (is_at(parser, TOKEN_REPEAT)) {
+			/* Back to the character: it is an item of its own. */
+			parser->reader = before;
+			parser->token = token;
+			break;
+		}
+		struct regex_token after = parser->token;
+		bool more = parser->more;
+
+		parser->token = token;
+		write_char(parser);
+		parser->token = after;
+		parser->more = more;
+		buf_append(&run, last, len);
+	}
+	if (run.len == 0)
+		return;
+	demand.exact = texts_one(parser->arena, buf_view(&run));
+	sequence_add(parser, sequence, demand);
+}
+
+static struct demand parse_sequence(struct parser *parser)
+{
+	struct sequence sequence = { .run = texts_one(parser->arena, SPAN("")), .exact = true };
+
+	while (parser->more && !is_at(parser, TOKEN_OR) && !is_at(parser, TOKEN_CLOSE)) {
+		struct demand demand;
+		bool repeatable;
+
+		parse_run(parser, &sequence);
+		if (!parser->more || is_at(parser, TOKEN_OR) || is_at(parser, TOKEN_CLOSE))
+			break;
+		demand = parse_item(parser, &repeatable);
+		if (!is_at(parser, TOKEN_REPEAT)) {
+			sequence_add(parser, &sequence, demand);
+			continue;
+		}
+		if (!repeatable || parser->token.max < parser->token.min)
+			return fail(parser);
+		sequence_repeat(parser, &sequence, demand, parser->token.min, parser->token.max);
+		if (parser->token.possessive)
+			parser->asserts = true;
+		copy(parser);
+		next(parser);
+		if (is_at(parser, TOKEN_REPEAT))
+			return fail(parser);
+	}
+	return sequence_end(parser, &sequence);
+}
+
+static struct demand parse_choice(struct parser *parser)
+{
+	struct demand demand = parse_sequence(parser);
+
+	while (is_at(parser, TOKEN_OR)) {
+		copy(parser);
+		next(parser);
+		demand = demand_either(parser, demand, parse_sequence(parser));
+	}
+	return demand;
+}
+
+void regex_facts_read(struct span pattern, bool ignore_case, struct regex_facts *ret)
+{
+	struct parser parser = { .reader = { .text = pattern },
+		                 .ignore_case = ignore_case,
+		                 .ignored_case = ignore_case,
+		                 .out = BUF_INIT(8 * LIMIT_PATTERN_BYTES),
+		                 .arena = &ret->arena };
+	struct demand demand;
+
+	*ret = (struct regex_facts){ .line_text = BUF_INIT(8 * LIMIT_PATTERN_BYTES) };
+	next(&parser);
+	demand = parse_choice(&parser);
+	if (parser.failed || parser.more || ret->arena.full || parser.out.overflowed) {
+		buf_release(&parser.out);
+		needs_arena_release(&ret->arena);
+		return;
+	}
+	ret->needs = needs_tidy(&ret->arena, demand_needs(&parser, demand));
+	if (demand.exact.count == 1 && !parser.asserts)
+		ret->literal = demand.exact.items[0];
+	ret->ascii = !parser.beyond_ascii;
+	if (parser.unsafe)
+		buf_release(&parser.out);
+	else
+		ret->line_text = parser.out;
+}
+
+void regex_facts_release(struct regex_facts *facts)
+{
+	buf_release(&facts->line_text);
+	needs_arena_release(&facts->arena);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which ignore files count where. */
+#include "search/rules/chain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/beneath.h"
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "file/nap.h"
+#include "search/rules/gitdir.h"
+
+#define IGNORE_FILE_MAX ((size_t)4 << 20)
+/* EAGAIN means that a rename raced with the look-up, or that the file is just being
+ * replaced under a lease (file/adopt.h): it is over in a moment. */
+enum { OPEN_WAIT_MS = 200 };
+
+/* The ignore files of one folder that has some. */
+struct chain {
+	struct chain *above;          /* owned reference */
+	atomic_size_t references;
+	size_t base;                  /* bytes of the folder's path */
+	bool repository;              /* git's files above are another repository's */
+	struct ignore_rules *gemini, *git, *exclude; /* owned; NULL: there is none */
+	struct ignore_rules **custom; /* owned; as many as there are names; NULL: none */
+	size_t custom_count;
+};
+
+int chain_open(int folder, const char *path, int flags)
+{
+	const int extra = flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY;
+	long long deadline_us = 0;
+	long nap_us = NAP_FIRST_US;
+	int fd;
+
+	while ((fd = beneath_open(folder, path, flags | extra)) < 0 &&
+	       (errno == EAGAIN || errno == EINTR)) {
+		if (!deadline_us)
+			deadline_us = nap_deadline(OPEN_WAIT_MS);
+		if (!nap_until(deadline_us, &nap_us))
+			return -1;
+	}
+	return fd;
+}
+
+/* The rules of a file; NULL when it is not there, or not to be honoured. */
+static struct ignore_rules *read_rules(int folder, const char *path)
+{
+	_cleanup_fd_ int fd = chain_open(folder, path, O_RDONLY);
+	_cleanup_buf_ struct buf text = BUF_INIT(IGNORE_FILE_MAX);
+	struct stat st;
+	char *room;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    (size_t)st.st_size >= IGNORE_FILE_MAX)
+		return NULL;
+	room = buf_reserve(&text, (size_t)st.st_size);
+	n = room ? fd_read_full(fd, room, (size_t)st.st_size) : -1;
+	if (n <= 0)
+		return NULL;
+	text.len = (size_t)n;
+	return ignore_parse(buf_view(&text));
+}
+
+unsigned chain_name(const struct walk_rules *rules, const char *name)
+{
+	unsigned names = 0;
+
+	if (name[0] == '.') {
+		if (strcmp(name, ".gitignore") == 0)
+			names |= CHAIN_GITIGNORE;
+		else if (strcmp(name, ".geminiignore") == 0)
+			names |= CHAIN_GEMINIIGNORE;
+		else if (strcmp(name, ".git") == 0)
+			names |= CHAIN_DOT_GIT;
+	}
+	for (size_t i = 0; i < rules->ignore_file_count; i++)
+		if (strcmp(name, rules->ignore_files[i]) == 0)
+			names |= CHAIN_CUSTOM;
+	return names;
+}
+
+static void add_git(const struct chain_base *base, struct chain *link, int folder,
+                    struct span path, unsigned names)
+{
+	struct stat st;
+
+	if (names & CHAIN_DOT_GIT && fstatat(folder, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		_cleanup_free_ char *exclude = gitdir_exclude(base, folder, path, st.st_mode);
+
+		link->repository = true;
+		if (exclude)
+			link->exclude = read_rules(base->root, exclude);
+	}
+	if (names & CHAIN_GITIGNORE)
+		link->git = read_rules(folder, ".gitignore");
+}
+
+static void add_custom(const struct walk_rules *rules, struct chain *link, int folder)
+{
+	link->custom = mem_alloc(rules->ignore_file_count, sizeof(struct ignore_rules *));
+	link->custom_count = rules->ignore_file_count;
+	for (size_t i = 0; i < link->custom_count; i++)
+		link->custom[i] = read_rules(folder, rules->ignore_files[i]);
+}
+
+static bool is_empty(const struct chain *link)
+{
+	for (size_t i = 0; i < link->custom_count; i++)
+		if (link->custom[i])
+			return false;
+	return !link->repository && !link->gemini && !link->git;
+}
+
+static void link_release(struct chain *link)
+{
+	ignore_free(link->gemini);
+	ignore_free(link->git);
+	ignore_free(link->exclude);
+	for (size_t i = 0; i < link->custom_count; i++)
+		ignore_free(link->custom[i]);
+	free(link->custom);
+}
+
+struct chain *chain_enter(const struct chain_base *base, struct chain *above, int folder,
+                          struct span path, unsigned names)
+{
+	struct chain link = { .base = path.len };
+	struct chain *chain;
+
+	if (names & CHAIN_GEMINIIGNORE && !base->rules->no_gemini_ignore && path.len == 0)
+		link.gemini = read_rules(folder, ".geminiignore");
+	if (names & CHAIN_CUSTOM && base->rules->ignore_file_count > 0)
+		add_custom(base->rules, &link, folder);
+	if (!base->rules->no_git_ignore)
+		add_git(base, &link, folder, path, names);
+	if (is_empty(&link)) {
+		link_release(&link);
+		return chain_ref(above);
+	}
+	chain = mem_alloc(1, sizeof(*chain));
+	*chain = link;
+	chain->above = chain_ref(above);
+	atomic_init(&chain->references, 1);
+	return chain;
+}
+
+struct chain *chain_ref(struct chain *chain)
+{
+	if (chain)
+		atomic_fetch_add_explicit(&chain->references, 1, memory_order_relaxed);
+	return chain;
+}
+
+void chain_unref(struct chain *chain)
+{
+	while (chain && atomic_fetch_sub_explicit(&chain->references, 1,
+	                                          memory_order_acq_rel) == 1) {
+		struct chain *above = chain->above;
+
+		link_release(chain);
+		free(chain);
+		chain = above;
+	}
+}
+
+static enum ignore_verdict ask(const struct ignore_rules *rules, struct span path, size_t base,
+                               bool is_folder)
+{
+	return rules ? ignore_match(rules, span_skip(path, base), is_folder) : IGNORE_UNDECIDED;
+}
+
+static enum ignore_verdict ask_gemini(const struct chain *chain, struct span path, bool is_folder)
+{
+	enum ignore_verdict verdict = IGNORE_UNDECIDED;
+
+	for (; chain && verdict == IGNORE_UNDECIDED; chain = chain->above)
+		verdict = ask(chain->gemini, path, chain->base, is_folder);
+	return verdict;
+}
+
+static enum ignore_verdict ask_custom(const struct chain *chain, size_t count, struct span path,
+                                      bool is_folder)
+{
+	enum ignore_verdict verdict = IGNORE_UNDECIDED;
+
+	for (size_t i = count; i-- > 0 && verdict == IGNORE_UNDECIDED;)
+		for (const struct chain *link = chain; link && verdict == IGNORE_UNDECIDED;
+		     link = link->above)
+			if (link->custom_count > i)
+				verdict = ask(link->custom[i], path, link->base, is_folder);
+	return verdict;
+}
+
+static enum ignore_verdict ask_git(const struct chain_base *base, const struct chain *chain,
+                                   struct span path, bool is_folder)
+{
+	enum ignore_verdict verdict = IGNORE_UNDECIDED;
+	size_t top = 0;
+
+	for (; chain && verdict == IGNORE_UNDECIDED; chain = chain->above) {
+		verdict = ask(chain->git, path, chain->base, is_folder);
+		if (chain->repository) {
+			if (verdict == IGNORE_UNDECIDED)
+				verdict = ask(chain->exclude, path, chain->base, is_folder);
+			top = chain->base;
+			break;
+		}
+	}
+	return verdict == IGNORE_UNDECIDED ? ask(base->global, path, top, is_folder) : verdict;
+}
+
+bool chain_ignores(const struct chain_base *base, const struct chain *chain, struct span path,
+                   bool is_folder)
+{
+	enum ignore_verdict verdict = ask_gemini(chain, path, is_folder);
+
+	if (verdict == IGNORE_UNDECIDED)
+		verdict = ask_custom(chain, base->rules->ignore_file_count, path, is_folder);
+	if (verdict == IGNORE_UNDECIDED && !base->rules->no_git_ignore)
+		verdict = ask_git(base, chain, path, is_folder);
+	return verdict == IGNORE_YES;
+}
+
+struct chain *chain_approach(const struct chain_base *base, const char *start)
+{
+	struct chain *chain = NULL;
+
+	for (const char *at = start; *at; at = strchr(at, '/') + 1) {
+		struct span path = span_of(start, (size_t)(at - start));
+		_cleanup_free_ char *name = path.len > 0 ? mem_dup(path.data, path.len)
+		                                         : mem_strdup(".");
+		_cleanup_fd_ int fd = chain_open(base->root, name, O_RDONLY | O_DIRECTORY);
+		struct chain *above = chain;
+
+		/* A folder that may be crossed but not read can have ignore files as well. */
+		if (fd < 0)
+			fd = chain_open(base->root, name, O_PATH | O_DIRECTORY);
+		if (fd < 0)
+			continue;
+		chain = chain_enter(base, above, fd, path, CHAIN_LOOK);
+		chain_unref(above);
+	}
+	return chain;
+}

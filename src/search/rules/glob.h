@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Glob patterns over paths.
+ *
+ * `*` and `?` do not match '/', `**` as a whole component matches any number of
+ * components (at least one when it is the last), `[a-z]`, `[!a-z]` and
+ * `[[:alpha:]]` one character, `{a,b{c,d}}` alternatives, `\` the next character itself.
+ * A leading '/' or "./" is dropped: all patterns begin at the top, unless GLOB_BASENAME
+ * is given.  Matching is bytes, at most pattern x path steps; braces expand to at
+ * most 1024 alternatives.
+ */
+#ifndef HASP_SEARCH_RULES_GLOB_H
+#define HASP_SEARCH_RULES_GLOB_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct glob;
+
+enum glob_flags {
+	GLOB_IGNORE_CASE = 1, /* ASCII letters */
+	GLOB_BASENAME = 2,    /* patterns without '/' match the last component at any depth,
+	                       * as in gitignore */
+};
+
+/* The caller frees *ret. INVALID_ARGUMENT for an open bracket or brace, a backslash at
+ * the end, too many alternatives, or more than LIMIT_PATH_BYTES. A NUL is not allowed. */
+bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err);
+void glob_free(struct glob *glob);
+
+/* `path` is relative, '/'-separated, without leading "./". */
+bool glob_match(const struct glob *glob, struct span path);
+
+/* Whether anything beneath folder `path` can match: lets a walk skip folders. */
+bool glob_may_match_beneath(const struct glob *glob, struct span path);
+
+/* Whether the text has an unescaped metacharacter at all. */
+bool glob_has_magic(struct span text);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names for kinds of files: "c", "py", "rust".
+ *
+ *     const struct file_type *type = file_type_find("py");
+ *     for (const char *const *glob = type->globs; *glob; glob++) ...
+ *
+ * To add a type: one row in types.c, in the order of names.
+ */
+#ifndef HASP_SEARCH_RULES_TYPES_H
+#define HASP_SEARCH_RULES_TYPES_H
+
+#include <stddef.h>
+
+struct file_type {
+	const char *name;         /* "python" */
+	const char *const *names; /* other names for it ("py"); ends with NULL */
+	const char *const *globs; /* of file names (GLOB_BASENAME); ends with NULL */
+};
+
+size_t file_type_count(void);
+const struct file_type *file_type_at(size_t i); /* sorted by name */
+/* By any of its names, or by an extension (".py", "*.py", "py"); NULL if there is none. Case
+ * does not count in names. */
+const struct file_type *file_type_find(const char *name);
+
+#endif

@@ -1,0 +1,784 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting together: one reads for all. */
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "worker/front/client_private.h"
+
+enum {
+	PATIENCE_MS = 10000,
+	CANCEL_POLL_MS = 20,
+	/* Of a request that is begun. So many of them as one caller may have under way fit into a pipe:
+	 * nobody waits for room in it while the worker waits for room for its answers. */
+	BEGUN_BYTES = 1 << 10,
+	/* Of one for whose answer no thread waits: they are read whoever waits for room. */
+	AWAITED_BYTES = 32 << 10,
+	LARGE_BYTES = 256 << 10, /* a blob that is read by the thread that asked for it */
+	ROOM_LOOK_MS = 50,       /* how often who waits for room looks whether anybody reads */
+};
+
+int64_t client_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- failing --------------------------------------------------------------- */
+
+static void tell_ready(struct client *client, struct pending *pending, bool here)
+{
+	if (!pending->call->ready || pending->told)
+		return;
+	pending->told = true;
+	client->awaited--;
+	pending->call->ready(pending->call->ready_data, here);
+}
+
+static void wake_all(struct client *client)
+{
+	for (struct waiter *waiter = client->followers; waiter; waiter = waiter->next)
+		pthread_cond_signal(&waiter->wake);
+	for (struct pending *pending = client->pending; pending; pending = pending->next)
+		tell_ready(client, pending, /* here= */ false);
+}
+
+/* Lets whoever reads stop: what it reads belongs to the process that is being described. */
+static void stop_reader(struct client *client)
+{
+	client_wake_reader(client);
+	while (client->reading)
+		pthread_cond_wait(&client->settled, &client->lock);
+}
+
+/* The first word about it counts. The description waits for the process, so without the lock. */
+void client_fail_locked(struct client *client, const char *format, ...)
+{
+	_cleanup_buf_ struct buf why = BUF_INIT(sizeof(client->why) - 1);
+	va_list args;
+	char what[512];
+
+	if (client->failed_hint)
+		return;
+	client->failed_hint = true;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	stop_reader(client);
+	pthread_mutex_unlock(&client->lock);
+	buf_printf(&why, "%s %s", client->name, what);
+	buf_char(&why, ' ');
+	process_describe_end(&client->process, &why);
+	process_kill(&client->process);
+	pthread_mutex_lock(&client->lock);
+	snprintf(client->why, sizeof(client->why), "%s", why.data ? why.data : what);
+	client->failed = true;
+	wake_all(client);
+}
+
+void client_fail(struct client *client, const char *why)
+{
+	pthread_mutex_lock(&client->lock);
+	client_fail_locked(client, "%s", why);
+	pthread_mutex_unlock(&client->lock);
+}
+
+void client_why(struct client *client, struct err *err)
+{
+	pthread_mutex_lock(&client->lock);
+	err_set(err, ERR_WORKER_LOST, "%s", client->failed ? client->why : "The worker is ending.");
+	pthread_mutex_unlock(&client->lock);
+}
+
+/* ---- handing out what arrives ---------------------------------------------- */
+
+static struct pending *find_pending(struct client *client, uint64_t id)
+{
+	for (struct pending *pending = client->pending; pending; pending = pending->next)
+		if (pending->id == id && !pending->answered)
+			return pending;
+	return NULL;
+}
+
+static bool forget_abandoned(struct client *client, uint64_t id)
+{
+	for (struct abandoned **at = &client->abandoned; *at; at = &(*at)->next) {
+		struct abandoned *found = *at;
+
+		if (found->id != id)
+			continue;
+		*at = found->next;
+		free(found);
+		client->abandoned_count--;
+		return true;
+	}
+	return false;
+}
+
+/* Decodes into the caller's object; it does not leave while `busy`. */
+static bool read_answer(struct client *client, struct pending *pending)
+{
+	struct wire *wire = &client->wire;
+	const struct wire_message *message = wire->frame.message;
+	_cleanup_wire_in_ struct wire_in in;
+	struct wire_error error = { 0 };
+
+	wire_open(wire, NULL, &in);
+	if (message->number == WIRE_MESSAGE_ERROR) {
+		if (!wire_decode_frame(wire, &in, &error))
+			return false;
+		pending->err = error.err;
+		if (error.err.code == ERR_NONE)
+			return wire->problem[0] || !snprintf(wire->problem, sizeof(wire->problem),
+			                                     "ERROR without an error");
+		return true;
+	}
+	return wire_decode_frame(wire, &in, pending->call->object) &&
+	       wire_read_blob(wire, &in) == WIRE_FRAME;
+}
+
+static bool take_answer(struct client *client)
+{
+	const struct wire_frame *frame = &client->wire.frame;
+	struct pending *pending = find_pending(client, frame->id);
+	bool ok;
+
+	if (!pending)
+		return forget_abandoned(client, frame->id);
+	if (frame->message->number != WIRE_MESSAGE_ERROR &&
+	    frame->message->number != pending->call->answer)
+		return false;
+	pending->busy = true;
+	pthread_mutex_unlock(&client->lock);
+	ok = read_answer(client, pending);
+	pthread_mutex_lock(&client->lock);
+	pending->busy = false;
+	pending->answered = ok;
+	pthread_cond_signal(&pending->waiter.wake);
+	if (ok)
+		tell_ready(client, pending, /* here= */ true);
+	return ok;
+}
+
+static bool take_change(struct client *client)
+{
+	for (struct change_mark *mark = client->marks; mark; mark = mark->next)
+		if (mark->id == client->wire.frame.id) {
+			mark->changed = true;
+			pthread_cond_signal(&client->watcher.wake);
+			return true;
+		}
+	return client->wire.frame.id <= client->last_id;
+}
+
+static bool hand_out(struct client *client)
+{
+	switch (client->wire.frame.message->when) {
+	case WIRE_WHEN_ANSWER:
+		return take_answer(client);
+	case WIRE_WHEN_WATCH:
+		return take_change(client);
+	case WIRE_WHEN_RUN:
+		return client_run_event(client);
+	case WIRE_WHEN_READY: /* PONG: that it came is all */
+		return true;
+	case WIRE_WHEN_FIRST:
+		break;
+	}
+	return false;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* Whether the worker still gives signs of life; asks for one when it does not. Locked. */
+static void check_life(struct client *client)
+{
+	uint64_t bytes = client->wire.received + client->wire.written;
+	int64_t now = client_now_ms();
+	struct err err = ERR_INIT;
+
+	if (!client->pending || bytes != client->seen_bytes) {
+		client->seen_bytes = bytes;
+		client->quiet_ms = now;
+		client->pinged = false;
+		return;
+	}
+	if (now - client->quiet_ms < client->patience_ms)
+		return;
+	if (client->pinged) {
+		client_fail_locked(client, "did not answer for %u s.",
+		                   2 * client->patience_ms / 1000);
+		return;
+	}
+	client->pinged = true;
+	client->quiet_ms = now;
+	/* Whoever is writing right now finds out by itself. */
+	if (pthread_mutex_trylock(&client->wire.write_lock) == 0) {
+		pthread_mutex_unlock(&client->wire.write_lock);
+		pthread_mutex_unlock(&client->lock);
+		wire_send(&client->wire, WIRE_MESSAGE_PING, 0, NULL, NULL, 0, &err);
+		pthread_mutex_lock(&client->lock);
+	}
+	client->seen_bytes = client->wire.received + client->wire.written;
+}
+
+void client_await_input(struct client *client, int64_t until_ms)
+{
+	struct pollfd fds[] = { { .fd = client->wire.read_fd, .events = POLLIN },
+		                { .fd = client->process.errors_fd, .events = POLLIN },
+		                { .fd = client->wake, .events = POLLIN } };
+	int64_t left = until_ms < 0 ? -1 : until_ms - client_now_ms();
+	uint64_t count;
+
+	if (until_ms >= 0 && left < 0)
+		left = 0;
+	if (poll(fds, ARRAY_LEN(fds), (int)left) <= 0)
+		return;
+	if (fds[1].revents)
+		process_listen(&client->process);
+	if (fds[2].revents)
+		(void)!read(client->wake, &count, sizeof(count));
+}
+
+/* What is to be done with a frame, or with what came instead. Locked; ends the reading. */
+static void take_step(struct client *client, enum wire_step step)
+{
+	struct wire *wire = &client->wire;
+
+	if (step == WIRE_FRAME && !hand_out(client))
+		step = WIRE_FAILED;
+	if (step == WIRE_FRAME)
+		step = wire_done(wire);
+	client->reading = false;
+	if (client->failed_hint)
+		pthread_cond_broadcast(&client->settled);
+	if (step == WIRE_ENDED)
+		client_fail_locked(client, "has closed its connection.");
+	else if (step == WIRE_FAILED)
+		client_fail_locked(client, "broke the protocol (%s).",
+		                   wire->problem[0] ? wire->problem : wire->frame.message->name);
+}
+
+/* One step of the one who reads. Locked; not meanwhile. */
+static void read_step(struct client *client, int64_t until_ms)
+{
+	struct wire *wire = &client->wire;
+	enum wire_step step;
+
+	client->reading = true;
+	pthread_mutex_unlock(&client->lock);
+	if (!wire_has_input(wire)) {
+		wire_flush(wire); /* if it fails, so will reading */
+		client_await_input(client, until_ms);
+	}
+	step = wire_next(wire);
+	pthread_mutex_lock(&client->lock);
+	take_step(client, step);
+}
+
+/* Leaves a large answer to the thread that asked for it: it comes, or is sent for. */
+static bool leave_large(struct client *client)
+{
+	const struct wire_frame *frame = &client->wire.frame;
+	struct pending *pending = frame->blob_bytes > LARGE_BYTES ?
+	                                  find_pending(client, frame->id) : NULL;
+
+	if (!pending)
+		return false;
+	tell_ready(client, pending, /* here= */ false);
+	client->reading = false;
+	return true;
+}
+
+/* Hands out what has arrived, for one who does not read for itself; without waiting, if `quick`.
+ * Locked. */
+static void read_arrived(struct client *client, bool quick)
+{
+	enum wire_step step;
+
+	do {
+		client->reading = true;
+		pthread_mutex_unlock(&client->lock);
+		step = wire_next(&client->wire);
+		pthread_mutex_lock(&client->lock);
+		if (step == WIRE_FRAME && quick && leave_large(client))
+			return;
+		take_step(client, step);
+	} while (step == WIRE_FRAME && !client->failed_hint && !client->reading &&
+	         wire_has_input(&client->wire));
+}
+
+/* Has the bell tell of what arrives from now on, or is there. Locked. */
+static void arm_bell(struct client *client)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
+
+	if (client->bell < 0 || client->armed || !client->awaited || client->failed_hint)
+		return;
+	client->armed = epoll_ctl(client->bell, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+	                          client->wire.read_fd, &event) == 0;
+	client->listed |= client->armed;
+}
+
+/* Nobody reads any more but who is woken here. Locked. */
+static void leave_reading(struct client *client)
+{
+	if (!client->reading && !client->followers && client->awaited && !client->failed_hint &&
+	    wire_has_input(&client->wire))
+		read_arrived(client, /* quick= */ true);
+	if (client->reading)
+		return;
+	if (client->followers)
+		pthread_cond_signal(&client->followers->wake);
+	else
+		arm_bell(client);
+}
+
+static void follow(struct client *client, struct waiter *waiter, int64_t until_ms)
+{
+	struct waiter **at = &client->followers;
+	struct timespec until = { until_ms / 1000, until_ms % 1000 * 1000000 };
+
+	waiter->next = client->followers;
+	client->followers = waiter;
+	if (until_ms < 0)
+		pthread_cond_wait(&waiter->wake, &client->lock);
+	else
+		pthread_cond_timedwait(&waiter->wake, &client->lock, &until);
+	while (*at != waiter)
+		at = &(*at)->next;
+	*at = waiter->next;
+}
+
+/* When to look up at the latest: while an answer is awaited, for signs of life. */
+static int64_t next_look(const struct client *client, int64_t until_ms)
+{
+	int64_t look = client_now_ms() + client->patience_ms / 2;
+
+	if (!client->pending || (until_ms >= 0 && until_ms < look))
+		return until_ms;
+	return look;
+}
+
+void client_wait(struct client *client, struct waiter *waiter,
+                 bool (*ready)(struct client *client, void *data), void *data, int64_t until_ms)
+{
+	while (!ready(client, data) && !client->failed &&
+	       (until_ms < 0 || client_now_ms() < until_ms)) {
+		if (client->reading || client->failed_hint)
+			follow(client, waiter, next_look(client, until_ms));
+		else
+			read_step(client, next_look(client, until_ms));
+		if (!client->failed_hint)
+			check_life(client);
+	}
+	leave_reading(client);
+}
+
+void client_wake_reader(struct client *client)
+{
+	const uint64_t one = 1;
+
+	if (client->wake >= 0)
+		(void)!write(client->wake, &one, sizeof(one));
+}
+
+void client_waiter_init(struct waiter *waiter)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&waiter->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+/* ---- calls ----------------------------------------------------------------- */
+
+uint64_t client_new_id(struct client *client)
+{
+	uint64_t id;
+
+	pthread_mutex_lock(&client->lock);
+	id = ++client->last_id;
+	pthread_mutex_unlock(&client->lock);
+	return id;
+}
+
+bool client_is_answered(struct client *client, void *data)
+{
+	const struct pending *pending = data;
+
+	(void)client;
+	return pending->answered;
+}
+
+static void unlink_pending(struct client *client, const struct pending *pending)
+{
+	struct pending **at = &client->pending;
+
+	while (*at != pending)
+		at = &(*at)->next;
+	*at = pending->next;
+}
+
+/* The caller goes, the answer may still come. */
+static void abandon(struct client *client, uint64_t id)
+{
+	struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
+
+	*abandoned = (struct abandoned){ client->abandoned, id };
+	client->abandoned = abandoned;
+	client->abandoned_count++;
+}
+
+/* Locked. Waits for the answer; looks at `cancel` now and then. False: it was cancelled. */
+static bool await_answer(struct client *client, struct pending *pending)
+{
+	const _Atomic bool *cancel = pending->call->cancel;
+
+	while (!pending->answered && !client->failed) {
+		if (cancel && *cancel && !pending->busy)
+			return false;
+		client_wait(client, &pending->waiter, client_is_answered, pending,
+		            cancel ? client_now_ms() + CANCEL_POLL_MS : -1);
+	}
+	while (pending->busy) /* the one who reads has not let go of the object yet */
+		pthread_cond_wait(&pending->waiter.wake, &client->lock);
+	return true;
+}
+
+bool client_finish(struct client *client, struct pending *pending, bool cancelled,
+                   struct err *err)
+{
+	if (cancelled)
+		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
+	if (!pending->answered)
+		return err_set(err, ERR_WORKER_LOST, "%s", client->why);
+	if (pending->err.code != ERR_NONE) {
+		*err = pending->err;
+		return false;
+	}
+	return true;
+}
+
+static bool send_request(struct client *client, const struct client_call *call, uint64_t id,
+                         struct err *err)
+{
+	_cleanup_wire_out_ struct wire_out out;
+
+	wire_out_init(&out);
+	wire_encode(&out, call->layout, call->body);
+	return wire_send(&client->wire, call->request, id, &out, call->fds, call->fd_count, err);
+}
+
+/* The answer to what was sent. Locked. */
+static bool finish_call(struct client *client, struct pending *pending, struct err *err)
+{
+	struct err cancel_err = ERR_INIT;
+	bool cancelled = !await_answer(client, pending);
+
+	if (cancelled) {
+		abandon(client, pending->id);
+		pthread_mutex_unlock(&client->lock);
+		wire_send(&client->wire, WIRE_MESSAGE_CANCEL, pending->id, NULL, NULL, 0,
+		          &cancel_err);
+		pthread_mutex_lock(&client->lock);
+	}
+	*err = (struct err)ERR_INIT;
+	return client_finish(client, pending, cancelled, err);
+}
+
+static bool send_and_wait(struct client *client, struct pending *pending, struct err *err)
+{
+	struct client_call *call = pending->call;
+	bool sent;
+
+	pthread_mutex_unlock(&client->lock);
+	sent = send_request(client, call, pending->id, err);
+	call->sent = sent || err->code != ERR_TOO_LARGE;
+	pthread_mutex_lock(&client->lock);
+	if (!sent && err->code == ERR_TOO_LARGE)
+		return false;
+	/* Why it could not be sent, its end says better. */
+	if (!sent)
+		client_fail_locked(client, "could not be asked.");
+	return finish_call(client, pending, err);
+}
+
+/* Lists a call; false: the client has failed. Locked. */
+static bool add_pending(struct client *client, struct client_call *call, struct pending *pending,
+                        struct err *err)
+{
+	*pending = (struct pending){ .call = call };
+	client_waiter_init(&pending->waiter);
+	if (client->abandoned_count >= LIMIT_WIRE_CALLS)
+		client_fail_locked(client, "does not answer calls that were cancelled.");
+	if (!client->pending) { /* the quiet before does not count */
+		client->quiet_ms = client_now_ms();
+		client->pinged = false;
+	}
+	pending->id = call->id ? call->id : ++client->last_id;
+	pending->next = client->pending;
+	client->pending = pending;
+	client->awaited += call->ready != NULL;
+	return !client->failed || err_set(err, ERR_WORKER_LOST, "%s", client->why);
+}
+
+static void remove_pending(struct client *client, struct pending *pending)
+{
+	unlink_pending(client, pending);
+	if (pending->call->ready && !pending->told)
+		client->awaited--;
+	pthread_mutex_unlock(&client->lock);
+	pthread_cond_destroy(&pending->waiter.wake);
+}
+
+bool client_call(struct client *client, struct client_call *call, struct err *err)
+{
+	struct pending pending;
+	struct err why = ERR_INIT;
+	bool ok;
+
+	pthread_mutex_lock(&client->lock);
+	ok = add_pending(client, call, &pending, &why) && send_and_wait(client, &pending, &why);
+	remove_pending(client, &pending);
+	if (!ok)
+		*err = why;
+	return ok;
+}
+
+bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
+                  struct err *err)
+{
+	_cleanup_wire_out_ struct wire_out out;
+	bool ok;
+
+	wire_out_init(&out);
+	wire_encode(&out, call->layout, call->body);
+	if (out.fields.overflowed ||
+	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
+		return false;
+	pthread_mutex_lock(&client->lock);
+	ok = add_pending(client, call, pending, err);
+	if (ok) {
+		pthread_mutex_unlock(&client->lock);
+		ok = (call->ready ? wire_queue_unless_busy : wire_queue)(
+			&client->wire, call->request, pending->id, &out, err);
+		call->sent = ok;
+		pthread_mutex_lock(&client->lock);
+	}
+	/* Told of the end of the worker it has begun, though nothing comes of it. */
+	if (!ok && !pending->told) {
+		remove_pending(client, pending);
+		return false;
+	}
+	leave_reading(client);
+	pthread_mutex_unlock(&client->lock);
+	return true;
+}
+
+bool client_end(struct client *client, struct pending *pending, struct err *err)
+{
+	struct err why = ERR_INIT;
+	bool ok;
+
+	pthread_mutex_lock(&client->lock);
+	if (!pending->answered) {
+		/* Another thread may read for all already, and wait for input: it sends nothing. */
+		pthread_mutex_unlock(&client->lock);
+		wire_flush(&client->wire);
+		pthread_mutex_lock(&client->lock);
+	}
+	ok = finish_call(client, pending, &why);
+	remove_pending(client, pending);
+	if (!ok)
+		*err = why;
+	return ok;
+}
+
+void client_set_bell(struct client *client, int bell)
+{
+	pthread_mutex_lock(&client->lock);
+	client->bell = bell;
+	pthread_mutex_unlock(&client->lock);
+}
+
+void client_flush(struct client *client)
+{
+	wire_flush_unless_busy(&client->wire); /* if it fails, so will reading */
+}
+
+void client_take(struct client *client)
+{
+	client_flush(client);
+	pthread_mutex_lock(&client->lock);
+	client->armed = false;
+	if (!client->reading && !client->failed_hint)
+		read_arrived(client, /* quick= */ true);
+	if (!client->failed_hint)
+		check_life(client);
+	leave_reading(client);
+	pthread_mutex_unlock(&client->lock);
+}
+
+bool client_tell(struct client *client, enum wire_type type, uint64_t id,
+                 const struct wire_layout *layout, const void *body)
+{
+	_cleanup_wire_out_ struct wire_out out;
+	struct err err = ERR_INIT;
+
+	wire_out_init(&out);
+	if (layout)
+		wire_encode(&out, layout, body);
+	return !client->failed_hint && wire_send(&client->wire, type, id, &out, NULL, 0, &err);
+}
+
+/* ---- beginning and end ----------------------------------------------------- */
+
+/* Room to write comes when the worker reads, and that may wait until its answers are taken: by the
+ * one who wants to write, if nobody else reads. */
+static bool await_room(struct client *client, int fd)
+{
+	int64_t until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
+
+	while (!client->failed_hint && client_now_ms() < until_ms) {
+		struct pollfd fds[] = { { .fd = fd, .events = POLLOUT },
+			                { .fd = client->wire.read_fd, .events = POLLIN } };
+		uint64_t received = client->wire.received;
+
+		pthread_mutex_lock(&client->lock);
+		if (client->reading || client->failed_hint)
+			fds[1].fd = -1;
+		pthread_mutex_unlock(&client->lock);
+		if (poll(fds, ARRAY_LEN(fds), ROOM_LOOK_MS) < 0 && errno != EINTR)
+			return false;
+		if (fds[0].revents)
+			return true;
+		pthread_mutex_lock(&client->lock);
+		if (fds[1].revents && !client->reading && !client->failed_hint) {
+			read_arrived(client, /* quick= */ false);
+			leave_reading(client);
+		}
+		pthread_mutex_unlock(&client->lock);
+		if (received != client->wire.received) /* it gets on */
+			until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
+	}
+	return false;
+}
+
+/* wire.wait: it gets on, or it is as good as dead.  Who reads is to stop when it has failed. */
+static bool wait_patiently(void *data, int fd, short events)
+{
+	struct client *client = data;
+	struct pollfd fds[] = { { .fd = fd, .events = events },
+		                { .fd = client->wake, .events = POLLIN } };
+	uint64_t count;
+
+	if (events == POLLOUT)
+		return await_room(client, fd);
+	while (!client->failed_hint) {
+		int got = poll(fds, ARRAY_LEN(fds), (int)(2 * client->patience_ms));
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return false;
+		if (got > 0 && fds[0].revents)
+			return true;
+		if (got > 0)
+			(void)!read(client->wake, &count, sizeof(count));
+	}
+	return false;
+}
+
+struct client *client_new(struct process *process, const struct client_options *options)
+{
+	struct client *client = mem_alloc(1, sizeof(*client));
+
+	client->refs = 1;
+	client->name = mem_strdup(options->name ? options->name : "The worker");
+	client->process = *process;
+	*process = (struct process)PROCESS_INIT;
+	client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
+	client->bell = -1;
+	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_mutex_init(&client->lock, NULL);
+	pthread_cond_init(&client->settled, NULL);
+	client_waiter_init(&client->watcher);
+	client_waiter_init(&client->pump_waiter);
+	wire_init(&client->wire, client->process.read_fd, client->process.write_fd, WIRE_TO_FRONT);
+	client->wire.wait = wait_patiently;
+	client->wire.wait_data = client;
+	return client;
+}
+
+struct client *client_ref(struct client *client)
+{
+	client->refs++;
+	return client;
+}
+
+static void client_free(struct client *client)
+{
+	enum { GRACE_MS = 2000 };
+
+	client_stop_pump(client);
+	while (client->marks) {
+		struct change_mark *mark = client->marks;
+
+		client->marks = mark->next;
+		free(mark);
+	}
+	while (client->abandoned)
+		forget_abandoned(client, client->abandoned->id);
+	process_release(&client->process, client->failed ? 0 : GRACE_MS);
+	wire_release(&client->wire);
+	fd_cleanup_close(&client->wake);
+	pthread_cond_destroy(&client->watcher.wake);
+	pthread_cond_destroy(&client->pump_waiter.wake);
+	pthread_cond_destroy(&client->settled);
+	pthread_mutex_destroy(&client->lock);
+	free(client->name);
+	free(client);
+}
+
+void client_unref(struct client *client)
+{
+	if (client && --client->refs == 0)
+		client_free(client);
+}
+
+bool client_takes_fds(const struct client *client)
+{
+	return client->wire.peer_takes_fds;
+}
+
+bool client_alive(struct client *client)
+{
+	struct pollfd fd = { .fd = client->wire.read_fd, .events = POLLIN };
+	bool awaited;
+
+	if (client->failed_hint)
+		return false;
+	/* Whoever reads for those that wait finds out. */
+	pthread_mutex_lock(&client->lock);
+	awaited = client->pending != NULL;
+	pthread_mutex_unlock(&client->lock);
+	if (awaited)
+		return true;
+	if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR)))
+		return true;
+	pthread_mutex_lock(&client->lock);
+	if (!client->reading)
+		client_fail_locked(client, "has closed its connection.");
+	pthread_mutex_unlock(&client->lock);
+	return false;
+}

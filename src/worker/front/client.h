@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One connection to one worker, used by many threads at once.
+ *
+ *     struct client *client;
+ *     if (client_open(&process, &hello, &options, &welcome, &err))  // takes the process over
+ *             ok = client_call(client, &call, &err);
+ *     client_unref(client);
+ *
+ * Nobody reads the connection but those who wait for something: one of them at a time reads, and
+ * hands what is not its own to the others; so a single call costs no change of threads.  The
+ * kinds of waiters are calls (for their answer), runs (for events), and one watcher (for
+ * changes).
+ *
+ * A worker that dies, breaks the protocol, or says nothing for so long although it is asked
+ * (patience; then a PING; then patience again) is killed, and everything under way fails with one
+ * sentence that says what happened.  A client that failed stays so: remote.h makes a new one.
+ */
+#ifndef HASP_WORKER_FRONT_CLIENT_H
+#define HASP_WORKER_FRONT_CLIENT_H
+
+#include "worker/front/process.h"
+#include "worker/wire/wire.h"
+
+struct client;
+
+struct client_options {
+	const char *name;        /* how sentences about it begin; NULL: "The worker" */
+	unsigned patience_ms;    /* 0: 10 s */
+	unsigned hello_ms;       /* until the worker answers at all; 0: 60 s */
+	size_t banner_max;       /* bytes that may come before its greeting */
+};
+
+/* Greets and waits for the welcome.  *process is taken over, also on failure. */
+bool client_open(struct process *process, const struct wire_hello *hello,
+                 const struct client_options *options, struct client **ret,
+                 struct wire_welcome *ret_welcome, struct err *err);
+struct client *client_ref(struct client *client);
+void client_unref(struct client *client); /* the last one ends the worker; NULL is fine */
+
+/* Whether it seems to be of use; asks the kernel, without waiting, if nobody else is reading. */
+bool client_alive(struct client *client);
+bool client_takes_fds(const struct client *client);
+/* Nothing works any more: the worker is killed, those who wait get `why`. */
+void client_fail(struct client *client, const char *why);
+/* What became of it, for who found out otherwise. */
+void client_why(struct client *client, struct err *err);
+
+/* ---- calls ----------------------------------------------------------------- */
+
+struct client_call {
+	enum wire_type request, answer;
+	const struct wire_layout *layout; /* of `body` */
+	const void *body;
+	const int *fds;                   /* to go with it; or NULL */
+	size_t fd_count;
+	void *object;                     /* what the answer is decoded into (owned); zeroed */
+	const _Atomic bool *cancel;       /* NULL, or becomes true: CANCELLED, at once */
+	uint64_t id;                      /* 0: a new one */
+	bool sent;                        /* out: whether the worker may have done it */
+	/* NULL, or of a call that is begun: called once, when client_end does not wait any more
+	 * (`here`); or when it waits for something that others are not to wait for: a large answer,
+	 * the end of the worker. On any thread, with the client's lock: it must be quick, and call
+	 * no client. */
+	void (*ready)(void *data, bool here);
+	void *ready_data;
+};
+
+/* Somebody who waits: on a stack, linked in while it follows another that reads. */
+struct waiter {
+	struct waiter *next;
+	pthread_cond_t wake;
+};
+
+/* A call that was sent. */
+struct pending {
+	struct pending *next;
+	struct waiter waiter;
+	struct client_call *call;
+	uint64_t id;
+	bool busy;               /* its answer is being read */
+	bool answered;
+	bool told;               /* call->ready was called */
+	struct err err;          /* the worker's; NONE: the object is filled in */
+};
+
+/* Sends the request and waits for its answer.  An ERROR of the worker's is *err. */
+bool client_call(struct client *client, struct client_call *call, struct err *err);
+
+/* The same in two steps, so that several requests go with one system call and are under way
+ * together.  Between the steps the caller keeps `call`, what it points to, and `pending`, which
+ * it need not fill in; the second step has to follow.  False: the request is too large to
+ * be left unread for a while (or it failed: *err), and nothing has begun. */
+bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
+                  struct err *err);
+bool client_end(struct client *client, struct pending *pending, struct err *err);
+
+/* For calls with `ready`, whose caller has a loop and lets no thread wait: when all that is to be
+ * begun is, client_flush sends it. `bell` is an epoll descriptor of the caller's that stays open as
+ * long as the client: it becomes readable when something has arrived and no thread reads; then
+ * client_take hands out what has. It is also to be called every few seconds while such calls are
+ * under way: a worker that does not answer is found out by it. */
+void client_set_bell(struct client *client, int bell);
+void client_flush(struct client *client);
+void client_take(struct client *client);
+
+uint64_t client_new_id(struct client *client);
+/* A message that nobody answers. */
+bool client_tell(struct client *client, enum wire_type type, uint64_t id,
+                 const struct wire_layout *layout, const void *body);
+
+/* ---- watches (remote_watch.c) ---------------------------------------------- */
+
+/* Before WATCH is sent: CHANGED may have this number. */
+void client_expect_changes(struct client *client, uint64_t id);
+void client_forget_changes(struct client *client, uint64_t id);
+/* Waits until a watch has changed, and takes it: its number; 0: client_disturb was called, or the
+ * client has failed (*ret_failed). For one thread. */
+uint64_t client_wait_change(struct client *client, bool *ret_failed);
+void client_disturb(struct client *client);
+
+/* ---- runs (client_run.c) --------------------------------------------------- */
+
+struct client_run_options {
+	/* NULL, or the worker is for this command alone, inside this plan: it is killed with it.
+	 * The run's to free, unless client_run fails. */
+	struct sandbox_plan *plan;
+};
+
+/* Sends RUN. The run keeps a reference of the client. */
+bool client_run(struct client *client, const struct run_request *request,
+                const struct run_events *events, void *data,
+                const struct client_run_options *options, struct run **ret, struct err *err);
+
+#endif

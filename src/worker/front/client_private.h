@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the client*.c share. */
+#ifndef HASP_WORKER_FRONT_CLIENT_PRIVATE_H
+#define HASP_WORKER_FRONT_CLIENT_PRIVATE_H
+
+#include "worker/front/client.h"
+
+/* One whose caller has gone: its answer is thrown away. */
+struct abandoned {
+	struct abandoned *next;
+	uint64_t id;
+};
+
+struct change_mark {
+	struct change_mark *next;
+	uint64_t id;
+	bool changed;
+};
+
+struct run_event {
+	struct run_event *next;
+	enum wire_type type;
+	char *fields;            /* owned */
+	size_t len;
+};
+
+struct client_run {
+	struct run run;          /* first: the two are cast into each other */
+	struct client_run *next; /* in client->runs */
+	struct client *client;   /* owned reference */
+	struct run_events events;
+	void *data;
+	struct client_run_options options;
+	uint64_t id;
+	int64_t began_ms;        /* of client_now_ms */
+	pthread_t thread;
+	struct waiter waiter;
+	/* Under the client's lock. */
+	struct run_event *first, **last;
+	size_t queued_bytes;
+	uint64_t input_bytes;    /* sent, and not taken yet */
+	bool killed;
+	/* The thread's own. */
+	bool started, hidden, main_ended, ended;
+	uint64_t taken;          /* bytes of output that the worker was not told of */
+};
+
+struct client {
+	_Atomic unsigned refs;
+	char *name;              /* owned; "The worker" */
+	struct process process;
+	struct wire wire;
+	unsigned patience_ms;
+	int wake;                /* owned eventfd: whoever reads looks up; -1: not needed yet */
+
+	pthread_mutex_t lock;    /* of what follows */
+	bool reading;
+	pthread_cond_t settled;  /* nobody reads any more, after it failed */
+	bool failed;
+	_Atomic bool failed_hint; /* the same, without the lock */
+	char why[1024];
+	uint64_t last_id;
+	struct waiter *followers;
+	struct pending *pending;
+	struct abandoned *abandoned;
+	size_t abandoned_count;
+	int bell;                /* borrowed epoll descriptor; -1: none */
+	bool listed;             /* it has the connection */
+	bool armed;              /* and tells of what arrives, once */
+	size_t awaited;          /* pending calls whose `ready` was not called */
+	struct change_mark *marks;
+	struct waiter watcher;
+	bool disturbed;
+	struct client_run *runs;
+	bool pumping, stop_pump; /* a thread reads, so that events of runs that take their time
+	                          * hold up nobody: since the first run */
+	pthread_t pump;
+	struct waiter pump_waiter;
+
+	uint64_t seen_bytes;     /* of both directions, when quiet_ms was set */
+	int64_t quiet_ms;
+	bool pinged;
+};
+
+int64_t client_now_ms(void);
+
+/* With the lock held: until `ready` is true, the client has failed, or `until_ms` (-1: never).
+ * Reads the connection if nobody else does. */
+void client_wait(struct client *client, struct waiter *waiter,
+                 bool (*ready)(struct client *client, void *data), void *data, int64_t until_ms);
+
+/* Ends it, with the lock held (which is let go meanwhile): "<name> <what happened>". */
+void client_fail_locked(struct client *client, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void client_wake_reader(struct client *client);
+void client_waiter_init(struct waiter *waiter);
+
+/* client.c, for client_open.c. */
+struct client *client_new(struct process *process, const struct client_options *options);
+void client_await_input(struct client *client, int64_t until_ms);
+bool client_is_answered(struct client *client, void *pending);
+bool client_finish(struct client *client, struct pending *pending, bool cancelled,
+                   struct err *err);
+
+/* client_run.c: an event for run `id`, with the lock held; takes the frame's fields. False: it
+ * broke the protocol. */
+bool client_run_event(struct client *client);
+void client_stop_pump(struct client *client);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of a worker: their events on a thread of their own, what is told to them as frames. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sandbox/apply/limits.h"
+#include "worker/front/client_private.h"
+
+enum {
+	KILL_GRACE_MS = 1000,  /* a worker that does not even say that the command has ended */
+	GUARD_GRACE_MS = 10000, /* between the end of the command and that of all */
+	INPUT_PIECE = 64 << 10,
+};
+
+/* More than the window, for events that do not count in it. */
+static const size_t QUEUE_BYTES = LIMIT_RUN_WINDOW + ((size_t)1 << 20);
+
+/* ---- arriving -------------------------------------------------------------- */
+
+static struct client_run *find_run(struct client *client, uint64_t id)
+{
+	for (struct client_run *run = client->runs; run; run = run->next)
+		if (run->id == id)
+			return run;
+	return NULL;
+}
+
+static bool take_credit(struct client *client, struct client_run *run)
+{
+	struct wire_run_taken taken = { 0 };
+	_cleanup_wire_in_ struct wire_in in;
+
+	wire_open(&client->wire, NULL, &in);
+	if (!wire_decode_frame(&client->wire, &in, &taken) || taken.bytes > run->input_bytes)
+		return false;
+	run->input_bytes -= taken.bytes;
+	return true;
+}
+
+bool client_run_event(struct client *client)
+{
+	const struct wire_frame *frame = &client->wire.frame;
+	struct client_run *run = find_run(client, frame->id);
+	struct run_event *event;
+
+	if (!run) /* freed meanwhile */
+		return frame->id <= client->last_id;
+	if (frame->message->number == WIRE_MESSAGE_RUN_INPUT_TAKEN)
+		return take_credit(client, run);
+	if (run->queued_bytes + frame->fields.len + sizeof(*event) > QUEUE_BYTES)
+		return false;
+	event = mem_alloc(1, sizeof(*event));
+	event->type = (enum wire_type)frame->message->number;
+	event->len = frame->fields.len;
+	event->fields = wire_take_fields(&client->wire);
+	run->queued_bytes += event->len + sizeof(*event);
+	*run->last = event;
+	run->last = &event->next;
+	pthread_cond_signal(&run->waiter.wake);
+	return true;
+}
+
+static void event_free(struct run_event *event)
+{
+	if (event)
+		free(event->fields);
+	free(event);
+}
+
+static bool has_event(struct client *client, void *data)
+{
+	const struct client_run *run = data;
+
+	(void)client;
+	return run->first || run->killed;
+}
+
+static bool has_last_event(struct client *client, void *data)
+{
+	const struct client_run *run = data;
+
+	(void)client;
+	return run->first;
+}
+
+/* ---- telling --------------------------------------------------------------- */
+
+typedef bool tell_fn(struct client_run *run, const void *object);
+
+static bool tell_started(struct client_run *run, const void *object)
+{
+	const struct wire_run_started *started = object;
+
+	if (run->started || run->main_ended)
+		return false;
+	run->started = true;
+	if (run->events.started)
+		run->events.started(run->data, started->pid);
+	return true;
+}
+
+static bool tell_output(struct client_run *run, const void *object)
+{
+	const struct wire_run_output *output = object;
+	struct wire_run_taken taken = { .bytes = run->taken + output->bytes.len };
+
+	if (run->main_ended && run->ended)
+		return false;
+	run->events.output(run->data, output->stream, output->bytes);
+	run->taken = taken.bytes;
+	if (taken.bytes < LIMIT_RUN_WINDOW / 4)
+		return true;
+	run->taken = 0;
+	client_tell(run->client, WIRE_MESSAGE_RUN_TAKEN, run->id, &wire_layout_run_taken, &taken);
+	return true;
+}
+
+static bool tell_denied(struct client_run *run, const void *object)
+{
+	run->events.denied(run->data, object);
+	return true;
+}
+
+static bool tell_hidden(struct client_run *run, const void *object)
+{
+	if (run->hidden || run->main_ended)
+		return false;
+	run->hidden = true;
+	if (run->events.hidden)
+		run->events.hidden(run->data, object);
+	return true;
+}
+
+static bool tell_main_ended(struct client_run *run, const void *object)
+{
+	if (run->main_ended)
+		return false;
+	run->main_ended = true;
+	run->events.main_ended(run->data, object);
+	return true;
+}
+
+static bool tell_ended(struct client_run *run, const void *object)
+{
+	if (!run->main_ended)
+		return false;
+	run->ended = true;
+	run->events.ended(run->data, object);
+	return true;
+}
+
+static const struct row {
+	enum wire_type type;
+	tell_fn *tell;
+} rows[] = {
+	{ WIRE_MESSAGE_RUN_STARTED, tell_started },
+	{ WIRE_MESSAGE_RUN_OUTPUT, tell_output },
+	{ WIRE_MESSAGE_RUN_DENIED, tell_denied },
+	{ WIRE_MESSAGE_RUN_HIDDEN, tell_hidden },
+	{ WIRE_MESSAGE_RUN_MAIN_ENDED, tell_main_ended },
+	{ WIRE_MESSAGE_RUN_ENDED, tell_ended },
+};
+
+static bool tell(struct client_run *run, const struct run_event *event)
+{
+	const struct wire_layout *layout = wire_message_find(event->type)->layout;
+	struct wire_arena arena = { 0 };
+	_cleanup_wire_in_ struct wire_in in = { .fields = span_of(event->fields, event->len),
+		                                .arena = &arena };
+	void *object = wire_arena_alloc(&arena, 1, layout->size);
+	bool ok = wire_decode(&in, layout, object) && wire_decode_end(&in);
+
+	for (size_t i = 0; ok && i < ARRAY_LEN(rows); i++)
+		if (rows[i].type == event->type) {
+			ok = rows[i].tell(run, object);
+			break;
+		}
+	wire_arena_release(&arena);
+	return ok;
+}
+
+/* What is told when the worker cannot. */
+static void tell_lost(struct client_run *run, bool killed)
+{
+	struct run_end end = { .why = killed ? RUN_CANCELLED : RUN_LOST, .exit_code = -1,
+		               .wall_ms = (uint64_t)(client_now_ms() - run->began_ms) };
+	struct denial denial;
+
+	if (!killed && run->options.plan &&
+	    limits_explain(run->options.plan, &run->client->process.child, &denial)) {
+		end.why = RUN_LIMIT;
+		run->events.denied(run->data, &denial);
+	}
+	if (!run->main_ended)
+		run->events.main_ended(run->data, &end);
+	if (!run->ended)
+		run->events.ended(run->data, &end);
+	run->main_ended = run->ended = true;
+}
+
+/* ---- the thread ------------------------------------------------------------ */
+
+/* The next event; NULL: the worker has failed, or takes too long to end what was killed. */
+static struct run_event *next_event(struct client_run *run)
+{
+	struct client *client = run->client;
+	struct run_event *event;
+
+	pthread_mutex_lock(&client->lock);
+	client_wait(client, &run->waiter, has_event, run, -1);
+	if (run->killed && !run->first && !client->failed)
+		client_wait(client, &run->waiter, has_last_event, run,
+		            client_now_ms() + (run->main_ended ? GUARD_GRACE_MS : KILL_GRACE_MS));
+	event = run->first;
+	if (event) {
+		run->first = event->next;
+		if (!run->first)
+			run->last = &run->first;
+		run->queued_bytes -= event->len + sizeof(*event);
+	}
+	pthread_mutex_unlock(&client->lock);
+	return event;
+}
+
+static bool is_killed(struct client_run *run)
+{
+	bool killed;
+
+	pthread_mutex_lock(&run->client->lock);
+	killed = run->killed;
+	pthread_mutex_unlock(&run->client->lock);
+	return killed;
+}
+
+static void *run_events_thread(void *data)
+{
+	struct client_run *run = data;
+	struct run_event *event;
+
+	while (!run->ended && (event = next_event(run))) {
+		bool ok = tell(run, event);
+
+		event_free(event);
+		if (!ok) {
+			client_fail(run->client, "broke the protocol about a command.");
+			break;
+		}
+	}
+	if (!run->ended) {
+		bool killed = is_killed(run);
+
+		if (run->options.plan || !killed)
+			client_fail(run->client, "did not say how its command ended.");
+		tell_lost(run, killed);
+	}
+	return NULL;
+}
+
+/* ---- what is told to it ---------------------------------------------------- */
+
+/* All of it, or nothing while there is no room for it over there. */
+static bool claim_input(struct client_run *run, size_t len)
+{
+	bool fits;
+
+	pthread_mutex_lock(&run->client->lock);
+	fits = !run->client->failed && !run->killed &&
+	       len <= LIMIT_RUN_INPUT_BYTES - run->input_bytes;
+	if (fits)
+		run->input_bytes += len;
+	pthread_mutex_unlock(&run->client->lock);
+	return fits;
+}
+
+static bool run_input(struct run *base, struct span bytes)
+{
+	struct client_run *run = (struct client_run *)base;
+
+	if (!claim_input(run, bytes.len))
+		return false;
+	while (bytes.len) {
+		struct wire_run_input input = { span_head(bytes, INPUT_PIECE) };
+
+		if (!client_tell(run->client, WIRE_MESSAGE_RUN_INPUT, run->id,
+		                 &wire_layout_run_input, &input))
+			return false;
+		bytes = span_skip(bytes, input.bytes.len);
+	}
+	return true;
+}
+
+static void run_close_input(struct run *base)
+{
+	struct client_run *run = (struct client_run *)base;
+
+	client_tell(run->client, WIRE_MESSAGE_RUN_END_INPUT, run->id, NULL, NULL);
+}
+
+static void run_resize(struct run *base, unsigned rows_, unsigned columns)
+{
+	struct client_run *run = (struct client_run *)base;
+	const struct wire_run_resize resize = { rows_, columns };
+
+	client_tell(run->client, WIRE_MESSAGE_RUN_RESIZE, run->id, &wire_layout_run_resize,
+	            &resize);
+}
+
+static void run_signal(struct run *base, int signal)
+{
+	struct client_run *run = (struct client_run *)base;
+	const struct wire_run_signal what = { signal };
+
+	client_tell(run->client, WIRE_MESSAGE_RUN_SIGNAL, run->id, &wire_layout_run_signal, &what);
+}
+
+static void run_kill(struct run *base)
+{
+	struct client_run *run = (struct client_run *)base;
+	bool first;
+
+	pthread_mutex_lock(&run->client->lock);
+	first = !run->killed;
+	run->killed = true;
+	pthread_cond_signal(&run->waiter.wake);
+	client_wake_reader(run->client);
+	pthread_mutex_unlock(&run->client->lock);
+	if (first)
+		client_tell(run->client, WIRE_MESSAGE_RUN_KILL, run->id, NULL, NULL);
+}
+
+static void run_destroy(struct client_run *run)
+{
+	struct client_run **at = &run->client->runs;
+
+	pthread_mutex_lock(&run->client->lock);
+	while (*at != run)
+		at = &(*at)->next;
+	*at = run->next;
+	pthread_mutex_unlock(&run->client->lock);
+	while (run->first) {
+		struct run_event *event = run->first;
+
+		run->first = event->next;
+		event_free(event);
+	}
+	client_unref(run->client);
+	sandbox_plan_free(run->options.plan);
+	pthread_cond_destroy(&run->waiter.wake);
+	free(run);
+}
+
+/* Kills what still runs, and waits for its last event. */
+static void run_free(struct run *base)
+{
+	struct client_run *run = (struct client_run *)base;
+
+	run_kill(base);
+	pthread_join(run->thread, NULL);
+	run_destroy(run);
+}
+
+static const struct run_ops ops = {
+	.input = run_input,
+	.close_input = run_close_input,
+	.resize = run_resize,
+	.signal = run_signal,
+	.kill = run_kill,
+	.free = run_free,
+};
+
+/* ---- the reader ------------------------------------------------------------ */
+
+static bool pump_is_over(struct client *client, void *data)
+{
+	(void)data;
+	return client->stop_pump;
+}
+
+static void *pump_thread(void *data)
+{
+	struct client *client = data;
+
+	pthread_mutex_lock(&client->lock);
+	client_wait(client, &client->pump_waiter, pump_is_over, NULL, -1);
+	pthread_mutex_unlock(&client->lock);
+	return NULL;
+}
+
+static bool start_pump(struct client *client, struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&client->lock);
+	if (!client->pumping)
+		client->pumping = pthread_create(&client->pump, NULL, pump_thread, client) == 0;
+	ok = client->pumping;
+	pthread_mutex_unlock(&client->lock);
+	return ok || err_set(err, ERR_TOO_LARGE, "There are too many threads.");
+}
+
+void client_stop_pump(struct client *client)
+{
+	if (!client->pumping)
+		return;
+	pthread_mutex_lock(&client->lock);
+	client->stop_pump = true;
+	pthread_cond_signal(&client->pump_waiter.wake);
+	client_wake_reader(client);
+	pthread_mutex_unlock(&client->lock);
+	pthread_join(client->pump, NULL);
+}
+
+/* ---- start ----------------------------------------------------------------- */
+
+static struct client_run *run_new(struct client *client, const struct run_events *events,
+                                  void *data, const struct client_run_options *options)
+{
+	struct client_run *run = mem_alloc(1, sizeof(*run));
+
+	*run = (struct client_run){ .run = { .ops = &ops }, .client = client_ref(client),
+		                    .events = *events, .data = data,
+		                    .began_ms = client_now_ms() };
+	run->last = &run->first;
+	run->options = *options;
+	client_waiter_init(&run->waiter);
+	pthread_mutex_lock(&client->lock);
+	run->id = ++client->last_id;
+	run->next = client->runs;
+	client->runs = run;
+	pthread_mutex_unlock(&client->lock);
+	return run;
+}
+
+bool client_run(struct client *client, const struct run_request *request,
+                const struct run_events *events, void *data,
+                const struct client_run_options *options, struct run **ret, struct err *err)
+{
+	struct client_run *run = run_new(client, events, data, options);
+	struct client_call call = { .request = WIRE_MESSAGE_RUN, .answer = WIRE_MESSAGE_RUNNING,
+		                    .layout = &wire_layout_run, .body = request,
+		                    .fds = request->stdio,
+		                    .fd_count = request->stdio ? WIRE_FDS_MAX : 0,
+		                    .object = run, .id = run->id };
+	bool ok = start_pump(client, err) && client_call(client, &call, err);
+
+	if (ok && pthread_create(&run->thread, NULL, run_events_thread, run) != 0) {
+		client_fail(client, "has a command, but there is no thread for it.");
+		ok = err_set(err, ERR_TOO_LARGE, "There are too many threads.");
+	}
+	if (!ok) {
+		run->options.plan = NULL; /* the caller's still */
+		run_destroy(run);
+		return false;
+	}
+	*ret = &run->run;
+	return true;
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers of this machine: this program again, inside a plan (sandbox/apply/spawn.h). */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "file/journal.h"
+#include "sandbox/apply/network.h"
+#include "sandbox/apply/temp.h"
+#include "sandbox/plan/probe.h"
+#include "worker/environment.h"
+#include "worker/front/remote.h"
+#include "worker/local.h"
+#include "worker/options_copy.h"
+
+extern char **environ;
+
+static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL };
+
+struct local {
+	struct worker_options options; /* owned (options_copy.h) */
+	bool none;                     /* never confined */
+	pthread_mutex_t lock;          /* of what follows */
+	struct temp_folder *temp;      /* owned; made by the first command */
+	struct sandbox_network network; /* of commands without the machine's; made by the first */
+	bool network_made;              /* or tried to */
+	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
+	size_t known_count;
+	bool network_refused;           /* it cannot be had or entered: each command has its own */
+	bool said;                      /* a level was: of the first worker, or of the first plan */
+	enum sandbox_level said_level;
+	struct provider_info weaker;    /* its reason is owned; what `told` leads to */
+	/* NULL, or what is true since a command ran at a weaker level than was said. */
+	_Atomic(const struct provider_info *) told;
+};
+
+/* ---- plans ----------------------------------------------------------------- */
+
+/* What each kind of plan has in common. */
+static struct sandbox_options plan_options(const struct local *local, enum sandbox_use use)
+{
+	const struct worker_options *own = &local->options;
+
+	return (struct sandbox_options){
+		.roots = own->roots, .root_count = own->root_count,
+		.write = own->write, .write_count = own->write_count,
+		.read = own->read, .read_count = own->read_count,
+		.deny = own->deny, .deny_count = own->deny_count,
+		.network = own->network, .use = use, .limits = own->limits,
+		.level_given = own->level_given || local->none,
+		.level = local->none ? SANDBOX_PATHS : own->level,
+		.journal = use == SANDBOX_USE_FILES ? own->journal_folder : NULL,
+		.assume = true,
+	};
+}
+
+/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not asked. */
+static void learn(struct local *local, struct sandbox_plan *plan)
+{
+	sandbox_pointers_free(local->known, local->known_count);
+	local->known = mem_steal(&plan->pointers);
+	local->known_count = plan->pointer_count;
+	plan->pointer_count = 0;
+}
+
+static bool make_plan(struct local *local, const struct sandbox_options *options,
+                      struct sandbox_plan **ret, struct err *err)
+{
+	/* Level paths needs nothing of the machine. */
+	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
+	const struct sandbox_probe *probe = local->none ? &nothing : sandbox_probe_quick();
+	struct sandbox_options with = *options;
+	bool ok;
+
+	pthread_mutex_lock(&local->lock);
+	with.known = local->known;
+	with.known_count = local->known_count;
+	ok = sandbox_plan_make(&with, probe, ret, err);
+	if (ok && !options->assume)
+		learn(local, *ret);
+	pthread_mutex_unlock(&local->lock);
+	if (!ok)
+		return false;
+	if (local->none) { /* asked for: nothing to explain */
+		free((*ret)->weaker_because);
+		(*ret)->weaker_because = NULL;
+	}
+	return true;
+}
+
+/* ---- the session's network ------------------------------------------------- */
+
+/* What commands without the machine's network share, so that one reaches what another left running;
+ * NULL: nothing. */
+static const struct sandbox_network *network_for(struct local *local,
+                                                 const struct sandbox_plan *plan)
+{
+	struct err err = ERR_INIT;
+	bool refused;
+
+	if (!plan->own_network)
+		return NULL;
+	pthread_mutex_lock(&local->lock);
+	if (!local->network_made) {
+		local->network_made = true;
+		local->network_refused = !sandbox_network_make(plan, &local->network, &err);
+	}
+	refused = local->network_refused;
+	pthread_mutex_unlock(&local->lock);
+	return refused ? NULL : &local->network;
+}
+
+static void refuse_network(struct local *local)
+{
+	pthread_mutex_lock(&local->lock);
+	local->network_refused = true; /* others may be using it: it stays until the end */
+	pthread_mutex_unlock(&local->lock);
+}
+
+/* ---- starting -------------------------------------------------------------- */
+
+/* Where a container's filter forbids what entering a shared network needs, the command has one of its
+ * own: no less is kept from it. */
+static bool start_process(struct local *local, const struct process_start *wanted,
+                          struct process *ret, struct err *err)
+{
+	struct process_start start = *wanted;
+	struct err why = ERR_INIT;
+
+	start.network = network_for(local, start.plan);
+	if (process_start(&start, ret, &why))
+		return true;
+	if (start.network && why.code == ERR_DENIED_BY_SANDBOX) {
+		start.network = NULL;
+		if (!process_start(&start, ret, err))
+			return false;
+		refuse_network(local);
+		return true;
+	}
+	*err = why;
+	return false;
+}
+
+static bool start_in(struct local *local, const struct sandbox_plan *plan,
+                     const char *const *env, struct client **ret, struct wire_welcome *ret_welcome,
+                     struct err *err)
+{
+	const struct client_options options = { 0 };
+	struct wire_hello hello = { .options = local->options,
+		                    .plan = (struct sandbox_plan *)plan };
+	struct process_start start = { .argv = worker_argv, .envp = env, .own = true, .plan = plan,
+		                       .program = local->options.program };
+	struct process process;
+
+	/* What the plan has resolved, and nothing else. */
+	hello.options.roots = (const char *const *)plan->roots;
+	hello.options.root_count = plan->root_count;
+	return start_process(local, &start, &process, err) &&
+	       client_open(&process, &hello, &options, ret, ret_welcome, err);
+}
+
+/* ---- weaker levels --------------------------------------------------------- */
+
+/* One worker that is to be started, from the first try to the last. */
+struct attempt {
+	struct sandbox_options options;
+	bool level_given;   /* by the user: no other will do */
+	bool probed;        /* the full probe was asked, and plans are made of what it says */
+	struct err refused; /* of level full, when landlock is tried instead of it; or none */
+};
+
+/* Whether to try again after a level that was believed in was refused: first with what the full
+ * probe says, which later plans know too; if that sees nothing wrong, at landlock in place of full.
+ * Never at paths: that would be no confinement at all. */
+static bool weaken(struct attempt *attempt, enum sandbox_level tried, const struct err *why)
+{
+	if (attempt->level_given || why->code != ERR_DENIED_BY_SANDBOX || tried == SANDBOX_PATHS)
+		return false;
+	if (!attempt->probed) {
+		sandbox_probe();
+		attempt->probed = true;
+		return true;
+	}
+	if (tried != SANDBOX_FULL)
+		return false;
+	attempt->options.level_given = true;
+	attempt->options.level = SANDBOX_LANDLOCK;
+	attempt->refused = *why;
+	return true;
+}
+
+/* The last word on an attempt. */
+static bool give_up(const struct attempt *attempt, const struct err *why, struct err *err)
+{
+	*err = *why;
+	if (why->code == ERR_DENIED_BY_SANDBOX && !attempt->level_given)
+		err_set(err, why->code, "%s With --sandbox paths hasp works unconfined.",
+		        why->message);
+	return false;
+}
+
+/* No worker is started without confinement where confinement was promised. */
+static bool may_start(struct local *local, const struct attempt *attempt,
+                      const struct sandbox_plan *plan, struct err *err)
+{
+	enum sandbox_level said;
+
+	pthread_mutex_lock(&local->lock);
+	said = local->said ? local->said_level : SANDBOX_PATHS;
+	pthread_mutex_unlock(&local->lock);
+	if (plan->level != SANDBOX_PATHS || said == SANDBOX_PATHS || attempt->level_given)
+		return true;
+	return err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "It would not be confined at all, and the level was to be %s: %s. With "
+	               "--sandbox paths hasp works unconfined.", sandbox_level_name(said),
+	               plan->weaker_because ? plan->weaker_because : "the kernel refuses it");
+}
+
+/* What the plan of the attempt is; one that landlock was given for says why. */
+static bool attempt_plan(struct local *local, const struct attempt *attempt,
+                         struct sandbox_plan **ret, struct err *err)
+{
+	struct sandbox_plan *plan;
+
+	if (!make_plan(local, &attempt->options, &plan, err)) {
+		if (attempt->refused.code != ERR_NONE)
+			give_up(attempt, &attempt->refused, err);
+		return false;
+	}
+	if (attempt->refused.code != ERR_NONE) {
+		free(plan->weaker_because);
+		plan->weaker_because = mem_strdup(attempt->refused.message);
+	}
+	if (!may_start(local, attempt, plan, err)) {
+		sandbox_plan_free(plan);
+		return false;
+	}
+	*ret = plan;
+	return true;
+}
+
+/* The first level is what info says.  A weaker one, which can only be landlock, takes its place. */
+static void note_level(struct local *local, const struct sandbox_plan *plan)
+{
+	pthread_mutex_lock(&local->lock);
+	if (!local->said) {
+		local->said = true;
+		local->said_level = plan->level;
+	} else if (plan->level < local->said_level && !atomic_load(&local->told)) {
+		local->weaker = (struct provider_info){ "local", plan->level,
+			                                mem_strdup(plan->weaker_because) };
+		atomic_store(&local->told, &local->weaker);
+	}
+	pthread_mutex_unlock(&local->lock);
+}
+
+static const struct provider_info *local_weaker(void *data)
+{
+	return atomic_load(&((struct local *)data)->told);
+}
+
+/* Adds one more spelling of a root, if it is absolute and leads there now. */
+static void name_root(const char ***names, size_t *count, size_t *cap, const char *name,
+                      const char *root)
+{
+	_cleanup_free_ char *leads_to = name && name[0] == '/' ? realpath(name, NULL) : NULL;
+
+	if (!leads_to || strcmp(leads_to, root) != 0 || strcmp(name, root) == 0)
+		return;
+	for (size_t i = 0; i + 1 < *count; i += 2)
+		if (strcmp((*names)[i], name) == 0)
+			return;
+	*names = mem_grow(*names, cap, *count + 3, sizeof(**names));
+	(*names)[(*count)++] = mem_strdup(name);
+	(*names)[(*count)++] = mem_strdup(root);
+	(*names)[*count] = NULL;
+}
+
+/* How users spell the roots: as they gave them, and as their shell spells the current folder
+ * ($PWD goes through links where the kernel's name of it does not). */
+static void name_roots(struct worker_options *options)
+{
+	const char *shell = getenv("PWD");
+	_cleanup_free_ char *cwd = getcwd(NULL, 0);
+	const char **names = (const char **)options->root_names;
+	size_t count = options->root_name_count, cap = 0;
+
+	if (names) { /* the copy has room for no more */
+		const char **room = mem_alloc(count + 1, sizeof(*room));
+
+		memcpy(room, names, count * sizeof(*room));
+		free(names);
+		names = room;
+		cap = count + 1;
+	}
+	for (size_t i = 0; i < options->root_count; i++) {
+		const char *given = options->roots[i];
+		_cleanup_free_ char *root = realpath(given, NULL);
+		_cleanup_free_ char *here = cwd ? path_join(cwd, given) : NULL;
+		_cleanup_free_ char *there = shell && shell[0] == '/' ? path_join(shell, given) : NULL;
+
+		if (!root)
+			continue;
+		name_root(&names, &count, &cap, here, root);
+		name_root(&names, &count, &cap, there, root);
+		name_root(&names, &count, &cap, shell, root);
+	}
+	options->root_names = names;
+	options->root_name_count = count;
+}
+
+/* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are made
+ * on what git's files were last seen to say; if the worker finds that they say something else, they
+ * are read (sandbox/plan/read.c) and another is started.  The plan is the caller's. */
+static bool start_worker(struct local *local, const struct sandbox_options *options,
+                         const char *const *env, struct client **ret,
+                         struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
+                         struct err *err)
+{
+	struct attempt attempt = { .options = *options, .level_given = options->level_given,
+		                   .refused = ERR_INIT };
+
+	for (;;) {
+		struct sandbox_plan *plan;
+		struct err why = ERR_INIT;
+		enum sandbox_level tried;
+
+		if (!attempt_plan(local, &attempt, &plan, err))
+			return false;
+		if (start_in(local, plan, env, ret, ret_welcome, &why)) {
+			note_level(local, plan);
+			*ret_plan = plan;
+			return true;
+		}
+		tried = plan->level;
+		sandbox_plan_free(plan);
+		if (attempt.options.assume && why.code == ERR_STATE_MISMATCH) {
+			attempt.options.assume = false;
+		} else if (!weaken(&attempt, tried, &why)) {
+			return give_up(&attempt, &why, err);
+		}
+	}
+}
+
+static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
+                       struct err *err)
+{
+	struct local *local = data;
+	struct sandbox_plan *plan;
+	/* It is where git's global ignore file is looked for. */
+	char **env = environment_for_worker((const char *const *)environ);
+	const struct sandbox_options options = plan_options(local, SANDBOX_USE_FILES);
+	bool ok = start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan,
+	                       err);
+
+	environment_free(env);
+	if (ok)
+		sandbox_plan_free(plan);
+	return ok;
+}
+
+/* ---- commands -------------------------------------------------------------- */
+
+/* The session's folder for temporary files; NULL when it cannot be made. */
+static const char *temp_of(struct local *local, struct err *err)
+{
+	const char *path = NULL;
+
+	pthread_mutex_lock(&local->lock);
+	if (!local->temp)
+		temp_folder_make(&local->temp, err);
+	if (local->temp)
+		path = temp_folder_path(local->temp);
+	pthread_mutex_unlock(&local->lock);
+	return path;
+}
+
+static const char **joined(const char *const *a, size_t a_count, const char *const *b,
+                           size_t b_count)
+{
+	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
+
+	if (a_count)
+		memcpy(all, a, a_count * sizeof(*all));
+	if (b_count)
+		memcpy(all + a_count, b, b_count * sizeof(*all));
+	return all;
+}
+
+static bool has_limits(const struct sandbox_limits *limits)
+{
+	return limits->memory_bytes || limits->file_bytes || limits->processes ||
+	       limits->open_files || limits->cpu_seconds;
+}
+
+static bool run_in_worker(struct local *local, const struct sandbox_options *options,
+                          const struct run_request *request, const struct run_events *events,
+                          void *data, struct run **ret, struct err *err)
+{
+	char **env = environment_for_worker((const char *const *)environ);
+	struct wire_welcome welcome = { 0 };
+	struct client_run_options alone = { 0 };
+	struct client *client = NULL;
+	bool ok = start_worker(local, options, (const char *const *)env, &client, &welcome,
+	                       &alone.plan, err) &&
+	          client_run(client, request, events, data, &alone, ret, err);
+
+	if (!ok)
+		sandbox_plan_free(alone.plan);
+	environment_free(env);
+	wire_welcome_release(&welcome);
+	client_unref(client);
+	return ok;
+}
+
+/* A worker for this command, whose plan is the session's and what the request adds. */
+static bool local_run(void *data, const struct run_request *request,
+                      const struct run_events *events, void *events_data, struct run **ret,
+                      struct err *err)
+{
+	struct local *local = data;
+	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
+	const struct worker_options *own = &local->options;
+	_cleanup_free_ const char **write = joined(own->write, own->write_count, request->write,
+	                                           request->write_count);
+	_cleanup_free_ const char **read = joined(own->read, own->read_count, request->read,
+	                                          request->read_count);
+
+	options.temp = temp_of(local, err);
+	if (!options.temp)
+		return false;
+	options.write = write;
+	options.write_count += request->write_count;
+	options.read = read;
+	options.read_count += request->read_count;
+	options.network |= request->network;
+	if (has_limits(&request->limits))
+		options.limits = request->limits;
+	else if (!has_limits(&options.limits))
+		options.limits = sandbox_limits_default();
+	return run_in_worker(local, &options, request, events, events_data, ret, err);
+}
+
+/* ---- the provider ---------------------------------------------------------- */
+
+static void local_release(void *data)
+{
+	struct local *local = data;
+
+	temp_folder_free(local->temp);
+	sandbox_network_release(&local->network);
+	sandbox_pointers_free(local->known, local->known_count);
+	worker_options_release(&local->options);
+	free((char *)local->weaker.weaker_because);
+	pthread_mutex_destroy(&local->lock);
+	free(local);
+}
+
+static const struct remote_kind kinds[] = {
+	{ .name = "local", .open = local_open, .run = local_run,
+	  .weaker = local_weaker, .release = local_release },
+	{ .name = "none", .open = local_open, .run = local_run,
+	  .weaker = local_weaker, .release = local_release },
+};
+
+/* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
+ * be made, only changes of several files fail. */
+static void make_journal(struct worker_options *options)
+{
+	struct err err = ERR_INIT;
+	_cleanup_fd_ int fd = options->journal_folder && !options->commands_only ?
+	                      journal_folder_open(options->journal_folder, true, &err) : -1;
+
+	if (fd >= 0)
+		return;
+	free((char *)options->journal_folder);
+	options->journal_folder = NULL;
+}
+
+/* Its path takes the place of a name; NULL stays NULL. */
+static bool find_program(struct worker_options *options, struct err *err)
+{
+	const char *name = options->program, *path = getenv("PATH");
+
+	if (!name || strchr(name, '/'))
+		return true;
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		_cleanup_free_ char *tried = mem_printf("%.*s/%s", (int)len, path, name);
+
+		if (len && path[0] == '/' && access(tried, X_OK) == 0) {
+			options->program = mem_steal(&tried);
+			free((char *)name);
+			return true;
+		}
+		path += len + (path[len] == ':');
+	}
+	return err_set(err, ERR_FILE_NOT_FOUND, "There is no program \"%.200s\" in PATH.", name);
+}
+
+static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
+                       struct err *err)
+{
+	struct local *local = mem_alloc(1, sizeof(*local));
+	struct remote_options remote = { .kind = &kinds[none], .data = local,
+		                         .ret_recovered = options->ret_recovered };
+	struct sandbox_options plan_of;
+	struct sandbox_plan *plan = NULL;
+	bool ok;
+
+	local->none = none;
+	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;
+	local->options = worker_options_copy(options);
+	pthread_mutex_init(&local->lock, NULL);
+	if (!find_program(&local->options, err)) {
+		local_release(local);
+		return false;
+	}
+	make_journal(&local->options);
+	name_roots(&local->options);
+	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
+	plan_of.check_only = true;
+	if (options->commands_only) { /* the plan checks the roots, and says what there is */
+		if (!make_plan(local, &plan_of, &plan, err)) {
+			local_release(local);
+			return false;
+		}
+		note_level(local, plan);
+		remote.later = true;
+		remote.roots = (const char *const *)plan->roots;
+		remote.root_count = plan->root_count;
+		remote.level = plan->level;
+		remote.weaker_because = plan->weaker_because;
+	}
+	ok = remote_provider(&remote, ret, err);
+	sandbox_plan_free(plan);
+	return ok;
+}
+
+bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err)
+{
+	return open_local(options, false, ret, err);
+}
+
+bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err)
+{
+	return open_local(options, true, ret, err);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The provider that answers in this process, with this process's rights.
+ *
+ * One op_*.c per operation.  This is what a confined worker answers with (serve.h), and what
+ * libraries and tests use without one.
+ */
+#ifndef HASP_WORKER_INSIDE_INPROCESS_H
+#define HASP_WORKER_INSIDE_INPROCESS_H
+
+#include "worker/provider.h"
+
+struct inprocess_options {
+	const char *const *roots; /* at least one; "." is the current folder */
+	size_t root_count;
+	const char *const *root_names; /* as in struct worker_options (worker/local.h) */
+	size_t root_name_count;
+	const char *journal_folder; /* absolute; where apply_changes keeps its journal */
+	enum durability durability;
+	size_t max_file_bytes; /* 0: the default */
+	/* For a process that answers many searches: what they found out about the tree is kept
+	 * for the next (search/cache/cache.h), from the first search on. */
+	bool keep_cache;
+	size_t *ret_recovered; /* NULL, or gets how many crashed transactions were put right */
+	/* NULL, or how this process is confined (borrowed): what it forbids is refused with the
+	 * rule's name, and commands run with it. */
+	const struct sandbox_plan *plan;
+};
+
+/* Opens the workspace and recovers what a crashed transaction left. */
+bool provider_inprocess(const struct inprocess_options *options, struct provider **ret,
+                        struct err *err);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of a command: output, input, limits of time and memory, and the end.
+ *
+ * Phases: the command runs; it is told to stop (SIGTERM); all of it is killed; the command has
+ * ended and processes of it go on; nothing is left.  Nothing waits but poll, until nothing
+ * is left.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/apply/limits.h"
+#include "worker/inside/run_state.h"
+
+enum {
+	STOP_MS = 100,     /* from SIGTERM to SIGKILL */
+	SWEEP_MS = 4,      /* between looks at what was killed */
+	LEFT_MS = 50,      /* between looks at what was left running */
+	LINGER_MS = 20,    /* what ends so soon after the command was not left running */
+	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
+	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
+	TERMINAL_EOF = 4,  /* ^D */
+};
+
+enum phase { RUNNING, STOPPING, KILLING, LEFT, GONE };
+
+struct loop {
+	struct run_state *state;
+	enum phase phase;
+	uint64_t phase_ms;    /* when it began */
+	uint64_t output_ms;   /* the last sign of life */
+	struct limits *limits; /* owned; NULL: none */
+	uint64_t look_ms;     /* the next look at them */
+	uint64_t reaped_ms;   /* when the command itself ended; 0 before */
+	bool main_told;
+	bool stopped;         /* by us: `end.why` says why */
+	bool ended_input;     /* ^D was sent, or the pipe closed */
+	struct run_end end;
+	struct denial limit;  /* the limit that was passed; told at the end. `count` 0: none */
+};
+
+/* ---- telling ---------------------------------------------------------------- */
+
+void run_tell_denied(void *data, const struct denial *denial)
+{
+	struct run_state *state = data;
+
+	pthread_mutex_lock(&state->telling);
+	state->events.denied(state->data, denial);
+	pthread_mutex_unlock(&state->telling);
+}
+
+static void tell_end(struct loop *loop, void (*event)(void *data, const struct run_end *end))
+{
+	struct run_state *state = loop->state;
+	struct run_end *end = &loop->end;
+
+	end->wall_ms = monotonic_ms() - state->began_ms;
+	end->cpu_ms = state->tree.cpu_ms;
+	end->peak_memory_bytes = state->tree.peak_bytes;
+	pthread_mutex_lock(&state->telling);
+	event(state->data, end);
+	pthread_mutex_unlock(&state->telling);
+}
+
+static void enter(struct loop *loop, enum phase phase)
+{
+	loop->phase = phase;
+	loop->phase_ms = monotonic_ms();
+}
+
+/* ---- output ----------------------------------------------------------------- */
+
+/* With the lock: other threads resize and signal a terminal. */
+static void close_output(struct run_state *state, enum run_stream stream)
+{
+	pthread_mutex_lock(&state->lock);
+	fd_cleanup_close(&state->streams.output[stream]);
+	state->streams.output[stream] = -1;
+	pthread_mutex_unlock(&state->lock);
+}
+
+/* What is there now, up to a bufferful, is handed over to be told. False when there was nothing,
+ * or the last is still being told. */
+static bool read_output(struct loop *loop, enum run_stream stream)
+{
+	struct run_state *state = loop->state;
+	char *buffer = state->teller.buffer;
+	size_t len = 0;
+	ssize_t n = -1;
+
+	if (state->streams.output[stream] < 0 || run_teller_busy(&state->teller))
+		return false;
+	do {
+		n = read(state->streams.output[stream], buffer + len, RUN_PIECE_BYTES - len);
+		len += n > 0 ? (size_t)n : 0;
+	} while (len < RUN_PIECE_BYTES && (n > 0 || (n < 0 && errno == EINTR)));
+	/* The end; a terminal's is EIO. */
+	if (len < RUN_PIECE_BYTES && (n == 0 || (n < 0 && errno != EAGAIN)))
+		close_output(state, stream);
+	if (!len)
+		return false;
+	loop->output_ms = monotonic_ms();
+	run_teller_tell(&state->teller, stream, len);
+	return true;
+}
+
+/* On the teller's thread. */
+void run_tell_output(void *data, enum run_stream stream, struct span bytes)
+{
+	struct run_state *state = data;
+
+	pthread_mutex_lock(&state->telling);
+	state->events.output(state->data, stream, bytes);
+	pthread_mutex_unlock(&state->telling);
+}
+
+static bool output_open(const struct run_state *state)
+{
+	return state->streams.output[0] >= 0 || state->streams.output[1] >= 0;
+}
+
+/* To the end when nobody of the command is left to write more; else what is there. */
+static void drain(struct loop *loop, bool to_the_end)
+{
+	struct run_state *state = loop->state;
+	uint64_t until;
+	bool some;
+
+	run_teller_wait(&state->teller);
+	until = monotonic_ms() + DRAIN_MS;
+	do {
+		struct pollfd fds[2] = { { .fd = state->streams.output[0], .events = POLLIN },
+			                 { .fd = state->streams.output[1], .events = POLLIN } };
+
+		some = read_output(loop, RUN_STDOUT);
+		run_teller_wait(&state->teller);
+		some |= read_output(loop, RUN_STDERR);
+		run_teller_wait(&state->teller);
+		if (some)
+			until = monotonic_ms() + DRAIN_MS;
+		else if (to_the_end && output_open(state))
+			poll(fds, 2, SWEEP_MS);
+	} while (some || (to_the_end && output_open(state) && monotonic_ms() < until));
+}
+
+/* ---- input ------------------------------------------------------------------ */
+
+static void input_over(struct run_state *state)
+{
+	fd_cleanup_close(&state->streams.input);
+	state->streams.input = -1;
+	state->input_gone = true;
+	buf_release(&state->input);
+}
+
+/* With the lock held: as much as is taken now. */
+static void write_input(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	struct buf *input = &state->input;
+
+	while (input->len && state->streams.input >= 0) {
+		ssize_t n = write(state->streams.input, input->data, input->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			input_over(state);
+			return;
+		}
+		input->len -= (size_t)n;
+		memmove(input->data, input->data + n, input->len);
+	}
+	if (!state->end_input || loop->ended_input || state->streams.input < 0)
+		return;
+	loop->ended_input = true;
+	if (!state->streams.terminal)
+		input_over(state);
+	else
+		(void)!write(state->streams.input, "\004", 1);
+}
+
+/* ---- stopping --------------------------------------------------------------- */
+
+static void kill_all(struct loop *loop)
+{
+	if (loop->phase != KILLING)
+		enter(loop, KILLING);
+	supervisor_hold_groups(loop->state->child.supervisor);
+	run_tree_kill(&loop->state->tree);
+}
+
+/* SIGCONT so that a stopped process gets to know. */
+static void stop(struct loop *loop, enum run_why why)
+{
+	struct run_state *state = loop->state;
+
+	if (loop->stopped)
+		return;
+	loop->stopped = true;
+	if (!loop->main_told)
+		loop->end.why = why;
+	if (why == RUN_LIMIT || state->tree.reaped) {
+		kill_all(loop);
+		return;
+	}
+	enter(loop, STOPPING);
+	kill(-state->child.pid, SIGTERM);
+	kill(-state->child.pid, SIGCONT);
+}
+
+static void take_orders(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	uint64_t count;
+	bool cancelled;
+
+	(void)!read(state->wake, &count, sizeof(count));
+	pthread_mutex_lock(&state->lock);
+	write_input(loop);
+	if (state->resized)
+		run_pty_resize(&state->streams, state->rows, state->columns);
+	state->resized = false;
+	cancelled = state->cancelled;
+	pthread_mutex_unlock(&state->lock);
+	if (cancelled)
+		stop(loop, RUN_CANCELLED);
+}
+
+/* Told later: whoever is told may keep others waiting. */
+static bool past_limits(struct loop *loop)
+{
+	return loop->limits && limits_look(loop->limits, &loop->limit);
+}
+
+static void tell_limit(struct loop *loop)
+{
+	if (loop->limit.count)
+		run_tell_denied(loop->state, &loop->limit);
+	loop->limit.count = 0;
+}
+
+static void check_times(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	uint64_t now = monotonic_ms();
+
+	if (loop->phase == STOPPING && now >= loop->phase_ms + STOP_MS)
+		kill_all(loop);
+	if (loop->phase != RUNNING && loop->phase != LEFT)
+		return;
+	if (loop->limits && now >= loop->look_ms) {
+		loop->look_ms = now + LIMITS_LOOK_MS;
+		if (past_limits(loop))
+			stop(loop, RUN_LIMIT);
+	}
+	if (loop->phase != RUNNING)
+		return;
+	if (state->timeout_ms && now >= state->began_ms + state->timeout_ms)
+		stop(loop, RUN_TIMED_OUT);
+	else if (state->inactivity_ms && now >= loop->output_ms + state->inactivity_ms &&
+	         !run_teller_busy(&state->teller))
+		stop(loop, RUN_INACTIVE);
+}
+
+/* ---- the end ---------------------------------------------------------------- */
+
+/* A control group may have killed it, or a process of it, before that was seen here. */
+static void note_status(struct loop *loop)
+{
+	int status = loop->state->tree.status;
+	bool past = past_limits(loop);
+
+	loop->end.exit_code = -1;
+	if (loop->stopped)
+		return;
+	if (WIFEXITED(status)) {
+		loop->end.why = RUN_EXITED;
+		loop->end.exit_code = WEXITSTATUS(status);
+	} else if (past) {
+		loop->end.why = RUN_LIMIT;
+	} else {
+		loop->end.why = RUN_SIGNALLED;
+		loop->end.signal = WTERMSIG(status);
+	}
+}
+
+static void put_right(struct loop *loop)
+{
+	if (loop->state->guard)
+		guard_check(loop->state->guard, run_tell_denied, loop->state);
+}
+
+/* The command has ended, others go on. */
+static void leave(struct loop *loop)
+{
+	struct run_process *list;
+
+	note_status(loop);
+	drain(loop, /* to_the_end= */ false);
+	tell_limit(loop);
+	put_right(loop);
+	loop->end.left_running = (unsigned)run_tree_list(&loop->state->tree, &list);
+	free(list);
+	if (!loop->end.left_running) /* it cannot be counted here */
+		loop->end.left_running = 1;
+	enter(loop, LEFT);
+	loop->main_told = true;
+	tell_end(loop, loop->state->events.main_ended);
+}
+
+static void finish(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+
+	if (!loop->main_told)
+		note_status(loop);
+	loop->end.left_running = 0;
+	enter(loop, GONE);
+	drain(loop, /* to_the_end= */ true);
+	tell_limit(loop);
+	supervisor_stop(state->child.supervisor);
+	state->child.supervisor = NULL;
+	put_right(loop);
+	pthread_mutex_lock(&state->lock);
+	state->over = true;
+	input_over(state);
+	run_streams_release(&state->streams);
+	pthread_mutex_unlock(&state->lock);
+	if (!loop->main_told)
+		tell_end(loop, state->events.main_ended);
+	tell_end(loop, state->events.ended);
+}
+
+static void main_ended(struct loop *loop)
+{
+	if (!loop->reaped_ms)
+		loop->reaped_ms = monotonic_ms();
+	if (!loop->state->leave_running)
+		kill_all(loop);
+	else if (monotonic_ms() >= loop->reaped_ms + LINGER_MS)
+		leave(loop);
+}
+
+static void look_at_processes(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	bool left = run_tree_reap(&state->tree);
+
+	if (!left || (loop->phase == KILLING && monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
+		finish(loop);
+	else if (loop->phase == KILLING)
+		kill_all(loop);
+	else if (loop->phase == RUNNING && state->tree.reaped)
+		main_ended(loop);
+}
+
+/* ---- the loop --------------------------------------------------------------- */
+
+static int until(uint64_t now, uint64_t then)
+{
+	return then <= now ? 0 : then - now > 1000 ? 1000 : (int)(then - now);
+}
+
+static int lesser(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int wait_ms(const struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	uint64_t now = monotonic_ms();
+	int ms = 1000;
+
+	if (loop->phase == KILLING || (loop->phase == RUNNING && loop->reaped_ms))
+		return SWEEP_MS;
+	if (loop->phase == STOPPING)
+		return lesser(SWEEP_MS, until(now, loop->phase_ms + STOP_MS));
+	if (loop->phase == LEFT)
+		ms = LEFT_MS;
+	if (loop->limits)
+		ms = lesser(ms, until(now, loop->look_ms));
+	if (loop->phase == LEFT)
+		return ms;
+	if (state->timeout_ms)
+		ms = lesser(ms, until(now, state->began_ms + state->timeout_ms));
+	if (state->inactivity_ms && !run_teller_busy(&state->teller))
+		ms = lesser(ms, until(now, loop->output_ms + state->inactivity_ms));
+	return ms;
+}
+
+static void turn(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	struct run_streams *streams = &state->streams;
+	bool busy = run_teller_busy(&state->teller);
+	struct pollfd fds[] = {
+		{ .fd = state->wake, .events = POLLIN },
+		{ .fd = state->tree.reaped ? -1 : state->child.pidfd, .events = POLLIN },
+		{ .fd = busy ? -1 : streams->output[RUN_STDOUT], .events = POLLIN },
+		{ .fd = busy ? -1 : streams->output[RUN_STDERR], .events = POLLIN },
+		{ .fd = streams->input, .events = 0 },
+	};
+
+	pthread_mutex_lock(&state->lock);
+	if (state->input.len)
+		fds[4].events = POLLOUT;
+	else if (streams->terminal)
+		fds[4].fd = -1;
+	pthread_mutex_unlock(&state->lock);
+	poll(fds, ARRAY_LEN(fds), wait_ms(loop));
+	if (busy) /* not the command is silent */
+		loop->output_ms = monotonic_ms();
+	if (fds[2].revents)
+		read_output(loop, RUN_STDOUT);
+	if (fds[3].revents)
+		read_output(loop, RUN_STDERR);
+	if (fds[4].revents & (POLLERR | POLLHUP)) {
+		pthread_mutex_lock(&state->lock);
+		input_over(state);
+		pthread_mutex_unlock(&state->lock);
+	}
+	take_orders(loop);
+	check_times(loop);
+	look_at_processes(loop);
+}
+
+static bool has_limits(const struct sandbox_plan *plan)
+{
+	return plan && (plan->limits.memory_bytes || plan->limits.processes);
+}
+
+void *run_loop(void *data)
+{
+	struct run_state *state = data;
+	struct loop loop = { .state = state };
+
+	loop.output_ms = state->began_ms;
+	if (has_limits(state->plan))
+		loop.limits = limits_new(state->plan, state->child.pid);
+	enter(&loop, RUNNING);
+	if (state->events.started)
+		state->events.started(state->data, (int)state->child.pid);
+	run_tell_hidden(state);
+	while (loop.phase != GONE)
+		turn(&loop);
+	limits_free(loop.limits);
+	return NULL;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the serve*.c share. */
+#ifndef HASP_WORKER_INSIDE_SERVE_PRIVATE_H
+#define HASP_WORKER_INSIDE_SERVE_PRIVATE_H
+
+#include "worker/inside/serve.h"
+#include "worker/wire/wire.h"
+
+struct server;
+
+/* One request under way or waiting. */
+struct job {
+	struct job *next;        /* in the queue, or among the edits that wait */
+	struct job *next_alive;
+	const struct request *request;
+	uint64_t id;
+	struct wire_arena arena;
+	void *body;              /* the arena's */
+	int fds[WIRE_FDS_MAX];   /* owned */
+	size_t fd_count;
+	_Atomic bool cancel;
+	uint64_t arrived;        /* edits: their order */
+	uint64_t names;          /* edits: a bit for each of the names of their files */
+	bool edits;
+	bool leads;              /* edits: who answers it is the one who reads, and stays so
+	                          * unless it takes long */
+	struct server *server;
+};
+
+/* What is done with a kind of request (serve_answer.c). */
+struct request {
+	enum wire_type type;
+	void (*answer)(struct server *server, struct job *job);
+};
+const struct request *request_find(unsigned number);
+
+/* A READ that can be answered without keeping others waiting is, at once. */
+bool answer_read_quickly(struct server *server, uint64_t id, const struct read_request *request);
+
+struct served_watch {
+	struct served_watch *next;
+	struct server *server;
+	uint64_t id;
+	struct watch *watch;     /* the provider's */
+};
+
+struct run_piece {
+	struct run_piece *next;
+	size_t len;
+	char bytes[];
+};
+
+struct served_run {
+	struct served_run *next;
+	struct server *server;
+	uint64_t id;
+	/* Under the server's lock. */
+	struct run *run;         /* the provider's; NULL: not started yet */
+	bool ended;
+	uint64_t outstanding;    /* bytes of output that the other side has not handled */
+	pthread_cond_t credit;
+	struct run_piece *input, **input_last; /* owned; not taken by the command yet */
+	size_t input_bytes;
+	size_t untold;           /* bytes that were taken, and the other side does not know */
+	bool end_input;          /* after that */
+};
+
+struct server {
+	struct wire wire;
+	struct provider *provider;
+	bool greeted;
+	struct wire_arena hello_arena; /* what the HELLO said: borrowed by the provider's options */
+	size_t recovered;
+	bool (*open)(void *data, const struct wire_hello *hello, struct provider **ret,
+	             struct err *err);
+	void *open_data;
+	const struct worker_options *most;
+
+	pthread_mutex_t lock;    /* of what follows */
+	pthread_cond_t work;     /* for idle threads */
+	pthread_cond_t idle_all; /* a job is done */
+	bool leading;            /* somebody reads */
+	bool stopping;
+	unsigned threads, idle;
+	struct job *queue, **queue_last;
+	struct job *waiting;     /* edits that wait for others, in order of arrival */
+	struct job *alive;       /* all */
+	_Atomic size_t alive_count; /* read without the lock, too */
+	size_t edits_begun;
+	uint64_t arrivals;
+	struct served_watch *watches;
+	struct served_run *runs;
+	bool offering;           /* a thread offers input again */
+};
+
+/* serve_run.c */
+void answer_run(struct server *server, struct job *job);
+/* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */
+bool serve_control(struct server *server);
+/* Kills all, and waits for it. */
+void serve_end_runs(struct server *server);
+
+/* serve_limit.c: holds the options of a HELLO to what is allowed here. */
+bool serve_limit(struct worker_options *options, const struct worker_options *most,
+                 struct wire_arena *arena, struct err *err);
+
+/* Likewise what a command is permitted beyond its session. */
+bool serve_limit_run(const struct run_request *request, const struct worker_options *most,
+                     struct err *err);
+
+/* serve.c: something to be done by a thread of the pool. Locked. */
+void server_push(struct server *server, struct job *job);
+void server_send(struct server *server, enum wire_type type, uint64_t id,
+                 const struct wire_layout *layout, const void *body);
+/* By the one who reads, which sends it at the latest before it waits for more to read. */
+void server_queue(struct server *server, enum wire_type type, uint64_t id,
+                  const struct wire_layout *layout, const void *body);
+/* An edit that is answered by the one who reads takes long: another one is to read. A struct job. */
+void serve_yield(void *job);
+void server_send_error(struct server *server, uint64_t id, const struct err *err);
+
+/* The connection until it ends, with providers that `open` makes of a HELLO; false: it ended
+ * otherwise than between two messages. */
+struct serve_connection {
+	int read_fd, write_fd;
+	bool (*open)(void *data, const struct wire_hello *hello, struct provider **ret,
+	             struct err *err);
+	void *data;
+	const struct worker_options *most; /* what commands may be allowed; NULL: anything */
+	bool leave_at_once; /* _exit when nothing that matters is under way */
+};
+bool serve_connection(const struct serve_connection *connection);
+
+#endif

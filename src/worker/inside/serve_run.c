@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands over a connection: their events become messages, messages become what they are told. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "worker/inside/serve_private.h"
+
+enum {
+	OUTPUT_PIECE = 64 << 10,
+	OFFER_MS = 20, /* input that a command does not take is offered again */
+};
+
+/* ---- events ---------------------------------------------------------------- */
+
+static void on_started(void *data, int pid)
+{
+	struct served_run *served = data;
+	const struct wire_run_started body = { pid };
+
+	server_send(served->server, WIRE_MESSAGE_RUN_STARTED, served->id, &wire_layout_run_started,
+	            &body);
+}
+
+/* Waits until the other side has handled enough of what it got. */
+static bool await_credit(struct served_run *served, size_t len)
+{
+	struct server *server = served->server;
+	bool go;
+
+	pthread_mutex_lock(&server->lock);
+	while (!server->stopping && served->outstanding + len > LIMIT_RUN_WINDOW)
+		pthread_cond_wait(&served->credit, &server->lock);
+	go = !server->stopping;
+	served->outstanding += len;
+	pthread_mutex_unlock(&server->lock);
+	return go;
+}
+
+static void on_output(void *data, enum run_stream stream, struct span bytes)
+{
+	struct served_run *served = data;
+
+	while (bytes.len) {
+		const struct wire_run_output body = { stream, span_head(bytes, OUTPUT_PIECE) };
+
+		if (!await_credit(served, body.bytes.len))
+			return;
+		server_send(served->server, WIRE_MESSAGE_RUN_OUTPUT, served->id,
+		            &wire_layout_run_output, &body);
+		bytes = span_skip(bytes, body.bytes.len);
+	}
+}
+
+static void on_denied(void *data, const struct denial *denial)
+{
+	struct served_run *served = data;
+
+	server_send(served->server, WIRE_MESSAGE_RUN_DENIED, served->id, &wire_layout_run_denied,
+	            denial);
+}
+
+static void on_hidden(void *data, const struct run_hidden *hidden)
+{
+	struct served_run *served = data;
+
+	server_send(served->server, WIRE_MESSAGE_RUN_HIDDEN, served->id, &wire_layout_run_hidden,
+	            hidden);
+}
+
+static void on_main_ended(void *data, const struct run_end *end)
+{
+	struct served_run *served = data;
+
+	server_send(served->server, WIRE_MESSAGE_RUN_MAIN_ENDED, served->id, &wire_layout_run_end,
+	            end);
+}
+
+/* ---- the end of a run ------------------------------------------------------ */
+
+static void served_free(struct served_run *served)
+{
+	if (served->run)
+		served->run->ops->free(served->run);
+	while (served->input) {
+		struct run_piece *piece = served->input;
+
+		served->input = piece->next;
+		free(piece);
+	}
+	pthread_cond_destroy(&served->credit);
+	free(served);
+}
+
+static void unlink_run(struct server *server, const struct served_run *served)
+{
+	struct served_run **at = &server->runs;
+
+	while (*at != served)
+		at = &(*at)->next;
+	*at = served->next;
+}
+
+static void answer_free_run(struct server *server, struct job *job)
+{
+	struct served_run *served = job->body;
+
+	(void)server;
+	served_free(served);
+}
+
+static const struct request free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
+
+/* It ended: freed on another thread, since its events come on one of its own. Locked. */
+static void retire(struct server *server, struct served_run *served)
+{
+	struct job *job;
+
+	if (server->stopping)
+		return; /* serve_end_runs does it */
+	unlink_run(server, served);
+	job = mem_alloc(1, sizeof(*job));
+	job->request = &free_run;
+	job->body = served;
+	server_push(server, job);
+}
+
+static void on_ended(void *data, const struct run_end *end)
+{
+	struct served_run *served = data;
+	struct server *server = served->server;
+
+	server_send(server, WIRE_MESSAGE_RUN_ENDED, served->id, &wire_layout_run_end, end);
+	pthread_mutex_lock(&server->lock);
+	served->ended = true;
+	if (served->run)
+		retire(server, served);
+	pthread_mutex_unlock(&server->lock);
+}
+
+void serve_end_runs(struct server *server)
+{
+	struct served_run *served;
+
+	pthread_mutex_lock(&server->lock);
+	while ((served = server->runs)) {
+		server->runs = served->next;
+		pthread_cond_broadcast(&served->credit);
+		pthread_mutex_unlock(&server->lock);
+		served_free(served);
+		pthread_mutex_lock(&server->lock);
+	}
+	while (server->offering)
+		pthread_cond_wait(&server->idle_all, &server->lock);
+	pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- the start ------------------------------------------------------------- */
+
+void answer_run(struct server *server, struct job *job)
+{
+	static const struct run_events events = { .started = on_started, .output = on_output,
+		                                  .hidden = on_hidden,
+		                                  .denied = on_denied,
+		                                  .main_ended = on_main_ended,
+		                                  .ended = on_ended };
+	struct run_request request = *(const struct run_request *)job->body;
+	struct served_run *served = mem_alloc(1, sizeof(*served));
+	struct err err = ERR_INIT;
+	struct run *run;
+
+	*served = (struct served_run){ .server = server, .id = job->id };
+	served->input_last = &served->input;
+	pthread_cond_init(&served->credit, NULL);
+	request.stdio = job->fd_count == WIRE_FDS_MAX ? job->fds : NULL;
+	if (!server->provider->ops->run ||
+	    (server->most && !serve_limit_run(&request, server->most, &err)) ||
+	    !server->provider->ops->run(server->provider, &request, &events, served, &run, &err)) {
+		if (err.code == ERR_NONE)
+			err_set(&err, ERR_DENIED_BY_SANDBOX, "This worker runs no commands.");
+		served_free(served);
+		server_send_error(server, job->id, &err);
+		return;
+	}
+	/* It must be known before the other side learns that it can be told something. */
+	pthread_mutex_lock(&server->lock);
+	served->next = server->runs;
+	server->runs = served;
+	served->run = run;
+	if (served->ended)
+		retire(server, served);
+	pthread_mutex_unlock(&server->lock);
+	server_send(server, WIRE_MESSAGE_RUNNING, job->id, NULL, NULL);
+}
+
+/* ---- input ----------------------------------------------------------------- */
+
+/* Hands on what is queued, as far as it is taken. Locked. */
+static void offer_input(struct served_run *served)
+{
+	while (served->run && served->input && !served->ended) {
+		struct run_piece *piece = served->input;
+
+		if (!served->run->ops->input(served->run, span_of(piece->bytes, piece->len)))
+			break;
+		served->untold += piece->len;
+		served->input_bytes -= piece->len;
+		served->input = piece->next;
+		if (!served->input)
+			served->input_last = &served->input;
+		free(piece);
+	}
+	if (served->run && !served->input && served->end_input && !served->ended) {
+		served->end_input = false;
+		served->run->ops->close_input(served->run);
+	}
+}
+
+/* Tells how much was taken; not with the lock, which is held before and after. */
+static void tell_taken(struct server *server)
+{
+	struct served_run *run = server->runs;
+
+	while (run) {
+		const struct wire_run_taken body = { run->untold };
+		uint64_t id = run->id;
+
+		if (!run->untold) {
+			run = run->next;
+			continue;
+		}
+		run->untold = 0;
+		pthread_mutex_unlock(&server->lock);
+		server_send(server, WIRE_MESSAGE_RUN_INPUT_TAKEN, id, &wire_layout_run_taken,
+		            &body);
+		pthread_mutex_lock(&server->lock);
+		run = server->runs;
+	}
+}
+
+static bool any_stuck(const struct server *server)
+{
+	for (const struct served_run *run = server->runs; run; run = run->next)
+		if (run->input && !run->ended)
+			return true;
+	return false;
+}
+
+static void *offer_thread(void *data)
+{
+	const struct timespec pause = { 0, OFFER_MS * 1000000 };
+	struct server *server = data;
+
+	pthread_mutex_lock(&server->lock);
+	while (!server->stopping && any_stuck(server)) {
+		pthread_mutex_unlock(&server->lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&server->lock);
+		for (struct served_run *run = server->runs; run; run = run->next)
+			offer_input(run);
+		tell_taken(server);
+	}
+	server->offering = false;
+	pthread_cond_broadcast(&server->idle_all);
+	pthread_mutex_unlock(&server->lock);
+	return NULL;
+}
+
+static void offer_later(struct server *server)
+{
+	pthread_attr_t how;
+	pthread_t thread;
+
+	if (server->offering)
+		return;
+	pthread_attr_init(&how);
+	pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&how, 64 << 10);
+	server->offering = pthread_create(&thread, &how, offer_thread, server) == 0;
+	pthread_attr_destroy(&how);
+}
+
+static bool take_input(struct server *server, struct served_run *served, struct span bytes)
+{
+	struct run_piece *piece;
+
+	if (served->input_bytes + bytes.len > LIMIT_RUN_INPUT_BYTES)
+		return false;
+	piece = mem_alloc(1, sizeof(*piece) + bytes.len);
+	piece->len = bytes.len;
+	memcpy(piece->bytes, bytes.data, bytes.len);
+	*served->input_last = piece;
+	served->input_last = &piece->next;
+	served->input_bytes += bytes.len;
+	offer_input(served);
+	if (served->input)
+		offer_later(server);
+	return true;
+}
+
+/* ---- what it is told ------------------------------------------------------- */
+
+static bool control(struct server *server, struct served_run *served, const void *body)
+{
+	struct run *run = served->run;
+
+	switch (server->wire.frame.message->number) {
+	case WIRE_MESSAGE_RUN_INPUT:
+		return take_input(server, served, ((const struct wire_run_input *)body)->bytes);
+	case WIRE_MESSAGE_RUN_END_INPUT:
+		served->end_input = true;
+		offer_input(served);
+		return true;
+	case WIRE_MESSAGE_RUN_RESIZE: {
+		const struct wire_run_resize *size = body;
+
+		run->ops->resize(run, size->rows, size->columns);
+		return true;
+	}
+	case WIRE_MESSAGE_RUN_SIGNAL:
+		run->ops->signal(run, ((const struct wire_run_signal *)body)->signal);
+		return true;
+	case WIRE_MESSAGE_RUN_KILL:
+		run->ops->kill(run);
+		return true;
+	case WIRE_MESSAGE_RUN_TAKEN: {
+		uint64_t bytes = ((const struct wire_run_taken *)body)->bytes;
+
+		if (bytes > served->outstanding)
+			return false;
+		served->outstanding -= bytes;
+		pthread_cond_broadcast(&served->credit);
+		return true;
+	}
+	}
+	return false;
+}
+
+bool serve_control(struct server *server)
+{
+	struct wire *wire = &server->wire;
+	const struct wire_layout *layout = wire->frame.message->layout;
+	struct wire_arena arena = { 0 };
+	_cleanup_wire_in_ struct wire_in in;
+	void *body = wire_arena_alloc(&arena, 1, layout->size + 1);
+	bool ok;
+
+	wire_open(wire, &arena, &in);
+	ok = wire_decode_frame(wire, &in, body);
+	pthread_mutex_lock(&server->lock);
+	for (struct served_run *run = server->runs; ok && run; run = run->next)
+		if (run->id == wire->frame.id && run->run && !run->ended) {
+			ok = control(server, run, body);
+			break;
+		}
+	tell_taken(server);
+	pthread_mutex_unlock(&server->lock);
+	wire_arena_release(&arena);
+	return ok;
+}
