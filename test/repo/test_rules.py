@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of the repository hold, and the program that checks them sees each broken one."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -73,6 +74,8 @@ BROKEN = [
     ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),
     ("a path that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/gone.h`\n"},
      "names src/base/gone.h"),
+    ("a symbol that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/a.h` (`gone`)\n"},
+     "ARCHITECTURE.md:1: looks for gone in src/base/a.h, which does not have it"),
     ("a folder not on the map", {"ARCHITECTURE.md": "`base/` `diff/`\n"},
      "does not name the folder src/tool"),
     ("a host's name", {"README.md": "see https://registry." + "npmjs.org/\n"},
@@ -110,6 +113,12 @@ def test_a_room_knows_all_headers_of_its_folder(tmp_path):
              "src/base/room/r.c": C + '#include "base/own.h"\n', "src/base/s.c": C + '#include "base/own.h"\n',
              "src/base/own.h": C}
     assert check(tree(tmp_path, files)).stdout == ""
+
+
+def test_the_map_answers_thirty_questions():
+    text = (TOP / "ARCHITECTURE.md").read_text().split("## Where is it?")[1]
+    rows = [line for line in text.splitlines() if re.search(r"`[^`]+\.[ch]` \(`\w+`\)", line)]
+    assert len(rows) >= 30
 
 
 @pytest.mark.parametrize("files, words", [pytest.param(files, words, id=name)
