@@ -37,7 +37,7 @@ void agent_outcome_release(struct agent_outcome *outcome)
 }
 
 /* One prompt on its way. */
-struct errand {
+struct prompt_run {
 	struct agent *agent;
 	struct agent_outcome *outcome;
 	struct err *err;
@@ -49,7 +49,7 @@ struct errand {
 };
 
 /* The prompt ends so. `reason` may be NULL. */
-static void end(struct errand *run, enum agent_end how, const char *reason)
+static void end(struct prompt_run *run, enum agent_end how, const char *reason)
 {
 	char *own = mem_strdup(reason); /* it may be the outcome's */
 
@@ -59,12 +59,12 @@ static void end(struct errand *run, enum agent_end how, const char *reason)
 	run->outcome->reason = own;
 }
 
-static void fail(struct errand *run, enum agent_end how)
+static void fail(struct prompt_run *run, enum agent_end how)
 {
 	end(run, run->err->code == ERR_CANCELLED ? AGENT_CANCELLED : how, run->err->message);
 }
 
-static void say_to_model(struct errand *run, const char *text)
+static void say_to_model(struct prompt_run *run, const char *text)
 {
 	json_t *message = content_user_text(span_str(text));
 
@@ -108,7 +108,7 @@ static void add_hook_context(json_t *content, const char *context)
 }
 
 /* False: a hook does not let it in. */
-static bool before_agent(struct errand *run, const char *text)
+static bool before_agent(struct prompt_run *run, const char *text)
 {
 	json_auto_t *input = NULL;
 	struct hook_outcome outcome;
@@ -139,7 +139,7 @@ static json_t *own_message(const json_t *content)
 /* ---- before a turn ----------------------------------------------------------------- */
 
 /* Once for each threshold: a conversation that cannot be made smaller is sent as it is. */
-static void keep_small(struct errand *run)
+static void keep_small(struct prompt_run *run)
 {
 	struct agent *agent = run->agent;
 	struct err err = ERR_INIT;
@@ -154,7 +154,7 @@ static void keep_small(struct errand *run)
 		agent_notice(agent, "warning", err.message);
 }
 
-static bool may_go_on(struct errand *run)
+static bool may_go_on(struct prompt_run *run)
 {
 	struct agent *agent = run->agent;
 	_cleanup_free_ char *reason = NULL;
@@ -192,7 +192,7 @@ static void publish_turn_end(struct agent *agent, const struct model_reply *repl
 	bus_publish(agent->options.bus, BUS_TURN_END, message);
 }
 
-static void keep_reply(struct errand *run, const struct model_reply *reply)
+static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
 {
 	struct agent *agent = run->agent;
 
@@ -207,7 +207,7 @@ static void keep_reply(struct errand *run, const struct model_reply *reply)
 }
 
 /* The model goes in circles: it is told once. False: it was told before. */
-static bool correct(struct errand *run, const char *why, json_t *message)
+static bool correct(struct prompt_run *run, const char *why, json_t *message)
 {
 	static const char advice[] =
 		"%s You seem to go in circles. Stop, and think again about what the task needs: do not "
@@ -229,7 +229,7 @@ static bool correct(struct errand *run, const char *why, json_t *message)
 	return true;
 }
 
-static void run_calls(struct errand *run, const json_t *content)
+static void run_calls(struct prompt_run *run, const json_t *content)
 {
 	struct agent *agent = run->agent;
 	struct calls_outcome done;
@@ -269,7 +269,7 @@ static void clear(struct agent *agent)
 }
 
 /* Gemini CLI's words: programs that read stream-json know them. */
-static void tell_blocked(struct errand *run, const struct hook_outcome *outcome)
+static void report_blocked(struct prompt_run *run, const struct hook_outcome *outcome)
 {
 	const char *why = outcome->system_message ? outcome->system_message : outcome->reason;
 	_cleanup_free_ char *text = mem_printf("Agent execution blocked: %s",
@@ -279,7 +279,7 @@ static void tell_blocked(struct errand *run, const struct hook_outcome *outcome)
 }
 
 /* A hook may send the agent on with a reason of its own. */
-static void after_agent(struct errand *run, bool active)
+static void after_agent(struct prompt_run *run, bool active)
 {
 	struct agent *agent = run->agent;
 	json_auto_t *input = NULL;
@@ -298,7 +298,7 @@ static void after_agent(struct errand *run, bool active)
 	if (outcome.stop)
 		end(run, AGENT_HOOK_STOPPED, outcome.reason);
 	else if (outcome.denied) {
-		tell_blocked(run, &outcome);
+		report_blocked(run, &outcome);
 		run->over = false;
 		say_to_model(run, outcome.reason ? outcome.reason : "Go on: a hook is not satisfied.");
 	}
@@ -306,13 +306,13 @@ static void after_agent(struct errand *run, bool active)
 }
 
 /* model_stream has asked again as often as it makes sense; what a hook left of a reply may be nothing. */
-static void nothing_said(struct errand *run)
+static void nothing_said(struct prompt_run *run)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "The model answers, and says nothing.");
 	fail(run, AGENT_FAILED);
 }
 
-static void refused_by_provider(struct errand *run, const struct model_reply *reply)
+static void refused_by_provider(struct prompt_run *run, const struct model_reply *reply)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",
 	        reply->finish_text ? reply->finish_text : "safety");
@@ -320,13 +320,13 @@ static void refused_by_provider(struct errand *run, const struct model_reply *re
 }
 
 /* Calls came and none of them may run (model/sink.h): what was asked for is not done. */
-static void withheld(struct errand *run, const struct model_reply *reply)
+static void withheld(struct prompt_run *run, const struct model_reply *reply)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
 	fail(run, AGENT_FAILED);
 }
 
-static void answered(struct errand *run, const struct model_reply *reply)
+static void answered(struct prompt_run *run, const struct model_reply *reply)
 {
 	static const char cut[] = "The answer is cut: the model reached its limit of output.";
 	const char *circles = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
@@ -350,7 +350,7 @@ static void answered(struct errand *run, const struct model_reply *reply)
 	}
 }
 
-static void take_reply(struct errand *run, const struct model_reply *reply)
+static void take_reply(struct prompt_run *run, const struct model_reply *reply)
 {
 	free(run->outcome->text);
 	run->outcome->text = text_of(reply->content);
@@ -369,7 +369,7 @@ static void take_reply(struct errand *run, const struct model_reply *reply)
 /* ---- turns ------------------------------------------------------------------------- */
 
 /* The provider says that it is too much: once, it is made less and sent again. */
-static bool made_smaller(struct errand *run)
+static bool made_smaller(struct prompt_run *run)
 {
 	const struct err said = *run->err;
 	struct err err = ERR_INIT;
@@ -386,7 +386,7 @@ static bool made_smaller(struct errand *run)
 	return false;
 }
 
-static void one_turn(struct errand *run)
+static void one_turn(struct prompt_run *run)
 {
 	struct model_reply reply;
 	_cleanup_free_ char *reason = NULL;
@@ -412,7 +412,7 @@ static void one_turn(struct errand *run)
 	}
 }
 
-static void run_turns(struct errand *run)
+static void run_turns(struct prompt_run *run)
 {
 	bool active = false;
 
@@ -472,7 +472,7 @@ static void begin_conversation(struct agent *agent)
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err)
 {
-	struct errand run = { .agent = agent, .outcome = outcome, .err = err };
+	struct prompt_run run = { .agent = agent, .outcome = outcome, .err = err };
 	_cleanup_free_ char *text = text_of(content);
 
 	*outcome = (struct agent_outcome){ .end = AGENT_ANSWERED, .text = mem_strdup("") };

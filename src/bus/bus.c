@@ -113,7 +113,7 @@ static void wake(const struct waiter *waiter)
 }
 
 /* Under delivery. */
-static void tell_deserted(struct bus *bus)
+static void report_deserted(struct bus *bus)
 {
 	pthread_mutex_lock(&bus->state);
 	for (struct waiter *waiter = bus->waiters; waiter; waiter = waiter->next) {
@@ -133,7 +133,7 @@ void bus_unsubscribe(struct bus *bus, unsigned id)
 			bus->subscribers[i].id = 0;
 	if (bus->depth == 0)
 		sweep(bus);
-	tell_deserted(bus);
+	report_deserted(bus);
 	pthread_mutex_unlock(&bus->delivery);
 }
 
@@ -221,7 +221,7 @@ static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
 		waiter_add(bus, waiter);
 		deliver(bus, topic, message);
 		if (!has_listener(bus, topic))
-			tell_deserted(bus);
+			report_deserted(bus);
 	}
 	pthread_mutex_unlock(&bus->delivery);
 	return heard;

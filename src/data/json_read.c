@@ -541,7 +541,7 @@ static size_t place_of(const struct reader *reader, const char *where, size_t *r
 	return line;
 }
 
-static bool tell(const struct reader *reader, struct err *err)
+static bool describe_problem(const struct reader *reader, struct err *err)
 {
 	size_t column, line = place_of(reader, reader->problem_at, &column);
 
@@ -571,7 +571,7 @@ static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_
 	if (!value)
 		wrong(&reader, reader.at, "there is no memory for it");
 	if (reader.problem)
-		return tell(&reader, err);
+		return describe_problem(&reader, err);
 	if (ret_line)
 		*ret_line = reader.repeated ?
 		                    (unsigned)place_of(&reader, reader.repeated, &column) : 0;

@@ -14,16 +14,16 @@
 #include "file/attributes.h"
 #include "file/folder_cache.h"
 #include "file/lease.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "file/swap.h"
 
-enum { LINGER_US = 100, LIVELY_SECONDS = 2 };
+enum { GRACE_US = 100, LIVELY_SECONDS = 2 };
 
-static bool linger(void)
+static bool grace(void)
 {
-	const struct timespec nap = { .tv_nsec = LINGER_US * 1000 };
+	const struct timespec delay = { .tv_nsec = GRACE_US * 1000 };
 
-	return nanosleep(&nap, NULL) == 0;
+	return nanosleep(&delay, NULL) == 0;
 }
 
 /* When somebody else last changed the file that `base` was read from. */
@@ -34,13 +34,13 @@ static time_t others_at(const struct snapshot *base)
 	return folder_cache_others_at(base->place.clean, &base->stat, &base->sha256);
 }
 
-bool stage_linger(const struct snapshot *base)
+bool stage_grace(const struct snapshot *base)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	if (base->exists && now.tv_sec - others_at(base) <= LIVELY_SECONDS)
-		return linger();
+		return grace();
 	sched_yield();
 	return false;
 }
@@ -130,7 +130,7 @@ static enum outcome take_over(struct stage *stage, int fd, const struct stat *st
 	    !attributes_copy(fd, stat, stage->fd, stage->leaf, NULL, &ignored) ||
 	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
 		return OUTCOME_FAILED;
-	linger();
+	grace();
 	if (fstatat(stage->folder, stage->name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    stat_same_file(&out, stat) && (lease != LEASE_HELD || lease_kept(fd)))
 		return OUTCOME_DONE;
@@ -167,11 +167,11 @@ static enum outcome try_adopt(struct stage *stage)
 static bool adopt(struct stage *stage, long long deadline_us)
 {
 	enum outcome outcome = OUTCOME_AGAIN;
-	long nap_us = NAP_FIRST_US;
+	long backoff_us = BACKOFF_FIRST_US;
 
 	while (outcome == OUTCOME_AGAIN) {
 		outcome = try_adopt(stage);
-		if (outcome == OUTCOME_AGAIN && !nap_until(deadline_us, &nap_us))
+		if (outcome == OUTCOME_AGAIN && !backoff_wait(deadline_us, &backoff_us))
 			return false;
 	}
 	return outcome == OUTCOME_DONE;
@@ -199,7 +199,7 @@ void stage_leave(struct stage *stage, long long deadline_us)
 	stage->seen = false;
 	if (stage->fd < 0)
 		return;
-	linger();
+	grace();
 	lease = take_alone(stage->fd);
 	/* Without leases, others may be reading it. */
 	if (lease != LEASE_NONE &&

@@ -45,7 +45,7 @@ void stage_leave(struct stage *stage, long long deadline_us);
  * seconds, in place or by whatever means, has others at work: for it we sleep
  * (true).  What this workspace's own last commit changed does not count (folder_cache.h), but others' changes
  * before it do. */
-bool stage_linger(const struct snapshot *base);
+bool stage_grace(const struct snapshot *base);
 
 /* After the last look, while the new file's lease is still held: what it is now is our doing alone. */
 void stage_note(const struct stage *stage, const struct snapshot *base);

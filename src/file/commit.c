@@ -99,7 +99,7 @@ static bool settle(struct stage *stage, const struct snapshot *base,
 		return false;
 	}
 	if (stage->swapped)
-		stage_linger(base);
+		stage_grace(base);
 	if (how->at)
 		how->at(COMMIT_SETTLED, how->data);
 	return stage_confirm(stage, base, how, err);
@@ -110,7 +110,7 @@ static bool replace(struct stage *stage, struct snapshot *base, const struct com
 {
 	if (!base->exists)
 		return stage_create(stage, base, how, err) && settle(stage, base, how, err);
-	if (!stage_name(stage, base, LITTER_SWAP, err))
+	if (!stage_name(stage, base, TEMPORARY_SWAP, err))
 		return false;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
 		if (!stage_exchange(stage, base, how, err))
@@ -227,7 +227,7 @@ bool commit_delete_how(struct snapshot *base, const struct commit_how *how, stru
 	if (!base->exists)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", base->place.path);
 	stage.readable = recover_open(&base->place);
-	ok = stage_remove(&stage, base, LITTER_DELETE, how, err) &&
+	ok = stage_remove(&stage, base, TEMPORARY_DELETE, how, err) &&
 	     settle(&stage, base, how, err);
 	stage_discard(&stage);
 	if (ok)

@@ -24,7 +24,7 @@
 #include "file/adopt.h"
 #include "file/attributes.h"
 #include "file/lease.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "file/swap.h"
 
 struct contest {
@@ -32,10 +32,10 @@ struct contest {
 	const struct snapshot *base;
 	const struct commit_how *how;
 	int fd; /* what is compared and leased: base->fd, or the file opened again */
-	char kept[LITTER_NAME_SIZE]; /* what has a stranger's file that could not be put back */
+	char kept[TEMPORARY_NAME_SIZE]; /* what has a stranger's file that could not be put back */
 	enum lease lease;
 	long long deadline_us;
-	long nap_us;
+	long backoff_us;
 };
 
 enum verdict { VERDICT_SAME, VERDICT_CHANGED, VERDICT_BUSY, VERDICT_ERROR };
@@ -65,19 +65,19 @@ static void contest_start(struct contest *contest, struct stage *stage,
 	*contest = (struct contest){ .stage = stage, .base = base, .how = how,
 		                     .fd = stage->reopened >= 0 ? stage->reopened : base->fd,
 		                     .lease = LEASE_NONE,
-		                     .deadline_us = nap_deadline(how->options.busy_wait_ms),
-		                     .nap_us = NAP_FIRST_US };
+		                     .deadline_us = backoff_deadline(how->options.busy_wait_ms),
+		                     .backoff_us = BACKOFF_FIRST_US };
 	stage->options = &how->options;
 }
 
 /* Waits a little; false when the time is up. */
-static bool contest_nap(struct contest *contest)
+static bool contest_back_off(struct contest *contest)
 {
 	commit_waits(&contest->how->options);
-	return nap_until(contest->deadline_us, &contest->nap_us);
+	return backoff_wait(contest->deadline_us, &contest->backoff_us);
 }
 
-static void tell(const struct contest *contest, enum commit_point point)
+static void reached(const struct contest *contest, enum commit_point point)
 {
 	if (contest->how->at)
 		contest->how->at(point, contest->how->data);
@@ -155,7 +155,7 @@ static enum verdict verify_after(struct contest *contest, struct stat *out)
 {
 	enum verdict verdict = compare_name(contest, contest->stage->name, out);
 
-	tell(contest, COMMIT_EXCHANGED);
+	reached(contest, COMMIT_EXCHANGED);
 	return verdict == VERDICT_SAME ? verify_still(contest) : verdict;
 }
 
@@ -185,7 +185,7 @@ static enum verdict contest_run(struct contest *contest,
 		if (verdict != VERDICT_SAME)
 			give_up_lease(contest);
 		errno = saved;
-		if (verdict != VERDICT_BUSY || !contest_nap(contest))
+		if (verdict != VERDICT_BUSY || !contest_back_off(contest))
 			return verdict;
 	}
 }
@@ -212,9 +212,9 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
 
-static void tell_put_back(void *data)
+static void reached_put_back(void *data)
 {
-	tell(data, COMMIT_PUT_BACK);
+	reached(data, COMMIT_PUT_BACK);
 }
 
 /* The old file's attributes changed after they were copied: the new one follows. What cannot
@@ -237,7 +237,7 @@ static enum verdict attempt_plain(struct contest *contest)
 	struct stage *stage = contest->stage;
 	enum verdict verdict;
 
-	tell(contest, COMMIT_COMPARED);
+	reached(contest, COMMIT_COMPARED);
 	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
@@ -255,7 +255,7 @@ static enum verdict put_back(struct contest *contest, enum verdict verdict)
 	struct stage *stage = contest->stage;
 	int saved = errno;
 
-	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, tell_put_back,
+	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, reached_put_back,
 	                  contest)) {
 		/* Whoever waits for the old file goes first, then those who wait for ours. */
 		give_up_lease(contest);
@@ -284,7 +284,7 @@ static enum verdict attempt_exchange(struct contest *contest)
 	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
-	tell(contest, COMMIT_COMPARED);
+	reached(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE)) {
 		if (swap_unsupported(errno))
 			return attempt_plain(contest);
@@ -330,7 +330,7 @@ static enum verdict attempt_remove(struct contest *contest)
 
 	if (verdict != VERDICT_SAME)
 		return verdict;
-	tell(contest, COMMIT_COMPARED);
+	reached(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->leaf, stage->name, 0))
 		return errno == ENOENT ? VERDICT_CHANGED : VERDICT_ERROR;
 	verdict = verify_after(contest, &out);
@@ -338,11 +338,11 @@ static enum verdict attempt_remove(struct contest *contest)
 	return stage->swapped ? verdict : move_back(contest, verdict);
 }
 
-bool stage_remove(struct stage *stage, const struct snapshot *base, enum litter_kind kind,
+bool stage_remove(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
                   const struct commit_how *how, struct err *err)
 {
 	struct contest contest;
-	struct litter litter;
+	struct temporary temporary;
 	bool ok;
 
 	stage->folder = base->place.folder;
@@ -351,8 +351,8 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum litter_
 	stage->clean = base->place.clean;
 	/* Says that we live; somebody else's lock says so just as well. */
 	flock(base->fd, LOCK_SH | LOCK_NB);
-	litter_init(&litter, kind, stage->leaf, &base->sha256, NULL);
-	stage_choose_name(stage, &litter, stage->name);
+	temporary_init(&temporary, kind, stage->leaf, &base->sha256, NULL);
+	stage_choose_name(stage, &temporary, stage->name);
 	stage->reopened = reopen(base);
 	contest_start(&contest, stage, base, how);
 	ok = contest_end(&contest, contest_run(&contest, attempt_remove), err);

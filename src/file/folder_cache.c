@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "file/litter.h"
+#include "file/temporary.h"
 
 enum { SLOTS = 32, FILES = 128 };
 
@@ -22,7 +22,7 @@ struct slot {
 
 struct own_name {
 	struct own_name *next, **at;
-	char name[LITTER_NAME_SIZE];
+	char name[TEMPORARY_NAME_SIZE];
 };
 
 struct own_file {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commits remember of a workspace: which folders were lately found free of litter, so that not
- * each commit reads them; which litter is of commits that are under way here, so that it is not taken for
- * a dead writer's and opened; which files the last commits here have put in place, so that their changes
- * are not taken for somebody else's (adopt.h).
+/* What commits remember of a workspace: which folders were lately found free of temporary files, so
+ * that not each commit reads them; which such files commits of this process have under way, so that
+ * they are not taken for a dead writer's and opened; which files the last commits here have put in
+ * place, so that their changes are not taken for somebody else's (adopt.h).
  *
  * What is known of a folder holds while the folder's mtime is as it was, and for a second at
  * most, or ten if there is much to be read: a time stamp can hide a change in the same clock tick,
@@ -37,9 +37,9 @@ void folder_cache_note_read(struct folder_cache *cache, const struct stat *folde
 /* If it was known to be clean: so it still is, changed by us alone. */
 void folder_cache_note_change(struct folder_cache *cache, const struct stat *folder);
 
-/* A name that a commit of this process has given to a temporary (litter.h), until it is done: recovery
- * passes over it, as it would after opening it and finding it locked.  The names are unique enough
- * to go without their folders. */
+/* A name that a commit of this process has given to a temporary file (temporary.h), until it is
+ * done: recovery passes over it, as it would after opening it and finding it locked.  The names are
+ * unique enough to go without their folders. */
 struct own_name;
 struct own_name *folder_cache_own(struct folder_cache *cache, const char *name); /* never NULL */
 void folder_cache_disown(struct folder_cache *cache, struct own_name *own); /* NULL is fine */

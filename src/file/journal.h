@@ -32,7 +32,7 @@ enum journal_kind {
 };
 
 /* One file.  The temporary's name is not recorded: it is in the file's folder, its name is a
- * litter name of kind 't' for the file's (litter.h), and it has one of the inodes. */
+ * temporary name of kind 't' for the file's (temporary.h), and it has one of the inodes. */
 struct journal_entry {
 	enum journal_kind kind;
 	char *path;             /* owned; canonical, absolute */

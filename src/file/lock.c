@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "file/stage.h"
 
 static long long now_us(void)
@@ -16,25 +16,25 @@ static long long now_us(void)
 	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
-long long nap_deadline(unsigned wait_ms)
+long long backoff_deadline(unsigned wait_ms)
 {
-	return now_us() + (wait_ms ? wait_ms : NAP_WAIT_MS) * 1000LL;
+	return now_us() + (wait_ms ? wait_ms : BACKOFF_WAIT_MS) * 1000LL;
 }
 
-bool nap_until(long long deadline_us, long *nap_us)
+bool backoff_wait(long long deadline_us, long *backoff_us)
 {
-	struct timespec nap = { .tv_nsec = *nap_us * 1000 };
+	struct timespec delay = { .tv_nsec = *backoff_us * 1000 };
 
 	if (now_us() >= deadline_us)
 		return false;
-	nanosleep(&nap, NULL);
-	*nap_us = *nap_us * 2 < NAP_MAX_US ? *nap_us * 2 : NAP_MAX_US;
+	nanosleep(&delay, NULL);
+	*backoff_us = *backoff_us * 2 < BACKOFF_MAX_US ? *backoff_us * 2 : BACKOFF_MAX_US;
 	return true;
 }
 
 bool stage_lock(struct stage *stage, long long deadline_us)
 {
-	long nap_us = NAP_FIRST_US;
+	long backoff_us = BACKOFF_FIRST_US;
 
 	if (stage->readable < 0)
 		stage->readable =
@@ -44,7 +44,7 @@ bool stage_lock(struct stage *stage, long long deadline_us)
 			break; /* no locks here: then without */
 		else {
 			commit_waits(stage->options);
-			if (!nap_until(deadline_us, &nap_us))
+			if (!backoff_wait(deadline_us, &backoff_us))
 				return false;
 		}
 	return true;

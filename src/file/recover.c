@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding litter whose writer is dead, and removing it or putting it back. */
+/* Finding temporary files whose writer is dead, and removing them or putting them back. */
 #include "file/recover.h"
 
 #include <dirent.h>
@@ -17,17 +17,17 @@
 #include "base/mem.h"
 #include "file/beneath.h"
 #include "file/folder_cache.h"
-#include "file/litter.h"
+#include "file/temporary.h"
 #include "file/swap.h"
 
-/* A stranger can fill a folder with what looks like litter: what one recovery does is
+/* A stranger can fill a folder with what looks temporary: what one recovery does is
  * bounded, the next one goes on. */
 enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64 };
 
 struct recovery {
 	struct folder_cache *clean; /* knows our own; or NULL */
 	size_t removed;
-	size_t looked_at;  /* litter */
+	size_t looked_at;  /* temporary files */
 	size_t bytes_left; /* that may still be hashed */
 };
 
@@ -56,7 +56,7 @@ static bool each_name(int folder, bool (*visit)(int folder, const char *name, vo
 
 /* The first bytes of the content's hash; false when it cannot be had. */
 static bool content_key(struct recovery *recovery, int fd,
-                        unsigned char key[static LITTER_KEY_SIZE])
+                        unsigned char key[static TEMPORARY_KEY_SIZE])
 {
 	_cleanup_free_ char *block = mem_piece();
 	struct sha256_stream stream;
@@ -73,7 +73,7 @@ static bool content_key(struct recovery *recovery, int fd,
 		sha256_update(&stream, span_of(block, (size_t)n));
 	}
 	sum = sha256_final(&stream);
-	memcpy(key, sum.bytes, LITTER_KEY_SIZE);
+	memcpy(key, sum.bytes, TEMPORARY_KEY_SIZE);
 	return n == 0;
 }
 
@@ -102,7 +102,7 @@ static bool is_regular(int folder, const char *name)
 }
 
 struct target {
-	const struct litter *litter;
+	const struct temporary *temporary;
 	char *leaf; /* owned; NULL while not found */
 };
 
@@ -111,7 +111,7 @@ static bool is_target(int folder, const char *name, void *data)
 	struct target *target = data;
 
 	(void)folder;
-	if (!litter_is_for(target->litter, name))
+	if (!temporary_is_for(target->temporary, name))
 		return true;
 	target->leaf = mem_strdup(name);
 	return false;
@@ -126,27 +126,27 @@ static int open_readable(int folder)
  * writer's new file (unchanged since) still has it. Otherwise something newer has the name. */
 static bool exchange_back(struct recovery *recovery, int folder, const char *name,
                           const char *leaf, int leaf_fd, const struct stat *leaf_stat,
-                          const struct litter *litter)
+                          const struct temporary *temporary)
 {
-	unsigned char key[LITTER_KEY_SIZE];
+	unsigned char key[TEMPORARY_KEY_SIZE];
 
 	if (leaf_fd < 0)
 		return true;
 	if (!content_key(recovery, leaf_fd, key))
 		return false;
-	if (memcmp(key, litter->new_sum, sizeof(key)) != 0)
+	if (memcmp(key, temporary->new_sum, sizeof(key)) != 0)
 		return true;
 	return swap_put_back(folder, name, leaf, leaf_stat, NULL, NULL);
 }
 
-/* Litter of kind x; `fd` is -1 when it is not a regular file. Returns whether `name` may be
- * removed now. */
+/* A temporary file of kind x; `fd` is -1 when it is not a regular file. Returns whether `name` may
+ * be removed now. */
 static bool settle_swap(struct recovery *recovery, int folder, const char *name, int fd,
-                        const struct litter *litter)
+                        const struct temporary *temporary)
 {
-	struct target target = { .litter = litter };
+	struct target target = { .temporary = temporary };
 	_cleanup_fd_ int again = open_readable(folder); /* `folder` is being read by our caller */
-	unsigned char key[LITTER_KEY_SIZE];
+	unsigned char key[TEMPORARY_KEY_SIZE];
 	_cleanup_fd_ int leaf_fd = -1;
 	struct stat leaf_stat;
 	bool ok = true;
@@ -160,47 +160,47 @@ static bool settle_swap(struct recovery *recovery, int folder, const char *name,
 		ok = false;
 	else if (fd >= 0 && !content_key(recovery, fd, key))
 		ok = false;
-	else if (fd < 0 || (memcmp(key, litter->new_sum, sizeof(key)) != 0 &&
-	                    memcmp(key, litter->old_sum, sizeof(key)) != 0))
+	else if (fd < 0 || (memcmp(key, temporary->new_sum, sizeof(key)) != 0 &&
+	                    memcmp(key, temporary->old_sum, sizeof(key)) != 0))
 		ok = exchange_back(recovery, folder, name, target.leaf, leaf_fd, &leaf_stat,
-		                   litter);
+		                   temporary);
 	free(target.leaf);
 	return ok;
 }
 
-/* Litter of kind d. A file that is not the one that was to be removed gets its name back
+/* A temporary file of kind d. A file that is not the one that was to be removed gets its name back
  * (and then `name` is gone), or was superseded by what has the name now. */
 static bool settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
-                          const struct litter *litter)
+                          const struct temporary *temporary)
 {
-	unsigned char key[LITTER_KEY_SIZE];
+	unsigned char key[TEMPORARY_KEY_SIZE];
 
 	if (fd >= 0 && !content_key(recovery, fd, key))
 		return false;
-	if (fd >= 0 && memcmp(key, litter->old_sum, sizeof(key)) == 0)
+	if (fd >= 0 && memcmp(key, temporary->old_sum, sizeof(key)) == 0)
 		return true;
-	if (!litter->whole_leaf)
+	if (!temporary->whole_leaf)
 		return false;
-	return !swap_move_back(folder, name, litter->whole_leaf, false) && errno == EEXIST;
+	return !swap_move_back(folder, name, temporary->whole_leaf, false) && errno == EEXIST;
 }
 
 static bool settle(struct recovery *recovery, int folder, const char *name, int fd,
-                   const struct litter *litter)
+                   const struct temporary *temporary)
 {
-	switch (litter->kind) {
-	case LITTER_PART:
+	switch (temporary->kind) {
+	case TEMPORARY_PART:
 		return true;
-	case LITTER_SWAP:
-		return settle_swap(recovery, folder, name, fd, litter);
-	case LITTER_DELETE:
-		return settle_delete(recovery, folder, name, fd, litter);
-	case LITTER_STAGED:
+	case TEMPORARY_SWAP:
+		return settle_swap(recovery, folder, name, fd, temporary);
+	case TEMPORARY_DELETE:
+		return settle_delete(recovery, folder, name, fd, temporary);
+	case TEMPORARY_STAGED:
 		break;
 	}
 	return false;
 }
 
-/* Takes the lock that keeps others from settling the same litter, and sees that the name still
+/* Takes the lock that keeps others from settling the same file, and sees that the name still
  * is this file: somebody may just have settled it. */
 static bool claim(int folder, const char *name, int fd, const struct stat *stat)
 {
@@ -212,10 +212,10 @@ static bool claim(int folder, const char *name, int fd, const struct stat *stat)
 	       fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && stat_same_file(stat, &now);
 }
 
-/* Whether recovery has to look at it: litter, and not of a commit that is under way here. */
-static bool is_abandoned(struct folder_cache *clean, const char *name, struct litter *ret)
+/* Whether recovery has to look at it: temporary, and not of a commit that is under way here. */
+static bool is_abandoned(struct folder_cache *clean, const char *name, struct temporary *ret)
 {
-	return litter_parse(name, ret) && ret->kind != LITTER_STAGED &&
+	return temporary_parse(name, ret) && ret->kind != TEMPORARY_STAGED &&
 	       !(clean && folder_cache_owns(clean, name));
 }
 
@@ -224,12 +224,12 @@ static bool recover_one(int folder, const char *name, void *data)
 	struct stat stat = { .st_mode = S_IFREG };
 	_cleanup_fd_ int fd = -1;
 	struct recovery *recovery = data;
-	struct litter litter;
+	struct temporary temporary;
 
-	if (!is_abandoned(recovery->clean, name, &litter))
+	if (!is_abandoned(recovery->clean, name, &temporary))
 		return true;
 	fd = open_regular(folder, name, &stat);
-	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &litter) &&
+	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &temporary) &&
 	    unlinkat(folder, name, 0) == 0)
 		recovery->removed++;
 	return ++recovery->looked_at < SETTLE_MAX;
@@ -241,14 +241,14 @@ struct search {
 	bool found;
 };
 
-static bool is_litter(int folder, const char *name, void *data)
+static bool finds_temporary(int folder, const char *name, void *data)
 {
 	struct search *search = data;
-	struct litter litter;
+	struct temporary temporary;
 
 	(void)folder;
 	search->names++;
-	search->found = is_abandoned(search->clean, name, &litter);
+	search->found = is_abandoned(search->clean, name, &temporary);
 	return !search->found;
 }
 
@@ -260,7 +260,7 @@ static bool recover_readable(int folder, struct search *search, size_t *removed)
 	bool ok;
 
 	*removed = 0;
-	if (!each_name(folder, is_litter, search))
+	if (!each_name(folder, finds_temporary, search))
 		return false;
 	if (!search->found || (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
 		return true;

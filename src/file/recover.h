@@ -2,7 +2,7 @@
 /* Putting right what a killed writer left in a folder.
  *
  * A writer can be killed at any instruction. What it leaves is at most one file under a name
- * of litter.h, which says whose place it was for, and what content was there before and after:
+ * of temporary.h, which says whose place it was for, and what content was there before and after:
  *
  *     kind   content      meaning                                    what is done
  *     p      any          was being written                          removed
@@ -30,7 +30,7 @@
 #include "base/err.h"
 
 /* Recovers the folder open as `folder` (O_PATH is enough). *ret_removed (may be NULL) counts
- * the litter put right. False when the folder cannot be read. */
+ * the temporary files put right. False when the folder cannot be read. */
 bool recover_folder(int folder, size_t *ret_removed, struct err *err);
 
 struct place;

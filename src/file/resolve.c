@@ -25,7 +25,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "file/beneath.h"
-#include "file/litter.h"
+#include "file/temporary.h"
 
 struct walk {
 	const struct workspace *ws;
@@ -76,9 +76,9 @@ static char *join_path(const struct walk *walk, const char *missing, const char 
  * read files by such a name, or a name that is allowed could become one that is not. */
 static bool check_leaf(const struct walk *walk, const char *leaf, struct err *err)
 {
-	struct litter litter;
+	struct temporary temporary;
 
-	if (walk->kind != PLACE_FILE || !litter_parse(leaf, &litter))
+	if (walk->kind != PLACE_FILE || !temporary_parse(leaf, &temporary))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "%s is a name for temporary files; choose another.", walk->asked);

@@ -17,7 +17,7 @@
 #include "file/folder_cache.h"
 #include "file/hasher.h"
 #include "file/lease.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "file/swap.h"
 
 enum {
@@ -39,8 +39,8 @@ void stage_discard(struct stage *stage)
 void stage_release(struct stage *stage)
 {
 	if (stage->seen && !stage->swapped) {
-		stage_lock(stage, nap_deadline(0));
-		stage_leave(stage, nap_deadline(0));
+		stage_lock(stage, backoff_deadline(0));
+		stage_leave(stage, backoff_deadline(0));
 		stage_unlock(stage);
 	}
 	/* Not left to close(): a child forked meanwhile may have the descriptor too. */
@@ -60,10 +60,10 @@ void stage_release(struct stage *stage)
 	*stage = (struct stage)STAGE_INIT;
 }
 
-void stage_choose_name(struct stage *stage, const struct litter *litter,
-                       char name[static LITTER_NAME_SIZE])
+void stage_choose_name(struct stage *stage, const struct temporary *temporary,
+                       char name[static TEMPORARY_NAME_SIZE])
 {
-	litter_format(litter, name);
+	temporary_format(temporary, name);
 	if (!stage->clean)
 		return;
 	folder_cache_disown(stage->clean, stage->own);
@@ -71,14 +71,15 @@ void stage_choose_name(struct stage *stage, const struct litter *litter,
 }
 
 /* A file with a name, for file systems without anonymous ones. Whoever finds it unlocked
- * takes it for litter: between its creation and the lock it may be removed, and is made again. */
-static int open_named(struct stage *stage, const struct litter *litter, mode_t mode)
+ * takes it for a dead writer's: between its creation and the lock it may be removed, and is
+ * made again. */
+static int open_named(struct stage *stage, const struct temporary *temporary, mode_t mode)
 {
 	for (int i = 0; i < NAME_TRIES; i++) {
 		struct stat stat;
 		int fd;
 
-		stage_choose_name(stage, litter, stage->name);
+		stage_choose_name(stage, temporary, stage->name);
 		fd = openat(stage->folder, stage->name,
 		            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &stat) == 0 &&
@@ -96,7 +97,7 @@ static int open_named(struct stage *stage, const struct litter *litter, mode_t m
 static bool open_temporary(struct stage *stage, const struct snapshot *base, mode_t mode,
                            const struct commit_how *how, struct err *err)
 {
-	struct litter litter;
+	struct temporary temporary;
 
 	if (!how->no_tmpfile) {
 		stage->fd = openat(stage->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
@@ -108,9 +109,10 @@ static bool open_temporary(struct stage *stage, const struct snapshot *base, mod
 			return err_set_errno(err, errno, "Cannot write in the folder of %s",
 			                     base->place.path);
 	}
-	litter_init(&litter, LITTER_PART, stage->leaf, base->exists ? &base->sha256 : NULL, NULL);
+	temporary_init(&temporary, TEMPORARY_PART, stage->leaf,
+	               base->exists ? &base->sha256 : NULL, NULL);
 	/* It can be seen while it is written: nobody may read it before it has its attributes. */
-	stage->fd = open_named(stage, &litter, base->exists ? 0600 : mode);
+	stage->fd = open_named(stage, &temporary, base->exists ? 0600 : mode);
 	return stage->fd >= 0 || err_set_errno(err, errno, "Cannot write in the folder of %s",
 	                                       base->place.path);
 }
@@ -277,17 +279,17 @@ static bool link_fd(int fd, int folder, const char *name)
 	return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-bool stage_name(struct stage *stage, const struct snapshot *base, enum litter_kind kind,
+bool stage_name(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
                 struct err *err)
 {
-	char name[LITTER_NAME_SIZE];
-	struct litter litter;
+	char name[TEMPORARY_NAME_SIZE];
+	struct temporary temporary;
 	bool ok = false;
 
-	litter_init(&litter, kind, stage->leaf, base->exists ? &base->sha256 : NULL,
-	            &stage->sha256);
+	temporary_init(&temporary, kind, stage->leaf, base->exists ? &base->sha256 : NULL,
+	               &stage->sha256);
 	for (int i = 0; !ok && i < NAME_TRIES; i++) {
-		stage_choose_name(stage, &litter, name);
+		stage_choose_name(stage, &temporary, name);
 		if (stage->name[0])
 			ok = swap_rename(stage->folder, stage->name, name, 0);
 		else

@@ -3,7 +3,7 @@
  *
  *     _cleanup_stage_ struct stage stage = STAGE_INIT;
  *     stage_write(&stage, base, pieces, count, how, &err)   content and attributes, no name yet
- *     stage_name(&stage, base, LITTER_SWAP, &err)            has a name in the folder now
+ *     stage_name(&stage, base, TEMPORARY_SWAP, &err)            has a name in the folder now
  *     stage_exchange(&stage, base, how, &err)                verified; the name has the old file
  *     stage_confirm(&stage, base, how, &err)                 a last look
  *     stage_discard(&stage)                                  the name is gone
@@ -16,7 +16,7 @@
 #define HASP_FILE_STAGE_H
 
 #include "file/commit.h"
-#include "file/litter.h"
+#include "file/temporary.h"
 
 /* Moments at which a test can step in. */
 enum commit_point {
@@ -49,7 +49,7 @@ struct stage {
 	struct stat old_stat; /* attributes that were copied */
 	struct sha256 sha256; /* of the new content */
 	size_t size;
-	char name[LITTER_NAME_SIZE]; /* "" while it has none */
+	char name[TEMPORARY_NAME_SIZE]; /* "" while it has none */
 	struct folder_cache *clean; /* borrowed from the snapshot's place; NULL: nobody is told */
 	struct own_name *own; /* `name`, as `clean` knows it until stage_release; or NULL */
 	int reopened;         /* owned; the old file opened again, or -1 */
@@ -73,7 +73,7 @@ bool stage_write(struct stage *stage, const struct snapshot *base, const struct 
                  size_t count, const struct commit_how *how, struct err *err);
 
 /* Gives it a name of `kind` in the folder. */
-bool stage_name(struct stage *stage, const struct snapshot *base, enum litter_kind kind,
+bool stage_name(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
                 struct err *err);
 
 /* A lock on the folder that all who exchange names in it take, for the microseconds from
@@ -101,7 +101,7 @@ bool stage_create(struct stage *stage, const struct snapshot *base,
 
 /* Moves the old file away to a name of `kind`, if it still is what `base` says. `stage`
  * is empty before, and holds no file of its own. */
-bool stage_remove(struct stage *stage, const struct snapshot *base, enum litter_kind kind,
+bool stage_remove(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
                   const struct commit_how *how, struct err *err);
 
 /* Takes back stage_exchange, stage_create or stage_remove, as far as nobody else has
@@ -111,8 +111,8 @@ bool stage_undo(struct stage *stage);
 
 /* Makes up a name for the temporary and tells this process's recovery that it is ours, before anybody can
  * see it (folder_cache.h). */
-void stage_choose_name(struct stage *stage, const struct litter *litter,
-                       char name[static LITTER_NAME_SIZE]);
+void stage_choose_name(struct stage *stage, const struct temporary *temporary,
+                       char name[static TEMPORARY_NAME_SIZE]);
 
 /* fsync, repeated when interrupted. */
 bool stage_sync(int fd);

@@ -259,7 +259,7 @@ static bool apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_f
 	if (tx->how.options.durability == DURABILITY_FULL)
 		sync_names(tx);
 	else
-		for (size_t i = 0; i < tx->count && !stage_linger(tx->files[i].base);)
+		for (size_t i = 0; i < tx->count && !stage_grace(tx->files[i].base);)
 			i++;
 	for (size_t i = 0; i < tx->count; i++) {
 		*ret_failed = tx->files[i].index;

@@ -79,7 +79,7 @@ bool tx_file_check(struct tx_file *file, struct err *err)
 
 static bool apply_write(struct tx_file *file, const struct commit_how *how, struct err *err)
 {
-	if (!stage_name(&file->stage, file->base, LITTER_STAGED, err) ||
+	if (!stage_name(&file->stage, file->base, TEMPORARY_STAGED, err) ||
 	    !stage_exchange(&file->stage, file->base, how, err))
 		return false;
 	file->applied = true;
@@ -121,7 +121,7 @@ static bool apply_create(struct tx_file *file, const struct commit_how *how, str
 
 static bool apply_delete(struct tx_file *file, const struct commit_how *how, struct err *err)
 {
-	file->applied = stage_remove(&file->stage, file->base, LITTER_STAGED, how, err);
+	file->applied = stage_remove(&file->stage, file->base, TEMPORARY_STAGED, how, err);
 	return file->applied && hold(file, err);
 }
 
@@ -132,7 +132,7 @@ static bool apply_move(struct tx_file *file, const struct commit_how *how, struc
 	const struct place *to = &file->target->place;
 
 	if (!enter_folders(file, file->target, err) ||
-	    !stage_remove(stage, file->base, LITTER_STAGED, how, err))
+	    !stage_remove(stage, file->base, TEMPORARY_STAGED, how, err))
 		return false;
 	file->applied = true;
 	if (!tx_rename(stage->folder, stage->name, to->folder, to->leaf)) {
@@ -167,15 +167,15 @@ bool tx_file_apply(struct tx_file *file, const struct commit_how *how, struct er
 void tx_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
 {
 	_cleanup_fd_ int fd = openat(folder, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char name[LITTER_NAME_SIZE];
-	struct litter litter;
+	char name[TEMPORARY_NAME_SIZE];
+	struct temporary temporary;
 	struct stat stat, out;
 
 	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_ino != inode ||
 	    !tx_content_is(fd, sum))
 		return;
-	litter_init(&litter, LITTER_STAGED, leaf, NULL, sum);
-	litter_format(&litter, name);
+	temporary_init(&temporary, TEMPORARY_STAGED, leaf, NULL, sum);
+	temporary_format(&temporary, name);
 	if (!tx_rename(folder, leaf, folder, name))
 		return;
 	/* It may have been replaced, or written to, since it was looked at. */

@@ -21,7 +21,7 @@ struct tx_file {
 	size_t made;             /* folders made above the name that appears */
 	bool applied;
 	enum lease lease;        /* on the old file, from its exchange to the commit point */
-	char moved_name[LITTER_NAME_SIZE]; /* MOVE: the name it had between its two */
+	char moved_name[TEMPORARY_NAME_SIZE]; /* MOVE: the name it had between its two */
 };
 
 /* Makes the file's change visible, if the file is what was read.  A failure leaves it as

@@ -30,12 +30,12 @@ static bool find_place(const struct workspace *ws, const char *path, struct plac
 
 /* The transaction's temporary for `leaf` with this inode, in *ret_name. */
 static bool find_temporary(int folder, const char *leaf, ino_t inode,
-                           char ret_name[static LITTER_NAME_SIZE])
+                           char ret_name[static TEMPORARY_NAME_SIZE])
 {
 	int fd = inode ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
-	struct litter litter;
+	struct temporary temporary;
 	bool found = false;
 
 	if (!dir) {
@@ -46,8 +46,9 @@ static bool find_temporary(int folder, const char *leaf, ino_t inode,
 	while (!found && (entry = readdir(dir))) {
 		struct stat stat;
 
-		found = litter_parse(entry->d_name, &litter) && litter.kind == LITTER_STAGED &&
-		        litter_is_for(&litter, leaf) &&
+		found = temporary_parse(entry->d_name, &temporary) &&
+		        temporary.kind == TEMPORARY_STAGED &&
+		        temporary_is_for(&temporary, leaf) &&
 		        fstatat(folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
 		        S_ISREG(stat.st_mode) && stat.st_ino == inode;
 		if (found)
@@ -59,7 +60,7 @@ static bool find_temporary(int folder, const char *leaf, ino_t inode,
 
 static void remove_temporary(int folder, const char *leaf, ino_t inode)
 {
-	char name[LITTER_NAME_SIZE];
+	char name[TEMPORARY_NAME_SIZE];
 
 	while (find_temporary(folder, leaf, inode, name) && unlinkat(folder, name, 0) == 0)
 		;
@@ -82,7 +83,7 @@ static int open_ours(const struct place *place, const struct journal_entry *entr
 static void undo_write(const struct place *place, const struct journal_entry *entry)
 {
 	_cleanup_fd_ int fd = -1;
-	char name[LITTER_NAME_SIZE];
+	char name[TEMPORARY_NAME_SIZE];
 	struct stat ours;
 
 	if (find_temporary(place->folder, place->leaf, entry->old_inode, name)) {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "file/adopt.h"
 #include "file/lease.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "file/swap.h"
 
 /* Whether the file still has the content that was staged. */
@@ -48,7 +48,7 @@ static bool undo_exchange(struct stage *stage)
 	if (stage->leased >= 0)
 		lease_drop(stage->leased);
 	stage->leased = -1;
-	stage_leave(stage, nap_deadline(0));
+	stage_leave(stage, backoff_deadline(0));
 	return ok;
 }
 
@@ -69,7 +69,7 @@ bool stage_undo(struct stage *stage)
 
 	stage->swapped = stage->created = false;
 	/* Whoever holds the lock longer than that is stopped: go on without. */
-	stage_lock(stage, nap_deadline(0));
+	stage_lock(stage, backoff_deadline(0));
 	if (created)
 		ok = is_ours(stage) && unlinkat(stage->folder, stage->leaf, 0) == 0;
 	else if (swapped)

@@ -17,7 +17,7 @@
 #include "file/beneath.h"
 #include "file/digests.h"
 #include "file/folder_cache.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 
 /* The absolute form of a path as text: "." and empty components removed, ".." kept. */
 static char *absolute_text(const char *path)
@@ -191,7 +191,7 @@ enum { TRIED_OUT_MS = 5000 };
 
 int place_open(const struct place *place, int flags)
 {
-	long nap_us = NAP_FIRST_US;
+	long backoff_us = BACKOFF_FIRST_US;
 	long long deadline_us = 0;
 	int fd;
 
@@ -203,8 +203,8 @@ int place_open(const struct place *place, int flags)
 		flags |= O_NONBLOCK | O_NOCTTY;
 	while ((fd = beneath_open(place->folder, place->leaf, flags)) < 0 && errno == EAGAIN) {
 		if (!deadline_us)
-			deadline_us = nap_deadline(TRIED_OUT_MS);
-		if (!nap_until(deadline_us, &nap_us)) {
+			deadline_us = backoff_deadline(TRIED_OUT_MS);
+		if (!backoff_wait(deadline_us, &backoff_us)) {
 			errno = EAGAIN;
 			break;
 		}

@@ -89,7 +89,7 @@ static const char *name_for_people(const struct hook *hook)
 }
 
 /* `said`: its text is the outcome's message already. */
-static void tell(const struct one_run *run, const struct hook_process *process, bool said)
+static void report_run(const struct one_run *run, const struct hook_process *process, bool said)
 {
 	const char *event = hook_event_name(run->event);
 	const char *name = name_for_people(run->hook);
@@ -123,7 +123,7 @@ static void run_command(struct one_run *run)
 	process.err.len -= process.err.len > 0;
 	if (!process.timed_out && !process.cancelled)
 		said = hook_answer_read(&process, &run->outcome);
-	tell(run, &process, said);
+	report_run(run, &process, said);
 	hook_process_release(&process);
 }
 
@@ -216,7 +216,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 }
 
 /* Once a session: why the project's hooks do not run. */
-static void tell_untrusted(struct hooks *hooks)
+static void warn_untrusted(struct hooks *hooks)
 {
 	json_auto_t *untrusted = NULL;
 	bool told;
@@ -245,7 +245,7 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 	*ret = (struct hook_outcome){ 0 };
 	if (!hooks)
 		return;
-	tell_untrusted(hooks);
+	warn_untrusted(hooks);
 	choose(hooks, event, matched, &chosen);
 	if (!chosen.count) {
 		free(chosen.hooks);

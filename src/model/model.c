@@ -130,7 +130,7 @@ struct asking {
 };
 
 /* Who shows the reply forgets all of it when it is asked for again: what came before a pause stands. */
-static void tell_paused_again(const struct asking *asking)
+static void report_paused_again(const struct asking *asking)
 {
 	const json_t *part;
 	size_t i;
@@ -141,13 +141,13 @@ static void tell_paused_again(const struct asking *asking)
 				.kind = MODEL_TEXT, .text = json_span(json_object_get(part, "text")) });
 }
 
-static void tell(const struct asking *asking, const struct model_event *event)
+static void emit_event(const struct asking *asking, const struct model_event *event)
 {
 	if (!asking->event)
 		return;
 	asking->event(asking->data, event);
 	if (event->kind == MODEL_RESTART)
-		tell_paused_again(asking);
+		report_paused_again(asking);
 }
 
 static bool cancelled_error(struct err *err)
@@ -178,11 +178,12 @@ static json_t *nudged(const json_t *contents)
 	return repaired;
 }
 
-static void tell_left_out(void *data, const char *sentence)
+static void report_left_out(void *data, const char *sentence)
 {
 	const struct asking *asking = data;
 
-	tell(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .text = span_str(sentence) });
+	emit_event(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+	                                          .text = span_str(sentence) });
 }
 
 static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
@@ -197,7 +198,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = nudged(request.contents);
 	request.contents = fit = media_fit(&asking->model->media, &endpoint->options,
-	                                   request.contents, tell_left_out, asking);
+	                                   request.contents, report_left_out, asking);
 	reply_sink_init(&sink, asking->event, asking->data);
 	endpoint_recall(endpoint);
 	asking->requests++;
@@ -306,15 +307,16 @@ static void go_to_fallback(struct asking *asking, const struct err *why)
 		"%s%s", why->message, asking->paused.content ? " " PAUSED_DROPPED : "");
 
 	forget_paused(asking);
-	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
-	                                    .attempt = asking->requests + 1 });
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	                                          .text = span_str(text),
+	                                          .attempt = asking->requests + 1 });
 	if (!model->current)
 		model->first = *why;
 	model->current++;
 	asking->asked = 0;
-	tell(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
-	                                    .text = span_str(current(model)->id),
-	                                    .subject = span_str(why->message) });
+	emit_event(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
+	                                          .text = span_str(current(model)->id),
+	                                          .subject = span_str(why->message) });
 	retry_init(&asking->retry, &current(model)->options, model->current + 1 < model->count);
 }
 
@@ -335,8 +337,9 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 	                                       refusable_name(refused));
 
 	endpoint_forgo(current(asking->model), refused);
-	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
-	                                    .attempt = asking->requests + 1 });
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	                                          .text = span_str(text),
+	                                          .attempt = asking->requests + 1 });
 }
 
 /* The provider refuses an image or a document, maybe: what is new is left out, and if that was not it the
@@ -352,8 +355,9 @@ static bool ask_without_media(struct asking *asking, struct err *err)
 		asking->media_error = *err;
 	if (media_try_without(media, asking->request.contents, span_str(err->message))) {
 		text = mem_printf("%s Asked again without the media that are new.", err->message);
-		tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(text),
-		                                    .attempt = asking->requests + 1 });
+		emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+		                                          .text = span_str(text),
+		                                          .attempt = asking->requests + 1 });
 		return true;
 	}
 	if (media->trial)
@@ -368,8 +372,8 @@ static void settle_media(struct asking *asking, bool answered)
 	json_t *sentence;
 
 	json_object_foreach(refused, key, sentence)
-		tell(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .media = refused,
-		                                    .text = json_span(sentence) });
+		emit_event(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .media = refused,
+		                                          .text = json_span(sentence) });
 	json_decref(refused);
 }
 
@@ -404,8 +408,9 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 		name_first_cause(asking->model, err);
 		return false;
 	}
-	tell(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = span_str(err->message),
-	                                    .delay_ms = delay_ms, .attempt = asking->requests + 1 });
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	                                          .text = span_str(err->message),
+	                                          .delay_ms = delay_ms, .attempt = asking->requests + 1 });
 	return retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
 }
 

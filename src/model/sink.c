@@ -37,7 +37,7 @@ void reply_sink_release(struct reply_sink *sink)
 	*sink = (struct reply_sink){ 0 };
 }
 
-static void tell(struct reply_sink *sink, const struct model_event *event)
+static void sink_publish(struct reply_sink *sink, const struct model_event *event)
 {
 	if (sink->event)
 		sink->event(sink->data, event);
@@ -53,7 +53,7 @@ static bool takes(struct reply_sink *sink, size_t bytes)
 	return !sink->too_large;
 }
 
-static void tell_piece(struct reply_sink *sink, struct span piece);
+static void publish_piece(struct reply_sink *sink, struct span piece);
 
 /* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
  * `empty_too`. */
@@ -64,7 +64,7 @@ static void close_part(struct reply_sink *sink, bool empty_too)
 	if (sink->held.len) { /* the other half did not come */
 		buf_str(&sink->text, "\xef\xbf\xbd");
 		buf_clear(&sink->held);
-		tell_piece(sink, SPAN("\xef\xbf\xbd"));
+		publish_piece(sink, SPAN("\xef\xbf\xbd"));
 	}
 	if (sink->open != SINK_NOTHING && (sink->text.len || sink->opaque || empty_too)) {
 		part = part_text(buf_view(&sink->text));
@@ -98,17 +98,17 @@ static struct span subject_of(struct span piece)
 	return span_of("", 0);
 }
 
-static void tell_piece(struct reply_sink *sink, struct span piece)
+static void publish_piece(struct reply_sink *sink, struct span piece)
 {
 	if (!piece.len)
 		return;
 	if (sink->open == SINK_THOUGHT) {
-		tell(sink, &(struct model_event){ .kind = MODEL_THOUGHT, .text = piece,
-		                                  .subject = subject_of(piece) });
+		sink_publish(sink, &(struct model_event){ .kind = MODEL_THOUGHT, .text = piece,
+		                                          .subject = subject_of(piece) });
 		return;
 	}
 	sink->said |= span_trim(piece).len > 0;
-	tell(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
+	sink_publish(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
 }
 
 /* A character may be split over two pieces, each with half of its surrogates: the first half waits. */
@@ -125,7 +125,7 @@ static void add_halves(struct reply_sink *sink, struct span piece)
 	buf_span(&sink->held, span_skip(buf_view(&joined), joined.len - half));
 	json_whole_text(&whole, span_head(buf_view(&joined), joined.len - half));
 	buf_span(&sink->text, buf_view(&whole));
-	tell_piece(sink, buf_view(&whole));
+	publish_piece(sink, buf_view(&whole));
 }
 
 static void add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
@@ -143,7 +143,7 @@ static void add_piece(struct reply_sink *sink, enum sink_open kind, struct span 
 		return;
 	}
 	buf_span(&sink->text, piece);
-	tell_piece(sink, piece);
+	publish_piece(sink, piece);
 }
 
 void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
@@ -272,7 +272,7 @@ void sink_usage(struct reply_sink *sink, const struct model_usage *usage)
 	if (memcmp(&sink->usage, usage, sizeof(*usage)) == 0)
 		return; /* some say the same with each piece */
 	sink->usage = *usage;
-	tell(sink, &(struct model_event){ .kind = MODEL_USAGE, .usage = &sink->usage });
+	sink_publish(sink, &(struct model_event){ .kind = MODEL_USAGE, .usage = &sink->usage });
 }
 
 bool sink_finish_counts(enum model_finish before, enum model_finish finish)
@@ -386,8 +386,8 @@ void reply_sink_finish(struct reply_sink *sink)
 		sink->withheld = why_withheld(sink);
 	json_array_foreach(parts, i, part)
 		if (part_get_call(part))
-			tell(sink, &(struct model_event){ .kind = MODEL_CALL,
-			                                  .call = part_get_call(part) });
+			sink_publish(sink, &(struct model_event){ .kind = MODEL_CALL,
+			                                          .call = part_get_call(part) });
 }
 
 void reply_sink_take(struct reply_sink *sink, struct model_reply *ret)

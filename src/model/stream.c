@@ -73,7 +73,7 @@ static unsigned limit_or(unsigned limit, unsigned otherwise)
 	return limit ? limit : otherwise;
 }
 
-static void tell_waiting(struct transfer *transfer, uint64_t silent, uint64_t limit)
+static void report_waiting(struct transfer *transfer, uint64_t silent, uint64_t limit)
 {
 	_cleanup_free_ char *text = mem_printf(
 		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
@@ -111,8 +111,8 @@ static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *
 		               "Nothing but signs of life came for %g seconds.",
 		               (double)ping / 1000);
 	if (silent >= transfer->tell_ms)
-		tell_waiting(transfer, silent, earlier(transfer->event_ms + ping,
-		                                       transfer->byte_ms + idle) -
+		report_waiting(transfer, silent, earlier(transfer->event_ms + ping,
+		                                         transfer->byte_ms + idle) -
 		                                       transfer->event_ms);
 	*ret_left = earlier(transfer->begun_ms + reply - now, transfer->event_ms + ping - now);
 	*ret_left = earlier(*ret_left, transfer->event_ms + transfer->tell_ms - now);

@@ -8,7 +8,7 @@
 #include "patch/explain.h"
 #include "patch/nearest.h"
 #include "patch/whitespace/adapt.h"
-#include "patch/whitespace/witness.h"
+#include "patch/whitespace/evidence.h"
 
 static const struct span bom = { "\xEF\xBB\xBF", 3 };
 

@@ -79,18 +79,18 @@ static void on_flag(void *data, const char *key, bool value)
 	on_text(data, key, value ? "true" : "false");
 }
 
-static struct teller recording(struct record *record)
+static struct reporter recording(struct record *record)
 {
 	*record = (struct record){ .text = BUF_INIT(1 << 24) };
-	return (struct teller){ record, on_begin, on_end, on_text, on_number, on_flag };
+	return (struct reporter){ record, on_begin, on_end, on_text, on_number, on_flag };
 }
 
 static char *tree_of(const struct sandbox_plan *plan, const struct sandbox_probe *probe)
 {
 	struct record record;
-	const struct teller teller = recording(&record);
+	const struct reporter reporter = recording(&record);
 
-	explain_plan(plan, probe, &teller);
+	explain_plan(plan, probe, &reporter);
 	assert_int_equal(record.depth, 0);
 	return buf_steal(&record.text);
 }
@@ -221,13 +221,13 @@ static void a_machine_is_told_with_what_would_change_it(void **state)
 	struct fixture *f = *state;
 	struct buf text = BUF_INIT(1 << 20);
 	struct record record;
-	const struct teller teller = recording(&record);
+	const struct reporter reporter = recording(&record);
 
 	f->probe.best = SANDBOX_LANDLOCK;
 	f->probe.user_namespaces = false;
 	snprintf(f->probe.why_not_full, sizeof(f->probe.why_not_full), "for this reason");
 	snprintf(f->probe.remedy, sizeof(f->probe.remedy), "sudo something");
-	status_tell(&f->probe, f->probe.best, &teller);
+	status_print(&f->probe, f->probe.best, &reporter);
 	assert_int_equal(record.depth, 0);
 	assert_says(record.text.data, "/level=landlock\n");
 	assert_says(record.text.data, "/levels/0/level=full\n");

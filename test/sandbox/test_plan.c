@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "sandbox/plan/names.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 static void assert_error(struct fixture *f, enum err_code code, const char *says)
 {
@@ -501,29 +501,29 @@ static void places_are_resolved_as_the_kernel_does(void **state)
 	struct fixture *f = *state;
 	static const char *const paths[] = { "a/b", "l/b",   "a/../l/./b", "abs/b",
 		                             "up",  "chain", "l/../x" };
-	struct spot place;
+	struct location place;
 
 	shell(f, "mkdir -p a/b x; ln -s a l; ln -s $PWD/a abs; ln -s ../../../../../../.. up; "
 	         "ln -s l chain; ln -s round round; touch plain");
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		char *real = realpath(in(f, paths[i]), NULL);
 
-		spot_resolve(f->top, paths[i], NULL, NULL, &place);
-		assert_int_equal(place.kind, SPOT_FOLDER);
+		location_resolve(f->top, paths[i], NULL, NULL, &place);
+		assert_int_equal(place.kind, LOCATION_FOLDER);
 		assert_string_equal(place.path, real);
-		spot_release(&place);
+		location_release(&place);
 		free(real);
 	}
-	spot_resolve(f->top, "l/new/../other/x", NULL, NULL, &place);
-	assert_int_equal(place.kind, SPOT_MISSING);
+	location_resolve(f->top, "l/new/../other/x", NULL, NULL, &place);
+	assert_int_equal(place.kind, LOCATION_MISSING);
 	assert_string_equal(place.path, in(f, "a/other/x"));
-	spot_release(&place);
-	spot_resolve(f->top, "round/x", NULL, NULL, &place);
-	assert_int_equal(place.kind, SPOT_CLOSED);
+	location_release(&place);
+	location_resolve(f->top, "round/x", NULL, NULL, &place);
+	assert_int_equal(place.kind, LOCATION_CLOSED);
 	assert_null(place.path);
-	spot_resolve(f->top, "plain/x", NULL, NULL, &place);
-	assert_int_equal(place.kind, SPOT_MISSING);
-	spot_release(&place);
+	location_resolve(f->top, "plain/x", NULL, NULL, &place);
+	assert_int_equal(place.kind, LOCATION_MISSING);
+	location_release(&place);
 }
 
 int main(void)

@@ -340,7 +340,7 @@ static time_t look(struct scene *s, bool *ret_waits)
 	struct err err = ERR_INIT;
 
 	assert_true(snapshot_read(s->f.ws, "f", 0, &base, &err));
-	*ret_waits = stage_linger(&base);
+	*ret_waits = stage_grace(&base);
 	return folder_cache_others_at(s->f.ws->clean, &base.stat, &base.sha256);
 }
 

@@ -104,7 +104,7 @@ static void assert_content(const struct scratch *scratch, const char *name, stru
 	assert_true(span_eq(now.content, want));
 }
 
-static void assert_no_litter(const struct scratch *scratch)
+static void assert_no_temporary(const struct scratch *scratch)
 {
 	shell(scratch, "test -z \"$(find . -name '.hasp-*')\"");
 }
@@ -124,7 +124,7 @@ static void a_file_is_replaced_created_and_deleted_in_every_way(void **state)
 		read_base(*state, "file", &base);
 		assert_true(commit_delete_how(&base, &ways[i], &err));
 		shell(*state, "test ! -e file");
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -176,7 +176,7 @@ static void a_change_since_the_read_is_a_mismatch(void **state)
 		assert_false(commit_delete_how(&base, &ways[i / ARRAY_LEN(changes)], &err));
 		assert_int_equal(err.code, ERR_STATE_MISMATCH);
 		shell(*state, "ls -lA --full-time file > .after 2>&1; cmp .before .after");
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -206,7 +206,7 @@ static void a_file_that_appears_is_not_overwritten(void **state)
 		assert_false(try_write(&base, SPAN("ours\n"), &ways[i], &err));
 		assert_int_equal(err.code, ERR_STATE_MISMATCH);
 		assert_content(*state, "file", SPAN("theirs\n"));
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -230,7 +230,7 @@ static void a_file_that_appears_at_the_last_moment_is_not_overwritten(void **sta
 		assert_false(try_write(&base, SPAN("ours\n"), &how, &err));
 		assert_int_equal(err.code, ERR_STATE_MISMATCH);
 		assert_content(*state, "file", SPAN("theirs\n"));
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -285,7 +285,7 @@ static void the_last_of_several_strangers_wins(void **state)
 		assert_int_equal(err.code, ERR_STATE_MISMATCH);
 		assert_content(*state, "file", SPAN("D\n"));
 		assert_null(*renamer.scripts);
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -308,7 +308,7 @@ static void a_strangers_file_of_another_type_is_put_back(void **state)
 		read_base(*state, "file", &base);
 		assert_false(try_write(&base, SPAN("ours\n"), &how, &err));
 		shell(*state, checks[i]);
-		assert_no_litter(*state);
+		assert_no_temporary(*state);
 	}
 }
 
@@ -326,7 +326,7 @@ static void a_writer_makes_us_wait_and_then_give_up(void **state)
 	assert_false(try_write(&base, SPAN("ours\n"), &quick, &err));
 	assert_int_equal(err.code, ERR_BUSY);
 	assert_content(scratch, "file", SPAN("old\n"));
-	assert_no_litter(scratch);
+	assert_no_temporary(scratch);
 	close(fd);
 	assert_true(try_write(&base, SPAN("ours\n"), &quick, &err));
 }
@@ -414,7 +414,7 @@ static void a_writer_who_comes_between_is_not_lost(void **state)
 	pthread_join(opener.thread, NULL);
 	assert_int_equal(err.code, ERR_STATE_MISMATCH);
 	assert_content(scratch, "file", SPAN("old\ntheirs\n"));
-	assert_no_litter(scratch);
+	assert_no_temporary(scratch);
 	free(opener.path);
 }
 
@@ -588,7 +588,7 @@ static void another_user_is_refused_what_cannot_be_kept(void **state)
 	assert_int_equal(as_nobody(scratch, "file", false), ERR_CANNOT_PRESERVE);
 	shell(scratch, "chown 65534:65534 file && chmod 400 file");
 	assert_int_equal(as_nobody(scratch, "file", false), ERR_PERMISSION_DENIED);
-	assert_no_litter(scratch);
+	assert_no_temporary(scratch);
 	shell(scratch, "chmod 600 file");
 	assert_int_equal(as_nobody(scratch, "file", false), 0);
 	assert_int_equal(as_nobody(scratch, "new", true), 0);
@@ -598,10 +598,10 @@ static void another_user_is_refused_what_cannot_be_kept(void **state)
 	shell(scratch, "printf 'old\\n' > file");
 	assert_int_equal(as_nobody(scratch, "file", false), 0);
 	assert_int_equal(as_nobody(scratch, "new", true), 0);
-	assert_no_litter(scratch);
+	assert_no_temporary(scratch);
 }
 
-static void what_only_looks_like_litter_stays(void **state)
+static void what_only_looks_like_a_temporary_stays(void **state)
 {
 	struct scratch *scratch = *state;
 	struct err err = ERR_INIT;
@@ -619,38 +619,39 @@ static void what_only_looks_like_litter_stays(void **state)
 }
 
 /* In a large folder, which is not read before every commit. */
-static void litter_in_a_large_folder_is_found_when_the_folder_changed(void **state)
+static void temporary_in_a_large_folder_is_found_when_the_folder_changed(void **state)
 {
 	shell(*state, "for i in $(seq 300); do : > f$i; done");
 	replace_with(*state, "file", SPAN("one"), &quick);
 	replace_with(*state, "file", SPAN("two"), &quick);
 	shell(*state, "touch .hasp-p-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3");
 	replace_with(*state, "file", SPAN("three"), &quick);
-	assert_no_litter(*state);
+	assert_no_temporary(*state);
 }
 
-#define LITTER ".hasp-p-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3"
+#define TEMPORARY ".hasp-p-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3"
 
-static bool has_litter(const struct scratch *scratch)
+static bool has_temporary(const struct scratch *scratch)
 {
-	return faccessat(workspace_root_fd(scratch->ws, 0), LITTER, F_OK, 0) == 0;
+	return faccessat(workspace_root_fd(scratch->ws, 0), TEMPORARY, F_OK, 0) == 0;
 }
 
-/* Litter that the folder's time stamp does not tell of: not looked for each time, but found soon.
- * On a slow machine the second may be over before the next commit, so it is tried again. */
+/* A temporary file that the folder's time stamp does not tell of: not looked for each time, but
+ * found soon.  On a slow machine the second may be over before the next commit, so it is tried
+ * again. */
 static void a_clean_folder_is_read_once_a_second(void **state)
 {
 	bool passed_over = false;
 
 	for (int i = 0; !passed_over && i < 100; i++) {
 		replace_with(*state, "file", SPAN("one"), &quick);
-		shell(*state, "stamp=$(mktemp) && touch -r . $stamp && touch " LITTER
+		shell(*state, "stamp=$(mktemp) && touch -r . $stamp && touch " TEMPORARY
 		              " && touch -r $stamp . && rm $stamp");
 		replace_with(*state, "file", SPAN("two"), &quick);
-		passed_over = has_litter(*state);
+		passed_over = has_temporary(*state);
 	}
 	assert_true(passed_over);
-	while (has_litter(*state))
+	while (has_temporary(*state))
 		replace_with(*state, "file", SPAN("three"), &quick);
 }
 
@@ -689,7 +690,7 @@ static void no_update_of_several_threads_is_lost(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
 		pthread_join(threads[i], NULL);
 	assert_content(*state, "file", SPAN("1200\n"));
-	assert_no_litter(*state);
+	assert_no_temporary(*state);
 }
 
 #define scratch_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -717,8 +718,8 @@ int main(void)
 		scratch_test(odd_names_are_committed),
 		scratch_test(missing_folders_are_made_and_removed_after_a_failure),
 		scratch_test(another_user_is_refused_what_cannot_be_kept),
-		scratch_test(what_only_looks_like_litter_stays),
-		scratch_test(litter_in_a_large_folder_is_found_when_the_folder_changed),
+		scratch_test(what_only_looks_like_a_temporary_stays),
+		scratch_test(temporary_in_a_large_folder_is_found_when_the_folder_changed),
 		scratch_test(a_clean_folder_is_read_once_a_second),
 		scratch_test(no_update_of_several_threads_is_lost),
 	};

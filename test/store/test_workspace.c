@@ -156,12 +156,12 @@ static void odd_paths_are_explained(void **state)
 /* Recovery acts on such names: a tool that could write them could move other files. */
 static void names_of_temporaries_are_refused(void **state)
 {
-	const char *litter =
+	const char *temporary =
 		".hasp-x-3b9c358f36f0a31b-40eda80edfc38b36-1c3ef9a7c817b464-135b7da3";
-	_cleanup_free_ char *deeper = mem_printf("a/new/%s", litter);
-	_cleanup_free_ char *script = mem_printf("ln -s %s proj/link", litter);
+	_cleanup_free_ char *deeper = mem_printf("a/new/%s", temporary);
+	_cleanup_free_ char *script = mem_printf("ln -s %s proj/link", temporary);
 
-	assert_refused(*state, litter, ERR_INVALID_ARGUMENT);
+	assert_refused(*state, temporary, ERR_INVALID_ARGUMENT);
 	assert_refused(*state, deeper, ERR_INVALID_ARGUMENT);
 	shell(*state, script);
 	assert_refused(*state, "link", ERR_INVALID_ARGUMENT);

@@ -247,7 +247,7 @@ static json_t *message_of(struct asking *asking)
 
 /* ---- what follows ------------------------------------------------------------------ */
 
-static void tell_update(struct asking *asking, const char *server, bool saved)
+static void publish_update(struct asking *asking, const char *server, bool saved)
 {
 	json_auto_t *message = json_object();
 
@@ -268,7 +268,7 @@ static void allow(struct asking *asking, const char *server)
 	policy_allow_for_session(asking->agent->options.policy, tool->name,
 	                         is_command(tool) ? asking->call->verdict.prefixes : NULL, server,
 	                         agent_mode(asking->agent));
-	tell_update(asking, server, false);
+	publish_update(asking, server, false);
 }
 
 static void append_escaped(struct buf *out, struct span text)
@@ -313,7 +313,7 @@ static void save(struct asking *asking)
 	if (policy_save(options->policy, options->policy_folder, tool->name,
 	                is_command(tool) ? asking->call->verdict.prefixes : NULL, NULL, pattern,
 	                agent_mode(asking->agent), &wait, &err)) {
-		tell_update(asking, NULL, true);
+		publish_update(asking, NULL, true);
 		return;
 	}
 	agent_notice(asking->agent, "warning", err.message);

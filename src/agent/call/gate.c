@@ -225,7 +225,7 @@ static bool was_offered(void *data, const struct tool *tool)
 	return false;
 }
 
-static void tell_rejection(struct call *call, const struct tool *tool)
+static void report_rejection(struct call *call, const struct tool *tool)
 {
 	json_auto_t *message = json_object();
 
@@ -364,7 +364,7 @@ static enum call_decision decide(void *data, const struct tool *tool, const json
 	if (decision == CALL_DENY) {
 		call->decision = DECISION_REJECT;
 		note_want(call, tool, arguments);
-		tell_rejection(call, tool);
+		report_rejection(call, tool);
 		deny(call, tool, err);
 	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {
 		call->decision = DECISION_AUTO;

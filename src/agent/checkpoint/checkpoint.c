@@ -47,8 +47,8 @@ void checkpoints_close(struct checkpoints *checkpoints)
 	free(checkpoints);
 }
 
-static void tell(struct checkpoints *checkpoints, const char *severity, const char *before,
-                 const char *message)
+static void notify(struct checkpoints *checkpoints, const char *severity, const char *before,
+                   const char *message)
 {
 	_cleanup_free_ char *text = mem_printf("%s%s", before, message);
 
@@ -148,8 +148,8 @@ static bool keep_file(struct checkpoints *checkpoints, const char *path, struct 
 		ok = !edit_fails_too(why.code);
 		ret->not_kept = ok ? mem_strdup(why.message) : NULL;
 		if (ok)
-			tell(checkpoints, "warning", "This file is not in the checkpoint: ",
-			     why.message);
+			notify(checkpoints, "warning", "This file is not in the checkpoint: ",
+			       why.message);
 	} else {
 		ok = true;
 	}
@@ -357,7 +357,7 @@ void checkpoints_before_edit(void *data, const char *call_id, const struct tool 
 	json_object_set_new(checkpoints->pending, call_id, json_true());
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!checkpoints_keep(checkpoints, &keeping, &id, &err))
-		tell(checkpoints, "error", "There is no checkpoint of this edit: ", err.message);
+		notify(checkpoints, "error", "There is no checkpoint of this edit: ", err.message);
 }
 
 static bool append_ledger(struct checkpoints *checkpoints, struct span line, struct err *err)
@@ -430,8 +430,8 @@ static void take_state(struct checkpoints *checkpoints, const json_t *result)
 	    !sha256_parse(json_span(json_object_get(state, "sha256")), &sum))
 		return;
 	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, path, &sum, &err))
-		tell(checkpoints, "warning",
-		     "A restore will take this edit for somebody else's: ", err.message);
+		notify(checkpoints, "warning",
+		       "A restore will take this edit for somebody else's: ", err.message);
 }
 
 void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,

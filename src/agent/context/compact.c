@@ -280,7 +280,7 @@ static char *summarise(struct agent *agent, const json_t *conversation, size_t f
 	return ask_for_summary(agent, head, room / 2, err);
 }
 
-static void tell(struct agent *agent, uint64_t before, uint64_t after, const char *how)
+static void report_compacted(struct agent *agent, uint64_t before, uint64_t after, const char *how)
 {
 	json_auto_t *message = json_object();
 
@@ -331,7 +331,7 @@ static bool take(struct agent *agent, struct shorter *shorter, uint64_t most, ui
 	}
 	begin_anew(agent, shorter);
 	agent->compacted_to = after;
-	tell(agent, before, after, how);
+	report_compacted(agent, before, after, how);
 	return true;
 }
 
@@ -480,7 +480,7 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 
 /* ---- all of it --------------------------------------------------------------------- */
 
-static void tell_hooks(struct agent *agent, enum compact_why why)
+static void fire_compaction_hooks(struct agent *agent, enum compact_why why)
 {
 	const char *trigger = why == COMPACT_ASKED ? "manual" : "auto";
 	json_auto_t *input = NULL;
@@ -534,7 +534,7 @@ static char *blame_tools(struct agent *agent)
 }
 
 /* It is above the threshold all the same: once, people are told why there is no compaction for a while. */
-static void tell_if_full(struct agent *agent)
+static void warn_if_full(struct agent *agent)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -586,9 +586,9 @@ bool compact(struct agent *agent, enum compact_why why, struct err *err)
 {
 	bool done;
 
-	tell_hooks(agent, why);
+	fire_compaction_hooks(agent, why);
 	done = shorten(agent, why, err);
 	if (why == COMPACT_NEAR)
-		tell_if_full(agent);
+		warn_if_full(agent);
 	return done;
 }

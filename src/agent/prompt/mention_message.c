@@ -68,8 +68,8 @@ static void add_file(struct building *building, const struct mention *mention, c
 }
 
 /* What could not be read is said in the object itself; the user hears of it too. */
-static void tell_failure(struct building *building, const struct mention *mention,
-                         const json_t *file)
+static void report_unread(struct building *building, const struct mention *mention,
+                          const json_t *file)
 {
 	const json_t *error = json_object_get(file, "error");
 	const char *message = json_string_value(json_object_get(error, "message"));
@@ -158,7 +158,7 @@ static void add_mention(struct building *building, const struct mention *mention
 		return;
 	}
 	json_array_foreach(result, i, file) {
-		tell_failure(building, mention, file);
+		report_unread(building, mention, file);
 		add_file(building, mention, file);
 	}
 }

@@ -42,7 +42,7 @@ struct record {
 	void *data;
 };
 
-static void tell(struct record *record, const struct err *err)
+static void report_unrecorded(struct record *record, const struct err *err)
 {
 	record->why = *err;
 	if (record->in_trouble)
@@ -154,7 +154,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		return false;
 	}
 	if (!choose_path(record, &why))
-		tell(record, &why);
+		report_unrecorded(record, &why);
 	*ret = record;
 	return true;
 }
@@ -188,12 +188,12 @@ static void flush(struct record *record)
 	off_t size;
 
 	if (record->fd < 0 && !create(record, &err)) {
-		tell(record, &err);
+		report_unrecorded(record, &err);
 		return;
 	}
 	if (record->mark >= 0 && ftruncate(record->fd, record->mark) < 0) {
 		err_set_errno(&err, errno, "Cannot write the session's file %s", record->path);
-		tell(record, &err);
+		report_unrecorded(record, &err);
 		return;
 	}
 	record->mark = -1;
@@ -206,7 +206,7 @@ static void flush(struct record *record)
 		return;
 	}
 	err_set_errno(&err, errno, "The session cannot be recorded in %s", record->path);
-	tell(record, &err);
+	report_unrecorded(record, &err);
 	if (size < 0 || ftruncate(record->fd, size) < 0)
 		end_last_line(record->fd);
 	else
@@ -276,7 +276,7 @@ static void put_line(struct record *record, const json_t *line)
 	record->pending.len = before;
 	record->pending.overflowed = false;
 	err_set(&err, ERR_TOO_LARGE, "A message of the session is too large to be recorded.");
-	tell(record, &err);
+	report_unrecorded(record, &err);
 	record->dropped++;
 	/* In its place, for good: one line is enough to say it. */
 	if (!record->gap_waits && put_gap(record, 1, &record->pending))

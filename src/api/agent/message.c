@@ -19,7 +19,7 @@ char *embed_json_text(const json_t *value)
 	return mem_dup(text.data, text.len);
 }
 
-static void hear(void *data, enum bus_topic topic, const json_t *message)
+static void forward_message(void *data, enum bus_topic topic, const json_t *message)
 {
 	const struct registered *registered = data;
 	_cleanup_free_ char *text = embed_json_text(message);
@@ -45,7 +45,7 @@ bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
 		return false;
 	registered = embed_register(agent, data);
 	registered->listener = listener;
-	bus_subscribe(bus, BUS_NONE, hear, registered);
+	bus_subscribe(bus, BUS_NONE, forward_message, registered);
 	if (agent->interactive && !agent->promised) {
 		agent->promised = true;
 		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise, NULL);

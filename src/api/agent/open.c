@@ -32,7 +32,7 @@ struct registered *embed_register(hasp_agent *agent, void *data)
 	return registered;
 }
 
-static void tell(void *data, const char *severity, const char *message)
+static void forward_notice(void *data, const char *severity, const char *message)
 {
 	const hasp_agent *agent = data;
 
@@ -68,7 +68,7 @@ static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, 
 	from.overrides = overrides;
 	if (!settings_load(&from, &agent->settings, err))
 		return false;
-	prepare_warnings(agent->settings, tell, agent);
+	prepare_warnings(agent->settings, forward_notice, agent);
 	return true;
 }
 
@@ -86,7 +86,7 @@ static bool open_policy(hasp_agent *agent, struct err *err)
 {
 	struct policy_sources sources = { .settings = agent->settings };
 
-	return prepare_policy(&sources, tell, agent, &agent->policy, err);
+	return prepare_policy(&sources, forward_notice, agent, &agent->policy, err);
 }
 
 static bool find_resumed(hasp_agent *agent, const char *which, struct err *err)
@@ -115,7 +115,7 @@ static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options,
 	_cleanup_free_ char *journal = local_journal_folder();
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	json_auto_t *list = json_array();
-	const struct prepare_folders included = { .list = list, .notice = tell,
+	const struct prepare_folders included = { .list = list, .notice = forward_notice,
 		                                  .data = agent };
 	struct worker_options worker = { .journal_folder = journal,
 		                         .program = program_of(options) };
@@ -156,7 +156,7 @@ static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
 		.resume_file = agent->resume_file, .mode = mode,
 		.interactive = options->interactive, .confinement = told,
 		.environment = agent->environment, .cancel = &agent->cancel,
-		.notice = tell, .data = agent,
+		.notice = forward_notice, .data = agent,
 	};
 
 	return host_open(&from, &agent->host, err);

@@ -55,7 +55,7 @@ void hasp_agent_cancel(hasp_agent *agent)
 	pthread_mutex_unlock(&agent->lock);
 }
 
-static bool tell_end(const struct agent_outcome *outcome, hasp_agent_error *error)
+static bool report_prompt_end(const struct agent_outcome *outcome, hasp_agent_error *error)
 {
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (ends[i].end == outcome->end)
@@ -86,7 +86,7 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 		free(*ret_answer);
 		*ret_answer = mem_steal(&outcome.text);
 	}
-	ok = ok ? tell_end(&outcome, error) : embed_error(&err, error);
+	ok = ok ? report_prompt_end(&outcome, error) : embed_error(&err, error);
 	agent_outcome_release(&outcome);
 	return ok;
 }

@@ -40,7 +40,7 @@ struct headless {
 	char *resume_file;
 };
 
-static void tell(void *data, const char *severity, const char *message)
+static void early_notice(void *data, const char *severity, const char *message)
 {
 	agent_output_notice(data, severity, message);
 }
@@ -126,7 +126,7 @@ static bool open_policy(struct headless *run, struct err *err)
 	struct policy_sources sources = { .settings = run->settings,
 		                          .files = files, .admin_files = admin };
 
-	return prepare_policy(&sources, tell, &run->output, &run->policy, err);
+	return prepare_policy(&sources, early_notice, &run->output, &run->policy, err);
 }
 
 /* --- the workspace -------------------------------------------------------------------------- */
@@ -136,7 +136,8 @@ static bool open_provider(struct headless *run, struct err *err)
 	struct worker_options *options = &run->confinement.options;
 	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
 	json_auto_t *list = json_array();
-	struct prepare_folders included = { .list = list, .notice = tell, .data = &run->output };
+	struct prepare_folders included = { .list = list, .notice = early_notice,
+		                            .data = &run->output };
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
@@ -146,7 +147,8 @@ static bool open_provider(struct headless *run, struct err *err)
 	if (strongest)
 		run->confinement.level.flag = "full";
 	included.remote = run->confinement.worker;
-	if (!confinement_settle_with(&run->confinement, run->settings, tell, &run->output, err))
+	if (!confinement_settle_with(&run->confinement, run->settings, early_notice, &run->output,
+	                             err))
 		return false;
 	write = prepare_sandbox(run->settings, options);
 	prepare_add_folders(named, "--include-directories", &included);
@@ -190,7 +192,7 @@ static bool open_host(struct headless *run, struct err *err)
 		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
 		.resume_file = run->resume_file, .mode = run->mode,
 		.confinement = sentences,
-		.cancel = run->cancel, .notice = tell, .data = &run->output,
+		.cancel = run->cancel, .notice = early_notice, .data = &run->output,
 		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace : NULL,
 	};
 
@@ -228,7 +230,7 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 	if (host_recorded(run->host, err))
 		return;
 	if (ending->type) {
-		tell(&run->output, "error", err->message);
+		early_notice(&run->output, "error", err->message);
 		return;
 	}
 	ending->code = AGENT_EXIT_RECORD;
@@ -261,7 +263,7 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	ending.stream_stats = stream_stats;
 	/* Of an answer it was a notice already. */
 	if (outcome.reason && !ending.type && outcome.end != AGENT_ANSWERED)
-		tell(&run->output, "warning", outcome.reason);
+		early_notice(&run->output, "warning", outcome.reason);
 	check_record(run, &ending, &unrecorded);
 	agent_output_end(&run->output, &ending);
 	agent_outcome_release(&outcome);
@@ -284,9 +286,9 @@ static void warn_of_raw_output(struct headless *run)
 {
 	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
 	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
-		tell(&run->output, "warning",
-		     "--raw-output: what the model says may act on this terminal. "
-		     "--accept-raw-output-risk leaves out this warning.");
+		early_notice(&run->output, "warning",
+		             "--raw-output: what the model says may act on this terminal. "
+		             "--accept-raw-output-risk leaves out this warning.");
 }
 
 /* "/NAME" is a command, which hasp has none of; "//NAME" is "/NAME" for the model. */
@@ -318,7 +320,7 @@ static bool prepare(struct headless *run, struct agent_input *input, struct agen
 	}
 	warn_of_raw_output(run);
 	choose_mode(run);
-	prepare_warnings(run->settings, tell, &run->output);
+	prepare_warnings(run->settings, early_notice, &run->output);
 	if (!check_mode(run, ending, err))
 		return false;
 	if (!open_policy(run, err)) {

@@ -26,7 +26,7 @@ static int complain(const struct err *err)
 	return CLI_FAILED;
 }
 
-static void tell_problems(const json_t *problems)
+static void print_hook_problems(const json_t *problems)
 {
 	size_t i;
 	json_t *problem;
@@ -61,7 +61,7 @@ static bool open_hooks(struct hooks_command *command, struct err *err)
 		                               .session_id = "", .transcript_path = "" };
 
 	command->hooks = hooks_load(&sources, problems);
-	tell_problems(problems);
+	print_hook_problems(problems);
 	if (settings_trust_unknown(command->settings))
 		output_complain("This folder is not trusted: its own hooks do not count. \"hasp config "
 		                "trust\" changes that.");

@@ -325,7 +325,7 @@ static int list(struct policy_command *command)
 /* ---- the command ------------------------------------------------------------------------------ */
 
 /* But for the one that is told as the error. */
-static void tell_problems(const json_t *problems, const struct err *err)
+static void print_rule_problems(const json_t *problems, const struct err *err)
 {
 	for (size_t i = 0; i < json_array_size(problems); i++) {
 		_cleanup_free_ char *text = policy_problem_text(json_array_get(problems, i));
@@ -370,7 +370,7 @@ static bool open_policies(struct policy_command *command, struct err *err)
 	};
 
 	ok = policy_load(&sources, problems, &command->policy, err);
-	tell_problems(problems, err);
+	print_rule_problems(problems, err);
 	return ok;
 }
 

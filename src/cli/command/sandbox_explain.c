@@ -21,7 +21,7 @@ extern char **environ;
 
 enum { DEPTH_MAX = 16 };
 
-/* What a teller tells becomes a document; the innermost container is the last. */
+/* What a reporter says becomes a document; the innermost container is the last. */
 struct told {
 	json_t *open[DEPTH_MAX]; /* borrowed but the first */
 	size_t depth;
@@ -67,10 +67,10 @@ static void told_flag(void *data, const char *key, bool value)
 	put(data, key, json_boolean(value));
 }
 
-static struct teller json_teller(struct told *told)
+static struct reporter json_reporter(struct told *told)
 {
 	*told = (struct told){ .open = { json_object() }, .depth = 1 };
-	return (struct teller){
+	return (struct reporter){
 		.data = told,
 		.begin = told_begin,
 		.end = told_end,
@@ -168,11 +168,11 @@ static int show_plan_json(const struct invocation *invocation,
 {
 	__attribute__((cleanup(twins_release))) struct twins twins;
 	struct told told;
-	const struct teller teller = json_teller(&told);
+	const struct reporter reporter = json_reporter(&told);
 
 	find_twins(confinement, &twins);
-	explain_plan(plan, sandbox_probe(), &teller);
-	twins_tell(&twins, &teller);
+	explain_plan(plan, sandbox_probe(), &reporter);
+	twins_print(&twins, &reporter);
 	json_object_set_new(told.open[0], "environment", environment_json(invocation, plan));
 	return print_document(told.open[0]);
 }
@@ -241,10 +241,10 @@ int sandbox_show_status(const struct invocation *invocation, const struct confin
 	}
 	find_twins(confinement, &twins);
 	if (invocation_has(invocation, FLAG_JSON)) {
-		const struct teller teller = json_teller(&told);
+		const struct reporter reporter = json_reporter(&told);
 
-		status_tell(sandbox_probe(), level, &teller);
-		twins_tell(&twins, &teller);
+		status_print(sandbox_probe(), level, &reporter);
+		twins_print(&twins, &reporter);
 		return print_document(told.open[0]);
 	}
 	status_text(sandbox_probe(), level, &text);

@@ -383,8 +383,8 @@ static bool is_word(const char *text, const char *word)
 	return strcmp(text, word) == 0;
 }
 
-static void tell_notice(struct agent_output *output, const char *severity, const char *message,
-                        struct told told)
+static void print_notice(struct agent_output *output, const char *severity, const char *message,
+                         struct told told)
 {
 	bool hook = is_word(severity, "hook"), info = hook || is_word(severity, "info");
 
@@ -402,7 +402,7 @@ static void tell_notice(struct agent_output *output, const char *severity, const
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
 {
 	pthread_mutex_lock(&output->lock);
-	tell_notice(output, severity, message, (struct told){ 0 });
+	print_notice(output, severity, message, (struct told){ 0 });
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -415,9 +415,9 @@ static void on_notice(struct agent_output *output, const json_t *message)
 	if (forget)
 		take_back(output);
 	if (text)
-		tell_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
+		print_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
 		                    severity ? severity : "info", text,
-		            (struct told){ .forget = forget ? output->pieces : 0 });
+		             (struct told){ .forget = forget ? output->pieces : 0 });
 	if (forget)
 		output->pieces = 0;
 }
@@ -428,7 +428,7 @@ static void on_model(struct agent_output *output, const json_t *message)
 	const char *model = id ? model_plain_id(id) : "Another model";
 	_cleanup_free_ char *text = mem_printf("%s answers from now on.", model);
 
-	tell_notice(output, "warning", text, (struct told){ .model = model });
+	print_notice(output, "warning", text, (struct told){ .model = model });
 }
 
 /* --- all ------------------------------------------------------------------------------------ */

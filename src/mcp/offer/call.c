@@ -76,7 +76,7 @@ static void answer(struct work *work, json_t *result, struct paper *paper)
 	const struct names *names = &work->offered->serve->names;
 	const char *level = opened_level(work->opened);
 
-	denied_tell(work->call, result);
+	denied_log(work->call, result);
 	if (!result_print(result, names, level, &paper->raw, &paper->text)) {
 		buf_release(&paper->raw);
 		buf_release(&paper->text);
@@ -188,7 +188,7 @@ static void run_on_pool(struct mcp_call *call, void *data)
 	struct session session = session_of(work, /* at_once= */ false);
 	json_t *result;
 
-	conversation_tell(work->conversation, call);
+	conversation_announce(work->conversation, call);
 	result = work->begun ? tool_call_end(&session, mem_steal(&work->begun)) :
 	                       run(work, /* at_once= */ false);
 	/* Those behind may begin before the answer is on its way: the file is as it will be. */
@@ -307,7 +307,7 @@ static bool has_to_wait(const struct work *work)
 static void finish_at_once(struct work *work, json_t *result)
 {
 	if (!work->missed) {
-		conversation_tell(work->conversation, work->call);
+		conversation_announce(work->conversation, work->call);
 		answer_on_loop(work, result);
 		work_free(work);
 		return;
@@ -380,7 +380,7 @@ static void end_edit(struct mcp_call *call, void *data)
 		return;
 	}
 	turns_done(serve->turns, &work->turn);
-	conversation_tell(work->conversation, call);
+	conversation_announce(work->conversation, call);
 	answer_on_loop(work, result);
 	work_free(work);
 }

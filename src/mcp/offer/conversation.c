@@ -434,7 +434,7 @@ void conversation_put(struct conversation *conversation, struct opened *opened)
 	opened_put(opened);
 }
 
-void conversation_tell(struct conversation *conversation, struct mcp_call *call)
+void conversation_announce(struct conversation *conversation, struct mcp_call *call)
 {
 	json_t *news = NULL;
 	size_t i;

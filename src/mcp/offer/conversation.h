@@ -49,6 +49,6 @@ struct opened *conversation_open(struct conversation *conversation, const struct
 void conversation_put(struct conversation *conversation, struct opened *opened);
 
 /* Sends what the client has not been told yet: workspaces that were opened. */
-void conversation_tell(struct conversation *conversation, struct mcp_call *call);
+void conversation_announce(struct conversation *conversation, struct mcp_call *call);
 
 #endif

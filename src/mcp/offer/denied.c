@@ -6,7 +6,7 @@
 #include "data/json.h"
 #include "mcp/offer/internal.h"
 
-static void tell(struct mcp_call *call, const json_t *message, const json_t *denial)
+static void log_denial(struct mcp_call *call, const json_t *message, const json_t *denial)
 {
 	json_t *data = json_object();
 
@@ -16,28 +16,28 @@ static void tell(struct mcp_call *call, const json_t *message, const json_t *den
 	mcp_call_log(call, MCP_WARNING, "sandbox", data);
 }
 
-static void tell_error(struct mcp_call *call, const json_t *result)
+static void log_denial_of_error(struct mcp_call *call, const json_t *result)
 {
 	const json_t *error = json_object_get(result, "error");
 	const json_t *denial = json_object_get(error, "denial");
 
 	if (denial)
-		tell(call, json_object_get(denial, "message"), denial);
+		log_denial(call, json_object_get(denial, "message"), denial);
 	else if (span_eq(json_span(json_object_get(error, "code")), SPAN("denied_by_sandbox")))
-		tell(call, json_object_get(result, "message"), NULL);
+		log_denial(call, json_object_get(result, "message"), NULL);
 }
 
 /* Each file of several that were read, or changed together: the whole says the same as the first. */
-static void tell_each(struct mcp_call *call, const json_t *parts)
+static void log_each_denial(struct mcp_call *call, const json_t *parts)
 {
 	size_t i;
 	json_t *part;
 
 	json_array_foreach(parts, i, part)
-		tell_error(call, part);
+		log_denial_of_error(call, part);
 }
 
-void denied_tell(struct mcp_call *call, const json_t *result)
+void denied_log(struct mcp_call *call, const json_t *result)
 {
 	const json_t *denials = json_object_get(result, "denials");
 	const json_t *changes = json_object_get(result, "changes");
@@ -46,11 +46,11 @@ void denied_tell(struct mcp_call *call, const json_t *result)
 	json_t *denial;
 
 	json_array_foreach(denials, i, denial)
-		tell(call, json_object_get(denial, "message"), denial);
+		log_denial(call, json_object_get(denial, "message"), denial);
 	if (json_is_array(result))
-		tell_each(call, result);
+		log_each_denial(call, result);
 	else if (json_array_size(changes) && json_object_get(error, "denial"))
-		tell_each(call, changes);
+		log_each_denial(call, changes);
 	else if (!json_array_size(denials))
-		tell_error(call, result);
+		log_denial_of_error(call, result);
 }

@@ -68,7 +68,7 @@ bool confirm_ask(struct mcp_call *call, const struct names *names,
                  const struct tool_question *question, bool *pending, struct err *err);
 
 /* denied.c: logs what the sandbox denied to a call. */
-void denied_tell(struct mcp_call *call, const json_t *result);
+void denied_log(struct mcp_call *call, const json_t *result);
 
 /* resources.c */
 void resources_list(struct mcp_call *call, void *serve);

@@ -225,7 +225,7 @@ static bool add_file(json_t *messages, struct mcp_call *call, const char *path, 
 	json_t *contents = NULL;
 	bool ok = resources_contents(conversation, opened->provider, path, &contents, &why);
 
-	conversation_tell(conversation, call);
+	conversation_announce(conversation, call);
 	opened_put(opened);
 	if (ok)
 		add_message(messages, json_pack("{s:s, s:o}", "type", "resource", "resource",

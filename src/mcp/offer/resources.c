@@ -258,7 +258,7 @@ void resources_read(struct mcp_call *call, void *serve)
 	json_t *contents = NULL;
 
 	(void)serve;
-	conversation_tell(conversation, call);
+	conversation_announce(conversation, call);
 	if (uri_to_path(mcp_call_uri(call), &path, &err) &&
 	    resources_contents(conversation, opened->provider, path, &contents, &err))
 		mcp_call_result(call, json_pack("{s:[o]}", "contents", contents));

@@ -36,7 +36,7 @@ void watches_free(struct watches *watches)
 	free(watches);
 }
 
-static void tell(void *data)
+static void notify_watcher(void *data)
 {
 	struct shared_watch *shared = data;
 
@@ -59,7 +59,7 @@ static struct shared_watch *begin(struct watches *watches, struct mcp_server *se
 	struct provider *provider = opened->provider;
 	_cleanup_free_ char *path = NULL;
 	struct shared_watch *shared;
-	struct watch_request request = { .changed = tell };
+	struct watch_request request = { .changed = notify_watcher };
 
 	if (!uri_to_path(uri, &path, err))
 		return NULL;

@@ -280,7 +280,7 @@ void watch_end(struct mcp_call *call)
 
 /* --- Changes --------------------------------------------------------------------------- */
 
-static void tell_connected(struct mcp_peer *peer, const char *method, const json_t *params)
+static void notify_connected(struct mcp_peer *peer, const char *method, const json_t *params)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -288,14 +288,14 @@ static void tell_connected(struct mcp_peer *peer, const char *method, const json
 	peer_send(peer, MCP_ROUTE_UNRELATED, NULL, buf_view(&line), 0);
 }
 
-static void tell_updated(const struct subscriber *subscriber, const json_t *uri)
+static void notify_updated(const struct subscriber *subscriber, const json_t *uri)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_t *params;
 
 	if (!subscriber->call) {
 		params = json_pack("{s:O}", "uri", uri);
-		tell_connected(subscriber->peer, "notifications/resources/updated", params);
+		notify_connected(subscriber->peer, "notifications/resources/updated", params);
 		json_decref(params);
 		return;
 	}
@@ -307,7 +307,7 @@ static void tell_updated(const struct subscriber *subscriber, const json_t *uri)
 	          buf_view(&line), 0);
 }
 
-static void tell_stream(struct idmap_entry *entry, void *data)
+static void notify_stream(struct idmap_entry *entry, void *data)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 	const struct mcp_call *call = (const struct mcp_call *)entry;
@@ -332,9 +332,9 @@ static void list_changed(struct mcp_server *server)
 {
 	for (struct mcp_peer *peer = server->peers; peer; peer = peer->next) {
 		if (peer->version)
-			tell_connected(peer, "notifications/resources/list_changed", NULL);
+			notify_connected(peer, "notifications/resources/list_changed", NULL);
 		if (peer->listens)
-			idmap_each(&peer->calls, tell_stream, NULL);
+			idmap_each(&peer->calls, notify_stream, NULL);
 	}
 }
 
@@ -349,7 +349,7 @@ static void announce(struct post *post)
 	} else if (watch) {
 		uri = json_cstr(change->uri);
 		for (struct subscriber *at = watch->subscribers; at; at = at->next)
-			tell_updated(at, uri);
+			notify_updated(at, uri);
 		json_decref(uri);
 	}
 	free(change);

@@ -44,7 +44,7 @@ struct mcp_stdio {
 
 /* ---- the end ---------------------------------------------------------------- */
 
-static void tell_end(struct loop_task *task)
+static void report_end_of_input(struct loop_task *task)
 {
 	struct mcp_stdio *stdio =
 		(struct mcp_stdio *)((char *)task - offsetof(struct mcp_stdio, end));
@@ -62,7 +62,7 @@ static void end_if_done(struct mcp_stdio *stdio)
 	if (!stdio->input_ended || stdio->done || (stdio->peer && mcp_peer_calls(stdio->peer)))
 		return;
 	stdio->done = stdio->end_posted = true;
-	stdio->end.run = tell_end;
+	stdio->end.run = report_end_of_input;
 	loop_post(stdio->loop, &stdio->end);
 }
 

@@ -266,7 +266,7 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 	}
 }
 
-static bool tell_call(struct chat_reader *reader, const struct chat_call *call, struct err *err)
+static bool report_call(struct chat_reader *reader, const struct chat_call *call, struct err *err)
 {
 	struct span text = span_trim(buf_view(&call->args));
 	json_t *args = wire_args(reader->sink, text);
@@ -454,7 +454,7 @@ bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	if (reader->refused)
 		reader->finish = MODEL_FINISH_SAFETY;
 	for (size_t i = 0; i < reader->call_count; i++)
-		if (!tell_call(reader, &reader->calls[i], err))
+		if (!report_call(reader, &reader->calls[i], err))
 			return false;
 	flush_detail(reader);
 	if (reader->details)

@@ -111,7 +111,7 @@ static bool read_call(struct responses_reader *reader, const json_t *item, struc
 }
 
 /* The texts of a list of parts. */
-static void tell_texts(struct responses_reader *reader, const json_t *parts, bool thought)
+static void report_texts(struct responses_reader *reader, const json_t *parts, bool thought)
 {
 	const json_t *part;
 	size_t i;
@@ -142,7 +142,7 @@ static void read_reasoning(struct responses_reader *reader, const json_t *item)
 
 	json_object_del(kept, "status");
 	if (!reader->told)
-		tell_texts(reader, json_object_get(item, "summary"), true);
+		report_texts(reader, json_object_get(item, "summary"), true);
 	sink_thought(reader->sink, SPAN(""), NULL);
 	sink_sign(reader->sink, "opaque", opaque("item", kept));
 }
@@ -155,7 +155,7 @@ static void read_message(struct responses_reader *reader, const json_t *item)
 	size_t i, j;
 
 	if (!reader->told)
-		tell_texts(reader, content, false);
+		report_texts(reader, content, false);
 	if (json_is_string(phase))
 		sink_sign(reader->sink, "opaque", opaque("phase", json_incref(phase)));
 	json_array_foreach(content, i, part)

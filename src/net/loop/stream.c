@@ -175,7 +175,7 @@ static void turn(uv_idle_t *turns)
 
 /* ---- writing ---------------------------------------------------------------- */
 
-static void tell_failure(struct loop_task *task)
+static void report_stream_failure(struct loop_task *task)
 {
 	struct loop_stream *stream =
 		(struct loop_stream *)((char *)task - offsetof(struct loop_stream, failure));
@@ -191,7 +191,7 @@ static void write_failed(struct loop_stream *stream, int sys_errno)
 	buf_release(&stream->backlog);
 	stream->sent = 0;
 	stream->handles++;
-	stream->failure.run = tell_failure;
+	stream->failure.run = report_stream_failure;
 	loop_post(stream->loop, &stream->failure);
 }
 
@@ -253,7 +253,7 @@ static void flush_backlog(struct loop_stream *stream)
 	backlog_shift(stream);
 }
 
-static void tell_drained(struct loop_stream *stream)
+static void report_drained(struct loop_stream *stream)
 {
 	if (!stream->above_low_water || waiting(stream) > LOW_WATER || stream->closed)
 		return;
@@ -307,7 +307,7 @@ static void write_gathered(struct loop_task *task)
 	if (!stream->closed && !stream->write_errno) {
 		flush_backlog(stream);
 		stream_watch(stream);
-		tell_drained(stream);
+		report_drained(stream);
 	}
 	stream_unref(stream);
 }
@@ -345,7 +345,7 @@ static void poll_event(uv_poll_t *poll, int status, int events)
 		write_failed(stream, EPIPE);
 	if (events & UV_WRITABLE) {
 		flush_backlog(stream);
-		tell_drained(stream);
+		report_drained(stream);
 	}
 	if (events & UV_READABLE)
 		read_available(stream);

@@ -9,7 +9,7 @@
 #include "patch/transfer.h"
 #include "patch/whitespace/indent.h"
 #include "patch/whitespace/uniform.h"
-#include "patch/whitespace/witness.h"
+#include "patch/whitespace/evidence.h"
 
 /* Classes of look-alikes, as bits: what kinds the diff was seen to have changed. */
 enum {
@@ -28,7 +28,7 @@ enum { SEEN_MAX = 16 };
 struct adapter {
 	const struct diff_text *diff;
 	const struct placement *places;
-	struct witness witness;    /* what the old lines of the whole diff say of indentation */
+	struct evidence evidence;    /* what the old lines of the whole diff say of indentation */
 	struct uniform *uniform;   /* owned; what those of each hunk do */
 	const struct lines *base;
 	unsigned lookalikes;       /* classes that the diff has and the file has as ASCII */
@@ -303,14 +303,14 @@ struct adapter *adapter_make(const struct lines *base, const struct diff_text *d
 	*a = (struct adapter){ .diff = diff, .places = places, .base = base,
 	                       .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
 	find_lookalikes(a);
-	witness_hear(&a->witness, base, diff, places, a->lookalikes & CLASS_SPACE);
+	evidence_collect(&a->evidence, base, diff, places, a->lookalikes & CLASS_SPACE);
 	a->uniform = uniform_make(base, diff, places);
 	return a;
 }
 
 void adapter_free(struct adapter *a)
 {
-	witness_release(&a->witness);
+	evidence_release(&a->evidence);
 	uniform_free(a->uniform);
 	buf_release(&a->scratch);
 	free(a);
@@ -353,7 +353,7 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 {
 	size_t start = out->len, honest_runs = 0;
 
-	if (removed && !a->witness.keeps_tabs) {
+	if (removed && !a->evidence.keeps_tabs) {
 		struct span old = span_skip(removed->text, indent_of_line(removed->text).len);
 		struct span file = span_skip(*body, indent_of_line(*body).len);
 
@@ -368,11 +368,11 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 			return true;
 	}
 	put_text(a, rest, out);
-	return !a->witness.inner_tabs ||
+	return !a->evidence.inner_tabs ||
 	       count_runs(buf_from(out, start)) <= honest_runs;
 }
 
-/* What the shift says that all old lines of the hunk have, and what the witnesses of the whole diff
+/* What the shift says that all old lines of the hunk have, and what the evidence of the whole diff
  * say; nothing if they disagree. */
 static bool put_indent(struct adapter *a, size_t h, size_t index, struct span indent,
                        const struct hunk_line *removed, const struct span *body, struct buf *out)
@@ -384,13 +384,13 @@ static bool put_indent(struct adapter *a, size_t h, size_t index, struct span in
 	case UNIFORM_UNKNOWN:
 		return false;
 	case UNIFORM_NONE:
-		return witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+		return evidence_indent(&a->evidence, h, exact, indent, removed, body, out) &&
 		       !uniform_doubts(a->uniform, h, index, buf_from(out, start));
 	default:
 		break;
 	}
 	end = out->len;
-	if (witness_indent(&a->witness, h, exact, indent, removed, body, out) &&
+	if (evidence_indent(&a->evidence, h, exact, indent, removed, body, out) &&
 	    !span_eq(buf_from(out, end), span_of(out->data + start, end - start)))
 		return false;
 	out->len = end;
@@ -403,15 +403,15 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 	struct span text = a->diff->lines[index].text, indent;
 	bool exact = a->places[h].fold == FOLD_EXACT;
 
-	if (!a->witness.heard && !a->lookalikes)
+	if (!a->evidence.any_folded && !a->lookalikes)
 		return buf_span(out, text);
-	while (a->witness.extra_cr && span_ends(text, SPAN("\r")))
+	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
-	if (a->witness.trim_end)
+	if (a->evidence.trim_end)
 		while (ends_in_space(text))
 			text.len--;
 	if (span_is_blank(text))
-		return witness_blank(&a->witness, text, out);
+		return evidence_blank(&a->evidence, text, out);
 	/* No-break spaces in front are damaged indentation. */
 	if (a->lookalikes & CLASS_SPACE) {
 		buf_clear(&a->scratch);

@@ -5,7 +5,7 @@
  * diff's text was changed on its way, and its added lines with it.  What was done is
  * inferred by comparing old lines with the file: tabs turned into spaces, an
  * indentation shifted, quotes made typographic.  Removed lines are the better
- * witnesses, because they have a marker as added ones do; context lines
+ * evidence, because they have a marker as added ones do; context lines
  * count where no line is removed, and only if the added lines then look more
  * like the file.  Where the damage cannot be inferred, the diff is refused:
  * nothing is guessed.

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "patch/whitespace/shift.h"
-#include "patch/whitespace/witness.h"
+#include "patch/whitespace/evidence.h"
 
 /* Longer hunks are not looked at: they are files, not edits, and each added line is compared with
  * all old ones. */
@@ -97,7 +97,7 @@ static bool unit_is_kept(const struct uniform *u, size_t h, const struct shift *
 }
 
 /* Whether the shift is one of the whole hunk.  By one space lines are off whose markers were lost,
- * or have a space after them: witness.h knows more of that. */
+ * or have a space after them: evidence.h knows more of that. */
 static bool is_of_all(const struct uniform *u, size_t h, const struct shift *shift)
 {
 	if (shift->adds || shift->strips)

@@ -328,7 +328,7 @@ static bool signal_listed(const char *folder, int number)
 static void kill_all_in(const char *folder)
 {
 	enum { ROUNDS = 100 };
-	const struct timespec nap = { .tv_nsec = 500000 };
+	const struct timespec delay = { .tv_nsec = 500000 };
 
 	if (write_text(folder, "cgroup.kill", "1"))
 		return;
@@ -336,7 +336,7 @@ static void kill_all_in(const char *folder)
 	if (!write_text(folder, "pids.max", "0"))
 		write_text(folder, "cgroup.freeze", "1");
 	for (int i = 0; i < ROUNDS && signal_listed(folder, SIGKILL); i++)
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 }
 
 bool cgroup_signal(const struct cgroup *group, int number)
@@ -361,11 +361,11 @@ void cgroup_kill(const struct cgroup *group)
 static void remove_group(const char *folder)
 {
 	enum { ROUNDS = 200 };
-	const struct timespec nap = { .tv_nsec = 500000 };
+	const struct timespec delay = { .tv_nsec = 500000 };
 
 	for (int i = 0; i < ROUNDS && rmdir(folder) != 0 && errno == EBUSY; i++) {
 		kill_all_in(folder);
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	}
 }
 

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/apply/landlock_private.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 struct rules {
 	const struct sandbox_plan *plan;
@@ -80,7 +80,7 @@ static size_t first_from(const struct sandbox_plan *plan, const char *text)
 
 static bool has_hidden_beneath(const struct sandbox_plan *plan, const char *path)
 {
-	_cleanup_free_ char *prefix = spot_join(path, "");
+	_cleanup_free_ char *prefix = location_join(path, "");
 	size_t len = strlen(prefix);
 
 	for (size_t i = first_from(plan, prefix);
@@ -149,7 +149,7 @@ static uint64_t content(const struct rules *rules)
 static bool give_entry(struct rules *rules, int folder, const char *path, const char *name,
                        struct folders *waiting, struct err *err)
 {
-	_cleanup_free_ char *child = spot_join(path, name);
+	_cleanup_free_ char *child = location_join(path, name);
 	const struct sandbox_rule *rule = rule_at(rules->plan, child);
 	_cleanup_fd_ int fd = -1;
 

@@ -308,7 +308,7 @@ static bool clone_failed(const struct sandbox_plan *plan, int error, struct err 
 	return false;
 }
 
-static bool tell_denied(const char *what, int error, struct err *err)
+static bool explain_denied(const char *what, int error, struct err *err)
 {
 	err_set(err, ERR_DENIED_BY_SANDBOX, "The sandbox cannot be made, %s was refused: %s.", what,
 	        strerror(error));
@@ -329,7 +329,7 @@ static bool mount_failed(const struct start *start, const struct spawn_message *
 	buf_str(&what, "the mount step \"");
 	step_describe(&start->steps, message->step, &what);
 	buf_str(&what, "\"");
-	return tell_denied(what.data ? what.data : "a mount", message->error, err);
+	return explain_denied(what.data ? what.data : "a mount", message->error, err);
 }
 
 static bool child_failed(const struct start *start, const struct spawn_message *message,
@@ -342,11 +342,11 @@ static bool child_failed(const struct start *start, const struct spawn_message *
 		return err_set_errno(err, message->error, "The program cannot be executed");
 	if (message->stage == SPAWN_MOUNTS)
 		return mount_failed(start, message, err);
-	return tell_denied(stage_texts[message->stage], message->error, err);
+	return explain_denied(stage_texts[message->stage], message->error, err);
 }
 
 /* Reads what the child has to say until it executes or ends. */
-static bool hear(const struct start *start, struct err *err)
+static bool await_child(const struct start *start, struct err *err)
 {
 	struct spawn_message message;
 	bool ready = false;
@@ -390,7 +390,7 @@ static void fail(struct start *start, enum birth what, int error)
 }
 
 /* System calls alone: it may run in the process in between. */
-static void bear(struct start *start)
+static void clone_and_map(struct start *start)
 {
 	const struct sandbox_plan *plan = start->task.plan;
 	int error;
@@ -408,7 +408,7 @@ static void bear(struct start *start)
 }
 
 /* The process in between shares this memory, stack and all, while this thread stands still. */
-static __attribute__((noinline)) void bear_in_network(struct start *start)
+static __attribute__((noinline)) void clone_and_map_in_network(struct start *start)
 {
 	pid_t between = vfork();
 	int error;
@@ -418,7 +418,7 @@ static __attribute__((noinline)) void bear_in_network(struct start *start)
 		if (error)
 			fail(start, BIRTH_JOIN, error);
 		else
-			bear(start);
+			clone_and_map(start);
 		_exit(0);
 	}
 	if (between < 0) {
@@ -436,20 +436,20 @@ static __attribute__((noinline)) void bear_in_network(struct start *start)
 		fail(start, BIRTH_CLONE, errno);
 }
 
-static bool tell_birth(const struct start *start, struct err *err)
+static bool explain_failed_start(const struct start *start, struct err *err)
 {
 	switch (start->failed) {
 	case BIRTH_FINE:
 		return true;
 	case BIRTH_JOIN:
-		return tell_denied("entering the session's network", start->error, err);
+		return explain_denied("entering the session's network", start->error, err);
 	case BIRTH_CLONE:
 		return clone_failed(start->task.plan, start->error, err);
 	case BIRTH_ALIVE:
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "A process ended before its sandbox was made.");
 	case BIRTH_IDS:
-		return tell_denied("mapping ids", start->error, err);
+		return explain_denied("mapping ids", start->error, err);
 	}
 	return false;
 }
@@ -467,7 +467,7 @@ static bool begin(struct start *start, struct err *err)
 	if (send(start->parent_end, "", 1, MSG_NOSIGNAL) != 1)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "A process ended before its sandbox was made.");
-	return hear(start, err);
+	return await_child(start, err);
 }
 
 static void end(const struct start *start)
@@ -488,13 +488,13 @@ static bool run(struct start *start, struct err *err)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (start->network)
-		bear_in_network(start);
+		clone_and_map_in_network(start);
 	else
-		bear(start);
+		clone_and_map(start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* Not where a parent without standard descriptors expects to open them. */
 	above(&start->pidfd, 3);
-	if (tell_birth(start, err) && begin(start, err))
+	if (explain_failed_start(start, err) && begin(start, err))
 		return true;
 	if (start->pid > 0)
 		end(start);

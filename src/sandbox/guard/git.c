@@ -12,7 +12,7 @@
 #include "sandbox/guard/config.h"
 #include "sandbox/guard/internal.h"
 #include "sandbox/plan/judge.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 /* A git folder that is looked at. */
 struct look {
@@ -45,11 +45,11 @@ static void replace_part(const struct look *look, const struct part *part, struc
 
 	if (folder < 0 ||
 	    !guard_replace(look->guard, folder, name, content, part->st.st_mode, aside))
-		guard_tell(look->guard, SANDBOX_REASON_GIT, root, path,
-		           "it could not be put right: %s", strerror(errno));
+		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
+		             "it could not be put right: %s", strerror(errno));
 	else
-		guard_tell(look->guard, SANDBOX_REASON_GIT, root, path,
-		           "%s; what it was is in %s", how, aside);
+		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
+		             "%s; what it was is in %s", how, aside);
 }
 
 static struct span old_content(const struct part *old)
@@ -320,8 +320,8 @@ static bool is_given(const struct look *look, const struct part *part)
 	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(own, "/") == 0 ? "" : own, part->name);
 
 	for (size_t i = 0; i < plan->given_count; i++) {
-		if (strcmp(plan->given[i], own) != 0 && spot_within(plan->given[i], own) &&
-		    spot_within(path, plan->given[i]))
+		if (strcmp(plan->given[i], own) != 0 && location_within(plan->given[i], own) &&
+		    location_within(path, plan->given[i]))
 			return true;
 	}
 	return false;

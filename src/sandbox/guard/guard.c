@@ -24,8 +24,8 @@ static char *full_path(const struct guard_root *root, const char *path)
 	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
 }
 
-void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
-                const char *path, const char *done, ...)
+void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
+                  const char *path, const char *done, ...)
 {
 	struct denial denial = { .kind = DENIAL_REMOVED, .reason = reason,
 		.level = guard->plan->level, .count = 1 };
@@ -65,11 +65,11 @@ bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
 
 	if (folder < 0 || !guard_put_aside(guard, folder, name, aside)) {
 		if (errno != ENOENT)
-			guard_tell(guard, reason, root, path, "it could not be taken away: %s",
-			           strerror(errno));
+			guard_report(guard, reason, root, path, "it could not be taken away: %s",
+			             strerror(errno));
 		return false;
 	}
-	guard_tell(guard, reason, root, path, "taken away: it is %s now", aside);
+	guard_report(guard, reason, root, path, "taken away: it is %s now", aside);
 	return true;
 }
 

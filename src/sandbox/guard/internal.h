@@ -134,8 +134,8 @@ bool guard_same(const struct stat *a, const struct stat *b);
 /* ---- telling (guard.c) ---- */
 
 /* "ROOT/PATH" and what was done about it, as printf has it; counts. */
-void guard_tell(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
-                const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
+void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
+                  const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
 /* A name that others obey has changed, and stays so. */
 void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
                         const struct guard_root *root, const char *path);

@@ -207,13 +207,13 @@ void keep_take(struct guard *guard)
 
 /* ---- putting back ---------------------------------------------------------------------- */
 
-static void tell(struct guard *guard, const struct kept_item *item, bool done)
+static void report_kept(struct guard *guard, const struct kept_item *item, bool done)
 {
 	if (done)
-		guard_tell(guard, item->reason, item->root, item->path, "put back as it was");
+		guard_report(guard, item->reason, item->root, item->path, "put back as it was");
 	else
-		guard_tell(guard, item->reason, item->root, item->path,
-		           "it could not be put back: %s", strerror(errno));
+		guard_report(guard, item->reason, item->root, item->path,
+		             "it could not be put back: %s", strerror(errno));
 }
 
 struct search {
@@ -246,8 +246,8 @@ static bool rename_back(struct guard *guard, const struct kept_item *item)
 		return false;
 	guard_list(list, LIMIT_FOLDER_ENTRIES, find_entry, &search);
 	if (guard_put_aside(guard, parent, name, aside))
-		guard_tell(guard, item->reason, item->root, item->path,
-		           "taken away: it is %s now", aside);
+		guard_report(guard, item->reason, item->root, item->path,
+		             "taken away: it is %s now", aside);
 	if (search.name[0])
 		return renameat2(parent, search.name, parent, name, RENAME_NOREPLACE) == 0;
 	return mkdirat(parent, name, item->st.st_mode & 07777) == 0;
@@ -259,7 +259,7 @@ static void check_folder_itself(struct guard *guard, const struct kept_item *ite
 
 	if (fd >= 0 && same_birth(birth_of(fd, ""), item->birth))
 		return;
-	tell(guard, item, rename_back(guard, item));
+	report_kept(guard, item, rename_back(guard, item));
 }
 
 struct unknown {
@@ -323,7 +323,7 @@ static void put_back(struct guard *guard, const struct kept_item *item)
 	else if (done)
 		done = guard_replace(guard, folder, name, span_of(item->data, item->len),
 		                     item->st.st_mode, aside);
-	tell(guard, item, done);
+	report_kept(guard, item, done);
 }
 
 static void check_file(struct guard *guard, const struct kept_item *item)
@@ -343,8 +343,8 @@ static void check_file(struct guard *guard, const struct kept_item *item)
 	if (item->kind != KEPT_OTHER)
 		put_back(guard, item);
 	else
-		guard_tell(guard, item->reason, item->root, item->path,
-		           "it was changed and is too large to have been remembered");
+		guard_report(guard, item->reason, item->root, item->path,
+		             "it was changed and is too large to have been remembered");
 }
 
 void keep_check(struct guard *guard)

@@ -20,7 +20,7 @@
 #include "sandbox/guard/internal.h"
 #include "sandbox/plan/judge.h"
 #include "sandbox/plan/names.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 static bool is_since(const struct guard *guard, const struct statx *stx)
 {
@@ -56,7 +56,7 @@ static bool is_in_packages(const struct guard *guard, const char *path)
 static bool is_beneath_vacated(const struct guard *guard, const char *folder)
 {
 	for (size_t i = 0; i < guard->vacated_count; i++)
-		if (spot_within(folder, guard->vacated[i].path))
+		if (location_within(folder, guard->vacated[i].path))
 			return true;
 	return false;
 }
@@ -67,7 +67,7 @@ static void forget_beneath(struct guard *guard, const char *path)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < guard->vacated_count; i++) {
-		if (spot_within(guard->vacated[i].path, path))
+		if (location_within(guard->vacated[i].path, path))
 			free(guard->vacated[i].path);
 		else
 			guard->vacated[kept++] = guard->vacated[i];
@@ -114,7 +114,7 @@ static bool was_replaced(const struct guard *guard, const char *folder)
 		const struct statx *old = &guard->vacated[i].stx;
 		struct statx now;
 
-		if (spot_within(folder, guard->vacated[i].path) &&
+		if (location_within(folder, guard->vacated[i].path) &&
 		    (!look(guard->vacated[i].path, &now) || now.stx_ino != old->stx_ino ||
 		     now.stx_btime.tv_sec != old->stx_btime.tv_sec ||
 		     now.stx_btime.tv_nsec != old->stx_btime.tv_nsec))

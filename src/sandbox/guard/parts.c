@@ -300,8 +300,9 @@ static void read_links(struct reading *reading)
 	}
 	free(walk.pending);
 	if (!all && !reading->content)
-		guard_tell(reading->guard, SANDBOX_REASON_GIT, reading->place->root,
-		           reading->place->path, "too large to be looked through for symbolic links");
+		guard_report(reading->guard, SANDBOX_REASON_GIT, reading->place->root,
+		             reading->place->path,
+		             "too large to be looked through for symbolic links");
 }
 
 void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,

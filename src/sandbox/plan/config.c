@@ -55,7 +55,7 @@ static void note_link(void *data, const char *path)
 static bool holds_writable(const struct draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
-		if (spot_within(draft->writable[i], path))
+		if (location_within(draft->writable[i], path))
 			return true;
 	return false;
 }
@@ -89,38 +89,38 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
                     const char *why)
 {
 	struct naming naming = { draft, why };
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	spot_resolve(start, path, note_link, &naming, &place);
+	location_resolve(start, path, note_link, &naming, &place);
 	if (!place.path)
 		draft_closed(draft, start, path, &(struct sandbox_rule){
 			.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = why,
 		}, DRAFT_TABLE);
-	if (!place.path || (place.kind == SPOT_FOLDER && !folders))
+	if (!place.path || (place.kind == LOCATION_FOLDER && !folders))
 		return true;
 	if (holds_writable(draft, place.path))
 		return false;
 	if (!draft_in_writable(draft, place.path))
 		return true;
 	note_other_names(draft, place.path, why);
-	if (place.kind == SPOT_MISSING)
+	if (place.kind == LOCATION_MISSING)
 		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_GIT, why);
 	else
-		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_READ,
-		           SANDBOX_REASON_GIT, DRAFT_TABLE, why);
+		draft_rule(draft, mem_steal(&place.path), place.kind == LOCATION_FOLDER,
+		           SANDBOX_READ, SANDBOX_REASON_GIT, DRAFT_TABLE, why);
 	return true;
 }
 
 /* What symlinks in a folder of hooks lead to; the folder itself is protected elsewhere. */
 static void protect_links(struct draft *draft, const char *start, const char *path)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 	size_t left = HOOKS_MAX;
 	struct dirent *entry;
 	DIR *dir;
 
-	spot_resolve(start, path, NULL, NULL, &place);
-	dir = place.kind == SPOT_FOLDER ? opendir(place.path) : NULL;
+	location_resolve(start, path, NULL, NULL, &place);
+	dir = place.kind == LOCATION_FOLDER ? opendir(place.path) : NULL;
 	while (dir && left-- && (entry = readdir(dir)) != NULL)
 		if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
 			protect(draft, place.path, entry->d_name, true, why_hook);
@@ -210,14 +210,14 @@ static void add_global(struct draft *draft, const char *text)
 static void read_global(struct draft *draft, const char *path)
 {
 	struct naming naming = { draft, why_config };
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 	_cleanup_free_ char *text = NULL;
 
 	if (path[0] != '/')
 		return;
-	spot_resolve("/", path, note_link, &naming, &place);
+	location_resolve("/", path, note_link, &naming, &place);
 	protect(draft, "/", path, false, why_config);
-	if (place.kind != SPOT_FILE)
+	if (place.kind != LOCATION_FILE)
 		return;
 	text = plan_read(draft, SANDBOX_POINTER_CONFIG, path);
 	add_global(draft, text);
@@ -381,10 +381,10 @@ static void look_at_path(struct draft *draft)
 	while (path && *path) {
 		size_t len = strcspn(path, ":");
 		_cleanup_free_ char *folder = mem_dup(path, len);
-		_cleanup_spot_ struct spot place = { 0 };
+		_cleanup_location_ struct location place = { 0 };
 
 		if (folder[0] == '/')
-			spot_resolve("/", folder, NULL, NULL, &place);
+			location_resolve("/", folder, NULL, NULL, &place);
 		if (folder[0] != '/' || (place.path && draft_in_writable(draft, place.path)))
 			add_unjudged(draft, mem_printf("$PATH contains \"%s\", which commands can write: "
 			                               "git and you would run what they put there.", folder));
@@ -415,11 +415,11 @@ void plan_config_globals(struct draft *draft)
 
 static void read_local(struct draft *draft, const char *folder, const char *name, const char *top)
 {
-	_cleanup_free_ char *path = spot_join(folder, name), *text = NULL;
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_free_ char *path = location_join(folder, name), *text = NULL;
+	_cleanup_location_ struct location place = { 0 };
 
-	spot_resolve("/", path, NULL, NULL, &place);
-	if (place.kind != SPOT_FILE)
+	location_resolve("/", path, NULL, NULL, &place);
+	if (place.kind != LOCATION_FILE)
 		return;
 	text = plan_read(draft, SANDBOX_POINTER_CONFIG, path);
 	note_lines(draft, top, text);

@@ -48,7 +48,7 @@ void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_acces
 void draft_closed(struct draft *draft, const char *start, const char *path,
                   const struct sandbox_rule *like, enum draft_strength strength)
 {
-	_cleanup_free_ char *closed = spot_closed(start, path);
+	_cleanup_free_ char *closed = location_closed(start, path);
 
 	if (closed && draft_in_writable(draft, closed))
 		draft_rule(draft, mem_steal(&closed), true, like->access, like->reason, strength,
@@ -67,10 +67,10 @@ void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, c
 	draft->absent[draft->absent_count++] = (struct sandbox_absent){ path, reason, why };
 }
 
-void draft_writable(struct draft *draft, const struct spot *place, enum sandbox_reason reason,
+void draft_writable(struct draft *draft, const struct location *place, enum sandbox_reason reason,
                     enum draft_strength strength)
 {
-	draft_rule(draft, mem_strdup(place->path), place->kind == SPOT_FOLDER, SANDBOX_WRITE,
+	draft_rule(draft, mem_strdup(place->path), place->kind == LOCATION_FOLDER, SANDBOX_WRITE,
 	           reason, strength, NULL);
 	draft->writable = mem_grow(draft->writable, &draft->writable_cap,
 	                           draft->writable_count + 1, sizeof(*draft->writable));
@@ -80,7 +80,7 @@ void draft_writable(struct draft *draft, const struct spot *place, enum sandbox_
 bool draft_in_writable(const struct draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
-		if (spot_within(path, draft->writable[i]))
+		if (location_within(path, draft->writable[i]))
 			return true;
 	return false;
 }
@@ -237,7 +237,7 @@ static int by_absent_path(const void *a, const void *b)
 static bool is_lifted(const struct draft *draft, const struct sandbox_absent *absent)
 {
 	for (size_t i = 0; i < draft->lifted_count; i++)
-		if (spot_within(absent->path, draft->lifted[i]))
+		if (location_within(absent->path, draft->lifted[i]))
 			return absent->reason != SANDBOX_REASON_DENY;
 	return false;
 }

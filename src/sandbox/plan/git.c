@@ -43,11 +43,11 @@ static const struct sandbox_name dot_git = {
 	"version control", "gitrepository-layout(5)",
 };
 
-static enum spot_kind look_at(const char *base, const char *rel)
+static enum location_kind look_at(const char *base, const char *rel)
 {
-	_cleanup_free_ char *path = spot_join(base, rel);
+	_cleanup_free_ char *path = location_join(base, rel);
 
-	return spot_kind_of(path);
+	return location_kind_of(path);
 }
 
 /* Calls `visit` for the subfolders of `folder`; false when there are too many, or the user may not
@@ -66,7 +66,7 @@ static bool each_folder(const char *folder, bool (*visit)(void *data, const char
 			continue;
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		path = spot_join(folder, entry->d_name);
+		path = location_join(folder, entry->d_name);
 		ok = left-- > 0 && visit(data, path);
 	}
 	if (dir)
@@ -91,16 +91,16 @@ static char *configured_top(struct draft *draft, const char *git)
 	static const char *const files[] = { "config.worktree", "config" };
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		_cleanup_free_ char *file = spot_join(git, files[i]), *rel = NULL;
-		_cleanup_spot_ struct spot place = { 0 };
+		_cleanup_free_ char *file = location_join(git, files[i]), *rel = NULL;
+		_cleanup_location_ struct location place = { 0 };
 
-		if (spot_kind_of(file) != SPOT_FILE)
+		if (location_kind_of(file) != LOCATION_FILE)
 			continue;
 		rel = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
 		if (!rel)
 			continue;
-		spot_resolve(git, rel, NULL, NULL, &place);
-		if (place.kind == SPOT_FOLDER && draft_in_writable(draft, place.path))
+		location_resolve(git, rel, NULL, NULL, &place);
+		if (place.kind == LOCATION_FOLDER && draft_in_writable(draft, place.path))
 			return mem_steal(&place.path);
 	}
 	return NULL;
@@ -112,9 +112,9 @@ static bool protect_module(void *data, const char *path)
 	struct git_walk *walk = data;
 	bool ok = true;
 
-	if (look_at(path, "HEAD") == SPOT_CLOSED)
+	if (look_at(path, "HEAD") == LOCATION_CLOSED)
 		return false;
-	if (look_at(path, "HEAD") == SPOT_FILE) {
+	if (look_at(path, "HEAD") == LOCATION_FILE) {
 		_cleanup_free_ char *checkout = NULL;
 
 		if (walk->draft->git_folders >= LIMIT_SANDBOX_GIT_FOLDERS)
@@ -122,8 +122,8 @@ static bool protect_module(void *data, const char *path)
 		/* A submodule's name is the path that it had at first. */
 		checkout = configured_top(walk->draft, path);
 		if (!checkout && walk->worktree)
-			checkout = spot_join(walk->worktree, path + strlen(walk->modules) + 1);
-		if (!checkout || look_at(checkout, ".git") != SPOT_FILE) {
+			checkout = location_join(walk->worktree, path + strlen(walk->modules) + 1);
+		if (!checkout || look_at(checkout, ".git") != LOCATION_FILE) {
 			protect_git_folder(walk->draft, path, NULL);
 			return true;
 		}
@@ -159,13 +159,13 @@ static void note_closed(struct draft *draft, const char *start, const char *path
 static void protect_each(struct git_walk *walk, const char *folder, const char *name,
                          bool (*visit)(void *data, const char *path))
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	spot_resolve(folder, name, note_link, walk->draft, &place);
+	location_resolve(folder, name, note_link, walk->draft, &place);
 	walk->modules = place.path;
 	if (!place.path)
 		note_closed(walk->draft, folder, name);
-	if (place.kind == SPOT_FOLDER && !each_folder(place.path, visit, walk))
+	if (place.kind == LOCATION_FOLDER && !each_folder(place.path, visit, walk))
 		draft_rule(walk->draft, mem_steal(&place.path), true, SANDBOX_READ,
 		           SANDBOX_REASON_GIT, DRAFT_TABLE,
 		           "more repositories than are looked into one by one");
@@ -177,7 +177,7 @@ static void protect_checkout(struct git_walk *walk, const char *own, const char 
 	_cleanup_free_ char *top = mem_dup(pointed, (size_t)(strrchr(pointed, '/') - pointed));
 
 	plan_config(walk->draft, walk->git, top);
-	if (look_at(own, "config.worktree") == SPOT_FILE)
+	if (look_at(own, "config.worktree") == LOCATION_FILE)
 		plan_config(walk->draft, own, top);
 }
 
@@ -185,17 +185,17 @@ static bool protect_worktree(void *data, const char *path)
 {
 	struct git_walk *walk = data;
 	struct draft *draft = walk->draft;
-	_cleanup_free_ char *pointer = spot_join(path, "gitdir");
+	_cleanup_free_ char *pointer = location_join(path, "gitdir");
 	_cleanup_free_ char *checkout = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
 	if (draft->git_folders++ >= LIMIT_SANDBOX_GIT_FOLDERS)
 		return false;
 	if (checkout)
-		spot_resolve(path, checkout, NULL, NULL, &place);
+		location_resolve(path, checkout, NULL, NULL, &place);
 	if (!place.path || !draft_in_writable(draft, place.path))
 		plan_names(draft, path, names_git_worktree());
-	else if (place.kind == SPOT_FILE)
+	else if (place.kind == LOCATION_FILE)
 		protect_checkout(walk, path, place.path);
 	return true;
 }
@@ -219,14 +219,14 @@ static void protect_git_folder(struct draft *draft, const char *folder, const ch
 
 static bool leads_to(const char *start, const char *rel, const char *wanted)
 {
-	struct spot place = { 0 };
+	struct location place = { 0 };
 	bool same;
 
 	if (!rel)
 		return false;
-	spot_resolve(start, rel, NULL, NULL, &place);
+	location_resolve(start, rel, NULL, NULL, &place);
 	same = place.path && strcmp(place.path, wanted) == 0;
-	spot_release(&place);
+	location_release(&place);
 	return same;
 }
 
@@ -235,25 +235,25 @@ static bool leads_to(const char *start, const char *rel, const char *wanted)
 static bool points_back(struct draft *draft, const char *git_folder, const char *common,
                         const char *worktree)
 {
-	_cleanup_free_ char *pointer = spot_join(git_folder, "gitdir");
+	_cleanup_free_ char *pointer = location_join(git_folder, "gitdir");
 	_cleanup_free_ char *back = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
-	_cleanup_free_ char *pointed = spot_join(worktree, ".git");
-	_cleanup_free_ char *above = spot_join(common, "worktrees");
+	_cleanup_free_ char *pointed = location_join(worktree, ".git");
+	_cleanup_free_ char *above = location_join(common, "worktrees");
 	_cleanup_free_ char *config = NULL, *file = NULL;
 
 	if (strcmp(common, git_folder) != 0)
-		return leads_to(git_folder, back, pointed) && spot_within(git_folder, above);
-	file = spot_join(git_folder, "config");
+		return leads_to(git_folder, back, pointed) && location_within(git_folder, above);
+	file = location_join(git_folder, "config");
 	config = plan_read(draft, SANDBOX_POINTER_WORKTREE, file);
 	return leads_to(git_folder, config, worktree);
 }
 
-static void common_folder(struct draft *draft, const char *git_folder, struct spot *ret)
+static void common_folder(struct draft *draft, const char *git_folder, struct location *ret)
 {
-	_cleanup_free_ char *pointer = spot_join(git_folder, "commondir");
+	_cleanup_free_ char *pointer = location_join(git_folder, "commondir");
 	_cleanup_free_ char *rel = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 
-	spot_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
+	location_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
 	if (!ret->path)
 		note_closed(draft, git_folder, rel ? rel : ".");
 }
@@ -263,22 +263,22 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
                            bool root)
 {
 	_cleanup_free_ char *line = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
-	_cleanup_spot_ struct spot own = { 0 }, common = { 0 };
+	_cleanup_location_ struct location own = { 0 }, common = { 0 };
 	struct span target = span_str(line);
 	bool inside;
 
 	if (!span_starts(target, SPAN("gitdir:")))
 		return;
-	spot_resolve(worktree, span_trim(span_skip(target, strlen("gitdir:"))).data, NULL, NULL,
-	             &own);
+	location_resolve(worktree, span_trim(span_skip(target, strlen("gitdir:"))).data, NULL, NULL,
+	                 &own);
 	if (!own.path)
 		note_closed(draft, worktree, span_trim(span_skip(target, strlen("gitdir:"))).data);
-	if (own.kind == SPOT_MISSING && draft_in_writable(draft, own.path))
+	if (own.kind == LOCATION_MISSING && draft_in_writable(draft, own.path))
 		draft_absent(draft, mem_strdup(own.path), SANDBOX_REASON_GIT, dot_git.why);
-	if (own.kind != SPOT_FOLDER)
+	if (own.kind != LOCATION_FOLDER)
 		return;
 	common_folder(draft, own.path, &common);
-	if (common.kind != SPOT_FOLDER)
+	if (common.kind != LOCATION_FOLDER)
 		return;
 	inside = draft_in_writable(draft, common.path);
 	if (!inside && root && points_back(draft, own.path, common.path, worktree)) {
@@ -302,9 +302,9 @@ static void protect_bare(struct draft *draft, const char *folder)
 	static const char *const parts[] = { "HEAD", "objects", "refs" };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		if (look_at(folder, parts[i]) != SPOT_MISSING)
+		if (look_at(folder, parts[i]) != LOCATION_MISSING)
 			continue;
-		draft_absent(draft, spot_join(folder, parts[i]), SANDBOX_REASON_GIT,
+		draft_absent(draft, location_join(folder, parts[i]), SANDBOX_REASON_GIT,
 		             "would make a repository of the folder");
 		return;
 	}
@@ -315,11 +315,11 @@ static bool protect_project(void *data, const char *path)
 {
 	struct draft *draft = data;
 
-	if (look_at(path, ".git") == SPOT_CLOSED)
+	if (look_at(path, ".git") == LOCATION_CLOSED)
 		note_closed(draft, path, ".git");
 	if (draft->git_folders < LIMIT_SANDBOX_GIT_FOLDERS &&
-	    look_at(path, ".git") == SPOT_FOLDER) {
-		_cleanup_free_ char *git = spot_join(path, ".git");
+	    look_at(path, ".git") == LOCATION_FOLDER) {
+		_cleanup_free_ char *git = location_join(path, ".git");
 
 		protect_git_folder(draft, git, path);
 	}
@@ -328,16 +328,16 @@ static bool protect_project(void *data, const char *path)
 
 static void follow_link(struct draft *draft, const char *folder)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	spot_resolve(folder, ".git", note_link, draft, &place);
+	location_resolve(folder, ".git", note_link, draft, &place);
 	if (!place.path)
 		note_closed(draft, folder, ".git");
 	if (!place.path || !draft_in_writable(draft, place.path))
 		return;
-	if (place.kind == SPOT_FOLDER) {
+	if (place.kind == LOCATION_FOLDER) {
 		protect_git_folder(draft, place.path, folder);
-	} else if (place.kind == SPOT_MISSING) {
+	} else if (place.kind == LOCATION_MISSING) {
 		note_link(draft, place.path);
 	} else {
 		follow_pointer(draft, folder, place.path, false);
@@ -365,18 +365,18 @@ static char *enclosing_top(struct draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = mem_strdup(folder);
 	const char *text = home_text(draft);
-	_cleanup_spot_ struct spot home = { 0 };
+	_cleanup_location_ struct location home = { 0 };
 	struct stat below, st;
 
 	if (!text || lstat(top, &below) != 0)
 		return NULL;
-	spot_canonical(text, &home);
+	location_canonical(text, &home);
 	for (char *slash = strrchr(top, '/'); slash && slash > top; slash = strrchr(top, '/')) {
 		*slash = '\0';
-		if ((home.path && spot_within(home.path, top)) || lstat(top, &st) != 0 ||
+		if ((home.path && location_within(home.path, top)) || lstat(top, &st) != 0 ||
 		    st.st_dev != below.st_dev)
 			return NULL;
-		if (look_at(top, ".git") != SPOT_MISSING)
+		if (look_at(top, ".git") != LOCATION_MISSING)
 			return mem_steal(&top);
 	}
 	return NULL;
@@ -387,23 +387,25 @@ static bool is_repository(const char *git)
 	struct stat st;
 
 	return lstat(git, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       look_at(git, "HEAD") != SPOT_MISSING && look_at(git, "objects") == SPOT_FOLDER &&
-	       look_at(git, "refs") == SPOT_FOLDER;
+	       look_at(git, "HEAD") != LOCATION_MISSING &&
+	       look_at(git, "objects") == LOCATION_FOLDER &&
+	       look_at(git, "refs") == LOCATION_FOLDER;
 }
 
 static void open_enclosing(struct draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = enclosing_top(draft, folder);
-	_cleanup_free_ char *git = top ? spot_join(top, ".git") : NULL;
-	enum spot_kind kind = git ? spot_kind_of(git) : SPOT_MISSING;
+	_cleanup_free_ char *git = top ? location_join(top, ".git") : NULL;
+	enum location_kind kind = git ? location_kind_of(git) : LOCATION_MISSING;
 
 	if (!git || draft_in_writable(draft, git))
 		return;
-	if (kind == SPOT_FILE)
+	if (kind == LOCATION_FILE)
 		follow_pointer(draft, top, git, true);
-	if (kind != SPOT_FOLDER || !is_repository(git))
+	if (kind != LOCATION_FOLDER || !is_repository(git))
 		return;
-	draft_writable(draft, &(struct spot){ git, SPOT_FOLDER }, SANDBOX_REASON_GIT, DRAFT_TABLE);
+	draft_writable(draft, &(struct location){ git, LOCATION_FOLDER }, SANDBOX_REASON_GIT,
+	               DRAFT_TABLE);
 	protect_git_folder(draft, git, top);
 }
 
@@ -425,17 +427,17 @@ static void plan_no_git(struct draft *draft, const char *folder, bool root)
 
 void plan_git(struct draft *draft, const char *folder, bool root)
 {
-	_cleanup_free_ char *path = spot_join(folder, ".git");
-	enum spot_kind kind = spot_kind_of(path);
+	_cleanup_free_ char *path = location_join(folder, ".git");
+	enum location_kind kind = location_kind_of(path);
 
-	if (kind == SPOT_FOLDER)
+	if (kind == LOCATION_FOLDER)
 		protect_git_folder(draft, path, folder);
-	if (kind == SPOT_LINK)
+	if (kind == LOCATION_LINK)
 		follow_link(draft, folder);
-	if (kind == SPOT_FILE)
+	if (kind == LOCATION_FILE)
 		plan_names(draft, folder, (struct sandbox_names){ &dot_git, 1 });
-	if (kind == SPOT_FILE)
+	if (kind == LOCATION_FILE)
 		follow_pointer(draft, folder, path, root);
-	if (kind == SPOT_MISSING)
+	if (kind == LOCATION_MISSING)
 		plan_no_git(draft, folder, root);
 }

@@ -111,7 +111,7 @@ static bool may_be_writable(const struct sandbox_plan *plan, const char *path, s
 		               "%s cannot be writable in a sandbox: nothing would be left to "
 		               "protect; name a folder in it, or ask for the level paths", path);
 	for (size_t i = 0; i < ARRAY_LEN(never); i++)
-		if (spot_within(path, never[i]))
+		if (location_within(path, never[i]))
 			return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot be writable in a "
 			               "sandbox: it belongs to the kernel", path);
 	return true;
@@ -120,11 +120,11 @@ static bool may_be_writable(const struct sandbox_plan *plan, const char *path, s
 static bool add_root(struct draft *draft, struct sandbox_plan *plan, const char *root,
                      struct err *err)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	if (!spot_canonical(root, &place))
+	if (!location_canonical(root, &place))
 		return err_set_errno(err, errno, "the workspace root %s cannot be used", root);
-	if (place.kind != SPOT_FOLDER)
+	if (place.kind != LOCATION_FOLDER)
 		return err_set(err, ERR_NOT_A_DIRECTORY, "the workspace root %s is not a folder",
 		               root);
 	for (size_t i = 0; i < plan->root_count; i++)
@@ -146,12 +146,12 @@ static bool add_root(struct draft *draft, struct sandbox_plan *plan, const char 
 static bool lift_missing(struct draft *draft, struct sandbox_plan *plan, const char *path,
                          struct err *err)
 {
-	_cleanup_spot_ struct spot here = { 0 }, place = { 0 };
+	_cleanup_location_ struct location here = { 0 }, place = { 0 };
 
-	if (path[0] != '/' && !spot_here(&here))
+	if (path[0] != '/' && !location_here(&here))
 		return err_set_errno(err, errno, "the working folder has no name");
-	spot_resolve(here.path ? here.path : "/", path, NULL, NULL, &place);
-	if (place.kind != SPOT_MISSING || !draft_in_writable(draft, place.path))
+	location_resolve(here.path ? here.path : "/", path, NULL, NULL, &place);
+	if (place.kind != LOCATION_MISSING || !draft_in_writable(draft, place.path))
 		return err_set(err, ERR_FILE_NOT_FOUND,
 		               "the path to be writable, %s, does not exist", path);
 	draft->lifted = mem_grow(draft->lifted, &draft->lifted_cap, draft->lifted_count + 1,
@@ -164,9 +164,9 @@ static bool lift_missing(struct draft *draft, struct sandbox_plan *plan, const c
 static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char *path,
                       struct err *err)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	if (spot_canonical(path, &place)) {
+	if (location_canonical(path, &place)) {
 		if (!may_be_writable(plan, place.path, err))
 			return false;
 		draft_writable(draft, &place, SANDBOX_REASON_OPTION, DRAFT_OPTION);
@@ -182,11 +182,11 @@ static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char
 static bool add_own(struct draft *draft, const char *path, enum sandbox_reason reason,
                     struct err *err)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
 	if (!path)
 		return true;
-	if (!spot_canonical(path, &place))
+	if (!location_canonical(path, &place))
 		return err_set_errno(err, errno, "hasp's own folder %s cannot be used", path);
 	draft_rule(draft, mem_steal(&place.path), true, SANDBOX_WRITE, reason, DRAFT_ROOT, NULL);
 	return true;
@@ -195,12 +195,12 @@ static bool add_own(struct draft *draft, const char *path, enum sandbox_reason r
 static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const char *path,
                      struct err *err)
 {
-	_cleanup_spot_ struct spot here = { 0 }, place = { 0 };
+	_cleanup_location_ struct location here = { 0 }, place = { 0 };
 
-	if (path[0] != '/' && !spot_here(&here))
+	if (path[0] != '/' && !location_here(&here))
 		return err_set_errno(err, errno, "the working folder has no name");
-	spot_resolve(here.path ? here.path : "/", path, NULL, NULL, &place);
-	if (place.kind == SPOT_CLOSED) {
+	location_resolve(here.path ? here.path : "/", path, NULL, NULL, &place);
+	if (place.kind == LOCATION_CLOSED) {
 		/* What this user cannot get at, commands cannot either, unless they may open it. */
 		draft_closed(draft, here.path ? here.path : "/", path, &(struct sandbox_rule){
 			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_DENY,
@@ -214,11 +214,11 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 		if (strcmp(plan->roots[i], place.path) == 0)
 			return err_set(err, ERR_INVALID_ARGUMENT,
 			               "%s is a workspace root and denied", place.path);
-	if (place.kind == SPOT_MISSING)
+	if (place.kind == LOCATION_MISSING)
 		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_DENY, "denied");
 	else
-		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
-		           SANDBOX_REASON_DENY, DRAFT_DENY, NULL);
+		draft_rule(draft, mem_steal(&place.path), place.kind == LOCATION_FOLDER,
+		           SANDBOX_HIDDEN, SANDBOX_REASON_DENY, DRAFT_DENY, NULL);
 	return true;
 }
 
@@ -226,26 +226,26 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 static bool is_covered(const struct draft *draft, const struct sandbox_plan *plan, const char *path)
 {
 	return plan->level == SANDBOX_FULL && draft->options->use == SANDBOX_USE_COMMAND &&
-	       draft->options->temp && spot_within(path, "/tmp");
+	       draft->options->temp && location_within(path, "/tmp");
 }
 
 /* --read: where a rule of the tables hides it. What is denied by its very path stays so, and what
  * is not there need not be lifted. */
 static void lift_reading(struct draft *draft, const struct sandbox_plan *plan, const char *path)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 	const struct draft_rule *rule;
 	bool hidden;
 
-	if (!spot_canonical(path, &place))
+	if (!location_canonical(path, &place))
 		return;
 	rule = draft_decide(draft, place.path);
 	hidden = rule && rule->rule.access == SANDBOX_HIDDEN;
-	if (!rule || spot_within("/tmp", rule->rule.path))
+	if (!rule || location_within("/tmp", rule->rule.path))
 		hidden = hidden || is_covered(draft, plan, place.path);
 	if (hidden)
-		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_READ,
-		           SANDBOX_REASON_OPTION, DRAFT_OPTION, NULL);
+		draft_rule(draft, mem_steal(&place.path), place.kind == LOCATION_FOLDER,
+		           SANDBOX_READ, SANDBOX_REASON_OPTION, DRAFT_OPTION, NULL);
 }
 
 static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct err *err)
@@ -271,7 +271,7 @@ static void add_devices(struct draft *draft, const struct sandbox_plan *plan)
 {
 	struct sandbox_names names = names_devices();
 
-	if (plan->level == SANDBOX_LANDLOCK && spot_kind_of("/dev") == SPOT_FOLDER)
+	if (plan->level == SANDBOX_LANDLOCK && location_kind_of("/dev") == LOCATION_FOLDER)
 		draft_rule(draft, mem_strdup("/dev"), true, SANDBOX_HIDDEN, SANDBOX_REASON_DEVICE,
 		           DRAFT_TABLE, "disks, memory and other raw devices");
 	if (draft->options->use == SANDBOX_USE_FILES)
@@ -282,7 +282,7 @@ static void add_devices(struct draft *draft, const struct sandbox_plan *plan)
 static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 {
 	const char *text = draft->options->home ? draft->options->home : getenv("HOME");
-	_cleanup_spot_ struct spot home = { 0 };
+	_cleanup_location_ struct location home = { 0 };
 	size_t given = draft->writable_count; /* a repository elsewhere may add to it */
 
 	add_devices(draft, plan);
@@ -291,17 +291,17 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 		const char *folder = draft->writable[i];
 		bool root = false;
 
-		if (spot_kind_of(folder) != SPOT_FOLDER)
+		if (location_kind_of(folder) != LOCATION_FOLDER)
 			continue;
 		for (size_t k = 0; k < plan->root_count; k++)
 			root = root || strcmp(plan->roots[k], folder) == 0;
 		plan_names(draft, folder, names_workspace());
 		plan_git(draft, folder, root);
 	}
-	if (text && spot_canonical(text, &home) && strcmp(home.path, "/") != 0) {
+	if (text && location_canonical(text, &home) && strcmp(home.path, "/") != 0) {
 		plan_home(draft, home.path);
 		if (is_covered(draft, plan, home.path) && !draft_in_writable(draft, home.path))
-			draft_rule(draft, mem_strdup(home.path), home.kind == SPOT_FOLDER,
+			draft_rule(draft, mem_strdup(home.path), home.kind == LOCATION_FOLDER,
 			           SANDBOX_READ, SANDBOX_REASON_DEFAULT, DRAFT_PIN,
 			           "the home folder, which the session's /tmp would cover");
 	}
@@ -382,11 +382,11 @@ static void take_over(struct draft *draft, struct sandbox_plan *plan)
 /* The folder as it is called: what the rule for it says may have been merged with another's. */
 static bool name_temp(struct sandbox_plan *plan, const char *temp, struct err *err)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
 	if (!temp)
 		return true;
-	if (!spot_canonical(temp, &place))
+	if (!location_canonical(temp, &place))
 		return err_set_errno(err, errno, "hasp's own folder %s cannot be used", temp);
 	plan->temp = mem_steal(&place.path);
 	return true;

@@ -36,12 +36,12 @@ static void note_missing(struct draft *draft, const struct sandbox_name *name, c
 }
 
 static void note(struct draft *draft, const struct sandbox_name *name, char *path,
-                 enum spot_kind kind)
+                 enum location_kind kind)
 {
-	if (kind == SPOT_MISSING)
+	if (kind == LOCATION_MISSING)
 		note_missing(draft, name, path);
 	else
-		draft_rule(draft, path, kind == SPOT_FOLDER, name->access, name->reason,
+		draft_rule(draft, path, kind == LOCATION_FOLDER, name->access, name->reason,
 		           DRAFT_TABLE, name->why);
 }
 
@@ -57,9 +57,9 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
                         const char *rel)
 {
 	struct seek seek = { draft, name };
-	struct spot place;
+	struct location place;
 
-	spot_resolve(base, rel, note_link, &seek, &place);
+	location_resolve(base, rel, note_link, &seek, &place);
 	if (!place.path)
 		note_closed(draft, base, name, rel);
 	else if (!(name->flags & NAME_IN_WRITABLE_HOME) || draft_in_writable(draft, place.path))
@@ -76,8 +76,8 @@ static bool meets_writable(const struct draft *draft, const char *base, const ch
 	for (size_t i = 0; i < draft->writable_count; i++) {
 		const char *rel = draft->writable[i] + len + 1;
 
-		if (spot_within(draft->writable[i], base) && draft->writable[i][len] &&
-		    (spot_within(rel, name) || spot_within(name, rel)))
+		if (location_within(draft->writable[i], base) && draft->writable[i][len] &&
+		    (location_within(rel, name) || location_within(name, rel)))
 			return true;
 	}
 	return draft_in_writable(draft, base);
@@ -89,16 +89,17 @@ static void seek_one(struct draft *draft, int folder, const char *base,
 	bool near = meets_writable(draft, base, rel);
 	/* In a home folder that is not writable, a link may lead to where it is. */
 	bool links = !near && (name->flags & NAME_IN_WRITABLE_HOME);
-	enum spot_kind kind = spot_look(folder, rel, links || (near && (name->flags & NAME_ABSENT)));
+	enum location_kind kind =
+		location_look(folder, rel, links || (near && (name->flags & NAME_ABSENT)));
 
-	if (kind == SPOT_CLOSED)
+	if (kind == LOCATION_CLOSED)
 		note_closed(draft, base, name, rel);
-	else if (kind == SPOT_LINK)
+	else if (kind == LOCATION_LINK)
 		seek_slowly(draft, base, name, rel);
 	else if (links)
 		return;
-	else if (kind != SPOT_MISSING || (name->flags & NAME_ABSENT))
-		note(draft, name, spot_join(base, rel), kind);
+	else if (kind != LOCATION_MISSING || (name->flags & NAME_ABSENT))
+		note(draft, name, location_join(base, rel), kind);
 }
 
 static bool matches(const char *name, struct span before, struct span after)
@@ -112,9 +113,9 @@ static bool matches(const char *name, struct span before, struct span after)
 static void note_unlisted(struct draft *draft, const char *base, const struct sandbox_name *name,
                           const char *above)
 {
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	spot_resolve(base, above, NULL, NULL, &place);
+	location_resolve(base, above, NULL, NULL, &place);
 	if (!place.path)
 		note_closed(draft, base, name, above);
 	else if (draft_in_writable(draft, place.path))
@@ -199,7 +200,8 @@ static void seek_row(struct draft *draft, int folder, const char *base,
 static bool is_near_writable(const struct draft *draft, const char *base)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
-		if (spot_within(draft->writable[i], base) || spot_within(base, draft->writable[i]))
+		if (location_within(draft->writable[i], base) ||
+		    location_within(base, draft->writable[i]))
 			return true;
 	return false;
 }
@@ -214,7 +216,7 @@ static void note_all_missing(struct draft *draft, const char *base, struct sandb
 
 		if ((row->flags & NAME_ABSENT) && !strchr(row->path, '*') &&
 		    is_wanted(draft, row) && meets_writable(draft, base, row->path))
-			note_missing(draft, row, spot_join(base, row->path));
+			note_missing(draft, row, location_join(base, row->path));
 	}
 }
 
@@ -227,9 +229,9 @@ static void seek_group(struct draft *draft, int folder, const char *base,
 {
 	size_t len = first_component(names.rows->path);
 	_cleanup_free_ char *name = mem_dup(names.rows->path, len);
-	_cleanup_free_ char *inside = spot_join(base, name);
-	struct spot_listing listing;
-	_cleanup_fd_ int fd = spot_list(folder, name, names.count >= ROWS_TO_LIST, &listing);
+	_cleanup_free_ char *inside = location_join(base, name);
+	struct location_listing listing;
+	_cleanup_fd_ int fd = location_list(folder, name, names.count >= ROWS_TO_LIST, &listing);
 
 	if (fd < 0 && errno == ENOENT) {
 		note_all_missing(draft, base, names);
@@ -242,7 +244,7 @@ static void seek_group(struct draft *draft, int folder, const char *base,
 
 		if (fd < 0)
 			seek_row(draft, folder, base, row, 0);
-		else if (spot_may_have(&listing, span_of(rest, strcspn(rest, "/"))))
+		else if (location_may_have(&listing, span_of(rest, strcspn(rest, "/"))))
 			seek_row(draft, fd, inside, row, len + 1);
 		else
 			note_all_missing(draft, base, one);
@@ -260,16 +262,16 @@ static size_t count_folders(struct sandbox_names names)
 
 void plan_names(struct draft *draft, const char *base, struct sandbox_names names)
 {
-	struct spot_listing listing;
+	struct location_listing listing;
 	bool list = count_folders(names) >= ROWS_TO_LIST;
-	_cleanup_fd_ int folder = spot_list(AT_FDCWD, base, list, &listing);
+	_cleanup_fd_ int folder = location_list(AT_FDCWD, base, list, &listing);
 
 	for (size_t i = 0, n; folder >= 0 && i < names.count; i += n) {
 		struct sandbox_names part = { names.rows + i, n = same_folder(names, i) };
 		const char *path = part.rows->path;
 		size_t len = first_component(path);
 
-		if (!spot_may_have(&listing, span_of(path, len ? len : strlen(path))))
+		if (!location_may_have(&listing, span_of(path, len ? len : strlen(path))))
 			note_all_missing(draft, base, part);
 		else if (len)
 			seek_group(draft, folder, base, part);
@@ -308,20 +310,20 @@ void plan_system(struct draft *draft)
 
 /* A variable that names a folder with a root in it, or the home folder, means something else;
  * HISTFILE=/dev/null means nothing at all. */
-static bool may_hide(const struct draft *draft, const struct spot *place, const char *home)
+static bool may_hide(const struct draft *draft, const struct location *place, const char *home)
 {
 	const char *path = place->path;
 	static const char *const never[] = { "/dev", "/proc", "/sys", "/usr" };
 
 	for (size_t i = 0; i < ARRAY_LEN(never); i++)
-		if (spot_within(path, never[i]))
+		if (location_within(path, never[i]))
 			return false;
 	/* Also "/" and the folders directly in it: programs need those. */
-	if ((strrchr(path, '/') == path && place->kind == SPOT_FOLDER) ||
-	    (home && spot_within(home, path)))
+	if ((strrchr(path, '/') == path && place->kind == LOCATION_FOLDER) ||
+	    (home && location_within(home, path)))
 		return false;
 	for (size_t i = 0; i < draft->writable_count; i++)
-		if (spot_within(draft->writable[i], path))
+		if (location_within(draft->writable[i], path))
 			return false;
 	return true;
 }
@@ -330,7 +332,7 @@ static void hide_value(struct draft *draft, const char *variable, struct span va
                        const char *home)
 {
 	_cleanup_free_ char *path = NULL;
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
 	if (span_starts(value, SPAN("FILE:"))) /* KRB5CCNAME */
 		value = span_skip(value, 5);
@@ -339,14 +341,14 @@ static void hide_value(struct draft *draft, const char *variable, struct span va
 	if (value.len == 0 || value.data[0] != '/')
 		return;
 	path = mem_dup(value.data, value.len);
-	if (!spot_canonical(path, &place))
+	if (!location_canonical(path, &place))
 		draft_closed(draft, "/", path, &(struct sandbox_rule){
 			.access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_CREDENTIALS,
 			.why = variable,
 		}, DRAFT_TABLE);
 	else if (may_hide(draft, &place, home))
-		draft_rule(draft, mem_steal(&place.path), place.kind == SPOT_FOLDER, SANDBOX_HIDDEN,
-		           SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, variable);
+		draft_rule(draft, mem_steal(&place.path), place.kind == LOCATION_FOLDER,
+		           SANDBOX_HIDDEN, SANDBOX_REASON_CREDENTIALS, DRAFT_TABLE, variable);
 }
 
 /* The rows of the home table that are about `folder`, or beneath it, at the place that a variable
@@ -357,12 +359,12 @@ static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, c
 	struct sandbox_names names = names_home();
 	size_t skip = strlen(mover->folder), count = 0;
 	_cleanup_free_ struct sandbox_name *rows = NULL;
-	_cleanup_free_ char *usual = home ? spot_join(home, mover->folder) : NULL;
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_free_ char *usual = home ? location_join(home, mover->folder) : NULL;
+	_cleanup_location_ struct location place = { 0 };
 
-	if (!value || value[0] != '/' || !spot_canonical(value, &place) ||
-	    place.kind != SPOT_FOLDER || strcmp(place.path, "/") == 0 ||
-	    (usual && spot_within(usual, place.path) && usual[strlen(place.path)] == '\0'))
+	if (!value || value[0] != '/' || !location_canonical(value, &place) ||
+	    place.kind != LOCATION_FOLDER || strcmp(place.path, "/") == 0 ||
+	    (usual && location_within(usual, place.path) && usual[strlen(place.path)] == '\0'))
 		return;
 	rows = mem_alloc(names.count + 1, sizeof(*rows));
 	for (size_t i = 0; i < names.count; i++) {
@@ -390,9 +392,9 @@ static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, c
 static void plan_own(struct draft *draft)
 {
 	const char *path = getenv("GEMINI_CLI_HOME");
-	_cleanup_spot_ struct spot place = { 0 };
+	_cleanup_location_ struct location place = { 0 };
 
-	if (path && spot_canonical(path, &place) && place.kind == SPOT_FOLDER)
+	if (path && location_canonical(path, &place) && place.kind == LOCATION_FOLDER)
 		plan_names(draft, place.path, names_own());
 }
 

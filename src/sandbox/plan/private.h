@@ -12,7 +12,7 @@
 
 #include "sandbox/plan/git_values.h"
 #include "sandbox/plan/names.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 #include "sandbox/plan/plan.h"
 
 /* Whose word a rule is. */
@@ -75,7 +75,7 @@ void draft_closed(struct draft *draft, const char *start, const char *path,
 /* Takes over `path`. */
 void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why);
 /* A rule of strength ROOT or OPTION for writing, beneath which protected names are looked for. */
-void draft_writable(struct draft *draft, const struct spot *place, enum sandbox_reason reason,
+void draft_writable(struct draft *draft, const struct location *place, enum sandbox_reason reason,
                     enum draft_strength strength);
 /* Whether something could be made there, were nothing protected. */
 bool draft_in_writable(const struct draft *draft, const char *path);

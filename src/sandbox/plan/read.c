@@ -152,7 +152,7 @@ static int open_file(struct room *room, const char *path)
 	link_of(fd, link);
 	errno = EACCES;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && room->real[0] == '/' &&
-	    !spot_within(room->real, "/proc") && !spot_within(room->real, "/sys"))
+	    !location_within(room->real, "/proc") && !location_within(room->real, "/sys"))
 		file = openat(AT_FDCWD, link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	close(fd);
 	return file;
@@ -161,10 +161,10 @@ static int open_file(struct room *room, const char *path)
 static bool in_roots(const struct sandbox_plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->root_count; i++)
-		if (spot_within(path, plan->roots[i]))
+		if (location_within(path, plan->roots[i]))
 			return true;
 	for (size_t i = 0; i < plan->given_count; i++)
-		if (spot_within(path, plan->given[i]))
+		if (location_within(path, plan->given[i]))
 			return true;
 	return false;
 }

@@ -92,7 +92,7 @@ static const char *behind(const char *path, const char *folder)
 
 static char *join(const char *folder, const char *rest)
 {
-	return rest[0] ? spot_join(folder, rest) : mem_strdup(folder);
+	return rest[0] ? location_join(folder, rest) : mem_strdup(folder);
 }
 
 /* The mount that a path lies on: of those at the longest point, the last. */
@@ -103,7 +103,7 @@ static const struct mount *mount_of(const struct mounts *mounts, const char *pat
 	for (size_t i = 0; i < mounts->count; i++) {
 		const struct mount *mount = &mounts->list[i];
 
-		if (spot_within(path, mount->point) &&
+		if (location_within(path, mount->point) &&
 		    (!found || strlen(mount->point) >= strlen(found->point)))
 			found = mount;
 	}
@@ -122,7 +122,7 @@ static bool same_file(const char *a, const char *b)
 static bool holds_writable(const struct draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
-		if (spot_within(draft->writable[i], path))
+		if (location_within(draft->writable[i], path))
 			return true;
 	return strcmp(path, "/") == 0;
 }
@@ -134,10 +134,10 @@ static void hide_again(struct draft *draft, const struct draft_rule *rule, const
 	_cleanup_free_ char *twin = NULL;
 	bool folder;
 
-	if (spot_within(inner, mount->root)) {
+	if (location_within(inner, mount->root)) {
 		path = join(mount->point, behind(inner, mount->root));
 		twin = mem_strdup(rule->rule.path);
-	} else if (spot_within(mount->root, inner)) {
+	} else if (location_within(mount->root, inner)) {
 		/* It shows a part of what is hidden. */
 		path = mem_strdup(mount->point);
 		twin = join(rule->rule.path, behind(mount->root, inner));
@@ -146,7 +146,7 @@ static void hide_again(struct draft *draft, const struct draft_rule *rule, const
 	}
 	if (strcmp(path, twin) == 0 || !same_file(path, twin) || holds_writable(draft, path))
 		return;
-	folder = spot_kind_of(path) == SPOT_FOLDER;
+	folder = location_kind_of(path) == LOCATION_FOLDER;
 	draft_rule(draft, mem_steal(&path), folder, SANDBOX_HIDDEN, rule->rule.reason,
 	           rule->strength, rule->rule.why);
 }

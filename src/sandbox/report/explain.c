@@ -123,14 +123,14 @@ void explain_weaker(enum sandbox_level level, const struct sandbox_probe *probe,
 
 /* ---- the tree -------------------------------------------------------------- */
 
-static void tell_weaker(void *data, const char *sentence)
+static void print_weaker(void *data, const char *sentence)
 {
-	const struct teller *teller = data;
+	const struct reporter *reporter = data;
 
-	teller->text(teller->data, NULL, sentence);
+	reporter->text(reporter->data, NULL, sentence);
 }
 
-static void tell_namespaces(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_namespaces(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
 	const struct {
 		const char *name;
@@ -143,56 +143,56 @@ static void tell_namespaces(const struct sandbox_plan *plan, const struct teller
 		{ "network", plan->own_network },
 	};
 
-	teller->begin(teller->data, "namespaces", true);
+	reporter->begin(reporter->data, "namespaces", true);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].there)
-			teller->text(teller->data, NULL, rows[i].name);
-	teller->end(teller->data);
+			reporter->text(reporter->data, NULL, rows[i].name);
+	reporter->end(reporter->data);
 }
 
-static void tell_rights(const struct teller *teller, const char *key, enum landlock_kind kind,
-                        uint64_t mask)
+static void print_rights(const struct reporter *reporter, const char *key, enum landlock_kind kind,
+                         uint64_t mask)
 {
 	size_t count;
 	const struct landlock_right *rights = landlock_rights(&count);
 
 	if (!mask)
 		return;
-	teller->begin(teller->data, key, true);
+	reporter->begin(reporter->data, key, true);
 	for (size_t i = 0; i < count; i++)
 		if (rights[i].kind == kind && (rights[i].bit & mask))
-			teller->text(teller->data, NULL, rights[i].name);
-	teller->end(teller->data);
+			reporter->text(reporter->data, NULL, rights[i].name);
+	reporter->end(reporter->data);
 }
 
-static void tell_layer(const struct sandbox_plan *plan, const struct teller *teller,
-                       const char *name, enum landlock_layer layer)
+static void print_layer(const struct sandbox_plan *plan, const struct reporter *reporter,
+                        const char *name, enum landlock_layer layer)
 {
 	struct landlock_handled handled = landlock_handled(plan, layer);
 
-	teller->begin(teller->data, NULL, false);
-	teller->text(teller->data, "layer", name);
-	tell_rights(teller, "files", LANDLOCK_KIND_FILES, handled.files);
-	tell_rights(teller, "network", LANDLOCK_KIND_NETWORK, handled.network);
-	tell_rights(teller, "scope", LANDLOCK_KIND_SCOPE, handled.scope);
-	teller->end(teller->data);
+	reporter->begin(reporter->data, NULL, false);
+	reporter->text(reporter->data, "layer", name);
+	print_rights(reporter, "files", LANDLOCK_KIND_FILES, handled.files);
+	print_rights(reporter, "network", LANDLOCK_KIND_NETWORK, handled.network);
+	print_rights(reporter, "scope", LANDLOCK_KIND_SCOPE, handled.scope);
+	reporter->end(reporter->data);
 }
 
-static void tell_landlock(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_landlock(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
 	if (!plan->landlock_abi)
 		return;
-	teller->begin(teller->data, "landlock", false);
-	teller->number(teller->data, "abi", plan->landlock_abi);
-	teller->begin(teller->data, "layers", true);
-	tell_layer(plan, teller, "worker", LANDLOCK_LAYER_WORKER);
+	reporter->begin(reporter->data, "landlock", false);
+	reporter->number(reporter->data, "abi", plan->landlock_abi);
+	reporter->begin(reporter->data, "layers", true);
+	print_layer(plan, reporter, "worker", LANDLOCK_LAYER_WORKER);
 	if (plan->use == SANDBOX_USE_COMMAND)
-		tell_layer(plan, teller, "command", LANDLOCK_LAYER_COMMAND);
-	teller->end(teller->data);
-	teller->end(teller->data);
+		print_layer(plan, reporter, "command", LANDLOCK_LAYER_COMMAND);
+	reporter->end(reporter->data);
+	reporter->end(reporter->data);
 }
 
-static void tell_filters(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_filters(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
 	static const char *const names[FILTER_COUNT] = {
 		[FILTER_BASE] = "base",
@@ -211,47 +211,48 @@ static void tell_filters(const struct sandbox_plan *plan, const struct teller *t
 		                  ? (plan->network ? FILTER_COMMAND_NET : FILTER_COMMAND)
 		                  : (plan->network ? FILTER_COMMAND_LANDLOCK_NET
 		                                   : FILTER_COMMAND_LANDLOCK);
-	teller->begin(teller->data, "filters", true);
+	reporter->begin(reporter->data, "filters", true);
 	for (size_t i = 0; i < ARRAY_LEN(used); i++) {
-		teller->begin(teller->data, NULL, false);
-		teller->text(teller->data, "name", names[used[i]]);
-		teller->number(teller->data, "instructions", filter_size(used[i]));
-		teller->end(teller->data);
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "name", names[used[i]]);
+		reporter->number(reporter->data, "instructions", filter_size(used[i]));
+		reporter->end(reporter->data);
 	}
-	teller->end(teller->data);
+	reporter->end(reporter->data);
 }
 
-static void tell_reason(const struct teller *teller, enum sandbox_reason reason, const char *why)
+static void print_reason(const struct reporter *reporter, enum sandbox_reason reason,
+                         const char *why)
 {
-	teller->text(teller->data, "reason", sandbox_reason_name(reason));
-	teller->text(teller->data, "why", why ? why : sandbox_reason_text(reason));
+	reporter->text(reporter->data, "reason", sandbox_reason_name(reason));
+	reporter->text(reporter->data, "why", why ? why : sandbox_reason_text(reason));
 }
 
-static void tell_rules(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_rules(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
-	teller->begin(teller->data, "rules", true);
+	reporter->begin(reporter->data, "rules", true);
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct sandbox_rule *rule = &plan->rules[i];
 
-		teller->begin(teller->data, NULL, false);
-		teller->text(teller->data, "access", explain_access(rule->access));
-		teller->text(teller->data, "path", rule->path);
-		tell_reason(teller, rule->reason, rule->why);
-		teller->flag(teller->data, "folder", rule->folder);
-		teller->end(teller->data);
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "access", explain_access(rule->access));
+		reporter->text(reporter->data, "path", rule->path);
+		print_reason(reporter, rule->reason, rule->why);
+		reporter->flag(reporter->data, "folder", rule->folder);
+		reporter->end(reporter->data);
 	}
-	teller->end(teller->data);
-	teller->begin(teller->data, "absent", true);
+	reporter->end(reporter->data);
+	reporter->begin(reporter->data, "absent", true);
 	for (size_t i = 0; i < plan->absent_count; i++) {
-		teller->begin(teller->data, NULL, false);
-		teller->text(teller->data, "path", plan->absent[i].path);
-		tell_reason(teller, plan->absent[i].reason, plan->absent[i].why);
-		teller->end(teller->data);
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "path", plan->absent[i].path);
+		print_reason(reporter, plan->absent[i].reason, plan->absent[i].why);
+		reporter->end(reporter->data);
 	}
-	teller->end(teller->data);
+	reporter->end(reporter->data);
 }
 
-static void tell_limits(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_limits(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
 	const struct sandbox_limits *limits = &plan->limits;
 	const struct {
@@ -265,14 +266,14 @@ static void tell_limits(const struct sandbox_plan *plan, const struct teller *te
 
 	if (plan->use != SANDBOX_USE_COMMAND)
 		return;
-	teller->begin(teller->data, "limits", false);
+	reporter->begin(reporter->data, "limits", false);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].value)
-			teller->number(teller->data, rows[i].name, rows[i].value);
-	teller->end(teller->data);
+			reporter->number(reporter->data, rows[i].name, rows[i].value);
+	reporter->end(reporter->data);
 }
 
-static void tell_mounts(const struct sandbox_plan *plan, const struct teller *teller)
+static void print_mounts(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
 	__attribute__((cleanup(steps_release))) struct steps steps = { 0 };
 	_cleanup_buf_ struct buf line = BUF_INIT(4 * LIMIT_PATH_BYTES);
@@ -280,40 +281,40 @@ static void tell_mounts(const struct sandbox_plan *plan, const struct teller *te
 	if (plan->level != SANDBOX_FULL)
 		return;
 	steps_make(plan, &steps);
-	teller->begin(teller->data, "mounts", true);
+	reporter->begin(reporter->data, "mounts", true);
 	for (size_t i = 0; i < steps.count; i++) {
 		buf_clear(&line);
 		step_describe(&steps, i, &line);
-		teller->text(teller->data, NULL, line.data ? line.data : "");
+		reporter->text(reporter->data, NULL, line.data ? line.data : "");
 	}
-	teller->end(teller->data);
+	reporter->end(reporter->data);
 }
 
 void explain_plan(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
-                  const struct teller *teller)
+                  const struct reporter *reporter)
 {
-	teller->text(teller->data, "level", sandbox_level_name(plan->level));
-	teller->text(teller->data, "use", plan->use == SANDBOX_USE_FILES ? "files" : "command");
-	teller->flag(teller->data, "network", plan->network);
-	teller->begin(teller->data, "roots", true);
+	reporter->text(reporter->data, "level", sandbox_level_name(plan->level));
+	reporter->text(reporter->data, "use", plan->use == SANDBOX_USE_FILES ? "files" : "command");
+	reporter->flag(reporter->data, "network", plan->network);
+	reporter->begin(reporter->data, "roots", true);
 	for (size_t i = 0; i < plan->root_count; i++)
-		teller->text(teller->data, NULL, plan->roots[i]);
-	teller->end(teller->data);
+		reporter->text(reporter->data, NULL, plan->roots[i]);
+	reporter->end(reporter->data);
 	if (plan->temp)
-		teller->text(teller->data, "temp", plan->temp);
-	tell_namespaces(plan, teller);
-	tell_landlock(plan, teller);
-	tell_filters(plan, teller);
-	tell_rules(plan, teller);
-	tell_limits(plan, teller);
-	tell_mounts(plan, teller);
-	teller->begin(teller->data, "unjudged", true);
+		reporter->text(reporter->data, "temp", plan->temp);
+	print_namespaces(plan, reporter);
+	print_landlock(plan, reporter);
+	print_filters(plan, reporter);
+	print_rules(plan, reporter);
+	print_limits(plan, reporter);
+	print_mounts(plan, reporter);
+	reporter->begin(reporter->data, "unjudged", true);
 	for (size_t i = 0; i < plan->unjudged_count; i++)
-		teller->text(teller->data, NULL, plan->unjudged[i]);
-	teller->end(teller->data);
-	teller->begin(teller->data, "weaker", true);
+		reporter->text(reporter->data, NULL, plan->unjudged[i]);
+	reporter->end(reporter->data);
+	reporter->begin(reporter->data, "weaker", true);
 	if (plan->weaker_because)
-		teller->text(teller->data, NULL, plan->weaker_because);
-	explain_weaker(plan->level, probe, tell_weaker, (void *)teller);
-	teller->end(teller->data);
+		reporter->text(reporter->data, NULL, plan->weaker_because);
+	explain_weaker(plan->level, probe, print_weaker, (void *)reporter);
+	reporter->end(reporter->data);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan, told: as a tree of keys and values, or as lines for people.
  *
- *     explain_plan(plan, probe, &teller);       // teller makes JSON of it, for instance
+ *     explain_plan(plan, probe, &reporter);       // reporter makes JSON of it, for instance
  *     explain_plan_text(plan, probe, &out);     // lines; strange characters in paths are escaped
  *
  * The tree (keys that do not apply are left out):
@@ -27,7 +27,7 @@
 
 /* Called in the order of the tree.  `key` is NULL for members of a list; all texts are borrowed for
  * the call and may hold any bytes that a path may. */
-struct teller {
+struct reporter {
 	void *data;
 	void (*begin)(void *data, const char *key, bool list); /* a list, or an object */
 	void (*end)(void *data);
@@ -37,7 +37,7 @@ struct teller {
 };
 
 void explain_plan(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
-                  const struct teller *teller);
+                  const struct reporter *reporter);
 void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
                        struct buf *out);
 

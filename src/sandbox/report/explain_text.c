@@ -142,23 +142,23 @@ void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_pro
                        struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
 
-	explain_plan(plan, probe, &teller);
+	explain_plan(plan, probe, &reporter);
 }
 
 void status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
 
-	status_tell(probe, level, &teller);
+	status_print(probe, level, &reporter);
 }
 
 void twins_text(const struct twins *twins, struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct teller teller = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
 
-	twins_tell(twins, &teller);
+	twins_print(twins, &reporter);
 }

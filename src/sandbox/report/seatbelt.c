@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "sandbox/plan/names.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 void seatbelt_quote(struct buf *out, const char *text)
 {
@@ -105,7 +105,7 @@ static void put_home(const struct sandbox_plan *plan, const char *home, struct b
 	struct sandbox_names names = names_macos();
 
 	for (size_t i = 0; home && i < names.count; i++) {
-		_cleanup_free_ char *path = spot_join(home, names.rows[i].path);
+		_cleanup_free_ char *path = location_join(home, names.rows[i].path);
 		bool opened = false;
 
 		/* Unless the plan has a rule for that very place: then somebody named it. */

@@ -36,63 +36,63 @@ static bool is_available(const struct sandbox_probe *probe, enum sandbox_level l
 	return level <= probe->best;
 }
 
-static void tell_levels(const struct sandbox_probe *probe, const struct teller *teller)
+static void print_levels(const struct sandbox_probe *probe, const struct reporter *reporter)
 {
-	teller->begin(teller->data, "levels", true);
+	reporter->begin(reporter->data, "levels", true);
 	for (int i = SANDBOX_FULL; i >= SANDBOX_PATHS; i--) {
 		enum sandbox_level level = (enum sandbox_level)i;
 		bool full = level == SANDBOX_FULL, available = is_available(probe, level);
 		const char *why = full ? probe->why_not_full : probe->why_not_landlock;
 		const char *remedy = full ? probe->remedy : probe->remedy_landlock;
 
-		teller->begin(teller->data, NULL, false);
-		teller->text(teller->data, "level", sandbox_level_name(level));
-		teller->flag(teller->data, "available", available);
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "level", sandbox_level_name(level));
+		reporter->flag(reporter->data, "available", available);
 		if (available)
-			teller->text(teller->data, "why", "can be had");
+			reporter->text(reporter->data, "why", "can be had");
 		else
-			teller->text(teller->data, "why", why);
+			reporter->text(reporter->data, "why", why);
 		if (!available && remedy[0])
-			teller->text(teller->data, "remedy", remedy);
-		teller->end(teller->data);
+			reporter->text(reporter->data, "remedy", remedy);
+		reporter->end(reporter->data);
 	}
-	teller->end(teller->data);
+	reporter->end(reporter->data);
 }
 
-static void tell_sentence(void *data, const char *sentence)
+static void print_sentence(void *data, const char *sentence)
 {
-	const struct teller *teller = data;
+	const struct reporter *reporter = data;
 
-	teller->text(teller->data, NULL, sentence);
+	reporter->text(reporter->data, NULL, sentence);
 }
 
-static void tell_facts(const struct sandbox_probe *probe, const struct teller *teller)
+static void print_facts(const struct sandbox_probe *probe, const struct reporter *reporter)
 {
-	teller->begin(teller->data, "facts", false);
-	teller->flag(teller->data, "user_namespaces", probe->user_namespaces);
-	teller->flag(teller->data, "privileged", probe->privileged);
-	teller->flag(teller->data, "own_proc", probe->own_proc);
-	teller->number(teller->data, "landlock_abi", probe->landlock_abi);
-	teller->number(teller->data, "landlock_errata", probe->landlock_errata);
-	teller->flag(teller->data, "seccomp", probe->seccomp);
-	teller->flag(teller->data, "seccomp_notify", probe->seccomp_notify);
-	teller->flag(teller->data, "cgroups", probe->cgroups);
-	teller->end(teller->data);
+	reporter->begin(reporter->data, "facts", false);
+	reporter->flag(reporter->data, "user_namespaces", probe->user_namespaces);
+	reporter->flag(reporter->data, "privileged", probe->privileged);
+	reporter->flag(reporter->data, "own_proc", probe->own_proc);
+	reporter->number(reporter->data, "landlock_abi", probe->landlock_abi);
+	reporter->number(reporter->data, "landlock_errata", probe->landlock_errata);
+	reporter->flag(reporter->data, "seccomp", probe->seccomp);
+	reporter->flag(reporter->data, "seccomp_notify", probe->seccomp_notify);
+	reporter->flag(reporter->data, "cgroups", probe->cgroups);
+	reporter->end(reporter->data);
 }
 
-void status_tell(const struct sandbox_probe *probe, enum sandbox_level level,
-                 const struct teller *teller)
+void status_print(const struct sandbox_probe *probe, enum sandbox_level level,
+                  const struct reporter *reporter)
 {
-	teller->text(teller->data, "level", sandbox_level_name(level));
-	teller->text(teller->data, "kernel", probe->kernel);
-	tell_levels(probe, teller);
-	teller->begin(teller->data, "enforced", true);
+	reporter->text(reporter->data, "level", sandbox_level_name(level));
+	reporter->text(reporter->data, "kernel", probe->kernel);
+	print_levels(probe, reporter);
+	reporter->begin(reporter->data, "enforced", true);
 	for (size_t i = 0; i < ARRAY_LEN(enforced); i++)
 		if (enforced[i].levels & 1u << level)
-			teller->text(teller->data, NULL, enforced[i].sentence);
-	teller->end(teller->data);
-	teller->begin(teller->data, "weaker", true);
-	explain_weaker(level, probe, tell_sentence, (void *)teller);
-	teller->end(teller->data);
-	tell_facts(probe, teller);
+			reporter->text(reporter->data, NULL, enforced[i].sentence);
+	reporter->end(reporter->data);
+	reporter->begin(reporter->data, "weaker", true);
+	explain_weaker(level, probe, print_sentence, (void *)reporter);
+	reporter->end(reporter->data);
+	print_facts(probe, reporter);
 }

@@ -15,8 +15,8 @@
 
 #include "sandbox/report/explain.h"
 
-void status_tell(const struct sandbox_probe *probe, enum sandbox_level level,
-                 const struct teller *teller);
+void status_print(const struct sandbox_probe *probe, enum sandbox_level level,
+                  const struct reporter *reporter);
 void status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 /* A name of a file with several. */
 struct name {
@@ -58,7 +58,7 @@ static void look_at(struct walk *walk, int folder, const char *path, const char 
 	if (type != DT_DIR && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
 	if (type == DT_DIR || S_ISDIR(st.st_mode)) {
-		push(walk, spot_join(path, name));
+		push(walk, location_join(path, name));
 		return;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_nlink < 2)
@@ -69,7 +69,7 @@ static void look_at(struct walk *walk, int folder, const char *path, const char 
 	}
 	walk->names = mem_grow(walk->names, &walk->cap, walk->count + 1, sizeof(*walk->names));
 	walk->names[walk->count++] = (struct name){ st.st_dev, st.st_ino, st.st_nlink,
-		                                    spot_join(path, name) };
+		                                    location_join(path, name) };
 }
 
 static void walk_folder(struct walk *walk, const char *path)
@@ -141,9 +141,9 @@ void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 
 	*ret = (struct twins){ 0 };
 	for (size_t i = 0; i < root_count; i++) {
-		_cleanup_spot_ struct spot place = { 0 };
+		_cleanup_location_ struct location place = { 0 };
 
-		if (spot_canonical(roots[i], &place) && place.kind == SPOT_FOLDER)
+		if (location_canonical(roots[i], &place) && place.kind == LOCATION_FOLDER)
 			push(&walk, mem_steal(&place.path));
 	}
 	while (walk.pending_count) {
@@ -170,28 +170,28 @@ void twins_release(struct twins *twins)
 	*twins = (struct twins){ 0 };
 }
 
-static void tell_file(const struct twin *twin, const struct teller *teller)
+static void print_twin_file(const struct twin *twin, const struct reporter *reporter)
 {
 	char why[128];
 
 	snprintf(why, sizeof(why), "has %llu other name%s outside the workspace; a write changes both",
 	         (unsigned long long)twin->outside, twin->outside == 1 ? "" : "s");
-	teller->begin(teller->data, NULL, false);
-	teller->text(teller->data, "path", twin->path);
-	teller->text(teller->data, "why", why);
-	teller->end(teller->data);
+	reporter->begin(reporter->data, NULL, false);
+	reporter->text(reporter->data, "path", twin->path);
+	reporter->text(reporter->data, "why", why);
+	reporter->end(reporter->data);
 }
 
-void twins_tell(const struct twins *twins, const struct teller *teller)
+void twins_print(const struct twins *twins, const struct reporter *reporter)
 {
 	if (!twins->all && !twins->cut)
 		return;
-	teller->begin(teller->data, "hard_links", false);
-	teller->number(teller->data, "count", twins->all);
-	teller->flag(teller->data, "cut", twins->cut);
-	teller->begin(teller->data, "files", true);
+	reporter->begin(reporter->data, "hard_links", false);
+	reporter->number(reporter->data, "count", twins->all);
+	reporter->flag(reporter->data, "cut", twins->cut);
+	reporter->begin(reporter->data, "files", true);
 	for (size_t i = 0; i < twins->count; i++)
-		tell_file(&twins->list[i], teller);
-	teller->end(teller->data);
-	teller->end(teller->data);
+		print_twin_file(&twins->list[i], reporter);
+	reporter->end(reporter->data);
+	reporter->end(reporter->data);
 }

@@ -7,7 +7,7 @@
  *
  *     struct twins twins;
  *     twins_find(roots, root_count, &twins);
- *     twins_tell(&twins, &teller);          // or twins_text (explain_text.c)
+ *     twins_print(&twins, &reporter);          // or twins_text (explain_text.c)
  *     twins_release(&twins);
  *
  * A file counts when it has more names than were found beneath the roots.  The walk is bounded in
@@ -35,7 +35,7 @@ void twins_find(const char *const *roots, size_t root_count, struct twins *ret);
 void twins_release(struct twins *twins);
 
 /* hard_links { count cut files[] { path why } } */
-void twins_tell(const struct twins *twins, const struct teller *teller);
+void twins_print(const struct twins *twins, const struct reporter *reporter);
 void twins_text(const struct twins *twins, struct buf *out);
 
 #endif

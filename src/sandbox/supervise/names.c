@@ -111,7 +111,7 @@ static int find(const struct call *call, signed char folder, signed char path, b
 	return error ? error : named_find(call, folder_of(call, folder), text, follow, ret);
 }
 
-static void tell_gone(const struct call *call, const struct named *named)
+static void report_gone(const struct call *call, const struct named *named)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 
@@ -119,7 +119,7 @@ static void tell_gone(const struct call *call, const struct named *named)
 		events->gone(events->data, named->path);
 }
 
-static void tell_made(const struct call *call, const char *path)
+static void report_made(const struct call *call, const char *path)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 
@@ -135,7 +135,7 @@ static struct answer not_found(const struct call *call, int error)
 		return answer_error(ELOOP);
 	if (error != ENOENT && error != ENOTDIR && error != EFAULT && error != EBADF &&
 	    error != ENAMETOOLONG)
-		tell_made(call, "");
+		report_made(call, "");
 	return answer_go_on();
 }
 
@@ -144,7 +144,7 @@ static struct answer answer_judged(const struct call *call, bool refused, const 
 	if (refused)
 		return answer_error(refusal(call->supervisor));
 	if (made)
-		tell_made(call, made);
+		report_made(call, made);
 	return answer_go_on();
 }
 
@@ -240,7 +240,7 @@ struct answer handle_change(const struct call *call, const struct handler *row)
 		return answer_go_on();
 	refused = judged(call, &named, wanted);
 	if (!refused && !follow)
-		tell_gone(call, &named);
+		report_gone(call, &named);
 	return answer_judged(call, refused, NULL);
 }
 
@@ -285,10 +285,10 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 	refused = judged(call, from, source);
 	refused |= judged(call, to, target);
 	if (!refused) {
-		tell_gone(call, from);
-		tell_gone(call, to);
+		report_gone(call, from);
+		report_gone(call, to);
 	}
 	if (!refused && (flags & RENAME_EXCHANGE))
-		tell_made(call, from->path);
+		report_made(call, from->path);
 	return answer_judged(call, refused, to->path);
 }

@@ -18,7 +18,7 @@ static bool same(const struct denial *a, const struct denial *b)
 	       strcmp(a->rule, b->rule) == 0;
 }
 
-static void tell(const struct supervisor *supervisor, const struct denial *denial)
+static void report_denial(const struct supervisor *supervisor, const struct denial *denial)
 {
 	if (supervisor->events.denied)
 		supervisor->events.denied(supervisor->events.data, denial);
@@ -48,10 +48,10 @@ void record_denial(const struct call *call, struct denial *denial)
 	record->next = supervisor->records;
 	supervisor->records = record;
 	supervisor->record_count++;
-	tell(supervisor, denial);
+	report_denial(supervisor, denial);
 }
 
-static void tell_untold(struct supervisor *supervisor)
+static void report_pending(struct supervisor *supervisor)
 {
 	struct denial denial = { .kind = DENIAL_LIMIT, .reason = SANDBOX_REASON_LIMIT,
 		.level = supervisor->plan->level, .count = supervisor->untold };
@@ -59,7 +59,7 @@ static void tell_untold(struct supervisor *supervisor)
 	if (!supervisor->untold)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%zu denials that are told", LIMIT_DENIALS);
-	tell(supervisor, &denial);
+	report_denial(supervisor, &denial);
 	supervisor->untold = 0;
 }
 
@@ -67,9 +67,9 @@ void records_finish(struct supervisor *supervisor)
 {
 	for (struct record *record = supervisor->records; record; record = record->next) {
 		if (record->denial.count > 1)
-			tell(supervisor, &record->denial);
+			report_denial(supervisor, &record->denial);
 	}
-	tell_untold(supervisor);
+	report_pending(supervisor);
 }
 
 void records_free(struct supervisor *supervisor)

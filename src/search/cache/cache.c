@@ -64,7 +64,7 @@ struct search_cache *search_cache_new(const struct workspace *ws,
 	return cache;
 }
 
-static void tell_changed(struct search_cache *cache)
+static void announce_changed(struct search_cache *cache)
 {
 	pthread_mutex_lock(&cache->lock);
 	pthread_cond_broadcast(&cache->changed);
@@ -76,7 +76,7 @@ void search_cache_free(struct search_cache *cache)
 	if (!cache)
 		return;
 	atomic_store(&cache->stop, true);
-	tell_changed(cache);
+	announce_changed(cache);
 	if (cache->started) {
 		keeper_wake(cache);
 		pthread_join(cache->thread, NULL);
@@ -126,7 +126,7 @@ static void search_is_over(struct search_cache *cache)
 	if (atomic_fetch_sub(&cache->searching, 1) > 1)
 		return;
 	atomic_store(&cache->impatient, false);
-	tell_changed(cache);
+	announce_changed(cache);
 }
 
 struct cached_tree *search_cache_open(struct search_cache *cache, size_t root,

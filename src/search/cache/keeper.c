@@ -288,7 +288,7 @@ static void wait_for_work(struct search_cache *cache, struct round *round)
 
 /* Whoever waited for what is done now may go on; and the next search has to wake this thread if
  * there is nothing to wait for. */
-static void tell_settled(struct search_cache *cache, uint64_t asked, struct round *round)
+static void announce_settled(struct search_cache *cache, uint64_t asked, struct round *round)
 {
 	pthread_mutex_lock(&cache->lock);
 	cache->settled = asked;
@@ -324,7 +324,7 @@ static void work_round(struct search_cache *cache)
 		kept_tree_unref(entries[i].tree);
 	if (round.worked)
 		return;
-	tell_settled(cache, asked, &round);
+	announce_settled(cache, asked, &round);
 	if (!stopping(cache))
 		wait_for_work(cache, &round);
 }

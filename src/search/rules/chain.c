@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "file/nap.h"
+#include "file/backoff.h"
 #include "search/rules/gitdir.h"
 
 #define IGNORE_FILE_MAX ((size_t)4 << 20)
@@ -34,14 +34,14 @@ int chain_open(int folder, const char *path, int flags)
 {
 	const int extra = flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY;
 	long long deadline_us = 0;
-	long nap_us = NAP_FIRST_US;
+	long backoff_us = BACKOFF_FIRST_US;
 	int fd;
 
 	while ((fd = beneath_open(folder, path, flags | extra)) < 0 &&
 	       (errno == EAGAIN || errno == EINTR)) {
 		if (!deadline_us)
-			deadline_us = nap_deadline(OPEN_WAIT_MS);
-		if (!nap_until(deadline_us, &nap_us))
+			deadline_us = backoff_deadline(OPEN_WAIT_MS);
+		if (!backoff_wait(deadline_us, &backoff_us))
 			return -1;
 	}
 	return fd;

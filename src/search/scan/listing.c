@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/litter.h"
+#include "file/temporary.h"
 
 enum { CHUNK = 64 << 10 };
 
@@ -55,10 +55,10 @@ static bool type_of(int folder, const struct record *record, enum entry_type *re
 /* Not of the folder's own: "." and "..", and what an edit beside us has under way. */
 static bool is_passed_over(const char *name)
 {
-	struct litter litter;
+	struct temporary temporary;
 
 	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0') ||
-	                          litter_parse(name, &litter));
+	                          temporary_parse(name, &temporary));
 }
 
 /* Takes the records of one chunk, which stay where they are. */

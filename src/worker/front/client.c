@@ -35,7 +35,7 @@ int64_t client_now_ms(void)
 
 /* ---- failing --------------------------------------------------------------- */
 
-static void tell_ready(struct client *client, struct pending *pending, bool here)
+static void signal_ready(struct client *client, struct pending *pending, bool here)
 {
 	if (!pending->call->ready || pending->told)
 		return;
@@ -49,7 +49,7 @@ static void wake_all(struct client *client)
 	for (struct waiter *waiter = client->followers; waiter; waiter = waiter->next)
 		pthread_cond_signal(&waiter->wake);
 	for (struct pending *pending = client->pending; pending; pending = pending->next)
-		tell_ready(client, pending, /* here= */ false);
+		signal_ready(client, pending, /* here= */ false);
 }
 
 /* Lets whoever reads stop: what it reads belongs to the process that is being described. */
@@ -165,7 +165,7 @@ static bool take_answer(struct client *client)
 	pending->answered = ok;
 	pthread_cond_signal(&pending->waiter.wake);
 	if (ok)
-		tell_ready(client, pending, /* here= */ true);
+		signal_ready(client, pending, /* here= */ true);
 	return ok;
 }
 
@@ -294,7 +294,7 @@ static bool leave_large(struct client *client)
 
 	if (!pending)
 		return false;
-	tell_ready(client, pending, /* here= */ false);
+	signal_ready(client, pending, /* here= */ false);
 	client->reading = false;
 	return true;
 }
@@ -631,8 +631,8 @@ void client_take(struct client *client)
 	pthread_mutex_unlock(&client->lock);
 }
 
-bool client_tell(struct client *client, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body)
+bool client_notify(struct client *client, enum wire_type type, uint64_t id,
+                   const struct wire_layout *layout, const void *body)
 {
 	_cleanup_wire_out_ struct wire_out out;
 	struct err err = ERR_INIT;

@@ -105,8 +105,8 @@ void client_take(struct client *client);
 
 uint64_t client_new_id(struct client *client);
 /* A message that nobody answers. */
-bool client_tell(struct client *client, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body);
+bool client_notify(struct client *client, enum wire_type type, uint64_t id,
+                   const struct wire_layout *layout, const void *body);
 
 /* ---- watches (remote_watch.c) ---------------------------------------------- */
 

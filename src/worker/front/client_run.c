@@ -86,9 +86,9 @@ static bool has_last_event(struct client *client, void *data)
 
 /* ---- telling --------------------------------------------------------------- */
 
-typedef bool tell_fn(struct client_run *run, const void *object);
+typedef bool deliver_fn(struct client_run *run, const void *object);
 
-static bool tell_started(struct client_run *run, const void *object)
+static bool deliver_started(struct client_run *run, const void *object)
 {
 	const struct wire_run_started *started = object;
 
@@ -100,7 +100,7 @@ static bool tell_started(struct client_run *run, const void *object)
 	return true;
 }
 
-static bool tell_output(struct client_run *run, const void *object)
+static bool deliver_output(struct client_run *run, const void *object)
 {
 	const struct wire_run_output *output = object;
 	struct wire_run_taken taken = { .bytes = run->taken + output->bytes.len };
@@ -112,17 +112,17 @@ static bool tell_output(struct client_run *run, const void *object)
 	if (taken.bytes < LIMIT_RUN_WINDOW / 4)
 		return true;
 	run->taken = 0;
-	client_tell(run->client, WIRE_MESSAGE_RUN_TAKEN, run->id, &wire_layout_run_taken, &taken);
+	client_notify(run->client, WIRE_MESSAGE_RUN_TAKEN, run->id, &wire_layout_run_taken, &taken);
 	return true;
 }
 
-static bool tell_denied(struct client_run *run, const void *object)
+static bool deliver_denied(struct client_run *run, const void *object)
 {
 	run->events.denied(run->data, object);
 	return true;
 }
 
-static bool tell_hidden(struct client_run *run, const void *object)
+static bool deliver_hidden(struct client_run *run, const void *object)
 {
 	if (run->hidden || run->main_ended)
 		return false;
@@ -132,7 +132,7 @@ static bool tell_hidden(struct client_run *run, const void *object)
 	return true;
 }
 
-static bool tell_main_ended(struct client_run *run, const void *object)
+static bool deliver_main_ended(struct client_run *run, const void *object)
 {
 	if (run->main_ended)
 		return false;
@@ -141,7 +141,7 @@ static bool tell_main_ended(struct client_run *run, const void *object)
 	return true;
 }
 
-static bool tell_ended(struct client_run *run, const void *object)
+static bool deliver_ended(struct client_run *run, const void *object)
 {
 	if (!run->main_ended)
 		return false;
@@ -152,17 +152,17 @@ static bool tell_ended(struct client_run *run, const void *object)
 
 static const struct row {
 	enum wire_type type;
-	tell_fn *tell;
+	deliver_fn *deliver_event;
 } rows[] = {
-	{ WIRE_MESSAGE_RUN_STARTED, tell_started },
-	{ WIRE_MESSAGE_RUN_OUTPUT, tell_output },
-	{ WIRE_MESSAGE_RUN_DENIED, tell_denied },
-	{ WIRE_MESSAGE_RUN_HIDDEN, tell_hidden },
-	{ WIRE_MESSAGE_RUN_MAIN_ENDED, tell_main_ended },
-	{ WIRE_MESSAGE_RUN_ENDED, tell_ended },
+	{ WIRE_MESSAGE_RUN_STARTED, deliver_started },
+	{ WIRE_MESSAGE_RUN_OUTPUT, deliver_output },
+	{ WIRE_MESSAGE_RUN_DENIED, deliver_denied },
+	{ WIRE_MESSAGE_RUN_HIDDEN, deliver_hidden },
+	{ WIRE_MESSAGE_RUN_MAIN_ENDED, deliver_main_ended },
+	{ WIRE_MESSAGE_RUN_ENDED, deliver_ended },
 };
 
-static bool tell(struct client_run *run, const struct run_event *event)
+static bool deliver_event(struct client_run *run, const struct run_event *event)
 {
 	const struct wire_layout *layout = wire_message_find(event->type)->layout;
 	struct wire_arena arena = { 0 };
@@ -173,7 +173,7 @@ static bool tell(struct client_run *run, const struct run_event *event)
 
 	for (size_t i = 0; ok && i < ARRAY_LEN(rows); i++)
 		if (rows[i].type == event->type) {
-			ok = rows[i].tell(run, object);
+			ok = rows[i].deliver_event(run, object);
 			break;
 		}
 	wire_arena_release(&arena);
@@ -181,7 +181,7 @@ static bool tell(struct client_run *run, const struct run_event *event)
 }
 
 /* What is told when the worker cannot. */
-static void tell_lost(struct client_run *run, bool killed)
+static void deliver_lost(struct client_run *run, bool killed)
 {
 	struct run_end end = { .why = killed ? RUN_CANCELLED : RUN_LOST, .exit_code = -1,
 		               .wall_ms = (uint64_t)(client_now_ms() - run->began_ms) };
@@ -239,7 +239,7 @@ static void *run_events_thread(void *data)
 	struct run_event *event;
 
 	while (!run->ended && (event = next_event(run))) {
-		bool ok = tell(run, event);
+		bool ok = deliver_event(run, event);
 
 		event_free(event);
 		if (!ok) {
@@ -252,7 +252,7 @@ static void *run_events_thread(void *data)
 
 		if (run->options.plan || !killed)
 			client_fail(run->client, "did not say how its command ended.");
-		tell_lost(run, killed);
+		deliver_lost(run, killed);
 	}
 	return NULL;
 }
@@ -282,8 +282,8 @@ static bool run_input(struct run *base, struct span bytes)
 	while (bytes.len) {
 		struct wire_run_input input = { span_head(bytes, INPUT_PIECE) };
 
-		if (!client_tell(run->client, WIRE_MESSAGE_RUN_INPUT, run->id,
-		                 &wire_layout_run_input, &input))
+		if (!client_notify(run->client, WIRE_MESSAGE_RUN_INPUT, run->id,
+		                   &wire_layout_run_input, &input))
 			return false;
 		bytes = span_skip(bytes, input.bytes.len);
 	}
@@ -294,7 +294,7 @@ static void run_close_input(struct run *base)
 {
 	struct client_run *run = (struct client_run *)base;
 
-	client_tell(run->client, WIRE_MESSAGE_RUN_END_INPUT, run->id, NULL, NULL);
+	client_notify(run->client, WIRE_MESSAGE_RUN_END_INPUT, run->id, NULL, NULL);
 }
 
 static void run_resize(struct run *base, unsigned rows_, unsigned columns)
@@ -302,8 +302,8 @@ static void run_resize(struct run *base, unsigned rows_, unsigned columns)
 	struct client_run *run = (struct client_run *)base;
 	const struct wire_run_resize resize = { rows_, columns };
 
-	client_tell(run->client, WIRE_MESSAGE_RUN_RESIZE, run->id, &wire_layout_run_resize,
-	            &resize);
+	client_notify(run->client, WIRE_MESSAGE_RUN_RESIZE, run->id, &wire_layout_run_resize,
+	              &resize);
 }
 
 static void run_signal(struct run *base, int signal)
@@ -311,7 +311,8 @@ static void run_signal(struct run *base, int signal)
 	struct client_run *run = (struct client_run *)base;
 	const struct wire_run_signal what = { signal };
 
-	client_tell(run->client, WIRE_MESSAGE_RUN_SIGNAL, run->id, &wire_layout_run_signal, &what);
+	client_notify(run->client, WIRE_MESSAGE_RUN_SIGNAL, run->id, &wire_layout_run_signal,
+	              &what);
 }
 
 static void run_kill(struct run *base)
@@ -326,7 +327,7 @@ static void run_kill(struct run *base)
 	client_wake_reader(run->client);
 	pthread_mutex_unlock(&run->client->lock);
 	if (first)
-		client_tell(run->client, WIRE_MESSAGE_RUN_KILL, run->id, NULL, NULL);
+		client_notify(run->client, WIRE_MESSAGE_RUN_KILL, run->id, NULL, NULL);
 }
 
 static void run_destroy(struct client_run *run)

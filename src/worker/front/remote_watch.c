@@ -112,7 +112,7 @@ static void mark_due(struct watchman *man, uint64_t id)
 }
 
 /* Without the lock while it runs. */
-static bool tell_one(struct watchman *man)
+static bool notify_watchman(struct watchman *man)
 {
 	struct watch *watch = man->watches;
 
@@ -159,7 +159,7 @@ static void *watchman_thread(void *data)
 			continue;
 		}
 		place_all(man);
-		while (tell_one(man))
+		while (notify_watchman(man))
 			;
 		if (!man->stopping && man->watches)
 			listen_once(man);
@@ -241,7 +241,7 @@ void remote_unwatch(struct provider *provider, struct watch *watch)
 	pthread_mutex_unlock(&man->lock);
 	if (watch->client) {
 		client_forget_changes(watch->client, watch->id);
-		client_tell(watch->client, WIRE_MESSAGE_UNWATCH, watch->id, NULL, NULL);
+		client_notify(watch->client, WIRE_MESSAGE_UNWATCH, watch->id, NULL, NULL);
 	}
 	watch_free(watch);
 }

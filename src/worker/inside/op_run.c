@@ -66,7 +66,7 @@ static const char *find_variable(const char *const *env, const char *name)
 }
 
 /* Appends the rows of the table that `from` leaves open; how many. */
-static size_t tell_programs(const struct sandbox_plan *plan, const char *const *from, char **env)
+static size_t name_programs(const struct sandbox_plan *plan, const char *const *from, char **env)
 {
 	const char *temp = plan ? sandbox_temp_seen(plan) : NULL;
 	size_t count = 0;
@@ -102,7 +102,7 @@ static char **make_environment(const struct run_state *state, const struct run_r
 			env[kept++] = true_entry(from[i], level);
 	if (temp)
 		env[kept++] = temp;
-	kept += tell_programs(state->plan, from, env + kept);
+	kept += name_programs(state->plan, from, env + kept);
 	if (state->tree.kind == RUN_TREE_SHARED)
 		env[kept++] = mem_strdup(state->tree.mark);
 	environment_free(made);
@@ -176,7 +176,7 @@ static void state_kill(struct run *run)
 
 static void state_release(struct run_state *state)
 {
-	run_teller_release(&state->teller);
+	run_reporter_release(&state->reporter);
 	supervisor_stop(state->child.supervisor);
 	guard_free(state->guard);
 	run_streams_release(&state->streams);
@@ -225,7 +225,7 @@ static struct run_state *state_new(const struct sandbox_plan *plan,
 	state->streams = (struct run_streams)RUN_STREAMS_INIT;
 	state->input = (struct buf)BUF_INIT(LIMIT_RUN_INPUT_BYTES);
 	state->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	run_teller_init(&state->teller, run_tell_output, state, state->wake);
+	run_reporter_init(&state->reporter, run_tell_output, state, state->wake);
 	pthread_mutex_init(&state->telling, NULL);
 	pthread_mutex_init(&state->lock, NULL);
 	return state;

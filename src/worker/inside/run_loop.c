@@ -22,7 +22,7 @@ enum {
 	STOP_MS = 100,     /* from SIGTERM to SIGKILL */
 	SWEEP_MS = 4,      /* between looks at what was killed */
 	LEFT_MS = 50,      /* between looks at what was left running */
-	LINGER_MS = 20,    /* what ends so soon after the command was not left running */
+	GRACE_MS = 20,    /* what ends so soon after the command was not left running */
 	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
 	TERMINAL_EOF = 4,  /* ^D */
@@ -56,7 +56,7 @@ void run_tell_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&state->telling);
 }
 
-static void tell_end(struct loop *loop, void (*event)(void *data, const struct run_end *end))
+static void report_run_end(struct loop *loop, void (*event)(void *data, const struct run_end *end))
 {
 	struct run_state *state = loop->state;
 	struct run_end *end = &loop->end;
@@ -91,11 +91,11 @@ static void close_output(struct run_state *state, enum run_stream stream)
 static bool read_output(struct loop *loop, enum run_stream stream)
 {
 	struct run_state *state = loop->state;
-	char *buffer = state->teller.buffer;
+	char *buffer = state->reporter.buffer;
 	size_t len = 0;
 	ssize_t n = -1;
 
-	if (state->streams.output[stream] < 0 || run_teller_busy(&state->teller))
+	if (state->streams.output[stream] < 0 || run_reporter_busy(&state->reporter))
 		return false;
 	do {
 		n = read(state->streams.output[stream], buffer + len, RUN_PIECE_BYTES - len);
@@ -107,11 +107,11 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 	if (!len)
 		return false;
 	loop->output_ms = monotonic_ms();
-	run_teller_tell(&state->teller, stream, len);
+	run_reporter_output(&state->reporter, stream, len);
 	return true;
 }
 
-/* On the teller's thread. */
+/* On the reporter's thread. */
 void run_tell_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct run_state *state = data;
@@ -133,16 +133,16 @@ static void drain(struct loop *loop, bool to_the_end)
 	uint64_t until;
 	bool some;
 
-	run_teller_wait(&state->teller);
+	run_reporter_wait(&state->reporter);
 	until = monotonic_ms() + DRAIN_MS;
 	do {
 		struct pollfd fds[2] = { { .fd = state->streams.output[0], .events = POLLIN },
 			                 { .fd = state->streams.output[1], .events = POLLIN } };
 
 		some = read_output(loop, RUN_STDOUT);
-		run_teller_wait(&state->teller);
+		run_reporter_wait(&state->reporter);
 		some |= read_output(loop, RUN_STDERR);
-		run_teller_wait(&state->teller);
+		run_reporter_wait(&state->reporter);
 		if (some)
 			until = monotonic_ms() + DRAIN_MS;
 		else if (to_the_end && output_open(state))
@@ -242,7 +242,7 @@ static bool past_limits(struct loop *loop)
 	return loop->limits && limits_look(loop->limits, &loop->limit);
 }
 
-static void tell_limit(struct loop *loop)
+static void report_limit(struct loop *loop)
 {
 	if (loop->limit.count)
 		run_tell_denied(loop->state, &loop->limit);
@@ -268,7 +268,7 @@ static void check_times(struct loop *loop)
 	if (state->timeout_ms && now >= state->began_ms + state->timeout_ms)
 		stop(loop, RUN_TIMED_OUT);
 	else if (state->inactivity_ms && now >= loop->output_ms + state->inactivity_ms &&
-	         !run_teller_busy(&state->teller))
+	         !run_reporter_busy(&state->reporter))
 		stop(loop, RUN_INACTIVE);
 }
 
@@ -307,7 +307,7 @@ static void leave(struct loop *loop)
 
 	note_status(loop);
 	drain(loop, /* to_the_end= */ false);
-	tell_limit(loop);
+	report_limit(loop);
 	put_right(loop);
 	loop->end.left_running = (unsigned)run_tree_list(&loop->state->tree, &list);
 	free(list);
@@ -315,7 +315,7 @@ static void leave(struct loop *loop)
 		loop->end.left_running = 1;
 	enter(loop, LEFT);
 	loop->main_told = true;
-	tell_end(loop, loop->state->events.main_ended);
+	report_run_end(loop, loop->state->events.main_ended);
 }
 
 static void finish(struct loop *loop)
@@ -327,7 +327,7 @@ static void finish(struct loop *loop)
 	loop->end.left_running = 0;
 	enter(loop, GONE);
 	drain(loop, /* to_the_end= */ true);
-	tell_limit(loop);
+	report_limit(loop);
 	supervisor_stop(state->child.supervisor);
 	state->child.supervisor = NULL;
 	put_right(loop);
@@ -337,8 +337,8 @@ static void finish(struct loop *loop)
 	run_streams_release(&state->streams);
 	pthread_mutex_unlock(&state->lock);
 	if (!loop->main_told)
-		tell_end(loop, state->events.main_ended);
-	tell_end(loop, state->events.ended);
+		report_run_end(loop, state->events.main_ended);
+	report_run_end(loop, state->events.ended);
 }
 
 static void main_ended(struct loop *loop)
@@ -347,7 +347,7 @@ static void main_ended(struct loop *loop)
 		loop->reaped_ms = monotonic_ms();
 	if (!loop->state->leave_running)
 		kill_all(loop);
-	else if (monotonic_ms() >= loop->reaped_ms + LINGER_MS)
+	else if (monotonic_ms() >= loop->reaped_ms + GRACE_MS)
 		leave(loop);
 }
 
@@ -394,7 +394,7 @@ static int wait_ms(const struct loop *loop)
 		return ms;
 	if (state->timeout_ms)
 		ms = lesser(ms, until(now, state->began_ms + state->timeout_ms));
-	if (state->inactivity_ms && !run_teller_busy(&state->teller))
+	if (state->inactivity_ms && !run_reporter_busy(&state->reporter))
 		ms = lesser(ms, until(now, loop->output_ms + state->inactivity_ms));
 	return ms;
 }
@@ -403,7 +403,7 @@ static void turn(struct loop *loop)
 {
 	struct run_state *state = loop->state;
 	struct run_streams *streams = &state->streams;
-	bool busy = run_teller_busy(&state->teller);
+	bool busy = run_reporter_busy(&state->reporter);
 	struct pollfd fds[] = {
 		{ .fd = state->wake, .events = POLLIN },
 		{ .fd = state->tree.reaped ? -1 : state->child.pidfd, .events = POLLIN },

@@ -10,7 +10,7 @@
 #include "worker/inside/ops.h"
 #include "worker/inside/run_child.h"
 #include "worker/inside/run_streams.h"
-#include "worker/inside/run_tell.h"
+#include "worker/inside/run_report.h"
 #include "worker/inside/run_tree.h"
 
 struct run_state {
@@ -28,7 +28,7 @@ struct run_state {
 	struct run_tree tree;
 	struct run_streams streams; /* the loop's, after the start */
 	struct guard *guard;        /* owned; NULL: none */
-	struct run_teller teller;   /* of output */
+	struct run_reporter reporter;   /* of output */
 
 	pthread_t thread;
 	int wake;              /* owned eventfd: something below changed */
@@ -43,7 +43,7 @@ struct run_state {
 
 /* run_loop.c: the thread, until `ended` was told. */
 void *run_loop(void *state);
-/* Tells output; the teller's function. */
+/* Tells output; the reporter's function. */
 void run_tell_output(void *state, enum run_stream stream, struct span bytes);
 /* run_hidden.c: tells what the plan hides from the command. */
 void run_tell_hidden(struct run_state *state);

@@ -97,7 +97,7 @@ static void answer_search(struct server *server, struct job *job)
 
 /* ---- watches --------------------------------------------------------------- */
 
-static void tell_change(void *data)
+static void report_change(void *data)
 {
 	struct served_watch *served = data;
 
@@ -108,7 +108,7 @@ static void answer_watch(struct server *server, struct job *job)
 {
 	const struct wire_watch *body = job->body;
 	struct served_watch *served = mem_alloc(1, sizeof(*served));
-	const struct watch_request request = { body->path, tell_change, served };
+	const struct watch_request request = { body->path, report_change, served };
 	struct err err = ERR_INIT;
 
 	*served = (struct served_watch){ .server = server, .id = job->id };

@@ -218,7 +218,7 @@ static void offer_input(struct served_run *served)
 }
 
 /* Tells how much was taken; not with the lock, which is held before and after. */
-static void tell_taken(struct server *server)
+static void report_taken(struct server *server)
 {
 	struct served_run *run = server->runs;
 
@@ -259,7 +259,7 @@ static void *offer_thread(void *data)
 		pthread_mutex_lock(&server->lock);
 		for (struct served_run *run = server->runs; run; run = run->next)
 			offer_input(run);
-		tell_taken(server);
+		report_taken(server);
 	}
 	server->offering = false;
 	pthread_cond_broadcast(&server->idle_all);
@@ -354,7 +354,7 @@ bool serve_control(struct server *server)
 			ok = control(server, run, body);
 			break;
 		}
-	tell_taken(server);
+	report_taken(server);
 	pthread_mutex_unlock(&server->lock);
 	wire_arena_release(&arena);
 	return ok;

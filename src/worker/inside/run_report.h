@@ -5,8 +5,8 @@
  * loop goes on watching over time, limits and orders to kill.  One piece is told at a time;
  * until that is done nothing more is read.
  */
-#ifndef HASP_WORKER_INSIDE_RUN_TELL_H
-#define HASP_WORKER_INSIDE_RUN_TELL_H
+#ifndef HASP_WORKER_INSIDE_RUN_REPORT_H
+#define HASP_WORKER_INSIDE_RUN_REPORT_H
 
 #include <pthread.h>
 
@@ -14,7 +14,7 @@
 
 enum { RUN_PIECE_BYTES = 64 << 10 };
 
-struct run_teller {
+struct run_reporter {
 	void (*tell)(void *data, enum run_stream stream, struct span bytes);
 	void *data;
 	int wake;              /* borrowed eventfd: written to when a piece was told */
@@ -28,14 +28,14 @@ struct run_teller {
 	enum run_stream stream;
 };
 
-void run_teller_init(struct run_teller *teller,
-                     void (*tell)(void *data, enum run_stream stream, struct span bytes),
-                     void *data, int wake);
-bool run_teller_busy(struct run_teller *teller);
+void run_reporter_init(struct run_reporter *reporter,
+                       void (*tell)(void *data, enum run_stream stream, struct span bytes),
+                       void *data, int wake);
+bool run_reporter_busy(struct run_reporter *reporter);
 /* Hands over what is in the buffer; not while it is busy. Where no thread can be had it tells
  * on this one. */
-void run_teller_tell(struct run_teller *teller, enum run_stream stream, size_t len);
-void run_teller_wait(struct run_teller *teller);    /* until it is not busy */
-void run_teller_release(struct run_teller *teller); /* waits too */
+void run_reporter_output(struct run_reporter *reporter, enum run_stream stream, size_t len);
+void run_reporter_wait(struct run_reporter *reporter);    /* until it is not busy */
+void run_reporter_release(struct run_reporter *reporter); /* waits too */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making and reading the names of temporaries. */
-#include "file/litter.h"
+#include "file/temporary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,31 +16,31 @@ static const char digits[] = "0123456789abcdef";
 enum {
 	KIND_AT = 6,
 	KEYS_AT = 8,
-	KEY_HEX = 2 * LITTER_KEY_SIZE,
+	KEY_HEX = 2 * TEMPORARY_KEY_SIZE,
 	KEY_STEP = KEY_HEX + 1,
 	RANDOM_AT = KEYS_AT + 3 * KEY_STEP,
 	NAME_LEN = RANDOM_AT + 8,
-	LEAF_MAX = LITTER_NAME_SIZE - 1 - NAME_LEN - 1,
+	LEAF_MAX = TEMPORARY_NAME_SIZE - 1 - NAME_LEN - 1,
 };
 
-void litter_init(struct litter *litter, enum litter_kind kind, const char *leaf,
-                 const struct sha256 *old_sum, const struct sha256 *new_sum)
+void temporary_init(struct temporary *temporary, enum temporary_kind kind, const char *leaf,
+                    const struct sha256 *old_sum, const struct sha256 *new_sum)
 {
 	struct sha256 leaf_sum = sha256_of(span_str(leaf));
 
-	*litter = (struct litter){ .kind = kind };
-	if (kind == LITTER_DELETE && strlen(leaf) <= LEAF_MAX)
-		litter->whole_leaf = leaf;
-	memcpy(litter->leaf, leaf_sum.bytes, LITTER_KEY_SIZE);
+	*temporary = (struct temporary){ .kind = kind };
+	if (kind == TEMPORARY_DELETE && strlen(leaf) <= LEAF_MAX)
+		temporary->whole_leaf = leaf;
+	memcpy(temporary->leaf, leaf_sum.bytes, TEMPORARY_KEY_SIZE);
 	if (old_sum)
-		memcpy(litter->old_sum, old_sum->bytes, LITTER_KEY_SIZE);
+		memcpy(temporary->old_sum, old_sum->bytes, TEMPORARY_KEY_SIZE);
 	if (new_sum)
-		memcpy(litter->new_sum, new_sum->bytes, LITTER_KEY_SIZE);
+		memcpy(temporary->new_sum, new_sum->bytes, TEMPORARY_KEY_SIZE);
 }
 
-static void put_key(char *at, const unsigned char key[static LITTER_KEY_SIZE])
+static void put_key(char *at, const unsigned char key[static TEMPORARY_KEY_SIZE])
 {
-	for (int i = 0; i < LITTER_KEY_SIZE; i++) {
+	for (int i = 0; i < TEMPORARY_KEY_SIZE; i++) {
 		at[2 * i] = digits[key[i] >> 4];
 		at[2 * i + 1] = digits[key[i] & 15];
 	}
@@ -62,20 +62,21 @@ static uint32_t random_part(void)
 	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec << 20;
 }
 
-void litter_format(const struct litter *litter, char name[static LITTER_NAME_SIZE])
+void temporary_format(const struct temporary *temporary, char name[static TEMPORARY_NAME_SIZE])
 {
-	const unsigned char *keys[] = { litter->leaf, litter->old_sum, litter->new_sum };
+	const unsigned char *keys[] = { temporary->leaf, temporary->old_sum, temporary->new_sum };
 
 	memcpy(name, head, sizeof(head));
-	name[KIND_AT] = (char)litter->kind;
+	name[KIND_AT] = (char)temporary->kind;
 	name[KIND_AT + 1] = '-';
 	for (int i = 0; i < 3; i++) {
 		put_key(name + KEYS_AT + i * KEY_STEP, keys[i]);
 		name[KEYS_AT + i * KEY_STEP + KEY_HEX] = '-';
 	}
 	snprintf(name + RANDOM_AT, 9, "%08x", random_part());
-	if (litter->whole_leaf)
-		snprintf(name + NAME_LEN, LITTER_NAME_SIZE - NAME_LEN, "-%s", litter->whole_leaf);
+	if (temporary->whole_leaf)
+		snprintf(name + NAME_LEN, TEMPORARY_NAME_SIZE - NAME_LEN, "-%s",
+		         temporary->whole_leaf);
 }
 
 static int digit(char c)
@@ -85,9 +86,9 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-static bool get_key(const char *at, unsigned char key[static LITTER_KEY_SIZE])
+static bool get_key(const char *at, unsigned char key[static TEMPORARY_KEY_SIZE])
 {
-	for (int i = 0; i < LITTER_KEY_SIZE; i++) {
+	for (int i = 0; i < TEMPORARY_KEY_SIZE; i++) {
 		int high = digit(at[2 * i]);
 		int low = digit(at[2 * i + 1]);
 
@@ -98,31 +99,31 @@ static bool get_key(const char *at, unsigned char key[static LITTER_KEY_SIZE])
 	return at[KEY_HEX] == '-';
 }
 
-bool litter_parse(const char *name, struct litter *ret)
+bool temporary_parse(const char *name, struct temporary *ret)
 {
-	struct litter litter = { .kind = LITTER_PART };
+	struct temporary temporary = { .kind = TEMPORARY_PART };
 
 	if (strncmp(name, head, sizeof(head) - 1) != 0 || strlen(name) < NAME_LEN ||
 	    !strchr("pxdt", name[KIND_AT]) || name[KIND_AT + 1] != '-')
 		return false;
-	litter.kind = (enum litter_kind)name[KIND_AT];
-	if (name[NAME_LEN] == '-' && litter.kind == LITTER_DELETE)
-		litter.whole_leaf = name + NAME_LEN + 1;
+	temporary.kind = (enum temporary_kind)name[KIND_AT];
+	if (name[NAME_LEN] == '-' && temporary.kind == TEMPORARY_DELETE)
+		temporary.whole_leaf = name + NAME_LEN + 1;
 	else if (name[NAME_LEN])
 		return false;
-	if (!get_key(name + KEYS_AT, litter.leaf) ||
-	    !get_key(name + KEYS_AT + KEY_STEP, litter.old_sum) ||
-	    !get_key(name + KEYS_AT + 2 * KEY_STEP, litter.new_sum))
+	if (!get_key(name + KEYS_AT, temporary.leaf) ||
+	    !get_key(name + KEYS_AT + KEY_STEP, temporary.old_sum) ||
+	    !get_key(name + KEYS_AT + 2 * KEY_STEP, temporary.new_sum))
 		return false;
-	if (litter.whole_leaf && !litter_is_for(&litter, litter.whole_leaf))
+	if (temporary.whole_leaf && !temporary_is_for(&temporary, temporary.whole_leaf))
 		return false;
-	*ret = litter;
+	*ret = temporary;
 	return true;
 }
 
-bool litter_is_for(const struct litter *litter, const char *leaf)
+bool temporary_is_for(const struct temporary *temporary, const char *leaf)
 {
 	struct sha256 sum = sha256_of(span_str(leaf));
 
-	return memcmp(sum.bytes, litter->leaf, LITTER_KEY_SIZE) == 0;
+	return memcmp(sum.bytes, temporary->leaf, TEMPORARY_KEY_SIZE) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/plan/spot.h"
+#include "sandbox/plan/location.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,33 +16,35 @@
 #include "base/mem.h"
 #include "base/span.h"
 
-void spot_release(struct spot *place)
+void location_release(struct location *place)
 {
 	free(place->path);
 	place->path = NULL;
 }
 
-static enum spot_kind kind_of(const struct stat *st)
+static enum location_kind kind_of(const struct stat *st)
 {
-	return S_ISDIR(st->st_mode) ? SPOT_FOLDER : S_ISLNK(st->st_mode) ? SPOT_LINK : SPOT_FILE;
+	return S_ISDIR(st->st_mode) ? LOCATION_FOLDER :
+	       S_ISLNK(st->st_mode) ? LOCATION_LINK :
+	                              LOCATION_FILE;
 }
 
-static enum spot_kind kind_of_failure(void)
+static enum location_kind kind_of_failure(void)
 {
 	switch (errno) {
 	case ENOENT:
 	case ENOTDIR:
-		return SPOT_MISSING;
+		return LOCATION_MISSING;
 	case ELOOP:
 	case ENOSYS: /* a kernel or a filter without openat2: look at each component instead */
 	case EPERM:
-		return SPOT_LINK;
+		return LOCATION_LINK;
 	default:
-		return SPOT_CLOSED;
+		return LOCATION_CLOSED;
 	}
 }
 
-enum spot_kind spot_look(int folder, const char *rel, bool strict)
+enum location_kind location_look(int folder, const char *rel, bool strict)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -76,7 +78,7 @@ static unsigned bit_of(struct span name)
 	return (hash ^ hash >> 16) % 2048;
 }
 
-bool spot_may_have(const struct spot_listing *listing, struct span name)
+bool location_may_have(const struct location_listing *listing, struct span name)
 {
 	unsigned bit = bit_of(name);
 
@@ -94,7 +96,7 @@ struct entry { /* getdents64(2) */
 	char name[];
 };
 
-static bool list(int folder, struct spot_listing *listing)
+static bool list(int folder, struct location_listing *listing)
 {
 	_Alignas(struct entry) char buf[LISTING_BYTES];
 	long len = syscall(SYS_getdents64, folder, buf, sizeof(buf));
@@ -110,12 +112,12 @@ static bool list(int folder, struct spot_listing *listing)
 	return len > 0 && syscall(SYS_getdents64, folder, more, sizeof(more)) == 0;
 }
 
-int spot_list(int folder, const char *path, bool look, struct spot_listing *ret)
+int location_list(int folder, const char *path, bool look, struct location_listing *ret)
 {
 	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int fd = look ? openat(folder, path, O_RDONLY | flags) : -1;
 
-	*ret = (struct spot_listing){ 0 };
+	*ret = (struct location_listing){ 0 };
 	if (fd >= 0 && list(fd, ret))
 		return fd;
 	for (size_t i = 0; i < ARRAY_LEN(ret->bits); i++)
@@ -123,13 +125,13 @@ int spot_list(int folder, const char *path, bool look, struct spot_listing *ret)
 	return fd >= 0 ? fd : openat(folder, path, O_PATH | flags);
 }
 
-enum spot_kind spot_kind_of(const char *path)
+enum location_kind location_kind_of(const char *path)
 {
 	struct stat st;
 
 	if (lstat(path, &st) == 0)
 		return kind_of(&st);
-	return kind_of_failure() == SPOT_MISSING ? SPOT_MISSING : SPOT_CLOSED;
+	return kind_of_failure() == LOCATION_MISSING ? LOCATION_MISSING : LOCATION_CLOSED;
 }
 
 /* What the kernel calls an open descriptor. */
@@ -145,7 +147,7 @@ static char *name_of(int fd)
 	return mem_dup(path, (size_t)len);
 }
 
-static bool canonical(const char *path, int flags, struct spot *ret)
+static bool canonical(const char *path, int flags, struct location *ret)
 {
 	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC | flags);
 	_cleanup_free_ char *name = NULL;
@@ -167,12 +169,12 @@ static bool canonical(const char *path, int flags, struct spot *ret)
 	return true;
 }
 
-bool spot_canonical(const char *path, struct spot *ret)
+bool location_canonical(const char *path, struct location *ret)
 {
 	return canonical(path, 0, ret);
 }
 
-bool spot_here(struct spot *ret)
+bool location_here(struct location *ret)
 {
 	return canonical(".", O_DIRECTORY, ret);
 }
@@ -250,36 +252,36 @@ static void append_missing(struct walk *walk, struct span rest)
 	}
 }
 
-static enum spot_kind walk_on(struct walk *walk, void (*link)(void *, const char *), void *data)
+static enum location_kind walk_on(struct walk *walk, void (*link)(void *, const char *), void *data)
 {
 	struct span rest = buf_view(&walk->rest);
-	enum spot_kind kind = SPOT_FOLDER;
+	enum location_kind kind = LOCATION_FOLDER;
 
 	for (struct span name = next_component(&rest); name.len; name = next_component(&rest)) {
 		if (span_eq(name, SPAN(".")))
 			continue;
 		if (span_eq(name, SPAN(".."))) {
 			go_up(&walk->at);
-			kind = SPOT_FOLDER;
+			kind = LOCATION_FOLDER;
 			continue;
 		}
 		buf_char(&walk->at, '/');
 		if (!buf_span(&walk->at, name))
-			return SPOT_CLOSED;
-		kind = spot_kind_of(walk->at.data);
-		if (kind == SPOT_MISSING) {
+			return LOCATION_CLOSED;
+		kind = location_kind_of(walk->at.data);
+		if (kind == LOCATION_MISSING) {
 			append_missing(walk, rest);
-			return SPOT_MISSING;
+			return LOCATION_MISSING;
 		}
-		if (kind == SPOT_CLOSED)
+		if (kind == LOCATION_CLOSED)
 			return kind;
-		if (kind == SPOT_LINK) {
+		if (kind == LOCATION_LINK) {
 			if (link)
 				link(data, walk->at.data);
 			if (!follow(walk, rest))
-				return SPOT_CLOSED;
+				return LOCATION_CLOSED;
 			rest = buf_view(&walk->rest);
-			kind = SPOT_FOLDER;
+			kind = LOCATION_FOLDER;
 		}
 	}
 	return kind;
@@ -296,27 +298,28 @@ static bool walk_begin(struct walk *walk, const char *start, const char *path)
 	return !walk->at.overflowed && !walk->rest.overflowed;
 }
 
-void spot_resolve(const char *start, const char *path, void (*link)(void *data, const char *path),
-                   void *data, struct spot *ret)
+void location_resolve(const char *start, const char *path,
+                      void (*link)(void *data, const char *path), void *data,
+                      struct location *ret)
 {
 	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
 
-	*ret = (struct spot){ .kind = SPOT_CLOSED };
+	*ret = (struct location){ .kind = LOCATION_CLOSED };
 	if (!walk_begin(&walk, start, path))
 		return;
 	ret->kind = walk_on(&walk, link, data);
 	if (walk.at.overflowed)
-		ret->kind = SPOT_CLOSED;
-	if (ret->kind != SPOT_CLOSED)
+		ret->kind = LOCATION_CLOSED;
+	if (ret->kind != LOCATION_CLOSED)
 		ret->path = walk.at.len ? buf_steal(&walk.at) : mem_strdup("/");
 }
 
-char *spot_closed(const char *start, const char *path)
+char *location_closed(const char *start, const char *path)
 {
 	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
 	struct stat st;
 
-	if (!walk_begin(&walk, start, path) || walk_on(&walk, NULL, NULL) != SPOT_CLOSED ||
+	if (!walk_begin(&walk, start, path) || walk_on(&walk, NULL, NULL) != LOCATION_CLOSED ||
 	    walk.at.overflowed || !walk.at.len)
 		return NULL;
 	if (lstat(walk.at.data, &st) == 0 || errno != EACCES)
@@ -325,7 +328,7 @@ char *spot_closed(const char *start, const char *path)
 	return walk.at.len ? buf_steal(&walk.at) : mem_strdup("/");
 }
 
-bool spot_within(const char *path, const char *folder)
+bool location_within(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -334,7 +337,7 @@ bool spot_within(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-char *spot_join(const char *base, const char *rel)
+char *location_join(const char *base, const char *rel)
 {
 	return mem_printf("%s/%s", strcmp(base, "/") == 0 ? "" : base, rel);
 }

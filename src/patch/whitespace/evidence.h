@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the old lines of a diff tell about the white space of its added lines.
+/* Whitespace evidence: what the old lines of a diff show about the white space of its added lines.
  *
  * Old lines that fit only when white space is folded show what was done to the
  * diff's text on its way (indent.h).  Whether it was done to the added lines, too, is
- * asked of each witness in turn, all hunks together:
+ * decided by evidence of several kinds, looked for in turn, in all hunks together:
  *
  *   - removed lines are right where context lines are not: changed lines were spared;
  *   - a removed and an added line with the same text: the diff is about white space;
@@ -13,11 +13,11 @@
  *   - the indentation occurs in the file near the hunk as it is, or only with the
  *     damage undone.
  *
- * Spared lines are taken literally.  When the witnesses disagree, or none
- * speaks and it matters, the line cannot be told and the diff is refused.
+ * Spared lines are taken literally.  When the evidence is contradictory, or there is none
+ * and it matters, the diff is refused.
  */
-#ifndef HASP_PATCH_WHITESPACE_WITNESS_H
-#define HASP_PATCH_WHITESPACE_WITNESS_H
+#ifndef HASP_PATCH_WHITESPACE_EVIDENCE_H
+#define HASP_PATCH_WHITESPACE_EVIDENCE_H
 
 #include "patch/locate.h"
 #include "patch/whitespace/indent.h"
@@ -43,8 +43,8 @@ enum verdict {
 	VERDICT_UNKNOWN,
 };
 
-struct witness {
-	bool heard;               /* some hunk fits only with white space folded */
+struct evidence {
+	bool any_folded;               /* some hunk fits only with white space folded */
 	struct indent_pair *pairs; /* owned; all old lines that are not blank */
 	size_t pair_count;
 	struct indent_rule rule;
@@ -60,16 +60,16 @@ struct witness {
 };
 
 /* `fold_spaces`: no-break spaces count as spaces. */
-void witness_hear(struct witness *w, const struct lines *base, const struct diff_text *diff,
-                  const struct placement *places, bool fold_spaces);
-void witness_release(struct witness *w);
+void evidence_collect(struct evidence *w, const struct lines *base, const struct diff_text *diff,
+                      const struct placement *places, bool fold_spaces);
+void evidence_release(struct evidence *w);
 
 /* Appends the indentation that an added line with `indent` is to have; false when it cannot be
  * told. `removed` and `body` are as in adapter_line; `exact`: the hunk fits as it is. */
-bool witness_indent(const struct witness *w, size_t h, bool exact, struct span indent,
-                    const struct hunk_line *removed, const struct span *body, struct buf *out);
+bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span indent,
+                     const struct hunk_line *removed, const struct span *body, struct buf *out);
 
 /* Appends what an added line of only white space is to be. */
-bool witness_blank(const struct witness *w, struct span text, struct buf *out);
+bool evidence_blank(const struct evidence *w, struct span text, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/whitespace/witness.h"
+#include "patch/whitespace/evidence.h"
 
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@ enum { STYLE_LINES = 40, STYLE_LINES_MAX = 512 };
 /* Old lines that an indentation is looked up among: bounds the work on hostile diffs. */
 enum { PAIRS_LOOKED_AT = 4096 };
 
-/* What is needed while the witnesses are heard. */
-struct hearing {
-	struct witness *w;
+/* What is needed while evidence is collected. */
+struct evidence_scan {
+	struct evidence *w;
 	const struct lines *base;
 	const struct diff_text *diff;
 	const struct placement *places;
@@ -50,19 +50,19 @@ static bool has_tab(struct span text)
 	return text.len && memchr(text.data, '\t', text.len);
 }
 
-static struct span file_line(const struct hearing *hr, size_t base_line)
+static struct span file_line(const struct evidence_scan *hr, size_t base_line)
 {
 	return line_body(lines_at(hr->base, base_line));
 }
 
 /* Whether the hunk's white space differs from the file's at all. */
-static bool is_folded(const struct hearing *hr, size_t h)
+static bool is_folded(const struct evidence_scan *hr, size_t h)
 {
 	return hr->places[h].fold > FOLD_TRAILING;
 }
 
 /* The indentation of a diff line, in which no-break spaces may count as spaces. */
-static struct span diff_indent(struct hearing *hr, struct span text)
+static struct span diff_indent(struct evidence_scan *hr, struct span text)
 {
 	struct buf *indents = &hr->w->indents;
 	size_t start = indents->len;
@@ -81,9 +81,9 @@ static struct span diff_indent(struct hearing *hr, struct span text)
 
 /* ---- the rule ---- */
 
-static void collect_pairs(struct hearing *hr, char op)
+static void collect_pairs(struct evidence_scan *hr, char op)
 {
-	struct witness *w = hr->w;
+	struct evidence *w = hr->w;
 	size_t cap = 0;
 
 	free(w->pairs);
@@ -106,7 +106,7 @@ static void collect_pairs(struct hearing *hr, char op)
 	}
 }
 
-static bool says_something(const struct witness *w)
+static bool says_something(const struct evidence *w)
 {
 	for (size_t i = 0; i < w->pair_count; i++)
 		if (w->pairs[i].diff.len || w->pairs[i].file.len)
@@ -115,9 +115,9 @@ static bool says_something(const struct witness *w)
 }
 
 /* From all old lines; from removed ones alone when context was treated differently. */
-static void infer_rule(struct hearing *hr)
+static void infer_rule(struct evidence_scan *hr)
 {
-	struct witness *w = hr->w;
+	struct evidence *w = hr->w;
 
 	collect_pairs(hr, 0);
 	w->rule = indent_infer(w->pairs, w->pair_count);
@@ -132,9 +132,9 @@ static void infer_rule(struct hearing *hr)
 }
 
 /* Each hunk's own rule, for hunks that were shifted by different distances. */
-static void infer_own_rules(struct hearing *hr)
+static void infer_own_rules(struct evidence_scan *hr)
 {
-	struct witness *w = hr->w;
+	struct evidence *w = hr->w;
 	size_t at = 0;
 
 	collect_pairs(hr, 0);
@@ -150,11 +150,11 @@ static void infer_own_rules(struct hearing *hr)
 	}
 }
 
-/* ---- the witnesses ---- */
+/* ---- the kinds of evidence ---- */
 
 /* Context lines lost their marker, and with it their first space: the first column of what
  * is left was taken for the marker. Changed lines have theirs. */
-static bool markers_lost(struct hearing *hr)
+static bool markers_lost(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
@@ -193,7 +193,7 @@ static bool would_change(const struct indent_rule *rule, struct span file)
 }
 
 /* What was done to context lines alone. */
-static struct indent_rule context_rule(struct hearing *hr)
+static struct indent_rule context_rule(struct evidence_scan *hr)
 {
 	struct indent_rule rule;
 
@@ -203,7 +203,7 @@ static struct indent_rule context_rule(struct hearing *hr)
 }
 
 /* Removed lines keep their indentation while context lines lost theirs. */
-static bool changed_lines_spared(struct hearing *hr)
+static bool changed_lines_spared(struct evidence_scan *hr)
 {
 	struct indent_rule context = context_rule(hr);
 	bool right = false, wrong = false;
@@ -229,7 +229,7 @@ static bool changed_lines_spared(struct hearing *hr)
 }
 
 /* One added line beside an old one, whose indentation the diff and the file disagree about. */
-static void vote(struct hearing *hr, struct span added, struct span diff, struct span file)
+static void vote(struct evidence_scan *hr, struct span added, struct span diff, struct span file)
 {
 	if (span_eq(diff, file))
 		return;
@@ -245,7 +245,7 @@ static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
 }
 
 /* Each run of removed lines and the run of added lines that takes its place. */
-static bool hear_pairs(struct hearing *hr)
+static bool compare_pairs(struct evidence_scan *hr)
 {
 	bool about_space = false;
 
@@ -289,7 +289,7 @@ static const struct hunk_line *added_beside(const struct hunk_line *lines, size_
 }
 
 /* Added lines beside context lines. */
-static void hear_neighbours(struct hearing *hr)
+static void compare_neighbours(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		const struct hunk_line *lines = &hr->diff->lines[hr->diff->hunks[h].first];
@@ -313,7 +313,7 @@ static void hear_neighbours(struct hearing *hr)
 	}
 }
 
-static bool occurs_nearby(const struct hearing *hr, size_t h, struct span indent)
+static bool occurs_nearby(const struct evidence_scan *hr, size_t h, struct span indent)
 {
 	size_t at = hr->places[h].at;
 	size_t from = at > STYLE_LINES ? at - STYLE_LINES : 0;
@@ -326,7 +326,7 @@ static bool occurs_nearby(const struct hearing *hr, size_t h, struct span indent
 }
 
 /* Whether all added lines would be indented like the file near them: literally, and undone. */
-static void compare_style(struct hearing *hr, bool *ret_literal, bool *ret_undone)
+static void compare_style(struct evidence_scan *hr, bool *ret_literal, bool *ret_undone)
 {
 	_cleanup_buf_ struct buf indent = BUF_INIT(LIMIT_DIFF_BYTES);
 
@@ -348,7 +348,7 @@ static void compare_style(struct hearing *hr, bool *ret_literal, bool *ret_undon
 }
 
 /* A tab in an added line: in its indentation, or anywhere in it. */
-static bool added_line_has_tab(const struct hearing *hr, bool anywhere)
+static bool added_line_has_tab(const struct evidence_scan *hr, bool anywhere)
 {
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
@@ -360,7 +360,7 @@ static bool added_line_has_tab(const struct hearing *hr, bool anywhere)
 }
 
 /* Whether old lines lost every tab that the file has, while added lines have some. */
-static bool added_lines_keep_tabs(const struct hearing *hr)
+static bool added_lines_keep_tabs(const struct evidence_scan *hr)
 {
 	bool lost = false;
 
@@ -377,7 +377,7 @@ static bool added_lines_keep_tabs(const struct hearing *hr)
 }
 
 /* Whether the file itself has lines indented the way the damaged diff has them. */
-static bool file_is_mixed(const struct hearing *hr)
+static bool file_is_mixed(const struct evidence_scan *hr)
 {
 	for (size_t i = 0; i < hr->base->count; i++) {
 		struct span indent = indent_of_line(file_line(hr, i));
@@ -389,20 +389,20 @@ static bool file_is_mixed(const struct hearing *hr)
 	return false;
 }
 
-static bool is_about_tabs(const struct hearing *hr)
+static bool is_about_tabs(const struct evidence_scan *hr)
 {
 	return hr->w->rule.kind == INDENT_TABS || hr->w->rule.kind == INDENT_SPACES;
 }
 
-/* Whether the damage follows no rule, so that only a line's own witness can tell. */
-static bool is_without_rule(const struct hearing *hr)
+/* Whether the damage follows no rule, so that only a line's own evidence can decide. */
+static bool is_without_rule(const struct evidence_scan *hr)
 {
 	return hr->w->rule.kind == INDENT_MAP || hr->w->rule.kind == INDENT_UNKNOWN;
 }
 
 /* Old lines have no indentation left, while added lines have theirs: some do, and no line that
  * has none would be the only one there. */
-static bool added_lines_keep_indent(const struct hearing *hr)
+static bool added_lines_keep_indent(const struct evidence_scan *hr)
 {
 	bool file_has_bare = false, kept = false;
 
@@ -424,7 +424,7 @@ static bool added_lines_keep_indent(const struct hearing *hr)
 }
 
 /* A context line that plainly has no marker. */
-static bool has_bare_line(const struct hearing *hr)
+static bool has_bare_line(const struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
@@ -437,7 +437,7 @@ static bool has_bare_line(const struct hearing *hr)
 }
 
 /* Whether the diff has this indentation in an old line that the file indents otherwise. */
-static bool stands_for_another(const struct witness *w, struct span indent)
+static bool stands_for_another(const struct evidence *w, struct span indent)
 {
 	for (size_t i = 0; i < w->pair_count && i < PAIRS_LOOKED_AT; i++)
 		if (span_eq(w->pairs[i].diff, indent) && !span_eq(w->pairs[i].file, indent))
@@ -445,7 +445,7 @@ static bool stands_for_another(const struct witness *w, struct span indent)
 	return false;
 }
 
-static bool added_line_stands_for_another(struct hearing *hr)
+static bool added_line_stands_for_another(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++)
 		for (size_t i = 0; i < hr->places[h].count && is_folded(hr, h); i++) {
@@ -458,7 +458,7 @@ static bool added_line_stands_for_another(struct hearing *hr)
 	return false;
 }
 
-static enum verdict judge(struct hearing *hr)
+static enum verdict judge(struct evidence_scan *hr)
 {
 	bool literal, undone;
 
@@ -467,11 +467,11 @@ static enum verdict judge(struct hearing *hr)
 	if (markers_lost(hr)) {
 		if (has_bare_line(hr))
 			return VERDICT_SPARED;
-		hear_neighbours(hr);
+		compare_neighbours(hr);
 		return (hr->damaged && !hr->spared) || added_line_stands_for_another(hr) ?
 		               VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
-	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || hear_pairs(hr))
+	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || compare_pairs(hr))
 		return VERDICT_SPARED;
 	/* A block that is a level less has fewer tabs, too, and so have its added lines. */
 	if ((hr->w->keeps_tabs && (hr->w->rule.kind != INDENT_ADD || hr->spared || !hr->damaged)) ||
@@ -481,7 +481,7 @@ static enum verdict judge(struct hearing *hr)
 		return VERDICT_SPARED;
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && file_is_mixed(hr) ? VERDICT_UNKNOWN : VERDICT_DAMAGED;
-	hear_neighbours(hr);
+	compare_neighbours(hr);
 	if (hr->spared >= 2 && hr->spared > 3 * hr->damaged && 2 * hr->spared >= hr->asked)
 		return VERDICT_SPARED;
 	if (hr->damaged && !hr->spared)
@@ -510,7 +510,7 @@ static size_t count_runs(struct span text)
 
 /* Whether the file has tabs inside old lines where the diff has runs of spaces, and added
  * lines may have lost theirs, too: none has a tab, and no removed line kept its own. */
-static bool lost_inner_tabs(const struct hearing *hr)
+static bool lost_inner_tabs(const struct evidence_scan *hr)
 {
 	bool lost = false;
 
@@ -533,7 +533,7 @@ static bool lost_inner_tabs(const struct hearing *hr)
 
 /* Whether every line of the diff, old and added, has white space at its end that the
  * file lacks in the old ones. */
-static bool every_end_spaced(const struct hearing *hr)
+static bool every_end_spaced(const struct evidence_scan *hr)
 {
 	size_t old = 0, added = 0;
 
@@ -563,7 +563,7 @@ static bool every_end_spaced(const struct hearing *hr)
 }
 
 /* Whether old lines still end in CR without their line ending, where the file's do not. */
-static bool has_extra_cr(const struct hearing *hr)
+static bool has_extra_cr(const struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
@@ -579,7 +579,7 @@ static bool has_extra_cr(const struct hearing *hr)
 /* ---- the result ---- */
 
 /* Room for every indentation that will be asked for: each line a few times. */
-static void reserve_indents(struct hearing *hr)
+static void reserve_indents(struct evidence_scan *hr)
 {
 	size_t total = 64;
 
@@ -589,16 +589,16 @@ static void reserve_indents(struct hearing *hr)
 	buf_reserve(&hr->w->indents, total - 1);
 }
 
-void witness_hear(struct witness *w, const struct lines *base, const struct diff_text *diff,
-                  const struct placement *places, bool fold_spaces)
+void evidence_collect(struct evidence *w, const struct lines *base, const struct diff_text *diff,
+                      const struct placement *places, bool fold_spaces)
 {
-	struct hearing hr = { .w = w, .base = base, .diff = diff, .places = places,
-	                      .fold_spaces = fold_spaces };
+	struct evidence_scan hr = { .w = w, .base = base, .diff = diff, .places = places,
+	                            .fold_spaces = fold_spaces };
 
-	*w = (struct witness){ 0 };
+	*w = (struct evidence){ 0 };
 	for (size_t h = 0; h < diff->hunk_count; h++)
-		w->heard |= places[h].fold != FOLD_EXACT;
-	if (!w->heard)
+		w->any_folded |= places[h].fold != FOLD_EXACT;
+	if (!w->any_folded)
 		return;
 	reserve_indents(&hr);
 	infer_own_rules(&hr);
@@ -610,7 +610,7 @@ void witness_hear(struct witness *w, const struct lines *base, const struct diff
 	w->extra_cr = has_extra_cr(&hr);
 }
 
-void witness_release(struct witness *w)
+void evidence_release(struct evidence *w)
 {
 	free(w->pairs);
 	free(w->own_pairs);
@@ -619,7 +619,7 @@ void witness_release(struct witness *w)
 }
 
 /* The rule for one hunk: its own where that is a plain shift. */
-static const struct indent_rule *rule_for(const struct witness *w, size_t h)
+static const struct indent_rule *rule_for(const struct evidence *w, size_t h)
 {
 	if (w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES &&
 	    (w->own[h].kind == INDENT_ADD || w->own[h].kind == INDENT_STRIP))
@@ -627,12 +627,12 @@ static const struct indent_rule *rule_for(const struct witness *w, size_t h)
 	return &w->rule;
 }
 
-bool witness_indent(const struct witness *w, size_t h, bool exact, struct span indent,
-                    const struct hunk_line *removed, const struct span *body, struct buf *out)
+bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span indent,
+                     const struct hunk_line *removed, const struct span *body, struct buf *out)
 {
 	size_t start = out->len;
 
-	if (w->verdict == VERDICT_SPARED || !w->heard)
+	if (w->verdict == VERDICT_SPARED || !w->any_folded)
 		return buf_span(out, indent);
 	/* A hunk that fits as it is says that shifts do not concern it; tabs may. */
 	if (exact && w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES)
@@ -657,7 +657,7 @@ bool witness_indent(const struct witness *w, size_t h, bool exact, struct span i
 	return true;
 }
 
-bool witness_blank(const struct witness *w, struct span text, struct buf *out)
+bool evidence_blank(const struct evidence *w, struct span text, struct buf *out)
 {
 	if (w->trim_end)
 		return true;
