@@ -41,8 +41,14 @@ static int play(const char *what, const char *rest)
 		pause();
 	}
 	if (strcmp(what, "garbage") == 0) {
-		for (int i = 0; i < 20000; i++)
-			fd_write_all(1, "garbage\n", 8);
+		static char lines[160000];
+
+		for (size_t i = 0; i < sizeof(lines); i += 8)
+			memcpy(lines + i, "garbage\n", 8);
+		/* The front has read the first line when the many come. */
+		fd_write_all(1, lines, 8);
+		usleep(50000);
+		fd_write_all(1, lines, sizeof(lines));
 		pause();
 	}
 	if (strcmp(what, "silent") == 0)
@@ -134,8 +140,8 @@ static struct client *open_client(const struct live *live, int *ret_pid)
 		                                       .level_given = true,
 		                                       .level = SANDBOX_PATHS } };
 	const struct process_start start = { .argv = argv, .envp = env, .own = true };
-	/* As long as a busy machine may take to start it; test_a_slow_answer_is_waited_for takes longer. */
-	const struct client_options options = { .patience_ms = 1000 };
+	/* More than a busy machine takes to start it; test_a_slow_answer_is_waited_for takes longer. */
+	const struct client_options options = { .patience_ms = 2000 };
 	struct wire_welcome welcome;
 	struct process process;
 	struct client *client;
@@ -186,7 +192,7 @@ static void test_a_stopped_worker_is_found_out(void **state)
 static void test_a_slow_answer_is_waited_for(void **state)
 {
 	struct live *live = *state;
-	const struct search_request request = { .path = ".", .threads = 1, .timeout_ms = 3000,
+	const struct search_request request = { .path = ".", .threads = 1, .timeout_ms = 4500,
 		                                .match.pattern = SPAN("(a|aa|aaa)+(a+)+b") };
 	struct search_result found = { 0 };
 	struct client_call call = { .request = WIRE_MESSAGE_SEARCH,

@@ -71,16 +71,18 @@ static bool skip_banner(struct wire *wire, struct buf *banner, size_t banner_max
 {
 	const char *in = wire->in + wire->in_at;
 	size_t skip = 0;
+	bool fits;
 
 	while (skip < wire->in_len && memcmp(in + skip, WIRE_MAGIC,
 	                                     wire->in_len - skip < WIRE_MAGIC_BYTES ?
 	                                             wire->in_len - skip : WIRE_MAGIC_BYTES) != 0)
 		skip++;
-	if (banner && skip)
-		buf_append(banner, in, skip);
+	fits = banner && skip <= banner_max - banner->len;
+	if (banner)
+		buf_append(banner, in, fits ? skip : banner_max - banner->len);
 	wire->in_at += skip;
 	wire->in_len -= skip;
-	return skip == 0 || (banner && !banner->overflowed && banner->len <= banner_max);
+	return skip == 0 || fits;
 }
 
 static void read_greeting(const char *bytes, struct wire_greeting *ret)
