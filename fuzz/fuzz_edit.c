@@ -15,7 +15,7 @@
 
 #include "base/limits.h"
 #include "patch/patch.h"
-#include "patch/strict.h"
+#include "patch/private.h"
 
 #define CHECK(condition)             \
 	do {                         \

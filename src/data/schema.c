@@ -1,13 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the text of a schema to the structure that schema_check.c walks. */
-#include "data/schema_private.h"
+/* A schema: from its text to a structure, and a value checked along that: what is wrong with it, and
+ * what was meant. */
+#include "data/schema.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
+
+enum {
+	SCHEMA_OBJECT = 1,
+	SCHEMA_ARRAY = 2,
+	SCHEMA_STRING = 4,
+	SCHEMA_INTEGER = 8,
+	SCHEMA_NUMBER = 16,
+	SCHEMA_BOOLEAN = 32,
+	SCHEMA_NULL = 64,
+};
+
+struct schema_property {
+	const char *name; /* borrowed from schema.source */
+	struct schema *schema;
+	bool required;
+};
+
+struct schema {
+	json_t *source;     /* owned; only set in the outermost schema */
+	unsigned types;     /* SCHEMA_ bits; 0 allows all */
+	json_t *choices;    /* enum: an array; NULL if absent. Borrowed, like `constant` */
+	json_t *constant;
+	struct schema_property *properties; /* owned */
+	size_t property_count;
+	json_t *required;   /* borrowed array of names, or NULL */
+	bool closed;        /* additionalProperties: false */
+	struct schema *items;
+	struct schema **branches; /* oneOf; owned */
+	size_t branch_count;
+	bool has_minimum, has_maximum;
+	double minimum, maximum;
+	size_t min_items, max_items; /* max_items: SIZE_MAX when absent */
+	size_t min_length;  /* code points; only whether it is 0 or more matters for bytes */
+};
+
+/* ---- compiling -------------------------------------------------------------------- */
 
 enum { SCHEMA_DEPTH_MAX = 32 };
 
@@ -22,7 +63,8 @@ static const struct {
 	{ "null", SCHEMA_NULL, "null" },
 };
 
-void schema_types_phrase(unsigned set, char *out, size_t size)
+/* "a string or null" for a set of types. */
+static void schema_types_phrase(unsigned set, char *out, size_t size)
 {
 	size_t len = 0;
 
@@ -222,4 +264,556 @@ bool schema_compile(struct span text, struct schema **ret, struct err *err)
 	schema->source = source;
 	*ret = schema;
 	return true;
+}
+
+/* ---- the nearest known name ------------------------------------------------------- */
+
+/* The known name that an unknown one most likely stands for. */
+
+enum { NAME_MAX_COMPARED = 40 };
+
+/* Letters and digits in lower case; returns how many. */
+static size_t fold(const char *name, char out[static NAME_MAX_COMPARED + 1])
+{
+	size_t len = 0;
+
+	for (; *name && len < NAME_MAX_COMPARED; name++)
+		if (isalnum((unsigned char)*name))
+			out[len++] = (char)tolower((unsigned char)*name);
+	out[len] = '\0';
+	return len;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance, one row at a time. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t row[NAME_MAX_COMPARED + 1];
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_len; j++) {
+			size_t change = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			row[j] = least(row[j] + 1, row[j - 1] + 1, change);
+		}
+	}
+	return row[b_len];
+}
+
+/* How far apart two names are; SIZE_MAX when too far to be meant. */
+static size_t score(const char *name, const char *known)
+{
+	char a[NAME_MAX_COMPARED + 1], b[NAME_MAX_COMPARED + 1];
+	size_t a_len = fold(name, a);
+	size_t b_len = fold(known, b);
+	size_t longer = a_len > b_len ? a_len : b_len;
+	size_t apart = distance(a, a_len, b, b_len);
+
+	if (apart <= longer / 3)
+		return apart;
+	if (a_len >= 4 && b_len >= 4 && (strstr(a, b) || strstr(b, a)))
+		return NAME_MAX_COMPARED + apart;
+	return SIZE_MAX;
+}
+
+const char *nearest_name(const char *name, const char *const *names, size_t count)
+{
+	const char *best = NULL;
+	size_t best_score = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t now = score(name, names[i]);
+
+		if (now < best_score) {
+			best_score = now;
+			best = names[i];
+		}
+	}
+	return best;
+}
+
+/* ---- checking a value ------------------------------------------------------------- */
+
+/* Walks a value along its schema: what is wrong with it, and what was meant. */
+
+struct check {
+	struct buf path;      /* "changes[2].kind"; empty at the top */
+	struct buf *problems; /* borrowed */
+	size_t count;         /* problems so far */
+};
+
+__attribute__((format(printf, 2, 3))) static void problem(struct check *check,
+                                                          const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list args;
+	int len;
+
+	if (++check->count > SCHEMA_PROBLEMS_MAX) {
+		if (check->count == SCHEMA_PROBLEMS_MAX + 1)
+			buf_str(check->problems, "; and more");
+		return;
+	}
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		abort();
+	buf_printf(check->problems, "%s%s: %s", check->count > 1 ? "; " : "",
+	           check->path.len ? check->path.data : "arguments", text);
+}
+
+static void path_cut(struct check *check, size_t len)
+{
+	check->path.len = len;
+	if (check->path.data)
+		check->path.data[len] = '\0';
+}
+
+static void path_name(struct check *check, const char *name)
+{
+	struct span shown = utf8_head(span_str(name), 80);
+
+	buf_printf(&check->path, "%s%.*s", check->path.len ? "." : "", (int)shown.len, shown.data);
+}
+
+/* What was meant: each returns a new reference, or NULL when that is not it. */
+
+static json_t *integer_from(const json_t *value)
+{
+	double real = json_real_value(value);
+	const char *text = json_string_value(value);
+	char *end;
+	long long number;
+
+	if (json_is_real(value))
+		return fabs(real) < 9e15 && real == trunc(real) ?
+			       json_integer((json_int_t)real) : NULL;
+	if (!text || !*text || strspn(text, "-0123456789") != json_string_length(value))
+		return NULL;
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	return *end || errno ? NULL : json_integer(number);
+}
+
+static json_t *number_from(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	char *end;
+	double number;
+
+	if (!text || !*text || strspn(text, "-+.eE0123456789") != json_string_length(value))
+		return NULL;
+	number = strtod(text, &end);
+	return *end || !isfinite(number) ? NULL : json_real(number);
+}
+
+static json_t *boolean_from(const json_t *value)
+{
+	struct span text = json_span(value);
+
+	if (span_eq(text, SPAN("true")) || span_eq(text, SPAN("True")))
+		return json_true();
+	if (span_eq(text, SPAN("false")) || span_eq(text, SPAN("False")))
+		return json_false();
+	return NULL;
+}
+
+/* A string of JSON where an array or object is wanted. */
+static json_t *parsed_from(const json_t *value, char first)
+{
+	struct span text = span_trim(json_span(value));
+	struct err err = ERR_INIT;
+	json_t *parsed;
+
+	if (!text.len || text.data[0] != first || !json_parse(text, &parsed, &err))
+		return NULL;
+	return parsed;
+}
+
+static json_t *array_from(const struct schema *schema, json_t *value)
+{
+	json_t *array = parsed_from(value, '[');
+
+	if (array)
+		return array;
+	if (!schema->items || !(schema->items->types & SCHEMA_STRING) || !json_is_string(value) ||
+	    !json_string_length(value))
+		return NULL;
+	array = json_array();
+	json_array_append(array, value);
+	return array;
+}
+
+static json_t *meant(const struct schema *schema, json_t *value)
+{
+	json_t *other = NULL;
+
+	if (schema->types & SCHEMA_INTEGER)
+		other = integer_from(value);
+	if (!other && schema->types & SCHEMA_NUMBER)
+		other = number_from(value);
+	if (!other && schema->types & SCHEMA_BOOLEAN)
+		other = boolean_from(value);
+	if (!other && schema->types & SCHEMA_ARRAY)
+		other = array_from(schema, value);
+	if (!other && schema->types & SCHEMA_OBJECT)
+		other = parsed_from(value, '{');
+	return other;
+}
+
+static unsigned type_bits(const json_t *value)
+{
+	static const unsigned bits[] = {
+		[JSON_OBJECT] = SCHEMA_OBJECT, [JSON_ARRAY] = SCHEMA_ARRAY,
+		[JSON_STRING] = SCHEMA_STRING, [JSON_INTEGER] = SCHEMA_INTEGER | SCHEMA_NUMBER,
+		[JSON_REAL] = SCHEMA_NUMBER,   [JSON_TRUE] = SCHEMA_BOOLEAN,
+		[JSON_FALSE] = SCHEMA_BOOLEAN, [JSON_NULL] = SCHEMA_NULL,
+	};
+
+	return bits[json_typeof(value)];
+}
+
+static json_t *check_value(struct check *check, const struct schema *schema, json_t *value);
+
+/* Objects */
+
+static const struct schema_property *property_find(const struct schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->property_count; i++)
+		if (strcmp(schema->properties[i].name, name) == 0)
+			return &schema->properties[i];
+	return NULL;
+}
+
+static void unknown_property(struct check *check, const struct schema *schema)
+{
+	_cleanup_free_ const char **names = mem_alloc(schema->property_count, sizeof(*names));
+	const char *last = strrchr(check->path.data, '.');
+	const char *near;
+
+	if (check->count >= SCHEMA_PROBLEMS_MAX) { /* not told any more: do not search */
+		problem(check, "unknown argument");
+		return;
+	}
+	for (size_t i = 0; i < schema->property_count; i++)
+		names[i] = schema->properties[i].name;
+	near = nearest_name(last ? last + 1 : check->path.data, names, schema->property_count);
+	if (near)
+		problem(check, "unknown argument; did you mean %s?", near);
+	else
+		problem(check, "unknown argument");
+}
+
+static void check_missing(struct check *check, const struct schema *schema, const json_t *object)
+{
+	size_t mark = check->path.len;
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(schema->required, i, name) {
+		if (json_object_get(object, json_string_value(name)))
+			continue;
+		path_name(check, json_string_value(name));
+		problem(check, "required, but missing");
+		path_cut(check, mark);
+	}
+}
+
+/* Replaces a member in *copy, which is made of `object` when it is first needed. */
+static void put(json_t **copy, json_t *object, const char *name, json_t *member)
+{
+	if (!*copy)
+		*copy = json_copy(object);
+	if (member)
+		json_object_set_nocheck(*copy, name, member);
+	else
+		json_object_del(*copy, name);
+}
+
+static json_t *check_object(struct check *check, const struct schema *schema, json_t *object)
+{
+	size_t mark = check->path.len;
+	json_t *copy = NULL;
+	const char *name;
+	json_t *member;
+
+	json_object_foreach(object, name, member) {
+		const struct schema_property *property = property_find(schema, name);
+		json_t *other;
+
+		if (!property && !schema->closed)
+			continue;
+		path_name(check, name);
+		if (!property) {
+			unknown_property(check, schema);
+		} else if (json_is_null(member) && !property->required &&
+		           property->schema->types && !(property->schema->types & SCHEMA_NULL)) {
+			put(&copy, object, name, NULL);
+		} else {
+			other = check_value(check, property->schema, member);
+			if (other != member)
+				put(&copy, object, name, other);
+			json_decref(other);
+		}
+		path_cut(check, mark);
+	}
+	check_missing(check, schema, copy ? copy : object);
+	return copy ? copy : json_incref(object);
+}
+
+/* Arrays */
+
+static json_t *check_array(struct check *check, const struct schema *schema, json_t *array)
+{
+	size_t mark = check->path.len;
+	json_t *copy = NULL;
+	size_t i;
+	json_t *item;
+
+	if (json_array_size(array) < schema->min_items)
+		problem(check, "needs at least %zu element%s", schema->min_items,
+		        schema->min_items == 1 ? "" : "s");
+	if (json_array_size(array) > schema->max_items)
+		problem(check, "has %zu elements, at most %zu are possible",
+		        json_array_size(array), schema->max_items);
+	if (!schema->items)
+		return json_incref(array);
+	json_array_foreach(array, i, item) {
+		json_t *other;
+
+		buf_printf(&check->path, "[%zu]", i);
+		other = check_value(check, schema->items, item);
+		if (other != item) {
+			if (!copy)
+				copy = json_copy(array);
+			json_array_set(copy, i, other);
+		}
+		json_decref(other);
+		path_cut(check, mark);
+	}
+	return copy ? copy : json_incref(array);
+}
+
+/* Single values */
+
+static void describe(struct buf *out, const json_t *value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	struct span shown;
+
+	if (!json_print(&text, value, 0)) {
+		buf_str(out, json_type_phrase(value));
+		return;
+	}
+	shown = utf8_head(buf_view(&text), 60);
+	buf_span(out, shown);
+	if (shown.len < text.len)
+		buf_str(out, "...");
+}
+
+static void check_choices(struct check *check, const struct schema *schema, const json_t *value)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(4096);
+	size_t i;
+	json_t *choice;
+
+	json_array_foreach(schema->choices, i, choice) {
+		if (json_equal(choice, value))
+			return;
+		if (i)
+			buf_str(&list, ", ");
+		describe(&list, choice);
+	}
+	buf_str(&list, ", got ");
+	describe(&list, value);
+	problem(check, "must be one of %s", list.data);
+}
+
+static void check_constant(struct check *check, const struct schema *schema, const json_t *value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	if (json_equal(schema->constant, value))
+		return;
+	describe(&text, schema->constant);
+	problem(check, "must be %s", text.data);
+}
+
+static void check_number(struct check *check, const struct schema *schema, const json_t *value)
+{
+	double number = json_number_value(value);
+
+	if (schema->has_minimum && number < schema->minimum)
+		problem(check, "must be at least %g, got %g", schema->minimum, number);
+	if (schema->has_maximum && number > schema->maximum)
+		problem(check, "must be at most %g, got %g", schema->maximum, number);
+}
+
+static void check_string(struct check *check, const struct schema *schema, const json_t *value)
+{
+	struct span text = json_span(value);
+
+	if (text.len < schema->min_length)
+		problem(check, text.len ? "is too short" : "must not be empty");
+	if (text.len && memchr(text.data, '\0', text.len))
+		problem(check, "must not contain a NUL character");
+}
+
+/* oneOf */
+
+/* The const property that tells the branches apart; NULL if they have none. */
+static const struct schema_property *discriminator(const struct schema *branch)
+{
+	for (size_t i = 0; i < branch->property_count; i++)
+		if (branch->properties[i].schema->constant && branch->properties[i].required)
+			return &branch->properties[i];
+	return NULL;
+}
+
+static json_t *no_branch(struct check *check, const struct schema *schema, const char *name,
+                         json_t *value)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(4096);
+	size_t mark = check->path.len;
+	json_t *got = json_object_get(value, name);
+
+	for (size_t i = 0; i < schema->branch_count; i++) {
+		const struct schema_property *kind = discriminator(schema->branches[i]);
+
+		if (i)
+			buf_str(&list, ", ");
+		if (kind)
+			describe(&list, kind->schema->constant);
+	}
+	if (got) {
+		buf_str(&list, ", got ");
+		describe(&list, got);
+	}
+	path_name(check, name);
+	problem(check, got ? "must be one of %s" : "required, but missing; one of %s", list.data);
+	path_cut(check, mark);
+	return json_incref(value);
+}
+
+/* One branch on its own: its problems apart, its paths as usual. */
+static json_t *try_branch(const struct check *check, const struct schema *branch, json_t *value,
+                          struct buf *problems, size_t *ret_count)
+{
+	struct check trial = { .path = BUF_INIT(check->path.max), .problems = problems };
+	json_t *result;
+
+	buf_span(&trial.path, buf_view(&check->path));
+	result = check_value(&trial, branch, value);
+	buf_release(&trial.path);
+	*ret_count = trial.count;
+	return result;
+}
+
+/* Tries each branch; the first without problems is it, else the problems of the one with
+ * the fewest are told. */
+static json_t *try_branches(struct check *check, const struct schema *schema, json_t *value)
+{
+	_cleanup_buf_ struct buf best = BUF_INIT(check->problems->max);
+	size_t fewest = SIZE_MAX;
+
+	for (size_t i = 0; i < schema->branch_count; i++) {
+		struct buf problems = BUF_INIT(check->problems->max);
+		size_t count;
+		json_t *result = try_branch(check, schema->branches[i], value, &problems, &count);
+
+		if (!count)
+			return result;
+		json_decref(result);
+		if (count < fewest) {
+			struct buf worse = best;
+
+			best = problems;
+			problems = worse;
+			fewest = count;
+		}
+		buf_release(&problems);
+	}
+	if (check->count && best.len)
+		buf_str(check->problems, "; ");
+	buf_span(check->problems, buf_view(&best));
+	check->count += fewest;
+	return json_incref(value);
+}
+
+static json_t *check_branches(struct check *check, const struct schema *schema, json_t *value)
+{
+	const struct schema_property *kind = discriminator(schema->branches[0]);
+
+	if (!kind || !json_is_object(value))
+		return try_branches(check, schema, value);
+	for (size_t i = 0; i < schema->branch_count; i++) {
+		const struct schema_property *own = discriminator(schema->branches[i]);
+		const json_t *got = own ? json_object_get(value, own->name) : NULL;
+
+		if (got && json_equal(got, own->schema->constant))
+			return check_value(check, schema->branches[i], value);
+	}
+	return no_branch(check, schema, kind->name, value);
+}
+
+static json_t *check_typed(struct check *check, const struct schema *schema, json_t *value)
+{
+	json_t *result = NULL;
+
+	if (schema->choices)
+		check_choices(check, schema, value);
+	if (schema->constant)
+		check_constant(check, schema, value);
+	if (schema->branch_count)
+		return check_branches(check, schema, value);
+	if (json_is_object(value))
+		result = check_object(check, schema, value);
+	else if (json_is_array(value))
+		result = check_array(check, schema, value);
+	else if (json_is_string(value))
+		check_string(check, schema, value);
+	else if (json_is_number(value))
+		check_number(check, schema, value);
+	return result ? result : json_incref(value);
+}
+
+/* The depth of the recursion is that of the schema, which schema_compile bounds. */
+static json_t *check_value(struct check *check, const struct schema *schema, json_t *value)
+{
+	json_t *other, *result;
+	char wanted[128];
+
+	if (!schema->types || schema->types & type_bits(value))
+		return check_typed(check, schema, value);
+	other = meant(schema, value);
+	if (!other) {
+		schema_types_phrase(schema->types, wanted, sizeof(wanted));
+		problem(check, "expected %s, got %s", wanted, json_type_phrase(value));
+		return json_incref(value);
+	}
+	result = check_typed(check, schema, other);
+	json_decref(other);
+	return result;
+}
+
+json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems)
+{
+	struct check check = { .path = BUF_INIT(4096), .problems = problems };
+	json_t *result = check_value(&check, schema, value);
+
+	buf_release(&check.path);
+	return result;
 }

@@ -1,10 +1,626 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From two texts to an edit script: cut the ends, number the lines, set aside
- * those without a partner, compare the rest, slide what can slide. */
+/* From two texts to an edit script: cut the ends, number the lines, set aside those without a partner,
+ * compare the rest, slide what can slide. */
 #include "diff/diff.h"
 
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+
 #include "base/mem.h"
-#include "diff/change.h"
+#include "base/text.h"
+
+/* A change between two texts in line numbers.
+ *
+ * Old lines [old_at, old_at + old_count) became new lines
+ * [new_at, new_at + new_count).  A list of changes is sorted, and two
+ * neighbours have at least one unchanged line between them.
+ */
+
+struct change {
+	size_t old_at;
+	size_t old_count;
+	size_t new_at;
+	size_t new_count;
+};
+
+struct change_list {
+	struct change *items; /* owned */
+	size_t count;
+	size_t cap;
+};
+
+/* A part of a text that is to be compared: lines [from, from + count). */
+struct line_range {
+	const struct lines *lines;
+	size_t from;
+	size_t count;
+};
+
+/* ---- numbering lines -------------------------------------------------------------- */
+
+/* Lines to numbers, by an open-addressed hash table of the old lines.
+ *
+ * The number of a line is the index of the first old line that equals it.  The
+ * hash is keyed with the random bytes that the kernel gives each process, so
+ * that nobody can prepare a text whose lines all collide; the numbers do not
+ * depend on it.
+ */
+
+/* Gives every line of the range a number, so that two lines have the same
+ * number exactly when they are equal.  A new line that does not occur among the
+ * old ones, and an old line that does not occur among the new ones, gets
+ * CLASS_ALONE: it has no partner, whatever the rest looks like.  Both arrays
+ * have `count` elements.  Counts must be below INT32_MAX. */
+#define CLASS_ALONE UINT32_MAX
+
+struct slot {
+	uint32_t tag;  /* the upper half of the hash: spares most comparisons */
+	uint32_t line; /* 1 + index of the old line; 0: the slot is free */
+};
+
+struct table {
+	struct slot *slots;
+	size_t mask;
+	uint64_t key;
+	struct line_range old_range;
+};
+
+static uint64_t process_key(void)
+{
+	const void *bytes = (const void *)getauxval(AT_RANDOM);
+	uint64_t key = UINT64_C(0x9e3779b97f4a7c15);
+
+	if (bytes)
+		memcpy(&key, bytes, sizeof(key));
+	return key;
+}
+
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t line_hash(struct span line, uint64_t key)
+{
+	uint64_t hash = key ^ line.len, word;
+
+	while (line.len >= sizeof(word)) {
+		memcpy(&word, line.data, sizeof(word));
+		hash = mix(hash ^ word, UINT64_C(0xd6e8feb86659fd93)) + key;
+		line = span_skip(line, sizeof(word));
+	}
+	word = 0;
+	if (line.len > 0)
+		memcpy(&word, line.data, line.len);
+	return mix(hash ^ word, UINT64_C(0xa0761d6478bd642f)) + key;
+}
+
+/* The slot that holds the line, or the free one where it belongs. */
+static struct slot *table_find(struct table *table, struct span line, uint32_t *ret_tag)
+{
+	uint64_t hash = line_hash(line, table->key);
+	uint32_t tag = (uint32_t)(hash >> 32);
+
+	*ret_tag = tag;
+	for (size_t i = (size_t)hash & table->mask;; i = (i + 1) & table->mask) {
+		struct slot *slot = &table->slots[i];
+
+		if (slot->line == 0)
+			return slot;
+		if (slot->tag == tag &&
+		    span_eq(lines_at(table->old_range.lines,
+		                     table->old_range.from + slot->line - 1),
+		            line))
+			return slot;
+	}
+}
+
+static void classes_assign(struct line_range old_range, struct line_range new_range,
+                           uint32_t *old_classes, uint32_t *new_classes)
+{
+	struct table table = { .key = process_key(), .old_range = old_range };
+	size_t size = 16;
+	_cleanup_free_ unsigned char *met = mem_alloc(old_range.count + 1, 1);
+
+	while (size < 2 * old_range.count)
+		size *= 2;
+	table.mask = size - 1;
+	table.slots = mem_alloc(size, sizeof(*table.slots));
+	for (size_t i = 0; i < old_range.count; i++) {
+		uint32_t tag;
+		struct slot *slot = table_find(
+			&table, lines_at(old_range.lines, old_range.from + i), &tag);
+
+		if (slot->line == 0)
+			*slot = (struct slot){ .tag = tag, .line = (uint32_t)i + 1 };
+		old_classes[i] = slot->line - 1;
+	}
+	for (size_t i = 0; i < new_range.count; i++) {
+		uint32_t tag;
+		const struct slot *slot = table_find(
+			&table, lines_at(new_range.lines, new_range.from + i), &tag);
+
+		new_classes[i] = slot->line == 0 ? CLASS_ALONE : slot->line - 1;
+		if (slot->line != 0)
+			met[slot->line - 1] = 1;
+	}
+	for (size_t i = 0; i < old_range.count; i++) {
+		if (!met[old_classes[i]])
+			old_classes[i] = CLASS_ALONE;
+	}
+	free(table.slots);
+}
+
+/* ---- comparing -------------------------------------------------------------------- */
+
+/* Myers' O(ND) algorithm in linear space (Algorithmica 1, 1986, section 4b).
+ *
+ * A box is a pair of ranges still to be compared.  From its upper left corner
+ * paths run forward, from its lower right corner backward, one more edit per
+ * round; where they meet, the box is split in two.  reach[d] is the furthest x
+ * on diagonal d = x - y.
+ *
+ * Deviation: all searches together have a budget of steps.  Once it is spent, a
+ * search that has not met after a few hundred rounds splits its box where the
+ * best path has got to.  The smaller half is done by recursion and the larger by
+ * iteration, so the stack is logarithmic.
+ */
+
+/* Less than a tenth of a second: differences of some thousand lines are exact. */
+#define EXACT_STEPS 20000000
+/* Rounds that a search has in any case. */
+#define MIN_ROUNDS 256
+
+struct box {
+	int32_t x0, x1; /* [x0, x1) of a */
+	int32_t y0, y1; /* [y0, y1) of b */
+};
+
+struct search {
+	const uint32_t *a, *b;
+	unsigned char *a_changed, *b_changed;
+	int32_t *forward;  /* reach by diagonal; index 0 is diagonal 0 */
+	int32_t *backward;
+	int64_t steps;     /* left of the budget */
+	int32_t rounds;    /* that a search has when the budget is spent */
+};
+
+struct point {
+	int32_t x, y;
+};
+
+/* The diagonals in use by one direction: every second one from min to max. */
+struct fan {
+	int32_t min, max;
+};
+
+/* Widens a fan by one diagonal on both sides, or narrows it where it would
+ * leave the box (the parity of the diagonals has to alternate). */
+static void fan_widen(struct fan *fan, int32_t *reach, struct fan limits, int32_t unreached)
+{
+	if (fan->min > limits.min)
+		reach[--fan->min - 1] = unreached;
+	else
+		fan->min++;
+	if (fan->max < limits.max)
+		reach[++fan->max + 1] = unreached;
+	else
+		fan->max--;
+}
+
+/* One more edit forward. True when a path met one of the backward paths. */
+static bool advance_forward(struct search *s, const struct box *box, struct fan fan,
+                            const struct fan *other, struct point *ret)
+{
+	int32_t *reach = s->forward;
+
+	for (int32_t d = fan.max; d >= fan.min; d -= 2) {
+		int32_t x = reach[d - 1] < reach[d + 1] ? reach[d + 1] : reach[d - 1] + 1;
+
+		while (x < box->x1 && x - d < box->y1 && s->a[x] == s->b[x - d])
+			x++;
+		reach[d] = x;
+		if (other && d >= other->min && d <= other->max && s->backward[d] <= x) {
+			*ret = (struct point){ x, x - d };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool advance_backward(struct search *s, const struct box *box, struct fan fan,
+                             const struct fan *other, struct point *ret)
+{
+	int32_t *reach = s->backward;
+
+	for (int32_t d = fan.max; d >= fan.min; d -= 2) {
+		int32_t x = reach[d - 1] < reach[d + 1] ? reach[d - 1] : reach[d + 1] - 1;
+
+		while (x > box->x0 && x - d > box->y0 && s->a[x - 1] == s->b[x - d - 1])
+			x--;
+		reach[d] = x;
+		if (other && d >= other->min && d <= other->max && s->forward[d] >= x) {
+			*ret = (struct point){ x, x - d };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The point where the most of the box is done, from whichever corner. */
+static struct point furthest(const struct search *s, const struct box *box, struct fan fore,
+                             struct fan back)
+{
+	struct point best = { box->x0, box->y0 }, best_back = { box->x1, box->y1 };
+	int64_t done, done_back;
+
+	for (int32_t d = fore.max; d >= fore.min; d -= 2) {
+		int32_t x = s->forward[d] < box->x1 ? s->forward[d] : box->x1;
+
+		if (x - d > box->y1)
+			x = box->y1 + d;
+		if ((int64_t)x + x - d > (int64_t)best.x + best.y)
+			best = (struct point){ x, x - d };
+	}
+	for (int32_t d = back.max; d >= back.min; d -= 2) {
+		int32_t x = s->backward[d] > box->x0 ? s->backward[d] : box->x0;
+
+		if (x - d < box->y0)
+			x = box->y0 + d;
+		if ((int64_t)x + x - d < (int64_t)best_back.x + best_back.y)
+			best_back = (struct point){ x, x - d };
+	}
+	done = (int64_t)best.x - box->x0 + best.y - box->y0;
+	done_back = (int64_t)box->x1 - best_back.x + box->y1 - best_back.y;
+	return done >= done_back ? best : best_back;
+}
+
+/* A point on a good path through the box, neither of its corners. The box has
+ * two sides, and neither its first nor its last elements are equal. */
+static struct point box_split(struct search *s, const struct box *box)
+{
+	const struct fan limits = { box->x0 - box->y1, box->x1 - box->y0 };
+	const int32_t first = box->x0 - box->y0, last = box->x1 - box->y1;
+	const bool odd = ((first - last) & 1) != 0;
+	struct fan fore = { first, first }, back = { last, last };
+	struct point meeting;
+
+	s->forward[first] = box->x0;
+	s->backward[last] = box->x1;
+	for (int32_t round = 1;; round++) {
+		fan_widen(&fore, s->forward, limits, /* unreached= */ -1);
+		if (advance_forward(s, box, fore, odd ? &back : NULL, &meeting))
+			return meeting;
+		fan_widen(&back, s->backward, limits, /* unreached= */ INT32_MAX);
+		if (advance_backward(s, box, back, odd ? NULL : &fore, &meeting))
+			return meeting;
+		s->steps -= (fore.max - fore.min) / 2 + (back.max - back.min) / 2 + 2;
+		if (s->steps < 0 && round >= s->rounds)
+			return furthest(s, box, fore, back);
+	}
+}
+
+/* Cuts what both sides of the box begin and end with. */
+static void box_trim(const struct search *s, struct box *box)
+{
+	while (box->x0 < box->x1 && box->y0 < box->y1 && s->a[box->x0] == s->b[box->y0]) {
+		box->x0++;
+		box->y0++;
+	}
+	while (box->x0 < box->x1 && box->y0 < box->y1 &&
+	       s->a[box->x1 - 1] == s->b[box->y1 - 1]) {
+		box->x1--;
+		box->y1--;
+	}
+}
+
+static int64_t box_size(const struct box *box)
+{
+	return (int64_t)box->x1 - box->x0 + box->y1 - box->y0;
+}
+
+static void box_compare(struct search *s, struct box box)
+{
+	for (;;) {
+		struct point middle;
+		struct box left, right;
+
+		box_trim(s, &box);
+		if (box.x0 == box.x1 || box.y0 == box.y1)
+			break;
+		middle = box_split(s, &box);
+		left = (struct box){ box.x0, middle.x, box.y0, middle.y };
+		right = (struct box){ middle.x, box.x1, middle.y, box.y1 };
+		if (box_size(&left) < box_size(&right)) {
+			box_compare(s, left);
+			box = right;
+		} else {
+			box_compare(s, right);
+			box = left;
+		}
+	}
+	for (int32_t x = box.x0; x < box.x1; x++)
+		s->a_changed[x] = 1;
+	for (int32_t y = box.y0; y < box.y1; y++)
+		s->b_changed[y] = 1;
+}
+
+static int32_t rounds_for(size_t size)
+{
+	int32_t rounds = MIN_ROUNDS;
+
+	while ((size_t)rounds * (size_t)rounds < size)
+		rounds *= 2;
+	return rounds;
+}
+
+/* Marks the elements of `a` (n of them) and `b` (m) that a shortest edit script
+ * touches; a good script instead of the shortest when that would take too long.
+ * The marks are bytes that are zero before.  n + m must be below INT32_MAX. */
+static void myers_mark(const uint32_t *a, size_t n, const uint32_t *b, size_t m,
+                       unsigned char *a_changed, unsigned char *b_changed)
+{
+	/* Diagonals run from -m to n; one more on each side stays unreached. */
+	_cleanup_free_ int32_t *reach = mem_alloc(2 * (n + m + 3), sizeof(*reach));
+	struct search search = {
+		.a = a,
+		.b = b,
+		.a_changed = a_changed,
+		.b_changed = b_changed,
+		.forward = reach + m + 1,
+		.backward = reach + (n + m + 3) + m + 1,
+		.steps = EXACT_STEPS,
+		.rounds = rounds_for(n + m),
+	};
+
+	box_compare(&search, (struct box){ 0, (int32_t)n, 0, (int32_t)m });
+}
+
+/* ---- sliding ---------------------------------------------------------------------- */
+
+/* Where a change reads best.
+ *
+ * Lines inserted (or deleted) between equal lines can often be shown in several
+ * places: "}", blank, "f() {", ... or blank, "f() {", ..., "}".  Every place
+ * has two boundaries.  A boundary is cheap where the text has a seam: little
+ * indentation, a blank line before it, not in the middle of a block.  The
+ * cheapest place wins, the last one of several.
+ */
+
+/* Columns past which indentation says nothing more. */
+#define INDENT_MAX 60
+/* Lines that are looked at around a boundary, and places that are compared. */
+#define LOOK_AROUND 20
+#define PLACES_MAX 200
+
+/* What a boundary costs beyond INDENT_COST per column of indentation. */
+enum {
+	INDENT_COST = 10,
+	COST_AFTER_BLANK = 0,
+	COST_FILE_EDGE = 1,
+	COST_BEFORE_BLANK = 6,
+	COST_SAME_LEVEL = 12,
+	COST_DEEPER = 16,
+	COST_SHALLOWER = 24,
+};
+
+struct slider {
+	const struct lines *old_lines;
+	const struct lines *new_lines;
+	size_t budget; /* bytes that may still be compared: keeps the whole linear */
+};
+
+/* A pure insertion or deletion, in the text that has the lines. */
+struct group {
+	const struct lines *lines;
+	size_t at;
+	size_t count;
+};
+
+static bool change_is_pure(const struct change *change)
+{
+	return (change->old_count == 0) != (change->new_count == 0);
+}
+
+static struct group group_of(const struct slider *s, const struct change *change)
+{
+	if (change->old_count == 0)
+		return (struct group){ s->new_lines, change->new_at, change->new_count };
+	return (struct group){ s->old_lines, change->old_at, change->old_count };
+}
+
+/* -1 for a blank line. */
+static int indent_of(struct span line)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < line.len; i++) {
+		char c = line.data[i];
+
+		if (c == ' ')
+			columns++;
+		else if (c == '\t')
+			columns += 8 - columns % 8;
+		else if (c != '\r' && c != '\n' && c != '\f' && c != '\v')
+			return columns < INDENT_MAX ? columns : INDENT_MAX;
+		if (columns >= INDENT_MAX)
+			return INDENT_MAX;
+	}
+	return -1;
+}
+
+/* The indentation of the first line at or after `at`, or of the last before
+ * it, that is not blank; -1 when there is none near. */
+static int indent_after(const struct lines *lines, size_t at)
+{
+	for (size_t i = 0; i < LOOK_AROUND && at + i < lines->count; i++) {
+		int indent = indent_of(lines_at(lines, at + i));
+
+		if (indent >= 0)
+			return indent;
+	}
+	return -1;
+}
+
+static int indent_before(const struct lines *lines, size_t at)
+{
+	for (size_t i = 1; i <= LOOK_AROUND && i <= at; i++) {
+		int indent = indent_of(lines_at(lines, at - i));
+
+		if (indent >= 0)
+			return indent;
+	}
+	return -1;
+}
+
+static int boundary_cost(const struct lines *lines, size_t at)
+{
+	int next, previous, cost;
+
+	if (at == 0 || at == lines->count)
+		return COST_FILE_EDGE;
+	next = indent_after(lines, at);
+	previous = indent_before(lines, at);
+	if (next < 0)
+		next = 0;
+	if (indent_of(lines_at(lines, at - 1)) < 0)
+		cost = COST_AFTER_BLANK;
+	else if (indent_of(lines_at(lines, at)) < 0)
+		cost = COST_BEFORE_BLANK;
+	else if (next == previous)
+		cost = COST_SAME_LEVEL;
+	else
+		cost = next > previous ? COST_DEEPER : COST_SHALLOWER;
+	return INDENT_COST * next + cost;
+}
+
+static bool lines_equal(struct slider *s, const struct lines *lines, size_t i, size_t j)
+{
+	struct span a = lines_at(lines, i), b = lines_at(lines, j);
+
+	if (a.len != b.len || s->budget <= a.len)
+		return false;
+	s->budget -= a.len + 1;
+	return memcmp(a.data, b.data, a.len) == 0;
+}
+
+static void change_shift(struct change *change, size_t up, size_t down)
+{
+	change->old_at = change->old_at - up + down;
+	change->new_at = change->new_at - up + down;
+}
+
+/* Moves a pure change up to the first place where it can stand, but not past
+ * old line `floor`; returns by how many lines. */
+static size_t slide_up(struct slider *s, struct change *change, size_t floor)
+{
+	struct group group = group_of(s, change);
+	size_t n = 0, room = change->old_at - floor;
+
+	while (n < room &&
+	       lines_equal(s, group.lines, group.at - n - 1, group.at - n - 1 + group.count))
+		n++;
+	change_shift(change, n, 0);
+	return n;
+}
+
+/* And down, so that it ends at old line `ceiling` at the latest. */
+static size_t slide_down(struct slider *s, struct change *change, size_t ceiling)
+{
+	struct group group = group_of(s, change);
+	size_t n = 0, room = ceiling - (change->old_at + change->old_count);
+
+	while (n < room && lines_equal(s, group.lines, group.at + n, group.at + n + group.count))
+		n++;
+	change_shift(change, 0, n);
+	return n;
+}
+
+/* The change stands at its last place, and can go up by `range`. */
+static void pick_place(const struct slider *s, struct change *change, size_t range)
+{
+	struct group group = group_of(s, change);
+	size_t best = 0;
+	int best_cost = 0;
+
+	for (size_t up = 0; up <= range && up < PLACES_MAX; up++) {
+		int cost = boundary_cost(group.lines, group.at - up) +
+		           boundary_cost(group.lines, group.at - up + group.count);
+
+		if (up == 0 || cost < best_cost) {
+			best = up;
+			best_cost = cost;
+		}
+	}
+	change_shift(change, best, 0);
+}
+
+static struct change change_join(const struct change *first, const struct change *second)
+{
+	return (struct change){
+		.old_at = first->old_at,
+		.old_count = first->old_count + second->old_count,
+		.new_at = first->new_at,
+		.new_count = first->new_count + second->new_count,
+	};
+}
+
+static size_t change_end(const struct change *change)
+{
+	return change->old_at + change->old_count;
+}
+
+/* Items [0, done) stand; `next` and on have not been looked at.  Places one change
+ * between them, taking in those that it comes to touch; returns the new `next`. */
+static size_t place_one(struct slider *s, struct change_list *list, size_t *done, size_t next)
+{
+	struct change change = list->items[next++];
+
+	while (change_is_pure(&change)) {
+		size_t floor = *done > 0 ? change_end(&list->items[*done - 1]) : 0;
+		size_t ceiling =
+			next < list->count ? list->items[next].old_at : s->old_lines->count;
+		size_t range;
+
+		slide_up(s, &change, floor);
+		if (*done > 0 && change.old_at == floor) {
+			change = change_join(&list->items[--*done], &change);
+			continue;
+		}
+		range = slide_down(s, &change, ceiling);
+		if (next < list->count && change_end(&change) == ceiling) {
+			change = change_join(&change, &list->items[next++]);
+			continue;
+		}
+		pick_place(s, &change, range);
+		break;
+	}
+	list->items[(*done)++] = change;
+	return next;
+}
+
+/* Moves pure insertions and deletions that can stand in several places to
+ * where they read best, and joins changes that come to touch. */
+static void slide_changes(const struct lines *old_lines, const struct lines *new_lines,
+                          struct change_list *list)
+{
+	struct slider slider = {
+		.old_lines = old_lines,
+		.new_lines = new_lines,
+		.budget = 16 * (old_lines->text.len + new_lines->text.len),
+	};
+	size_t done = 0;
+
+	for (size_t next = 0; next < list->count;)
+		next = place_one(&slider, list, &done, next);
+	list->count = done;
+}
+
+/* ---- all together ----------------------------------------------------------------- */
 
 /* How much is compared at once while cutting the ends. */
 #define CHUNK 65536

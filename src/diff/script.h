@@ -2,7 +2,7 @@
 /* The edit script: which lines of a base text become which new lines.
  *
  * The common currency of the engines.  diff_lines makes one from two texts,
- * the patch engine makes one from a diff, unified_print shows one, the store
+ * the patch engine makes one from a diff, script_print shows one, the store
  * writes one.  Edits are sorted by `at`, do not overlap, and two neighbours
  * have at least one untouched line between them or differ in `at` (they may
  * touch).  A script borrows its inserted text.
@@ -47,5 +47,44 @@ void script_stat(const struct script *script, size_t *ret_added, size_t *ret_rem
 
 /* Appends the base as the script leaves it. False when `out` overflowed. */
 bool script_apply(const struct lines *base, const struct script *script, struct buf *out);
+
+/* ---- merging ---------------------------------------------------------------------- */
+
+/* Three-way merge of lines: one change carried over to a text that another change made.
+ *
+ * As in diff3 and git merge-file, but without conflict markers: changes that touch (the same
+ * line, adjacent lines, two insertions at one place) are a conflict, and then there is no merge.
+ * A change that both make alike is there already.  Where lines repeat, an insertion or deletion could
+ * as well stand some lines earlier or later; it touches what it would touch there.
+ */
+
+/* `mine` and `theirs` are scripts of `base`.  Fills *ret (empty before) with the edits of
+ * `mine` as they are in the text that `theirs` makes; inserted spans are borrowed from
+ * `mine`.  False when the two touch; *ret is then empty.  For scripts of some hundred edits: all
+ * are compared with all. */
+bool script_merge(const struct lines *base, const struct script *mine,
+                  const struct script *theirs, struct script *ret);
+
+/* ---- printing --------------------------------------------------------------------- */
+
+/* The unified format, as GNU diff and git print it.
+ *
+ * Hunk headers follow POSIX (diff -u): a count of 1 is left out, an empty side
+ * names the line before.  "\ No newline at end of file" follows a line without
+ * one.  Names with control characters, quotes, backslashes or bytes above
+ * 0x7f are quoted as git quotes them.
+ */
+
+struct script_print_options {
+	const char *old_name; /* after "--- "; NULL: no file header. "/dev/null" for a new file */
+	const char *new_name; /* after "+++ " */
+	size_t context;       /* unchanged lines around each change; 3 is customary */
+};
+
+/* Appends the diff that `script` makes of `base`. Hunks whose context would
+ * touch or overlap are merged. An empty script appends nothing. False when
+ * `out` overflowed. */
+bool script_print(struct buf *out, const struct lines *base, const struct script *script,
+                  const struct script_print_options *options);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "diff/diff.h"
-#include "diff/unified.h"
+#include "diff/script.h"
 #include "edit/internal.h"
 
 enum { DIFF_CONTEXT = 3 };
@@ -77,14 +77,14 @@ static void print_diff(const struct edit_call *call, struct edit_step *step,
 	const char *relative = edit_file_relative(call, step->file);
 	_cleanup_free_ char *old_name = mem_printf("a/%s", relative);
 	_cleanup_free_ char *new_name = mem_printf("b/%s", relative);
-	struct unified_options options = {
+	struct script_print_options options = {
 		.old_name = step->before.exists ? old_name : "/dev/null",
 		.new_name = step->after.exists ? new_name : "/dev/null",
 		.context = DIFF_CONTEXT,
 	};
 
 	result->diff.max = LIMIT_RESULT_BYTES;
-	if (!unified_print(&result->diff, &step->doc.lines, script, &options))
+	if (!script_print(&result->diff, &step->doc.lines, script, &options))
 		buf_release(&result->diff);
 }
 

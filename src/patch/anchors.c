@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/anchors.h"
+#include "patch/private.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/explain.h"
 
 /* Places of one section that are looked at. */
 enum { PLACES_MAX = 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/candidates.h"
+#include "patch/private.h"
 
 #include <stdlib.h>
 

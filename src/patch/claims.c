@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/claims.h"
+#include "patch/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/explain.h"
+#include "patch/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/fix.h"
+#include "patch/private.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/explain.h"
-#include "patch/nearest.h"
-#include "patch/whitespace/adapt.h"
-#include "patch/whitespace/evidence.h"
+#include "patch/whitespace/whitespace.h"
 
 static const struct span bom = { "\xEF\xBB\xBF", 3 };
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/fold.h"
+/* Lines folded, so that they are compared at a level of tolerance, and numbered by what they fold to. */
+#include "patch/private.h"
 
+#include <stdlib.h>
+
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -132,4 +136,220 @@ struct span fold_line(enum fold fold, struct span body, struct buf *scratch)
 	if (fold >= FOLD_LOOKALIKE_COLLAPSE && !is_ascii(body))
 		body = fold_characters(body, scratch);
 	return fold_spaces(body, fold == FOLD_COLLAPSE || fold == FOLD_LOOKALIKE_COLLAPSE, scratch);
+}
+
+/* ---- which lines of the base are the diff's --------------------------------------- */
+
+/* Open addressing over the folded diff lines. */
+struct key {
+	uint64_t hash;
+	struct span text; /* in the diff, or owned by `folded` */
+	uint32_t id;      /* 0: empty slot */
+};
+
+struct keys {
+	struct key *slots;
+	size_t mask;
+	struct buf folded; /* folded texts, one after the other */
+	uint32_t count;
+};
+
+/* FNV-1a over words: collisions only cost a comparison. */
+static uint64_t hash_text(struct span text)
+{
+	uint64_t hash = 0xcbf29ce484222325u ^ text.len;
+	size_t at = 0;
+
+	for (; at + 8 <= text.len; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, text.data + at, 8);
+		hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+		hash ^= hash >> 32;
+	}
+	for (; at < text.len; at++)
+		hash = (hash ^ (unsigned char)text.data[at]) * 0x100000001b3u;
+	return hash ^ hash >> 29;
+}
+
+static struct key *key_slot(const struct keys *keys, struct span text, uint64_t hash)
+{
+	size_t at = hash & keys->mask;
+
+	while (keys->slots[at].id &&
+	       (keys->slots[at].hash != hash || !span_eq(keys->slots[at].text, text)))
+		at = (at + 1) & keys->mask;
+	return &keys->slots[at];
+}
+
+static struct span without_bom(struct span text)
+{
+	return span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
+}
+
+static void number_diff_lines(struct line_index *index, struct keys *keys,
+                              const struct diff_text *diff, enum fold fold, bool strip_bom)
+{
+	struct buf scratch = BUF_INIT(LIMIT_DIFF_BYTES * 2);
+	size_t total = 1;
+
+	/* Room for all folded texts at once, so that spans into it stay valid. */
+	for (size_t i = 0; i < diff->line_count; i++)
+		total += 2 * diff->lines[i].text.len;
+	buf_reserve(&keys->folded, total);
+	for (size_t i = 0; i < diff->line_count; i++) {
+		struct span text = diff->lines[i].text, folded;
+		struct key *slot;
+		uint64_t hash;
+
+		if (diff->lines[i].op == '+')
+			continue;
+		folded = fold_line(fold, strip_bom ? without_bom(text) : text, &scratch);
+		hash = hash_text(folded);
+		slot = key_slot(keys, folded, hash);
+		if (!slot->id) {
+			size_t start = keys->folded.len;
+
+			buf_span(&keys->folded, folded);
+			*slot = (struct key){ hash, span_of(keys->folded.data + start, folded.len),
+			                      ++keys->count };
+		}
+		index->diff_ids[i] = slot->id;
+	}
+	buf_release(&scratch);
+}
+
+static void number_base_lines(struct line_index *index, const struct keys *keys,
+                              const struct lines *base, enum fold fold)
+{
+	struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
+
+	for (size_t i = 0; i < base->count; i++) {
+		struct span text = fold_line(fold, line_body(lines_at(base, i)), &scratch);
+
+		index->base_ids[i] = key_slot(keys, text, hash_text(text))->id;
+	}
+	buf_release(&scratch);
+}
+
+static void list_positions(struct line_index *index)
+{
+	size_t *fill = mem_alloc(index->id_count + 1, sizeof(*fill));
+
+	for (size_t i = 0; i < index->base_count; i++)
+		if (index->base_ids[i])
+			index->starts[index->base_ids[i]]++;
+	for (size_t id = 1; id <= index->id_count; id++)
+		index->starts[id] += index->starts[id - 1];
+	memcpy(fill, index->starts, (index->id_count + 1) * sizeof(*fill));
+	index->positions = mem_alloc(index->starts[index->id_count], sizeof(*index->positions));
+	for (size_t i = 0; i < index->base_count; i++)
+		if (index->base_ids[i])
+			index->positions[fill[index->base_ids[i] - 1]++] = i;
+	free(fill);
+}
+
+void line_index_build(struct line_index *index, const struct lines *base,
+                      const struct diff_text *diff, enum fold fold, bool strip_bom)
+{
+	struct keys keys = { .folded = BUF_INIT(LIMIT_DIFF_BYTES * 4) };
+	size_t slots = 16;
+
+	while (slots < diff->line_count * 2 + 2)
+		slots *= 2;
+	keys.slots = mem_alloc(slots, sizeof(*keys.slots));
+	keys.mask = slots - 1;
+	*index = (struct line_index){ .base_count = base->count };
+	index->base_ids = mem_alloc(base->count, sizeof(*index->base_ids));
+	index->diff_ids = mem_alloc(diff->line_count, sizeof(*index->diff_ids));
+	number_diff_lines(index, &keys, diff, fold, strip_bom);
+	index->id_count = keys.count;
+	index->starts = mem_alloc(index->id_count + 1, sizeof(*index->starts));
+	number_base_lines(index, &keys, base, fold);
+	list_positions(index);
+	free(keys.slots);
+	buf_release(&keys.folded);
+}
+
+void line_index_release(struct line_index *index)
+{
+	free(index->base_ids);
+	free(index->diff_ids);
+	free(index->starts);
+	free(index->positions);
+	*index = (struct line_index){ 0 };
+}
+
+bool line_index_fits(const struct line_index *index, const uint32_t *ids, size_t count, size_t at)
+{
+	return at <= index->base_count && count <= index->base_count - at &&
+	       (!count || memcmp(index->base_ids + at, ids, count * sizeof(*ids)) == 0);
+}
+
+/* The rarest of the ids: its places are the fewest that need a look. */
+static size_t rarest(const struct line_index *index, const uint32_t *ids, size_t count)
+{
+	size_t best = 0, best_places = (size_t)-1;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t places = index->starts[ids[i]] - index->starts[ids[i] - 1];
+
+		if (places < best_places) {
+			best = i;
+			best_places = places;
+		}
+	}
+	return best;
+}
+
+/* Knuth-Morris-Pratt, for hunks made of lines that are everywhere. */
+static size_t find_linear(struct line_index *index, const uint32_t *ids, size_t count,
+                          size_t *places, size_t max)
+{
+	size_t *border = mem_alloc(count + 1, sizeof(*border));
+	size_t found = 0, matched = 0;
+
+	for (size_t i = 1, k = 0; i < count; i++) {
+		while (k && ids[i] != ids[k])
+			k = border[k];
+		k += ids[i] == ids[k];
+		border[i + 1] = k;
+	}
+	for (size_t i = 0; i < index->base_count && found <= max; i++) {
+		index->work++;
+		while (matched && index->base_ids[i] != ids[matched])
+			matched = border[matched];
+		matched += index->base_ids[i] == ids[matched];
+		if (matched == count) {
+			if (found < max)
+				places[found] = i + 1 - count;
+			found++;
+			matched = border[matched];
+		}
+	}
+	free(border);
+	return found;
+}
+
+size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
+                       size_t *places, size_t max)
+{
+	size_t key = rarest(index, ids, count);
+	size_t from = index->starts[ids[key] - 1], to = index->starts[ids[key]];
+	size_t found = 0;
+
+	if (index->work_max && index->work > index->work_max)
+		return 0;
+	if ((to - from) * count > 4 * index->base_count + 4096)
+		return find_linear(index, ids, count, places, max);
+	for (size_t i = from; i < to && found <= max; i++) {
+		index->work += count;
+		if (index->positions[i] < key ||
+		    !line_index_fits(index, ids, count, index->positions[i] - key))
+			continue;
+		if (found < max)
+			places[found] = index->positions[i] - key;
+		found++;
+	}
+	return found;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/nearest.h"
+#include "patch/private.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/unseen.h"
-#include "patch/fold.h"
 
 /* Bounds of the work: wanted lines that are looked for, places of one of them, lines of the
  * base that are compared letter by letter, and bytes of each. */

@@ -5,8 +5,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/nearest.h"
-#include "patch/whitespace/shift.h"
+#include "patch/private.h"
+#include "patch/whitespace/indent.h"
 
 /* Longer blocks are not shifted: they are files, not edits. */
 enum { SHIFT_LINES_MAX = 4096, SHIFT_NEW_LINES_MAX = 16384 };
@@ -233,7 +233,7 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 			buf_span(out, span_trim(body));
 		else if ((same = find_line(block, body)) != SIZE_MAX)
 			buf_span(out, line_body(lines_at(file, at + same)));
-		else if (!shift_indent(shift, indent_of_line(body), above, out) ||
+		else if (!indent_shift_apply(shift, indent_of_line(body), above, out) ||
 		         !buf_span(out, without_indent(line)))
 			return false;
 		if (!span_is_blank(body))
@@ -258,7 +258,7 @@ static bool shift_block(const struct lines *file, const struct lines *block,
 	shift.pairs = pairs;
 	unit_of_both(block, new, &shift);
 	shift.count = pair_with_file(file, block, at, pairs);
-	if (shift.count < 2 || !shift_infer(&shift) ||
+	if (shift.count < 2 || !indent_shift_infer(&shift) ||
 	    !put_shifted(&shift, file, at, block, new, &ret->text))
 		return false;
 	for (size_t i = 0; i < block->count; i++) {

@@ -2,12 +2,12 @@
 /* Other readings of an edit whose old text is found nowhere.
  *
  * What models copy is damaged in a few ways that can be undone for certain.  Each function
- * here reads the two texts of an update (edit/update.c), or of a hunk (hunk_reading.h), in
+ * here reads the two texts of an update (edit/update.c), or of a hunk (patch.c), in
  * one such way; the caller then looks for the old text as it is read.  A reading counts only if
  * that text occurs exactly once.
  *
  *     other_reading_unnumbered   the line numbers of a listing in front of every line
- *     other_reading_shifted      the whole block indented otherwise (patch/whitespace/shift.h)
+ *     other_reading_shifted      the whole block indented otherwise (patch/whitespace/indent.h)
  *     other_reading_done         the change was made already
  *
  * When none helps, other_reading_explain says where the text was probably meant and what differs.

@@ -1,4 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a diff says beside its hunks: names, renames, modes, deletions, binary parts.
+ *
+ * A diff is applied to one file that the caller names, in place.  Whatever else it asks for
+ * is never dropped without a word: it is refused, or the plan's note reports that it
+ * was not done.  The lines are those of git (gitdiff documentation, "extended header lines") and of
+ * the apply_patch format; the table in claims.c has a row for each.  To add one: a row, and
+ * its line in test/patch/claims.case.
+ */
+#ifndef HASP_PATCH_PARSE_H
+#define HASP_PATCH_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+struct patch_options;
+
+/* All spans are borrowed from the diff. */
+struct claims {
+	struct span old_name, new_name; /* of the first hunk's file header, cleaned */
+	struct span rename_from, rename_to, copy_from, copy_to;
+	struct span deleted;     /* the name of a deleted file, "" if only its mode is given */
+	struct span mode;        /* the new mode, in octal */
+	bool deletes, creates;
+	bool binary, submodule, link;
+	size_t files;            /* `diff --git` lines */
+};
+
+/* Notes a line outside of hunks. With `in_git_header` it follows a `diff --git` line; elsewhere only
+ * lines count that prose does not have. `next` is the line after it. */
+void claims_take(struct claims *claims, struct span line, struct span next, bool in_git_header);
+
+/* Whether the line cannot be part of a hunk, though it has no marker that ends one. */
+bool claims_end_hunk(struct span line);
+
+/* INVALID_DIFF for what no edit in place can do. */
+bool claims_check(const struct claims *claims, struct err *err);
+
+/* Holds them against the file. INVALID_DIFF when the diff names another file; `note` gets what
+ * was not done ("" if nothing). */
+bool claims_compare(const struct claims *claims, const struct patch_options *options,
+                    char *note, size_t note_size, struct err *err);
+
+/* ---- the diff --------------------------------------------------------------------- */
+
 /* Reading a unified diff as models really write it.
  *
  * The grammar that is accepted (POSIX diff -u and git's extensions, plus the
@@ -20,16 +68,6 @@
  * What can be read in more than one way is left to locate.c, which tries the
  * readings against the file: see `cut` and `bare`.
  */
-#ifndef HASP_PATCH_PARSE_H
-#define HASP_PATCH_PARSE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/span.h"
-#include "patch/claims.h"
 
 struct hunk_line {
 	char op;            /* ' ' context, '-' removed, '+' added */
@@ -52,7 +90,7 @@ struct hunk {
 	struct span within;  /* of the apply_patch format: the anchor it follows, if that reads as
 	                      * a function's line; empty if none */
 	size_t before;       /* an anchor: index of the hunk that follows it; hunk_count: none does */
-	size_t sequel_of;    /* 1-based hunk whose result its context showed (sequel.h); 0: none */
+	size_t sequel_of;    /* 1-based hunk whose result its context showed (locate.c); 0: none */
 };
 
 struct diff_text {
@@ -62,7 +100,7 @@ struct diff_text {
 	size_t hunk_count, hunk_cap;
 	struct hunk *anchors;    /* owned; hunks that change nothing, of the apply_patch format */
 	size_t anchor_count;
-	bool apply_patch;        /* it is in that format (anchors.h) */
+	bool apply_patch;        /* it is in that format (anchors.c) */
 	struct claims claims;    /* what it says beside its hunks */
 	struct buf shifted;      /* owned; the diff without fences and indentation, if it had them */
 };

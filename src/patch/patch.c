@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From the text of a diff to a plan: parse, locate, fix, apply strictly. */
 #include "patch/patch.h"
 
 #include <stdio.h>
@@ -7,12 +8,116 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "diff/unified.h"
-#include "patch/fix.h"
-#include "patch/hunk_reading.h"
-#include "patch/locate.h"
+#include "base/text.h"
+#include "diff/script.h"
+#include "patch/other_reading.h"
 #include "patch/parse.h"
-#include "patch/strict.h"
+#include "patch/private.h"
+
+/* ---- other readings of hunks ------------------------------------------------------ */
+
+/* What hunks may plainly mean that fit nowhere as they are: the readings of other_reading.h. */
+
+/* Appends the lines of the hunk that are one of `ops`. */
+static void append_ops(const struct diff_text *diff, size_t h, const char *ops, struct buf *out)
+{
+	const struct hunk *hunk = &diff->hunks[h];
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+
+		if (!strchr(ops, line->op))
+			continue;
+		buf_span(out, line->text);
+		buf_char(out, '\n');
+	}
+}
+
+/* Makes the hunk's lines that are one of `ops` the ends of themselves that the text has. */
+static bool shorten_lines(struct diff_text *diff, size_t h, const char *ops, struct span text)
+{
+	struct hunk *hunk = &diff->hunks[h];
+	struct span line;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		struct hunk_line *at = &diff->lines[hunk->first + i];
+
+		if (!strchr(ops, at->op))
+			continue;
+		if (!line_next(&text, &line) || !span_ends(at->text, line_body(line)))
+			return false;
+		at->text = span_skip(at->text, at->text.len - line_body(line).len);
+	}
+	return !text.len;
+}
+
+/* The two texts of a hunk as an update would have them. */
+struct texts {
+	struct buf old_text, text;
+};
+
+static void texts_release(struct texts *texts)
+{
+	buf_release(&texts->old_text);
+	buf_release(&texts->text);
+}
+#define _cleanup_texts_ __attribute__((cleanup(texts_release)))
+
+static void hunk_texts(const struct diff_text *diff, size_t h, const char *new_ops,
+                       struct texts *ret)
+{
+	*ret = (struct texts){ BUF_INIT(LIMIT_DIFF_BYTES), BUF_INIT(LIMIT_DIFF_BYTES) };
+	append_ops(diff, h, " -", &ret->old_text);
+	append_ops(diff, h, new_ops, &ret->text);
+}
+
+/* Takes the line numbers of a listing off all hunks; the lines stay parts of the diff's text.  With
+ * `space`, one space after the mark belongs to the listing, too.  False, with the diff in any
+ * state, if a hunk has no old line, if an old line has no number, or not one more than the last,
+ * or if only some of its added lines have one. */
+static bool hunk_reading_unnumbered(struct diff_text *diff, bool space)
+{
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		_cleanup_texts_ struct texts texts;
+		_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+		hunk_texts(diff, h, "+", &texts);
+		if (!other_reading_unnumbered(buf_view(&texts.old_text), buf_view(&texts.text),
+		                              space, &reading) ||
+		    !shorten_lines(diff, h, " -", buf_view(&reading.old_text)) ||
+		    !shorten_lines(diff, h, "+", buf_view(&reading.text)))
+			return false;
+	}
+	return diff->hunk_count > 0;
+}
+
+/* The number that the lone old line of a hunk has, as it was parsed; 0 if there are more lines. */
+static size_t hunk_reading_lone_number(const struct diff_text *diff, size_t h)
+{
+	_cleanup_texts_ struct texts texts;
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+	hunk_texts(diff, h, "", &texts);
+	other_reading_unnumbered(buf_view(&texts.old_text), span_of("", 0), /* space= */ false,
+	                         &reading);
+	return reading.line;
+}
+
+/* Whether what hunk `h` does was done already; *ret_line (1-based) is where its new lines stand. */
+static bool hunk_reading_done(const struct lines *base, const struct diff_text *diff, size_t h,
+                              size_t *ret_line)
+{
+	_cleanup_texts_ struct texts texts;
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+	bool done;
+
+	hunk_texts(diff, h, " +", &texts);
+	done = other_reading_done(base, buf_view(&texts.old_text), buf_view(&texts.text), &reading);
+	*ret_line = reading.line;
+	return done;
+}
+
+/* ---- making a plan ---------------------------------------------------------------- */
 
 static const char *const match_names[PATCH_MATCH_COUNT] = {
 	[PATCH_MATCH_EXACT] = "exact",
@@ -103,12 +208,12 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
                        struct patch_failure *failure, struct err *err)
 {
 	_cleanup_free_ struct placement *places = mem_alloc(diff->hunk_count, sizeof(*places));
-	struct unified_options print = { .context = options->context ? options->context : 3 };
+	struct script_print_options print = { .context = options->context ? options->context : 3 };
 
 	if (!hunks_locate(base, diff, options->base_has_bom, places, failure, err) ||
 	    !hunks_fix(base, diff, places, options->base_has_bom, plan, failure, err))
 		return false;
-	if (!unified_print(&plan->corrected, base, &plan->script, &print))
+	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
 	report_hunks(diff, places, plan);
 	return verify(base, plan, err);

@@ -2,9 +2,9 @@
 /* The patch engine: from a diff as a model wrote it to a verified edit script.
  *
  *     parse   (parse.h)   text -> hunks; repairs what can be read only one way
- *     locate  (locate.h)  hunks -> places in the base, all together or not at all
- *     fix     (fix.h)     places -> an edit script, and the corrected diff
- *     strict  (strict.h)  an independent application that tolerates nothing
+ *     locate  (locate.c)  hunks -> places in the base, all together or not at all
+ *     fix     (fix.c)     places -> an edit script, and the corrected diff
+ *     strict  (strict.c)  an independent application that tolerates nothing
  *
  * patch_make runs all four.  It never guesses: a hunk that fits several places,
  * or none, is an error that names the hunk, the first differing line and the
@@ -78,8 +78,8 @@ struct patch_plan {
 	size_t hunk_count;
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
 	bool already;   /* the diff was applied before: the script is empty, no hunk has a place */
-	char note[256]; /* what the diff says beside its hunks and was not done (claims.h), or how
-	                 * it was read other than as written (hunk_reading.h); "" if nothing */
+	char note[256]; /* what the diff says beside its hunks and was not done (parse.h), or how
+	                 * it was read other than as written (patch.c); "" if nothing */
 };
 
 void patch_plan_release(struct patch_plan *plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/settle.h"
+#include "patch/private.h"
 
 #include <stdint.h>
 #include <stdlib.h>

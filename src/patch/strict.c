@@ -6,7 +6,7 @@
  *     range = start [ "," count ]
  *     line  = (" " | "-" | "+") text LF [ "\ No newline at end of file" LF ]
  */
-#include "patch/strict.h"
+#include "patch/private.h"
 
 #include <stdlib.h>
 

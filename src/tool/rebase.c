@@ -9,8 +9,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "diff/diff.h"
-#include "diff/merge.h"
-#include "diff/unified.h"
+#include "diff/script.h"
 #include "edit/placeholder.h"
 #include "tool/schemas.h"
 
@@ -246,7 +245,7 @@ static bool merge_lines(const struct lines *base, const struct lines *mine,
 	diff_lines(base, mine, &by_mine);
 	diff_lines(base, now, &by_them);
 	return size_of(&by_mine) <= LIMIT_KEPT_CHANGE && size_of(&by_them) <= LIMIT_KEPT_CHANGE &&
-	       merge_scripts(base, &by_mine, &by_them, ret);
+	       script_merge(base, &by_mine, &by_them, ret);
 }
 
 /* Where lines repeat, a comparison from the other end may pair others with each other. What both
@@ -285,7 +284,7 @@ static bool merges_so_backwards(const struct lines *const texts[3], const struct
 static bool merge_into(const struct change *change, struct span base_text, struct span now_text,
                        struct buf *diff)
 {
-	static const struct unified_options print = { .context = CONTEXT };
+	static const struct script_print_options print = { .context = CONTEXT };
 	_cleanup_buf_ struct buf mine_text = BUF_INIT(LIMIT_KEPT_CONTENT * 2);
 	_cleanup_lines_ struct lines base = { 0 }, mine = { 0 }, now = { 0 };
 	_cleanup_script_ struct script merged = { 0 };
@@ -298,7 +297,7 @@ static bool merge_into(const struct change *change, struct span base_text, struc
 	lines_index(&now, now_text);
 	return merge_lines(&base, &mine, &now, &merged) && merged.count &&
 	       merges_so_backwards(texts, &merged) &&
-	       unified_print(diff, &now, &merged, &print) &&
+	       script_print(diff, &now, &merged, &print) &&
 	       says_the_same(&now, &merged, buf_view(diff));
 }
 

@@ -3,7 +3,7 @@
  *
  * A session keeps the texts that its answers showed whole, by their SHA-256, within LIMIT_KEPT_BYTES.
  * When an edit meets state_mismatch and the text that its hash names is among them, the edit is
- * merged with what changed since (diff/merge.h).  If the two do not touch, the answer
+ * merged with what changed since (diff/script.h).  If the two do not touch, the answer
  * offers `rebased`: the edit as a diff against the state that is there now, with an id.  A call
  * that names the id and that state's hash makes it; nothing is ever made by itself.
  *

@@ -11,8 +11,7 @@
 
 #include "base/fd.h"
 #include "diff/diff.h"
-#include "diff/merge.h"
-#include "diff/unified.h"
+#include "diff/script.h"
 
 static bool read_file(const char *path, struct buf *out)
 {
@@ -54,7 +53,7 @@ static int merge(char **paths)
 	}
 	diff_lines(&lines[0], &lines[1], &scripts[0]);
 	diff_lines(&lines[0], &lines[2], &scripts[1]);
-	if (merge_scripts(&lines[0], &scripts[0], &scripts[1], &scripts[2]))
+	if (script_merge(&lines[0], &scripts[0], &scripts[1], &scripts[2]))
 		code = script_apply(&lines[2], &scripts[2], &out) ? put_whole(&out) : 3;
 	for (size_t i = 0; i < 3; i++) {
 		script_release(&scripts[i]);
@@ -71,7 +70,7 @@ int main(int argc, char **argv)
 	_cleanup_buf_ struct buf out = BUF_INIT((size_t)1 << 30);
 	_cleanup_lines_ struct lines old_lines = { 0 }, new_lines = { 0 };
 	_cleanup_script_ struct script script = { 0 };
-	struct unified_options options = { 0 };
+	struct script_print_options options = { 0 };
 
 	if (argc == 5 && strcmp(argv[1], "merge") == 0)
 		return merge(argv + 2);
@@ -85,7 +84,7 @@ int main(int argc, char **argv)
 	lines_index(&old_lines, buf_view(&old_text));
 	lines_index(&new_lines, buf_view(&new_text));
 	diff_lines(&old_lines, &new_lines, &script);
-	if (!unified_print(&out, &old_lines, &script, &options))
+	if (!script_print(&out, &old_lines, &script, &options))
 		return 3;
 	return put_whole(&out);
 }

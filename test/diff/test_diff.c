@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "diff/diff.h"
-#include "diff/unified.h"
+#include "diff/script.h"
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -209,8 +209,8 @@ static void assert_diff(const char *old_text, const char *new_text, const char *
 	lines_index(&old_lines, span_str(old_text));
 	lines_index(&new_lines, span_str(new_text));
 	diff_lines(&old_lines, &new_lines, &script);
-	assert_true(unified_print(&out, &old_lines, &script,
-	                          &(struct unified_options){ .context = 1 }));
+	assert_true(script_print(&out, &old_lines, &script,
+	                         &(struct script_print_options){ .context = 1 }));
 	assert_string_equal(out.data ? out.data : "", expected);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_scripts: what its header says of changes that touch, are alike, or are empty. */
+/* script_merge: what its header says of changes that touch, are alike, or are empty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "diff/diff.h"
-#include "diff/merge.h"
+#include "diff/script.h"
 
 /* One text that two changed. */
 struct row {
@@ -89,7 +89,7 @@ static void row_check(const struct row *row, const char *mine, const char *their
 	lines_index(&base, span_str(row->base));
 	side_make(&one, &base, mine);
 	side_make(&other, &base, theirs);
-	merges = merge_scripts(&base, &one.script, &other.script, &script);
+	merges = script_merge(&base, &one.script, &other.script, &script);
 	if (merges != (row->merged != NULL))
 		fail_msg("%s: they %s", row->what, merges ? "merge" : "touch");
 	if (merges) {

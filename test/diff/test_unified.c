@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unified_print, on scripts that a diff would not make as well. */
+/* script_print, on scripts that a diff would not make as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "diff/unified.h"
+#include "diff/script.h"
 
 static void assert_print(const char *base, const struct edit *edits, size_t count,
-                         struct unified_options options, const char *expected)
+                         struct script_print_options options, const char *expected)
 {
 	_cleanup_lines_ struct lines lines = { 0 };
 	_cleanup_script_ struct script script = { 0 };
@@ -20,7 +20,7 @@ static void assert_print(const char *base, const struct edit *edits, size_t coun
 	lines_index(&lines, span_str(base));
 	for (size_t i = 0; i < count; i++)
 		script_add(&script, edits[i]);
-	assert_true(unified_print(&out, &lines, &script, &options));
+	assert_true(script_print(&out, &lines, &script, &options));
 	assert_string_equal(out.data ? out.data : "", expected);
 }
 
@@ -29,14 +29,14 @@ static const char ten[] = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 static void an_empty_script_prints_nothing(void **context)
 {
 	(void)context;
-	assert_print(ten, NULL, 0, (struct unified_options){ "a/x", "b/x", 3 }, "");
+	assert_print(ten, NULL, 0, (struct script_print_options){ "a/x", "b/x", 3 }, "");
 }
 
 static void hunks_are_merged_when_their_context_touches(void **context)
 {
 	const struct edit near[] = { { 1, 1, SPAN("b\n") }, { 6, 1, SPAN("g\n") } };
 	const struct edit far[] = { { 1, 1, SPAN("b\n") }, { 7, 1, SPAN("h\n") } };
-	const struct unified_options two = { NULL, NULL, 2 };
+	const struct script_print_options two = { NULL, NULL, 2 };
 
 	(void)context;
 	assert_print(ten, near, 2, two,
@@ -52,7 +52,7 @@ static void without_context_an_insertion_names_the_line_before(void **context)
 		                      { 9, 1, SPAN("") } };
 
 	(void)context;
-	assert_print(ten, edits, 3, (struct unified_options){ NULL, NULL, 0 },
+	assert_print(ten, edits, 3, (struct script_print_options){ NULL, NULL, 0 },
 	             "@@ -0,0 +1 @@\n+0\n@@ -4,0 +6,2 @@\n+x\n+y\n@@ -10 +12,0 @@\n-10\n");
 }
 
@@ -62,7 +62,7 @@ static void edits_that_touch_are_shown_as_one(void **context)
 		                      { 2, 1, SPAN("c\n") } };
 
 	(void)context;
-	assert_print(ten, edits, 3, (struct unified_options){ NULL, NULL, 1 },
+	assert_print(ten, edits, 3, (struct script_print_options){ NULL, NULL, 1 },
 	             "@@ -1,4 +1,5 @@\n 1\n-2\n-3\n+a\n+b\n+c\n 4\n");
 }
 
@@ -71,7 +71,7 @@ static void the_largest_context_shows_the_whole_text(void **context)
 	const struct edit edits[] = { { 0, 1, SPAN("x\n") }, { 3, 1, SPAN("") } };
 
 	(void)context;
-	assert_print("1\n2\n3\n4\n", edits, 2, (struct unified_options){ NULL, NULL, SIZE_MAX },
+	assert_print("1\n2\n3\n4\n", edits, 2, (struct script_print_options){ NULL, NULL, SIZE_MAX },
 	             "@@ -1,4 +1,3 @@\n-1\n+x\n 2\n 3\n-4\n");
 }
 
@@ -79,7 +79,7 @@ static void missing_newlines_are_marked_on_each_side(void **context)
 {
 	const struct edit both[] = { { 1, 1, SPAN("x") } };
 	const struct edit context_only[] = { { 0, 1, SPAN("x\n") } };
-	const struct unified_options one = { NULL, NULL, 1 };
+	const struct script_print_options one = { NULL, NULL, 1 };
 
 	(void)context;
 	assert_print("1\n2", both, 1, one,
@@ -94,10 +94,10 @@ static void names_are_quoted_as_git_quotes_them(void **context)
 	const struct edit edits[] = { { 0, 0, SPAN("x\n") } };
 
 	(void)context;
-	assert_print("", edits, 1, (struct unified_options){ "/dev/null", "b/plain name", 3 },
+	assert_print("", edits, 1, (struct script_print_options){ "/dev/null", "b/plain name", 3 },
 	             "--- /dev/null\n+++ b/plain name\t\n@@ -0,0 +1 @@\n+x\n");
 	assert_print("", edits, 1,
-	             (struct unified_options){ "a/\"q\"\\\t\n\x01", "b/\xc3\xa9", 3 },
+	             (struct script_print_options){ "a/\"q\"\\\t\n\x01", "b/\xc3\xa9", 3 },
 	             "--- \"a/\\\"q\\\"\\\\\\t\\n\\001\"\n+++ \"b/\\303\\251\"\n@@ -0,0 +1 @@\n+x\n");
 }
 
@@ -110,7 +110,7 @@ static void a_full_buffer_is_reported(void **context)
 	(void)context;
 	lines_index(&lines, span_str(ten));
 	script_add(&script, (struct edit){ 4, 1, SPAN("a longer line than fits\n") });
-	assert_false(unified_print(&out, &lines, &script, &(struct unified_options){ .context = 3 }));
+	assert_false(script_print(&out, &lines, &script, &(struct script_print_options){ .context = 3 }));
 	buf_clear(&out);
 	assert_false(script_apply(&lines, &script, &out));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/whitespace/evidence.h"
+#include "patch/whitespace/whitespace.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/whitespace/uniform.h"
+#include "patch/whitespace/whitespace.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "patch/whitespace/shift.h"
-#include "patch/whitespace/evidence.h"
+#include "patch/whitespace/indent.h"
 
 /* Longer hunks are not looked at: they are files, not edits, and each added line is compared with
  * all old ones. */
@@ -29,7 +28,7 @@ struct uniform {
 	const struct placement *places;
 	struct old_side *sides;    /* owned; one for each hunk */
 	struct indent_pair *pairs; /* owned; of all hunks */
-	size_t file_unit;          /* shift.h */
+	size_t file_unit;          /* indent.h */
 	size_t added_spaces;       /* at the end of an added line's indentation, at most */
 };
 
@@ -97,7 +96,7 @@ static bool unit_is_kept(const struct uniform *u, size_t h, const struct shift *
 }
 
 /* Whether the shift is one of the whole hunk.  By one space lines are off whose markers were lost,
- * or have a space after them: evidence.h knows more of that. */
+ * or have a space after them: whitespace.h knows more of that. */
 static bool is_of_all(const struct uniform *u, size_t h, const struct shift *shift)
 {
 	if (shift->adds || shift->strips)
@@ -118,7 +117,7 @@ static size_t spaces_at_end(struct span indent)
 /* Whether the line of the base goes on with the one before. */
 static bool base_line_goes_on(const struct uniform *u, size_t line)
 {
-	return line && shift_is_continued(line_body(lines_at(u->base, line - 1)));
+	return line && indent_is_continued(line_body(lines_at(u->base, line - 1)));
 }
 
 /* What became of lines that are aligned to something above. */
@@ -195,7 +194,7 @@ static size_t read_side(const struct uniform *u, size_t h, struct indent_pair *p
 	side->lacks_a_line = lacks_a_line(u, h);
 	read_alignment(u, h, side);
 	shift.count = pair_old_lines(u, h, pairs);
-	if (shift.count < 2 || !differs(&shift) || !shift_infer(&shift) || !is_of_all(u, h, &shift))
+	if (shift.count < 2 || !differs(&shift) || !indent_shift_infer(&shift) || !is_of_all(u, h, &shift))
 		return 0;
 	side->shift = shift;
 	return shift.count;
@@ -263,7 +262,7 @@ static bool opens_a_block(struct span line)
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (span_starts(line, span_str(words[i])) || span_ends(line, span_str(words[i])))
 			return true;
-	return shift_is_continued(line) || (line.len && strchr("{:([>", line.data[line.len - 1]));
+	return indent_is_continued(line) || (line.len && strchr("{:([>", line.data[line.len - 1]));
 }
 
 /* Whether the line is as deep as the one above is in the file, and would be deeper than that if it
@@ -283,7 +282,7 @@ static bool continues_above(const struct uniform *u, size_t index, const struct 
 {
 	struct span text = span_trim(u->diff->lines[index].text);
 
-	return above && (shift_is_continued(above->text) ||
+	return above && (indent_is_continued(above->text) ||
 	                 (text.len && strchr("?:&|.+", text.data[0])));
 }
 
@@ -334,9 +333,9 @@ enum uniform_answer uniform_indent(const struct uniform *u, size_t h, size_t ind
 		return UNIFORM_NONE;
 	if (find_old(u, h, text, &file))
 		return buf_span(out, indent_of_line(file)) ? UNIFORM_TOLD : UNIFORM_UNKNOWN;
-	if (shift_indent(shift, indent, above ? above->text : span_of("", 0), out))
+	if (indent_shift_apply(shift, indent, above ? above->text : span_of("", 0), out))
 		return looks_spared(u, h, above, indent, buf_from(out, start)) ? UNIFORM_UNKNOWN :
 		                                                                  UNIFORM_TOLD;
 	out->len = start;
-	return shift_in_doubt(shift, indent) ? UNIFORM_UNKNOWN : UNIFORM_NONE;
+	return indent_shift_in_doubt(shift, indent) ? UNIFORM_UNKNOWN : UNIFORM_NONE;
 }
