@@ -38,21 +38,21 @@ enum { JSON_READ_DEPTH_MAX = 2048 };
 bool json_parse(struct span text, json_t **ret, struct err *err);
 /* The same with at most `depth` levels of arrays and objects (up to JSON_READ_DEPTH_MAX). */
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err);
-/* The same, but of members with one name the last counts, as in JavaScript: *ret_line is the line of the
- * first that repeats one, 0 without. */
+/* The same, but of members with one name the last counts, as in JavaScript: *ret_line is the line
+ * of the first that repeats one, 0 without. */
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err);
 
 /* Reads what servers print and their own clients accept: as json_parse_repeating (the last of a
- * repeated name counts), and NaN, Infinity and -Infinity are null; an integer past 64 bits is a real,
- * a number past a double's range its largest; bytes that are not UTF-8 are U+FFFD, \u0000 in a name
- * '?'.  A surrogate without its other half stays in the string as the three bytes that UTF-8 would
- * have for it, which no well-formed text has, because the other half may come in the next piece of a
- * stream: *ret_lone says that there is one, and json_whole puts such strings right. */
+ * repeated name counts), and NaN, Infinity and -Infinity are null; an integer past 64 bits is a
+ * real, a number past a double's range its largest; bytes that are not UTF-8 are U+FFFD, \u0000 in
+ * a name '?'.  A surrogate without its other half stays in the string as the three bytes that UTF-8
+ * would have for it, which no well-formed text has, because the other half may come in the next
+ * piece of a stream: *ret_lone says that there is one, and json_whole puts such strings right. */
 bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
                         struct err *err);
-/* Appends `text`, in which surrogates may stand as json_parse_lenient leaves them: two halves become
- * their character, one alone becomes U+FFFD. */
+/* Appends `text`, in which surrogates may stand as json_parse_lenient leaves them: two halves
+ * become their character, one alone becomes U+FFFD. */
 bool json_whole_text(struct buf *out, struct span text);
 /* The value with all its strings and names put right so: a new reference. */
 json_t *json_whole(json_t *value);
@@ -75,12 +75,12 @@ json_t *json_utf8(struct span text);
 json_t *json_cstr(const char *str); /* NULL gives null */
 /* A path as name_show (base/name.h) has it, which name_read reads; NULL gives null. */
 json_t *json_name(const char *path);
-/* The bytes as they are, also those that are no text: a path in a value that stays inside the program. Never
- * printed. */
+/* The bytes as they are, also those that are no text: a path in a value that stays inside the
+ * program. Never printed. */
 json_t *json_path_bytes(const char *path);
 
-/* The value with every string and name as unseen_show (base/unseen.h) has it; *count (may be NULL) grows by
- * the characters that were escaped.  Without any it is `value` itself. */
+/* The value with every string and name as unseen_show (base/unseen.h) has it; *count (may be NULL)
+ * grows by the characters that were escaped.  Without any it is `value` itself. */
 json_t *json_show_unseen(json_t *value, size_t *count);
 
 /* The 64 digits. */

@@ -186,7 +186,8 @@ static bool read_bad_byte(struct reader *reader)
 	uint32_t half = half_at(reader->at, reader->end);
 
 	reader->at += half ? 3 : 1;
-	return half ? put_unit(reader, reader->at, half) : buf_str(&reader->scratch, "\xef\xbf\xbd");
+	return half ? put_unit(reader, reader->at, half) :
+	       buf_str(&reader->scratch, "\xef\xbf\xbd");
 }
 
 static bool read_escape(struct reader *reader)
@@ -219,7 +220,8 @@ static bool skip_multibyte(struct reader *reader)
 	return true;
 }
 
-/* Past a run of well-formed characters without an escape; leniently, to a byte that is not UTF-8, too. */
+/* Past a run of well-formed characters without an escape; leniently, to a byte that is not UTF-8,
+ * too. */
 static bool skip_run(struct reader *reader)
 {
 	for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON with comments: read with its comments taken out, members found in its text, one of them changed
- * with everything else left as it is. */
+/* JSON with comments: read with its comments taken out, members found in its text, one of them
+ * changed with everything else left as it is. */
 #include "data/jsonc.h"
 
 #include "base/mem.h"
@@ -243,7 +243,8 @@ static size_t skip_value(struct span text, size_t at)
 }
 
 /* The member's name, a new reference. */
-static bool jsonc_name(struct span plain, const struct jsonc_member *member, json_t **ret, struct err *err)
+static bool jsonc_name(struct span plain, const struct jsonc_member *member, json_t **ret,
+                       struct err *err)
 {
 	const size_t end = skip_string(plain, member->name);
 

@@ -22,9 +22,10 @@ enum { JSONC_DEPTH_MAX = 100 };
 bool jsonc_parse(struct span text, json_t **ret, struct err *err);
 /* The same where names may repeat (json_parse_repeating). */
 bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, struct err *err);
-/* Where the members of a text begin, for jsonc_line, in one walk over it; a new reference. The text is one that
- * jsonc_parse took. An object with a number by name, or another such object, whose own line is its member "".
- * Of members with one name the first counts; those whose names no path can say are left out. */
+/* Where the members of a text begin, for jsonc_line, in one walk over it; a new reference. The text
+ * is one that jsonc_parse took. An object with a number by name, or another such object, whose own
+ * line is its member "". Of members with one name the first counts; those whose names no path can
+ * say are left out. */
 json_t *jsonc_lines(struct span text);
 /* The line (from 1) on which the member at the dotted path begins; 0: there is none. */
 unsigned jsonc_line(const json_t *lines, const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A schema: from its text to a structure, and a value checked along that: what is wrong with it, and
- * what was meant. */
+/* A schema: from its text to a structure, and a value checked along that: what is wrong with it,
+ * and what was meant. */
 #include "data/schema.h"
 
 #include <ctype.h>

@@ -30,7 +30,8 @@ static void skip_string(struct scan *scan, const char *quote)
 {
 	bool escapes = quote[0] == '"', lines = quote[1] != '\0';
 
-	for (scan->at += strlen(quote); scan->at < scan->text.len && !starts(scan, quote); scan->at++) {
+	for (scan->at += strlen(quote); scan->at < scan->text.len && !starts(scan, quote);
+	     scan->at++) {
 		if (!lines && scan->text.data[scan->at] == '\n')
 			return;
 		if (escapes && scan->text.data[scan->at] == '\\')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From two texts to an edit script: cut the ends, number the lines, set aside those without a partner,
- * compare the rest, slide what can slide. */
+/* From two texts to an edit script: cut the ends, number the lines, set aside those without a
+ * partner, compare the rest, slide what can slide. */
 #include "diff/diff.h"
 
 #include <stddef.h>

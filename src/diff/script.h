@@ -54,8 +54,8 @@ bool script_apply(const struct lines *base, const struct script *script, struct 
  *
  * As in diff3 and git merge-file, but without conflict markers: changes that touch (the same
  * line, adjacent lines, two insertions at one place) are a conflict, and then there is no merge.
- * A change that both make alike is there already.  Where lines repeat, an insertion or deletion could
- * as well stand some lines earlier or later; it touches what it would touch there.
+ * A change that both make alike is there already.  Where lines repeat, an insertion or deletion
+ * could as well stand some lines earlier or later; it touches what it would touch there.
  */
 
 /* `mine` and `theirs` are scripts of `base`.  Fills *ret (empty before) with the edits of

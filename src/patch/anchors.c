@@ -70,7 +70,8 @@ static size_t list_anchors(const struct diff_text *diff, size_t h, struct anchor
 			ret[n++] = (struct anchor){ span_of("", 0), section, section->diff_line };
 	}
 	if (h < diff->hunk_count && has_text(&diff->hunks[h]) && diff->apply_patch)
-		ret[n++] = (struct anchor){ diff->hunks[h].heading, NULL, diff->hunks[h].diff_line };
+		ret[n++] = (struct anchor){ diff->hunks[h].heading, NULL,
+		                            diff->hunks[h].diff_line };
 	return n;
 }
 
@@ -123,7 +124,8 @@ static struct span anchor_words(const struct diff_text *diff, const struct ancho
 {
 	struct span text = anchor->text;
 
-	for (size_t i = 0; anchor->section && i < anchor->section->count && !span_trim(text).len; i++)
+	for (size_t i = 0; anchor->section && i < anchor->section->count && !span_trim(text).len;
+	     i++)
 		text = diff->lines[anchor->section->first + i].text;
 	text = span_trim(text);
 	return utf8_head(text, 120);
@@ -183,7 +185,8 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 			continue;
 		end = chain_end(&s, anchors, count, 0, &missing);
 		if (end == SIZE_MAX) {
-			ok = refuse(diff, h, missing, "the file has no such lines there", failure, err);
+			ok = refuse(diff, h, missing, "the file has no such lines there", failure,
+			            err);
 			continue;
 		}
 		if (h == diff->hunk_count || !hunks[h].total)
@@ -191,7 +194,8 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 		drop_before(&hunks[h], end);
 		if (!hunks[h].total)
 			ok = refuse(diff, h, &anchors[count - 1],
-			            "in the file the hunk's own lines stand before that only", failure,
+			            "in the file the hunk's own lines stand before that "
+			            "only", failure,
 			            err);
 	}
 	free(anchors);

@@ -95,7 +95,8 @@ static bool markers_lost(const struct diff_text *diff)
 		size_t inner = hunk->count - bare_tail(diff, hunk);
 
 		for (size_t i = 0; i < inner; i++)
-			if (diff->lines[hunk->first + i].bare && !is_blank(&diff->lines[hunk->first + i]))
+			if (diff->lines[hunk->first + i].bare &&
+			    !is_blank(&diff->lines[hunk->first + i]))
 				return true;
 	}
 	return false;

@@ -32,7 +32,8 @@ static const struct claim_row {
 	const char *prefix;
 	const char *suffix; /* what the line ends with; NULL: anything */
 	enum claim claim;
-	bool prose;         /* prose may begin so: counts in a git header only, or before its pair */
+	bool prose;         /* prose may begin so: counts in a git header only, or before its
+	                     * pair */
 	bool ends_hunk;
 } rows[] = {
 	{ "diff --git ", NULL, CLAIM_FILE, false, true },
@@ -190,19 +191,19 @@ bool claims_check(const struct claims *claims, struct err *err)
 		               "submodule is changed by git, in its folder.");
 	if (claims->link)
 		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: the diff makes or changes a symbolic link (mode 120000). "
-		               "Nothing was written; links are made by a command.");
+		               "Invalid Diff: the diff makes or changes a symbolic link (mode "
+		               "120000). Nothing was written; links are made by a command.");
 	if (to.len && !span_eq(from, to))
 		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: besides its hunks the diff renames %.*s to %.*s. Nothing "
-		               "was written. Use apply_changes with a change of kind move and one of "
-		               "kind patch, or send the hunks alone.",
+		               "Invalid Diff: besides its hunks the diff renames %.*s to %.*s. "
+		               "Nothing was written. Use apply_changes with a change of kind move "
+		               "and one of kind patch, or send the hunks alone.",
 		               from.len ? shown(from) : 8, from.len ? from.data : "the file",
 		               shown(to), to.data);
 	if (claims->copy_to.len)
 		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: the diff copies %.*s to %.*s. Nothing was written. Make "
-		               "the copy with write_file, or send the hunks alone.",
+		               "Invalid Diff: the diff copies %.*s to %.*s. Nothing was written. "
+		               "Make the copy with write_file, or send the hunks alone.",
 		               shown(claims->copy_from), claims->copy_from.data,
 		               shown(claims->copy_to), claims->copy_to.data);
 	if (claims->deletes)
@@ -342,8 +343,8 @@ static bool compare_names(const struct claims *claims, const struct patch_option
 		return true;
 	if (best == LIKE_NONE)
 		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: the diff is for %.*s, but the call names %s. Nothing was "
-		               "written. Name the file that is meant in both.",
+		               "Invalid Diff: the diff is for %.*s, but the call names %s. Nothing "
+		               "was written. Name the file that is meant in both.",
 		               shown(odd), odd.data, options->path);
 	buf_printf(note, "The diff names %.*s; only %s was changed.", shown(odd), odd.data,
 	           options->path);

@@ -281,9 +281,9 @@ bool explain_contradiction(const struct diff_text *diff, size_t hunk,
 	failure->candidate_count = failure->candidates_total = 2;
 	title = hunk_title(failure);
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
-	               "Ambiguous Diff: %s names line %zu, where the file has similar but different "
-	               "lines; the very lines of the hunk stand at line %zu instead. Read the "
-	               "file again and say which of the two you mean.",
+	               "Ambiguous Diff: %s names line %zu, where the file has similar but "
+	               "different lines; the very lines of the hunk stand at line %zu instead. "
+	               "Read the file again and say which of the two you mean.",
 	               title, expected + 1, found->at + 1);
 }
 
@@ -297,8 +297,8 @@ bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct 
 	failure->candidate_count = failure->candidates_total = 1;
 	title = hunk_title(failure);
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
-	               "Ambiguous Diff: %s counts %zu old lines but has %zu, and they stand at line "
-	               "%zu: context lines are missing, so the place of the change is not certain. "
-	               "Add unchanged lines before and after the change.",
+	               "Ambiguous Diff: %s counts %zu old lines but has %zu, and they stand at "
+	               "line %zu: context lines are missing, so the place of the change is not "
+	               "certain. Add unchanged lines before and after the change.",
 	               title, diff->hunks[hunk].old_count, found->old_count, found->at + 1);
 }

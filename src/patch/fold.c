@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines folded, so that they are compared at a level of tolerance, and numbered by what they fold to. */
+/* Lines folded, so that they are compared at a level of tolerance, and numbered by what they fold
+ * to. */
 #include "patch/private.h"
 
 #include <stdlib.h>

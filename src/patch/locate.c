@@ -328,7 +328,8 @@ static struct resemblance compare_at(const struct settling *s, size_t i, size_t 
 			continue;
 		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
 		if (line < s->base->count)
-			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)), &other);
+			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)),
+			                 &other);
 		equal = line < s->base->count && span_eq(want, have);
 		r.lines++;
 		r.equal += equal;
@@ -370,7 +371,8 @@ static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_
 		for (int64_t sign = -1; sign <= 1; sign += 2) {
 			int64_t at = expected + sign * away;
 
-			if (at < 0 || (size_t)at >= s->base->count || !resembles(s, i, (size_t)at, !away))
+			if (at < 0 || (size_t)at >= s->base->count ||
+			    !resembles(s, i, (size_t)at, !away))
 				continue;
 			*ret_expected = (size_t)at;
 			return true;
@@ -556,7 +558,8 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 		struct candidates c = { 0 };
 
 		candidates_measure(diff, &diff->hunks[h], places[h].count, &c);
-		ranges[h] = (struct range){ change_start(&places[h], &c), change_end(&places[h], &c), h };
+		ranges[h] = (struct range){ change_start(&places[h], &c),
+		                            change_end(&places[h], &c), h };
 	}
 	qsort(ranges, diff->hunk_count, sizeof(*ranges), compare_ranges);
 	for (size_t i = 1; i < diff->hunk_count && ok; i++) {
@@ -565,8 +568,8 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 			continue;
 		explain_hunk(diff, ranges[i].hunk, failure);
 		ok = err_set(err, ERR_INVALID_DIFF,
-		             "Invalid Diff: hunks %zu and %zu of %zu change the same lines of the file "
-		             "(around line %zu).", ranges[i - 1].hunk + 1, ranges[i].hunk + 1,
+		             "Invalid Diff: hunks %zu and %zu of %zu change the same lines of the "
+		             "file (around line %zu).", ranges[i - 1].hunk + 1, ranges[i].hunk + 1,
 		             diff->hunk_count, ranges[i].start + 1);
 	}
 	free(ranges);
@@ -605,7 +608,8 @@ static bool already_there(const struct lines *base, const struct diff_text *diff
 		head++;
 	while (tail < place->count && lines[place->count - 1 - tail].op == '+')
 		tail++;
-	return run_is_there(base, lines + place->count - tail, tail, place->at + place->old_count) ||
+	return run_is_there(base, lines + place->count - tail, tail,
+	                    place->at + place->old_count) ||
 	       (head <= place->at && run_is_there(base, lines, head, place->at - head));
 }
 
@@ -622,8 +626,9 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 		failure->candidate_count = failure->candidates_total = 1;
 		return err_set(err, ERR_NO_MATCH,
 		               "Invalid Diff: The provided diff content does not match the file's "
-		               "content. The lines that hunk %zu of %zu adds after line %zu are there "
-		               "already. If they are to be there twice, add context on both sides.",
+		               "content. The lines that hunk %zu of %zu adds after line %zu are "
+		               "there already. If they are to be there twice, add context on both "
+		               "sides.",
 		               h + 1, diff->hunk_count, places[h].at + places[h].old_count);
 	}
 	return true;
@@ -661,7 +666,8 @@ static bool explain_unplaced(const struct settling *s, struct patch_failure *fai
 		if (is_astray(s, h))
 			return explain_no_match(s->base, s->diff, h, &s->hunks[h], failure, err);
 		if (doubt_contradiction(s, h, &expected))
-			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure, err);
+			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure,
+			                             err);
 		if (doubt_lost_lines(s, h))
 			return explain_lost_lines(s->diff, h, &s->hunks[h], failure, err);
 	}
@@ -747,5 +753,6 @@ bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_ha
 		if (!ok)
 			return false;
 	}
-	return check_overlap(diff, ret, failure, err) && check_applied(base, diff, ret, failure, err);
+	return check_overlap(diff, ret, failure, err) &&
+	       check_applied(base, diff, ret, failure, err);
 }

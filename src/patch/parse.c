@@ -158,7 +158,8 @@ static struct span diff_unwrap(struct span text, struct buf *storage)
 		while (line_next(&source, &line)) {
 			size_t blanks = count_blanks(line);
 
-			buf_span(&shifted, span_skip(line, blanks < indent.len ? blanks : indent.len));
+			buf_span(&shifted,
+			         span_skip(line, blanks < indent.len ? blanks : indent.len));
 		}
 		buf_release(storage);
 		*storage = shifted;
@@ -279,8 +280,10 @@ static bool at_file_header(const struct parser *p)
 {
 	struct span line = peek(p, 0);
 
-	if (span_starts(line, SPAN("diff --git ")) || span_starts(line, SPAN("*** Update File: ")) ||
-	    span_starts(line, SPAN("*** End Patch")) || span_starts(line, SPAN("*** End of File")) ||
+	if (span_starts(line, SPAN("diff --git ")) ||
+	    span_starts(line, SPAN("*** Update File: ")) ||
+	    span_starts(line, SPAN("*** End Patch")) ||
+	    span_starts(line, SPAN("*** End of File")) ||
 	    span_starts(line, SPAN("Index: ")) || claims_end_hunk(line))
 		return true;
 	if (span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
@@ -442,7 +445,8 @@ static struct span skip_spaces(struct span line)
 		struct utf8_char c = utf8_first(line);
 		const char *ascii = c.bytes.len > 1 ? fold_lookalike(c.code) : NULL;
 
-		if (line.data[0] != ' ' && line.data[0] != '\t' && !(ascii && (!*ascii || *ascii == ' ')))
+		if (line.data[0] != ' ' && line.data[0] != '\t' &&
+		    !(ascii && (!*ascii || *ascii == ' ')))
 			break;
 		line = span_skip(line, c.bytes.len);
 	}

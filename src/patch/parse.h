@@ -30,8 +30,8 @@ struct claims {
 	size_t files;            /* `diff --git` lines */
 };
 
-/* Notes a line outside of hunks. With `in_git_header` it follows a `diff --git` line; elsewhere only
- * lines count that prose does not have. `next` is the line after it. */
+/* Notes a line outside of hunks. With `in_git_header` it follows a `diff --git` line; elsewhere
+ * only lines count that prose does not have. `next` is the line after it. */
 void claims_take(struct claims *claims, struct span line, struct span next, bool in_git_header);
 
 /* Whether the line cannot be part of a hunk, though it has no marker that ends one. */
@@ -89,7 +89,8 @@ struct hunk {
 	bool header_cr;      /* its @@ line ended in CR LF, which no tool writes */
 	struct span within;  /* of the apply_patch format: the anchor it follows, if that reads as
 	                      * a function's line; empty if none */
-	size_t before;       /* an anchor: index of the hunk that follows it; hunk_count: none does */
+	size_t before;       /* an anchor: index of the hunk that follows it; hunk_count: none
+	                      * does */
 	size_t sequel_of;    /* 1-based hunk whose result its context showed (locate.c); 0: none */
 };
 
@@ -102,13 +103,15 @@ struct diff_text {
 	size_t anchor_count;
 	bool apply_patch;        /* it is in that format (anchors.c) */
 	struct claims claims;    /* what it says beside its hunks */
-	struct buf shifted;      /* owned; the diff without fences and indentation, if it had them */
+	struct buf shifted;      /* owned; the diff without fences and indentation, if it had
+	                          * them */
 };
 
 void diff_text_release(struct diff_text *diff);
 
 /* INVALID_DIFF (nothing that is a hunk, hunks for several files, a combined or
- * binary diff, a rename, a deletion: claims_check; *ret_diff_line says where), TOO_LARGE. `text` must outlive *ret. */
+ * binary diff, a rename, a deletion: claims_check; *ret_diff_line says where), TOO_LARGE. `text`
+ * must outlive *ret. */
 bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                      struct err *err);
 

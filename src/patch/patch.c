@@ -198,8 +198,8 @@ static bool verify(const struct lines *base, const struct patch_plan *plan, stru
 		return false;
 	if (!same_effect(&plan->script, &strict))
 		return err_set(err, ERR_INTERNAL,
-		               "Internal Error: The corrected patch does not do what the diff says. "
-		               "Please review the diff for subtle errors.");
+		               "Internal Error: The corrected patch does not do what the diff "
+		               "says. Please review the diff for subtle errors.");
 	return true;
 }
 

@@ -96,7 +96,8 @@ struct patch_failure {
 	size_t hunk_count;    /* hunks in the diff */
 	size_t stated_line;   /* from the header, 0 when absent */
 	size_t diff_line;     /* 1-based line of the diff text where the trouble is; 0 unknown */
-	char *expected;       /* the first old line that differs, as the diff has it; NULL if none */
+	char *expected;       /* the first old line that differs, as the diff has it; NULL if
+	                       * none */
 	char *found;          /* the line the file has there; NULL if none */
 	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
 	struct patch_candidate candidates[8];
@@ -109,7 +110,8 @@ void patch_failure_release(struct patch_failure *failure);
 struct patch_options {
 	size_t context; /* lines around each change in `corrected`; 0 means 3 */
 	bool base_has_bom; /* the file has a byte-order mark, which `base` does not show */
-	const char *path;  /* of the file, below its root; NULL: not known, names are not compared */
+	const char *path;  /* of the file, below its root; NULL: not known, names are not
+	                    * compared */
 	const char *called; /* the name by which the caller reached it, perhaps a link; or NULL */
 	bool exists, executable; /* the file; only with `path` */
 };

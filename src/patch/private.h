@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of a patch share: folded and numbered lines, candidates, places, and what each step
- * is called with.  Not for other folders: theirs is patch.h. */
+/* What the steps of a patch share: folded and numbered lines, candidates, places, and what each
+ * step is called with.  Not for other folders: theirs is patch.h. */
 #ifndef HASP_PATCH_PRIVATE_H
 #define HASP_PATCH_PRIVATE_H
 
@@ -270,7 +270,8 @@ struct nearest {
 	size_t line;       /* 0-based line of the base where the first wanted line would be */
 	size_t equal;      /* how many wanted lines are the same there, blank ones aside */
 	size_t similar;    /* and how many are but for white space and look-alikes */
-	size_t differs;    /* 0-based wanted line that is the first to differ; wanted->count: none */
+	size_t differs;    /* 0-based wanted line that is the first to differ; wanted->count:
+	                    * none */
 };
 
 /* Finds the place where most of the wanted lines stand, or without such the line that is most

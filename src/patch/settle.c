@@ -353,7 +353,8 @@ static bool begins_name(struct span body)
 {
 	unsigned char c = body.len ? (unsigned char)body.data[0] : 0;
 
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+	       c >= 0x80;
 }
 
 /* Whether the nearest line above `at` that could head a function (as git's default

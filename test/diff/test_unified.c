@@ -71,7 +71,8 @@ static void the_largest_context_shows_the_whole_text(void **context)
 	const struct edit edits[] = { { 0, 1, SPAN("x\n") }, { 3, 1, SPAN("") } };
 
 	(void)context;
-	assert_print("1\n2\n3\n4\n", edits, 2, (struct script_print_options){ NULL, NULL, SIZE_MAX },
+	assert_print("1\n2\n3\n4\n", edits, 2,
+	             (struct script_print_options){ NULL, NULL, SIZE_MAX },
 	             "@@ -1,4 +1,3 @@\n-1\n+x\n 2\n 3\n-4\n");
 }
 
@@ -98,7 +99,8 @@ static void names_are_quoted_as_git_quotes_them(void **context)
 	             "--- /dev/null\n+++ b/plain name\t\n@@ -0,0 +1 @@\n+x\n");
 	assert_print("", edits, 1,
 	             (struct script_print_options){ "a/\"q\"\\\t\n\x01", "b/\xc3\xa9", 3 },
-	             "--- \"a/\\\"q\\\"\\\\\\t\\n\\001\"\n+++ \"b/\\303\\251\"\n@@ -0,0 +1 @@\n+x\n");
+	             "--- \"a/\\\"q\\\"\\\\\\t\\n\\001\"\n+++ \"b/\\303\\251\"\n@@ -0,0 +1 "
+	             "@@\n+x\n");
 }
 
 static void a_full_buffer_is_reported(void **context)
@@ -110,7 +112,8 @@ static void a_full_buffer_is_reported(void **context)
 	(void)context;
 	lines_index(&lines, span_str(ten));
 	script_add(&script, (struct edit){ 4, 1, SPAN("a longer line than fits\n") });
-	assert_false(script_print(&out, &lines, &script, &(struct script_print_options){ .context = 3 }));
+	assert_false(script_print(&out, &lines, &script,
+	                          &(struct script_print_options){ .context = 3 }));
 	buf_clear(&out);
 	assert_false(script_apply(&lines, &script, &out));
 }

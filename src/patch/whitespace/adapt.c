@@ -196,7 +196,8 @@ struct adapter {
 	uint32_t seen[SEEN_MAX];   /* the very characters of the diff that did so */
 	size_t seen_count;
 	unsigned carried;          /* classes with such a character in an added line, too, where it
-	                            * has the words of the removed line that it takes the place of */
+	                            * has the words of the removed line that it takes the place
+	                            * of */
 	unsigned old_plain;        /* classes that old lines did not lose throughout */
 	unsigned spared;           /* classes that they did, and added lines did not */
 	struct buf scratch;
@@ -324,7 +325,8 @@ static void ask_added_lines(struct adapter *a)
 			if (lines[i].op == '+') {
 				added_plain |= plain_classes(lines[i].text);
 				if (replaceable) {
-					a->carried |= carried_classes(a, removed++->text, lines[i].text);
+					a->carried |= carried_classes(a, removed++->text,
+					                              lines[i].text);
 					replaceable--;
 				}
 				continue;
@@ -359,8 +361,8 @@ static void find_lookalikes(struct adapter *a)
 }
 
 /* Whether a look-alike in an added line is damage: one that damaged old lines, or the other
- * quotation mark of a pair of which one did, and which the file nowhere has.  Where it may as well be
- * meant, because the file has it elsewhere or because people write it themselves, as they do
+ * quotation mark of a pair of which one did, and which the file nowhere has.  Where it may as well
+ * be meant, because the file has it elsewhere or because people write it themselves, as they do
  * ellipses, an added line has to have it in the words of its removed line. */
 static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
                       struct span character)

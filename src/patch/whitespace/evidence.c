@@ -261,7 +261,8 @@ static bool compare_pairs(struct evidence_scan *hr)
 			while (i + removed + added < count && lines[i + removed + added].op == '+')
 				added++;
 			for (size_t k = 0; k < removed && k < added; k++) {
-				struct span old = lines[i + k].text, new = lines[i + removed + k].text;
+				struct span old = lines[i + k].text;
+				struct span new = lines[i + removed + k].text;
 				struct span file = file_line(hr, first + k);
 
 				if (span_is_blank(old) || span_is_blank(new))
@@ -320,7 +321,8 @@ static bool occurs_nearby(const struct evidence_scan *hr, size_t h, struct span 
 	size_t to = at + hr->places[h].old_count + STYLE_LINES;
 
 	for (size_t i = from; i < to && i < from + STYLE_LINES_MAX && i < hr->base->count; i++)
-		if (!span_is_blank(file_line(hr, i)) && span_eq(indent_of_line(file_line(hr, i)), indent))
+		if (!span_is_blank(file_line(hr, i)) &&
+		    span_eq(indent_of_line(file_line(hr, i)), indent))
 			return true;
 	return false;
 }
@@ -341,7 +343,8 @@ static void compare_style(struct evidence_scan *hr, bool *ret_literal, bool *ret
 				continue;
 			buf_clear(&indent);
 			*ret_literal &= occurs_nearby(hr, h, diff_indent(hr, line->text));
-			*ret_undone &= indent_undo(&hr->w->rule, diff_indent(hr, line->text), &indent) &&
+			*ret_undone &= indent_undo(&hr->w->rule, diff_indent(hr, line->text),
+			                           &indent) &&
 			               occurs_nearby(hr, h, buf_view(&indent));
 		}
 	}
@@ -382,8 +385,9 @@ static bool file_is_mixed(const struct evidence_scan *hr)
 	for (size_t i = 0; i < hr->base->count; i++) {
 		struct span indent = indent_of_line(file_line(hr, i));
 
-		if (hr->w->rule.kind == INDENT_TABS ? !has_tab(indent) && indent.len >= hr->w->rule.width
-		                                    : has_tab(indent))
+		if (hr->w->rule.kind == INDENT_TABS ?
+		            !has_tab(indent) && indent.len >= hr->w->rule.width :
+		            has_tab(indent))
 			return true;
 	}
 	return false;
@@ -451,7 +455,8 @@ static bool added_line_stands_for_another(struct evidence_scan *hr)
 		for (size_t i = 0; i < hr->places[h].count && is_folded(hr, h); i++) {
 			struct span text = hr->diff->lines[hr->diff->hunks[h].first + i].text;
 
-			if (hr->diff->lines[hr->diff->hunks[h].first + i].op == '+' && !span_is_blank(text) &&
+			if (hr->diff->lines[hr->diff->hunks[h].first + i].op == '+' &&
+			    !span_is_blank(text) &&
 			    stands_for_another(hr->w, diff_indent(hr, text)))
 				return true;
 		}
@@ -525,7 +530,8 @@ static bool lost_inner_tabs(const struct evidence_scan *hr)
 				continue;
 			if (walk.line->op == '-' && span_eq(file, diff) && has_tab(file))
 				return false;
-			lost |= has_tab(file) && !has_tab(diff) && count_runs(diff) > count_runs(file);
+			lost |= has_tab(file) && !has_tab(diff) &&
+			        count_runs(diff) > count_runs(file);
 		}
 	}
 	return lost && !added_line_has_tab(hr, true);

@@ -434,7 +434,8 @@ static size_t read_columns(const struct shift *shift)
 		for (; i < shift->count; i++) {
 			const struct indent_pair *pair = &shift->pairs[i];
 
-			if (columns_of(pair->diff, tab_stops[k]) != columns_of(pair->file, tab_stops[k]))
+			if (columns_of(pair->diff, tab_stops[k]) !=
+			    columns_of(pair->file, tab_stops[k]))
 				break;
 			differs |= !span_eq(pair->diff, pair->file);
 		}

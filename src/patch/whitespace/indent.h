@@ -84,7 +84,8 @@ struct shift {
 	struct span prefix;
 	bool by_levels;                  /* the file is `deeper` levels deeper than the block */
 	long deeper;
-	size_t stop;                     /* tab stops with which the columns are the same; 0: none */
+	size_t stop;                     /* tab stops with which the columns are the same; 0:
+	                                  * none */
 };
 
 /* By how much a file indents a level: UNIT_TAB if most of its indented lines begin with a tab,

@@ -194,7 +194,8 @@ static size_t read_side(const struct uniform *u, size_t h, struct indent_pair *p
 	side->lacks_a_line = lacks_a_line(u, h);
 	read_alignment(u, h, side);
 	shift.count = pair_old_lines(u, h, pairs);
-	if (shift.count < 2 || !differs(&shift) || !indent_shift_infer(&shift) || !is_of_all(u, h, &shift))
+	if (shift.count < 2 || !differs(&shift) || !indent_shift_infer(&shift) ||
+	    !is_of_all(u, h, &shift))
 		return 0;
 	side->shift = shift;
 	return shift.count;

@@ -10,10 +10,10 @@
  * like the file.  Where the damage cannot be inferred, the diff is refused:
  * nothing is guessed.
  *
- * A look-alike in an added line is undone if it damaged old lines and nothing says that it is meant:
- * the file has the character itself, or it is an ellipsis, which people write, and no added line has
- * it in the words of its removed line; added lines have plain characters that the old lines lost
- * throughout.  Then it stays, as the diff has it.
+ * A look-alike in an added line is undone if it damaged old lines and nothing says that it is
+ * meant: the file has the character itself, or it is an ellipsis, which people write, and no added
+ * line has it in the words of its removed line; added lines have plain characters that the old
+ * lines lost throughout.  Then it stays, as the diff has it.
  */
 #ifndef HASP_PATCH_WHITESPACE_WHITESPACE_H
 #define HASP_PATCH_WHITESPACE_WHITESPACE_H
@@ -110,8 +110,8 @@ bool evidence_blank(const struct evidence *w, struct span text, struct buf *out)
 /* Hunks whose old lines are all indented otherwise than in the file, by one and the same shift.
  *
  * What a model indents otherwise it indents so throughout: if every old line of a hunk, context
- * lines too, is evidence for one shift (indent.h) and none against it, the added lines have it, too.
- * Where such a shift does not say for certain what an added line is to be, nothing else may.
+ * lines too, is evidence for one shift (indent.h) and none against it, the added lines have it,
+ * too. Where such a shift does not say for certain what an added line is to be, nothing else may.
  *
  *     struct uniform *uniform = uniform_make(base, diff, places);
  *     switch (uniform_indent(uniform, h, line, &out)) ...
