@@ -3,8 +3,7 @@
  *
  * The usual file costs three system calls (open, read, close), and no more is looked at than
  * the pattern needs: whether a file is binary or in another encoding is asked only when it has
- * a match, or when its bytes could hide one.
- */
+ * a match, or when its bytes could hide one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "file/document.h"
-#include "search/seek.h"
+#include "search/private.h"
 
 /* Pieces of larger files; a line that is longer is taken in parts of LINE_MAX_BYTES. */
 enum { PIECE_BYTES = 1 << 20 };
@@ -30,6 +29,10 @@ enum { PEEK_BYTES = 512 };
 /* File systems that Linux lists by another number than linux/magic.h names. */
 enum { XFS_MAGIC = 0x58465342, ZFS_MAGIC = 0x2fc12fc1 };
 
+/* A pattern is too hard when, after this long, it was so in so many files, and in one of
+ * so many. */
+enum { TOO_HARD_US = 800000, TOO_HARD_FILES = 3, TOO_HARD_OF = 20 };
+
 /* A file being searched. */
 struct file {
 	struct seeker *seeker;
@@ -40,6 +43,36 @@ struct file {
 	enum gather_outcome outcome;
 	bool left_out;   /* binary */
 };
+
+long long search_now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static bool is_too_hard(struct job *job, long long now)
+{
+	const size_t hard = atomic_load(&job->too_hard);
+
+	return now > job->began_us + TOO_HARD_US && hard >= TOO_HARD_FILES &&
+	       hard * TOO_HARD_OF >= atomic_load(&job->searched);
+}
+
+/* Whether the search is over: time, cancellation, a pattern that is too hard. */
+static bool job_is_over(struct job *job)
+{
+	const long long now = search_now_us();
+
+	if (job->request->cancel && atomic_load(job->request->cancel))
+		atomic_store(&job->cancelled, true);
+	if (now > job->deadline_us || is_too_hard(job, now))
+		atomic_store(&job->timed_out, true);
+	if (atomic_load(&job->cancelled) || atomic_load(&job->timed_out))
+		atomic_store(&job->stop, true);
+	return atomic_load(&job->stop);
+}
 
 void seeker_init(struct seeker *s, struct job *job)
 {

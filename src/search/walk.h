@@ -17,8 +17,7 @@
  *     walk_result_release(&result);
  *
  * A recursive walk reads the tree with several threads; memory holds what is returned and the
- * folders that wait to be read.
- */
+ * folders that wait to be read. */
 #ifndef HASP_SEARCH_WALK_H
 #define HASP_SEARCH_WALK_H
 
@@ -75,5 +74,14 @@ void walk_result_release(struct walk_result *result);
  * A .git folder is never entered, unless the path asked for is in one. */
 bool walk(const struct workspace *ws, struct search_cache *cache,
           const struct walk_request *request, struct walk_result *ret, struct err *err);
+
+/* ---- whether ignore files keep a file from who asks for it by name ---- */
+
+/* A walk leaves ignored files out by itself; this is for a path that somebody names. */
+
+/* Whether `rules` ignore the file, or a folder it is in: judged by where it really is, so a link
+ * to an ignored file is ignored too.  False for what cannot be looked at: opening it says why.
+ * Costs one look per root when there is no .geminiignore and nothing else counts. */
+bool search_ignored(const struct workspace *ws, const char *path, const struct walk_rules *rules);
 
 #endif

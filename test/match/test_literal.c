@@ -11,8 +11,6 @@
 
 #include "base/mem.h"
 #include "search/match/literal.h"
-#include "search/match/literal_set.h"
-#include "search/match/survey.h"
 
 enum { PAGE = 4096, TEXT_MAX = 1200 };
 

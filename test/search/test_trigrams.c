@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "search/cache/signatures.h"
+#include "search/cache/trigrams.h"
 
 enum { FILES = 400 };
 

@@ -28,8 +28,7 @@
  * What cannot be watched is not cached: search_cache_open gives NULL and the search is cold.
  *
  * Bounded: at most max_bytes for everything kept; files beyond that have no signature and
- * are candidates always; a tree whose names alone are too large is not kept.
- */
+ * are candidates always; a tree whose names alone are too large is not kept. */
 #ifndef HASP_SEARCH_CACHE_CACHE_H
 #define HASP_SEARCH_CACHE_CACHE_H
 
@@ -39,6 +38,7 @@
 
 #include "file/workspace.h"
 #include "search/match/matcher.h"
+#include "search/rules/glob.h"
 #include "search/rules/rules.h"
 
 struct search_cache;
@@ -82,5 +82,19 @@ size_t cached_tree_unreadable(const struct cached_tree *tree);
 /* Sets bit i (of 64 a word; cached_tree_files bits) for each file that may have what is needed. */
 void cached_tree_select(const struct cached_tree *tree, const struct matcher_needs *needs,
                         uint64_t *bits);
+
+/* ---- the part of a cached tree that lies beneath a start ---- */
+
+struct tree_range {
+	const struct cached_folder *folders; /* borrowed from the tree: all of it */
+	size_t begin, end;                   /* of the folders beneath the start */
+};
+
+/* `start` is relative to the root: "" or "a/b/". False when the tree has no such folder (it is
+ * itself ignored, for instance): the caller has to look for itself. */
+bool tree_range_find(const struct cached_tree *tree, const char *start, struct tree_range *ret);
+
+/* Whether an exclude leaves out the folder `path`, or one between the start and it. */
+bool tree_range_excludes(const struct glob_list *exclude, struct span path, size_t start_len);
 
 #endif

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading files for their signatures, in the background.
- *
- * A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
- * lock, and each signature is kept if nothing has been heard of its file meanwhile.  What has
- * happened but was not heard of yet is heard of before the next answer, and makes the file
- * unknown again.  The folder must be the one that is watched, not another one that stands at
- * its path just now.
- */
+/* Reading files for their signatures, in the background, and comparing a tree with the disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/cache/cached_tree.h"
+#include "search/cache/private.h"
+
+/* ---- reading files for their signatures, in the background ---- */
+
+/* A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
+ * lock, and each signature is kept if nothing has been heard of its file meanwhile.  What has
+ * happened but was not heard of yet is heard of before the next answer, and makes the file
+ * unknown again.  The folder must be the one that is watched, not another one that stands at
+ * its path just now. */
 
 enum { BATCH_FILES = 64 };
 /* Something is wrong with a folder: an event will say what. */
@@ -281,4 +283,180 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	tree->reading--;
 	pthread_mutex_unlock(&tree->lock);
 	return good ? WORK_DONE : WORK_STALE;
+}
+
+/* ---- comparing a tree with the disk, for what no event tells (cache.c has the list) ---- */
+
+/* ---- all files ---------------------------------------------------------------------- */
+
+/* What was known of a file before the disk was looked at, and what the disk has. */
+struct look {
+	uint32_t generation;
+	bool known; /* it had a signature */
+	bool gone;
+	uint64_t stamp, stamp_now; /* stamp_now: 0, too, when it does not prove anything yet */
+	bool linked;
+};
+
+static void check_global(struct kept_tree *tree)
+{
+	if (tree->global && !global_ignore_is_current(tree->global) && tree_read_global(tree))
+		node_mark_whole(tree, tree->nodes[0]);
+}
+
+static void check_repositories(struct kept_tree *tree)
+{
+	for (size_t i = 0; i < tree->repository_count; i++) {
+		struct node *node = tree->repositories[i];
+		const char *path = node->list->path;
+		_cleanup_fd_ int fd = chain_open(tree->place.root_fd, path[0] ? path : ".",
+		                                 O_PATH | O_DIRECTORY);
+		bool repository;
+
+		if (fd < 0 || node->exclude_stamp == 0 ||
+		    tree_exclude_stamp(tree, fd, path, &repository) != node->exclude_stamp)
+			node_mark_whole(tree, node);
+	}
+}
+
+static bool tree_update(struct kept_tree *tree)
+{
+	if (tree->lost || !watch_mounts_hold(&tree->watch) || !tree_take_events(tree))
+		return false;
+	check_global(tree);
+	check_repositories(tree);
+	tree_check_linked(tree);
+	if (!tree->changed)
+		return true;
+	if (!tree_scan_changed(tree))
+		return false;
+	tree_check_linked(tree); /* new names of files that had others */
+	return true;
+}
+
+bool kept_tree_update(struct kept_tree *tree)
+{
+	bool good;
+
+	pthread_mutex_lock(&tree->lock);
+	good = tree_update(tree);
+	tree->lost |= !good;
+	pthread_mutex_unlock(&tree->lock);
+	return good;
+}
+
+struct cached_tree *kept_tree_take(struct kept_tree *tree)
+{
+	struct cached_tree *snapshot = NULL;
+
+	pthread_mutex_lock(&tree->lock);
+	if (tree_update(tree)) {
+		if (!tree->current)
+			tree->current = cached_tree_snapshot(tree);
+		snapshot = tree->current;
+		snapshot->references++;
+		tree->answers++;
+		kept_tree_ref(tree);
+	} else {
+		tree->lost = true;
+	}
+	pthread_mutex_unlock(&tree->lock);
+	return snapshot;
+}
+
+static void note(struct kept_tree *tree, const struct name_list *list, struct look *looks)
+{
+	pthread_mutex_lock(&tree->lock);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct kept_file *kept = &tree->files[list->files[i]];
+
+		looks[i] = (struct look){
+			.generation = kept->generation,
+			.known = signature_is_known(tree->signature_of[list->files[i]]),
+			.stamp = kept->stamp,
+		};
+	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
+static void look_at(int folder, const char *name, struct look *look)
+{
+	const int64_t now = clock_ns(CLOCK_REALTIME);
+	struct stat st;
+
+	look->gone = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode);
+	if (look->gone)
+		return;
+	look->stamp_now = look->stamp == 0 ? file_stamp_settled(&st, now) : file_stamp(&st);
+	look->linked = st.st_nlink > 1;
+}
+
+/* A file whose content changed although no event said so may go on changing like that: it is
+ * open, until an event says that it was closed. */
+static void repair_file(struct kept_tree *tree, struct node *node, const struct name_list *list,
+                        size_t i, const struct look *look)
+{
+	const uint32_t file = list->files[i];
+	const struct kept_file *kept = &tree->files[file];
+
+	if (!look->known || kept->generation != look->generation ||
+	    look->stamp_now == look->stamp)
+		return;
+	if (look->stamp != 0 && !look->gone && !look->linked &&
+	    look->stamp >> 32 != look->stamp_now >> 32)
+		tree_forget_file(tree, file, SIGNATURE_OPEN);
+	else
+		tree_file_changed(tree, node, list->names[i]);
+}
+
+/* Makes good what differs, after hearing of all that events tell. */
+static void repair(struct kept_tree *tree, const struct name_list *list, const struct look *looks,
+                   const struct stat *st)
+{
+	struct node *node;
+
+	pthread_mutex_lock(&tree->lock);
+	tree->lost |= !tree_take_events(tree);
+	node = tree_find(tree, list->path);
+	if (node && node->list == list && !tree->lost) {
+		for (size_t i = 0; i < list->count; i++)
+			repair_file(tree, node, list, i, &looks[i]);
+		if (!node->changed && node->stamp != 0 && file_stamp(st) != node->stamp)
+			node_mark_changed(tree, node);
+	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
+static void sweep_folder(struct kept_tree *tree, const struct name_list *list)
+{
+	_cleanup_free_ struct look *looks = mem_alloc(list->count, sizeof(*looks));
+	_cleanup_fd_ int fd = -1;
+	struct stat st;
+
+	note(tree, list, looks);
+	fd = chain_open(tree->place.root_fd, list->path[0] ? list->path : ".",
+	                O_RDONLY | O_DIRECTORY);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return;
+	for (size_t i = 0; i < list->count; i++)
+		if (looks[i].known)
+			look_at(fd, list->names[i], &looks[i]);
+	repair(tree, list, looks, &st);
+}
+
+bool kept_tree_sweep(struct kept_tree *tree, struct sweep *sweep)
+{
+	if (!sweep->snapshot)
+		sweep->snapshot = kept_tree_take(tree);
+	if (!sweep->snapshot || sweep->next >= sweep->snapshot->folder_count)
+		return false;
+	sweep_folder(tree, sweep->snapshot->lists[sweep->next++]);
+	return true;
+}
+
+void sweep_release(struct sweep *sweep)
+{
+	if (sweep->snapshot)
+		kept_tree_give_back(sweep->snapshot);
+	*sweep = (struct sweep){ 0 };
 }

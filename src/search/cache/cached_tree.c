@@ -1,12 +1,472 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree that is kept: its life, bringing it up to date, and giving out snapshots. */
-#include "search/cache/cached_tree.h"
-
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "search/cache/private.h"
+
+/* ---- the parts of a tree that is kept ---- */
+
+/* Files, lists of names, nodes. */
+
+/* What malloc adds to a small block. */
+enum { BLOCK_BYTES = 16 };
+/* File times may be as coarse as the kernel's tick; two seconds are git's measure for old
+ * file systems, too. */
+#define SETTLED_NS ((int64_t)2000 * 1000 * 1000)
+
+/* ---- time, and stamps ------------------------------------------------------ */
+
+int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t clock_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+static uint64_t mix(uint64_t so_far, uint64_t value)
+{
+	so_far = (so_far ^ value) * 0x9E3779B97F4A7C15u;
+	return so_far ^ so_far >> 32;
+}
+
+uint64_t file_stamp(const struct stat *st)
+{
+	uint64_t content = mix(1, (uint64_t)st->st_ino), change = 1;
+
+	content = mix(content, (uint64_t)st->st_size);
+	content = mix(content, (uint64_t)st->st_mtim.tv_sec);
+	content = mix(content, (uint64_t)st->st_mtim.tv_nsec);
+	change = mix(change, (uint64_t)st->st_ctim.tv_sec);
+	change = mix(change, (uint64_t)st->st_ctim.tv_nsec);
+	return content << 32 | (uint32_t)change | 1;
+}
+
+uint64_t file_stamp_settled(const struct stat *st, int64_t now_ns)
+{
+	const int64_t changed = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+
+	return changed + SETTLED_NS < now_ns ? file_stamp(st) : 0;
+}
+
+/* ---- files ------------------------------------------------------------------ */
+
+static void grow_files(struct kept_tree *tree)
+{
+	const size_t before = tree->file_cap * sizeof(*tree->files) +
+	                      tree->signature_cap * sizeof(*tree->signature_of);
+
+	pthread_rwlock_wrlock(&tree->files_lock);
+	tree->files = mem_grow(tree->files, &tree->file_cap, tree->file_count + 1,
+	                       sizeof(*tree->files));
+	tree->signature_of = mem_grow(tree->signature_of, &tree->signature_cap,
+	                              tree->file_count + 1, sizeof(*tree->signature_of));
+	pthread_rwlock_unlock(&tree->files_lock);
+	tree_charge(tree, tree->file_cap * sizeof(*tree->files) +
+	                          tree->signature_cap * sizeof(*tree->signature_of) - before);
+}
+
+void tree_set_signature(struct kept_tree *tree, uint32_t file, uint32_t signature)
+{
+	pthread_rwlock_wrlock(&tree->files_lock);
+	tree->signature_of[file] = signature;
+	pthread_rwlock_unlock(&tree->files_lock);
+}
+
+uint32_t tree_add_file(struct kept_tree *tree)
+{
+	uint32_t file, generation = 0;
+
+	if (tree->free_count > 0) {
+		file = tree->free_files[--tree->free_count];
+		generation = tree->files[file].generation;
+	} else {
+		if (tree->file_count == tree->file_cap || tree->file_count == tree->signature_cap)
+			grow_files(tree);
+		file = (uint32_t)tree->file_count++;
+	}
+	tree->files[file] = (struct kept_file){ .generation = generation + 1, .holders = 1 };
+	tree_set_signature(tree, file, SIGNATURE_UNKNOWN);
+	return file;
+}
+
+void tree_hold_file(struct kept_tree *tree, uint32_t file)
+{
+	tree->files[file].holders++;
+}
+
+void tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature)
+{
+	const uint32_t before = tree->signature_of[file];
+
+	tree->files[file].generation++;
+	if (before == signature)
+		return;
+	pthread_rwlock_wrlock(&tree->files_lock);
+	if (before < SIGNATURE_NUMBER_MAX)
+		signatures_drop(&tree->signatures, before);
+	tree->signature_of[file] = signature;
+	pthread_rwlock_unlock(&tree->files_lock);
+}
+
+void tree_mark_linked(struct kept_tree *tree, uint32_t file)
+{
+	if (tree->files[file].linked)
+		return;
+	tree->files[file].linked = true;
+	tree->linked_files++;
+	tree->linked_old = true;
+}
+
+static void release_file(struct kept_tree *tree, uint32_t file)
+{
+	const size_t cap = tree->free_cap;
+
+	if (--tree->files[file].holders > 0)
+		return;
+	tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
+	tree->linked_files -= tree->files[file].linked;
+	tree->files[file].linked = false;
+	tree->files[file].inode = 0;
+	if (tree->free_count == tree->free_cap)
+		tree->free_files = mem_grow(tree->free_files, &tree->free_cap,
+		                            tree->free_count + 1, sizeof(*tree->free_files));
+	tree->free_files[tree->free_count++] = file;
+	tree_charge(tree, (tree->free_cap - cap) * sizeof(*tree->free_files));
+}
+
+/* ---- lists of names --------------------------------------------------------- */
+
+struct name_list *name_list_new(struct kept_tree *tree, const char *path,
+                                const char *const *names, size_t count)
+{
+	const size_t path_size = strlen(path) + 1;
+	size_t text = path_size, bytes;
+	struct name_list *list;
+	char *at;
+
+	for (size_t i = 0; i < count; i++)
+		text += strlen(names[i]) + 1;
+	bytes = sizeof(*list) + count * (sizeof(*list->names) + sizeof(*list->files)) + text;
+	list = mem_alloc(bytes, 1);
+	*list = (struct name_list){ .references = 1, .count = count, .bytes = bytes + BLOCK_BYTES };
+	list->names = (const char **)(list + 1);
+	list->files = (uint32_t *)(list->names + count);
+	at = (char *)(list->files + count);
+	list->path = memcpy(at, path, path_size);
+	at += path_size;
+	for (size_t i = 0; i < count; i++) {
+		const size_t size = strlen(names[i]) + 1;
+
+		list->names[i] = memcpy(at, names[i], size);
+		at += size;
+	}
+	tree_charge(tree, list->bytes);
+	return list;
+}
+
+void name_list_unref(struct kept_tree *tree, struct name_list *list)
+{
+	if (--list->references > 0)
+		return;
+	for (size_t i = 0; i < list->count; i++)
+		release_file(tree, list->files[i]);
+	tree_credit(tree, list->bytes);
+	free(list);
+}
+
+/* Where a name is in a list; SIZE_MAX: nowhere. */
+static size_t name_list_find(const struct name_list *list, const char *name)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = strcmp(list->names[middle], name);
+
+		if (order == 0)
+			return middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return SIZE_MAX;
+}
+
+/* ---- nodes ------------------------------------------------------------------ */
+
+struct node *node_new(struct kept_tree *tree, struct name_list *list)
+{
+	struct node *node = mem_alloc(1, sizeof(*node));
+
+	node->list = list;
+	tree_charge(tree, sizeof(*node) + BLOCK_BYTES);
+	return node;
+}
+
+void node_free(struct kept_tree *tree, struct node *node)
+{
+	if (node->unread)
+		tree->unread--;
+	if (node->watch > 0)
+		watch_disown(&tree->watch, node->watch, node);
+	name_list_unref(tree, node->list);
+	free(node);
+	tree_credit(tree, sizeof(*node) + BLOCK_BYTES);
+}
+
+size_t tree_lower_bound(const struct kept_tree *tree, const char *path)
+{
+	size_t low = 0, high = tree->node_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(tree->nodes[middle]->list->path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct node *tree_find(const struct kept_tree *tree, const char *path)
+{
+	const size_t at = tree_lower_bound(tree, path);
+
+	return at < tree->node_count && strcmp(tree->nodes[at]->list->path, path) == 0
+	               ? tree->nodes[at]
+	               : NULL;
+}
+
+void node_mark_unread(struct kept_tree *tree, struct node *node)
+{
+	if (!node->unread)
+		tree->unread++;
+	node->unread = true;
+}
+
+/* ---- what events mean for a tree ---- */
+
+/* Nothing is read here: files become unknown and folders are marked, and cached_scan.c reads
+ * the folders that are marked.  Marks say too much rather than too little; a folder
+ * read in vain costs some microseconds. */
+
+/* Files that keep changing are read less and less often: after so long without a change,
+ * which doubles each time, to so long at most. */
+enum { CALM_MS = 100, CALM_MAX_MS = 10000 };
+
+#define ENTRY_EVENTS ((uint32_t)(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
+#define SELF_EVENTS ((uint32_t)(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED))
+
+void node_mark_changed(struct kept_tree *tree, struct node *node)
+{
+	node->changed = tree->changed = true;
+}
+
+void node_mark_whole(struct kept_tree *tree, struct node *node)
+{
+	node->whole = tree->changed = true;
+}
+
+/* The node of the folder that this one is in; NULL for the root. */
+static struct node *parent_of(const struct kept_tree *tree, const struct node *node)
+{
+	const char *path = node->list->path;
+	size_t len = strlen(path);
+	_cleanup_free_ char *parent = NULL;
+
+	if (len == 0)
+		return NULL;
+	for (len--; len > 0 && path[len - 1] != '/'; len--)
+		;
+	parent = mem_dup(path, len);
+	return tree_find(tree, parent);
+}
+
+static void node_mark_moved(struct kept_tree *tree, struct node *node)
+{
+	struct node *parent = parent_of(tree, node);
+
+	node->suspect = true;
+	if (parent)
+		node_mark_changed(tree, parent);
+	else
+		tree->lost = true; /* the root itself, or something is badly out of step */
+}
+
+static struct node *child_of(const struct kept_tree *tree, const struct node *node,
+                             const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s%s/", node->list->path, name);
+
+	return tree_find(tree, path);
+}
+
+/* Whether a name is that of an ignore file, or decides which ones count. */
+static bool rules_hang_on(const struct kept_tree *tree, const struct node *node,
+                          const char *name, uint32_t events)
+{
+	unsigned kinds = chain_name(&tree->rules, name);
+
+	if (tree->rules.no_git_ignore)
+		kinds &= ~(unsigned)(CHAIN_GITIGNORE | CHAIN_DOT_GIT);
+	if (tree->rules.no_gemini_ignore || node->list->path[0] != '\0')
+		kinds &= ~(unsigned)CHAIN_GEMINIIGNORE;
+	/* In the folder .git much happens all the time, to its attributes, too. */
+	if (events & IN_ISDIR && !(events & ENTRY_EVENTS))
+		kinds &= ~(unsigned)CHAIN_DOT_GIT;
+	return kinds != 0;
+}
+
+void tree_file_changed(struct kept_tree *tree, struct node *node, const char *name)
+{
+	const size_t at = name_list_find(node->list, name);
+	const int64_t now = clock_ms();
+	uint32_t file;
+
+	if (rules_hang_on(tree, node, name, 0))
+		node_mark_whole(tree, node);
+	if (at == SIZE_MAX)
+		return;
+	file = node->list->files[at];
+	if (node->busy_ms == 0 || now > node->calm_at_ms + CALM_MAX_MS)
+		node->busy_ms = CALM_MS;
+	else if (tree->signature_of[file] != SIGNATURE_UNKNOWN &&
+	         node->busy_ms < CALM_MAX_MS)
+		node->busy_ms *= 2; /* it was read in vain */
+	node->calm_at_ms = now + node->busy_ms;
+	tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
+	node_mark_unread(tree, node);
+}
+
+static void folder_event(struct kept_tree *tree, struct node *node, const char *name)
+{
+	struct node *child = child_of(tree, node, name);
+
+	if (child)
+		child->suspect = true;
+	node_mark_changed(tree, node);
+}
+
+static void node_event(struct kept_tree *tree, struct node *node, uint32_t events,
+                       const char *name)
+{
+	if (events & SELF_EVENTS) {
+		node_mark_moved(tree, node);
+	} else if (name[0] == '\0') {
+		node_mark_changed(tree, node); /* the folder's attributes: may it be read? */
+	} else if (events & IN_ISDIR) {
+		if (rules_hang_on(tree, node, name, events))
+			node_mark_whole(tree, node);
+		if (strcmp(name, ".git") != 0)
+			folder_event(tree, node, name);
+	} else {
+		tree_file_changed(tree, node, name);
+		if (events & ENTRY_EVENTS)
+			node_mark_changed(tree, node);
+	}
+}
+
+static void take_event(void *data, const struct inotify_event *event, const char *name)
+{
+	struct kept_tree *tree = data;
+	struct node *node;
+	size_t at = 0;
+
+	while ((node = watch_owner(&tree->watch, event->wd, &at)) != NULL)
+		node_event(tree, node, event->mask, name);
+}
+
+bool tree_take_events(struct kept_tree *tree)
+{
+	return watch_take(&tree->watch, take_event, tree) && !tree->lost;
+}
+
+static void collect_linked(struct kept_tree *tree)
+{
+	tree->linked_old = false;
+	tree->linked_count = 0;
+	if (tree->linked_files == 0)
+		return;
+	for (size_t i = 0; i < tree->node_count; i++) {
+		struct node *node = tree->nodes[i];
+
+		for (size_t j = 0; j < node->list->count; j++) {
+			const uint32_t file = node->list->files[j];
+
+			if (!tree->files[file].linked)
+				continue;
+			if (tree->linked_count == tree->linked_cap)
+				tree->linked = mem_grow(tree->linked, &tree->linked_cap,
+				                        tree->linked_count + 1,
+				                        sizeof(*tree->linked));
+			tree->linked[tree->linked_count++] =
+				(struct linked_file){ node, file, node->list->names[j] };
+		}
+	}
+}
+
+/* Whether a file is as it was when it was read. */
+static bool is_same(const struct kept_tree *tree, const struct linked_file *linked)
+{
+	_cleanup_free_ char *path = mem_printf("%s%s", linked->node->list->path, linked->name);
+	const uint64_t stamp = tree->files[linked->file].stamp;
+	struct stat st;
+
+	return stamp != 0 &&
+	       fstatat(tree->place.root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file_stamp(&st) == stamp;
+}
+
+void tree_check_linked(struct kept_tree *tree)
+{
+	if (tree->linked_old)
+		collect_linked(tree);
+	for (size_t i = 0; i < tree->linked_count; i++) {
+		const struct linked_file *linked = &tree->linked[i];
+
+		if (signature_is_known(tree->signature_of[linked->file]) &&
+		    !is_same(tree, linked))
+			tree_file_changed(tree, linked->node, linked->name);
+	}
+}
+
+static int compare_inodes(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count)
+{
+	if (count == 0)
+		return;
+	tree->link_serial++;
+	qsort(inodes, count, sizeof(*inodes), compare_inodes);
+	for (size_t i = 0; i < tree->file_count; i++) {
+		const struct kept_file *kept = &tree->files[i];
+
+		if (kept->holders == 0 || kept->inode == 0 ||
+		    !bsearch(&kept->inode, inodes, count, sizeof(*inodes), compare_inodes))
+			continue;
+		if (tree->linked_files < LINKED_FILES_MAX)
+			tree_mark_linked(tree, (uint32_t)i);
+		else
+			tree_forget_file(tree, (uint32_t)i, SIGNATURE_OPEN);
+	}
+}
 
 /* ---- memory ---------------------------------------------------------------- */
 
@@ -36,7 +496,7 @@ bool tree_fits(const struct kept_tree *tree)
 
 /* ---- snapshots --------------------------------------------------------------- */
 
-static struct cached_tree *snapshot_new(struct kept_tree *tree)
+struct cached_tree *cached_tree_snapshot(struct kept_tree *tree)
 {
 	struct cached_tree *snapshot = mem_alloc(1, sizeof(*snapshot));
 	size_t count = 0;
@@ -110,53 +570,6 @@ bool tree_read_global(struct kept_tree *tree)
 	return changed;
 }
 
-static void check_global(struct kept_tree *tree)
-{
-	if (tree->global && !global_ignore_is_current(tree->global) && tree_read_global(tree))
-		node_mark_whole(tree, tree->nodes[0]);
-}
-
-static void check_repositories(struct kept_tree *tree)
-{
-	for (size_t i = 0; i < tree->repository_count; i++) {
-		struct node *node = tree->repositories[i];
-		const char *path = node->list->path;
-		_cleanup_fd_ int fd = chain_open(tree->place.root_fd, path[0] ? path : ".",
-		                                 O_PATH | O_DIRECTORY);
-		bool repository;
-
-		if (fd < 0 || node->exclude_stamp == 0 ||
-		    tree_exclude_stamp(tree, fd, path, &repository) != node->exclude_stamp)
-			node_mark_whole(tree, node);
-	}
-}
-
-static bool tree_update(struct kept_tree *tree)
-{
-	if (tree->lost || !watch_mounts_hold(&tree->watch) || !tree_take_events(tree))
-		return false;
-	check_global(tree);
-	check_repositories(tree);
-	tree_check_linked(tree);
-	if (!tree->changed)
-		return true;
-	if (!tree_scan_changed(tree))
-		return false;
-	tree_check_linked(tree); /* new names of files that had others */
-	return true;
-}
-
-bool kept_tree_update(struct kept_tree *tree)
-{
-	bool good;
-
-	pthread_mutex_lock(&tree->lock);
-	good = tree_update(tree);
-	tree->lost |= !good;
-	pthread_mutex_unlock(&tree->lock);
-	return good;
-}
-
 size_t kept_tree_unread(struct kept_tree *tree)
 {
 	size_t unread;
@@ -165,25 +578,6 @@ size_t kept_tree_unread(struct kept_tree *tree)
 	unread = tree->unread;
 	pthread_mutex_unlock(&tree->lock);
 	return unread;
-}
-
-struct cached_tree *kept_tree_take(struct kept_tree *tree)
-{
-	struct cached_tree *snapshot = NULL;
-
-	pthread_mutex_lock(&tree->lock);
-	if (tree_update(tree)) {
-		if (!tree->current)
-			tree->current = snapshot_new(tree);
-		snapshot = tree->current;
-		snapshot->references++;
-		tree->answers++;
-		kept_tree_ref(tree);
-	} else {
-		tree->lost = true;
-	}
-	pthread_mutex_unlock(&tree->lock);
-	return snapshot;
 }
 
 void kept_tree_give_back(struct cached_tree *snapshot)

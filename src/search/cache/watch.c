@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/cache/watch.h"
+#include "search/cache/private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -26,8 +26,8 @@
 
 #include "base/err.h"
 #include "base/span.h"
+#include "search/match/literal.h"
 #include "search/match/matcher.h"
-#include "search/match/survey.h"
 
 struct engine_options {
 	struct span pattern;  /* a regular expression in PCRE2's syntax */

@@ -8,7 +8,7 @@
  *     js_regex_free(regex);
  *
  * ECMAScript 2023, section 22.2 and Annex B.1.2, without flags, by translation for PCRE2
- * (js_regex_translate.c): what only PCRE2 knows is refused, or the letter that it is in
+ * (js_regex.c): what only PCRE2 knows is refused, or the letter that it is in
  * JavaScript. Deviations: what Annex B takes for something odd and PCRE2 refuses (a reference to
  * a group that is not there) is an error; so is \S inside a class; characters beyond U+FFFF are
  * one character.

@@ -1,11 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding one text. */
+/* Looking at text with vector instructions. Only speed depends on how common bytes are. */
 #include "search/match/literal.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "search/match/byte_rank.h"
+#include "base/mem.h"
+
+/* ---- byte frequencies ---- */
+
+/* The mean of those in about 100 MB of source, in equal parts C of a kernel,
+ * C and C++ headers of a system, Python of a distribution, and JavaScript of npm packages.  Bytes
+ * beyond ASCII are taken to be commoner than that, since text in other scripts is full of
+ * a few of them.
+ *
+ * 8 * (24 + log2 of the share of this byte), at least 0: 192 would be every byte. */
+static const unsigned char byte_rank[256] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 146, 152, 0, 23, 80, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	171, 107, 131, 123, 101, 102, 118, 131, 140, 140, 138, 112, 141, 131, 137, 133,
+	131, 125, 124, 118, 115, 112, 115, 105, 113, 107, 131, 136, 118, 133, 129, 104,
+	107, 131, 120, 131, 126, 134, 124, 123, 116, 131, 94, 111, 129, 126, 130, 128,
+	128, 101, 131, 131, 134, 122, 114, 112, 119, 109, 108, 118, 112, 118, 85, 153,
+	114, 153, 137, 148, 148, 161, 144, 138, 141, 154, 112, 131, 148, 142, 153, 152,
+	146, 120, 155, 154, 158, 146, 134, 130, 133, 134, 117, 125, 111, 125, 91, 1,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+};
+
+/* Bytes of a text are not independent of each other: those beside the two rarest count less. */
+#define OTHERS_WEIGHT 4
+#define CERTAIN 192
+
+int text_rank(struct span text)
+{
+	int first = CERTAIN, second = CERTAIN, sum = 0;
+
+	for (size_t i = 0; i < text.len && i < 64; i++) {
+		int rank = byte_rank[(unsigned char)text.data[i]];
+
+		sum += rank - CERTAIN;
+		if (rank < first) {
+			second = first;
+			first = rank;
+		} else if (rank < second) {
+			second = rank;
+		}
+	}
+	first -= CERTAIN;
+	second -= CERTAIN;
+	return first + second + (sum - first - second) / OTHERS_WEIGHT;
+}
+
+/* ---- one text ---- */
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -17,7 +71,8 @@ static bool is_lower(unsigned char c)
 	return c >= 'a' && c <= 'z';
 }
 
-bool literal_is_at(struct span text, bool ignore_case, const char *at)
+/* Whether `at` begins with the text; there are at least text.len bytes. */
+static bool literal_is_at(struct span text, bool ignore_case, const char *at)
 {
 	if (!ignore_case)
 		return memcmp(text.data, at, text.len) == 0;
@@ -256,4 +311,336 @@ void literal_init(struct literal *ret, struct span text, bool ignore_case)
 		ret->masks[i] = ignore_case && is_lower(byte) ? 0x20 : 0;
 	}
 	literal_use(ret, literal_best_way());
+}
+
+/* ---- any of several texts ---- */
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+/* COMPARED: at most so many bytes of a text, so that no text makes many comparisons long. */
+enum { SIGN_MAX = 3, GROUPS = 8, COMPARED = 16 };
+
+struct member {
+	struct span text; /* borrowed */
+	size_t sign;      /* where in it its sign begins */
+};
+
+/* By half a byte: the groups that have it at this place of their signs. */
+struct halves {
+	unsigned char low[16], high[16];
+};
+
+struct literal_set {
+	struct member members[LITERAL_SET_MAX]; /* sorted by sign: a group's are side by side */
+	size_t count;
+	size_t sign_len;
+	size_t group_start[GROUPS + 1]; /* into members */
+	struct halves halves[SIGN_MAX];
+	bool ignore_case;
+	const char *(*find)(const struct literal_set *set, const char *at, const char *end);
+};
+
+/* Whether one of the texts of the groups has its sign at `place`; all of [at, end) may be
+ * looked at. */
+static bool check_groups(const struct literal_set *set, unsigned groups, const char *place,
+                  const char *at, const char *end)
+{
+	for (; groups; groups &= groups - 1) {
+		int group = __builtin_ctz(groups);
+
+		for (size_t i = set->group_start[group]; i < set->group_start[group + 1]; i++) {
+			const struct member *member = &set->members[i];
+
+			if ((size_t)(place - at) >= member->sign &&
+			    (size_t)(end - place) >= member->text.len - member->sign &&
+			    literal_is_at(member->text, set->ignore_case, place - member->sign))
+				return true;
+		}
+	}
+	return false;
+}
+
+static unsigned groups_at(const struct literal_set *set, const char *place)
+{
+	unsigned groups = 0xff;
+
+	for (size_t i = 0; i < set->sign_len; i++) {
+		unsigned char byte = (unsigned char)place[i];
+
+		groups &= set->halves[i].low[byte & 15] & set->halves[i].high[byte >> 4];
+	}
+	return groups;
+}
+
+/* Places [place, last] one by one; the texts lie in [at, end). */
+static const char *find_from(const struct literal_set *set, const char *place, const char *last,
+                             const char *at, const char *end)
+{
+	for (; place <= last; place++) {
+		unsigned groups = groups_at(set, place);
+
+		if (groups && check_groups(set, groups, place, at, end))
+			return place;
+	}
+	return NULL;
+}
+
+static const char *find_any_slowly(const struct literal_set *set, const char *at, const char *end)
+{
+	if ((size_t)(end - at) < set->sign_len)
+		return NULL;
+	return find_from(set, at, end - set->sign_len, at, end);
+}
+
+#ifdef __x86_64__
+
+struct tables {
+	__m256i low[SIGN_MAX], high[SIGN_MAX];
+};
+
+__attribute__((target("avx2"))) static inline __m256i
+lookup(const struct tables *tables, size_t i, const char *place)
+{
+	const __m256i half = _mm256_set1_epi8(15);
+	__m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)(place + i));
+	__m256i low = _mm256_shuffle_epi8(tables->low[i], _mm256_and_si256(bytes, half));
+	__m256i high = _mm256_shuffle_epi8(
+		tables->high[i], _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+
+	return _mm256_and_si256(low, high);
+}
+
+/* Bit n: some group remains at place + n. */
+__attribute__((target("avx2"))) static inline uint32_t
+sign_places_avx2(const struct tables *tables, size_t sign_len, const char *place)
+{
+	__m256i groups = lookup(tables, 0, place);
+
+	if (sign_len > 1)
+		groups = _mm256_and_si256(groups, lookup(tables, 1, place));
+	if (sign_len > 2)
+		groups = _mm256_and_si256(groups, lookup(tables, 2, place));
+	return ~(uint32_t)_mm256_movemask_epi8(
+		_mm256_cmpeq_epi8(groups, _mm256_setzero_si256()));
+}
+
+__attribute__((target("avx2"))) static const char *find_any_avx2(const struct literal_set *set,
+                                                             const char *at, const char *end)
+{
+	const char *last = end - set->sign_len;
+	size_t sign_len = set->sign_len;
+	struct tables tables;
+
+	if ((size_t)(end - at) < sign_len)
+		return NULL;
+	for (size_t i = 0; i < SIGN_MAX; i++) {
+		const __m128i *low = (const __m128i *)(const void *)set->halves[i].low;
+		const __m128i *high = (const __m128i *)(const void *)set->halves[i].high;
+
+		tables.low[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(low));
+		tables.high[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(high));
+	}
+	if (last - at < 31)
+		return find_from(set, at, last, at, end);
+	for (const char *place = at; place <= last; place += 32) {
+		uint32_t bits;
+
+		/* The rest together with places that have been looked at already. */
+		if (last - place < 31)
+			place = last - 31;
+		bits = sign_places_avx2(&tables, sign_len, place);
+		for (; bits; bits &= bits - 1) {
+			const char *found = place + __builtin_ctz(bits);
+
+			if (check_groups(set, groups_at(set, found), found, at, end))
+				return found;
+		}
+	}
+	return NULL;
+}
+
+#endif
+
+void literal_set_use(struct literal_set *set, enum literal_way way)
+{
+	set->find = find_any_slowly;
+#ifdef __x86_64__
+	if (way == LITERAL_AVX2)
+		set->find = find_any_avx2;
+#else
+	(void)way;
+#endif
+}
+
+/* ---- making one ---- */
+
+static size_t rarest_sign(struct span text, size_t sign_len)
+{
+	size_t best = 0;
+	int best_rank = 0;
+
+	for (size_t i = 0; i + sign_len <= text.len; i++) {
+		int rank = 0;
+
+		for (size_t k = 0; k < sign_len; k++)
+			rank += byte_rank[(unsigned char)text.data[i + k]];
+		if (i == 0 || rank < best_rank) {
+			best = i;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+/* The text, or what is compared of it. */
+static struct member make_member(struct span text, size_t sign_len)
+{
+	size_t sign = rarest_sign(text, sign_len), start = 0;
+
+	if (text.len > COMPARED) {
+		start = sign > COMPARED / 2 ? sign - COMPARED / 2 : 0;
+		if (start > text.len - COMPARED)
+			start = text.len - COMPARED;
+		text = span_head(span_skip(text, start), COMPARED);
+	}
+	return (struct member){ text, sign - start };
+}
+
+static int compare_signs(const void *a, const void *b, void *data)
+{
+	const struct member *left = a, *right = b;
+	const size_t *sign_len = data;
+
+	return memcmp(left->text.data + left->sign, right->text.data + right->sign, *sign_len);
+}
+
+static void halves_add(struct halves *halves, unsigned char byte, unsigned group)
+{
+	halves->low[byte & 15] |= (unsigned char)(1u << group);
+	halves->high[byte >> 4] |= (unsigned char)(1u << group);
+}
+
+static void add_sign(struct literal_set *set, const struct member *member, unsigned group)
+{
+	for (size_t i = 0; i < set->sign_len; i++) {
+		unsigned char byte = (unsigned char)member->text.data[member->sign + i];
+
+		halves_add(&set->halves[i], byte, group);
+		if (set->ignore_case && byte >= 'a' && byte <= 'z')
+			halves_add(&set->halves[i], byte & 0xdf, group);
+	}
+}
+
+struct literal_set *literal_set_new(const struct span *texts, size_t count, bool ignore_case)
+{
+	struct literal_set *set = mem_alloc(1, sizeof(*set));
+
+	set->count = count;
+	set->ignore_case = ignore_case;
+	set->sign_len = SIGN_MAX;
+	for (size_t i = 0; i < count; i++)
+		set->sign_len = texts[i].len < set->sign_len ? texts[i].len : set->sign_len;
+	for (size_t i = 0; i < count; i++)
+		set->members[i] = make_member(texts[i], set->sign_len);
+	/* Signs that begin alike share a group: that makes for fewer places to look at. */
+	qsort_r(set->members, count, sizeof(*set->members), compare_signs, &set->sign_len);
+	for (unsigned group = 0; group <= GROUPS; group++)
+		set->group_start[group] = group * count / GROUPS;
+	for (unsigned group = 0; group < GROUPS; group++) {
+		for (size_t i = set->group_start[group]; i < set->group_start[group + 1]; i++)
+			add_sign(set, &set->members[i], group);
+	}
+	literal_set_use(set, literal_best_way());
+	return set;
+}
+
+void literal_set_free(struct literal_set *set)
+{
+	free(set);
+}
+
+const char *literal_set_find(const struct literal_set *set, const char *at, const char *end)
+{
+	return set->find(set, at, end);
+}
+
+/* ---- looking over lines ---- */
+
+/* Tens of bytes a nanosecond, since every byte goes through it. */
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <sys/platform/x86.h>
+#endif
+
+/* The line end at `at` ends a line that began at *start. */
+static inline void note_line(struct survey *survey, size_t *start, size_t at)
+{
+	size_t len = at + 1 - *start;
+
+	survey->longest = len > survey->longest ? len : survey->longest;
+	*start = at + 1;
+}
+
+static void note_byte(struct survey *survey, size_t *start, struct span text, size_t at)
+{
+	unsigned char c = (unsigned char)text.data[at];
+
+	survey->ascii = survey->ascii && c < 0x80;
+	survey->has_cr = survey->has_cr || c == '\r';
+	if (c == '\n')
+		note_line(survey, start, at);
+}
+
+static struct survey finish(struct survey survey, size_t start, struct span text, size_t at)
+{
+	for (; at < text.len; at++)
+		note_byte(&survey, &start, text, at);
+	if (text.len - start > survey.longest)
+		survey.longest = text.len - start;
+	return survey;
+}
+
+struct survey survey_text_portable(struct span text)
+{
+	return finish((struct survey){ .ascii = true }, 0, text, 0);
+}
+
+#ifdef __x86_64__
+
+__attribute__((target("avx2"))) static struct survey survey_avx2(struct span text)
+{
+	const __m256i lf = _mm256_set1_epi8('\n'), cr = _mm256_set1_epi8('\r');
+	__m256i all = _mm256_setzero_si256(), crs = _mm256_setzero_si256();
+	struct survey survey = { 0 };
+	size_t at = 0, start = 0;
+
+	for (; text.len - at >= 64; at += 64) {
+		const __m256i *from = (const __m256i *)(const void *)(text.data + at);
+		__m256i a = _mm256_loadu_si256(from), b = _mm256_loadu_si256(from + 1);
+		uint64_t lines = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, lf));
+
+		lines |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, lf)) << 32;
+		all = _mm256_or_si256(all, _mm256_or_si256(a, b));
+		crs = _mm256_or_si256(crs, _mm256_or_si256(_mm256_cmpeq_epi8(a, cr),
+		                                           _mm256_cmpeq_epi8(b, cr)));
+		for (; lines; lines &= lines - 1)
+			note_line(&survey, &start, at + (size_t)__builtin_ctzll(lines));
+	}
+	survey.ascii = _mm256_movemask_epi8(all) == 0;
+	survey.has_cr = _mm256_movemask_epi8(crs) != 0;
+	return finish(survey, start, text, at);
+}
+
+#endif
+
+struct survey survey_text(struct span text)
+{
+#ifdef __x86_64__
+	if (CPU_FEATURE_ACTIVE(AVX2))
+		return survey_avx2(text);
+#endif
+	return survey_text_portable(text);
 }

@@ -21,9 +21,9 @@
  *
  * Patterns are PCRE2's, with JIT where the machine has it, without \C and without settings at
  * the start such as (*UTF).  How it gets fast: literals that each match must contain are looked
- * for with vector instructions (literal.h, literal_set.h), and the engine only sees lines that
+ * for with vector instructions (literal.h, literal.h), and the engine only sees lines that
  * have them; where there are none, the pattern is written anew so that it cannot leave a line
- * (regex_facts.h), and the engine sees many lines at once.  plan.h has the ways.
+ * (regex_facts.h), and the engine sees many lines at once.  matcher.c has the ways.
  *
  * Patterns that take too long end in MATCH_TOO_HARD: a scratch has a reserve of 0.4 s of CPU
  * time beyond 10 us a call of the engine and 0.05 us a byte, and one text (until the next search

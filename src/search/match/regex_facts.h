@@ -6,19 +6,43 @@
  *     ...
  *     regex_facts_release(&facts);
  *
- * The pattern is one that PCRE2 accepts.  Whatever is not fully understood (regex_token.h's
+ * The pattern is one that PCRE2 accepts.  Whatever is not fully understood (regex_text.h's
  * odd tokens, (?x), calls, conditions, ...) gives facts that claim nothing.  What is claimed
- * is certain: searches rely on it without asking the engine.
- */
+ * is certain: searches rely on it without asking the engine. */
 #ifndef HASP_SEARCH_MATCH_REGEX_FACTS_H
 #define HASP_SEARCH_MATCH_REGEX_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/buf.h"
 #include "base/span.h"
 #include "search/match/matcher.h"
-#include "search/match/regex_needs.h"
+
+/* ---- sets of texts, and what a match must contain, put together from parts ---- */
+
+/* A need is an "or" of "and"s of texts (struct matcher_needs); count 0 says nothing.  All that
+ * is built lives in one arena with a maximum: past it everything built is useless, and
+ * arena.full says so.
+ *
+ * Only what is useful is kept: combinations that would grow too large keep the rarer part. */
+
+struct needs_arena {
+	struct needs_block *blocks; /* owned */
+	size_t used;
+	bool full;
+};
+
+/* Some texts; a match of what it describes is one of them. */
+struct texts {
+	const struct span *items; /* in the arena */
+	size_t count;             /* 0: no such set */
+};
+
+enum {
+	TEXTS_MAX = 64,         /* texts of a set, alternatives of a need */
+	NEEDS_LITERALS_MAX = 8, /* texts of an alternative */
+};
 
 struct regex_facts {
 	/* As matcher.h has them; a match contains them itself, not its surroundings. */

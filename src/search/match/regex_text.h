@@ -1,16 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions about the text of a pattern that decide how it is to be taken. Private to this
- * folder.
- *
- * All go by the pattern's tokens (regex_token.h): what is odd there counts for nothing here.
- */
+/* The text of a regular expression: its tokens, and questions about it. Private to this folder. */
 #ifndef HASP_SEARCH_MATCH_REGEX_TEXT_H
 #define HASP_SEARCH_MATCH_REGEX_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/span.h"
+
+/* ---- taking a regular expression of PCRE2 10.42 (pcre2pattern(3)) apart into tokens ---- */
+
+/*
+ *     struct regex_reader reader = { .text = pattern };
+ *     struct regex_token token;
+ *     while (regex_next(&reader, &token))
+ *             ...
+ *
+ * Conservative: what is rare, or differs between versions, comes as TOKEN_ODD with the text it
+ * takes up, and who wants to be sure about a pattern gives up there.  Patterns that PCRE2
+ * refuses come as any tokens at all.  White space and comments of (?x) come as characters.
+ *
+ * Not here: nesting, what a pattern matches (regex_facts.h).
+ */
+
+enum regex_kind {
+	TOKEN_CHAR,       /* code_point */
+	TOKEN_ANY,        /* . */
+	TOKEN_SET,        /* set: [...] or an escape such as \w */
+	TOKEN_LINE_START, /* ^ */
+	TOKEN_LINE_END,   /* $ */
+	TOKEN_BOUNDARY,   /* \b \B */
+	TOKEN_BACKREF,    /* \1 to \9 */
+	TOKEN_OPEN,       /* group says which */
+	TOKEN_CLOSE,
+	TOKEN_OR,
+	TOKEN_REPEAT,     /* min, max */
+	TOKEN_ODD,        /* something else */
+};
+
+enum regex_group {
+	GROUP_PLAIN,  /* (...), (?:...), named */
+	GROUP_ATOMIC, /* (?>...) */
+	GROUP_LOOK,   /* (?=...) and the other three */
+	GROUP_FLAGS,  /* (?i:...) */
+	GROUP_SWITCH, /* (?i): no group, there is no TOKEN_CLOSE for it */
+};
+
+enum { REGEX_NO_END = 65536 }; /* max of a repeat without an end; counts are below */
+
+/* A set of characters. */
+struct regex_set {
+	uint64_t ascii[2];  /* those below 128 that are listed one by one or in ranges */
+	bool negated;       /* the set is everything else */
+	bool bracket;       /* it is written [...] */
+	bool properties;    /* it has members by property too: \w, \p{L}, [:alpha:] */
+	bool beyond_ascii;  /* it lists members from 128 on */
+	bool may_have_lf;   /* LF could be among those with the properties */
+	bool odd;           /* something in it is not understood; its end is where it says */
+	bool has_upper;     /* an upper-case ASCII letter is written in it */
+	bool has_literal;   /* a character or range is written in it */
+};
+
+struct regex_token {
+	enum regex_kind kind;
+	struct span text;      /* its part of the pattern */
+	uint32_t code_point;
+	struct regex_set set;
+	enum regex_group group;
+	unsigned flags_on, flags_off; /* REGEX_FLAG_*, of GROUP_FLAGS and GROUP_SWITCH */
+	unsigned min, max;
+	bool possessive;
+	bool quoted;           /* TOKEN_CHAR between \Q and \E, or escaped */
+};
+
+enum {
+	REGEX_FLAG_I = 1,     /* i */
+	REGEX_FLAG_S = 2,     /* s */
+	REGEX_FLAG_M = 4,     /* m */
+	REGEX_FLAG_OTHER = 8, /* any other letter */
+};
+
+struct regex_reader {
+	struct span text; /* borrowed */
+	size_t at;        /* begin with 0 */
+	bool quoting;     /* between \Q and \E */
+};
+
+/* False at the end. */
+bool regex_next(struct regex_reader *reader, struct regex_token *ret);
+
+static inline bool regex_set_has(const struct regex_set *set, unsigned char c)
+{
+	return c < 128 && (set->ascii[c >> 6] >> (c & 63) & 1) != 0;
+}
+
+/* ---- questions about the text of a pattern that decide how it is to be taken ---- */
+
+/* All go by the pattern's tokens (regex_text.h): what is odd there counts for nothing here. */
 
 /* Appends the regular expression that matches `text` and nothing else. */
 void regex_quote(struct buf *out, struct span text);

@@ -15,13 +15,13 @@
  * Who decides, first come: .geminiignore of the workspace root; the custom files, later names
  * first, each from the deepest folder up; .gitignore from the deepest folder up to the root of
  * the repository; .git/info/exclude there (found through a .git that is a file, too, where
- * that leads to something beneath the workspace root); git's global excludes.
- */
+ * that leads to something beneath the workspace root); git's global excludes. */
 #ifndef HASP_SEARCH_RULES_CHAIN_H
 #define HASP_SEARCH_RULES_CHAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/span.h"
 #include "search/rules/ignore.h"
@@ -64,5 +64,15 @@ bool chain_ignores(const struct chain_base *base, const struct chain *chain, str
 
 /* Opens `path` beneath a folder without following any link; -1 with errno set. */
 int chain_open(int folder, const char *path, int flags);
+
+/* ---- where a repository keeps its info/exclude ---- */
+
+/* That is .git/info/exclude, or, where .git is a file ("gitdir: PATH": submodules and linked
+ * work trees, gitrepository-layout(5)), beneath the folder it names, or beneath that folder's
+ * "commondir".  What is not beneath the workspace root is out of reach and does not count. */
+
+/* The path of info/exclude relative to the workspace root, for the folder `path` whose .git
+ * entry has `mode`; NULL when it cannot be reached. The file need not exist. The caller frees. */
+char *gitdir_exclude(const struct chain_base *base, int folder, struct span path, mode_t mode);
 
 #endif

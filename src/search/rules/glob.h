@@ -6,8 +6,7 @@
  * `[[:alpha:]]` one character, `{a,b{c,d}}` alternatives, `\` the next character itself.
  * A leading '/' or "./" is dropped: all patterns begin at the top, unless GLOB_BASENAME
  * is given.  Matching is bytes, at most pattern x path steps; braces expand to at
- * most 1024 alternatives.
- */
+ * most 1024 alternatives. */
 #ifndef HASP_SEARCH_RULES_GLOB_H
 #define HASP_SEARCH_RULES_GLOB_H
 
@@ -37,5 +36,22 @@ bool glob_may_match_beneath(const struct glob *glob, struct span path);
 
 /* Whether the text has an unescaped metacharacter at all. */
 bool glob_has_magic(struct span text);
+
+/* ---- several globs, of which one has to match ---- */
+
+struct glob_list {
+	struct glob **globs; /* owned */
+	size_t count;
+};
+
+/* Appends `count` globs. With `whole_folders` one that ends in a slash and two stars stands for
+ * the folder before: to leave out all of a folder is to leave out the folder.
+ * INVALID_ARGUMENT as glob_compile; the list is the caller's to release in any case. */
+bool glob_list_add(struct glob_list *list, const char *const *texts, size_t count,
+                   unsigned flags, bool whole_folders, struct err *err);
+void glob_list_release(struct glob_list *list);
+
+bool glob_list_match(const struct glob_list *list, struct span path);
+bool glob_list_may_match_beneath(const struct glob_list *list, struct span path);
 
 #endif

@@ -6,25 +6,299 @@
  *
  * Each further thread has a table of descriptors of its own (CLOSE_RANGE_UNSHARE): opening
  * and closing files then needs no lock and no atomic operations, and nothing of the process
- * is held open by a search.
- */
+ * is held open by a search. */
 #include "search/scan/scan.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "file/temporary.h"
 #include "search/rules/chain.h"
-#include "search/scan/listing.h"
-#include "search/scan/queue.h"
+
+/* ---- the names in one folder ---- */
+
+enum { CHUNK = 64 << 10 };
+
+/* What getdents64(2) fills in. */
+struct record {
+	uint64_t ino;
+	int64_t next;
+	unsigned short len;
+	unsigned char type;
+	char name[];
+};
+
+enum entry_type entry_type_of_mode(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return ENTRY_TYPE_FILE;
+	if (S_ISDIR(mode))
+		return ENTRY_TYPE_FOLDER;
+	return S_ISLNK(mode) ? ENTRY_TYPE_LINK : ENTRY_TYPE_OTHER;
+}
+
+/* False when the entry is gone. */
+static bool type_of(int folder, const struct record *record, enum entry_type *ret)
+{
+	struct stat st;
+
+	switch (record->type) {
+	case DT_REG: *ret = ENTRY_TYPE_FILE; return true;
+	case DT_DIR: *ret = ENTRY_TYPE_FOLDER; return true;
+	case DT_LNK: *ret = ENTRY_TYPE_LINK; return true;
+	case DT_UNKNOWN: break;
+	default: *ret = ENTRY_TYPE_OTHER; return true;
+	}
+	if (fstatat(folder, record->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	*ret = entry_type_of_mode(st.st_mode);
+	return true;
+}
+
+/* Not of the folder's own: "." and "..", and what an edit beside us has under way. */
+static bool is_passed_over(const char *name)
+{
+	struct temporary temporary;
+
+	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0') ||
+	                          temporary_parse(name, &temporary));
+}
+
+/* Takes the records of one chunk, which stay where they are. */
+static void take(struct listing *listing, int folder, size_t from)
+{
+	for (size_t at = from; at < listing->names_len;) {
+		const struct record *record = (const void *)(listing->names + at);
+		struct listing_entry entry = { .at = at + offsetof(struct record, name) };
+
+		at += record->len;
+		if (is_passed_over(record->name) || !type_of(folder, record, &entry.type))
+			continue;
+		entry.len = strlen(record->name);
+		if (listing->count == listing->cap)
+			listing->entries = mem_grow(listing->entries, &listing->cap,
+			                            listing->count + 1,
+			                            sizeof(*listing->entries));
+		listing->entries[listing->count++] = entry;
+	}
+}
+
+bool listing_read(struct listing *listing, int folder)
+{
+	listing->count = 0;
+	listing->names_len = 0;
+	for (;;) {
+		const size_t from = listing->names_len;
+		long n;
+
+		if (listing->names_cap - from < CHUNK)
+			listing->names = mem_grow(listing->names, &listing->names_cap,
+			                          from + CHUNK, 1);
+		n = syscall(SYS_getdents64, folder, listing->names + from, (size_t)CHUNK);
+		if (n == 0)
+			break;
+		if (n < 0)
+			return false;
+		listing->names_len += (size_t)n;
+		take(listing, folder, from);
+		if (listing->count > LIMIT_FOLDER_ENTRIES) {
+			errno = EFBIG;
+			return false;
+		}
+	}
+	for (size_t i = 0; i < listing->count; i++)
+		listing->entries[i].name = listing->names + listing->entries[i].at;
+	return true;
+}
+
+void listing_release(struct listing *listing)
+{
+	free(listing->names);
+	free(listing->entries);
+	*listing = (struct listing){ 0 };
+}
+
+/* ---- what the threads of a scan still have to do ---- */
+
+/*
+ *     while (scan_queue_take(&queue, &task)) {
+ *             ... scan_queue_push(&queue, more, count) ...
+ *             scan_task_release(&task);
+ *     }
+ *
+ * A stack: what was pushed last, first element on top, comes out first, so that the tree is
+ * taken depth first and nearly in order.  It is over when it is empty and nobody works.
+ */
+
+/* Names of a large folder's files, shared by its parts. */
+struct scan_batch;
+
+struct scan_task {
+	char *path;              /* owned; the folder: "" or ends with '/' */
+	size_t path_len;
+	struct chain *above;     /* owned reference: the chain of the folder above */
+	struct scan_batch *batch; /* owned reference; NULL: the folder is still to be read */
+	size_t from, count;      /* the part of the batch */
+};
+
+struct scan_queue {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct scan_task *tasks; /* owned */
+	size_t count, cap;
+	unsigned working;        /* threads between take and take */
+	bool stopped;
+};
+
+struct scan_batch {
+	atomic_size_t references;
+	const char **names; /* owned */
+	char *text;         /* owned */
+};
+
+static void batch_unref(struct scan_batch *batch);
+
+static void scan_task_release(struct scan_task *task)
+{
+	free(task->path);
+	chain_unref(task->above);
+	batch_unref(task->batch);
+}
+
+static void scan_queue_init(struct scan_queue *queue)
+{
+	*queue = (struct scan_queue){ 0 };
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->changed, NULL);
+}
+
+static void scan_queue_release(struct scan_queue *queue)
+{
+	while (queue->count > 0)
+		scan_task_release(&queue->tasks[--queue->count]);
+	free(queue->tasks);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+}
+
+/* Takes the tasks over; false when there would be too many (LIMIT_SCAN_PENDING), then they are
+ * still the caller's. Returns in *ret_waiting how many wait now. */
+static bool scan_queue_push(struct scan_queue *queue, const struct scan_task *tasks, size_t count,
+                            size_t *ret_waiting)
+{
+	bool room;
+
+	pthread_mutex_lock(&queue->lock);
+	room = queue->count + count <= LIMIT_SCAN_PENDING;
+	if (room) {
+		if (queue->count + count > queue->cap)
+			queue->tasks = mem_grow(queue->tasks, &queue->cap, queue->count + count,
+			                        sizeof(*queue->tasks));
+		for (size_t i = count; i-- > 0;)
+			queue->tasks[queue->count++] = tasks[i];
+		pthread_cond_broadcast(&queue->changed);
+	}
+	*ret_waiting = queue->count;
+	pthread_mutex_unlock(&queue->lock);
+	return room;
+}
+
+/* Waits for a task; `was_working` when the caller has just finished one. False at the end. */
+static bool scan_queue_take(struct scan_queue *queue, bool was_working, struct scan_task *ret)
+{
+	bool taken;
+
+	pthread_mutex_lock(&queue->lock);
+	if (was_working)
+		queue->working--;
+	while (!queue->stopped && queue->count == 0 && queue->working > 0)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	taken = !queue->stopped && queue->count > 0;
+	if (taken) {
+		*ret = queue->tasks[--queue->count];
+		queue->working++;
+	} else {
+		pthread_cond_broadcast(&queue->changed);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return taken;
+}
+
+/* Everybody's next take is the last. */
+static void scan_queue_stop(struct scan_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->stopped = true;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+static void batch_unref(struct scan_batch *batch)
+{
+	if (!batch ||
+	    atomic_fetch_sub_explicit(&batch->references, 1, memory_order_acq_rel) != 1)
+		return;
+	free(batch->names);
+	free(batch->text);
+	free(batch);
+}
+
+/* Copies `count` names; one reference. */
+static struct scan_batch *scan_batch_new(const char *const *names, size_t count)
+{
+	struct scan_batch *batch = mem_alloc(1, sizeof(*batch));
+	size_t len = 0, at = 0;
+
+	for (size_t i = 0; i < count; i++)
+		len += strlen(names[i]) + 1;
+	atomic_init(&batch->references, 1);
+	batch->names = mem_alloc(count, sizeof(*batch->names));
+	batch->text = mem_alloc(len, 1);
+	for (size_t i = 0; i < count; i++) {
+		size_t size = strlen(names[i]) + 1;
+
+		batch->names[i] = memcpy(batch->text + at, names[i], size);
+		at += size;
+	}
+	return batch;
+}
+
+static struct scan_batch *scan_batch_ref(struct scan_batch *batch)
+{
+	atomic_fetch_add_explicit(&batch->references, 1, memory_order_relaxed);
+	return batch;
+}
+
+static const char *const *scan_batch_names(const struct scan_batch *batch)
+{
+	return batch->names;
+}
+
+/* ---- the threads ---- */
+
+/* What costs is system calls, so each folder is opened once, by its path beneath the root, read
+ * with large buffers, and looked at for ignore files only where its listing names some.
+ *
+ * Each further thread has a table of descriptors of its own (CLOSE_RANGE_UNSHARE): opening
+ * and closing files then needs no lock and no atomic operations, and nothing of the process
+ * is held open by a search. */
 
 /* Threads are worth their start when this many folders wait. */
 enum { ENOUGH_TASKS = 8 };
@@ -215,6 +489,8 @@ static void push_parts(struct hand *h, const struct scan_task *task, size_t from
 	}
 	push(h, tasks, count, task->path);
 }
+
+static void scan_folder(struct hand *h, const struct scan_task *task, int fd);
 
 static void visit(struct hand *h, const struct scan_folder *folder)
 {

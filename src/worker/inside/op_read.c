@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "search/ignored.h"
+#include "search/walk.h"
 
 static bool is_ignored(const struct worker *worker, const struct read_request *request,
                        const char *path)

@@ -1,6 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One tree that the cache keeps (cache.h). Private to this folder.
+/* What the files of the cache share: being told what changes in folders, and one tree that is
+ * kept. */
+#ifndef HASP_SEARCH_CACHE_PRIVATE_H
+#define HASP_SEARCH_CACHE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include "search/cache/cache.h"
+#include "search/cache/trigrams.h"
+#include "search/rules/chain.h"
+#include "search/rules/global_ignore.h"
+#include "search/rules/ignore.h"
+
+/* ---- being told what changes ---- */
+
+/*
+ *     watch_open(&watch, "/srv/project");
+ *     number = watch_add(&watch, fd);               before the folder is read
+ *     watch_own(&watch, number, mine);              whose it is
+ *     if (!watch_take(&watch, take_event, data)) ... events were lost: begin anew ...
  *
+ * Events are queued by the kernel before the system call that made the change returns, so
+ * watch_take sees whatever was done before it was called.  A folder has one number
+ * however often it is added; a number can have several owners (the same folder mounted at two
+ * places, or moved and not yet looked at in its old place).
+ *
+ * Besides: which file systems tell of all changes, and whether something was mounted.
+ * Not here: what an event means for the tree (cached_tree.c); locking.
+ */
+
+struct watch_owner {
+	int number; /* 0: a free place of the table */
+	void *owner;
+};
+
+struct watch {
+	int fd;           /* owned; inotify */
+	int mounts;       /* owned; /proc/self/mountinfo, which tells when it changes */
+	uint64_t mounted; /* a digest of the mounts that concern the tree */
+	bool mounts_inside; /* something is mounted in the tree */
+	char *path;       /* owned; of the tree's root, as mountinfo writes it */
+	struct watch_owner *owners; /* owned; a hash table, size a power of two */
+	size_t owner_count, owner_size;
+};
+
+#define WATCH_INIT { .fd = -1, .mounts = -1 }
+
+/* False with errno set when there is no inotify instance to be had, or no /proc. */
+bool watch_open(struct watch *watch, const char *root_path);
+void watch_release(struct watch *watch);
+
+/* The number of an open folder, above 0, watched from now on; -1 with errno set (ENOSPC: the
+ * user may watch no more folders). On any thread that has the process's descriptors. */
+int watch_add(const struct watch *watch, int folder);
+
+void watch_own(struct watch *watch, int number, void *owner);
+/* The folder is not watched any more once it has no owner. */
+void watch_disown(struct watch *watch, int number, void *owner);
+/* The owners of a number, one after the other: *at begins as 0. NULL: no more. */
+void *watch_owner(const struct watch *watch, int number, size_t *at);
+
+typedef void watch_event(void *data, const struct inotify_event *event, const char *name);
+
+/* Hands over all events that are queued now; `name` is "" for the folder itself. False when
+ * some were lost, or the file system was unmounted. */
+bool watch_take(const struct watch *watch, watch_event *event, void *data);
+/* Whether any are queued. */
+bool watch_has_events(const struct watch *watch);
+
+/* Whether nothing has been mounted or unmounted on the way to the tree, or in it. */
+bool watch_mounts_hold(struct watch *watch);
+
+/* Whether the file system of an open folder tells of all changes: only this machine changes
+ * it, and through this very mount's files. */
+bool watch_trusts(int folder);
+
+/* ---- one tree that the cache keeps (cache.h) ---- */
+
+/*
  *     struct kept_tree *tree = kept_tree_new(&where);
  *     if (kept_tree_build(tree)) ...                    folders and names; watched from here on
  *     while (kept_tree_read(tree, &reader)) ...         signatures, in the background
@@ -14,31 +97,15 @@
  * its number while the folder stays the same folder (that is, has the same watch) and has a
  * file of that name.
  *
- * In parts: cached_files.c files, lists and nodes; cached_tree.c life and snapshots;
- * cached_events.c what events mean; cached_gather.c reading folders; cached_merge.c putting
- * what was read in its place; cached_read.c signatures; cached_sweep.c comparing with the disk.
+ * In parts: cached_tree.c files, lists and nodes, what events mean, life and snapshots;
+ * cached_scan.c reading folders and putting what was read in its place; cached_read.c
+ * signatures, and comparing with the disk.
  *
  * Two locks: `lock` is held while the tree is brought up to date; `files_lock`, inside of it,
  * only for moments, so that a select in another thread does not wait for a scan.
  */
-#ifndef HASP_SEARCH_CACHE_CACHED_TREE_H
-#define HASP_SEARCH_CACHE_CACHED_TREE_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-
-#include "search/cache/cache.h"
-#include "search/cache/signatures.h"
-#include "search/cache/watch.h"
-#include "search/rules/chain.h"
-#include "search/rules/global_ignore.h"
-#include "search/rules/ignore.h"
-
-/* What a file's signature may be instead of a number (signatures.h). */
+/* What a file's signature may be instead of a number (trigrams.h). */
 #define SIGNATURE_UNKNOWN UINT32_MAX       /* to be read; may match anything */
 #define SIGNATURE_READING (UINT32_MAX - 1) /* being read; as unknown */
 #define SIGNATURE_OPEN (UINT32_MAX - 2)    /* has none; may match anything */
@@ -182,8 +249,6 @@ bool tree_fits(const struct kept_tree *tree);
 struct name_list *name_list_new(struct kept_tree *tree, const char *path,
                                 const char *const *names, size_t count);
 void name_list_unref(struct kept_tree *tree, struct name_list *list);
-/* Where a name is in a list; SIZE_MAX: nowhere. */
-size_t name_list_find(const struct name_list *list, const char *name);
 
 /* Takes the reference over. */
 struct node *node_new(struct kept_tree *tree, struct name_list *list);
@@ -219,9 +284,9 @@ static inline bool signature_is_known(uint32_t signature)
 bool tree_read_global(struct kept_tree *tree);
 /* Marks a file as one that has, or had, several names. */
 void tree_mark_linked(struct kept_tree *tree, uint32_t file);
+/* A snapshot of the tree as it is now, without references. */
+struct cached_tree *cached_tree_snapshot(struct kept_tree *tree);
 void tree_drop_snapshot(struct kept_tree *tree);
-
-/* ---- cached_events.c ------------------------------------------------------ */
 
 /* Marks what has changed; false when the tree is lost. */
 bool tree_take_events(struct kept_tree *tree);
@@ -230,9 +295,8 @@ void tree_file_changed(struct kept_tree *tree, struct node *node, const char *na
 /* Marks a node, and the tree. */
 void node_mark_changed(struct kept_tree *tree, struct node *node);
 void node_mark_whole(struct kept_tree *tree, struct node *node);
-void node_mark_moved(struct kept_tree *tree, struct node *node);
 
-/* ---- cached_gather.c, cached_merge.c ---------------------------------------- */
+/* ---- cached_scan.c ---------------------------------------- */
 
 /* Reads the tree for the first time. False: it cannot be kept. */
 bool kept_tree_build(struct kept_tree *tree);
@@ -241,7 +305,6 @@ bool tree_scan_changed(struct kept_tree *tree);
 /* The digest of a repository's info/exclude. */
 uint64_t tree_exclude_stamp(const struct kept_tree *tree, int folder, const char *path,
                             bool *ret_repository);
-struct chain_base tree_chain_base(const struct kept_tree *tree);
 
 /* ---- cached_read.c --------------------------------------------------------- */
 
@@ -263,8 +326,6 @@ enum kept_work {
 /* Reads some files that are unknown. With `hurry` also those that have just changed. */
 enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,
                               int64_t *ret_wait_ms);
-
-/* ---- cached_sweep.c -------------------------------------------------------- */
 
 /* Looks at files that may change without an event, before an answer. */
 void tree_check_linked(struct kept_tree *tree);
