@@ -6,9 +6,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "net/http/event_stream.h"
-#include "net/http/guard.h"
-#include "net/http/media_type.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,7 +46,7 @@ static void check_event(struct span text)
 	_cleanup_buf_ struct buf out = BUF_INIT(text.len * 8 + 64);
 	const char *line;
 
-	if (!event_write(&out, NULL, text))
+	if (!sse_write(&out, NULL, text))
 		abort();
 	for (line = out.data; *line != '\n' && *line; line = strchr(line, '\n') + 1)
 		if (strncmp(line, "data:", 5) != 0)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "net/rpc/frame.h"
+#include "net/rpc/rpc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,16 +29,16 @@ static bool note(void *data, struct span line, bool too_long)
 
 static void read_all(struct lines *lines, struct span text, size_t step)
 {
-	struct frame_reader reader;
+	struct rpc_reader reader;
 
-	frame_reader_init(&reader, lines->max);
+	rpc_reader_init(&reader, lines->max);
 	while (text.len) {
-		frame_feed(&reader, span_head(text, step), note, lines);
+		rpc_feed(&reader, span_head(text, step), note, lines);
 		if (reader.pending.len > lines->max + 1)
 			abort();
 		text = span_skip(text, step);
 	}
-	frame_reader_release(&reader);
+	rpc_reader_release(&reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "net/http/media_type.h"
+#include "net/http/headers.h"
 
 /* A counter that is slow is not worth waiting for: there is an estimate. */
 enum { COUNT_MS = 10000 };

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/http/event_stream.h"
 #include "net/http/server.h"
+#include "net/http/sse.h"
 
 enum { NAMES = 8, FLOOD_BYTES = 1 << 20 };
 
@@ -95,7 +95,7 @@ static void stream_fired(void *data)
 		char id[16];
 
 		snprintf(id, sizeof(id), "%d", 11 - wait->left);
-		event_write(&event, id, SPAN("tick"));
+		sse_write(&event, id, SPAN("tick"));
 		http_stream_write(wait->request, buf_view(&event));
 	}
 	if (--wait->left == 0)

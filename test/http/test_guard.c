@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/http/guard.h"
+#include "net/http/headers.h"
 
 static const char *const hosts[] = { "example.org", "other.example:99" };
 static const char *const origins[] = { "https://example.org", "null" };

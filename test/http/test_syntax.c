@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/http/event_stream.h"
-#include "net/http/media_type.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
 
 static void an_accept_admits_what_it_names(void **state)
 {
@@ -62,7 +62,7 @@ static void check_event(const char *id, struct span data, const char *expected)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1024);
 
-	assert_true(event_write(&out, id, data));
+	assert_true(sse_write(&out, id, data));
 	assert_string_equal(out.data, expected);
 }
 
@@ -77,8 +77,8 @@ static void events_keep_their_lines(void **state)
 	check_event(NULL, SPAN("a\nb\r\nc\rd"), "data: a\ndata: b\ndata: c\ndata: d\n\n");
 	check_event(NULL, SPAN("a\n"), "data: a\ndata:\n\n");
 	check_event(NULL, SPAN("\n\nid: 9"), "data:\ndata:\ndata: id: 9\n\n");
-	event_write_retry(&out, 500);
-	event_write_keep_alive(&out);
+	sse_write_retry(&out, 500);
+	sse_write_keep_alive(&out);
 	assert_string_equal(out.data, "retry: 500\n\n:\n\n");
 }
 

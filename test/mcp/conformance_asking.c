@@ -9,7 +9,7 @@
 
 #include "conformance.h"
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 static const char empty_schema[] = "{\"type\": \"object\", \"properties\": {}}";
 

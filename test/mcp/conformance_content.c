@@ -4,7 +4,7 @@
 
 #include "conformance.h"
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 /* --- Resources ---------------------------------------------------------------------------- */
 

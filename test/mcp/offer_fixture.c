@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 #define ANY_OBJECT "{\"type\":\"object\"}"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net/rpc/frame.h"
+#include "net/rpc/rpc.h"
 
 enum { MAX = 8 };
 
@@ -35,21 +35,21 @@ static bool note(void *data, struct span line, bool too_long)
 static void read_as(const char *text, size_t len, size_t step, const char *wanted)
 {
 	struct seen seen = { .text = BUF_INIT(1 << 20) };
-	struct frame_reader reader;
+	struct rpc_reader reader;
 	struct span rest = span_of(text, len);
 
-	frame_reader_init(&reader, MAX);
+	rpc_reader_init(&reader, MAX);
 	while (rest.len) {
 		/* A copy of its own, so that a sanitizer sees a byte too many. */
 		struct span chunk = span_head(rest, step);
 		_cleanup_free_ char *copy = mem_alloc(chunk.len, 1);
 
 		memcpy(copy, chunk.data, chunk.len);
-		frame_feed(&reader, span_of(copy, chunk.len), note, &seen);
+		rpc_feed(&reader, span_of(copy, chunk.len), note, &seen);
 		rest = span_skip(rest, step);
 	}
 	assert_string_equal(seen.text.data ? seen.text.data : "", wanted);
-	frame_reader_release(&reader);
+	rpc_reader_release(&reader);
 	buf_release(&seen.text);
 }
 
@@ -91,36 +91,36 @@ static void gigabytes_without_a_line_end_are_not_stored(void **state)
 {
 	static char chunk[1 << 20];
 	struct seen seen = { .text = BUF_INIT(1 << 20) };
-	struct frame_reader reader;
+	struct rpc_reader reader;
 
 	(void)state;
 	memset(chunk, 'x', sizeof(chunk));
-	frame_reader_init(&reader, 1 << 20);
+	rpc_reader_init(&reader, 1 << 20);
 	for (size_t i = 0; i < 4096; i++) {
-		frame_feed(&reader, span_of(chunk, sizeof(chunk)), note, &seen);
+		rpc_feed(&reader, span_of(chunk, sizeof(chunk)), note, &seen);
 		assert_true(reader.pending.cap <= 4 << 20);
 	}
 	assert_int_equal(seen.lines, 1);
 	assert_true(seen.text.len <= 258);
-	frame_feed(&reader, SPAN("tail\nnext\n"), note, &seen);
+	rpc_feed(&reader, SPAN("tail\nnext\n"), note, &seen);
 	assert_int_equal(seen.lines, 2);
 	assert_true(span_ends(buf_view(&seen.text), SPAN("|next|")));
-	frame_reader_release(&reader);
+	rpc_reader_release(&reader);
 	buf_release(&seen.text);
 }
 
 static void a_handler_that_refuses_ends_the_chunk(void **state)
 {
 	struct seen seen = { .text = BUF_INIT(1024), .stop_after = 2 };
-	struct frame_reader reader;
+	struct rpc_reader reader;
 
 	(void)state;
-	frame_reader_init(&reader, MAX);
-	frame_feed(&reader, SPAN("a\nb\nc\nd"), note, &seen);
+	rpc_reader_init(&reader, MAX);
+	rpc_feed(&reader, SPAN("a\nb\nc\nd"), note, &seen);
 	assert_string_equal(seen.text.data, "a|b|");
-	frame_feed(&reader, SPAN("e\n"), note, &seen);
+	rpc_feed(&reader, SPAN("e\n"), note, &seen);
 	assert_string_equal(seen.text.data, "a|b|e|");
-	frame_reader_release(&reader);
+	rpc_reader_release(&reader);
 	buf_release(&seen.text);
 }
 

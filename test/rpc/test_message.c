@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 static char *printed(const json_t *value)
 {

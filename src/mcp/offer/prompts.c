@@ -11,7 +11,7 @@
 #include "base/name.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 enum { WORDS_MAX = 1 << 20, ARGUMENTS_MAX = 3 };
 

@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "mcp/offer/internal.h"
 #include "mcp/offer/uri.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 #include "tool/denial.h"
 
 enum {

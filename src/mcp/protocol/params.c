@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/json.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 static bool wrong(const struct param *rule, const char *what, struct refusal *refusal)
 {

@@ -19,7 +19,7 @@
 #define HASP_MCP_PROTOCOL_PEER_H
 
 #include "mcp/protocol/server.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 struct mcp_peer;
 struct mcp_exchange; /* the transport's own */

@@ -180,7 +180,7 @@ const char *mcp_call_state(const struct mcp_call *call);
  * (SEP-1699); without one: nothing. */
 void mcp_call_close_stream(struct mcp_call *call, unsigned retry_ms);
 
-/* Codes of errors beyond JSON-RPC's own (net/rpc/message.h). */
+/* Codes of errors beyond JSON-RPC's own (net/rpc/rpc.h). */
 enum mcp_code {
 	MCP_RESOURCE_NOT_FOUND = -32002, /* sent as -32602 from 2026 on */
 	MCP_HEADER_MISMATCH = -32020,

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "mcp/protocol/server.h"
-#include "net/rpc/message.h"
+#include "net/rpc/rpc.h"
 
 static const struct version versions[] = {
 	{ .name = "2026-07-28", .stateless = true, .tools = TOOL_WHOLE, .structured = true,

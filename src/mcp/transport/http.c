@@ -9,8 +9,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "mcp/transport/http_private.h"
-#include "net/http/event_stream.h"
-#include "net/http/media_type.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
 
 enum {
 	IDLE_SECONDS = 30 * 60,

@@ -7,8 +7,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "mcp/transport/http_private.h"
-#include "net/http/event_stream.h"
-#include "net/http/media_type.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
 
 /* The codes that 2026-07-28 adds, for the statuses that go with them. */
 enum {
@@ -78,7 +78,7 @@ static void write_event(struct mcp_exchange *exchange, uint64_t event, struct sp
 	char id[EVENT_ID_SIZE];
 
 	snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIx64, exchange->number, event);
-	event_write(&out, exchange->session ? id : NULL, text);
+	sse_write(&out, exchange->session ? id : NULL, text);
 	http_stream_write(exchange->request, buf_view(&out));
 	if (event > exchange->delivered)
 		exchange->delivered = event;
@@ -186,7 +186,7 @@ void exchange_pause(struct mcp_exchange *exchange, unsigned retry_ms)
 	exchange_stream(exchange);
 	if (!exchange->request || !exchange->streaming)
 		return;
-	event_write_retry(&out, retry_ms);
+	sse_write_retry(&out, retry_ms);
 	http_stream_write(exchange->request, buf_view(&out));
 	http_stream_end(exchange->request);
 	let_go(exchange);

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "mcp/protocol/peer.h"
-#include "net/rpc/frame.h"
+#include "net/rpc/rpc.h"
 
 enum {
 	/* Above this no more requests are read from a client that does not read its answers; with
@@ -29,7 +29,7 @@ enum {
 struct mcp_stdio {
 	struct loop *loop;
 	struct loop_stream *stream;
-	struct frame_reader reader;
+	struct rpc_reader reader;
 	struct mcp_peer *peer; /* NULL once nothing can be sent any more */
 	void (*ended)(void *data);
 	void *data;
@@ -120,7 +120,7 @@ static void take(struct mcp_stdio *stdio, struct span bytes)
 		struct span piece = next_piece(bytes);
 
 		bytes = span_skip(bytes, piece.len);
-		frame_feed(&stdio->reader, piece, on_frame, stdio);
+		rpc_feed(&stdio->reader, piece, on_frame, stdio);
 		if (stdio->state == READING && stdio->peer &&
 		    mcp_peer_calls(stdio->peer) > stdio->calls_max)
 			pause_for_calls(stdio);
@@ -229,7 +229,7 @@ bool mcp_serve_stdio(struct mcp_server *server, struct loop *loop, int read_fd, 
 		free(stdio);
 		return false;
 	}
-	frame_reader_init(&stdio->reader, LIMIT_MESSAGE_BYTES);
+	rpc_reader_init(&stdio->reader, LIMIT_MESSAGE_BYTES);
 	stdio->peer = mcp_peer_open(server, &wire, stdio);
 	loop_hold(loop);
 	*ret = stdio;
@@ -244,7 +244,7 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 		mcp_peer_close(stdio->peer);
 	loop_timer_stop(stdio->moment);
 	loop_stream_close(stdio->stream, LINGER_MS);
-	frame_reader_release(&stdio->reader);
+	rpc_reader_release(&stdio->reader);
 	buf_release(&stdio->rest);
 	loop_unhold(stdio->loop);
 	stdio->freed = true;

@@ -5,9 +5,11 @@
 #include "net/http/client.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -85,7 +87,7 @@ static bool client_open(struct http_client *client, struct err *err)
 	return err_set(err, ERR_INTERNAL, "libcurl could not be opened.");
 }
 
-/* ---- callbacks -------------------------------------------------------------------------------- */
+/* ---- callbacks ---- */
 
 /* "NAME:  value\r\n" becomes "name: value\n". */
 static void add_field(struct buf *head, struct span line)
@@ -176,14 +178,14 @@ static curl_socket_t on_socket(void *data, curlsocktype purpose, struct curl_soc
 
 	(void)purpose;
 	if (transfer->request->public_only && !transfer->proxy[0] &&
-	    !address_is_public(&address->addr)) {
+	    !http_address_is_public(&address->addr)) {
 		transfer->refused = true;
 		return CURL_SOCKET_BAD;
 	}
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* ---- one hop ---------------------------------------------------------------------------------- */
+/* ---- one hop ---- */
 
 static struct curl_slist *header_list(const struct curl_library *curl,
                                       const struct http_request *request, bool own_headers)
@@ -421,7 +423,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 	return ok;
 }
 
-/* ---- the whole request ------------------------------------------------------------------------ */
+/* ---- the whole request ---- */
 
 /* Where a hop goes to, and whether it may. */
 static bool prepare_hop(struct transfer *transfer, const char *url, struct err *err)
@@ -429,12 +431,12 @@ static bool prepare_hop(struct transfer *transfer, const char *url, struct err *
 	const struct http_request *request = transfer->request;
 	const char *proxy;
 
-	url_parts_release(&transfer->url);
-	if (!url_parts_of(transfer->client->curl, url, &transfer->url, err))
+	http_url_release(&transfer->url);
+	if (!http_url_parse(transfer->client->curl, url, &transfer->url, err))
 		return false;
-	proxy = request->proxy ? request->proxy : proxy_of_environment(&transfer->url);
+	proxy = request->proxy ? request->proxy : http_proxy_of_environment(&transfer->url);
 	transfer->proxy = proxy ? proxy : "";
-	transfer->refused = request->public_only && host_is_private(transfer->url.host);
+	transfer->refused = request->public_only && http_host_is_private(transfer->url.host);
 	return !transfer->refused || explain(transfer, CURLE_OK, err);
 }
 
@@ -459,9 +461,9 @@ static bool follow(struct transfer *transfer, struct err *err)
 	for (;;) {
 		ok = prepare_hop(transfer, url, err);
 		if (ok && !first.curl)
-			ok = url_parts_of(transfer->client->curl, url, &first, err);
+			ok = http_url_parse(transfer->client->curl, url, &first, err);
 		/* Once away from the first origin, nothing of the caller's goes out any more. */
-		own_headers = own_headers && ok && url_same_origin(&first, &transfer->url);
+		own_headers = own_headers && ok && http_url_same_origin(&first, &transfer->url);
 		if (ok && !own_headers)
 			body = span_of(NULL, 0);
 		ok = ok && hop(transfer, url, method, body, own_headers, err);
@@ -476,7 +478,7 @@ static bool follow(struct transfer *transfer, struct err *err)
 		transfer->redirects_left--;
 		transfer->received = 0;
 	}
-	url_parts_release(&first);
+	http_url_release(&first);
 	return ok;
 }
 
@@ -533,7 +535,59 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 	pipe_signal_hold(&hold);
 	ok = follow(&transfer, err);
 	pipe_signal_release(&hold);
-	url_parts_release(&transfer.url);
+	http_url_release(&transfer.url);
 	buf_release(&transfer.head);
 	return ok;
+}
+
+/* ---- fields of an answer's head, as http_events.head gets them ---- */
+
+struct span http_field(struct span headers, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (headers.len) {
+		const char *end = memchr(headers.data, '\n', headers.len);
+		struct span line = span_head(headers, end ? (size_t)(end - headers.data) :
+		                                            headers.len);
+
+		if (line.len > len && line.data[len] == ':' && memcmp(line.data, name, len) == 0)
+			return span_trim(span_skip(line, len + 1));
+		headers = span_skip(headers, line.len + 1);
+	}
+	return span_of("", 0);
+}
+
+/* Seconds; what is more is as long. */
+static const double FAR_AWAY = 1e9;
+
+/* RFC 9110, section 10.2.3: seconds, or a date in the form that everybody sends (5.6.7). */
+double http_retry_after(struct span headers)
+{
+	struct span value = http_field(headers, "retry-after-ms");
+	double unit = value.len ? 0.001 : 1;
+	struct tm date = { 0 };
+	char text[64];
+	double seconds;
+	char *end;
+
+	if (!value.len)
+		value = http_field(headers, "retry-after");
+	if (!value.len)
+		return -1;
+	/* A number of whatever length, RFC 9110 has no limit. */
+	if (strspn(value.data, "0123456789.") >= value.len && value.len >= sizeof(text))
+		return FAR_AWAY;
+	if (value.len >= sizeof(text))
+		return -1;
+	memcpy(text, value.data, value.len);
+	text[value.len] = '\0';
+	seconds = strtod(text, &end) * unit;
+	if (strspn(text, "0123456789.") == value.len && !*end)
+		return seconds < FAR_AWAY ? seconds : FAR_AWAY;
+	end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &date);
+	if (!end || *end)
+		return -1;
+	seconds = difftime(timegm(&date), time(NULL));
+	return seconds > 0 ? seconds : 0;
 }

@@ -7,7 +7,7 @@
  *     ok = http_client_send(client, &request, &events, data, &err);
  *     http_client_free(client);
  *
- * libcurl is loaded by the first http_client_send (library.h has the manner); nothing connects
+ * libcurl is loaded by the first http_client_send (server_private.h has the manner); nothing connects
  * before that either.  Connections are kept and used again by the same client.  A client serves
  * one thread at a time; several threads have several clients.
  *

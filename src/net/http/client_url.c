@@ -1,14 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URLs, public addresses, and which proxy is meant. */
+/* libcurl, loaded late; URLs, public addresses, and which proxy is meant. */
 #include <arpa/inet.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/library.h"
 #include "base/mem.h"
 #include "net/http/client_private.h"
 
-void url_parts_release(struct url_parts *parts)
+/* ---- the library ---- */
+
+#define ROW(member, name) { name, offsetof(struct curl_library, member) }
+
+static const struct library_symbol symbols[] = {
+	ROW(global_init, "curl_global_init"),
+	ROW(easy_init, "curl_easy_init"),
+	ROW(easy_cleanup, "curl_easy_cleanup"),
+	ROW(easy_reset, "curl_easy_reset"),
+	ROW(easy_setopt, "curl_easy_setopt"),
+	ROW(easy_getinfo, "curl_easy_getinfo"),
+	ROW(easy_strerror, "curl_easy_strerror"),
+	ROW(multi_init, "curl_multi_init"),
+	ROW(multi_cleanup, "curl_multi_cleanup"),
+	ROW(multi_setopt, "curl_multi_setopt"),
+	ROW(multi_add_handle, "curl_multi_add_handle"),
+	ROW(multi_remove_handle, "curl_multi_remove_handle"),
+	ROW(multi_perform, "curl_multi_perform"),
+	ROW(multi_poll, "curl_multi_poll"),
+	ROW(multi_info_read, "curl_multi_info_read"),
+	ROW(slist_append, "curl_slist_append"),
+	ROW(slist_free_all, "curl_slist_free_all"),
+	ROW(url, "curl_url"),
+	ROW(url_cleanup, "curl_url_cleanup"),
+	ROW(url_get, "curl_url_get"),
+	ROW(url_set, "curl_url_set"),
+	ROW(free, "curl_free"),
+	ROW(version, "curl_version"),
+};
+
+/* hasp's own copy, without the libraries that https does not need. Beside the program, where whoever
+ * can write can replace the program too; then where it is installed. */
+static const struct library own = { { "$ORIGIN/hasp-http.so", HTTP_MODULE }, "", "", symbols,
+	                            ARRAY_LEN(symbols) };
+
+/* Flavours with different TLS libraries behind the same functions. */
+static const struct library row = { { "libcurl.so.4", "libcurl-gnutls.so.4" },
+	                            "Requests to models need", "libcurl4", symbols,
+	                            ARRAY_LEN(symbols) };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct curl_library loaded;
+static struct err load_error;
+
+static void load(void)
+{
+	struct err absent = ERR_INIT;
+
+	if (!library_load(&own, &loaded, &absent) && !library_load(&row, &loaded, &load_error))
+		return;
+	if (loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		err_set(&load_error, ERR_INTERNAL, "libcurl could not be initialised.");
+	else
+		loaded.openssl = strstr(loaded.version(), "OpenSSL/") != NULL;
+}
+
+const struct curl_library *curl_library(struct err *err)
+{
+	pthread_once(&once, load);
+	if (load_error.code == ERR_NONE)
+		return &loaded;
+	*err = load_error;
+	return NULL;
+}
+
+/* ---- URLs ---- */
+
+void http_url_release(struct url_parts *parts)
 {
 	if (!parts->curl)
 		return;
@@ -18,7 +88,7 @@ void url_parts_release(struct url_parts *parts)
 	*parts = (struct url_parts){ 0 };
 }
 
-bool url_parts_of(const struct curl_library *curl, const char *url, struct url_parts *ret,
+bool http_url_parse(const struct curl_library *curl, const char *url, struct url_parts *ret,
                   struct err *err)
 {
 	CURLU *handle = curl->url();
@@ -31,17 +101,17 @@ bool url_parts_of(const struct curl_library *curl, const char *url, struct url_p
 	curl->url_cleanup(handle);
 	if (ok && (strcasecmp(ret->scheme, "http") == 0 || strcasecmp(ret->scheme, "https") == 0))
 		return true;
-	url_parts_release(ret);
+	http_url_release(ret);
 	return err_set(err, ERR_INVALID_ARGUMENT, "The URL is not an absolute http or https URL.");
 }
 
-bool url_same_origin(const struct url_parts *a, const struct url_parts *b)
+bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b)
 {
 	return strcasecmp(a->scheme, b->scheme) == 0 && strcasecmp(a->host, b->host) == 0 &&
 	       strcmp(a->port, b->port) == 0;
 }
 
-/* ---- addresses (RFC 6890 and its registries) -------------------------------------------------- */
+/* ---- addresses (RFC 6890 and its registries) ---- */
 
 static const struct block4 {
 	uint32_t network;
@@ -81,7 +151,7 @@ static bool public6(const unsigned char *b)
 	return (b[0] & 0xE0) == 0x20; /* 2000::/3 is all there is */
 }
 
-bool address_is_public(const struct sockaddr *address)
+bool http_address_is_public(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET)
 		return public4(ntohl(((const struct sockaddr_in *)(const void *)address)
@@ -102,7 +172,7 @@ static bool names_localhost(const char *host)
 	       (name.len > 10 && strncasecmp(name.data + name.len - 10, ".localhost", 10) == 0);
 }
 
-bool host_is_private(const char *host)
+bool http_host_is_private(const char *host)
 {
 	struct in6_addr six;
 	struct in_addr four;
@@ -121,7 +191,7 @@ bool host_is_private(const char *host)
 	return names_localhost(host);
 }
 
-/* ---- proxies ---------------------------------------------------------------------------------- */
+/* ---- proxies ---- */
 
 static const char *variable(const char *lower, const char *upper)
 {
@@ -154,7 +224,7 @@ static bool needs_no_proxy(const char *host)
 	return false;
 }
 
-const char *proxy_of_environment(const struct url_parts *url)
+const char *http_proxy_of_environment(const struct url_parts *url)
 {
 	/* HTTP_PROXY in capitals is not read: a server's CGI sets it from a header ("httpoxy"). */
 	const char *proxy = strcasecmp(url->scheme, "https") == 0 ?

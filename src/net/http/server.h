@@ -14,7 +14,7 @@
  *
  * A request goes through these steps, each of which may answer it and so end it:
  *
- *   1. Host and Origin are loopback or allowed (403; guard.h), the path has a route (404).
+ *   1. Host and Origin are loopback or allowed (403; headers.h), the path has a route (404).
  *      OPTIONS is answered here, for allowed origins as a CORS preflight.
  *   2. The route has the method (405), the bearer token is right (401), the body's announced
  *      length is within `body_max` (413).
@@ -107,7 +107,7 @@ void http_refuse(struct http_request *request, unsigned status, const char *sent
 
 /* Begins an event stream (200). While it is quiet it is kept alive with comments. */
 void http_stream_begin(struct http_request *request);
-/* Appends to it (event_stream.h), and sends what the client takes without waiting.  A client
+/* Appends to it (sse.h), and sends what the client takes without waiting.  A client
  * that lets more than LIMIT_STREAM_BACKLOG wait is cut off: `closed` follows. */
 void http_stream_write(struct http_request *request, struct span events);
 /* Ends it, once everything is sent. */

@@ -3,9 +3,38 @@
 #ifndef HASP_NET_HTTP_SERVER_PRIVATE_H
 #define HASP_NET_HTTP_SERVER_PRIVATE_H
 
-#include "net/http/guard.h"
-#include "net/http/library.h"
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "net/http/headers.h"
 #include "net/http/server.h"
+
+/* ---- library ---- */
+
+/* Libmicrohttpd, loaded when HTTP is served and not before, so that
+ * no other command pays for it. */
+
+/* Its functions, with the types that its header gives them. */
+struct http_library {
+	__typeof__(MHD_start_daemon) *start_daemon;
+	__typeof__(MHD_stop_daemon) *stop_daemon;
+	__typeof__(MHD_get_daemon_info) *get_daemon_info;
+	__typeof__(MHD_run) *run;
+	__typeof__(MHD_get_timeout) *get_timeout;
+	__typeof__(MHD_get_connection_info) *get_connection_info;
+	__typeof__(MHD_get_connection_values) *get_connection_values;
+	__typeof__(MHD_lookup_connection_value) *lookup_connection_value;
+	__typeof__(MHD_suspend_connection) *suspend_connection;
+	__typeof__(MHD_resume_connection) *resume_connection;
+	__typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+	__typeof__(MHD_create_response_from_callback) *create_response_from_callback;
+	__typeof__(MHD_add_response_header) *add_response_header;
+	__typeof__(MHD_queue_response) *queue_response;
+	__typeof__(MHD_destroy_response) *destroy_response;
+};
+
+/* ---- the server ---- */
 
 enum {
 	TICK_MS = 1000,
@@ -100,8 +129,5 @@ void http_request_drop(struct http_request *request);
 
 /* server.c: gives the daemon a turn soon. */
 void http_server_wake(struct http_server *server);
-
-/* head.c: the checks before a body is read. True when the request may go on. */
-bool http_check_head(struct http_request *request, const char *url);
 
 #endif

@@ -5,8 +5,7 @@
  *     sse_reader_init(&reader, LIMIT_MESSAGE_BYTES, on_event, data);
  *     ok = sse_reader_feed(&reader, bytes, &err);   // calls on_event for each event that is whole
  *     ok = sse_reader_end(&reader, &err);           // an event without its blank line is dropped
- *     sse_reader_release(&reader);
- */
+ *     sse_reader_release(&reader); */
 #ifndef HASP_NET_HTTP_SSE_H
 #define HASP_NET_HTTP_SSE_H
 
@@ -38,5 +37,18 @@ void sse_reader_release(struct sse_reader *reader);
 /* TOO_LARGE: an event longer than the maximum. */
 bool sse_reader_feed(struct sse_reader *reader, struct span bytes, struct err *err);
 bool sse_reader_end(struct sse_reader *reader, struct err *err);
+
+/* ---- writing ---- */
+
+/* Source: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+
+#define EVENT_STREAM_TYPE "text/event-stream"
+
+/* One event: `id` (a word, or NULL) and its data, of any number of lines. */
+bool sse_write(struct buf *out, const char *id, struct span data);
+/* How long a client waits before it comes back after the end of the stream. */
+bool sse_write_retry(struct buf *out, unsigned retry_ms);
+/* A comment, which keeps a quiet connection from being taken for a dead one. */
+bool sse_write_keep_alive(struct buf *out);
 
 #endif

@@ -66,7 +66,7 @@ bool loop_on_signal(struct loop *loop, int signal, void (*caught)(void *data, in
 
 /* A byte stream over a descriptor, or one to read from and another to write to
  * (stdin and stdout): pipes, sockets, terminals, regular files.  Descriptors are borrowed
- * and, for others who share them, as blocking as they were found (descriptor.h says how). */
+ * and, for others who share them, as blocking as they were found (stream.c says how). */
 struct loop_stream;
 
 struct loop_stream_events {

@@ -1,17 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Byte streams.  For one request at a time a round costs epoll_wait, read and write: a
- * short read is taken to have emptied the pipe, and writing is tried before it is waited for. */
+ * short read is taken to have emptied the pipe, and writing is tried before it is waited for.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/loop/descriptor.h"
-#include "net/loop/loop_private.h"
+#include "base/span.h"
+#include "net/loop/private.h"
+
+/* ---- descriptor ---- */
+
+/* Reading and writing a descriptor that others share, without waiting
+ * and without making it non-blocking for them.
+ *
+ * O_NONBLOCK belongs to the open file description, which a terminal's shell, a parent or a
+ * sibling may hold too.  So a pipe or terminal is opened a second time through /proc (a
+ * description of our own); a socket is used with MSG_DONTWAIT; a regular file never makes
+ * one wait.  Only where none of that can be had is the flag set, and put back at the end. */
+
+struct descriptor {
+	int fd;
+	bool owned;        /* close it at the end */
+	bool socket;
+	bool always_ready; /* cannot be polled: a regular file */
+	int restore;       /* flags to put back at the end, or -1 */
+};
+
+/* The master of pseudo-terminals: opening it again makes another terminal. */
+static bool is_terminal_master(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 2);
+}
+
+static int open_again(int fd, int mode, const struct stat *st)
+{
+	char path[32];
+
+	if (!S_ISFIFO(st->st_mode) && (is_terminal_master(st) || !isatty(fd)))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* The last resort; the others that share the description notice it. */
+static void make_non_blocking(struct descriptor *descriptor, int flags)
+{
+	if (flags & O_NONBLOCK)
+		return;
+	if (fcntl(descriptor->fd, F_SETFL, flags | O_NONBLOCK) == 0)
+		descriptor->restore = flags;
+}
+
+/* `mode`: O_RDONLY, O_WRONLY or O_RDWR. False with errno: `fd` is not open. */
+static bool descriptor_open(struct descriptor *descriptor, int fd, int mode)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st) != 0)
+		return false;
+	*descriptor = (struct descriptor){
+		.fd = fd,
+		.restore = -1,
+		.socket = S_ISSOCK(st.st_mode),
+		.always_ready = S_ISREG(st.st_mode),
+	};
+	if (descriptor->socket || descriptor->always_ready)
+		return true;
+	fd = open_again(fd, mode, &st);
+	if (fd >= 0) {
+		descriptor->fd = fd;
+		descriptor->owned = true;
+	} else {
+		make_non_blocking(descriptor, flags);
+	}
+	return true;
+}
+
+static void descriptor_close(struct descriptor *descriptor)
+{
+	if (descriptor->restore >= 0)
+		fcntl(descriptor->fd, F_SETFL, descriptor->restore);
+	if (descriptor->owned)
+		close(descriptor->fd);
+	descriptor->fd = -1;
+}
+
+/* Interrupted calls are repeated. -1 with errno; EAGAIN: nothing to read, or no room. */
+static ssize_t descriptor_read(const struct descriptor *descriptor, void *data, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = descriptor->socket ? recv(descriptor->fd, data, len, MSG_DONTWAIT) :
+		                         read(descriptor->fd, data, len);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* Writes what comes after the first `skip` bytes of the parts; not necessarily all of it. */
+static ssize_t descriptor_write(const struct descriptor *descriptor, const struct span *parts,
+                                size_t count, size_t skip)
+{
+	struct iovec iov[4];
+	struct msghdr message = { .msg_iov = iov };
+	ssize_t n;
+
+	for (; count && message.msg_iovlen < ARRAY_LEN(iov); parts++, count--) {
+		struct span rest = span_skip(*parts, skip);
+
+		skip -= parts->len - rest.len;
+		if (rest.len)
+			iov[message.msg_iovlen++] =
+				(struct iovec){ (void *)(uintptr_t)rest.data, rest.len };
+	}
+	do
+		n = descriptor->socket ?
+		            sendmsg(descriptor->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
+		            writev(descriptor->fd, iov, (int)message.msg_iovlen);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* ---- streams ---- */
+
+/* For one request at a time a round costs epoll_wait, read and write: a
+ * short read is taken to have emptied the pipe, and writing is tried before it is waited for.
+ */
 
 enum {
 	READ_MIN = 64 << 10, /* what a pipe holds */
@@ -48,7 +179,7 @@ struct loop_stream {
 	unsigned handles; /* libuv's, and posted tasks: memory goes with the last */
 };
 
-/* ---- memory ----------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void stream_unref(struct loop_stream *stream)
 {
@@ -63,7 +194,7 @@ static void handle_closed(uv_handle_t *handle)
 	stream_unref(handle->data);
 }
 
-/* ---- what is waited for ----------------------------------------------------- */
+/* ---- what is waited for ---- */
 
 static void poll_event(uv_poll_t *poll, int status, int events);
 static void turn(uv_idle_t *turns);
@@ -126,7 +257,7 @@ static void stream_end(struct loop_stream *stream, int sys_errno)
 	stream->events.end(stream->data, sys_errno);
 }
 
-/* ---- reading ---------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static void read_buffer_grow(struct loop *loop, size_t size)
 {
@@ -173,7 +304,7 @@ static void turn(uv_idle_t *turns)
 	stream_watch(stream);
 }
 
-/* ---- writing ---------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void report_stream_failure(struct loop_task *task)
 {
@@ -330,7 +461,7 @@ size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, 
 	return waiting(stream);
 }
 
-/* ---- life ------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void poll_event(uv_poll_t *poll, int status, int events)
 {

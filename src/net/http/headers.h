@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may talk to a server on loopback.
- *
- * A page from anywhere can make a browser send requests to 127.0.0.1, also under a name of its
- * own that is made to resolve there (DNS rebinding).  Such requests have a foreign name in Host,
- * or a foreign Origin.  A program of another user of this machine has neither trouble: the
- * bearer token stops that.
- *
- * Pure functions; the server (server.h) calls them before it reads a body.
- */
-#ifndef HASP_NET_HTTP_GUARD_H
-#define HASP_NET_HTTP_GUARD_H
+/* What fields of a head say: which media type, and whether a request may be answered. */
+#ifndef HASP_NET_HTTP_HEADERS_H
+#define HASP_NET_HTTP_HEADERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/span.h"
+
+/* ---- content-Type and Accept (RFC 9110, sections 8.3 and 12.5.1) ---- */
+
+/* Pure functions. */
+
+/* Whether a Content-Type names `type` ("application/json"), whatever its parameters. */
+bool http_content_type_is(const char *content_type, const char *type);
+
+/* Whether an Accept admits `type`: by name, by "application" and an asterisk, or by two of
+ * them, with a weight above 0; the most specific one decides.  NULL or empty: everything. */
+bool http_accepts(const char *accept, const char *type);
+
+/* ---- who may talk to a server on loopback ---- */
+
+/* A page from anywhere can make a browser send requests to 127.0.0.1, also under a name of its
+ * own that is made to resolve there (DNS rebinding).  Such requests have a foreign name in Host,
+ * or a foreign Origin.  A program of another user of this machine has neither trouble: the
+ * bearer token stops that.
+ *
+ * Pure functions; the server (server.h) calls them before it reads a body. */
 
 struct http_guard {
 	uint16_t port;            /* the one that is served */

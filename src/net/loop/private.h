@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: what the loop's parts share. */
-#ifndef HASP_NET_LOOP_LOOP_PRIVATE_H
-#define HASP_NET_LOOP_LOOP_PRIVATE_H
+#ifndef HASP_NET_LOOP_PRIVATE_H
+#define HASP_NET_LOOP_PRIVATE_H
 
 #include <stdatomic.h>
 #include <uv.h>

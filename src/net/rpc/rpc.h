@@ -1,6 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON-RPC 2.0 messages.
+/* JSON-RPC 2.0, one message a line (the stdio transport of MCP; ACP too). */
+#ifndef HASP_NET_RPC_RPC_H
+#define HASP_NET_RPC_RPC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+/* ---- messages in a byte stream ---- */
+
+/* One a line (the stdio transport of MCP; ACP too).
  *
+ *     struct rpc_reader reader;
+ *     rpc_reader_init(&reader, LIMIT_MESSAGE_BYTES);
+ *     for each chunk that arrives:
+ *             rpc_feed(&reader, chunk, on_frame, data);
+ *     rpc_reader_release(&reader);
+ *
+ * A line ends with LF; a CR before it is dropped; empty lines are skipped.  Complete lines
+ * within a chunk are handed over without a copy.  A line longer than `max` is not
+ * stored: it is announced once as too long, with its first bytes, and skipped to its
+ * end, however many gigabytes that takes. */
+
+struct rpc_reader {
+	struct buf pending; /* the beginning of a line whose end has not arrived */
+	size_t max;         /* bytes of a line, its end not counted */
+	bool skipping;      /* inside a line that was too long */
+};
+
+void rpc_reader_init(struct rpc_reader *reader, size_t max);
+void rpc_reader_release(struct rpc_reader *reader);
+
+/* `line` is borrowed for the call. `too_long`: only the beginning of it. Returning false
+ * stops rpc_feed, which then drops the rest of the chunk (the connection is closing). */
+typedef bool rpc_line_handler(void *data, struct span line, bool too_long);
+
+void rpc_feed(struct rpc_reader *reader, struct span chunk, rpc_line_handler *handler,
+                void *data);
+
+/* ---- JSON-RPC 2.0 messages ---- */
+
+/*
  *     struct rpc_message message;
  *     if (!rpc_parse(text, &message, &problem))   // rpc_problem: code and sentence to answer
  *             rpc_write_error(&out, problem.id, problem.code, problem.message, NULL);
@@ -10,15 +54,6 @@
  * line.  Specification: https://www.jsonrpc.org/specification; MCP narrows it: ids
  * are strings or integers, never null; params are objects.
  */
-#ifndef HASP_NET_RPC_MESSAGE_H
-#define HASP_NET_RPC_MESSAGE_H
-
-#include <jansson.h>
-#include <stdbool.h>
-
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/span.h"
 
 enum rpc_code {
 	RPC_PARSE_ERROR = -32700,
