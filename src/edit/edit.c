@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "edit/internal.h"
+#include "edit/private.h"
 #include "file/transaction.h"
 
 /* An update without a base means "the file as it is"; when it changed between the read and the
@@ -187,9 +187,9 @@ static bool commit_many(struct edit_call *call, struct err *err)
 
 	if (!call->options->journal_folder)
 		return err_set(err, ERR_IO_ERROR,
-		               "Several files, or a move, need a folder for their journal, and none is "
-		               "known: neither GEMINI_CLI_HOME nor HOME is set. One file at a time can be "
-		               "changed without.");
+		               "Several files, or a move, need a folder for their journal, and "
+		               "none is known: neither GEMINI_CLI_HOME nor HOME is set. One file "
+		               "at a time can be changed without.");
 	if (!transaction_begin(call->ws, call->options->journal_folder, &call->options->commit,
 	                       &tx, err))
 		return false;

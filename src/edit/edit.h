@@ -43,7 +43,8 @@ struct change {
 	bool any_count;               /* UPDATE: one or more places are fine */
 	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
 	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to be,
-	                               * text or not: nothing is checked, nothing adapted, no diff */
+	                               * text or not: nothing is checked, nothing adapted, no
+	                               * diff */
 	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
 	                               * Python's; NULL: the file's own, UTF-8 for a new one */
 	const struct sha256 *expect;  /* NULL, or the hash the result must have */
@@ -54,7 +55,8 @@ struct change {
 
 struct edit_options {
 	bool dry_run;
-	bool want_content;            /* fill result.content with the text after (or, on failure, as it is) */
+	bool want_content;            /* fill result.content with the text after (or, on failure, as
+	                               * it is) */
 	bool want_diff;               /* fill result.diff */
 	bool no_make_folders;         /* do not create missing parent folders */
 	size_t max_file_bytes;        /* 0: the default */
@@ -107,10 +109,10 @@ void change_result_release(struct change_result *result);
  * An update without a base means the file as it is: when others change it between the read
  * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
  * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
- * (not of several, or any number) the other readings in patch/other_reading.h are tried, too; `note`
- * says so.  An update or a patch that was made already succeeds, with `already`, and writes nothing.
- * A WRITE of what the file has already succeeds, and writes nothing.
- * WRITE and UPDATE refuse text with omission placeholders (placeholder.h).
+ * (not of several, or any number) the other readings in patch/other_reading.h are tried, too;
+ * `note` says so.  An update or a patch that was made already succeeds, with `already`, and writes
+ * nothing.  A WRITE of what the file has already succeeds, and writes nothing.  WRITE and UPDATE
+ * refuse text with omission placeholders (placeholder.h).
  *
  * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
  * last read.", those about diffs with "Invalid Diff: ".

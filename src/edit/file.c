@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of one edit call: each canonical path is read once. */
+/* The files of one edit call, each canonical path read once, and the forms that their text is
+ * written and reported in. */
+#include <stdio.h>
+#include <strings.h>
+
 #include "base/limits.h"
 #include "base/mem.h"
-#include "edit/internal.h"
+#include "edit/private.h"
+#include "file/encoding.h"
 
 enum { SMALL_BYTES = 256 << 10 };
 
@@ -121,4 +126,199 @@ bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span
 		buf_span(owned, body->pieces[i]);
 	*ret = buf_view(owned);
 	return !owned->overflowed;
+}
+
+
+/* ---- writing in an encoding that the caller names ------------------------ */
+
+/* What a file of these encodings begins with when it is new: by convention a file in "UTF-16"
+ * tells its byte order, and one in "UTF-16LE" does not. */
+static struct span mark_of_new(const char *name, const struct document *form)
+{
+	size_t unit = encoding_unit(form->encoding);
+	size_t len = strlen(name);
+
+	if (strcasecmp(name, "utf-8-sig") == 0)
+		return SPAN("\xEF\xBB\xBF");
+	if (unit == 1 || (len > 2 && strcasecmp(name + len - 1, "E") == 0))
+		return span_of(NULL, 0);
+	return unit == 2 ? SPAN("\xFF\xFE") : span_of("\xFF\xFE\0\0", 4);
+}
+
+/* Whether the file is in the named encoding already; then it keeps its mark and byte order. */
+static bool is_form_of(const struct document *doc, const struct document *form,
+                       struct span mark)
+{
+	if (strcasecmp(doc->encoding, form->encoding) == 0)
+		return doc->bom_bytes || !mark.len;
+	return mark.len && doc->bom_bytes &&
+	       encoding_unit(doc->encoding) == encoding_unit(form->encoding) &&
+	       encoding_unit(doc->encoding) > 1;
+}
+
+static bool is_ascii_name(const char *name)
+{
+	return strcasecmp(name, "ascii") == 0 || strcasecmp(name, "us-ascii") == 0;
+}
+
+/* For reading, ASCII is a name for UTF-8; who writes it means it. */
+static bool check_ascii(struct span text, struct err *err)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < text.len; i++) {
+		line += text.data[i] == '\n';
+		if ((unsigned char)text.data[i] < 0x80)
+			continue;
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The encoding ASCII has no character U+%04X, in line %zu of the new "
+		               "content. Write it without the character, or in another encoding.",
+		               (unsigned)utf8_first(span_skip(text, i)).code, line);
+	}
+	return true;
+}
+
+/* The bytes as a reader takes them who knows the encoding (or, NULL, who does not). */
+static bool reads_as(struct span bytes, const char *encoding, struct span text)
+{
+	struct err ignored = ERR_INIT;
+	struct document doc;
+	bool same;
+
+	if (!document_open(bytes, encoding, &doc, &ignored))
+		return false;
+	same = span_eq(doc.lines.text, text);
+	document_release(&doc);
+	return same;
+}
+
+/* What iconv made of the text has to be that text; and where the bytes do not tell their
+ * encoding, the caller has to know. */
+static bool check_written(struct edit_step *step, struct span text, struct err *err)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(LIMIT_FILE_BYTES);
+	struct change_result *result = step->result;
+	const char *name = step->written_as;
+
+	for (size_t i = 0; i < step->pieces.count; i++)
+		buf_span(&bytes, step->pieces.spans[i]);
+	if (bytes.overflowed)
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.",
+		               step->change->path);
+	if (!reads_as(buf_view(&bytes), name, text))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The content does not survive the encoding %s: read back, it would "
+		               "be another text. Choose another encoding; UTF-8 holds everything.",
+		               name);
+	if (!result->note[0] && !reads_as(buf_view(&bytes), NULL, text))
+		snprintf(result->note, sizeof(result->note),
+		         "These bytes do not show that their encoding is %s: reading the file "
+		         "needs the argument encoding, and it cannot be patched.", name);
+	return true;
+}
+
+static bool encode_as(struct edit_step *step, struct span text, struct err *err)
+{
+	const char *name = step->change->encoding;
+	bool had_text = step->before.exists && !step->opaque;
+	struct document form;
+	struct span mark;
+	bool ok;
+
+	if (is_ascii_name(name) && !check_ascii(text, err))
+		return false;
+	if (!document_open(span_of("", 0), name, &form, err))
+		return false;
+	mark = mark_of_new(name, &form);
+	if (had_text && is_form_of(&step->doc, &form, mark)) {
+		document_release(&form);
+		return document_encode_text(&step->doc, text, &step->pieces, err);
+	}
+	if (mark.len) {
+		document_release(&form);
+		if (!document_open(mark, NULL, &form, err))
+			return false;
+	}
+	snprintf(step->written_as, sizeof(step->written_as), "%s", form.encoding);
+	ok = document_encode_text(&form, text, &step->pieces, err);
+	if (ok && strcmp(form.encoding, "UTF-8") != 0)
+		ok = check_written(step,
+		                   span_starts(text, SPAN("\xEF\xBB\xBF")) && form.bom_bytes ?
+		                           span_skip(text, 3) : text, err);
+	document_release(&form);
+	return ok;
+}
+
+bool edit_encode_text(struct edit_step *step, struct span text, struct err *err)
+{
+	if (step->change->encoding)
+		return encode_as(step, text, err);
+	return document_encode_text(&step->doc, text, &step->pieces, err);
+}
+
+/* ---- the form that a caller is told --------------------------------------- */
+
+struct endings {
+	size_t lf;
+	size_t crlf;
+};
+
+static struct endings endings_of(struct span text)
+{
+	struct endings found = { 0 };
+	struct span line;
+
+	while (line_next(&text, &line)) {
+		size_t len = line_ending(line).len;
+
+		found.lf += len == 1;
+		found.crlf += len == 2;
+	}
+	return found;
+}
+
+/* Those of the document as the script leaves it; only the lines of the edits are looked at. */
+static struct endings endings_after(const struct document *doc, const struct script *script)
+{
+	struct endings sum = { doc->lf_lines, doc->crlf_lines };
+
+	for (size_t i = 0; i < script->count; i++) {
+		const struct edit *edit = &script->edits[i];
+		struct endings added = endings_of(edit->insert);
+
+		sum.lf += added.lf;
+		sum.crlf += added.crlf;
+		for (size_t line = edit->at; line < edit->at + edit->remove; line++) {
+			size_t len = line_ending(lines_at(&doc->lines, line)).len;
+
+			sum.lf -= len == 1;
+			sum.crlf -= len == 2;
+		}
+	}
+	return sum;
+}
+
+static void set_form(const char *encoding, struct endings endings, struct text_form *ret)
+{
+	struct document counts = { .lf_lines = endings.lf, .crlf_lines = endings.crlf };
+
+	snprintf(ret->encoding, sizeof(ret->encoding), "%s", encoding);
+	ret->line_endings = document_line_endings(&counts);
+}
+
+void edit_form_of_document(const struct document *doc, struct text_form *ret)
+{
+	set_form(doc->encoding, (struct endings){ doc->lf_lines, doc->crlf_lines }, ret);
+}
+
+void edit_form_of_step(const struct edit_step *step, struct text_form *ret)
+{
+	const char *encoding = step->written_as[0] ? step->written_as : step->doc.encoding;
+
+	*ret = (struct text_form){ 0 };
+	if (step->change->bytes)
+		return;
+	set_form(encoding,
+	         step->edits ? endings_after(&step->doc, step->edits) : endings_of(step->text),
+	         ret);
 }

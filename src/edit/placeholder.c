@@ -174,9 +174,9 @@ bool placeholder_check(struct span text, struct span old_text, const char *what,
 			continue;
 		}
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Line %zu of the new %s, \"%.*s\", stands for text that was left out. "
-		               "Nothing was written; send the %s in full, or change only the lines "
-		               "that differ.", number, what, (int)body.len, body.data, what);
+		               "Line %zu of the new %s, \"%.*s\", stands for text that was left "
+		               "out. Nothing was written; send the %s in full, or change only the "
+		               "lines that differ.", number, what, (int)body.len, body.data, what);
 	}
 	return true;
 }

@@ -7,8 +7,475 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/unseen.h"
-#include "edit/internal.h"
 #include "edit/placeholder.h"
+#include "edit/private.h"
+#include "patch/other_reading.h"
+
+/* ---- the exact replacement -------------------------------------------------------- */
+
+/* Exact replacement: every place where the old text stands, counted without overlap.
+ *
+ * The text is looked for as it is.  When it is found nowhere (or only from the middle of a
+ * CRLF), its LF may stand for the file's CRLF, and then the replacement gets CRLF too.  (The
+ * search then runs over a copy of the text without the CRs, and the places are mapped back.)
+ * After that the other readings are tried in turn: escapes for invisible characters, and those
+ * of patch/other_reading.h.
+ * The places become an edit script of whole lines, so that all other lines keep their bytes.
+ */
+
+/* Bytes [start, end) of the document's text. */
+struct match {
+	size_t start, end;
+};
+
+struct matches {
+	struct match *items; /* owned */
+	size_t count, cap;
+};
+
+static void matches_release(struct matches *matches)
+{
+	free(matches->items);
+}
+#define _cleanup_matches_ __attribute__((cleanup(matches_release)))
+
+static void find_all(struct span text, struct span needle, struct matches *ret)
+{
+	const char *at = text.data, *end = text.data + text.len;
+
+	while (text.len && (at = memmem(at, (size_t)(end - at), needle.data, needle.len))) {
+		ret->items = mem_grow(ret->items, &ret->cap, ret->count + 1, sizeof(*ret->items));
+		ret->items[ret->count].start = (size_t)(at - text.data);
+		at += needle.len;
+		ret->items[ret->count++].end = (size_t)(at - text.data);
+	}
+}
+
+static bool is_crlf_at(struct span text, size_t at)
+{
+	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
+}
+
+/* Appends the text with every CRLF made LF. */
+static bool fold_crlf(struct buf *out, struct span text)
+{
+	char *to = buf_reserve(out, text.len);
+
+	if (!to)
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (!is_crlf_at(text, i))
+			*to++ = text.data[i];
+	*to = '\0';
+	out->len = (size_t)(to - out->data);
+	return true;
+}
+
+/* Turns places in the folded text into places in `text`, in one pass over it.  A place that
+ * begins with LF begins with the CR before it. */
+static void map_back(struct span text, struct matches *matches)
+{
+	size_t folded = 0, at = 0;
+
+	for (size_t i = 0; i < matches->count; i++) {
+		size_t *edges[] = { &matches->items[i].start, &matches->items[i].end };
+
+		for (size_t k = 0; k < ARRAY_LEN(edges); k++) {
+			for (; folded < *edges[k]; folded++)
+				at += is_crlf_at(text, at) ? 2 : 1;
+			*edges[k] = at;
+		}
+	}
+}
+
+/* Whether a place begins between the two bytes of a CRLF: the text's first LF stands for it. */
+static bool splits_crlf(struct span text, const struct matches *matches)
+{
+	for (size_t i = 0; i < matches->count; i++) {
+		size_t start = matches->items[i].start;
+
+		if (start && is_crlf_at(text, start - 1))
+			return true;
+	}
+	return false;
+}
+
+/* The second look, with LF standing for CRLF; the old text itself may have either. */
+static bool find_folded(const struct edit_step *step, struct matches *ret, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf needle = BUF_INIT(LIMIT_FILE_BYTES);
+
+	if (!fold_crlf(&text, step->doc.lines.text) ||
+	    !fold_crlf(&needle, step->change->old_text))
+		return err_set(err, ERR_TOO_LARGE, "%s is too large to be searched.",
+		               step->change->path);
+	find_all(buf_view(&text), buf_view(&needle), ret);
+	map_back(step->doc.lines.text, ret);
+	return true;
+}
+
+static size_t line_of(const struct lines *lines, size_t offset)
+{
+	size_t low = 0, high = lines->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines->starts[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The old text is nowhere, however it is read: says where it was probably meant. */
+static bool explain_absence(const struct edit_step *step, struct err *err)
+{
+	_cleanup_buf_ struct buf where = BUF_INIT(ERR_MESSAGE_MAX);
+	struct patch_failure *failure = &step->result->failure;
+
+	patch_failure_release(failure);
+	other_reading_explain(&step->doc.lines, step->change->old_text, failure, &where);
+	if (!where.len)
+		buf_str(&where, " Nothing in the file is like it.");
+	return err_set(err, ERR_WRONG_MATCH_COUNT,
+	               "The text to replace does not occur in %s; nothing was written.%.*s",
+	               step->change->path, (int)where.len, where.data);
+}
+
+/* Finds the places and says whether their number is as asked. */
+static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_crlf,
+                        struct err *err)
+{
+	const struct change *change = step->change;
+	const struct document *doc = &step->doc;
+	struct change_result *result = step->result;
+	size_t want = change->expected_count ? change->expected_count : 1;
+
+	*ret_crlf = false;
+	find_all(doc->lines.text, change->old_text, ret);
+	if (doc->crlf_lines && memchr(change->old_text.data, '\n', change->old_text.len) &&
+	    (ret->count == 0 || splits_crlf(doc->lines.text, ret))) {
+		*ret_crlf = true;
+		ret->count = 0;
+		if (!find_folded(step, ret, err))
+			return false;
+	}
+	result->replaced = ret->count;
+	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
+		result->match_lines[i] = line_of(&doc->lines, ret->items[i].start) + 1;
+	if (ret->count == 0)
+		return err_set(err, ERR_WRONG_MATCH_COUNT,
+		               "The text to replace does not occur in %s.", change->path);
+	if (!change->any_count && ret->count != want)
+		return err_set(err, ERR_WRONG_MATCH_COUNT,
+		               "The text to replace occurs %zu times in %s (first at line %zu), "
+		               "not %zu %s; nothing was written.", ret->count, change->path,
+		               result->match_lines[0], want, want == 1 ? "time" : "times");
+	return true;
+}
+
+/* A run of lines that becomes new text: where it begins, how far the old text is used up. */
+struct region {
+	size_t first_line;
+	size_t cursor;     /* offset in the document's text */
+	size_t text_start; /* offset of the region's new text in the output */
+	bool open;
+};
+
+/* Copies up to and including the line end after the cursor, unless the cursor is at a clean
+ * line start, so that the region is whole lines. */
+static void region_finish_line(struct region *region, const struct lines *lines, struct buf *out)
+{
+	size_t line = line_of(lines, region->cursor);
+	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
+
+	if (region->cursor >= lines->text.len || (ended && region->cursor == lines->starts[line]))
+		return;
+	buf_append(out, lines->text.data + region->cursor,
+	           lines->starts[line + 1] - region->cursor);
+	region->cursor = lines->starts[line + 1];
+}
+
+/* Whether the region and what follows must be one edit: the match is on a line it uses. */
+static bool region_reaches(const struct region *region, const struct lines *lines,
+                           const struct buf *out, size_t start)
+{
+	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
+	size_t line = line_of(lines, region->cursor);
+
+	if (ended && region->cursor == lines->starts[line])
+		return start == region->cursor;
+	return start < lines->starts[line + 1];
+}
+
+static void region_close(struct region *region, const struct lines *lines, struct buf *out,
+                         struct script *script)
+{
+	size_t end;
+
+	if (!region->open)
+		return;
+	region_finish_line(region, lines, out);
+	end = region->cursor >= lines->text.len ? lines->count : line_of(lines, region->cursor);
+	/* The output may still move: the offset stands in for the pointer until the end. */
+	script_add(script, (struct edit){
+		.at = region->first_line,
+		.remove = end - region->first_line,
+		.insert = { (const char *)(uintptr_t)region->text_start,
+		            out->len - region->text_start },
+	});
+	region->open = false;
+}
+
+/* Builds step->script, whose inserted text is in step->text_owned. */
+static bool build_script(struct edit_step *step, const struct matches *matches,
+                         struct span replacement, struct err *err)
+{
+	const struct lines *lines = &step->doc.lines;
+	struct buf *out = &step->text_owned;
+	struct region region = { 0 };
+
+	out->max = LIMIT_FILE_BYTES;
+	for (size_t i = 0; i < matches->count && !out->overflowed; i++) {
+		const struct match *match = &matches->items[i];
+
+		if (region.open && !region_reaches(&region, lines, out, match->start))
+			region_close(&region, lines, out, &step->script);
+		if (!region.open) {
+			size_t line = line_of(lines, match->start);
+
+			region = (struct region){ line, lines->starts[line], out->len, true };
+		}
+		buf_append(out, lines->text.data + region.cursor, match->start - region.cursor);
+		buf_span(out, replacement);
+		region.cursor = match->end;
+	}
+	region_close(&region, lines, out, &step->script);
+	if (out->overflowed)
+		return err_set(err, ERR_TOO_LARGE, "The new text of %s is larger than %zu bytes.",
+		               step->change->path, LIMIT_FILE_BYTES);
+	for (size_t i = 0; i < step->script.count; i++) {
+		struct span *insert = &step->script.edits[i].insert;
+
+		insert->data = out->data ? out->data + (uintptr_t)insert->data : "";
+	}
+	return true;
+}
+
+static bool edit_to_crlf(struct buf *out, struct span text);
+
+/* LF in the replacement becomes CRLF when the old text stood in CRLF lines, or the file has
+ * no other ending and the replacement none of its own. */
+static bool replacement_of(const struct edit_step *step, bool crlf, struct buf *owned,
+                           struct span *ret, struct err *err)
+{
+	const struct document *doc = &step->doc;
+	struct span text = step->change->text;
+	bool all_crlf = doc->crlf_lines && !doc->lf_lines && !step->change->exact_line_endings &&
+	                text.len && !memmem(text.data, text.len, "\r\n", 2);
+
+	*ret = text;
+	if (!crlf && !all_crlf)
+		return true;
+	if (!edit_to_crlf(owned, text))
+		return err_set(err, ERR_TOO_LARGE, "The replacement is too large.");
+	*ret = buf_view(owned);
+	return true;
+}
+
+/* Taking away the text of whole lines without the last line end leaves an empty line. */
+static void note_empty_line(struct edit_step *step, const struct matches *matches,
+                            struct span replacement)
+{
+	const struct lines *lines = &step->doc.lines;
+	const struct match *match = &matches->items[0];
+	size_t line = line_of(lines, match->start);
+	struct span rest = span_skip(lines->text, match->end);
+
+	if (replacement.len || match->start != lines->starts[line] ||
+	    lines->text.data[match->end - 1] == '\n' ||
+	    !(span_starts(rest, SPAN("\n")) || span_starts(rest, SPAN("\r\n"))))
+		return;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "An empty line remains where the text was (first at line %zu), because the old "
+	         "text did not include its line end.", line + 1);
+}
+
+static bool edit_plan_text(struct edit_step *step, struct span text, struct err *err);
+
+static bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
+                             struct err *err);
+
+static bool plan_as_written(struct edit_step *step, struct err *err)
+{
+	_cleanup_matches_ struct matches matches = { 0 };
+	_cleanup_buf_ struct buf owned = BUF_INIT(LIMIT_FILE_BYTES);
+	const struct change *change = step->change;
+	struct span replacement;
+	bool crlf;
+
+	if (!step->before.exists)
+		return edit_plan_text(step, change->text, err);
+	if (!change->old_text.len)
+		return err_set(err, ERR_FILE_EXISTS,
+		               "%s exists already: an update needs the text to replace, and an "
+		               "empty one creates a file.", change->path);
+	if (!utf8_valid(change->text) || !utf8_valid(change->old_text))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The old and the new text must be UTF-8.");
+	if (span_eq(change->old_text, change->text))
+		return err_set(err, ERR_NO_CHANGE, "The old and the new text are the same; nothing "
+		               "was written.");
+	if (!edit_step_document(step, /* opaque_is_fine= */ false, err) ||
+	    !placeholder_check(change->text, step->doc.lines.text, "text", err) ||
+	    !find_places(step, &matches, &crlf, err) ||
+	    !replacement_of(step, crlf, &owned, &replacement, err) ||
+	    !build_script(step, &matches, replacement, err) ||
+	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, err))
+		return false;
+	if (step->after.made_by != step)
+		return err_set(err, ERR_NO_CHANGE,
+		               "The replacement leaves %s as it is; nothing was written.",
+		               change->path);
+	note_empty_line(step, &matches, replacement);
+	return true;
+}
+
+/* Undoes what plan_as_written does to the step. */
+static void forget_plan(struct edit_step *step)
+{
+	step->script.count = 0;
+	pieces_release(&step->pieces);
+	buf_clear(&step->text_owned);
+}
+
+/* Plans the update as if it had been written with these texts. */
+static bool plan_as_meant(struct edit_step *step, const struct buf *old_text,
+                          const struct buf *text)
+{
+	const struct change *written = step->change;
+	struct change meant = *written;
+	struct err ignored = ERR_INIT;
+	bool planned;
+
+	meant.old_text = buf_view(old_text);
+	meant.text = buf_view(text);
+	step->change = &meant;
+	planned = !old_text->overflowed && !text->overflowed && plan_as_written(step, &ignored);
+	step->change = written;
+	if (!planned)
+		forget_plan(step);
+	return planned;
+}
+
+/* Escapes may stand for the invisible characters that the model was shown as such
+ * (base/unseen.h); those of the replacement then do too. */
+static bool plan_unseen(struct edit_step *step)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_FILE_BYTES), new = BUF_INIT(LIMIT_FILE_BYTES);
+
+	if (!unseen_read(&old, step->change->old_text))
+		return false;
+	unseen_read(&new, step->change->text);
+	return plan_as_meant(step, &old, &new);
+}
+
+/* Whether the text that was found begins with a line, as all that a listing shows does, and with
+ * the one that its number names, if it is one line only. */
+static bool is_listed(const struct edit_step *step, const struct other_reading *reading)
+{
+	size_t at = step->result->match_lines[0];
+	struct span rest = buf_view(&reading->old_text), first;
+
+	return at && line_next(&rest, &first) && (!reading->line || reading->line == at) &&
+	       span_starts(lines_at(&step->doc.lines, at - 1), line_body(first));
+}
+
+static bool plan_unnumbered(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+	for (int space = 1; space >= 0; space--) {
+		if (!other_reading_unnumbered(step->change->old_text, step->change->text, space,
+		                             &reading) ||
+		    !plan_as_meant(step, &reading.old_text, &reading.text))
+			continue;
+		if (!is_listed(step, &reading)) {
+			forget_plan(step);
+			continue;
+		}
+		snprintf(step->result->note, sizeof(step->result->note),
+		         "The line numbers in front of the lines were taken off: they are not in "
+		         "the file.");
+		return true;
+	}
+	return false;
+}
+
+static bool plan_shifted(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+	if (!other_reading_shifted(&step->doc.lines, step->change->old_text, step->change->text,
+	                     &reading) ||
+	    !plan_as_meant(step, &reading.old_text, &reading.text))
+		return false;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The text stands at line %zu with other indentation; the new text was indented "
+	         "likewise.", reading.line);
+	return true;
+}
+
+static bool plan_done(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!other_reading_done(&step->doc.lines, step->change->old_text, step->change->text,
+	                        &reading) ||
+	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
+		return false;
+	step->result->replaced = 0;
+	step->result->already = true;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The old text is not in the file, and the new text already is, at line %zu.",
+	         reading.line);
+	return true;
+}
+
+/* The text as it is written is nowhere: the other things that it may plainly mean. */
+static bool plan_otherwise(struct edit_step *step)
+{
+	bool one = !step->change->any_count && step->change->expected_count <= 1;
+
+	/* What wraps its old lines into deeper ones has them, shifted, when it is done. */
+	if (plan_unseen(step) || (one && (plan_unnumbered(step) || plan_done(step) ||
+	                                  plan_shifted(step))))
+		return true;
+	step->result->replaced = 0;
+	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
+	return false;
+}
+
+/* plan.c */
+static bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	(void)call;
+	if (plan_as_written(step, &why))
+		return true;
+	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {
+		*err = why;
+		return false;
+	}
+	return plan_otherwise(step) || explain_absence(step, err);
+}
+
+/* ---- one change ------------------------------------------------------------------- */
 
 static bool plan_patch(struct edit_call *call, struct edit_step *step, struct err *err);
 static bool plan_write(struct edit_call *call, struct edit_step *step, struct err *err);
@@ -124,8 +591,8 @@ static struct edit_file *judged_file(struct edit_call *call, const char *path,
 	if (!file || !resolved || strcmp(file->disk.place.path, resolved) == 0)
 		return file;
 	err_set(err, ERR_STATE_MISMATCH,
-	        "A link on the path of %s changed after the call was approved. Nothing was written. "
-	        "Call again.", path);
+	        "A link on the path of %s changed after the call was approved. Nothing was "
+	        "written. Call again.", path);
 	return NULL;
 }
 
@@ -181,7 +648,8 @@ static bool take_pieces(struct edit_step *step, struct err *err)
 	return true;
 }
 
-bool edit_to_crlf(struct buf *out, struct span text)
+/* Appends `text` with CRLF for each LF that has none. */
+static bool edit_to_crlf(struct buf *out, struct span text)
 {
 	struct span line;
 
@@ -203,7 +671,8 @@ static bool wants_crlf(const struct edit_step *step, struct span text)
 	       !memmem(text.data, text.len, "\r\n", 2);
 }
 
-bool edit_plan_text(struct edit_step *step, struct span text, struct err *err)
+/* Whole new text as the step's body, with the line endings and encoding the file had. */
+static bool edit_plan_text(struct edit_step *step, struct span text, struct err *err)
 {
 	if (!utf8_valid(text))
 		return err_set(err, ERR_INVALID_ARGUMENT, "The new content of %s is not UTF-8.",
@@ -224,8 +693,9 @@ bool edit_plan_text(struct edit_step *step, struct span text, struct err *err)
 	return edit_encode_text(step, text, err) && take_pieces(step, err);
 }
 
-bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
-                      struct err *err)
+/* The document as `edits` leaves it as the step's body. */
+static bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
+                             struct err *err)
 {
 	step->edits = edits;
 	return document_encode(&step->doc, edits, keep_bom, &step->pieces, err) &&
@@ -368,7 +838,8 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	bool ok;
 
 	if ((size_t)step->change->kind >= ARRAY_LEN(rules) || !step->change->path)
-		return err_set(err, ERR_INVALID_ARGUMENT, "A change needs a known kind and a path.");
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A change needs a known kind and a path.");
 	rule = &rules[step->change->kind];
 	step->file = judged_file(call, step->change->path, step->change->resolved, err);
 	if (!step->file)

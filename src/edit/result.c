@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "diff/diff.h"
 #include "diff/script.h"
-#include "edit/internal.h"
+#include "edit/private.h"
 
 enum { DIFF_CONTEXT = 3 };
 
@@ -50,7 +50,8 @@ static void set_note(struct edit_step *step)
 		         "The content before was not text, so no diff of it is shown.");
 	else if (disk->place.through_link)
 		snprintf(result->note, sizeof(result->note),
-		         "The path goes through a symbolic link; the file it leads to was changed.");
+		         "The path goes through a symbolic link; the file it leads to was "
+		         "changed.");
 	else if (disk->exists && disk->stat.st_nlink > 1 && step->change->kind != CHANGE_MOVE)
 		snprintf(result->note, sizeof(result->note),
 		         "The file had %lu names (hard links); the others keep the old content.",

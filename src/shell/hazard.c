@@ -6,10 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "shell/names.h"
-#include "shell/numbers.h"
-#include "shell/options.h"
-#include "shell/store.h"
+#include "shell/private.h"
 
 struct hazard {
 	struct shell_store *store;

@@ -4,8 +4,8 @@
 
 #include "base/limits.h"
 #include "shell/analysis.h"
+#include "shell/private.h"
 #include "shell/reader.h"
-#include "shell/word.h"
 
 struct span shell_command_base(const struct shell_command *command)
 {

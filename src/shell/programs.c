@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "shell/names.h"
+#include "shell/private.h"
 
 /* ---- what is found --------------------------------------------------------------------- */
 
@@ -19,7 +19,8 @@ static bool is_shown(struct span text)
 static unsigned strength(enum program_effect effect)
 {
 	static const unsigned char strengths[] = {
-		[PROGRAM_WRITES] = 1, [PROGRAM_UNKNOWN] = 2, [PROGRAM_DELETES] = 3, [PROGRAM_RUNS] = 4,
+		[PROGRAM_WRITES] = 1, [PROGRAM_UNKNOWN] = 2, [PROGRAM_DELETES] = 3,
+		[PROGRAM_RUNS] = 4,
 	};
 
 	return strengths[effect];
@@ -394,7 +395,7 @@ static void judge_from(struct judging *j, size_t at)
 		j->unsure = true;
 }
 
-void judge_common(struct judging *j)
+static void judge_common(struct judging *j)
 {
 	judge_from(j, 1 + (j->row->verb[0] != '\0'));
 }
@@ -556,7 +557,8 @@ static size_t judge_primary(struct judging *j, size_t i)
 	const struct shell_word *next = i + 1 < command->word_count ? &command->words[i + 1] : NULL;
 	char what[40];
 
-	snprintf(what, sizeof(what), "action %.*s", (int)(name.len < 20 ? name.len : 20), name.data);
+	snprintf(what, sizeof(what), "action %.*s", (int)(name.len < 20 ? name.len : 20),
+	         name.data);
 	if (name_in(name, "-exec -execdir -ok -okdir"))
 		return skip_exec(j, i + 1);
 	if (span_eq(name, SPAN("-delete")))

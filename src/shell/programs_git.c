@@ -7,8 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "shell/names.h"
-#include "shell/wrappers.h"
+#include "shell/private.h"
 
 /* Keys of git -c that change how something is shown. */
 static const char display_keys[] =
@@ -17,8 +16,9 @@ static const char display_keys[] =
 	"diff.renameLimit diff.noprefix diff.mnemonicPrefix diff.algorithm diff.context "
 	"diff.colorMoved advice.* user.name user.email core.fileMode core.filemode core.autocrlf "
 	"safe.directory init.defaultBranch i18n.* status.short status.branch "
-	"status.showUntrackedFiles blame.date blame.showEmail grep.lineNumber core.precomposeUnicode "
-	"core.commentChar gc.auto maintenance.auto commit.gpgsign tag.gpgsign";
+	"status.showUntrackedFiles blame.date blame.showEmail grep.lineNumber "
+	"core.precomposeUnicode core.commentChar gc.auto maintenance.auto commit.gpgsign "
+	"tag.gpgsign";
 
 /* Verifies signatures, by a program, as --show-signature does. Git ignores the case of keys. */
 static bool is_signature_key(struct span key)
@@ -49,11 +49,12 @@ static void judge_key(struct judging *j, size_t word, const struct shell_word *p
 }
 
 /* git's own options with a value in the next word. */
-static const char with_value[] = "-C --git-dir --work-tree --namespace --super-prefix --attr-source";
+static const char with_value[] =
+	"-C --git-dir --work-tree --namespace --super-prefix --attr-source";
 static const char without_value[] =
-	"-P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs "
-	"--noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice --bare --version "
-	"-v -h --html-path --man-path --info-path --exec-path";
+	"-P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs "
+	"--glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice --bare "
+	"--version -v -h --html-path --man-path --info-path --exec-path";
 
 /* Returns where the command is. */
 static size_t judge_own_options(struct judging *j)
@@ -130,9 +131,11 @@ static void read_call(struct judging *j, size_t at, struct git_call *ret)
 			}
 			continue;
 		}
-		ret->lists |= name_in(span_str(a.name), "list contains no-contains merged no-merged "
+		ret->lists |= name_in(span_str(a.name),
+		                      "list contains no-contains merged no-merged "
 		                                        "points-at");
-		ret->gets |= name_in(span_str(a.name), "get get-all get-regexp get-urlmatch list") ||
+		ret->gets |= name_in(span_str(a.name),
+		                     "get get-all get-regexp get-urlmatch list") ||
 		             (a.letter == 'l' && span_eq(span_str(j->row->verb), SPAN("config")));
 		if (is_format_that_runs(&a))
 			j->unsure = true;

@@ -92,7 +92,6 @@ bool argument_is_operand(const struct shell_command *command, const struct shell
 
 /* ---- programs with a judge of their own ------------------------------------------------- */
 
-void judge_common(struct judging *j);
 void judge_sed(struct judging *j);
 void judge_awk(struct judging *j);
 void judge_find(struct judging *j);

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "shell/names.h"
+#include "shell/private.h"
 
 /* All pieces of a script, as the program joins them. */
 struct script {
@@ -64,7 +64,8 @@ static void script_read(struct judging *j, struct script *script)
 		judging_unknown(j, script->word, "script");
 }
 
-/* ---- sed -------------------------------------------------------------------------------------- */
+/* ---- sed
+ * -------------------------------------------------------------------------------------- */
 
 struct sed {
 	struct judging *j;
@@ -241,7 +242,8 @@ static void sed_substitute(struct sed *sed)
 		int c = sed_peek(sed);
 
 		if (c == 'e')
-			judging_effect(sed->j, PROGRAM_RUNS, sed->word, "flag e of command s", NULL);
+			judging_effect(sed->j, PROGRAM_RUNS, sed->word, "flag e of command s",
+			               NULL);
 		if (c == 'w') {
 			sed_next(sed);
 			sed_writes(sed, "flag w of command s");
@@ -315,7 +317,8 @@ void judge_sed(struct judging *j)
 	buf_release(&script.text);
 }
 
-/* ---- awk --------------------------------------------------------------------------------------- */
+/* ---- awk
+ * --------------------------------------------------------------------------------------- */
 
 struct awk {
 	struct judging *j;
@@ -515,7 +518,8 @@ void judge_awk(struct judging *j)
 	buf_release(&script.text);
 }
 
-/* ---- clients ---------------------------------------------------------------------------------- */
+/* ---- clients
+ * ---------------------------------------------------------------------------------- */
 
 /* Whether the word stands in the text as a name of its own, in any case. */
 static bool has_word(struct span text, const char *word)

@@ -7,7 +7,7 @@
 #include "shell/programs_private.h"
 
 #include "base/mem.h"
-#include "shell/names.h"
+#include "shell/private.h"
 
 #define READ PROGRAM_READER
 #define MANY PROGRAM_MANY
@@ -134,11 +134,13 @@ const struct program programs[] = {
 	AWK_ROW("awk"), AWK_ROW("gawk"), AWK_ROW("mawk"), AWK_ROW("nawk"),
 	{ "base64", "", "diw:", "decode ignore-garbage wrap: help version output:>", READ, MANY,
 	  NULL, COREUTILS },
-	{ "bat", "", "ApnHl:r:dSu", "show-all plain number language: line-range: decorations: color: "
+	{ "bat", "", "ApnHl:r:dSu",
+	  "show-all plain number language: line-range: decorations: color: "
 	  "style: wrap: tabs: theme: file-name: highlight-line: diff paging:@ pager:! "
 	  "list-languages list-themes version help cache@ generate-config-file>",
 	  0, MANY, NULL, "bat(1) 0.22" },
-	{ "date", "", "d:f:I?Rur:s:@h", "date: file: iso-8601? rfc-email rfc-822 rfc-2822 rfc-3339: "
+	{ "date", "", "d:f:I?Rur:s:@h",
+	  "date: file: iso-8601? rfc-email rfc-822 rfc-2822 rfc-3339: "
 	  "reference: set:@ universal utc uct debug resolution help version", READ, MANY,
 	  judge_date, COREUTILS },
 	{ "diff", "", "qsyuU:cC:enpF:l!L:awbBiI:EZdtTrNx:X:S:vD:W:0123456789",
@@ -159,11 +161,14 @@ const struct program programs[] = {
 	  "parameter: preserve-date> apple extension help no-sandbox",
 	  READ, MANY, NULL, "file(1) 5.44 (-z runs unpackers)" },
 	{ "find", "", "", "", READ, MANY, judge_find, "GNU findutils 4.9 manual" },
-	{ "getconf", "", "a", "", READ, MANY, NULL, "getconf(1) of glibc 2.36 (-v runs another one)" },
-	{ "hostname", "", "fsdiIAyv", "fqdn short domain ip-address all-ip-addresses all-fqdns long",
+	{ "getconf", "", "a", "", READ, MANY, NULL,
+	  "getconf(1) of glibc 2.36 (-v runs another one)" },
+	{ "hostname", "", "fsdiIAyv",
+	  "fqdn short domain ip-address all-ip-addresses all-fqdns long",
 	  READ, 0, NULL, "hostname(1)" },
 	{ "logname", "", "", "help version", READ, 0, NULL, COREUTILS },
-	{ "objdump", "", "adDSrtTxhfpsCwzlgeGRVHM:j:m:b:", "all-headers disassemble disassemble-all "
+	{ "objdump", "", "adDSrtTxhfpsCwzlgeGRVHM:j:m:b:",
+	  "all-headers disassemble disassemble-all "
 	  "disassemble? source? reloc dynamic-reloc syms dynamic-syms section-headers headers "
 	  "file-headers private-headers full-contents demangle? wide section: no-show-raw-insn "
 	  "no-addresses start-address: stop-address: line-numbers architecture: target: "
@@ -178,11 +183,11 @@ const struct program programs[] = {
 	{ "rg", "", "A:B:C:E:e:f:FPg:HhiIj:LlM:m:NnoqsSt:T:UuVvwxz!r:pc0a.", "pre:! hostname-bin:! "
 	  "search-zip! after-context: before-context: context: auto-hybrid-regex binary "
 	  "block-buffered byte-offset case-sensitive color: colors: column context-separator: "
-	  "count count-matches crlf debug dfa-size-limit: encoding: engine: field-context-separator: "
-	  "field-match-separator: file: files files-with-matches files-without-match "
-	  "fixed-strings follow glob: glob-case-insensitive heading hidden iglob: ignore-case "
-	  "ignore-file: ignore-file-case-insensitive include-zero invert-match json "
-	  "line-buffered line-number line-regexp max-columns: max-columns-preview max-count: "
+	  "count count-matches crlf debug dfa-size-limit: encoding: engine: "
+	  "field-context-separator: field-match-separator: file: files files-with-matches "
+	  "files-without-match fixed-strings follow glob: glob-case-insensitive heading hidden "
+	  "iglob: ignore-case ignore-file: ignore-file-case-insensitive include-zero invert-match "
+	  "json line-buffered line-number line-regexp max-columns: max-columns-preview max-count: "
 	  "max-depth: max-filesize: mmap multiline multiline-dotall no-binary no-config no-heading "
 	  "no-filename no-hidden no-ignore no-ignore-dot no-ignore-exclude no-ignore-files "
 	  "no-ignore-global no-ignore-messages no-ignore-parent no-ignore-vcs no-line-number "
@@ -203,14 +208,17 @@ const struct program programs[] = {
 	  "compress-program:! debug files0-from: key: merge output:> stable buffer-size: "
 	  "field-separator: temporary-directory:@ parallel: unique zero-terminated help version",
 	  READ, MANY, NULL, COREUTILS },
-	{ "tree", "", "adflxL:P:I:R@gpsuDFvtcrUQNqSACXJhiH:T:o:>n", "noreport nolinks hintro: houtro: "
+	{ "tree", "", "adflxL:P:I:R@gpsuDFvtcrUQNqSACXJhiH:T:o:>n",
+	  "noreport nolinks hintro: houtro: "
 	  "version help prune filelimit: timefmt: inodes device dirsfirst sort: gitignore "
 	  "gitfile: matchdirs ignore-case metafirst si du fromfile fromtabfile charset: info "
 	  "infofile:", READ | PROGRAM_APART, MANY, NULL, "tree(1) 2.1 (-R writes 00Tree.html)" },
-	{ "uniq", "", "cdDf:is:uzw:", "count repeated all-repeated? skip-fields: group? ignore-case "
+	{ "uniq", "", "cdDf:is:uzw:",
+	  "count repeated all-repeated? skip-fields: group? ignore-case "
 	  "skip-chars: unique zero-terminated check-chars: help version",
 	  READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1, NULL, COREUTILS " (the second operand is written)" },
-	{ "xmllint", "", "", "format noout noent noblanks nonet nocatalogs recover huge xpath: pretty: "
+	{ "xmllint", "", "",
+	  "format noout noent noblanks nonet nocatalogs recover huge xpath: pretty: "
 	  "encode: c14n schema: relaxng: dtdvalid: html valid version quiet output:> shell! "
 	  "postvalid timing copy debug xinclude@ catalogs@ load-trace path:@ dropdtd "
 	  "nowarning pedantic nsclean nocdata stream walker pattern: sax sax1 o:>",
@@ -231,20 +239,23 @@ const struct program programs[] = {
 	  "color-by-age score-debug show-name show-number show-email abbrev? first-parent "
 	  "progress since: output:> ext-diff! textconv! show-signature!", READ | PROGRAM_NO, MANY,
 	  NULL, GIT },
-	{ "git", "shortlog", "nsecw?", "numbered summary email committer group: format: all no-merges "
+	{ "git", "shortlog", "nsecw?",
+	  "numbered summary email committer group: format: all no-merges "
 	  "merges since: until: after: before: author: output:> ext-diff! textconv! "
 	  "show-signature! max-count: branches? tags? remotes? first-parent", READ | PROGRAM_NO,
 	  MANY, NULL, GIT },
 	{ "git", "branch", "arvqili", REF_LONGS "remotes all verbose quiet show-current abbrev? "
 	  "delete@ move@ copy@ force@ edit-description@ set-upstream-to:@ unset-upstream@ "
 	  "track?@ create-reflog@ recurse-submodules@", READ | PROGRAM_NO, MANY, NULL, GIT },
-	{ "git", "tag", "ln?iv@d@", REF_LONGS "verify@ delete@ annotate@ sign@ force@ message:@ file:@ "
+	{ "git", "tag", "ln?iv@d@",
+	  REF_LONGS "verify@ delete@ annotate@ sign@ force@ message:@ file:@ "
 	  "edit@ cleanup: local-user:@ create-reflog@", READ | PROGRAM_NO | PROGRAM_DIGITS, MANY,
 	  NULL, GIT },
 	{ "git", "for-each-ref", "sp", REF_LONGS, READ | PROGRAM_NO, MANY, NULL, GIT },
 	{ "git", "remote", "v", "verbose all push", READ, MANY, NULL, GIT },
 	{ "git", "worktree", "vz", "verbose porcelain expire:", READ, MANY, NULL, GIT },
-	{ "git", "symbolic-ref", "qd@m:@", "quiet short recurse delete@", READ | PROGRAM_NO, MANY, NULL,
+	{ "git", "symbolic-ref", "qd@m:@", "quiet short recurse delete@", READ | PROGRAM_NO, MANY,
+	  NULL,
 	  GIT },
 	{ "git", "config", "lzf:", "list get get-all get-regexp get-urlmatch get-color: "
 	  "get-colorbool name-only null show-origin show-scope global local system worktree "
@@ -282,7 +293,8 @@ const struct program programs[] = {
 	     "files-from: exclude: exclude-from: transform: xform: strip-components: checkpoint? "
 	     "create extract list verbose gzip bzip2 xz zstd auto-compress", 0, MANY, judge_tar,
 	  "GNU tar 1.34 manual" },
-	DOES("rsync", "e:!M:!B:f:T:", "rsh:! rsync-path:! daemon! config:% log-file:> remote-option:! "
+	DOES("rsync", "e:!M:!B:f:T:",
+	     "rsh:! rsync-path:! daemon! config:% log-file:> remote-option:! "
 	     "write-batch:> only-write-batch:> read-batch:% files-from: exclude: include: "
 	     "backup-dir:> recursive verbose archive", "rsync(1) 3.2"),
 	DOES("scp", "S:!o:!D:!F:%i:P:c:l:J:!", "", "scp(1) of OpenSSH 9.2"),
@@ -300,16 +312,19 @@ const struct program programs[] = {
 	EDITS("more", "n:", "lines:", UTIL_LINUX),
 	EDITS("less", "o:>O:>k:%b:h:j:p:P:t:T:x:y:z:D:", "log-file:> LOG-FILE:> lesskey-file:% "
 	     "lesskey-src:% lesskey-content:%", "less(1) 590"),
-	DOES("journalctl", "o:n:u:t:p:g:S:U:b?D:", "vacuum-size:# vacuum-files:# vacuum-time:# rotate@> "
+	DOES("journalctl", "o:n:u:t:p:g:S:U:b?D:",
+	     "vacuum-size:# vacuum-files:# vacuum-time:# rotate@> "
 	     "flush@> cursor-file:> setup-keys> update-catalog> output:", "journalctl(1) 252"),
 	DOES("dmesg", "C>c>D>E>n:>", "clear> read-clear> console-off> console-on> console-level:>",
 	     UTIL_LINUX),
 	DOES("split", "a:b:C:l:n:t:", "filter:!", COREUTILS),
 	DOES("diff3", "", "diff-program:!", "GNU diffutils 3.8 manual"),
 	DOES("sdiff", "o:>w:I:", "diff-program:! output:>", "GNU diffutils 3.8 manual"),
-	DOES("yq", "i>s:>p:o:I:", "inplace> in-place> split-exp:> split-exp-file:%", "yq 4 (Go): help; "
+	DOES("yq", "i>s:>p:o:I:", "inplace> in-place> split-exp:> split-exp-file:%",
+	     "yq 4 (Go): help; "
 	     "yq 3 (Python): README"),
-	EDITS("vim", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:> remote-expr:! remote-send:!",
+	EDITS("vim", "c:!S?!s:!u:%w:>W:>i:>o?p?T:",
+	      "cmd:! startuptime:> remote-expr:! remote-send:!",
 	     "vim(1) 9.0"),
 	EDITS("vi", "c:!S?!s:!u:%w:>W:>i:>o?p?T:", "cmd:! startuptime:>", "vim(1) 9.0"),
 	EDITS("ex", "c:!S?!s:!u:%w:>W:>i:>", "cmd:! startuptime:>", "vim(1) 9.0"),
@@ -318,7 +333,8 @@ const struct program programs[] = {
 	{ "sqlite3", "", "", "cmd:= init:% bail batch box column csv header html json line list "
 	  "markdown readonly safe separator: newline: nullvalue: mode: version table ascii "
 	  "echo", PROGRAM_ONE_DASH, MANY, judge_sqlite, "sqlite3 3.40: .help" },
-	{ "psql", "", "c:f:%o:>L:>v:d:h:p:U:P:F:R:T:", "file:% output:> log-file:> command:", 0, MANY,
+	{ "psql", "", "c:f:%o:>L:>v:d:h:p:U:P:F:R:T:", "file:% output:> log-file:> command:", 0,
+	  MANY,
 	  judge_psql, "psql(1) 15" },
 	DOES("cargo", "", "config:!", "cargo 1.70 book"),
 	DOES("npm", "", "script-shell:! node-options:! git:! ", "npm 9, config"),
@@ -327,16 +343,16 @@ const size_t program_count = ARRAY_LEN(programs);
 
 bool program_has_version(struct span name)
 {
-	/* Not: what reads the folder's files before it prints (cargo and rustc by rustup, yarn, pnpm,
-	 * mvn, gradle, go). */
+	/* Not: what reads the folder's files before it prints (cargo and rustc by rustup, yarn,
+	 * pnpm, mvn, gradle, go). */
 	static const char printing[] =
 		"ar as awk bash bat bc bison bzip2 cat clang clang++ clang-format clang-tidy cmake "
-		"cp cpp curl cut date dash dd df diff docker du emacs env fd file find flex g++ gawk "
-		"gcc gcov gdb gfortran gh git gpg grep gzip head helm java javac jq kubectl ld less "
-		"ls lua make mawk mkdir mv mysql nano ninja node npm nvim openssl patch perl php "
-		"pkg-config podman psql python python2 python3 readelf rg rm rsync ruby sed sha256sum "
-		"sort sqlite3 ssh strace strings systemctl tail tar tee tmux touch tr "
-		"tree uname uniq unzip vim wc wget which xargs xz zip zsh zstd";
+		"cp cpp curl cut date dash dd df diff docker du emacs env fd file find flex g++ "
+		"gawk gcc gcov gdb gfortran gh git gpg grep gzip head helm java javac jq kubectl "
+		"ld less ls lua make mawk mkdir mv mysql nano ninja node npm nvim openssl patch "
+		"perl php pkg-config podman psql python python2 python3 readelf rg rm rsync ruby "
+		"sed sha256sum sort sqlite3 ssh strace strings systemctl tail tar tee tmux touch "
+		"tr tree uname uniq unzip vim wc wget which xargs xz zip zsh zstd";
 
 	return name_in(name, printing);
 }
@@ -345,5 +361,6 @@ bool program_has_short_version(struct span name, struct span option)
 {
 	if (span_eq(option, SPAN("-v")))
 		return name_in(name, "node npm perl php ruby lua");
-	return span_eq(option, SPAN("-V")) && name_in(name, "python python2 python3 ssh tmux rg jq");
+	return span_eq(option, SPAN("-V")) &&
+	       name_in(name, "python python2 python3 ssh tmux rg jq");
 }

@@ -1,10 +1,238 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists and simple commands. */
+/* The reader: what it finds and its limits, lists, simple commands, redirections. */
 #include "shell/reader.h"
+
+#include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "shell/reader_private.h"
+
+#define GROW(reading, name, names)                                                             \
+	do {                                                                                   \
+		if ((reading)->name##_count == (reading)->name##_cap)                          \
+			(reading)->names = mem_grow((reading)->names, &(reading)->name##_cap,  \
+			                            (reading)->name##_count + 1,               \
+			                            sizeof(*(reading)->names));                \
+	} while (0)
+
+void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
+                     size_t end)
+{
+	if (reading->problem_count >= LIMIT_SHELL_PROBLEMS)
+		return;
+	GROW(reading, problem, problems);
+	reading->problems[reading->problem_count++] = (struct read_problem){
+		.kind = kind, .at = { (uint32_t)start, (uint32_t)end } };
+}
+
+void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start)
+{
+	size_t end = r->pos > start ? r->pos : start + (start < r->len);
+
+	reading_problem(r->out, kind, start, end);
+}
+
+void reader_stop(struct reader *r)
+{
+	if (!r->stopped)
+		reader_problem(r, SHELL_PROBLEM_LIMIT, r->pos);
+	r->stopped = true;
+}
+
+bool reader_enter(struct reader *r)
+{
+	if (r->depth >= LIMIT_SHELL_NESTING)
+		reader_stop(r);
+	else
+		r->depth++;
+	return !r->stopped;
+}
+
+void reader_leave(struct reader *r)
+{
+	r->depth--;
+}
+
+/* Adds to chains; the number of the new one, from 1 on, or 0 when a limit was reached. */
+static uint32_t reader_add_word(struct reader *r, struct chain *chain, struct place at)
+{
+	struct reading *out = r->out;
+
+	if (out->word_count >= LIMIT_SHELL_WORDS) {
+		reader_stop(r);
+		return 0;
+	}
+	GROW(out, word, words);
+	out->words[out->word_count++] = (struct read_word){ .at = at };
+	if (chain->last)
+		out->words[chain->last - 1].next = (uint32_t)out->word_count;
+	else
+		chain->first = (uint32_t)out->word_count;
+	chain->last = (uint32_t)out->word_count;
+	chain->count++;
+	return chain->last;
+}
+
+static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
+                                    struct read_redirect redirect)
+{
+	struct reading *out = r->out;
+
+	if (out->redirect_count >= LIMIT_SHELL_WORDS) {
+		reader_stop(r);
+		return 0;
+	}
+	GROW(out, redirect, redirects);
+	out->redirects[out->redirect_count++] = redirect;
+	if (chain->last)
+		out->redirects[chain->last - 1].next = (uint32_t)out->redirect_count;
+	else
+		chain->first = (uint32_t)out->redirect_count;
+	chain->last = (uint32_t)out->redirect_count;
+	chain->count++;
+	return chain->last;
+}
+
+void reader_value(struct reader *r, struct read_value value)
+{
+	struct reading *out = r->out;
+
+	if (out->value_count >= LIMIT_SHELL_WORDS)
+		return; /* the words are over too */
+	GROW(out, value, values);
+	out->values[out->value_count++] = value;
+}
+
+static void reader_add_function(struct reader *r, struct place name)
+{
+	GROW(r->out, function, functions);
+	r->out->functions[r->out->function_count++] = name;
+}
+
+void reading_init(struct reading *reading, struct span text)
+{
+	*reading = (struct reading){ .text = text };
+}
+
+void reading_make(struct reading *reading)
+{
+	struct reader r = { .out = reading, .text = reading->text.data, .len = reading->text.len,
+		            .command = SHELL_NONE };
+
+	reader_list(&r, LIST_END_TEXT);
+	if (r.heredoc_count > 0)
+		reader_problem(&r, SHELL_PROBLEM_SYNTAX, r.pos);
+}
+
+void reading_release(struct reading *reading)
+{
+	free(reading->commands);
+	free(reading->words);
+	free(reading->redirects);
+	free(reading->functions);
+	free(reading->backticks);
+	free(reading->pieces);
+	free(reading->values);
+	free(reading->numbers);
+	free(reading->problems);
+	*reading = (struct reading){ 0 };
+}
+
+/* ---- redirections ----------------------------------------------------------------- */
+
+struct operator {
+	char text[4];
+	enum shell_redirect_kind kind;
+	int fd; /* when none is written */
+};
+
+/* Longest first. */
+static const struct operator operators[] = {
+	{ "&>>", SHELL_REDIRECT_APPEND_BOTH, 1 }, { "&>", SHELL_REDIRECT_WRITE_BOTH, 1 },
+	{ "<<<", SHELL_REDIRECT_HERESTRING, 0 },  { "<<", SHELL_REDIRECT_HEREDOC, 0 },
+	{ "<&", SHELL_REDIRECT_DUP_IN, 0 },       { "<>", SHELL_REDIRECT_READ_WRITE, 0 },
+	{ "<", SHELL_REDIRECT_READ, 0 },          { ">>", SHELL_REDIRECT_APPEND, 1 },
+	{ ">&", SHELL_REDIRECT_DUP_OUT, 1 },      { ">|", SHELL_REDIRECT_CLOBBER, 1 },
+	{ ">", SHELL_REDIRECT_WRITE, 1 },
+};
+
+static const struct operator *operator_at(const struct reader *r, size_t at)
+{
+	for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
+		size_t len = strlen(operators[i].text);
+
+		if (r->len - at >= len && memcmp(r->text + at, operators[i].text, len) == 0)
+			return &operators[i];
+	}
+	return NULL;
+}
+
+/* Whether a redirection begins here; its descriptor (-2: none is written, -1: {name} or too
+ * large), and where its operator is. */
+static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *ret_operator)
+{
+	size_t i = r->pos;
+	int fd = -2;
+
+	if (reader_at(r, 0) == '{' && is_name_start(reader_at(r, 1))) {
+		for (i++; i < r->len && is_name((unsigned char)r->text[i]);)
+			i++;
+		if (i >= r->len || r->text[i] != '}')
+			return false;
+		i++;
+		fd = -1;
+	} else if (is_digit(reader_at(r, 0))) {
+		for (fd = 0; i < r->len && is_digit((unsigned char)r->text[i]); i++)
+			fd = fd < 0 || fd > 99999 ? -1 : fd * 10 + (r->text[i] - '0');
+	}
+	if (i >= r->len || !operator_at(r, i) || (fd != -2 && r->text[i] == '&'))
+		return false;
+	if (fd == -2 && r->text[i] != '&' && i + 1 < r->len && r->text[i + 1] == '(')
+		return false; /* <( and >( are words */
+	*ret_fd = fd;
+	*ret_operator = i;
+	return true;
+}
+
+static void reader_begin_command(struct reader *r, struct list *list);
+
+static void reader_redirect(struct reader *r, struct list *list, int fd, size_t at)
+{
+	const struct operator *operator = operator_at(r, at);
+	struct read_redirect redirect = { .kind = operator->kind, .whole.start = (uint32_t)r->pos,
+		                          .fd = fd == -2 ? operator->fd : fd };
+	struct chain *chain = &r->out->group_redirects;
+	size_t outer = r->command;
+	uint32_t number;
+
+	if (list->state != STATE_DONE) {
+		reader_begin_command(r, list);
+		r->command = list->current;
+	}
+	r->pos = at + strlen(operator->text);
+	if (redirect.kind == SHELL_REDIRECT_HEREDOC && reader_at(r, 0) == '-') {
+		redirect.strips_tabs = true;
+		r->pos++;
+	}
+	if (operator->text[0] == '&' || redirect.kind == SHELL_REDIRECT_HERESTRING || fd == -1)
+		r->out->bashisms = true;
+	reader_blanks(r, false);
+	redirect.target = reader_word(r);
+	redirect.whole.end = redirect.target.end;
+	if (redirect.target.start == redirect.target.end)
+		reader_problem(r, SHELL_PROBLEM_SYNTAX, at);
+	if (list->state != STATE_DONE) {
+		chain = &reader_current(r, list)->redirects;
+		reader_current(r, list)->at.end = (uint32_t)r->pos;
+	}
+	number = reader_add_redirect(r, chain, redirect);
+	if (number && redirect.kind == SHELL_REDIRECT_HEREDOC)
+		reader_expect_heredoc(r, number - 1, redirect.target);
+	r->command = outer;
+}
+
+/* ---- lists and commands ----------------------------------------------------------- */
 
 /* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
 static void check_continued(struct reader *r)
@@ -37,7 +265,8 @@ void reader_blanks(struct reader *r, bool lines)
 	}
 }
 
-void reader_begin_command(struct reader *r, struct list *list)
+/* Begins a command, or a redirection before one, if none has begun in the list. */
+static void reader_begin_command(struct reader *r, struct list *list)
 {
 	struct reading *out = r->out;
 

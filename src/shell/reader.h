@@ -3,7 +3,7 @@
  *
  * Finds simple commands with their words, assignments and redirections wherever bash would run
  * them, by the rules of token recognition (POSIX.1-2017 XCU 2.3, bash manual 3.1 to 3.5). It does
- * not check the grammar beyond that: the other reading (tree.h) does.  What it does not follow it
+ * not check the grammar beyond that: the other reading (tree.c) does.  What it does not follow it
  * reports as a problem; it errs towards seeing commands where there are none.
  *
  * Places are byte offsets in the text.  Lists are chained by index + 1, 0 ends them.  It
@@ -73,7 +73,8 @@ enum { READING_TIMES = 16 };
 
 struct reading {
 	struct span text; /* borrowed */
-	struct place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such thing */
+	struct place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such
+	                                    * thing */
 	unsigned time_count;
 	struct read_command *commands;
 	struct read_word *words;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* case, for, [[ ]], arrays, heredocs: where words are not commands. */
 #include "base/mem.h"
+#include "shell/private.h"
 #include "shell/reader_private.h"
-#include "shell/word.h"
 
 /* WORD [WORD…] up to a line end or ; */
 static void read_values(struct reader *r, struct place name)

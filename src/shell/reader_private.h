@@ -4,7 +4,7 @@
 #define HASP_SHELL_READER_PRIVATE_H
 
 #include "base/limits.h"
-#include "shell/names.h"
+#include "shell/private.h"
 #include "shell/reader.h"
 
 enum { MAX_HEREDOCS = 16 };
@@ -110,17 +110,11 @@ struct place reader_word(struct reader *r);
 
 /* The pieces of words; each begins at its first character and ends behind its last. */
 void reader_dollar(struct reader *r, enum word_place where);
-void reader_double_quotes(struct reader *r);
-void reader_single_quotes(struct reader *r);
 void reader_backtick(struct reader *r, enum word_place where);
-/* At the ( of $( <( >(. */
-void reader_substitution(struct reader *r);
 /* Behind (( up to and behind )). */
 void reader_arithmetic(struct reader *r);
 /* Notes the variables of an arithmetic expression. */
 void reader_note_arithmetic(struct reader *r, struct place at);
-/* What stands between ${ and }. */
-void reader_check_parameter(struct reader *r, struct place at);
 
 /* A list of commands; returns behind what ends it. With LIST_END_CASE: true when esac ended it. */
 bool reader_list(struct reader *r, enum list_end end);
@@ -132,24 +126,10 @@ void reader_condition(struct reader *r);
 /* At the ( of name=( or of name() in a list. */
 void reader_array(struct reader *r);
 
-/* Begins a command, or a redirection before one, if none has begun in the list. */
-void reader_begin_command(struct reader *r, struct list *list);
-
 static inline struct read_command *reader_current(struct reader *r, const struct list *list)
 {
 	return &r->out->commands[list->current];
 }
-
-/* Whether a redirection begins here; its descriptor (-2: none is written, -1: {name} or too
- * large), and where its operator is. */
-bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *ret_operator);
-void reader_redirect(struct reader *r, struct list *list, int fd, size_t at);
-
-/* Adds to chains; the number of the new one, from 1 on, or 0 when a limit was reached. */
-uint32_t reader_add_word(struct reader *r, struct chain *chain, struct place at);
-uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
-                             struct read_redirect redirect);
-void reader_add_function(struct reader *r, struct place name);
 
 /* Adds the heredoc's redirection to those whose text follows the line. */
 void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter);

@@ -2,7 +2,7 @@
 /* Words: quotes, substitutions, parameters. */
 #include "base/limits.h"
 #include "base/mem.h"
-#include "shell/numbers.h"
+#include "shell/private.h"
 #include "shell/reader_private.h"
 
 /* \ and a line end inside a word vanish: what is on either side must not grow together to
@@ -41,7 +41,7 @@ static void end_piece(struct reader *r, size_t piece)
 	r->out->pieces[piece].at.end = (uint32_t)(r->pos < r->len ? r->pos : r->len);
 }
 
-void reader_single_quotes(struct reader *r)
+static void reader_single_quotes(struct reader *r)
 {
 	size_t start = r->pos++;
 
@@ -75,7 +75,7 @@ static void skip_quoted_backslash(struct reader *r)
 	r->pos += reader_at(r, 1) < 0 ? 1 : 2;
 }
 
-void reader_double_quotes(struct reader *r)
+static void reader_double_quotes(struct reader *r)
 {
 	size_t start = r->pos++;
 
@@ -126,7 +126,8 @@ void reader_backtick(struct reader *r, enum word_place where)
 	end_piece(r, piece);
 }
 
-void reader_substitution(struct reader *r)
+/* At the ( of $( <( >(. */
+static void reader_substitution(struct reader *r)
 {
 	unsigned flags = r->flags;
 	unsigned base = r->heredoc_base;
@@ -184,6 +185,8 @@ static void read_inner(struct reader *r, enum word_place where)
 		r->pos++;
 	}
 }
+
+static void reader_check_parameter(struct reader *r, struct place at);
 
 /* ${…}, at the { */
 static void read_parameter(struct reader *r, enum word_place where)
@@ -542,7 +545,8 @@ static bool is_indirect(const struct reader *r, size_t i, size_t end)
 	return !(end - name == 3 && r->text[name] == '[' && strchr("*@", r->text[name + 1]));
 }
 
-void reader_check_parameter(struct reader *r, struct place at)
+/* What stands between ${ and }. */
+static void reader_check_parameter(struct reader *r, struct place at)
 {
 	size_t i = at.start;
 	size_t end = at.end < r->len ? at.end : r->len;

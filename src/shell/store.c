@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An analysis' memory, and what is added to it. */
-#include "shell/store.h"
+#include "shell/private.h"
 
 #include <stdlib.h>
 
@@ -72,7 +72,8 @@ void store_command_problem(struct shell_store *store, enum shell_problem_kind ki
 	store_problem(store, kind, c->script, c->offset, c->length);
 }
 
-unsigned store_depth(const struct shell_store *store, size_t command)
+/* How many commands and scripts stand around command `i`. */
+static unsigned store_depth(const struct shell_store *store, size_t command)
 {
 	unsigned depth = 0;
 

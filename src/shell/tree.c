@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shell/tree.h"
+#include "shell/private.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "shell/word.h"
 
 /* The grammar's only symbol; its header is not installed with the sources. */
 const TSLanguage *tree_sitter_bash(void);

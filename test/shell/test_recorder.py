@@ -135,7 +135,7 @@ def test_bash_knows_no_further_variable():
     """Each variable that this bash has by itself is in the table."""
     done = subprocess.run(["bash", "-c", "compgen -v"], env={"PATH": os.environ["PATH"]}, check=True,
                           stdout=subprocess.PIPE, text=True)
-    table = (HERE.parents[1] / "src" / "shell" / "variables.c").read_text()
+    table = (HERE.parents[1] / "src" / "shell" / "values.c").read_text()
     names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*\*?", " ".join(re.findall(r'"([^"]*)"', table))))
     missing = [name for name in done.stdout.split()
                if name not in names | {"IFS", "PS2", "PS4", "TERM", "PATH"} and

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the stages of an edit share (edit.h is the public face).
  *
- *     edit.c         the call: plan every change, commit, report
- *     file.c    the files of a call and their evolving bodies
- *     plan.c    one change: check the base, compute the new body
- *     update.c  the exact replacement
- *     form.c    encodings: of new text, and for the caller
+ *     edit.c    the call: plan every change, commit, report
+ *     plan.c    one change: check the base, compute the new body; the exact replacement
+ *     file.c    the files of a call, their evolving bodies, their encodings
  *     result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
@@ -13,8 +11,8 @@
  * the snapshot or a step owns, so steps live until the call is over.  Changes to
  * one file are planned one after the other, each on the body the last one left.
  */
-#ifndef HASP_EDIT_INTERNAL_H
-#define HASP_EDIT_INTERNAL_H
+#ifndef HASP_EDIT_PRIVATE_H
+#define HASP_EDIT_PRIVATE_H
 
 #include "edit/edit.h"
 #include "file/document.h"
@@ -84,6 +82,12 @@ const struct sha256 *edit_body_sha256(struct edit_body *body);
 /* All its bytes in one run; flattened into `owned` when they are in pieces. False: no memory. */
 bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span *ret);
 
+/* Whole new text as step->pieces, in the encoding that the change or the file has. */
+bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
+void edit_form_of_document(const struct document *doc, struct text_form *ret);
+/* Of the body that the step made. */
+void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
+
 /* plan.c */
 
 /* Plans one change and updates the bodies of its files.  On failure nothing but
@@ -92,24 +96,6 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 /* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
  * text is taken for nothing, and step->opaque set. */
 bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
-/* Whole new text as the step's body, with the line endings and encoding the file had. */
-bool edit_plan_text(struct edit_step *step, struct span text, struct err *err);
-/* The document as `edits` leaves it as the step's body. */
-bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
-                      struct err *err);
-/* Appends `text` with CRLF for each LF that has none. */
-bool edit_to_crlf(struct buf *out, struct span text);
-
-/* update.c */
-bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err);
-
-/* form.c */
-
-/* Whole new text as step->pieces, in the encoding that the change or the file has. */
-bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
-void edit_form_of_document(const struct document *doc, struct text_form *ret);
-/* Of the body that the step made. */
-void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
 
 /* result.c */
 
