@@ -13,9 +13,9 @@
  * re-check a ".."; our paths have none, so a few are already generous. */
 enum { AGAIN_MAX = 64 };
 
-/* Whether EAGAIN may come from such a rename.  Without a ".." and links, which may have one, it comes
- * from a lease that O_NONBLOCK does not wait for: asking again at once gets the same answer, and
- * wakes the holder each time. */
+/* Whether EAGAIN may come from such a rename.  Without a ".." and links, which may have one, it
+ * comes from a lease that O_NONBLOCK does not wait for: asking again at once gets the same answer,
+ * and wakes the holder each time. */
 static bool may_race(const char *path, int flags, unsigned resolve)
 {
 	return !(flags & O_NONBLOCK) || !(resolve & RESOLVE_NO_SYMLINKS) || strstr(path, "..");

@@ -3,7 +3,7 @@
  *
  *     struct cancel cancel;
  *     if (!cancel_init(&cancel, &err)) ...
- *     ...                                   // a signal handler, another thread: cancel_set(&cancel)
+ *     ...                                   // a signal handler, a thread: cancel_set(&cancel)
  *     while (!cancelled(&cancel)) work();
  *     poll({ fd, cancel.fd }, ...);         // readable from cancel_set until cancel_reset
  *     cancel_release(&cancel);

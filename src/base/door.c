@@ -30,8 +30,8 @@ static const char *rest_of(const char *root, const char *path)
 	return *rest ? rest : ".";
 }
 
-static bool fail(const char *what, const char *path, const char *root, int sys_errno,
-                 struct err *err)
+static bool door_fail(const char *what, const char *path, const char *root, int sys_errno,
+                      struct err *err)
 {
 	if (sys_errno == EXDEV || sys_errno == ELOOP)
 		return err_set(err, ERR_OUTSIDE_WORKSPACE,
@@ -60,10 +60,11 @@ bool door_read(const char *root, const char *path, size_t max, struct file_text 
 
 	*ret = (struct file_text){ NULL, 0, 0 };
 	if (top >= 0)
-		fd = beneath_open_linked(top, rest_of(root, path), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		fd = beneath_open_linked(top, rest_of(root, path),
+		                         O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0)
 		return file_read_open(fd, path, max, ret, err);
-	return errno == ENOENT || errno == ENOTDIR || fail("read", path, root, errno, err);
+	return errno == ENOENT || errno == ENOTDIR || door_fail("read", path, root, errno, err);
 }
 
 /* ---- a file to write ---------------------------------------------------------- */
@@ -118,8 +119,8 @@ static bool is_one_of(const struct stat *st, const char *const *roots)
 	return false;
 }
 
-/* The first folder of an absolute path that is a root, whatever it is called: what is beneath it may be
- * a command's. The caller frees; NULL: none is. */
+/* The first folder of an absolute path that is a root, whatever it is called: what is beneath it
+ * may be a command's. The caller frees; NULL: none is. */
 static char *root_above(const char *path, const char *const *roots)
 {
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -134,8 +135,8 @@ static char *root_above(const char *path, const char *const *roots)
 	return NULL;
 }
 
-static bool open_folder(struct door *door, const char *whole, const char *const *roots,
-                        struct err *err)
+static bool door_open_folder(struct door *door, const char *whole, const char *const *roots,
+                             struct err *err)
 {
 	_cleanup_free_ char *folder = path_folder(whole), *root = root_above(whole, roots);
 	_cleanup_fd_ int top = open_root(root ? root : folder);
@@ -145,11 +146,11 @@ static bool open_folder(struct door *door, const char *whole, const char *const 
 	else
 		door->folder = fd_steal(&top);
 	door->name = mem_strdup(strrchr(whole, '/') + 1);
-	return door->folder >= 0 || fail("write", door->path, root ? root : "/", errno, err);
+	return door->folder >= 0 || door_fail("write", door->path, root ? root : "/", errno, err);
 }
 
 /* What has the name now. A file whose folder is closed can only be written itself. */
-static bool look(struct door *door, struct err *err)
+static bool door_look(struct door *door, struct err *err)
 {
 	bool replaceable = faccessat(door->folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
 	int closed = replaceable ? 0 : errno;
@@ -163,7 +164,8 @@ static bool look(struct door *door, struct err *err)
 		                     door->path);
 	if (S_ISLNK(st.st_mode))
 		return err_set(err, ERR_NOT_A_FILE,
-		               "%s is a symbolic link, which is not followed; name the file itself.",
+		               "%s is a symbolic link, which is not followed; name the file "
+		               "itself.",
 		               door->path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", door->path);
@@ -182,7 +184,8 @@ bool door_open(const char *path, const char *const *roots, struct door *ret, str
 
 	door.path = mem_strdup(path);
 	door.file = open_standard(whole);
-	if (door.file < 0 && (!open_folder(&door, whole, roots, err) || !look(&door, err)))
+	if (door.file < 0 &&
+	    (!door_open_folder(&door, whole, roots, err) || !door_look(&door, err)))
 		return false;
 	*ret = door;
 	door = (struct door)DOOR_INIT;
@@ -293,7 +296,8 @@ static int make_folder(int top, const char *rest)
 	_cleanup_free_ char *path = mem_strdup(rest);
 	int folder = beneath_open_linked(top, ".", FOLDER);
 
-	for (char *slash = strchr(path, '/'); folder >= 0 && slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(path, '/'); folder >= 0 && slash;
+	     slash = strchr(slash + 1, '/')) {
 		const char *name;
 		int next;
 
@@ -320,10 +324,10 @@ bool door_replace(const char *root, const char *path, struct span text, mode_t m
 
 	door.folder = top < 0 ? -1 : make_folder(top, rest_of(root, path));
 	if (door.folder < 0)
-		return fail("write", path, root, errno, err);
+		return door_fail("write", path, root, errno, err);
 	door.path = mem_strdup(path);
 	door.name = mem_strdup(strrchr(path, '/') + 1);
-	if (!look(&door, err))
+	if (!door_look(&door, err))
 		return false;
 	door.mode = mode;
 	if (door.file >= 0)

@@ -6,11 +6,12 @@
  *
  *   - A path is opened beneath its root by the kernel (beneath.h). A link in it may lead to another
  *     place beneath the root (a relative one), never outside.
- *   - Only regular files are read and written: a FIFO does not make hasp wait, a device is not read.
+ *   - Only regular files are read and written: a FIFO does not make hasp wait, a device is not
+ *     read.
  *   - The size is known to be within the limit before anything is read.
- *   - What is written never goes through a link, nor into a file that has another name elsewhere: the
- *     file's folder is opened first, before untrusted code runs, and the name in it is replaced by a
- *     new file. Where the folder does not let that happen, the file itself is opened first.
+ *   - What is written never goes through a link, nor into a file that has another name elsewhere:
+ *     the file's folder is opened first, before untrusted code runs, and the name in it is replaced
+ *     by a new file. Where the folder does not let that happen, the file itself is opened first.
  *
  *     struct door door = DOOR_INIT;
  *     if (!door_open("r.json", roots, &door, &err)) ...     // before the command runs
@@ -18,8 +19,9 @@
  *     if (!door_write(&door, text, &err)) ...               // after it
  *     door_close(&door);
  *
- * Not here: places of the user's own that no command may write (file.h); files of the workspace that
- * tools edit (file/). script/check-layers holds the list of who may open files otherwise, and why.
+ * Not here: places of the user's own that no command may write (file.h); files of the workspace
+ * that tools edit (file/). script/check-layers holds the list of who may open files otherwise, and
+ * why.
  */
 #ifndef HASP_BASE_DOOR_H
 #define HASP_BASE_DOOR_H
@@ -48,10 +50,10 @@ struct door {
 void door_close(struct door *door);
 #define _cleanup_door_ __attribute__((cleanup(door_close)))
 
-/* Finds where `path` leads, as the user wrote it. Beneath one of `roots` (NULL-terminated; NULL: none)
- * or the current folder, folders on the way may not lead outside of it; elsewhere the user's links
- * count. The last component may be no link anywhere. /dev/stdout, /dev/stderr, /dev/fd/N and character
- * devices right in /dev are what they are. Nothing is created or changed.
+/* Finds where `path` leads, as the user wrote it. Beneath one of `roots` (NULL-terminated; NULL:
+ * none) or the current folder, folders on the way may not lead outside of it; elsewhere the user's
+ * links count. The last component may be no link anywhere. /dev/stdout, /dev/stderr, /dev/fd/N and
+ * character devices right in /dev are what they are. Nothing is created or changed.
  * FILE_NOT_FOUND (a folder), OUTSIDE_WORKSPACE, NOT_A_FILE, PERMISSION_DENIED. */
 bool door_open(const char *path, const char *const *roots, struct door *ret, struct err *err);
 
@@ -66,8 +68,8 @@ bool door_create(struct door *door, struct span text, bool *ret_made, struct err
  * -1 with *err set; NOT_A_FILE also for a file with several names (hard links). */
 int door_append(struct door *door, mode_t mode, struct err *err);
 
-/* Replaces `path`, beneath `root`; folders on the way are made, with mode 0700. A link with that name
- * is refused, not followed. Atomic and durable like file_replace. */
+/* Replaces `path`, beneath `root`; folders on the way are made, with mode 0700. A link with that
+ * name is refused, not followed. Atomic and durable like file_replace. */
 bool door_replace(const char *root, const char *path, struct span text, mode_t mode,
                   struct err *err);
 

@@ -35,7 +35,7 @@ static const struct {
 	{ ENODEV, ERR_NOT_A_FILE },
 };
 
-static const struct err_row *row_of(enum err_code code)
+static const struct err_row *err_row_of(enum err_code code)
 {
 	return (unsigned)code < ERR_CODE_COUNT ? &rows[code] : &rows[ERR_INTERNAL];
 }
@@ -90,15 +90,15 @@ bool err_set_errno(struct err *err, int sys_errno, const char *format, ...)
 
 const char *err_name(enum err_code code)
 {
-	return row_of(code)->name;
+	return err_row_of(code)->name;
 }
 
 enum err_class err_class_of(enum err_code code)
 {
-	return row_of(code)->class;
+	return err_row_of(code)->class;
 }
 
 const char *err_advice(enum err_code code)
 {
-	return row_of(code)->advice;
+	return err_row_of(code)->advice;
 }

@@ -149,9 +149,9 @@ bool err_set(struct err *err, enum err_code code, const char *format, ...)
 /* Like err_set; chooses the code from `sys_errno` (ENOENT: FILE_NOT_FOUND,
  * EACCES, EPERM, EROFS: PERMISSION_DENIED, ENOSPC, EDQUOT: DISK_FULL, EXDEV:
  * OUTSIDE_WORKSPACE, EEXIST: FILE_EXISTS, ENOTDIR: NOT_A_DIRECTORY, EISDIR:
- * NOT_A_FILE, ELOOP: OUTSIDE_WORKSPACE, EFBIG: TOO_LARGE, ENAMETOOLONG: INVALID_ARGUMENT, EMFILE, ENFILE,
- * ENOMEM, EAGAIN: NO_RESOURCES, ETXTBSY, EBUSY: BUSY, ENXIO, ENODEV: NOT_A_FILE, others: IO_ERROR)
- * and appends ": " and the errno's text to the message. */
+ * NOT_A_FILE, ELOOP: OUTSIDE_WORKSPACE, EFBIG: TOO_LARGE, ENAMETOOLONG: INVALID_ARGUMENT, EMFILE,
+ * ENFILE, ENOMEM, EAGAIN: NO_RESOURCES, ETXTBSY, EBUSY: BUSY, ENXIO, ENODEV: NOT_A_FILE, others:
+ * IO_ERROR) and appends ": " and the errno's text to the message. */
 bool err_set_errno(struct err *err, int sys_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -83,7 +83,7 @@ bool file_make_parent(const char *path, struct err *err)
 }
 
 /* Writes the new file beside the old one. */
-static bool write_new(const char *temporary, struct span text, mode_t mode, struct err *err)
+static bool file_write_new(const char *temporary, struct span text, mode_t mode, struct err *err)
 {
 	_cleanup_fd_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 	                           0600);
@@ -107,7 +107,7 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	temporary = mem_printf("%s.%d.%lx.tmp", target, (int)getpid(),
 	                       (unsigned long)now.tv_nsec);
-	if (!write_new(temporary, text, mode, err)) {
+	if (!file_write_new(temporary, text, mode, err)) {
 		unlink(temporary);
 		return false;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files of hasp's own and of its users', read within limits and replaced whole: settings, rules,
- * records.  They stand where no command may write, and so a user's links are followed.
- * Not here: files that a project or a command may have written (door.h), files that tools edit (file/). */
+/* Small files of hasp's own and of its users', read within limits and replaced whole: settings,
+ * rules, records.  They stand where no command may write, and so a user's links are followed.
+ * Not here: files that a project or a command may have written (door.h), files that tools edit
+ * (file/). */
 #ifndef HASP_BASE_FILE_H
 #define HASP_BASE_FILE_H
 

@@ -11,7 +11,7 @@
 
 enum { STEP_FIRST_MS = 1, STEP_MAX_MS = 50, NOTICE_AFTER_MS = 500 };
 
-static void wait_notice(const struct flock_wait *wait, const char *path, unsigned max_ms)
+static void flock_notice(const struct flock_wait *wait, const char *path, unsigned max_ms)
 {
 	_cleanup_free_ char *sentence = mem_printf(
 		"Waiting for %s, which another program has locked; hasp gives up after %u s.", path,
@@ -21,7 +21,7 @@ static void wait_notice(const struct flock_wait *wait, const char *path, unsigne
 }
 
 /* Time passes, or somebody cancels. */
-static void step(const struct flock_wait *wait, int *step_ms)
+static void flock_sleep(const struct flock_wait *wait, int *step_ms)
 {
 	struct pollfd stop = { .fd = cancel_fd(wait->cancel), .events = POLLIN };
 
@@ -43,19 +43,21 @@ bool flock_take(int fd, const char *path, const struct flock_wait *wait, struct 
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_set_errno(err, errno, "Cannot lock %s", path);
 		if (cancelled(wait->cancel))
-			return err_set(err, ERR_CANCELLED, "Waiting for the lock on %s was cancelled.",
+			return err_set(err, ERR_CANCELLED,
+			               "Waiting for the lock on %s was cancelled.",
 			               path);
 		waited = monotonic_ms() - begun;
 		if (waited >= max_ms)
 			return err_set(err, ERR_BUSY,
-			               "%s has been locked by another program for %u s; nothing was "
-			               "changed. \"fuser -v %s\" names that program: wait for its end, "
-			               "or end it, and try again.", path, (max_ms + 999) / 1000, path);
+			               "%s has been locked by another program for %u s; nothing "
+			               "was changed. \"fuser -v %s\" names that program: wait for "
+			               "its end, or end it, and try again.",
+			               path, (max_ms + 999) / 1000, path);
 		if (wait->notice && !told && waited >= NOTICE_AFTER_MS) {
 			told = true;
-			wait_notice(wait, path, max_ms);
+			flock_notice(wait, path, max_ms);
 		}
-		step(wait, &step_ms);
+		flock_sleep(wait, &step_ms);
 	}
 	return true;
 }

@@ -5,8 +5,8 @@
  *     static const struct library_symbol symbols[] = {
  *             { "MHD_run", offsetof(struct http_library, run) }, ...
  *     };
- *     static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs", "libmicrohttpd12",
- *                                         symbols, ARRAY_LEN(symbols) };
+ *     static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs",
+ *                                         "libmicrohttpd12", symbols, ARRAY_LEN(symbols) };
  *     ok = library_load(&row, &functions, &err);
  */
 #ifndef HASP_BASE_LIBRARY_H
@@ -30,8 +30,8 @@ struct library {
 	size_t symbol_count;
 };
 
-/* Fills `functions`. It stays loaded. INTERNAL, with the package to install, when there is none; or the
- * symbol that it lacks. */
+/* Fills `functions`. It stays loaded. INTERNAL, with the package to install, when there is none; or
+ * the symbol that it lacks. */
 bool library_load(const struct library *library, void *functions, struct err *err);
 
 #endif

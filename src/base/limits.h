@@ -142,8 +142,8 @@
 /* A profile for macOS: some lines for each rule and absent name, most of them short. */
 #define LIMIT_SEATBELT_BYTES ((size_t)64 << 20)
 
-/* The worker's protocol (worker/wire/message.h).  Fields of one frame: the names of a walk over a million
- * files, the lines of a large search. */
+/* The worker's protocol (worker/wire/message.h).  Fields of one frame: the names of a walk over a
+ * million files, the lines of a large search. */
 #define LIMIT_WIRE_FIELDS ((size_t)256 << 20)
 /* Paths in frames: those that come from a model may be too long, and get a better error than
  * this one. */
@@ -180,8 +180,8 @@
 /* Things that one check tells of one by one. */
 #define LIMIT_GUARD_TOLD 64
 
-/* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries that are
- * looked at, names of files with several, milliseconds; and how many are named. */
+/* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries
+ * that are looked at, names of files with several, milliseconds; and how many are named. */
 #define LIMIT_TWINS_FILES ((size_t)1000000)
 #define LIMIT_TWINS_NAMES ((size_t)200000)
 #define TWINS_MS 2000
@@ -202,8 +202,9 @@
 /* All header fields of one answer, as they are handed on. */
 #define LIMIT_HTTP_HEAD_BYTES ((size_t)256 << 10)
 
-/* Files of settings (config/settings.h): written by hand; those with a server for everything have some
- * kilobytes. And variables in a .env file, folders in trustedFolders.json and projects.json. */
+/* Files of settings (config/settings.h): written by hand; those with a server for everything have
+ * some kilobytes. And variables in a .env file, folders in trustedFolders.json and
+ * projects.json. */
 #define LIMIT_SETTINGS_BYTES ((size_t)4 << 20)
 #define LIMIT_ENV_FILE_BYTES ((size_t)1 << 20)
 #define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
@@ -222,12 +223,13 @@
 
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
-/* A file of instructions (GEMINI.md), and all of them together: they are sent with every request. */
+/* A file of instructions (GEMINI.md), and all of them together: they are sent with every
+ * request. */
 #define LIMIT_MEMORY_FILE_BYTES ((size_t)256 << 10)
 #define LIMIT_MEMORY_BYTES ((size_t)1 << 20)
 
-/* Checkpoints (agent/checkpoint/checkpoint.h).  A file that is kept before an edit: it is compressed first, so larger
- * ones would hold the edit up. */
+/* Checkpoints (agent/checkpoint/checkpoint.h).  A file that is kept before an edit: it is
+ * compressed first, so larger ones would hold the edit up. */
 #define LIMIT_CHECKPOINT_FILE_BYTES ((size_t)64 << 20)
 /* Files of one: as many as one call can change, each under two names. */
 #define LIMIT_CHECKPOINT_FILES (2 * LIMIT_CHANGES)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/unseen.h"
 
-static int digit_of(char c)
+static int name_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -29,13 +29,13 @@ static int byte_named(struct span text)
 
 	if (text.len < 3 || text.data[0] != 'x')
 		return -1;
-	high = digit_of(text.data[1]);
-	low = digit_of(text.data[2]);
+	high = name_hex_digit(text.data[1]);
+	low = name_hex_digit(text.data[2]);
 	return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* Whether a backslash before the text makes an escape of it: of a byte, of a character, or (x5c, any
- * number of times) of a backslash that would. */
+/* Whether a backslash before the text makes an escape of it: of a byte, of a character, or (x5c,
+ * any number of times) of a backslash that would. */
 static bool makes_escape(struct span text)
 {
 	uint32_t ignored;
@@ -53,13 +53,13 @@ static bool fits_line(uint32_t code)
 	       code != 0x2029;
 }
 
-static void put_bytes(struct buf *out, struct span bytes)
+static void name_put_bytes(struct buf *out, struct span bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++)
 		buf_printf(out, "\\x%02x", (unsigned char)bytes.data[i]);
 }
 
-static void put(struct buf *out, struct span name, bool line)
+static void name_put(struct buf *out, struct span name, bool line)
 {
 	struct utf8_char c;
 
@@ -68,7 +68,7 @@ static void put(struct buf *out, struct span name, bool line)
 		              (c.code == '\\' && makes_escape(name));
 
 		if (escape)
-			put_bytes(out, c.bytes);
+			name_put_bytes(out, c.bytes);
 		else
 			buf_span(out, c.bytes);
 	}
@@ -76,19 +76,20 @@ static void put(struct buf *out, struct span name, bool line)
 
 void name_show(struct buf *out, struct span name)
 {
-	put(out, name, /* line= */ false);
+	name_put(out, name, /* line= */ false);
 }
 
 void name_line(struct buf *out, struct span name)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(name.len * 4);
 
-	put(&shown, name, /* line= */ true);
+	name_put(&shown, name, /* line= */ true);
 	unseen_show(out, buf_view(&shown));
 }
 
-/* Reads the escape that begins with the backslash before `text`; returns its length without that. */
-static size_t read_escape(struct buf *out, struct span text)
+/* Reads the escape that begins with the backslash before `text`; returns its length without
+ * that. */
+static size_t name_read_escape(struct buf *out, struct span text)
 {
 	int byte = byte_named(text);
 	uint32_t code;
@@ -119,7 +120,7 @@ size_t name_read(struct buf *out, struct span shown)
 			continue;
 		}
 		/* What follows x5c is the name's own up to the next backslash. */
-		shown = span_skip(shown, read_escape(out, shown));
+		shown = span_skip(shown, name_read_escape(out, shown));
 		count++;
 	}
 	buf_span(out, shown);

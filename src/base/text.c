@@ -94,7 +94,7 @@ bool line_next(struct span *rest, struct span *ret_line)
 }
 
 /* The length of the character at the start of `text`; 0 when it is none. */
-static size_t decode(struct span text, uint32_t *ret_code_point)
+static size_t utf8_decode(struct span text, uint32_t *ret_code_point)
 {
 	const unsigned char *s = (const unsigned char *)text.data;
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -130,7 +130,7 @@ static size_t decode(struct span text, uint32_t *ret_code_point)
 struct utf8_char utf8_first(struct span text)
 {
 	struct utf8_char c;
-	size_t len = decode(text, &c.code);
+	size_t len = utf8_decode(text, &c.code);
 
 	c.bad = len == 0;
 	if (c.bad)
@@ -190,7 +190,7 @@ static const unsigned char *skip_ascii(const unsigned char *at, const unsigned c
 	return at;
 }
 
-static bool continues(unsigned char byte)
+static bool utf8_continues(unsigned char byte)
 {
 	return (byte & 0xC0) == 0x80;
 }
@@ -200,10 +200,10 @@ static bool continues(unsigned char byte)
 static const unsigned char *skip_common(const unsigned char *at, const unsigned char *end)
 {
 	while (end - at >= 4) {
-		if (at[0] >= 0xC2 && at[0] <= 0xDF && continues(at[1]))
+		if (at[0] >= 0xC2 && at[0] <= 0xDF && utf8_continues(at[1]))
 			at += 2;
-		else if (at[0] > 0xE0 && at[0] < 0xF0 && at[0] != 0xED && continues(at[1]) &&
-		         continues(at[2]))
+		else if (at[0] > 0xE0 && at[0] < 0xF0 && at[0] != 0xED && utf8_continues(at[1]) &&
+		         utf8_continues(at[2]))
 			at += 3;
 		else
 			break;
@@ -225,7 +225,7 @@ bool utf8_valid(struct span text)
 		if (at == end)
 			break;
 		rest = span_of((const char *)at, (size_t)(end - at));
-		len = decode(rest, &code);
+		len = utf8_decode(rest, &code);
 		if (!len)
 			return false;
 		at += len;

@@ -10,7 +10,8 @@
  *             use(lines_at(&lines, i));
  *     lines_release(&lines);
  *
- * Not here: invisible characters (unseen.h), other encodings (file/document.h), widths on a terminal (cli/).
+ * Not here: invisible characters (unseen.h), other encodings (file/document.h), widths on a
+ * terminal (cli/).
  */
 #ifndef HASP_BASE_TEXT_H
 #define HASP_BASE_TEXT_H

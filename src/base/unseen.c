@@ -10,7 +10,7 @@ struct range {
 	uint32_t first, last;
 };
 
-static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
+static bool unseen_in_ranges(const struct range *ranges, size_t count, uint32_t c)
 {
 	for (size_t i = 0; i < count && c >= ranges[i].first; i++)
 		if (c <= ranges[i].last)
@@ -29,7 +29,7 @@ bool unseen_is(uint32_t c)
 		{ 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
 	};
 
-	return c >= 0xAD && in_ranges(ignorable, ARRAY_LEN(ignorable), c);
+	return c >= 0xAD && unseen_in_ranges(ignorable, ARRAY_LEN(ignorable), c);
 }
 
 /* ---- where they belong ---------------------------------------------------------- */
@@ -41,11 +41,12 @@ static bool joins(uint32_t c)
 		{ 0x0600, 0x0605 },   { 0x060C, 0x061B },   { 0x061D, 0x08FF }, { 0x0900, 0x0DFF },
 		{ 0x0F00, 0x109F },   { 0x1780, 0x17B3 },   { 0x17B6, 0x17FF }, { 0x1820, 0x18AF },
 		{ 0x1900, 0x1AFF },   { 0x1B00, 0x1C4F },   { 0x1CD0, 0x1CFF }, { 0xA800, 0xA8FF },
-		{ 0xA980, 0xABFF },   { 0xFB50, 0xFDFF },   { 0xFE70, 0xFEFC }, { 0x10A00, 0x10AFF },
+		{ 0xA980, 0xABFF },   { 0xFB50, 0xFDFF },   { 0xFE70, 0xFEFC },
+		{ 0x10A00, 0x10AFF },
 		{ 0x11000, 0x11FFF },
 	};
 
-	return in_ranges(blocks, ARRAY_LEN(blocks), c);
+	return unseen_in_ranges(blocks, ARRAY_LEN(blocks), c);
 }
 
 static bool is_emoji(uint32_t c)
@@ -57,7 +58,7 @@ static bool is_emoji(uint32_t c)
 		{ 0x1F000, 0x1FAFF },
 	};
 
-	return in_ranges(blocks, ARRAY_LEN(blocks), c);
+	return unseen_in_ranges(blocks, ARRAY_LEN(blocks), c);
 }
 
 static bool is_ideograph(uint32_t c)
@@ -66,7 +67,7 @@ static bool is_ideograph(uint32_t c)
 	       (c >= 0x20000 && c <= 0x3FFFF);
 }
 
-static bool is_letter(uint32_t c)
+static bool is_unicode_letter(uint32_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= 0xC0 && !unseen_is(c) && !(c >= 0x2000 && c <= 0x2BFF) && c < 0x3000);
@@ -78,9 +79,9 @@ static bool is_jamo(uint32_t c)
 	        (c >= 0xD7B0 && c <= 0xD7FF)) && !unseen_is(c);
 }
 
-/* Whether `c` belongs between its neighbours; 0 for the ends of the text. An emoji with a selector or a
- * skin tone is one still: `emoji` says that the text before is one. */
-static bool belongs(uint32_t before, uint32_t c, uint32_t after, bool emoji)
+/* Whether `c` belongs between its neighbours; 0 for the ends of the text. An emoji with a selector
+ * or a skin tone is one still: `emoji` says that the text before is one. */
+static bool unseen_belongs(uint32_t before, uint32_t c, uint32_t after, bool emoji)
 {
 	if (c == 0x200D && emoji)
 		return is_emoji(after);
@@ -89,11 +90,12 @@ static bool belongs(uint32_t before, uint32_t c, uint32_t after, bool emoji)
 	if (c == 0x200C || c == 0x200D)
 		return joins(before);
 	if (c >= 0xFE00 && c <= 0xFE0F)
-		return before >= 0xA9 || (c >= 0xFE0E && before && strchr("#*0123456789", (int)before));
+		return before >= 0xA9 ||
+		       (c >= 0xFE0E && before && strchr("#*0123456789", (int)before));
 	if (c >= 0xE0100 && c <= 0xE01EF)
 		return is_ideograph(before);
 	if (c == 0xAD)
-		return is_letter(before) && is_letter(after);
+		return is_unicode_letter(before) && is_unicode_letter(after);
 	if (c == 0x200B)
 		return (before >= 0x0E00 && before <= 0x0EFF) ||
 		       (before >= 0x1000 && before <= 0x109F) ||
@@ -111,9 +113,12 @@ static size_t flag_length(struct span text)
 #define TAG(c) "\xF3\xA0\x81" c
 	static const char *const flags[] = {
 		/* U+1F3F4, then the tags of gbeng, gbsct and gbwls, U+E007F */
-		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xA5") TAG("\xAE") TAG("\xA7") TAG("\xBF"),
-		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xB3") TAG("\xA3") TAG("\xB4") TAG("\xBF"),
-		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xB7") TAG("\xAC") TAG("\xB3") TAG("\xBF"),
+		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xA5")
+			TAG("\xAE") TAG("\xA7") TAG("\xBF"),
+		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xB3")
+			TAG("\xA3") TAG("\xB4") TAG("\xBF"),
+		"\xF0\x9F\x8F\xB4" TAG("\xA7") TAG("\xA2") TAG("\xB7")
+			TAG("\xAC") TAG("\xB3") TAG("\xBF"),
 	};
 #undef TAG
 
@@ -149,7 +154,7 @@ static size_t ascii_length(struct span text)
 }
 
 /* `out` NULL: counts only. */
-static size_t show(struct buf *out, struct span text)
+static size_t unseen_print(struct buf *out, struct span text)
 {
 	uint32_t before = 0;
 	bool emoji = false;
@@ -168,7 +173,8 @@ static size_t show(struct buf *out, struct span text)
 			len = next.bytes.len;
 			c = next.code;
 		}
-		hidden = unseen_is(c) && !belongs(before, c, first_of(span_skip(text, len)), emoji);
+		hidden = unseen_is(c) &&
+		         !unseen_belongs(before, c, first_of(span_skip(text, len)), emoji);
 		if (hidden && out)
 			buf_printf(out, "\\u{%x}", (unsigned)c);
 		else if (out)
@@ -183,12 +189,12 @@ static size_t show(struct buf *out, struct span text)
 
 size_t unseen_count(struct span text)
 {
-	return show(NULL, text);
+	return unseen_print(NULL, text);
 }
 
 size_t unseen_show(struct buf *out, struct span text)
 {
-	return show(out, text);
+	return unseen_print(out, text);
 }
 
 size_t unseen_escape(struct span text, uint32_t *ret)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that no reader sees: characters that are drawn as nothing, or that turn the text around them.
+/* Text that no reader sees: characters that are drawn as nothing, or that turn the text around
+ * them.
  *
  * A model reads what a person does not see, so a file can tell it something that its user never
  * approved. Such characters are shown as escapes, \u{e0041}, in what reaches a model:
@@ -8,15 +9,15 @@
  *     unseen_read(&out, escaped);          // the characters again, for an edit that names them
  *
  * Which: those with the property Default_Ignorable_Code_Point of Unicode 15.0
- * (DerivedCoreProperties.txt), which holds all of Bidi_Control (PropList.txt) too. They stay as they are
- * where a script or an emoji needs one:
+ * (DerivedCoreProperties.txt), which holds all of Bidi_Control (PropList.txt) too. They stay as
+ * they are where a script or an emoji needs one:
  *
  *   - U+200C and U+200D inside words of scripts that join (Arabic, Persian, Indic, ...), U+200D
  *     between emoji
  *   - one variation selector after what can have variants; one of the supplement after an ideograph
  *   - the three flags of RGI_Emoji_Tag_Sequence (emoji-sequences.txt): England, Scotland, Wales
- *   - a soft hyphen between letters, U+200B after Thai, Lao, Khmer and Burmese, U+034F after a mark,
- *     fillers of Hangul beside their letters, Mongolian selectors after Mongolian letters
+ *   - a soft hyphen between letters, U+200B after Thai, Lao, Khmer and Burmese, U+034F after a
+ *     mark, fillers of Hangul beside their letters, Mongolian selectors after Mongolian letters
  *
  * Never two in a row but in a flag or an emoji, so none of this carries a hidden text.
  *
@@ -42,12 +43,12 @@ size_t unseen_count(struct span text);
  * UTF-8 stay. */
 size_t unseen_show(struct buf *out, struct span text);
 
-/* Appends the text with the characters in place of such escapes (hexadecimal digits in either case); returns
- * how many there were. Escapes of any other character stay. */
+/* Appends the text with the characters in place of such escapes (hexadecimal digits in either
+ * case); returns how many there were. Escapes of any other character stay. */
 size_t unseen_read(struct buf *out, struct span text);
 
-/* The length of the "u{...}" that the text begins with, which a backslash before it makes an escape, and
- * the character; 0: it begins with none. */
+/* The length of the "u{...}" that the text begins with, which a backslash before it makes an
+ * escape, and the character; 0: it begins with none. */
 size_t unseen_escape(struct span text, uint32_t *ret);
 
 #endif

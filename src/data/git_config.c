@@ -27,12 +27,12 @@ struct reader {
 	struct part section, subsection, name, value;
 };
 
-static void begin(struct part *part, const struct part *before)
+static void part_begin(struct part *part, const struct part *before)
 {
 	*part = (struct part){ .data = before->data + before->len };
 }
 
-static bool put(struct part *part, int c)
+static bool part_put(struct part *part, int c)
 {
 	if (part->len == GIT_CONFIG_TEXT_MAX)
 		return false;
@@ -45,23 +45,23 @@ static struct span view(const struct part *part)
 	return span_of(part->data, part->len);
 }
 
-static bool is_letter(int c)
+static bool is_config_letter(int c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_key_char(int c)
+static bool is_git_key_char(int c)
 {
-	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+	return is_config_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
-static int lower(int c)
+static int ascii_lower(int c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 /* The next character, without taking it; CR LF counts as LF. */
-static int peek(const struct reader *r)
+static int config_peek(const struct reader *r)
 {
 	if (r->rest.len == 0)
 		return END_OF_TEXT;
@@ -70,31 +70,31 @@ static int peek(const struct reader *r)
 	return (unsigned char)r->rest.data[0];
 }
 
-static int take(struct reader *r)
+static int config_take(struct reader *r)
 {
-	int c = peek(r);
+	int c = config_peek(r);
 
 	r->rest = span_skip(r->rest, span_starts(r->rest, SPAN("\r\n")) ? 2 : 1);
 	return c;
 }
 
-static bool is_blank(int c)
+static bool is_config_blank(int c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip_blanks(struct reader *r)
+static void config_skip_blanks(struct reader *r)
 {
-	while (is_blank(peek(r)))
-		take(r);
+	while (is_config_blank(config_peek(r)))
+		config_take(r);
 }
 
-static void skip_line(struct reader *r)
+static void config_skip_line(struct reader *r)
 {
 	int c;
 
 	do
-		c = take(r);
+		c = config_take(r);
 	while (c != '\n' && c != END_OF_TEXT);
 }
 
@@ -102,40 +102,40 @@ static void skip_line(struct reader *r)
 static bool read_quoted_subsection(struct reader *r)
 {
 	for (;;) {
-		int c = take(r);
+		int c = config_take(r);
 
 		if (c == '\\')
-			c = take(r);
+			c = config_take(r);
 		else if (c == '"')
 			return true;
-		if (c == '\n' || c == END_OF_TEXT || !put(&r->subsection, c))
+		if (c == '\n' || c == END_OF_TEXT || !part_put(&r->subsection, c))
 			return false;
 	}
 }
 
 /* What follows "[", with its "]". */
-static bool read_section(struct reader *r)
+static bool config_read_section(struct reader *r)
 {
 	struct part *part = &r->section;
 	int c;
 
 	r->section.len = 0;
-	begin(&r->subsection, &r->section);
-	for (c = take(r); is_key_char(c) || c == '.'; c = take(r)) {
+	part_begin(&r->subsection, &r->section);
+	for (c = config_take(r); is_git_key_char(c) || c == '.'; c = config_take(r)) {
 		if (c == '.' && part == &r->section) {
 			part = &r->subsection; /* the old form, whose names have no case */
-			begin(part, &r->section);
-		} else if (!put(part, lower(c))) {
+			part_begin(part, &r->section);
+		} else if (!part_put(part, ascii_lower(c))) {
 			return false;
 		}
 	}
 	if (part == &r->section)
-		begin(&r->subsection, &r->section);
-	if (is_blank(c)) {
-		skip_blanks(r);
-		if (part != &r->section || take(r) != '"' || !read_quoted_subsection(r))
+		part_begin(&r->subsection, &r->section);
+	if (is_config_blank(c)) {
+		config_skip_blanks(r);
+		if (part != &r->section || config_take(r) != '"' || !read_quoted_subsection(r))
 			return false;
-		c = take(r);
+		c = config_take(r);
 	}
 	return c == ']' && r->section.len > 0;
 }
@@ -143,37 +143,37 @@ static bool read_section(struct reader *r)
 static bool append_escape(struct reader *r)
 {
 	static const char names[] = "nbt\"\\", meanings[] = "\n\b\t\"\\";
-	int c = take(r);
+	int c = config_take(r);
 	const char *at = c > 0 ? memchr(names, c, sizeof(names) - 1) : NULL;
 
 	if (c == '\n')
 		return true; /* the value goes on in the next line */
-	return at && put(&r->value, meanings[at - names]);
+	return at && part_put(&r->value, meanings[at - names]);
 }
 
 /* What follows "=", with the line end. */
-static bool read_value(struct reader *r)
+static bool config_read_value(struct reader *r)
 {
 	bool quoted = false;
 	size_t keep = 0; /* bytes that trailing blanks are not part of */
 
-	skip_blanks(r);
+	config_skip_blanks(r);
 	for (;;) {
-		int c = take(r);
+		int c = config_take(r);
 
 		if (c == '\n' || c == END_OF_TEXT)
 			break;
 		if (!quoted && (c == '#' || c == ';')) {
-			skip_line(r);
+			config_skip_line(r);
 			break;
 		}
 		if (c == '"')
 			quoted = !quoted;
-		else if (!quoted && is_blank(c) && r->value.len == 0)
+		else if (!quoted && is_config_blank(c) && r->value.len == 0)
 			continue; /* the line before had nothing but a backslash */
-		else if (c == '\\' ? !append_escape(r) : c == '\0' || !put(&r->value, c))
+		else if (c == '\\' ? !append_escape(r) : c == '\0' || !part_put(&r->value, c))
 			return false;
-		if (quoted || !is_blank(c))
+		if (quoted || !is_config_blank(c))
 			keep = r->value.len;
 	}
 	r->value.len = keep;
@@ -181,19 +181,19 @@ static bool read_value(struct reader *r)
 }
 
 /* What begins with a letter outside of brackets. */
-static bool read_variable(struct reader *r, struct git_config_item *ret)
+static bool config_read_variable(struct reader *r, struct git_config_item *ret)
 {
 	int c;
 
-	begin(&r->name, &r->subsection);
-	while (is_key_char(peek(r))) {
-		if (!put(&r->name, lower(take(r))))
+	part_begin(&r->name, &r->subsection);
+	while (is_git_key_char(config_peek(r))) {
+		if (!part_put(&r->name, ascii_lower(config_take(r))))
 			return false;
 	}
-	begin(&r->value, &r->name);
-	skip_blanks(r);
-	c = take(r);
-	if (c == '=' ? !read_value(r) : c != '\n' && c != END_OF_TEXT)
+	part_begin(&r->value, &r->name);
+	config_skip_blanks(r);
+	c = config_take(r);
+	if (c == '=' ? !config_read_value(r) : c != '\n' && c != END_OF_TEXT)
 		return false;
 	*ret = (struct git_config_item){
 		.section = view(&r->section),
@@ -205,26 +205,26 @@ static bool read_variable(struct reader *r, struct git_config_item *ret)
 	return true;
 }
 
-static bool read_all(struct reader *r, git_config_each *each, void *data)
+static bool config_read_all(struct reader *r, git_config_each *each, void *data)
 {
 	struct git_config_item item;
 
 	for (;;) {
-		int c = peek(r);
+		int c = config_peek(r);
 
 		if (c == END_OF_TEXT)
 			return true;
-		if (is_letter(c)) {
-			if (!read_variable(r, &item))
+		if (is_config_letter(c)) {
+			if (!config_read_variable(r, &item))
 				return false;
 			if (item.section.len > 0 && !each(data, &item))
 				return false; /* before any section it is nobody's, as in git */
 			continue;
 		}
-		take(r);
+		config_take(r);
 		if (c == '#' || c == ';')
-			skip_line(r);
-		else if (c == '[' ? !read_section(r) : c != '\n' && !is_blank(c))
+			config_skip_line(r);
+		else if (c == '[' ? !config_read_section(r) : c != '\n' && !is_config_blank(c))
 			return false;
 	}
 }
@@ -235,8 +235,8 @@ bool git_config_read_in(struct span text, char *room, git_config_each *each, voi
 
 	if (span_starts(text, SPAN("\xef\xbb\xbf")))
 		r.rest = span_skip(text, 3);
-	begin(&r.subsection, &r.section);
-	return read_all(&r, each, data);
+	part_begin(&r.subsection, &r.section);
+	return config_read_all(&r, each, data);
 }
 
 bool git_config_read(struct span text, git_config_each *each, void *data)

@@ -219,7 +219,7 @@ struct printer {
 	unsigned depth;
 };
 
-static bool print_value(struct printer *printer, const json_t *value);
+static bool json_print_value(struct printer *printer, const json_t *value);
 
 static void print_break(struct printer *printer)
 {
@@ -230,7 +230,7 @@ static void print_break(struct printer *printer)
 		buf_char(printer->out, ' ');
 }
 
-static bool print_object(struct printer *printer, json_t *object)
+static bool json_print_object(struct printer *printer, json_t *object)
 {
 	const char *key;
 	size_t len;
@@ -246,7 +246,7 @@ static bool print_object(struct printer *printer, json_t *object)
 		print_break(printer);
 		json_print_string(printer->out, span_of(key, len));
 		buf_str(printer->out, printer->indent ? ": " : ":");
-		if (!print_value(printer, value))
+		if (!json_print_value(printer, value))
 			return false;
 	}
 	printer->depth--;
@@ -255,7 +255,7 @@ static bool print_object(struct printer *printer, json_t *object)
 	return buf_char(printer->out, '}');
 }
 
-static bool print_array(struct printer *printer, const json_t *array)
+static bool json_print_array(struct printer *printer, const json_t *array)
 {
 	size_t i;
 	json_t *value;
@@ -266,7 +266,7 @@ static bool print_array(struct printer *printer, const json_t *array)
 		if (i)
 			buf_char(printer->out, ',');
 		print_break(printer);
-		if (!print_value(printer, value))
+		if (!json_print_value(printer, value))
 			return false;
 	}
 	printer->depth--;
@@ -275,7 +275,7 @@ static bool print_array(struct printer *printer, const json_t *array)
 	return buf_char(printer->out, ']');
 }
 
-static bool print_real(struct buf *out, const json_t *value)
+static bool json_print_real(struct buf *out, const json_t *value)
 {
 	char *text = json_dumps(value, JSON_ENCODE_ANY);
 	bool ok = text && buf_str(out, text);
@@ -284,15 +284,15 @@ static bool print_real(struct buf *out, const json_t *value)
 	return ok;
 }
 
-static bool print_value(struct printer *printer, const json_t *value)
+static bool json_print_value(struct printer *printer, const json_t *value)
 {
 	if (printer->depth > JSON_DEPTH_MAX)
 		return false;
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		return print_object(printer, (json_t *)value);
+		return json_print_object(printer, (json_t *)value);
 	case JSON_ARRAY:
-		return print_array(printer, value);
+		return json_print_array(printer, value);
 	case JSON_STRING:
 		json_print_string(printer->out, json_span(value));
 		break;
@@ -300,7 +300,7 @@ static bool print_value(struct printer *printer, const json_t *value)
 		buf_printf(printer->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		return print_real(printer->out, value);
+		return json_print_real(printer->out, value);
 	case JSON_TRUE:
 		buf_str(printer->out, "true");
 		break;
@@ -318,7 +318,7 @@ bool json_print(struct buf *out, const json_t *value, unsigned indent)
 {
 	struct printer printer = { .out = out, .indent = indent < 8 ? indent : 8 };
 
-	return print_value(&printer, value) && !out->overflowed;
+	return json_print_value(&printer, value) && !out->overflowed;
 }
 
 /* ---- invisible characters -------------------------------------------------------- */

@@ -35,10 +35,10 @@ struct reader {
 	const char *problem_at;
 };
 
-static json_t *read_value(struct reader *reader);
+static json_t *json_read_value(struct reader *reader);
 
 /* Notes what is wrong at `where`; returns NULL. */
-static json_t *wrong(struct reader *reader, const char *where, const char *problem)
+static json_t *json_wrong(struct reader *reader, const char *where, const char *problem)
 {
 	if (!reader->problem) {
 		reader->problem = problem;
@@ -49,11 +49,11 @@ static json_t *wrong(struct reader *reader, const char *where, const char *probl
 
 static bool no(struct reader *reader, const char *where, const char *problem)
 {
-	wrong(reader, where, problem);
+	json_wrong(reader, where, problem);
 	return false;
 }
 
-static void skip_space(struct reader *reader)
+static void json_skip_space(struct reader *reader)
 {
 	while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
 	                                    *reader->at == '\r' || *reader->at == '\t'))
@@ -61,7 +61,7 @@ static void skip_space(struct reader *reader)
 }
 
 /* The next byte, 0 at the end (and for a byte 0, which no rule expects). */
-static char peek(const struct reader *reader)
+static char json_peek(const struct reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : '\0';
 }
@@ -190,7 +190,7 @@ static bool read_bad_byte(struct reader *reader)
 	       buf_str(&reader->scratch, "\xef\xbf\xbd");
 }
 
-static bool read_escape(struct reader *reader)
+static bool json_read_escape(struct reader *reader)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
 	const char *found;
@@ -253,7 +253,7 @@ static bool read_string(struct reader *reader, struct span *ret)
 	buf_clear(&reader->scratch);
 	while (*reader->at != '"') {
 		buf_append(&reader->scratch, from, (size_t)(reader->at - from));
-		if (*reader->at == '\\' ? !read_escape(reader) : !read_bad_byte(reader))
+		if (*reader->at == '\\' ? !json_read_escape(reader) : !read_bad_byte(reader))
 			return false;
 		from = reader->at;
 		if (!skip_run(reader))
@@ -275,14 +275,14 @@ static json_t *read_string_value(struct reader *reader)
 	value = json_stringn_nocheck(text.data ? text.data : "", text.len);
 	if (!value || reader->scratch.overflowed) {
 		json_decref(value);
-		return wrong(reader, from, "there is no memory for it");
+		return json_wrong(reader, from, "there is no memory for it");
 	}
 	return value;
 }
 
 /* --- Numbers ------------------------------------------------------------------------------ */
 
-static bool is_digit(char c)
+static bool is_json_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -291,7 +291,7 @@ static bool skip_digits(struct reader *reader)
 {
 	const char *from = reader->at;
 
-	while (is_digit(peek(reader)))
+	while (is_json_digit(json_peek(reader)))
 		reader->at++;
 	return reader->at > from;
 }
@@ -300,26 +300,26 @@ static bool skip_digits(struct reader *reader)
 static bool skip_number(struct reader *reader, bool *ret_real)
 {
 	*ret_real = false;
-	if (peek(reader) == '-')
+	if (json_peek(reader) == '-')
 		reader->at++;
-	if (peek(reader) == '0')
+	if (json_peek(reader) == '0')
 		reader->at++;
 	else if (!skip_digits(reader))
 		return false;
-	if (peek(reader) == '.') {
+	if (json_peek(reader) == '.') {
 		*ret_real = true;
 		reader->at++;
 		if (!skip_digits(reader))
 			return false;
 	}
-	if (peek(reader) == 'e' || peek(reader) == 'E') {
+	if (json_peek(reader) == 'e' || json_peek(reader) == 'E') {
 		*ret_real = true;
 		reader->at++;
-		if (peek(reader) == '+' || peek(reader) == '-')
+		if (json_peek(reader) == '+' || json_peek(reader) == '-')
 			reader->at++;
 		return skip_digits(reader);
 	}
-	return !is_digit(peek(reader));
+	return !is_json_digit(json_peek(reader));
 }
 
 /* A number of at most 18 digits, which cannot pass the limits of 64 bits. */
@@ -333,7 +333,7 @@ static json_int_t short_integer(struct span text)
 	return negative ? -value : value;
 }
 
-static json_t *read_number(struct reader *reader)
+static json_t *json_read_number(struct reader *reader)
 {
 	_cleanup_free_ char *copy = NULL;
 	const char *from = reader->at;
@@ -343,7 +343,7 @@ static json_t *read_number(struct reader *reader)
 	bool real;
 
 	if (!skip_number(reader, &real))
-		return wrong(reader, reader->at, "a number without the digits it needs");
+		return json_wrong(reader, reader->at, "a number without the digits it needs");
 	text = span_of(from, (size_t)(reader->at - from));
 	if (!real && text.len <= 18)
 		return json_integer(short_integer(text));
@@ -354,12 +354,13 @@ static json_t *read_number(struct reader *reader)
 		if (!errno)
 			return json_integer(integer);
 		if (!reader->lenient)
-			return wrong(reader, from, "an integer that does not fit 64 bits");
+			return json_wrong(reader, from, "an integer that does not fit 64 bits");
 	}
 	value = strtod(copy, NULL);
 	if (isinf(value) && reader->lenient)
 		value = value < 0 ? -DBL_MAX : DBL_MAX;
-	return isinf(value) ? wrong(reader, from, "a number that is too large") : json_real(value);
+	return isinf(value) ? json_wrong(reader, from, "a number that is too large") :
+	       json_real(value);
 }
 
 /* --- Containers --------------------------------------------------------------------------- */
@@ -367,32 +368,32 @@ static json_t *read_number(struct reader *reader)
 /* After a value: true with the next one coming, false at the end `close` or an error. */
 static bool another(struct reader *reader, char close)
 {
-	skip_space(reader);
-	if (peek(reader) == ',') {
+	json_skip_space(reader);
+	if (json_peek(reader) == ',') {
 		reader->at++;
-		skip_space(reader);
+		json_skip_space(reader);
 		return true;
 	}
-	if (peek(reader) == close)
+	if (json_peek(reader) == close)
 		reader->at++;
 	else
-		wrong(reader, reader->at,
-		      close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
+		json_wrong(reader, reader->at,
+		           close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
 	return false;
 }
 
-static bool empty(struct reader *reader, char close)
+static bool json_take_empty(struct reader *reader, char close)
 {
 	reader->at++;
-	skip_space(reader);
-	if (peek(reader) != close)
+	json_skip_space(reader);
+	if (json_peek(reader) != close)
 		return false;
 	reader->at++;
 	return true;
 }
 
 /* One member; a name that is there already is found by the object not growing. */
-static bool read_member(struct reader *reader, json_t *object)
+static bool json_read_member(struct reader *reader, json_t *object)
 {
 	const char *from = reader->at;
 	_cleanup_free_ char *copy = NULL;
@@ -400,7 +401,7 @@ static bool read_member(struct reader *reader, json_t *object)
 	struct span name;
 	json_t *value;
 
-	if (peek(reader) != '"')
+	if (json_peek(reader) != '"')
 		return no(reader, from, "a name is expected");
 	if (!read_string(reader, &name))
 		return false;
@@ -412,12 +413,12 @@ static bool read_member(struct reader *reader, json_t *object)
 			if (!copy[i])
 				copy[i] = '?';
 	}
-	skip_space(reader);
-	if (peek(reader) != ':')
+	json_skip_space(reader);
+	if (json_peek(reader) != ':')
 		return no(reader, reader->at, "':' is expected");
 	reader->at++;
-	skip_space(reader);
-	value = read_value(reader);
+	json_skip_space(reader);
+	value = json_read_value(reader);
 	if (!value)
 		return false;
 	if (json_object_setn_new_nocheck(object, name.data ? name.data : "", name.len, value) != 0)
@@ -429,13 +430,13 @@ static bool read_member(struct reader *reader, json_t *object)
 	return reader->may_repeat || no(reader, from, "a duplicate name");
 }
 
-static json_t *read_object(struct reader *reader)
+static json_t *json_read_object(struct reader *reader)
 {
 	json_t *object = json_object();
-	bool more = !empty(reader, '}');
+	bool more = !json_take_empty(reader, '}');
 
 	while (more) {
-		if (!read_member(reader, object))
+		if (!json_read_member(reader, object))
 			break;
 		more = another(reader, '}');
 	}
@@ -448,10 +449,10 @@ static json_t *read_object(struct reader *reader)
 static json_t *read_array(struct reader *reader)
 {
 	json_t *array = json_array();
-	bool more = !empty(reader, ']');
+	bool more = !json_take_empty(reader, ']');
 
 	while (more) {
-		json_t *value = read_value(reader);
+		json_t *value = json_read_value(reader);
 
 		if (!value)
 			break;
@@ -469,19 +470,19 @@ static json_t *read_container(struct reader *reader)
 	json_t *value;
 
 	if (!reader->depth_left)
-		return wrong(reader, reader->at, "nested too deep");
+		return json_wrong(reader, reader->at, "nested too deep");
 	reader->depth_left--;
-	value = peek(reader) == '{' ? read_object(reader) : read_array(reader);
+	value = json_peek(reader) == '{' ? json_read_object(reader) : read_array(reader);
 	reader->depth_left++;
 	return value;
 }
 
-static json_t *read_word(struct reader *reader, struct span word, json_t *value)
+static json_t *json_read_word(struct reader *reader, struct span word, json_t *value)
 {
 	struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
 
 	if (!span_starts(rest, word))
-		return wrong(reader, reader->at, "a value is expected");
+		return json_wrong(reader, reader->at, "a value is expected");
 	reader->at += word.len;
 	return value;
 }
@@ -494,40 +495,40 @@ static json_t *read_no_number(struct reader *reader)
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (span_starts(rest, span_str(words[i])))
-			return read_word(reader, span_str(words[i]), json_null());
+			return json_read_word(reader, span_str(words[i]), json_null());
 	return NULL;
 }
 
 /* Recursion is bounded by depth_left. */
-static json_t *read_value(struct reader *reader)
+static json_t *json_read_value(struct reader *reader)
 {
 	json_t *null = reader->lenient ? read_no_number(reader) : NULL;
 
 	if (null)
 		return null;
-	switch (peek(reader)) {
+	switch (json_peek(reader)) {
 	case '"':
 		return read_string_value(reader);
 	case '{':
 	case '[':
 		return read_container(reader);
 	case 't':
-		return read_word(reader, SPAN("true"), json_true());
+		return json_read_word(reader, SPAN("true"), json_true());
 	case 'f':
-		return read_word(reader, SPAN("false"), json_false());
+		return json_read_word(reader, SPAN("false"), json_false());
 	case 'n':
-		return read_word(reader, SPAN("null"), json_null());
+		return json_read_word(reader, SPAN("null"), json_null());
 	default:
-		if (peek(reader) == '-' || is_digit(peek(reader)))
-			return read_number(reader);
-		return wrong(reader, reader->at,
-		             reader->at == reader->end ? "the text ends too early"
+		if (json_peek(reader) == '-' || is_json_digit(json_peek(reader)))
+			return json_read_number(reader);
+		return json_wrong(reader, reader->at,
+		                  reader->at == reader->end ? "the text ends too early"
 		                                       : "a value is expected");
 	}
 }
 
 /* Lines and characters count from 1. */
-static size_t place_of(const struct reader *reader, const char *where, size_t *ret_column)
+static size_t json_place_of(const struct reader *reader, const char *where, size_t *ret_column)
 {
 	size_t line = 1, column = 1;
 
@@ -545,15 +546,15 @@ static size_t place_of(const struct reader *reader, const char *where, size_t *r
 
 static bool describe_problem(const struct reader *reader, struct err *err)
 {
-	size_t column, line = place_of(reader, reader->problem_at, &column);
+	size_t column, line = json_place_of(reader, reader->problem_at, &column);
 
 	return err_set(err, ERR_INVALID_ARGUMENT, "Not valid JSON: line %zu, column %zu: %s.", line,
 	               column, reader->problem);
 }
 
 /* `ret_line` NULL: no name may repeat. `ret_lone` not NULL: leniently. */
-static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
-                  bool *ret_lone, struct err *err)
+static bool json_parse_text(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
+                            bool *ret_lone, struct err *err)
 {
 	const char *from = text.data ? text.data : "";
 	struct reader reader = { .text = span_of(from, text.len), .at = from,
@@ -562,21 +563,21 @@ static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_
 	size_t column;
 	json_t *value;
 
-	skip_space(&reader);
-	value = read_value(&reader);
-	skip_space(&reader);
+	json_skip_space(&reader);
+	value = json_read_value(&reader);
+	json_skip_space(&reader);
 	buf_release(&reader.scratch);
 	if (value && reader.at < reader.end) {
-		wrong(&reader, reader.at, "something follows the value");
+		json_wrong(&reader, reader.at, "something follows the value");
 		json_decref(value);
 	}
 	if (!value)
-		wrong(&reader, reader.at, "there is no memory for it");
+		json_wrong(&reader, reader.at, "there is no memory for it");
 	if (reader.problem)
 		return describe_problem(&reader, err);
 	if (ret_line)
 		*ret_line = reader.repeated ?
-		                    (unsigned)place_of(&reader, reader.repeated, &column) : 0;
+		                    (unsigned)json_place_of(&reader, reader.repeated, &column) : 0;
 	if (ret_lone)
 		*ret_lone = reader.lone;
 	*ret = value;
@@ -585,19 +586,19 @@ static bool parse(struct span text, unsigned depth, json_t **ret, unsigned *ret_
 
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
 {
-	return parse(text, depth, ret, NULL, NULL, err);
+	return json_parse_text(text, depth, ret, NULL, NULL, err);
 }
 
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err)
 {
-	return parse(text, depth, ret, ret_line, NULL, err);
+	return json_parse_text(text, depth, ret, ret_line, NULL, err);
 }
 
 bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
                         struct err *err)
 {
-	return parse(text, depth, ret, NULL, ret_lone, err);
+	return json_parse_text(text, depth, ret, NULL, ret_lone, err);
 }
 
 /* --- Halves of pairs ---------------------------------------------------------------------- */

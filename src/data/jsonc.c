@@ -40,7 +40,7 @@ struct blanker {
 	bool comma_waits;
 };
 
-static char byte_at(const struct blanker *blanker, size_t ahead)
+static char blanker_byte(const struct blanker *blanker, size_t ahead)
 {
 	size_t at = blanker->at + ahead;
 
@@ -70,7 +70,7 @@ static bool blank_block_comment(struct blanker *blanker)
 	blank_one(blanker);
 	blank_one(blanker);
 	while (blanker->at < blanker->text.len) {
-		bool ends = byte_at(blanker, 0) == '*' && byte_at(blanker, 1) == '/';
+		bool ends = blanker_byte(blanker, 0) == '*' && blanker_byte(blanker, 1) == '/';
 
 		blank_one(blanker);
 		if (ends) {
@@ -92,7 +92,7 @@ static void copy_string(struct blanker *blanker)
 }
 
 /* A comma before a closing bracket is taken out, if there is something before it. */
-static void note(struct blanker *blanker, char c)
+static void blanker_note(struct blanker *blanker, char c)
 {
 	if ((c == '}' || c == ']') && blanker->comma_waits && !blanker->keep_bytes &&
 	    !blanker->out->overflowed)
@@ -105,7 +105,7 @@ static void note(struct blanker *blanker, char c)
 static void copy_character(struct blanker *blanker, char c)
 {
 	if (!strchr(" \t\r\n", c) || !c)
-		note(blanker, c);
+		blanker_note(blanker, c);
 	if (c == '"') {
 		copy_string(blanker);
 		return;
@@ -130,9 +130,9 @@ static bool jsonc_blank(struct span text, bool keep_bytes, struct buf *out, size
 		char c = text.data[blanker.at];
 		size_t from = blanker.at;
 
-		if (c == '/' && byte_at(&blanker, 1) == '/') {
+		if (c == '/' && blanker_byte(&blanker, 1) == '/') {
 			blank_line_comment(&blanker);
-		} else if (c == '/' && byte_at(&blanker, 1) == '*') {
+		} else if (c == '/' && blanker_byte(&blanker, 1) == '*') {
 			if (!blank_block_comment(&blanker)) {
 				*ret_open = from;
 				return false;
@@ -154,13 +154,13 @@ static unsigned jsonc_line_at(struct span text, size_t at)
 	return line;
 }
 
-static bool is_blank(struct span text)
+static bool jsonc_is_empty(struct span text)
 {
 	return span_trim(text).len == 0;
 }
 
 /* `ret_line` NULL: no name may repeat. */
-static bool parse(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
+static bool jsonc_parse_text(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 8);
 	size_t open;
@@ -173,7 +173,7 @@ static bool parse(struct span text, json_t **ret, unsigned *ret_line, struct err
 		return err_set(err, ERR_TOO_LARGE, "There is no memory for the text.");
 	if (ret_line)
 		*ret_line = 0;
-	if (is_blank(buf_view(&plain))) {
+	if (jsonc_is_empty(buf_view(&plain))) {
 		*ret = json_object();
 		return true;
 	}
@@ -184,12 +184,12 @@ static bool parse(struct span text, json_t **ret, unsigned *ret_line, struct err
 
 bool jsonc_parse(struct span text, json_t **ret, struct err *err)
 {
-	return parse(text, ret, NULL, err);
+	return jsonc_parse_text(text, ret, NULL, err);
 }
 
 bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
 {
-	return parse(text, ret, ret_line, err);
+	return jsonc_parse_text(text, ret, ret_line, err);
 }
 
 /* ---- finding members -------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static size_t jsonc_skip_blank(struct span text, size_t at)
 }
 
 /* Behind the string that begins at `at`. */
-static size_t skip_string(struct span text, size_t at)
+static size_t jsonc_skip_string(struct span text, size_t at)
 {
 	for (at++; at < text.len && text.data[at] != '"'; at++)
 		at += text.data[at] == '\\';
@@ -222,7 +222,7 @@ static size_t skip_value(struct span text, size_t at)
 		char c = text.data[at];
 
 		if (c == '"') {
-			at = skip_string(text, at);
+			at = jsonc_skip_string(text, at);
 		} else if (c == '{' || c == '[') {
 			depth++;
 			at++;
@@ -246,7 +246,7 @@ static size_t skip_value(struct span text, size_t at)
 static bool jsonc_name(struct span plain, const struct jsonc_member *member, json_t **ret,
                        struct err *err)
 {
-	const size_t end = skip_string(plain, member->name);
+	const size_t end = jsonc_skip_string(plain, member->name);
 
 	return json_parse(span_of(plain.data + member->name, end - member->name), ret, err);
 }
@@ -263,7 +263,7 @@ static bool jsonc_next_member(struct span plain, size_t *at, struct jsonc_member
 	if (next >= plain.len || plain.data[next] != '"')
 		return false;
 	ret->name = next;
-	next = jsonc_skip_blank(plain, skip_string(plain, next));
+	next = jsonc_skip_blank(plain, jsonc_skip_string(plain, next));
 	ret->value = jsonc_skip_blank(plain, next + 1); /* past the colon */
 	ret->end = *at = skip_value(plain, ret->value);
 	return *at < plain.len;
@@ -271,7 +271,7 @@ static bool jsonc_next_member(struct span plain, size_t *at, struct jsonc_member
 
 static bool name_is(struct span plain, size_t at, struct span name)
 {
-	struct span raw = span_of(plain.data + at, skip_string(plain, at) - at);
+	struct span raw = span_of(plain.data + at, jsonc_skip_string(plain, at) - at);
 	struct err err = ERR_INIT;
 	json_t *decoded;
 	bool same;
@@ -285,7 +285,8 @@ static bool name_is(struct span plain, size_t at, struct span name)
 	return same;
 }
 
-static bool find(struct span plain, size_t object, struct span name, struct jsonc_member *ret)
+static bool jsonc_find_member(struct span plain, size_t object, struct span name,
+                              struct jsonc_member *ret)
 {
 	size_t at = object;
 
@@ -304,7 +305,7 @@ static void jsonc_locate(struct span plain, struct span path, struct jsonc_place
 		const char *dot = rest.len ? memchr(rest.data, '.', rest.len) : NULL;
 		struct span name = dot ? span_of(rest.data, (size_t)(dot - rest.data)) : rest;
 
-		if (!find(plain, ret->object, name, &ret->member))
+		if (!jsonc_find_member(plain, ret->object, name, &ret->member))
 			return;
 		rest = span_skip(rest, name.len + (dot != NULL));
 		if (!dot) {
@@ -342,7 +343,7 @@ struct change {
 };
 
 /* The white space with which the line of `at` begins. */
-static struct span indent_of(struct span text, size_t at)
+static struct span jsonc_indent(struct span text, size_t at)
 {
 	size_t from = at, to;
 
@@ -368,7 +369,7 @@ static struct span unit_of(struct span text, struct span plain)
 
 	if (!jsonc_next_member(plain, &at, &first) || !line_between(text, root, first.name))
 		return SPAN("  ");
-	indent = indent_of(text, first.name);
+	indent = jsonc_indent(text, first.name);
 	return indent.len && indent.len <= 8 ? indent : SPAN("  ");
 }
 
@@ -380,7 +381,7 @@ static struct span newline_of(struct span text)
 }
 
 /* Prints a value the way its neighbours are written: lines after the first begin with `indent`. */
-static bool print_value(struct buf *out, const json_t *value, const struct manner *manner)
+static bool jsonc_print_value(struct buf *out, const json_t *value, const struct manner *manner)
 {
 	_cleanup_buf_ struct buf printed = BUF_INIT(out->max);
 	struct span rest, line;
@@ -406,7 +407,7 @@ static bool print_value(struct buf *out, const json_t *value, const struct manne
 }
 
 /* `value` inside of objects for what of the path is missing; its last name goes to *ret_name. */
-static json_t *wrapped(struct span rest, const json_t *value, struct span *ret_name)
+static json_t *jsonc_wrap_value(struct span rest, const json_t *value, struct span *ret_name)
 {
 	const char *dot = memchr(rest.data, '.', rest.len);
 	json_t *inner = json_incref((json_t *)value);
@@ -430,12 +431,12 @@ static bool print_member(struct buf *out, struct span rest, const json_t *value,
                          const struct manner *manner)
 {
 	struct span name;
-	json_t *whole = wrapped(rest, value, &name);
+	json_t *whole = jsonc_wrap_value(rest, value, &name);
 	bool ok;
 
 	json_print_string(out, name);
 	buf_str(out, ": ");
-	ok = print_value(out, whole, manner);
+	ok = jsonc_print_value(out, whole, manner);
 	json_decref(whole);
 	return ok;
 }
@@ -465,7 +466,7 @@ static size_t behind_comments(struct span text, size_t at)
 	}
 }
 
-static void copy(const struct change *change, size_t from, size_t to)
+static void change_copy(const struct change *change, size_t from, size_t to)
 {
 	buf_append(change->out, change->text.data + from, to - from);
 }
@@ -474,7 +475,7 @@ static void copy(const struct change *change, size_t from, size_t to)
 static bool insert_first(const struct change *change, size_t open, size_t close, struct span rest,
                          const json_t *value)
 {
-	struct span outer = indent_of(change->text, open);
+	struct span outer = jsonc_indent(change->text, open);
 	_cleanup_buf_ struct buf indent = BUF_INIT(1 << 16);
 	struct manner manner = { .newline = newline_of(change->text),
 		                 .unit = unit_of(change->text, change->plain) };
@@ -485,14 +486,14 @@ static bool insert_first(const struct change *change, size_t open, size_t close,
 	manner.indent = buf_view(&indent);
 	while (at > open + 1 && strchr(" \t\r\n", change->text.data[at - 1]))
 		at--;
-	copy(change, 0, at);
+	change_copy(change, 0, at);
 	buf_span(change->out, manner.newline);
 	buf_span(change->out, manner.indent);
 	if (!print_member(change->out, rest, value, &manner))
 		return false;
 	buf_span(change->out, manner.newline);
 	buf_span(change->out, outer);
-	copy(change, close, change->text.len);
+	change_copy(change, close, change->text.len);
 	return true;
 }
 
@@ -502,14 +503,14 @@ static bool insert_last(const struct change *change, size_t open, size_t first,
 {
 	struct span text = change->text;
 	struct manner manner = { .newline = newline_of(text),
-		                 .indent = indent_of(text, last->name),
+		                 .indent = jsonc_indent(text, last->name),
 		                 .unit = unit_of(text, change->plain),
 		                 .one_line = !line_between(text, open, first) };
 	size_t comma = jsonc_skip_blank(change->plain, last->end);
 	bool trails = comma < text.len && change->plain.data[comma] == ',';
 	size_t at = trails ? comma + 1 : last->end;
 
-	copy(change, 0, at);
+	change_copy(change, 0, at);
 	if (!trails)
 		buf_char(change->out, ',');
 	if (manner.one_line) {
@@ -517,14 +518,14 @@ static bool insert_last(const struct change *change, size_t open, size_t first,
 	} else {
 		size_t behind = behind_comments(text, at);
 
-		copy(change, at, behind);
+		change_copy(change, at, behind);
 		at = behind;
 		buf_span(change->out, manner.newline);
 		buf_span(change->out, manner.indent);
 	}
 	if (!print_member(change->out, rest, value, &manner))
 		return false;
-	copy(change, at, text.len);
+	change_copy(change, at, text.len);
 	return true;
 }
 
@@ -543,17 +544,17 @@ static bool insert(const struct change *change, size_t open, struct span rest,
 	             : insert_first(change, open, at, rest, value);
 }
 
-static bool replace(const struct change *change, const struct jsonc_member *member,
-                    const json_t *value)
+static bool change_replace(const struct change *change, const struct jsonc_member *member,
+                           const json_t *value)
 {
 	struct manner manner = { .newline = newline_of(change->text),
-		                 .indent = indent_of(change->text, member->name),
+		                 .indent = jsonc_indent(change->text, member->name),
 		                 .unit = unit_of(change->text, change->plain) };
 
-	copy(change, 0, member->value);
-	if (!print_value(change->out, value, &manner))
+	change_copy(change, 0, member->value);
+	if (!jsonc_print_value(change->out, value, &manner))
 		return false;
-	copy(change, member->end, change->text.len);
+	change_copy(change, member->end, change->text.len);
 	return true;
 }
 
@@ -584,7 +585,7 @@ static void widen(struct span text, size_t *from, size_t *to)
 	}
 }
 
-static bool take_out(const struct change *change, const struct jsonc_member *member)
+static bool change_take_out(const struct change *change, const struct jsonc_member *member)
 {
 	size_t comma = comma_of(change->plain, member), from = member->name, to = member->end;
 
@@ -597,19 +598,19 @@ static bool take_out(const struct change *change, const struct jsonc_member *mem
 	}
 	widen(change->text, &from, &to);
 	if (comma < from) {
-		copy(change, 0, comma);
-		copy(change, comma + 1, from);
-		copy(change, to, change->text.len);
+		change_copy(change, 0, comma);
+		change_copy(change, comma + 1, from);
+		change_copy(change, to, change->text.len);
 	} else {
-		copy(change, 0, from);
-		copy(change, to, comma);
-		copy(change, comma < change->text.len ? comma + 1 : comma, change->text.len);
+		change_copy(change, 0, from);
+		change_copy(change, to, comma);
+		change_copy(change, comma < change->text.len ? comma + 1 : comma, change->text.len);
 	}
 	return true;
 }
 
 /* A text without a value gets one behind its comments. */
-static bool begin(const struct change *change, struct span path, const json_t *value)
+static bool change_begin(const struct change *change, struct span path, const json_t *value)
 {
 	struct manner manner = { .newline = newline_of(change->text), .unit = SPAN("  "),
 		                 .indent = SPAN("  ") };
@@ -630,14 +631,14 @@ static bool begin(const struct change *change, struct span path, const json_t *v
 	return true;
 }
 
-static bool make(const struct change *change, struct span path, const json_t *value,
-                 struct err *err)
+static bool change_make(const struct change *change, struct span path, const json_t *value,
+                        struct err *err)
 {
 	struct jsonc_place place;
 	size_t root = jsonc_skip_blank(change->plain, 0);
 
 	if (root == change->plain.len)
-		return begin(change, path, value);
+		return change_begin(change, path, value);
 	if (change->plain.data[root] != '{')
 		return err_set(err, ERR_INVALID_ARGUMENT, "The text holds no object.");
 	jsonc_locate(change->plain, path, &place);
@@ -645,8 +646,8 @@ static bool make(const struct change *change, struct span path, const json_t *va
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is there and is no object.",
 		               (int)place.blocker.len, place.blocker.data);
 	if (!place.rest.len)
-		return value ? replace(change, &place.member, value)
-		             : take_out(change, &place.member);
+		return value ? change_replace(change, &place.member, value)
+		             : change_take_out(change, &place.member);
 	if (value)
 		return insert(change, place.object, place.rest, value);
 	buf_span(change->out, change->text);
@@ -679,7 +680,7 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 		struct change change = { text, buf_view(&plain), out };
 		struct err why = ERR_INIT;
 
-		if (make(&change, span_str(path), value, &why) && !out->overflowed)
+		if (change_make(&change, span_str(path), value, &why) && !out->overflowed)
 			return true;
 		if (why.code) {
 			*err = why;

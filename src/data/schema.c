@@ -75,7 +75,7 @@ static void schema_types_phrase(unsigned set, char *out, size_t size)
 			                        len ? " or " : "", types[i].phrase);
 }
 
-static void release(struct schema *schema)
+static void schema_release(struct schema *schema)
 {
 	for (size_t i = 0; i < schema->property_count; i++)
 		schema_free(schema->properties[i].schema);
@@ -90,17 +90,17 @@ static void release(struct schema *schema)
 void schema_free(struct schema *schema)
 {
 	if (schema)
-		release(schema);
+		schema_release(schema);
 	free(schema);
 }
 
-static bool bad(struct err *err, const char *keyword, const char *wanted)
+static bool schema_bad_keyword(struct err *err, const char *keyword, const char *wanted)
 {
 	return err_set(err, ERR_INVALID_ARGUMENT, "Bad schema: \"%s\" must be %s.", keyword,
 	               wanted);
 }
 
-static bool add_type(struct schema *schema, const json_t *name)
+static bool schema_add_type(struct schema *schema, const json_t *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (span_eq(json_span(name), span_str(types[i].name))) {
@@ -115,13 +115,14 @@ static bool compile_types(struct schema *schema, const json_t *type, struct err 
 	size_t i;
 	json_t *name;
 
-	if (!type || (json_is_string(type) && add_type(schema, type)))
+	if (!type || (json_is_string(type) && schema_add_type(schema, type)))
 		return true;
 	json_array_foreach(type, i, name) {
-		if (!add_type(schema, name))
-			return bad(err, "type", "a type's name, or a list of them");
+		if (!schema_add_type(schema, name))
+			return schema_bad_keyword(err, "type", "a type's name, or a list of them");
 	}
-	return json_is_array(type) || bad(err, "type", "a type's name, or a list of them");
+	return json_is_array(type) ||
+	       schema_bad_keyword(err, "type", "a type's name, or a list of them");
 }
 
 static bool compile_size(const json_t *source, const char *keyword, size_t *ret,
@@ -132,7 +133,7 @@ static bool compile_size(const json_t *source, const char *keyword, size_t *ret,
 	if (!value)
 		return true;
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return bad(err, keyword, "an integer from 0");
+		return schema_bad_keyword(err, keyword, "an integer from 0");
 	*ret = (size_t)json_integer_value(value);
 	return true;
 }
@@ -143,7 +144,7 @@ static bool compile_bound(const json_t *source, const char *keyword, double *ret
 	const json_t *value = json_object_get(source, keyword);
 
 	if (value && !json_is_number(value))
-		return bad(err, keyword, "a number");
+		return schema_bad_keyword(err, keyword, "a number");
 	*ret_has = value != NULL;
 	*ret = json_number_value(value);
 	return true;
@@ -159,9 +160,10 @@ static bool compile_limits(struct schema *schema, const json_t *source, struct e
 	       compile_size(source, "minLength", &schema->min_length, err);
 }
 
-static bool compile(json_t *source, unsigned depth, struct schema **ret, struct err *err);
+static bool schema_compile_value(json_t *source, unsigned depth, struct schema **ret,
+                                 struct err *err);
 
-static bool is_required(const json_t *required, const char *name)
+static bool schema_is_required(const json_t *required, const char *name)
 {
 	size_t i;
 	json_t *item;
@@ -181,18 +183,18 @@ static bool compile_properties(struct schema *schema, json_t *source, unsigned d
 
 	schema->required = json_object_get(source, "required");
 	if (schema->required && !json_is_array(schema->required))
-		return bad(err, "required", "a list of names");
+		return schema_bad_keyword(err, "required", "a list of names");
 	if (properties && !json_is_object(properties))
-		return bad(err, "properties", "an object");
+		return schema_bad_keyword(err, "properties", "an object");
 	schema->closed = json_is_false(json_object_get(source, "additionalProperties"));
 	schema->properties = mem_alloc(json_object_size(properties), sizeof(*schema->properties));
 	json_object_foreach(properties, name, value) {
 		struct schema_property *property = &schema->properties[schema->property_count];
 
-		if (!compile(value, depth + 1, &property->schema, err))
+		if (!schema_compile_value(value, depth + 1, &property->schema, err))
 			return false;
 		property->name = name;
-		property->required = is_required(schema->required, name);
+		property->required = schema_is_required(schema->required, name);
 		schema->property_count++;
 	}
 	return true;
@@ -206,43 +208,44 @@ static bool compile_branches(struct schema *schema, json_t *source, unsigned dep
 	size_t i;
 
 	if (branches && !json_array_size(branches))
-		return bad(err, "oneOf", "a list of schemas");
+		return schema_bad_keyword(err, "oneOf", "a list of schemas");
 	schema->branches = mem_alloc(json_array_size(branches), sizeof(*schema->branches));
 	json_array_foreach(branches, i, branch) {
-		if (!compile(branch, depth + 1, &schema->branches[i], err))
+		if (!schema_compile_value(branch, depth + 1, &schema->branches[i], err))
 			return false;
 		schema->branch_count++;
 	}
 	return true;
 }
 
-static bool fill(struct schema *schema, json_t *source, unsigned depth, struct err *err)
+static bool schema_fill(struct schema *schema, json_t *source, unsigned depth, struct err *err)
 {
 	json_t *items = json_object_get(source, "items");
 
 	schema->choices = json_object_get(source, "enum");
 	schema->constant = json_object_get(source, "const");
 	if (schema->choices && !json_array_size(schema->choices))
-		return bad(err, "enum", "a list of values");
+		return schema_bad_keyword(err, "enum", "a list of values");
 	return compile_types(schema, json_object_get(source, "type"), err) &&
 	       compile_limits(schema, source, err) &&
 	       compile_properties(schema, source, depth, err) &&
 	       compile_branches(schema, source, depth, err) &&
-	       (!items || compile(items, depth + 1, &schema->items, err));
+	       (!items || schema_compile_value(items, depth + 1, &schema->items, err));
 }
 
 /* On failure nothing is left behind and *ret is NULL. */
-static bool compile(json_t *source, unsigned depth, struct schema **ret, struct err *err)
+static bool schema_compile_value(json_t *source, unsigned depth, struct schema **ret,
+                                 struct err *err)
 {
 	struct schema *schema;
 
 	*ret = NULL;
 	if (depth > SCHEMA_DEPTH_MAX)
-		return bad(err, "properties", "nested less deeply");
+		return schema_bad_keyword(err, "properties", "nested less deeply");
 	if (!json_is_object(source) && !json_is_true(source))
-		return bad(err, "schema", "an object");
+		return schema_bad_keyword(err, "schema", "an object");
 	schema = mem_alloc(1, sizeof(*schema));
-	if (!fill(schema, source, depth, err)) {
+	if (!schema_fill(schema, source, depth, err)) {
 		schema_free(schema);
 		return false;
 	}
@@ -257,7 +260,7 @@ bool schema_compile(struct span text, struct schema **ret, struct err *err)
 
 	if (!json_parse(text, &source, err))
 		return false;
-	if (!compile(source, 0, &schema, err)) {
+	if (!schema_compile_value(source, 0, &schema, err)) {
 		json_decref(source);
 		return false;
 	}
@@ -273,7 +276,7 @@ bool schema_compile(struct span text, struct schema **ret, struct err *err)
 enum { NAME_MAX_COMPARED = 40 };
 
 /* Letters and digits in lower case; returns how many. */
-static size_t fold(const char *name, char out[static NAME_MAX_COMPARED + 1])
+static size_t name_fold(const char *name, char out[static NAME_MAX_COMPARED + 1])
 {
 	size_t len = 0;
 
@@ -292,7 +295,7 @@ static size_t least(size_t a, size_t b, size_t c)
 }
 
 /* Levenshtein's distance, one row at a time. */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+static size_t name_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t row[NAME_MAX_COMPARED + 1];
 
@@ -316,10 +319,10 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 static size_t score(const char *name, const char *known)
 {
 	char a[NAME_MAX_COMPARED + 1], b[NAME_MAX_COMPARED + 1];
-	size_t a_len = fold(name, a);
-	size_t b_len = fold(known, b);
+	size_t a_len = name_fold(name, a);
+	size_t b_len = name_fold(known, b);
 	size_t longer = a_len > b_len ? a_len : b_len;
-	size_t apart = distance(a, a_len, b, b_len);
+	size_t apart = name_distance(a, a_len, b, b_len);
 
 	if (apart <= longer / 3)
 		return apart;
@@ -486,7 +489,7 @@ static unsigned type_bits(const json_t *value)
 	return bits[json_typeof(value)];
 }
 
-static json_t *check_value(struct check *check, const struct schema *schema, json_t *value);
+static json_t *schema_check_value(struct check *check, const struct schema *schema, json_t *value);
 
 /* Objects */
 
@@ -517,7 +520,8 @@ static void unknown_property(struct check *check, const struct schema *schema)
 		problem(check, "unknown argument");
 }
 
-static void check_missing(struct check *check, const struct schema *schema, const json_t *object)
+static void check_missing_members(struct check *check, const struct schema *schema,
+                                  const json_t *object)
 {
 	size_t mark = check->path.len;
 	size_t i;
@@ -533,7 +537,7 @@ static void check_missing(struct check *check, const struct schema *schema, cons
 }
 
 /* Replaces a member in *copy, which is made of `object` when it is first needed. */
-static void put(json_t **copy, json_t *object, const char *name, json_t *member)
+static void schema_replace_member(json_t **copy, json_t *object, const char *name, json_t *member)
 {
 	if (!*copy)
 		*copy = json_copy(object);
@@ -543,7 +547,7 @@ static void put(json_t **copy, json_t *object, const char *name, json_t *member)
 		json_object_del(*copy, name);
 }
 
-static json_t *check_object(struct check *check, const struct schema *schema, json_t *object)
+static json_t *schema_check_object(struct check *check, const struct schema *schema, json_t *object)
 {
 	size_t mark = check->path.len;
 	json_t *copy = NULL;
@@ -561,16 +565,16 @@ static json_t *check_object(struct check *check, const struct schema *schema, js
 			unknown_property(check, schema);
 		} else if (json_is_null(member) && !property->required &&
 		           property->schema->types && !(property->schema->types & SCHEMA_NULL)) {
-			put(&copy, object, name, NULL);
+			schema_replace_member(&copy, object, name, NULL);
 		} else {
-			other = check_value(check, property->schema, member);
+			other = schema_check_value(check, property->schema, member);
 			if (other != member)
-				put(&copy, object, name, other);
+				schema_replace_member(&copy, object, name, other);
 			json_decref(other);
 		}
 		path_cut(check, mark);
 	}
-	check_missing(check, schema, copy ? copy : object);
+	check_missing_members(check, schema, copy ? copy : object);
 	return copy ? copy : json_incref(object);
 }
 
@@ -595,7 +599,7 @@ static json_t *check_array(struct check *check, const struct schema *schema, jso
 		json_t *other;
 
 		buf_printf(&check->path, "[%zu]", i);
-		other = check_value(check, schema->items, item);
+		other = schema_check_value(check, schema->items, item);
 		if (other != item) {
 			if (!copy)
 				copy = json_copy(array);
@@ -609,7 +613,7 @@ static json_t *check_array(struct check *check, const struct schema *schema, jso
 
 /* Single values */
 
-static void describe(struct buf *out, const json_t *value)
+static void schema_describe_value(struct buf *out, const json_t *value)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	struct span shown;
@@ -635,10 +639,10 @@ static void check_choices(struct check *check, const struct schema *schema, cons
 			return;
 		if (i)
 			buf_str(&list, ", ");
-		describe(&list, choice);
+		schema_describe_value(&list, choice);
 	}
 	buf_str(&list, ", got ");
-	describe(&list, value);
+	schema_describe_value(&list, value);
 	problem(check, "must be one of %s", list.data);
 }
 
@@ -648,7 +652,7 @@ static void check_constant(struct check *check, const struct schema *schema, con
 
 	if (json_equal(schema->constant, value))
 		return;
-	describe(&text, schema->constant);
+	schema_describe_value(&text, schema->constant);
 	problem(check, "must be %s", text.data);
 }
 
@@ -696,11 +700,11 @@ static json_t *no_branch(struct check *check, const struct schema *schema, const
 		if (i)
 			buf_str(&list, ", ");
 		if (kind)
-			describe(&list, kind->schema->constant);
+			schema_describe_value(&list, kind->schema->constant);
 	}
 	if (got) {
 		buf_str(&list, ", got ");
-		describe(&list, got);
+		schema_describe_value(&list, got);
 	}
 	path_name(check, name);
 	problem(check, got ? "must be one of %s" : "required, but missing; one of %s", list.data);
@@ -716,7 +720,7 @@ static json_t *try_branch(const struct check *check, const struct schema *branch
 	json_t *result;
 
 	buf_span(&trial.path, buf_view(&check->path));
-	result = check_value(&trial, branch, value);
+	result = schema_check_value(&trial, branch, value);
 	buf_release(&trial.path);
 	*ret_count = trial.count;
 	return result;
@@ -764,7 +768,7 @@ static json_t *check_branches(struct check *check, const struct schema *schema, 
 		const json_t *got = own ? json_object_get(value, own->name) : NULL;
 
 		if (got && json_equal(got, own->schema->constant))
-			return check_value(check, schema->branches[i], value);
+			return schema_check_value(check, schema->branches[i], value);
 	}
 	return no_branch(check, schema, kind->name, value);
 }
@@ -780,7 +784,7 @@ static json_t *check_typed(struct check *check, const struct schema *schema, jso
 	if (schema->branch_count)
 		return check_branches(check, schema, value);
 	if (json_is_object(value))
-		result = check_object(check, schema, value);
+		result = schema_check_object(check, schema, value);
 	else if (json_is_array(value))
 		result = check_array(check, schema, value);
 	else if (json_is_string(value))
@@ -791,7 +795,7 @@ static json_t *check_typed(struct check *check, const struct schema *schema, jso
 }
 
 /* The depth of the recursion is that of the schema, which schema_compile bounds. */
-static json_t *check_value(struct check *check, const struct schema *schema, json_t *value)
+static json_t *schema_check_value(struct check *check, const struct schema *schema, json_t *value)
 {
 	json_t *other, *result;
 	char wanted[128];
@@ -812,7 +816,7 @@ static json_t *check_value(struct check *check, const struct schema *schema, jso
 json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems)
 {
 	struct check check = { .path = BUF_INIT(4096), .problems = problems };
-	json_t *result = check_value(&check, schema, value);
+	json_t *result = schema_check_value(&check, schema, value);
 
 	buf_release(&check.path);
 	return result;

@@ -20,17 +20,17 @@ struct scan {
 	unsigned outer[TOML_DEPTH_MAX + 1]; /* the level outside of each */
 };
 
-static bool starts(const struct scan *scan, const char *what)
+static bool toml_starts(const struct scan *scan, const char *what)
 {
 	return span_starts(span_skip(scan->text, scan->at), span_str(what));
 }
 
 /* Past the string whose quotation marks are `quote`. What has no end ends with the text. */
-static void skip_string(struct scan *scan, const char *quote)
+static void toml_skip_string(struct scan *scan, const char *quote)
 {
 	bool escapes = quote[0] == '"', lines = quote[1] != '\0';
 
-	for (scan->at += strlen(quote); scan->at < scan->text.len && !starts(scan, quote);
+	for (scan->at += strlen(quote); scan->at < scan->text.len && !toml_starts(scan, quote);
 	     scan->at++) {
 		if (!lines && scan->text.data[scan->at] == '\n')
 			return;
@@ -51,13 +51,13 @@ static bool skip_text(struct scan *scan)
 {
 	static const char *const quotes[] = { "\"\"\"", "'''", "\"", "'" };
 
-	if (starts(scan, "#")) {
+	if (toml_starts(scan, "#")) {
 		skip_comment(scan);
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(quotes); i++) {
-		if (starts(scan, quotes[i])) {
-			skip_string(scan, quotes[i]);
+		if (toml_starts(scan, quotes[i])) {
+			toml_skip_string(scan, quotes[i]);
 			return true;
 		}
 	}
@@ -65,7 +65,7 @@ static bool skip_text(struct scan *scan)
 }
 
 /* One character that is in no string. */
-static bool step(struct scan *scan)
+static bool toml_step(struct scan *scan)
 {
 	char c = scan->text.data[scan->at++];
 
@@ -98,7 +98,7 @@ static bool depth_ok(struct span text, size_t *ret_at)
 
 		if (skip_text(&scan))
 			continue;
-		if (!step(&scan)) {
+		if (!toml_step(&scan)) {
 			*ret_at = from;
 			return false;
 		}

@@ -77,7 +77,7 @@ static uint64_t process_key(void)
 	return key;
 }
 
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
@@ -90,13 +90,13 @@ static uint64_t line_hash(struct span line, uint64_t key)
 
 	while (line.len >= sizeof(word)) {
 		memcpy(&word, line.data, sizeof(word));
-		hash = mix(hash ^ word, UINT64_C(0xd6e8feb86659fd93)) + key;
+		hash = hash_mix(hash ^ word, UINT64_C(0xd6e8feb86659fd93)) + key;
 		line = span_skip(line, sizeof(word));
 	}
 	word = 0;
 	if (line.len > 0)
 		memcpy(&word, line.data, line.len);
-	return mix(hash ^ word, UINT64_C(0xa0761d6478bd642f)) + key;
+	return hash_mix(hash ^ word, UINT64_C(0xa0761d6478bd642f)) + key;
 }
 
 /* The slot that holds the line, or the free one where it belongs. */
@@ -426,7 +426,7 @@ static bool change_is_pure(const struct change *change)
 	return (change->old_count == 0) != (change->new_count == 0);
 }
 
-static struct group group_of(const struct slider *s, const struct change *change)
+static struct group change_group(const struct slider *s, const struct change *change)
 {
 	if (change->old_count == 0)
 		return (struct group){ s->new_lines, change->new_at, change->new_count };
@@ -434,7 +434,7 @@ static struct group group_of(const struct slider *s, const struct change *change
 }
 
 /* -1 for a blank line. */
-static int indent_of(struct span line)
+static int slide_indent(struct span line)
 {
 	int columns = 0;
 
@@ -458,7 +458,7 @@ static int indent_of(struct span line)
 static int indent_after(const struct lines *lines, size_t at)
 {
 	for (size_t i = 0; i < LOOK_AROUND && at + i < lines->count; i++) {
-		int indent = indent_of(lines_at(lines, at + i));
+		int indent = slide_indent(lines_at(lines, at + i));
 
 		if (indent >= 0)
 			return indent;
@@ -469,7 +469,7 @@ static int indent_after(const struct lines *lines, size_t at)
 static int indent_before(const struct lines *lines, size_t at)
 {
 	for (size_t i = 1; i <= LOOK_AROUND && i <= at; i++) {
-		int indent = indent_of(lines_at(lines, at - i));
+		int indent = slide_indent(lines_at(lines, at - i));
 
 		if (indent >= 0)
 			return indent;
@@ -487,9 +487,9 @@ static int boundary_cost(const struct lines *lines, size_t at)
 	previous = indent_before(lines, at);
 	if (next < 0)
 		next = 0;
-	if (indent_of(lines_at(lines, at - 1)) < 0)
+	if (slide_indent(lines_at(lines, at - 1)) < 0)
 		cost = COST_AFTER_BLANK;
-	else if (indent_of(lines_at(lines, at)) < 0)
+	else if (slide_indent(lines_at(lines, at)) < 0)
 		cost = COST_BEFORE_BLANK;
 	else if (next == previous)
 		cost = COST_SAME_LEVEL;
@@ -518,7 +518,7 @@ static void change_shift(struct change *change, size_t up, size_t down)
  * old line `floor`; returns by how many lines. */
 static size_t slide_up(struct slider *s, struct change *change, size_t floor)
 {
-	struct group group = group_of(s, change);
+	struct group group = change_group(s, change);
 	size_t n = 0, room = change->old_at - floor;
 
 	while (n < room &&
@@ -531,7 +531,7 @@ static size_t slide_up(struct slider *s, struct change *change, size_t floor)
 /* And down, so that it ends at old line `ceiling` at the latest. */
 static size_t slide_down(struct slider *s, struct change *change, size_t ceiling)
 {
-	struct group group = group_of(s, change);
+	struct group group = change_group(s, change);
 	size_t n = 0, room = ceiling - (change->old_at + change->old_count);
 
 	while (n < room && lines_equal(s, group.lines, group.at + n, group.at + n + group.count))
@@ -543,7 +543,7 @@ static size_t slide_down(struct slider *s, struct change *change, size_t ceiling
 /* The change stands at its last place, and can go up by `range`. */
 static void pick_place(const struct slider *s, struct change *change, size_t range)
 {
-	struct group group = group_of(s, change);
+	struct group group = change_group(s, change);
 	size_t best = 0;
 	int best_cost = 0;
 
@@ -569,7 +569,7 @@ static struct change change_join(const struct change *first, const struct change
 	};
 }
 
-static size_t change_end(const struct change *change)
+static size_t change_new_end(const struct change *change)
 {
 	return change->old_at + change->old_count;
 }
@@ -581,7 +581,7 @@ static size_t place_one(struct slider *s, struct change_list *list, size_t *done
 	struct change change = list->items[next++];
 
 	while (change_is_pure(&change)) {
-		size_t floor = *done > 0 ? change_end(&list->items[*done - 1]) : 0;
+		size_t floor = *done > 0 ? change_new_end(&list->items[*done - 1]) : 0;
 		size_t ceiling =
 			next < list->count ? list->items[next].old_at : s->old_lines->count;
 		size_t range;
@@ -592,7 +592,7 @@ static size_t place_one(struct slider *s, struct change_list *list, size_t *done
 			continue;
 		}
 		range = slide_down(s, &change, ceiling);
-		if (next < list->count && change_end(&change) == ceiling) {
+		if (next < list->count && change_new_end(&change) == ceiling) {
 			change = change_join(&change, &list->items[next++]);
 			continue;
 		}
@@ -626,7 +626,7 @@ static void slide_changes(const struct lines *old_lines, const struct lines *new
 #define CHUNK 65536
 
 /* Bytes that both begin with. */
-static size_t common_head(struct span a, struct span b)
+static size_t chunks_common_head(struct span a, struct span b)
 {
 	size_t max = a.len < b.len ? a.len : b.len, n = 0;
 
@@ -638,7 +638,7 @@ static size_t common_head(struct span a, struct span b)
 }
 
 /* Bytes, at most `max`, that both end with. */
-static size_t common_tail(struct span a, struct span b, size_t max)
+static size_t chunks_common_tail(struct span a, struct span b, size_t max)
 {
 	const char *a_end = a.data + a.len, *b_end = b.data + b.len;
 	size_t n = 0;
@@ -682,13 +682,13 @@ static void cut_ends(struct line_range *a, struct line_range *b)
 
 	if (al->count == 0 || bl->count == 0)
 		return;
-	head = common_head(al->text, bl->text);
+	head = chunks_common_head(al->text, bl->text);
 	cut = line_before(al, head);
 	/* A line is common when it is so to its end on both sides. */
 	if (line_before(bl, head) < cut)
 		cut = line_before(bl, head);
 	shorter = al->text.len < bl->text.len ? al->text.len : bl->text.len;
-	tail = common_tail(al->text, bl->text, shorter - al->starts[cut]);
+	tail = chunks_common_tail(al->text, bl->text, shorter - al->starts[cut]);
 	a->from = b->from = cut;
 	/* The tail of the side where it begins within a line decides for both. */
 	a->count = line_from(al, al->text.len - tail);
@@ -758,9 +758,9 @@ static void change_list_add(struct change_list *list, struct change change)
 	list->items[list->count++] = change;
 }
 
-static void collect(const struct sequence *a, struct line_range a_range,
-                    const struct sequence *b, struct line_range b_range,
-                    struct change_list *list)
+static void diff_collect_changes(const struct sequence *a, struct line_range a_range,
+                                 const struct sequence *b, struct line_range b_range,
+                                 struct change_list *list)
 {
 	size_t i = 0, j = 0;
 
@@ -780,8 +780,8 @@ static void collect(const struct sequence *a, struct line_range a_range,
 	}
 }
 
-static void compare(struct line_range old_range, struct line_range new_range,
-                    struct change_list *list)
+static void diff_compare(struct line_range old_range, struct line_range new_range,
+                         struct change_list *list)
 {
 	struct sequence a = sequence_new(old_range.count);
 	struct sequence b = sequence_new(new_range.count);
@@ -794,7 +794,7 @@ static void compare(struct line_range old_range, struct line_range new_range,
 	myers_mark(a.classes, a.count, b.classes, b.count, marks, marks + a.count);
 	mark_lines(&a, marks);
 	mark_lines(&b, marks + a.count);
-	collect(&a, old_range, &b, new_range, list);
+	diff_collect_changes(&a, old_range, &b, new_range, list);
 	free(marks);
 	sequence_release(&a);
 	sequence_release(&b);
@@ -813,7 +813,7 @@ void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
 	if (a.count == 0 || b.count == 0 || a.count + b.count >= INT32_MAX - 8)
 		change_list_add(&list, (struct change){ a.from, a.count, b.from, b.count });
 	else
-		compare(a, b, &list);
+		diff_compare(a, b, &list);
 	slide_changes(old_lines, new_lines, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct change *change = &list.items[i];

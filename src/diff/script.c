@@ -224,7 +224,7 @@ static void print_quoted(struct buf *out, struct span name)
 	buf_char(out, '"');
 }
 
-static void print_name(struct buf *out, const char *marker, const char *name)
+static void print_file_name(struct buf *out, const char *marker, const char *name)
 {
 	struct span text = span_str(name);
 
@@ -327,8 +327,8 @@ bool script_print(struct buf *out, const struct lines *base, const struct script
 	size_t drift = 0;
 
 	if (script->count > 0 && options->old_name && options->new_name) {
-		print_name(out, "--- ", options->old_name);
-		print_name(out, "+++ ", options->new_name);
+		print_file_name(out, "--- ", options->old_name);
+		print_file_name(out, "+++ ", options->new_name);
 	}
 	for (size_t i = 0; i < script->count && !out->overflowed;) {
 		struct hunk hunk = hunk_gather(base, script, i, options->context, &drift);

@@ -11,7 +11,7 @@
  * commit, the call begins again, so many times. */
 enum { BASELESS_ATTEMPTS = 20 };
 
-static void call_release(struct edit_call *call)
+static void edit_call_release(struct edit_call *call)
 {
 	for (size_t i = 0; i < call->step_count; i++) {
 		struct edit_step *step = &call->steps[i];
@@ -30,7 +30,7 @@ static void call_release(struct edit_call *call)
 	free(call->steps);
 	free(call->files);
 }
-#define _cleanup_call_ __attribute__((cleanup(call_release)))
+#define _cleanup_call_ __attribute__((cleanup(edit_call_release)))
 
 /* Records why a change was not made; the first one is the call's error. */
 static void step_failed(struct edit_step *step, const struct err *why, struct err *err)

@@ -42,8 +42,8 @@ struct change {
 	size_t expected_count;        /* UPDATE: exact number of places; 0 means 1 */
 	bool any_count;               /* UPDATE: one or more places are fine */
 	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
-	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to be,
-	                               * text or not: nothing is checked, nothing adapted, no
+	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to
+	                               * be, text or not: nothing is checked, nothing adapted, no
 	                               * diff */
 	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
 	                               * Python's; NULL: the file's own, UTF-8 for a new one */

@@ -11,7 +11,7 @@
 
 enum { SMALL_BYTES = 256 << 10 };
 
-static struct edit_file *find(struct edit_call *call, const char *path)
+static struct edit_file *edit_file_find(struct edit_call *call, const char *path)
 {
 	for (size_t i = 0; i < call->file_count; i++)
 		if (strcmp(call->files[i].disk.place.path, path) == 0)
@@ -64,13 +64,13 @@ struct edit_file *edit_file_get(struct edit_call *call, const char *path, struct
 
 		if (!workspace_resolve(call->ws, path, PLACE_FILE, &place, err))
 			return NULL;
-		file = find(call, place.path);
+		file = edit_file_find(call, place.path);
 		if (file)
 			return file;
 	}
 	if (!read_disk(call, path, &snapshot, err))
 		return NULL;
-	file = find(call, snapshot.place.path);
+	file = edit_file_find(call, snapshot.place.path);
 	if (file)
 		return file;
 	file = &call->files[call->file_count++];

@@ -47,7 +47,7 @@ static const char *const nouns[] = {
 	"document", "component", "tests",
 };
 
-static bool is_word(struct span word, const char *str)
+static bool placeholder_is_word(struct span word, const char *str)
 {
 	return word.len == strlen(str) && strncasecmp(word.data, str, word.len) == 0;
 }
@@ -55,7 +55,7 @@ static bool is_word(struct span word, const char *str)
 static bool is_noun(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(nouns); i++)
-		if (is_word(word, nouns[i]))
+		if (placeholder_is_word(word, nouns[i]))
 			return true;
 	return false;
 }
@@ -68,7 +68,7 @@ static bool phrase_fits(const char *const *phrase, const struct span *words, siz
 		bool optional = phrase[i][0] == '?';
 		bool same = at < count && (strcmp(phrase[i], NOUN) == 0 ?
 		                           is_noun(words[at]) :
-		                           is_word(words[at], phrase[i] + optional));
+		                           placeholder_is_word(words[at], phrase[i] + optional));
 
 		if (same)
 			at++;

@@ -115,7 +115,7 @@ static bool find_folded(const struct edit_step *step, struct matches *ret, struc
 	return true;
 }
 
-static size_t line_of(const struct lines *lines, size_t offset)
+static size_t line_of_offset(const struct lines *lines, size_t offset)
 {
 	size_t low = 0, high = lines->count;
 
@@ -165,7 +165,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	}
 	result->replaced = ret->count;
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
-		result->match_lines[i] = line_of(&doc->lines, ret->items[i].start) + 1;
+		result->match_lines[i] = line_of_offset(&doc->lines, ret->items[i].start) + 1;
 	if (ret->count == 0)
 		return err_set(err, ERR_WRONG_MATCH_COUNT,
 		               "The text to replace does not occur in %s.", change->path);
@@ -189,7 +189,7 @@ struct region {
  * line start, so that the region is whole lines. */
 static void region_finish_line(struct region *region, const struct lines *lines, struct buf *out)
 {
-	size_t line = line_of(lines, region->cursor);
+	size_t line = line_of_offset(lines, region->cursor);
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
 
 	if (region->cursor >= lines->text.len || (ended && region->cursor == lines->starts[line]))
@@ -204,7 +204,7 @@ static bool region_reaches(const struct region *region, const struct lines *line
                            const struct buf *out, size_t start)
 {
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
-	size_t line = line_of(lines, region->cursor);
+	size_t line = line_of_offset(lines, region->cursor);
 
 	if (ended && region->cursor == lines->starts[line])
 		return start == region->cursor;
@@ -219,7 +219,8 @@ static void region_close(struct region *region, const struct lines *lines, struc
 	if (!region->open)
 		return;
 	region_finish_line(region, lines, out);
-	end = region->cursor >= lines->text.len ? lines->count : line_of(lines, region->cursor);
+	end = region->cursor >= lines->text.len ? lines->count :
+	      line_of_offset(lines, region->cursor);
 	/* The output may still move: the offset stands in for the pointer until the end. */
 	script_add(script, (struct edit){
 		.at = region->first_line,
@@ -245,7 +246,7 @@ static bool build_script(struct edit_step *step, const struct matches *matches,
 		if (region.open && !region_reaches(&region, lines, out, match->start))
 			region_close(&region, lines, out, &step->script);
 		if (!region.open) {
-			size_t line = line_of(lines, match->start);
+			size_t line = line_of_offset(lines, match->start);
 
 			region = (struct region){ line, lines->starts[line], out->len, true };
 		}
@@ -292,7 +293,7 @@ static void note_empty_line(struct edit_step *step, const struct matches *matche
 {
 	const struct lines *lines = &step->doc.lines;
 	const struct match *match = &matches->items[0];
-	size_t line = line_of(lines, match->start);
+	size_t line = line_of_offset(lines, match->start);
 	struct span rest = span_skip(lines->text, match->end);
 
 	if (replacement.len || match->start != lines->starts[line] ||
@@ -385,7 +386,7 @@ static bool plan_unseen(struct edit_step *step)
 
 /* Whether the text that was found begins with a line, as all that a listing shows does, and with
  * the one that its number names, if it is one line only. */
-static bool is_listed(const struct edit_step *step, const struct other_reading *reading)
+static bool number_is_listed(const struct edit_step *step, const struct other_reading *reading)
 {
 	size_t at = step->result->match_lines[0];
 	struct span rest = buf_view(&reading->old_text), first;
@@ -403,7 +404,7 @@ static bool plan_unnumbered(struct edit_step *step)
 		                             &reading) ||
 		    !plan_as_meant(step, &reading.old_text, &reading.text))
 			continue;
-		if (!is_listed(step, &reading)) {
+		if (!number_is_listed(step, &reading)) {
 			forget_plan(step);
 			continue;
 		}
@@ -498,7 +499,7 @@ static const struct kind_rule {
 	[CHANGE_MOVE] = { plan_move, false, true, true, "move" },
 };
 
-static bool mismatch(struct edit_step *step, const char *what, struct err *err)
+static bool base_mismatch(struct edit_step *step, const char *what, struct err *err)
 {
 	return err_set(err, ERR_STATE_MISMATCH,
 	               "State Mismatch: File has changed on disk since it was last read. %s: %s.",
@@ -539,7 +540,8 @@ static bool check_existing(struct edit_step *step, const struct kind_rule *rule,
 	return true;
 }
 
-static bool check_missing(struct edit_step *step, const struct kind_rule *rule, struct err *err)
+static bool plan_check_missing(struct edit_step *step, const struct kind_rule *rule,
+                               struct err *err)
 {
 	const struct change *change = step->change;
 	struct sha256 nothing = sha256_of(span_of("", 0));
@@ -548,7 +550,7 @@ static bool check_missing(struct edit_step *step, const struct kind_rule *rule, 
 		return err_set(err, ERR_FILE_NOT_FOUND, "File not found: %s does not exist.",
 		               change->path);
 	if (change->base && !sha256_eq(change->base, &nothing))
-		return mismatch(step, "it does not exist any more", err);
+		return base_mismatch(step, "it does not exist any more", err);
 	return true;
 }
 
@@ -598,7 +600,7 @@ static struct edit_file *judged_file(struct edit_call *call, const char *path,
 
 /* Whether two bodies have the same bytes.  Pieces that are borrowed from the same place, as
  * all untouched lines are, are not looked at. */
-static bool same_bytes(const struct edit_body *a, const struct edit_body *b)
+static bool same_body_bytes(const struct edit_body *a, const struct edit_body *b)
 {
 	struct span left = { 0 }, right = { 0 };
 	size_t i = 0, j = 0;
@@ -643,7 +645,7 @@ static bool take_pieces(struct edit_step *step, struct err *err)
 		after->size += step->pieces.spans[i].len;
 	}
 	/* A body that is what it was stays the one on disk: there is nothing to write. */
-	if (same_bytes(&step->before, after))
+	if (same_body_bytes(&step->before, after))
 		*after = step->before;
 	return true;
 }
@@ -827,7 +829,7 @@ static bool check_expected(struct edit_step *step, struct err *err)
 	if (!step->change->expect ||
 	    sha256_eq(edit_body_sha256(&step->after), step->change->expect))
 		return true;
-	return mismatch(step, "the change would not give the content that was expected", err);
+	return base_mismatch(step, "the change would not give the content that was expected", err);
 }
 
 bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *err)
@@ -845,7 +847,8 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	if (!step->file)
 		return false;
 	step->before = step->file->body;
-	ok = step->before.exists ? check_existing(step, rule, err) : check_missing(step, rule, err);
+	ok = step->before.exists ? check_existing(step, rule, err) :
+	     plan_check_missing(step, rule, err);
 	if (!ok || (rule->may_create && !check_folders(call, step->file, err)))
 		return false;
 	step->before = step->file->body; /* hashed and verified by the check */

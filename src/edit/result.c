@@ -25,8 +25,8 @@ void change_result_release(struct change_result *result)
 	patch_failure_release(&result->failure);
 }
 
-static void set_state(struct file_state *state, const struct edit_file *file,
-                      struct edit_body *body)
+static void result_set_state(struct file_state *state, const struct edit_file *file,
+                             struct edit_body *body)
 {
 	file_state_release(state);
 	*state = (struct file_state){
@@ -89,7 +89,7 @@ static void print_diff(const struct edit_call *call, struct edit_step *step,
 		buf_release(&result->diff);
 }
 
-static bool plain_name(const char *name)
+static bool result_is_plain_name(const char *name)
 {
 	for (; *name; name++)
 		if ((unsigned char)*name < ' ' || *name == '"' || *name == '\\')
@@ -104,7 +104,7 @@ static void print_move(const struct edit_call *call, struct edit_step *step)
 	const char *to = edit_file_relative(call, step->target);
 
 	step->result->diff.max = LIMIT_RESULT_BYTES;
-	if (plain_name(from) && plain_name(to))
+	if (result_is_plain_name(from) && result_is_plain_name(to))
 		buf_printf(&step->result->diff,
 		           "diff --git a/%s b/%s\nsimilarity index 100%%\nrename from %s\n"
 		           "rename to %s\n", from, to, from, to);
@@ -138,7 +138,7 @@ void edit_result_planned(struct edit_call *call, struct edit_step *step)
 {
 	struct change_result *result = step->result;
 
-	set_state(&result->before, step->file, &step->before);
+	result_set_state(&result->before, step->file, &step->before);
 	result->created = !step->before.exists && step->after.exists;
 	if (step->target && call->options->want_diff)
 		print_move(call, step);
@@ -175,7 +175,7 @@ void edit_result_state(struct edit_call *call, struct edit_step *step, struct ed
 {
 	struct change_result *result = step->result;
 
-	set_state(&result->state, file, &file->body);
+	result_set_state(&result->state, file, &file->body);
 	result->state_known = true;
 	result->form = (struct text_form){ 0 };
 	if (file->body.exists && file->body.made_by)

@@ -49,7 +49,7 @@ struct anchor {
 	size_t diff_line;
 };
 
-static bool has_text(const struct hunk *hunk)
+static bool hunk_has_text(const struct hunk *hunk)
 {
 	return hunk->heading.len && !hunk->has_old && !hunk->has_new;
 }
@@ -64,12 +64,12 @@ static size_t list_anchors(const struct diff_text *diff, size_t h, struct anchor
 
 		if (section->before != h)
 			continue;
-		if (has_text(section))
+		if (hunk_has_text(section))
 			ret[n++] = (struct anchor){ section->heading, NULL, section->diff_line };
 		if (section->count)
 			ret[n++] = (struct anchor){ span_of("", 0), section, section->diff_line };
 	}
-	if (h < diff->hunk_count && has_text(&diff->hunks[h]) && diff->apply_patch)
+	if (h < diff->hunk_count && hunk_has_text(&diff->hunks[h]) && diff->apply_patch)
 		ret[n++] = (struct anchor){ diff->hunks[h].heading, NULL,
 		                            diff->hunks[h].diff_line };
 	return n;
@@ -89,7 +89,7 @@ static size_t find_text(struct search *s, struct span text, size_t from)
 	return SIZE_MAX;
 }
 
-static size_t find_section(struct search *s, const struct hunk *section, size_t from)
+static size_t anchors_find_section(struct search *s, const struct hunk *section, size_t from)
 {
 	size_t count = candidates_ids(&s->index, section, section->count, s->ids);
 	size_t found = line_index_find(&s->index, s->ids, count, s->places, PLACES_MAX);
@@ -110,7 +110,7 @@ static size_t chain_end(struct search *s, const struct anchor *anchors, size_t c
 	for (size_t i = 0; i < count; i++) {
 		*ret_missing = &anchors[i];
 		if (anchors[i].section)
-			at = find_section(s, anchors[i].section, at > floor ? at : floor);
+			at = anchors_find_section(s, anchors[i].section, at > floor ? at : floor);
 		else
 			at = find_text(s, anchors[i].text, at);
 		if (at == SIZE_MAX)
@@ -131,8 +131,8 @@ static struct span anchor_words(const struct diff_text *diff, const struct ancho
 	return utf8_head(text, 120);
 }
 
-static bool refuse(const struct diff_text *diff, size_t h, const struct anchor *anchor,
-                   const char *why, struct patch_failure *failure, struct err *err)
+static bool anchors_refuse(const struct diff_text *diff, size_t h, const struct anchor *anchor,
+                           const char *why, struct patch_failure *failure, struct err *err)
 {
 	struct span words = anchor_words(diff, anchor);
 
@@ -151,7 +151,7 @@ bool anchors_any(const struct diff_text *diff)
 	if (!diff->apply_patch)
 		return false;
 	for (size_t h = 0; h < diff->hunk_count; h++)
-		if (has_text(&diff->hunks[h]))
+		if (hunk_has_text(&diff->hunks[h]))
 			return true;
 	return diff->anchor_count > 0;
 }
@@ -185,18 +185,19 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 			continue;
 		end = chain_end(&s, anchors, count, 0, &missing);
 		if (end == SIZE_MAX) {
-			ok = refuse(diff, h, missing, "the file has no such lines there", failure,
-			            err);
+			ok = anchors_refuse(diff, h, missing, "the file has no such lines there",
+			                    failure,
+			                    err);
 			continue;
 		}
 		if (h == diff->hunk_count || !hunks[h].total)
 			continue;
 		drop_before(&hunks[h], end);
 		if (!hunks[h].total)
-			ok = refuse(diff, h, &anchors[count - 1],
-			            "in the file the hunk's own lines stand before that "
-			            "only", failure,
-			            err);
+			ok = anchors_refuse(diff, h, &anchors[count - 1],
+			                    "in the file the hunk's own lines stand before that "
+			                    "only", failure,
+			                    err);
 	}
 	free(anchors);
 	search_end(&s);
@@ -222,8 +223,9 @@ bool anchors_check_order(const struct lines *base, const struct diff_text *diff,
 		end = chain_end(&s, anchors, count, floor, &missing);
 		if (end == SIZE_MAX ||
 		    (h < diff->hunk_count && hunks[h].at + hunks[h].lead < end))
-			ok = refuse(diff, h, missing, "the file does not have them in this order",
-			            failure, err);
+			ok = anchors_refuse(diff, h, missing,
+			                    "the file does not have them in this order",
+			                    failure, err);
 	}
 	free(anchors);
 	search_end(&s);

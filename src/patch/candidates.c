@@ -61,7 +61,7 @@ size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, s
 	return n;
 }
 
-static bool is_blank(const struct hunk_line *line)
+static bool hunk_line_is_blank(const struct hunk_line *line)
 {
 	return span_trim(line->text).len == 0;
 }
@@ -81,14 +81,14 @@ static bool tail_has_words(const struct diff_text *diff, const struct hunk *hunk
 	size_t tail = bare_tail(diff, hunk);
 
 	for (size_t i = 0; i < tail; i++)
-		if (!is_blank(&diff->lines[hunk->first + hunk->count - 1 - i]))
+		if (!hunk_line_is_blank(&diff->lines[hunk->first + hunk->count - 1 - i]))
 			return true;
 	return false;
 }
 
 /* Whether context lines lost their markers elsewhere in the diff: then an
  * unmarked line at the end of a hunk is context, too, and not prose. */
-static bool markers_lost(const struct diff_text *diff)
+static bool candidates_markers_lost(const struct diff_text *diff)
 {
 	for (size_t h = 0; h < diff->hunk_count; h++) {
 		const struct hunk *hunk = &diff->hunks[h];
@@ -96,7 +96,7 @@ static bool markers_lost(const struct diff_text *diff)
 
 		for (size_t i = 0; i < inner; i++)
 			if (diff->lines[hunk->first + i].bare &&
-			    !is_blank(&diff->lines[hunk->first + i]))
+			    !hunk_line_is_blank(&diff->lines[hunk->first + i]))
 				return true;
 	}
 	return false;
@@ -113,7 +113,7 @@ static bool prose_after_cut(const struct diff_text *diff, const struct hunk *hun
 	for (size_t i = hunk->cut; i < hunk->count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];
 
-		if (is_blank(line) && line->op == ' ')
+		if (hunk_line_is_blank(line) && line->op == ' ')
 			continue;
 		if (!line->bare)
 			return words;
@@ -136,7 +136,8 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 		return hunk->count - hunk->cut;
 	if (!lost)
 		return tail;
-	while (blanks < tail && is_blank(&diff->lines[hunk->first + hunk->count - 1 - blanks]))
+	while (blanks < tail &&
+	       hunk_line_is_blank(&diff->lines[hunk->first + hunk->count - 1 - blanks]))
 		blanks++;
 	return blanks;
 }
@@ -207,7 +208,7 @@ static void note_stated(const struct hunk *hunk, struct candidates *ret)
 bool candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                      struct candidates *ret)
 {
-	bool lost = markers_lost(diff);
+	bool lost = candidates_markers_lost(diff);
 	uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
 	size_t open = 0, work = 0;
 

@@ -56,7 +56,7 @@ static const struct claim_row {
 	{ "*** Add File: ", NULL, CLAIM_NOTHING, false, true },
 };
 
-static const struct claim_row *row_of(struct span line)
+static const struct claim_row *claim_row_of(struct span line)
 {
 	line = span_trim(line);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -115,7 +115,7 @@ static bool is_paired(const struct claim_row *row, const struct claims *claims, 
 
 void claims_take(struct claims *claims, struct span line, struct span next, bool in_git_header)
 {
-	const struct claim_row *row = row_of(line);
+	const struct claim_row *row = claim_row_of(line);
 	struct span rest;
 
 	if (!row || (row->prose && !in_git_header && !is_paired(row, claims, next)))
@@ -168,7 +168,7 @@ void claims_take(struct claims *claims, struct span line, struct span next, bool
 
 bool claims_end_hunk(struct span line)
 {
-	const struct claim_row *row = row_of(line);
+	const struct claim_row *row = claim_row_of(line);
 
 	return row && row->ends_hunk && line.len && line.data[0] != ' ';
 }
@@ -222,7 +222,7 @@ bool claims_check(const struct claims *claims, struct err *err)
 enum likeness { LIKE_NONE, LIKE_LEAF, LIKE_PATH };
 
 /* Undoes git's quoting of unusual bytes: \303, \t, \", \\. */
-static char *unquote(struct span name)
+static char *claims_unquote(struct span name)
 {
 	char *out = mem_alloc(name.len + 1, 1);
 	size_t n = 0;
@@ -272,7 +272,7 @@ static struct span without_copy_ending(struct span leaf)
 
 /* Compares part by part from the end: one may be longer at its beginning, where prefixes
  * and other roots are. */
-static enum likeness compare_paths(struct span name, struct span path)
+static enum likeness claims_compare_paths(struct span name, struct span path)
 {
 	size_t a = name.len, b = path.len;
 	struct span one = part_before(name, &a), other = part_before(path, &b);
@@ -300,13 +300,13 @@ static bool names_file(struct span name)
 /* Words may follow a name: "a.c (original)". */
 static enum likeness likeness_of(struct span name, const char *path)
 {
-	_cleanup_free_ char *plain = unquote(name);
-	enum likeness whole = compare_paths(span_str(plain), span_str(path)), head;
+	_cleanup_free_ char *plain = claims_unquote(name);
+	enum likeness whole = claims_compare_paths(span_str(plain), span_str(path)), head;
 	const char *blank = strchr(plain, ' ');
 
 	if (whole == LIKE_PATH || !blank)
 		return whole;
-	head = compare_paths(span_of(plain, (size_t)(blank - plain)), span_str(path));
+	head = claims_compare_paths(span_of(plain, (size_t)(blank - plain)), span_str(path));
 	return head > whole ? head : whole;
 }
 
@@ -321,8 +321,8 @@ static enum likeness likeness_of_either(struct span name, const struct patch_opt
 	return other > like ? other : like;
 }
 
-static bool compare_names(const struct claims *claims, const struct patch_options *options,
-                          struct buf *note, struct err *err)
+static bool claims_compare_names(const struct claims *claims, const struct patch_options *options,
+                                 struct buf *note, struct err *err)
 {
 	struct span names[2] = { claims->new_name, claims->old_name }, odd = span_of("", 0);
 	enum likeness best = LIKE_NONE;
@@ -357,7 +357,7 @@ bool claims_compare(const struct claims *claims, const struct patch_options *opt
 	_cleanup_buf_ struct buf text = BUF_INIT(note_size - 1);
 	bool wants_x = claims->mode.len && (claims->mode.data[3] & 1);
 
-	if (options->path && !compare_names(claims, options, &text, err))
+	if (options->path && !claims_compare_names(claims, options, &text, err))
 		return false;
 	if (options->path && options->exists && !text.len &&
 	    (claims->creates || span_eq(claims->old_name, SPAN("/dev/null"))))

@@ -79,7 +79,7 @@ static struct span ending_for(const struct fixer *f, const struct hunk_line *lin
 
 /* ---- building the script ---- */
 
-static void close_edit(struct fixer *f)
+static void fixer_close_edit(struct fixer *f)
 {
 	if (!f->open)
 		return;
@@ -91,13 +91,13 @@ static void close_edit(struct fixer *f)
 
 /* Continues the open edit if it ends at `at`, or begins one. Text added after a
  * last line without newline needs that line again, with one. */
-static void open_edit(struct fixer *f, size_t at, bool adding)
+static void fixer_open_edit(struct fixer *f, size_t at, bool adding)
 {
 	struct span last;
 
 	if (f->open && f->edit.at + f->edit.remove == at)
 		return;
-	close_edit(f);
+	fixer_close_edit(f);
 	f->open = true;
 	f->edit = (struct edit){ .at = at };
 	f->insert_from = f->plan->inserted.len;
@@ -111,7 +111,7 @@ static void open_edit(struct fixer *f, size_t at, bool adding)
 	buf_span(&f->plan->inserted, f->customary);
 }
 
-static void point_edits(struct fixer *f)
+static void fixer_point_edits(struct fixer *f)
 {
 	size_t at = 0;
 
@@ -226,8 +226,8 @@ static void strip_bom(struct fixer *f, size_t start)
 	f->plan->drops_bom = false;
 }
 
-static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
-                     struct pairing *pairing, struct patch_failure *failure, struct err *err)
+static bool fixer_add_line(struct fixer *f, size_t h, size_t index, size_t at,
+                           struct pairing *pairing, struct patch_failure *failure, struct err *err)
 {
 	const struct hunk_line *line = &f->diff->lines[index];
 	const struct hunk_line *removed = NULL;
@@ -239,7 +239,7 @@ static bool add_line(struct fixer *f, size_t h, size_t index, size_t at,
 		body = line_body(lines_at(f->base, pairing->base_first + pairing->added_count));
 	}
 	pairing->added_count++;
-	open_edit(f, at, true);
+	fixer_open_edit(f, at, true);
 	start = f->plan->inserted.len;
 	if (!adapter_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
 		return cannot_adapt(f, h, index, failure, err);
@@ -266,14 +266,14 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 		pair_line(&pairing, index, op, at);
 		adds_last = op == '+' || (adds_last && op == '-');
 		if (op == '+') {
-			if (!add_line(f, h, index, at, &pairing, failure, err))
+			if (!fixer_add_line(f, h, index, at, &pairing, failure, err))
 				return false;
 			continue;
 		}
 		if (op == '-') {
 			if (at == 0 && f->has_bom && span_starts(f->diff->lines[index].text, bom))
 				f->plan->drops_bom = true;
-			open_edit(f, at, false);
+			fixer_open_edit(f, at, false);
 			f->edit.remove++;
 		}
 		at++;
@@ -328,11 +328,11 @@ bool hunks_fix(const struct lines *base, const struct diff_text *diff,
 	f.adapter = adapter_make(base, diff, places);
 	for (size_t i = 0; i < diff->hunk_count && ok; i++)
 		ok = fix_hunk(&f, order[i].hunk, failure, err);
-	close_edit(&f);
+	fixer_close_edit(&f);
 	adapter_free(f.adapter);
 	if (ok && ret->inserted.overflowed)
 		ok = err_set(err, ERR_TOO_LARGE, "The diff adds more than %zu bytes.",
 		             ret->inserted.max);
-	point_edits(&f);
+	fixer_point_edits(&f);
 	return ok;
 }

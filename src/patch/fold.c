@@ -95,7 +95,7 @@ static struct span fold_characters(struct span body, struct buf *scratch)
 	return buf_view(scratch);
 }
 
-static bool is_ascii(struct span body)
+static bool body_is_ascii(struct span body)
 {
 	for (size_t i = 0; i < body.len; i++)
 		if ((unsigned char)body.data[i] >= 0x80)
@@ -134,7 +134,7 @@ struct span fold_line(enum fold fold, struct span body, struct buf *scratch)
 		return body;
 	if (fold == FOLD_TRAILING)
 		return trim_end(body);
-	if (fold >= FOLD_LOOKALIKE_COLLAPSE && !is_ascii(body))
+	if (fold >= FOLD_LOOKALIKE_COLLAPSE && !body_is_ascii(body))
 		body = fold_characters(body, scratch);
 	return fold_spaces(body, fold == FOLD_COLLAPSE || fold == FOLD_LOOKALIKE_COLLAPSE, scratch);
 }
@@ -183,7 +183,7 @@ static struct key *key_slot(const struct keys *keys, struct span text, uint64_t 
 	return &keys->slots[at];
 }
 
-static struct span without_bom(struct span text)
+static struct span line_without_bom(struct span text)
 {
 	return span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
 }
@@ -205,7 +205,7 @@ static void number_diff_lines(struct line_index *index, struct keys *keys,
 
 		if (diff->lines[i].op == '+')
 			continue;
-		folded = fold_line(fold, strip_bom ? without_bom(text) : text, &scratch);
+		folded = fold_line(fold, strip_bom ? line_without_bom(text) : text, &scratch);
 		hash = hash_text(folded);
 		slot = key_slot(keys, folded, hash);
 		if (!slot->id) {
@@ -288,7 +288,7 @@ bool line_index_fits(const struct line_index *index, const uint32_t *ids, size_t
 }
 
 /* The rarest of the ids: its places are the fewest that need a look. */
-static size_t rarest(const struct line_index *index, const uint32_t *ids, size_t count)
+static size_t rarest_id(const struct line_index *index, const uint32_t *ids, size_t count)
 {
 	size_t best = 0, best_places = (size_t)-1;
 
@@ -335,7 +335,7 @@ static size_t find_linear(struct line_index *index, const uint32_t *ids, size_t 
 size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
                        size_t *places, size_t max)
 {
-	size_t key = rarest(index, ids, count);
+	size_t key = rarest_id(index, ids, count);
 	size_t from = index->starts[ids[key] - 1], to = index->starts[ids[key]];
 	size_t found = 0;
 

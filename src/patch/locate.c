@@ -61,7 +61,7 @@ static bool is_context_of(const struct diff_text *diff, size_t at, size_t other,
 	return true;
 }
 
-static bool has_text(const struct diff_text *diff, size_t at, size_t count)
+static bool block_has_text(const struct diff_text *diff, size_t at, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (span_trim(diff->lines[at + i].text).len)
@@ -69,7 +69,7 @@ static bool has_text(const struct diff_text *diff, size_t at, size_t count)
 	return false;
 }
 
-static void append(struct diff_text *diff, size_t from, size_t count, char op)
+static void block_append(struct diff_text *diff, size_t from, size_t count, char op)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct hunk_line line = diff->lines[from + i];
@@ -83,15 +83,16 @@ static void append(struct diff_text *diff, size_t from, size_t count, char op)
 }
 
 /* Replaces `seen` context lines at `at` by the block's removed lines. */
-static void replace(struct diff_text *diff, struct hunk *hunk, size_t count, size_t at, size_t seen,
-                    const struct block *block, bool whole)
+static void block_replace(struct diff_text *diff, struct hunk *hunk, size_t count, size_t at,
+                          size_t seen,
+                          const struct block *block, bool whole)
 {
 	size_t first = diff->line_count, start = hunk->first;
 
-	append(diff, start, at - start, 0);
+	block_append(diff, start, at - start, 0);
 	if (whole)
-		append(diff, block->removed, block->removed_count, ' ');
-	append(diff, at + seen, start + count - at - seen, 0);
+		block_append(diff, block->removed, block->removed_count, ' ');
+	block_append(diff, at + seen, start + count - at - seen, 0);
 	hunk->first = first;
 	hunk->count = hunk->cut = diff->line_count - first;
 }
@@ -103,22 +104,22 @@ static bool undo_block(struct diff_text *diff, struct hunk *hunk, size_t count,
 {
 	size_t start = hunk->first, end = hunk->first + count, n = block->added_count;
 
-	if (!n || !has_text(diff, block->added, n))
+	if (!n || !block_has_text(diff, block->added, n))
 		return false;
 	for (size_t at = start; at + n <= end; at++)
 		if (is_context_of(diff, at, block->added, n)) {
-			replace(diff, hunk, count, at, n, block, true);
+			block_replace(diff, hunk, count, at, n, block, true);
 			return true;
 		}
 	for (size_t k = n - 1; k > 0; k--) {
-		if (k < count && has_text(diff, start, k) &&
+		if (k < count && block_has_text(diff, start, k) &&
 		    is_context_of(diff, start, block->added + n - k, k)) {
-			replace(diff, hunk, count, start, k, block, false);
+			block_replace(diff, hunk, count, start, k, block, false);
 			return true;
 		}
-		if (k < count && has_text(diff, end - k, k) &&
+		if (k < count && block_has_text(diff, end - k, k) &&
 		    is_context_of(diff, end - k, block->added, k)) {
-			replace(diff, hunk, count, end - k, k, block, false);
+			block_replace(diff, hunk, count, end - k, k, block, false);
 			return true;
 		}
 	}
@@ -255,8 +256,8 @@ static bool missing_after(const struct solid *s, const struct hunk_line *lines, 
 }
 
 /* Appends the completed hunk at the end of the diff's lines. */
-static void rewrite(struct diff_text *diff, struct hunk *hunk, size_t count,
-                    const size_t *missing)
+static void blanks_rewrite(struct diff_text *diff, struct hunk *hunk, size_t count,
+                           const size_t *missing)
 {
 	size_t first = diff->line_count;
 
@@ -294,7 +295,7 @@ static bool blanks_restore(const struct lines *base, struct diff_text *diff, siz
 	}
 	release_solid(&solid);
 	if (ok && total)
-		rewrite(diff, hunk, count, missing);
+		blanks_rewrite(diff, hunk, count, missing);
 	return ok && total;
 }
 
@@ -464,7 +465,7 @@ enum { REWRITES_TRIED = 16 };
 
 /* ---- the common case: every number is right ---- */
 
-static struct span without_bom(struct span text, bool strip)
+static struct span base_without_bom(struct span text, bool strip)
 {
 	return strip && span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
 }
@@ -483,7 +484,8 @@ static bool stands_at_stated(const struct lines *base, const struct diff_text *d
 
 		if (old->op == '+')
 			continue;
-		if (!span_eq(line_body(lines_at(base, line)), without_bom(old->text, strip_bom)))
+		if (!span_eq(line_body(lines_at(base, line)),
+		             base_without_bom(old->text, strip_bom)))
 			return false;
 		line++;
 	}
@@ -529,7 +531,7 @@ static size_t change_start(const struct placement *p, const struct candidates *c
 	return p->at + c->lead;
 }
 
-static size_t change_end(const struct placement *p, const struct candidates *c)
+static size_t placement_change_end(const struct placement *p, const struct candidates *c)
 {
 	return p->at + p->old_count - c->trail;
 }
@@ -559,7 +561,7 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 
 		candidates_measure(diff, &diff->hunks[h], places[h].count, &c);
 		ranges[h] = (struct range){ change_start(&places[h], &c),
-		                            change_end(&places[h], &c), h };
+		                            placement_change_end(&places[h], &c), h };
 	}
 	qsort(ranges, diff->hunk_count, sizeof(*ranges), compare_ranges);
 	for (size_t i = 1; i < diff->hunk_count && ok; i++) {

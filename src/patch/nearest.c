@@ -108,9 +108,9 @@ static bool same_folded(const struct folded *a, size_t i, const struct folded *b
 }
 
 /* Counts what is the same when the first wanted line is at `at`. */
-static void look_at(const struct lines *base, const struct lines *wanted,
-                    const struct folded *base_folded, const struct folded *wanted_folded,
-                    size_t at, struct nearest *ret)
+static void nearest_count_equal(const struct lines *base, const struct lines *wanted,
+                                const struct folded *base_folded,
+                                const struct folded *wanted_folded, size_t at, struct nearest *ret)
 {
 	*ret = (struct nearest){ .line = at, .differs = wanted->count };
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -134,9 +134,9 @@ static bool is_better(const struct nearest *a, const struct nearest *b)
 }
 
 /* Each line that is telling, or not blank, votes for the places where it would be in line. */
-static bool find_by_lines(const struct lines *base, const struct lines *wanted,
-                          const struct folded *base_folded, const struct folded *wanted_folded,
-                          bool telling, struct nearest *ret)
+static bool nearest_find_by_lines(const struct lines *base, const struct lines *wanted,
+                                  const struct folded *base_folded,
+                                  const struct folded *wanted_folded, bool telling, struct nearest *ret)
 {
 	size_t used = 0, tries = 0;
 	bool found = false;
@@ -157,7 +157,8 @@ static bool find_by_lines(const struct lines *base, const struct lines *wanted,
 			tries++;
 			if (found && ret->line == k - i)
 				continue;
-			look_at(base, wanted, base_folded, wanted_folded, k - i, &place);
+			nearest_count_equal(base, wanted, base_folded, wanted_folded, k - i,
+			                    &place);
 			if (!found || is_better(&place, ret))
 				*ret = place;
 			found = true;
@@ -188,7 +189,7 @@ static bool find_by_likeness(const struct lines *base, const struct lines *wante
 	}
 	if (best < LIKENESS_MIN)
 		return false;
-	look_at(base, wanted, base_folded, wanted_folded, at, ret);
+	nearest_count_equal(base, wanted, base_folded, wanted_folded, at, ret);
 	return true;
 }
 
@@ -198,14 +199,14 @@ bool nearest_find(const struct lines *base, const struct lines *wanted, struct n
 
 	fold_all(base, &base_folded);
 	fold_all(wanted, &wanted_folded);
-	return find_by_lines(base, wanted, &base_folded, &wanted_folded, true, ret) ||
+	return nearest_find_by_lines(base, wanted, &base_folded, &wanted_folded, true, ret) ||
 	       find_by_likeness(base, wanted, &base_folded, &wanted_folded, ret) ||
-	       find_by_lines(base, wanted, &base_folded, &wanted_folded, false, ret);
+	       nearest_find_by_lines(base, wanted, &base_folded, &wanted_folded, false, ret);
 }
 
 /* ---- for messages ---- */
 
-static size_t common_head(struct span a, struct span b)
+static size_t nearest_common_head(struct span a, struct span b)
 {
 	size_t n = 0;
 
@@ -247,7 +248,7 @@ void lines_show(struct span one, struct span other, struct buf *ret_one, struct 
 {
 	_cleanup_buf_ struct buf first = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf second = BUF_INIT(LIMIT_FILE_BYTES);
-	size_t from = common_head(one, other);
+	size_t from = nearest_common_head(one, other);
 	bool closely = span_eq(fold_line(FOLD_LOOKALIKE_DROP, one, &first),
 	                       fold_line(FOLD_LOOKALIKE_DROP, other, &second));
 

@@ -193,7 +193,7 @@ void diff_text_release(struct diff_text *diff)
 	*diff = (struct diff_text){ 0 };
 }
 
-static struct span peek(const struct parser *p, size_t ahead)
+static struct span parser_peek(const struct parser *p, size_t ahead)
 {
 	if (p->at + ahead >= p->text.count)
 		return span_of("", 0);
@@ -244,7 +244,7 @@ static const struct {
 };
 
 /* Takes a file header line; false if it is none. */
-static bool take_header(struct parser *p, struct span line)
+static bool parser_take_header(struct parser *p, struct span line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(header_lines); i++) {
 		struct span name;
@@ -278,7 +278,7 @@ static bool is_name_again(const struct parser *p, struct span line)
  * removed line, so it needs a "+++ y" and a hunk after it. */
 static bool at_file_header(const struct parser *p)
 {
-	struct span line = peek(p, 0);
+	struct span line = parser_peek(p, 0);
 
 	if (span_starts(line, SPAN("diff --git ")) ||
 	    span_starts(line, SPAN("*** Update File: ")) ||
@@ -286,21 +286,21 @@ static bool at_file_header(const struct parser *p)
 	    span_starts(line, SPAN("*** End of File")) ||
 	    span_starts(line, SPAN("Index: ")) || claims_end_hunk(line))
 		return true;
-	if (span_starts(line, SPAN("--- ")) && span_starts(peek(p, 1), SPAN("+++ ")) &&
-	    span_starts(peek(p, 2), SPAN("@@")))
+	if (span_starts(line, SPAN("--- ")) && span_starts(parser_peek(p, 1), SPAN("+++ ")) &&
+	    span_starts(parser_peek(p, 2), SPAN("@@")))
 		return true;
-	return is_name_again(p, line) && span_starts(peek(p, 1), SPAN("@@"));
+	return is_name_again(p, line) && span_starts(parser_peek(p, 1), SPAN("@@"));
 }
 
 /* A mail signature: "-- " and then the program's version, nothing else. */
 static bool at_signature(const struct parser *p)
 {
-	struct span version = span_trim(peek(p, 1));
+	struct span version = span_trim(parser_peek(p, 1));
 
-	if (!span_eq(peek(p, 0), SPAN("-- ")) && !span_eq(peek(p, 0), SPAN("--")))
+	if (!span_eq(parser_peek(p, 0), SPAN("-- ")) && !span_eq(parser_peek(p, 0), SPAN("--")))
 		return false;
 	for (size_t i = 2; p->at + i < p->text.count; i++)
-		if (span_trim(peek(p, i)).len)
+		if (span_trim(parser_peek(p, i)).len)
 			return false;
 	return version.len && version.data[0] >= '0' && version.data[0] <= '9' &&
 	       memchr(version.data, '.', version.len) != NULL;
@@ -308,7 +308,7 @@ static bool at_signature(const struct parser *p)
 
 /* ---- hunk headers ---- */
 
-static bool take_number(struct span *text, size_t *ret)
+static bool hunk_take_number(struct span *text, size_t *ret)
 {
 	size_t n = 0, digits = 0;
 
@@ -325,16 +325,16 @@ static bool take_number(struct span *text, size_t *ret)
 }
 
 /* "-12,3": sign, start and optional count (1 when absent). */
-static bool take_range(struct span *text, char sign, size_t *ret_start, size_t *ret_count)
+static bool hunk_take_range(struct span *text, char sign, size_t *ret_start, size_t *ret_count)
 {
 	struct span rest = span_skip(*text, 1);
 
-	if (!text->len || text->data[0] != sign || !take_number(&rest, ret_start))
+	if (!text->len || text->data[0] != sign || !hunk_take_number(&rest, ret_start))
 		return false;
 	*ret_count = 1;
 	if (rest.len && rest.data[0] == ',') {
 		rest = span_skip(rest, 1);
-		if (!take_number(&rest, ret_count))
+		if (!hunk_take_number(&rest, ret_count))
 			*ret_count = 1;
 	}
 	*text = rest;
@@ -360,10 +360,10 @@ static void parse_hunk_header(struct span line, struct hunk *hunk)
 		after = span_trim(span_skip(inside, (size_t)(close - inside.data) + 2));
 		inside = span_trim(span_head(inside, (size_t)(close - inside.data)));
 	}
-	hunk->has_old = take_range(&inside, '-', &hunk->old_start, &hunk->old_count);
+	hunk->has_old = hunk_take_range(&inside, '-', &hunk->old_start, &hunk->old_count);
 	while (inside.len && (inside.data[0] == ' ' || inside.data[0] == '\t'))
 		inside = span_skip(inside, 1);
-	hunk->has_new = take_range(&inside, '+', &hunk->new_start, &hunk->new_count);
+	hunk->has_new = hunk_take_range(&inside, '+', &hunk->new_start, &hunk->new_count);
 	inside = span_trim(inside);
 	if (!after.len && !is_number_noise(inside))
 		after = inside;
@@ -372,7 +372,7 @@ static void parse_hunk_header(struct span line, struct hunk *hunk)
 
 /* ---- hunk bodies ---- */
 
-static void add_line(struct parser *p, struct hunk_line line)
+static void parser_add_line(struct parser *p, struct hunk_line line)
 {
 	struct diff_text *out = p->out;
 
@@ -408,7 +408,7 @@ static void take_body_line(struct parser *p)
 		line.bare = true;
 		line.text = body;
 	}
-	add_line(p, line);
+	parser_add_line(p, line);
 }
 
 /* Where the header's counts are met, looking at the lines read so far. */
@@ -456,7 +456,8 @@ static struct span skip_spaces(struct span line)
 /* The hunk header on the next line; empty if it is none. */
 static struct span peek_header(const struct parser *p)
 {
-	struct span line = p->loose || !p->in_hunk ? skip_spaces(peek(p, 0)) : peek(p, 0);
+	struct span line = p->loose || !p->in_hunk ? skip_spaces(parser_peek(p, 0)) :
+	                   parser_peek(p, 0);
 
 	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
 }
@@ -470,7 +471,8 @@ static bool begin_hunk(struct parser *p, struct err *err)
 	struct span name = section_name(p);
 
 	end_hunk(p);
-	if (span_starts(peek(p, 0), SPAN("@@@ -")) || span_starts(peek(p, 0), SPAN("@@@@ -")))
+	if (span_starts(parser_peek(p, 0), SPAN("@@@ -")) ||
+	    span_starts(parser_peek(p, 0), SPAN("@@@@ -")))
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: this is a combined diff of a merge (@@@). Send a "
 		               "plain unified diff against one state of the file.");
@@ -501,18 +503,18 @@ static bool begin_hunk(struct parser *p, struct err *err)
  * (which must follow a +++ header and be marked). */
 static bool take_outside(struct parser *p, struct err *err)
 {
-	struct span line = peek(p, 0);
+	struct span line = parser_peek(p, 0);
 
 	p->in_git_header |= span_starts(line, SPAN("diff --git "));
 	p->out->apply_patch |= span_starts(line, SPAN("*** Begin Patch")) ||
 	                       span_starts(line, SPAN("*** Update File: "));
-	claims_take(&p->out->claims, line, peek(p, 1), p->in_git_header);
-	if (take_header(p, line)) {
+	claims_take(&p->out->claims, line, parser_peek(p, 1), p->in_git_header);
+	if (parser_take_header(p, line)) {
 		bool names_new = span_starts(line, SPAN("+++ ")) ||
 		                 span_starts(line, SPAN("*** Add File: "));
 
 		p->at++;
-		line = peek(p, 0);
+		line = parser_peek(p, 0);
 		if (names_new && line.len && strchr(" +-", line.data[0]) &&
 		    !span_starts(line, SPAN("--- ")) && !span_starts(line, SPAN("+++ ")))
 			return begin_hunk(p, err);

@@ -94,7 +94,7 @@ static bool numbers_run_back(const struct settling *s)
 }
 
 /* Lines a hunk adds less those it removes. */
-static int64_t delta_of(const struct settling *s, size_t i)
+static int64_t hunk_delta(const struct settling *s, size_t i)
 {
 	return (int64_t)new_count_of(s, i) - (int64_t)s->hunks[i].old_count;
 }
@@ -115,7 +115,7 @@ static bool anchors_agree(const struct settling *s, bool of_result)
 			    (int64_t)hunk->stated - (of_result ? delta : 0))
 				return false;
 		}
-		delta += delta_of(s, s->by_number[k]);
+		delta += hunk_delta(s, s->by_number[k]);
 	}
 	return any;
 }
@@ -133,7 +133,7 @@ static void renumber_from_result(struct settling *s)
 
 		if ((int64_t)hunk->stated >= delta)
 			hunk->stated = (size_t)((int64_t)hunk->stated - delta);
-		delta += delta_of(s, s->by_number[k]);
+		delta += hunk_delta(s, s->by_number[k]);
 	}
 }
 
@@ -277,7 +277,7 @@ static bool by_neighbours(struct settling *s, size_t i)
 }
 
 /* The first place whose change begins at or after `from` (in half lines); false if none. */
-static bool first_from(const struct candidates *hunk, size_t from, size_t *ret)
+static bool candidate_first_from(const struct candidates *hunk, size_t from, size_t *ret)
 {
 	if (hunk->placed) {
 		*ret = hunk->at;
@@ -318,7 +318,8 @@ static void by_order(struct settling *s)
 	for (size_t i = 0; i < s->count && orderly; i++) {
 		struct candidates *hunk = &s->hunks[i];
 
-		orderly = hunk->total == hunk->kept && first_from(hunk, bound, &earliest[i]);
+		orderly = hunk->total == hunk->kept &&
+		          candidate_first_from(hunk, bound, &earliest[i]);
 		if (orderly)
 			bound = candidates_core_end(hunk, earliest[i]);
 	}
@@ -340,7 +341,7 @@ static void by_order(struct settling *s)
 	free(latest);
 }
 
-static size_t indent_of(struct span body)
+static size_t body_indent(struct span body)
 {
 	size_t n = 0;
 
@@ -363,7 +364,7 @@ static bool under_heading(const struct lines *base, size_t at, struct span headi
 {
 	for (size_t i = at; i-- > 0;) {
 		struct span body = line_body(lines_at(base, i));
-		size_t indent = indent_of(body);
+		size_t indent = body_indent(body);
 		struct span text = span_skip(body, indent);
 
 		if (!begins_name(text))

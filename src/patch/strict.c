@@ -26,14 +26,14 @@ struct strict {
 	struct edit edit;
 };
 
-static bool refuse(const struct strict *s, const char *why, struct err *err)
+static bool strict_refuse(const struct strict *s, const char *why, struct err *err)
 {
 	return err_set(err, ERR_INTERNAL,
 	               "Internal Error: The corrected patch failed to apply (line %zu of it: %s). "
 	               "Please review the diff for subtle errors.", s->line, why);
 }
 
-static bool take_text(struct span *text, struct span literal)
+static bool strict_take_text(struct span *text, struct span literal)
 {
 	if (!span_starts(*text, literal))
 		return false;
@@ -41,7 +41,7 @@ static bool take_text(struct span *text, struct span literal)
 	return true;
 }
 
-static bool take_count(struct span *text, size_t *ret)
+static bool strict_take_count(struct span *text, size_t *ret)
 {
 	size_t n = 0, digits = 0;
 
@@ -53,14 +53,14 @@ static bool take_count(struct span *text, size_t *ret)
 	return digits > 0;
 }
 
-static bool take_range(struct span *text, size_t *ret_start, size_t *ret_count)
+static bool strict_take_range(struct span *text, size_t *ret_start, size_t *ret_count)
 {
 	*ret_count = 1;
-	return take_count(text, ret_start) &&
-	       (!take_text(text, SPAN(",")) || take_count(text, ret_count));
+	return strict_take_count(text, ret_start) &&
+	       (!strict_take_text(text, SPAN(",")) || strict_take_count(text, ret_count));
 }
 
-static void close_edit(struct strict *s)
+static void strict_close_edit(struct strict *s)
 {
 	if (!s->open)
 		return;
@@ -70,7 +70,7 @@ static void close_edit(struct strict *s)
 	script_add(s->script, s->edit);
 }
 
-static void open_edit(struct strict *s, size_t at)
+static void strict_open_edit(struct strict *s, size_t at)
 {
 	if (s->open)
 		return;
@@ -80,48 +80,51 @@ static void open_edit(struct strict *s, size_t at)
 }
 
 /* One line of a hunk; `text` is with its LF, or without when the marker follows. */
-static bool take_line(struct strict *s, char op, struct span text, size_t *old_at, struct err *err)
+static bool strict_take_line(struct strict *s, char op, struct span text, size_t *old_at,
+                             struct err *err)
 {
 	if (op == '+') {
-		open_edit(s, *old_at);
-		return buf_span(s->inserted, text) || refuse(s, "too much text", err);
+		strict_open_edit(s, *old_at);
+		return buf_span(s->inserted, text) || strict_refuse(s, "too much text", err);
 	}
 	if (*old_at >= s->base->count)
-		return refuse(s, "an old line is past the end of the file", err);
+		return strict_refuse(s, "an old line is past the end of the file", err);
 	if (!span_eq(text, lines_at(s->base, *old_at)))
-		return refuse(s, "an old line is not the file's", err);
+		return strict_refuse(s, "an old line is not the file's", err);
 	if (op == '-') {
-		open_edit(s, *old_at);
+		strict_open_edit(s, *old_at);
 		s->edit.remove++;
 	} else {
-		close_edit(s);
+		strict_close_edit(s);
 	}
 	(*old_at)++;
 	return true;
 }
 
-static bool take_header(struct strict *s, size_t *old_start, size_t *old_count, size_t *new_count,
-                        struct err *err)
+static bool strict_take_header(struct strict *s, size_t *old_start, size_t *old_count,
+                               size_t *new_count,
+                               struct err *err)
 {
 	size_t new_start;
 	struct span line;
 
-	if (!line_next(&s->rest, &line) || !take_text(&line, SPAN("@@ -")) ||
-	    !take_range(&line, old_start, old_count) || !take_text(&line, SPAN(" +")) ||
-	    !take_range(&line, &new_start, new_count) || !span_eq(line, SPAN(" @@\n")))
-		return refuse(s, "a hunk header is malformed", err);
+	if (!line_next(&s->rest, &line) || !strict_take_text(&line, SPAN("@@ -")) ||
+	    !strict_take_range(&line, old_start, old_count) ||
+	    !strict_take_text(&line, SPAN(" +")) ||
+	    !strict_take_range(&line, &new_start, new_count) || !span_eq(line, SPAN(" @@\n")))
+		return strict_refuse(s, "a hunk header is malformed", err);
 	/* A side without lines names the line before it. */
 	if (*old_count) {
 		if (!*old_start)
-			return refuse(s, "line 0 has no text", err);
+			return strict_refuse(s, "line 0 has no text", err);
 		(*old_start)--;
 	}
 	if (*new_count && !new_start)
-		return refuse(s, "line 0 has no text", err);
+		return strict_refuse(s, "line 0 has no text", err);
 	if (*old_start < s->next_old)
-		return refuse(s, "hunks overlap or are out of order", err);
+		return strict_refuse(s, "hunks overlap or are out of order", err);
 	if ((int64_t)(new_start - (*new_count ? 1 : 0)) != (int64_t)*old_start + s->delta)
-		return refuse(s, "the new line number is wrong", err);
+		return strict_refuse(s, "the new line number is wrong", err);
 	s->line++;
 	return true;
 }
@@ -130,7 +133,7 @@ static bool take_hunk(struct strict *s, struct err *err)
 {
 	size_t at, old_count, new_count, old_seen = 0, new_seen = 0, old_at;
 
-	if (!take_header(s, &at, &old_count, &new_count, err))
+	if (!strict_take_header(s, &at, &old_count, &new_count, err))
 		return false;
 	old_at = at;
 	while (old_seen < old_count || new_seen < new_count) {
@@ -138,31 +141,32 @@ static bool take_hunk(struct strict *s, struct err *err)
 		char op;
 
 		if (!line_next(&s->rest, &line) || !span_ends(line, SPAN("\n")))
-			return refuse(s, "the diff ends inside a hunk", err);
+			return strict_refuse(s, "the diff ends inside a hunk", err);
 		op = line.data[0];
 		if (op != ' ' && op != '-' && op != '+')
-			return refuse(s, "a line has no marker", err);
+			return strict_refuse(s, "a line has no marker", err);
 		line = span_skip(line, 1);
-		if (line_next(&marker, &(struct span){ 0 }) && take_text(&marker, SPAN("\\ "))) {
+		if (line_next(&marker, &(struct span){ 0 }) &&
+		    strict_take_text(&marker, SPAN("\\ "))) {
 			line.len--;
 			line_next(&s->rest, &marker);
 		}
-		if (!take_line(s, op, line, &old_at, err))
+		if (!strict_take_line(s, op, line, &old_at, err))
 			return false;
 		old_seen += op != '+';
 		new_seen += op != '-';
 		s->line++;
 	}
-	close_edit(s);
+	strict_close_edit(s);
 	if (old_seen != old_count || new_seen != new_count)
-		return refuse(s, "the counts of a hunk are wrong", err);
+		return strict_refuse(s, "the counts of a hunk are wrong", err);
 	s->next_old = old_at;
 	s->delta += (int64_t)new_count - (int64_t)old_count;
 	return true;
 }
 
 /* Turns the lengths of the inserted texts into spans, now that the buffer is final. */
-static void point_edits(struct script *script, const struct buf *inserted)
+static void strict_point_edits(struct script *script, const struct buf *inserted)
 {
 	size_t at = 0;
 
@@ -182,13 +186,13 @@ bool strict_apply(const struct lines *base, struct span diff, struct script *ret
 	if (span_starts(s.rest, SPAN("--- "))) {
 		line_next(&s.rest, &line);
 		if (!line_next(&s.rest, &line) || !span_starts(line, SPAN("+++ ")))
-			return refuse(&s, "the file header is malformed", err);
+			return strict_refuse(&s, "the file header is malformed", err);
 		s.line += 2;
 	}
 	do {
 		if (!take_hunk(&s, err))
 			return false;
 	} while (s.rest.len);
-	point_edits(ret, ret_inserted);
+	strict_point_edits(ret, ret_inserted);
 	return true;
 }

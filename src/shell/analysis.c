@@ -23,8 +23,8 @@ static struct span raw_of(const struct converter *c, struct place at)
 	return span_of(c->store->scripts[c->script].text.data + at.start, at.end - at.start);
 }
 
-static struct shell_word finish_word(struct converter *c, struct span raw,
-                                     struct word_reading *word)
+static struct shell_word converter_finish_word(struct converter *c, struct span raw,
+                                               struct word_reading *word)
 {
 	struct shell_word result = { .raw = raw, .dynamic = word->dynamic,
 		                     .splits = word->splits };
@@ -39,7 +39,7 @@ static struct shell_word convert_word(struct converter *c, struct place at, bool
 	struct word_reading word;
 
 	word_read(c->reading, at, assignment, &word);
-	return finish_word(c, raw_of(c, at), &word);
+	return converter_finish_word(c, raw_of(c, at), &word);
 }
 
 /* A word with the dynamic kind BRACES added. */
@@ -75,7 +75,7 @@ struct word_list {
 	size_t count, cap;
 };
 
-static void add_word(struct word_list *list, struct shell_word word)
+static void word_list_add(struct word_list *list, struct shell_word word)
 {
 	if (list->count == list->cap)
 		list->items = mem_grow(list->items, &list->cap, list->count + 1,
@@ -95,7 +95,7 @@ static void add_expanded(struct converter *c, struct span raw, const struct buf 
 		word_read_plain(text, &word);
 		/* What braces leave empty and unquoted is no word. */
 		if (word.text.len > 0 || word.quoted)
-			add_word(list, finish_word(c, raw, &word));
+			word_list_add(list, converter_finish_word(c, raw, &word));
 		else
 			word_release(&word);
 		at += text.len + 1;
@@ -122,7 +122,7 @@ static void expand_word(struct converter *c, struct place at, struct word_list *
 	if (outcome == BRACES_WORDS)
 		add_expanded(c, raw, &words, count, list);
 	else
-		add_word(list, outcome == BRACES_UNCLEAR ? unclear_word(c, at)
+		word_list_add(list, outcome == BRACES_UNCLEAR ? unclear_word(c, at)
 		                                         : convert_word(c, at, false));
 	c->store->word_count += count + 1;
 }
@@ -429,7 +429,7 @@ static void read_script(struct shell_store *store, size_t script)
 	reading_release(&reading);
 }
 
-static void work(struct shell_store *store)
+static void analysis_work(struct shell_store *store)
 {
 	size_t script = 0, command = 0;
 
@@ -452,7 +452,7 @@ void shell_analyse(struct span script, struct shell_analysis *ret)
 	store_script(store, span_head(script, LIMIT_SHELL_BYTES), SHELL_NONE, SHELL_VIA_SCRIPT, 0);
 	if (script.len > LIMIT_SHELL_BYTES)
 		store_problem(store, SHELL_PROBLEM_LIMIT, 0, LIMIT_SHELL_BYTES, 0);
-	work(store);
+	analysis_work(store);
 	tree_parser_free(store->parser);
 	store->parser = NULL;
 	*ret = (struct shell_analysis){

@@ -15,12 +15,12 @@ struct hazard {
 	size_t count;
 };
 
-static void report(struct hazard *h, enum shell_problem_kind kind)
+static void hazard_report(struct hazard *h, enum shell_problem_kind kind)
 {
 	store_command_problem(h->store, kind, h->command);
 }
 
-static bool word_is(const struct hazard *h, size_t i, const char *text)
+static bool hazard_word_is(const struct hazard *h, size_t i, const char *text)
 {
 	return i < h->count && !h->words[i].dynamic && span_eq(h->words[i].value, span_str(text));
 }
@@ -62,7 +62,7 @@ static bool has_subscript(struct span name)
 	if (!open)
 		return false;
 	i = (size_t)(open - name.data) + 1;
-	while (i < name.len && (is_digit((unsigned char)name.data[i]) ||
+	while (i < name.len && (shell_is_digit((unsigned char)name.data[i]) ||
 	                        strchr("@*", name.data[i])))
 		i++;
 	return i + 1 != name.len || name.data[i] != ']';
@@ -74,7 +74,7 @@ static void need_number(struct hazard *h, const struct shell_word *word)
 	struct span name = span_skip(word->raw, 1);
 	size_t i = 0;
 
-	while (i < name.len && is_name((unsigned char)name.data[i]))
+	while (i < name.len && shell_is_name((unsigned char)name.data[i]))
 		i++;
 	if (name_in(word->raw, "$# $? $! $$"))
 		return;
@@ -83,7 +83,7 @@ static void need_number(struct hazard *h, const struct shell_word *word)
 			.name = name, .script = h->store->commands[h->command].script,
 			.offset = h->store->commands[h->command].offset });
 	else
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 }
 
 /* ---- builtins that give variables values ------------------------------------------------- */
@@ -120,7 +120,7 @@ static const struct setter {
 static void set_name(struct hazard *h, const struct shell_word *word)
 {
 	if (word->dynamic || has_subscript(word->value))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 	else
 		hazard_value(h->store, h->command, word->value, NULL, false);
 }
@@ -154,17 +154,17 @@ static void declare_value(struct hazard *h, const struct shell_word *word, struc
 		const struct shell_command *c = &h->store->commands[h->command];
 
 		if (arrays)
-			report(h, SHELL_PROBLEM_EXPANSION);
+			hazard_report(h, SHELL_PROBLEM_EXPANSION);
 		store_name(&h->store->scalars, (struct stored_name){
 			.name = name, .script = c->script, .offset = c->offset });
 	}
 	if (has_subscript(name))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 	hazard_value(h->store, h->command, name, &value, number_is_certain(raw));
 }
 
-static void check_operand(struct hazard *h, const struct shell_word *word, unsigned traits,
-                          bool arrays)
+static void hazard_check_operand(struct hazard *h, const struct shell_word *word, unsigned traits,
+                                 bool arrays)
 {
 	const char *equals = span_find(word->value, '=');
 	struct span name = equals ? span_head(word->value, (size_t)(equals - word->value.data))
@@ -175,9 +175,9 @@ static void check_operand(struct hazard *h, const struct shell_word *word, unsig
 	else if (!(traits & SETS_NOTHING))
 		set_name(h, word);
 	else if (word->dynamic || has_subscript(name))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 	else if (!(traits & DECLARES) && variable_decides(name, NULL))
-		report(h, SHELL_PROBLEM_ENVIRONMENT);
+		hazard_report(h, SHELL_PROBLEM_ENVIRONMENT);
 }
 
 /* A first operand that is not known may be an option, but not -vNAME with what it ends in. */
@@ -194,7 +194,7 @@ static bool may_be_named_option(const struct hazard *h, size_t i)
 	if (span_ends(word->raw, SPAN("\\n\"")))
 		return false;
 	last = word->raw.data[word->raw.len - 2];
-	return word->raw.data[word->raw.len - 1] != '"' || is_name((unsigned char)last) ||
+	return word->raw.data[word->raw.len - 1] != '"' || shell_is_name((unsigned char)last) ||
 	       strchr("}])`*@#?$!-\\", last);
 }
 
@@ -204,7 +204,7 @@ static void check_setter(struct hazard *h)
 	bool arrays = false;
 	struct options options;
 
-	while (!word_is(h, 0, row->options.name))
+	while (!hazard_word_is(h, 0, row->options.name))
 		row++;
 	options_begin(&options, h->words, h->count, &row->options);
 	while (options_next(&options)) {
@@ -213,43 +213,43 @@ static void check_setter(struct hazard *h)
 		if (options.has_value && strchr(row->named, options.letter))
 			set_name(h, &options.value);
 		if (row->traits & CALLS && options.letter == 'C')
-			report(h, SHELL_PROBLEM_BUILTIN);
+			hazard_report(h, SHELL_PROBLEM_BUILTIN);
 		arrays |= row->traits & DECLARES && strchr("aA", options.letter);
 		if (row->traits & DECLARES && strchr("in", options.letter))
-			report(h, SHELL_PROBLEM_ARITHMETIC);
+			hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 	}
 	if (options.unknown)
-		report(h, SHELL_PROBLEM_UNKNOWN_OPTION);
+		hazard_report(h, SHELL_PROBLEM_UNKNOWN_OPTION);
 	if (row->named[0] && !(row->traits & SETS_OPERANDS)) {
 		if (may_be_named_option(h, options.at))
 			need_number(h, &h->words[options.at]);
 		return;
 	}
 	if (options.dynamic)
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 	if (row->traits & SETS_SECOND && options.at + 1 < h->count)
 		set_name(h, &h->words[options.at + 1]);
 	for (size_t i = options.at; row->traits & SETS_OPERANDS && i < h->count; i++)
-		check_operand(h, &h->words[i], row->traits, arrays);
+		hazard_check_operand(h, &h->words[i], row->traits, arrays);
 }
 
 /* The name behind test's -v or -R. */
 static void check_named(struct hazard *h, size_t i)
 {
 	if (i < h->count && (h->words[i].dynamic || has_subscript(h->words[i].value)))
-		report(h, SHELL_PROBLEM_ARITHMETIC);
+		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 }
 
 /* test -v NAME: a subscript in the name is evaluated. */
 static void check_test(struct hazard *h)
 {
-	size_t end = word_is(h, 0, "[") && h->count > 0 ? h->count - 1 : h->count;
+	size_t end = hazard_word_is(h, 0, "[") && h->count > 0 ? h->count - 1 : h->count;
 
 	for (size_t i = 1; i < end; i++) {
 		const struct shell_word *word = &h->words[i];
 		const struct shell_word *next = i + 1 < end ? word + 1 : NULL;
 
-		if ((word_is(h, i, "-v") || word_is(h, i, "-R")) && next)
+		if ((hazard_word_is(h, i, "-v") || hazard_word_is(h, i, "-R")) && next)
 			check_named(h, i + 1);
 		else if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
 			need_number(h, word);
@@ -267,7 +267,7 @@ static void check_shopt(struct hazard *h)
 		     !name_in(h->words[i].value, "nullglob globstar dotglob failglob nocaseglob "
 		                              "nocasematch inherit_errexit lastpipe huponexit "
 		                              "globasciiranges")))
-			report(h, SHELL_PROBLEM_BUILTIN);
+			hazard_report(h, SHELL_PROBLEM_BUILTIN);
 }
 
 /* set -k reads assignments anywhere; posix, history and +B change how commands are read. The
@@ -280,7 +280,7 @@ static void check_set(struct hazard *h)
 		const struct shell_word *word = &h->words[i];
 		bool option = word->value.len > 0 && strchr("-+", word->value.data[0]);
 
-		if (word_is(h, i, "--") || word_is(h, i, "-"))
+		if (hazard_word_is(h, i, "--") || hazard_word_is(h, i, "-"))
 			return;
 		if (!option && !value && !(word->dynamic && word->value.len == 0))
 			return;
@@ -288,48 +288,48 @@ static void check_set(struct hazard *h)
 		    (option && !span_starts(word->value, SPAN("--")) &&
 		     (span_find(word->value, 'k') || span_find(word->value, 'H') ||
 		      span_find(word->value, 'B'))))
-			report(h, SHELL_PROBLEM_BUILTIN);
+			hazard_report(h, SHELL_PROBLEM_BUILTIN);
 		value = option && span_find(word->value, 'o');
 	}
 }
 
 static void check_sourced(struct hazard *h)
 {
-	report(h, SHELL_PROBLEM_SOURCED);
+	hazard_report(h, SHELL_PROBLEM_SOURCED);
 }
 
 static void check_alias(struct hazard *h)
 {
 	if (h->count > 1)
-		report(h, SHELL_PROBLEM_ALIAS);
+		hazard_report(h, SHELL_PROBLEM_ALIAS);
 }
 
 static void check_let(struct hazard *h)
 {
-	report(h, SHELL_PROBLEM_ARITHMETIC);
+	hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
 }
 
 static void check_always(struct hazard *h)
 {
-	report(h, SHELL_PROBLEM_BUILTIN);
+	hazard_report(h, SHELL_PROBLEM_BUILTIN);
 }
 
 /* at and batch: what they read runs later. */
 static void check_input(struct hazard *h)
 {
-	report(h, SHELL_PROBLEM_STANDARD_INPUT);
+	hazard_report(h, SHELL_PROBLEM_STANDARD_INPUT);
 }
 
 static void check_jobs(struct hazard *h)
 {
 	if (has_letter(h, "x"))
-		report(h, SHELL_PROBLEM_BUILTIN);
+		hazard_report(h, SHELL_PROBLEM_BUILTIN);
 }
 
-static void check_hash(struct hazard *h)
+static void hazard_check_hash(struct hazard *h)
 {
 	if (has_letter(h, "p"))
-		report(h, SHELL_PROBLEM_BUILTIN);
+		hazard_report(h, SHELL_PROBLEM_BUILTIN);
 }
 
 static const struct {
@@ -357,7 +357,7 @@ static const struct {
 	{ "shopt", check_shopt },
 	{ "set", check_set },
 	{ "jobs", check_jobs },
-	{ "hash", check_hash },
+	{ "hash", hazard_check_hash },
 	{ "enable", check_always },
 	{ "bind", check_always },
 	{ "complete", check_always },
@@ -376,13 +376,13 @@ void hazard_check(struct shell_store *store, size_t command)
 
 	for (size_t i = 0; i < c->assignment_count; i++)
 		if (variable_decides(c->assignments[i].name, &c->assignments[i].value))
-			report(&h, SHELL_PROBLEM_ENVIRONMENT);
+			hazard_report(&h, SHELL_PROBLEM_ENVIRONMENT);
 	for (size_t i = 0; h.count > 0 && i < ARRAY_LEN(hazards); i++)
-		if (word_is(&h, 0, hazards[i].name))
+		if (hazard_word_is(&h, 0, hazards[i].name))
 			hazards[i].check(&h);
 }
 
-static int by_name(const void *a, const void *b)
+static int stored_name_order(const void *a, const void *b)
 {
 	const struct stored_name *x = a, *y = b;
 	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
@@ -397,9 +397,10 @@ static void join_values(struct stored_names *values)
 	size_t kept = 0;
 
 	if (values->count)
-		qsort(values->items, values->count, sizeof(*values->items), by_name);
+		qsort(values->items, values->count, sizeof(*values->items), stored_name_order);
 	for (size_t i = 0; i < values->count; i++) {
-		if (kept == 0 || by_name(&values->items[kept - 1], &values->items[i]) != 0) {
+		if (kept == 0 ||
+		    stored_name_order(&values->items[kept - 1], &values->items[i]) != 0) {
 			values->items[kept++] = values->items[i];
 			continue;
 		}
@@ -413,7 +414,7 @@ static const struct stored_name *find_value(const struct stored_names *values,
                                             const struct stored_name *wanted)
 {
 	return values->count ? bsearch(wanted, values->items, values->count,
-	                               sizeof(*values->items), by_name)
+	                               sizeof(*values->items), stored_name_order)
 	                     : NULL;
 }
 

@@ -20,8 +20,8 @@ struct span shell_command_base(const struct shell_command *command)
 }
 
 /* Whether word `i` of the command has the value of the prefix's word. */
-static bool word_matches(const struct shell_command *command, size_t i,
-                         const struct reading *prefix, struct place at)
+static bool prefix_word_matches(const struct shell_command *command, size_t i,
+                                const struct reading *prefix, struct place at)
 {
 	struct word_reading word;
 	bool same;
@@ -35,7 +35,7 @@ static bool word_matches(const struct shell_command *command, size_t i,
 }
 
 /* Whether the prefix is nothing but the words of one command. */
-static bool is_plain(const struct reading *prefix)
+static bool prefix_is_plain(const struct reading *prefix)
 {
 	const struct read_command *only = prefix->commands;
 	struct span text = span_trim(prefix->text);
@@ -53,11 +53,11 @@ static bool reading_matches(const struct shell_command *command, const struct re
 {
 	size_t i = 0;
 
-	if (!is_plain(prefix))
+	if (!prefix_is_plain(prefix))
 		return false;
 	for (uint32_t next = prefix->commands[0].words.first; next;
 	     next = prefix->words[next - 1].next)
-		if (!word_matches(command, i++, prefix, prefix->words[next - 1].at))
+		if (!prefix_word_matches(command, i++, prefix, prefix->words[next - 1].at))
 			return false;
 	return true;
 }
@@ -77,7 +77,7 @@ bool shell_command_matches_prefix(const struct shell_command *command, struct sp
 }
 
 /* --name, --name=value, --na, or the letter in -xyz. */
-static bool may_be(const struct shell_word *word, struct span name, char letter)
+static bool word_may_be_option(const struct shell_word *word, struct span name, char letter)
 {
 	struct span value = word->value;
 	const char *equals;
@@ -107,13 +107,13 @@ bool shell_command_has_option(const struct shell_command *command, const char *n
 	for (size_t i = 1; i < command->word_count; i++) {
 		if (!command->words[i].dynamic && span_eq(command->words[i].value, SPAN("--")))
 			return false;
-		if (may_be(&command->words[i], text, letter))
+		if (word_may_be_option(&command->words[i], text, letter))
 			return true;
 	}
 	return false;
 }
 
-static bool is_known(const struct shell_word *word, unsigned allowed)
+static bool option_word_is_known(const struct shell_word *word, unsigned allowed)
 {
 	return (word->dynamic & ~allowed) == 0;
 }
@@ -123,18 +123,18 @@ bool shell_command_is_static(const struct shell_command *command, unsigned allow
 	if (command->flags & SHELL_FLAG_APPENDED && !(allowed & SHELL_DYNAMIC_INSERTED))
 		return false;
 	for (size_t i = 0; i < command->word_count; i++)
-		if (!is_known(&command->words[i], allowed))
+		if (!option_word_is_known(&command->words[i], allowed))
 			return false;
 	for (size_t i = 0; i < command->assignment_count; i++)
-		if (!is_known(&command->assignments[i].value, allowed))
+		if (!option_word_is_known(&command->assignments[i].value, allowed))
 			return false;
 	for (size_t i = 0; i < command->redirect_count; i++)
-		if (!is_known(&command->redirects[i].target, allowed))
+		if (!option_word_is_known(&command->redirects[i].target, allowed))
 			return false;
 	return true;
 }
 
-static bool contains(const struct span *names, size_t count, struct span name)
+static bool roots_contain(const struct span *names, size_t count, struct span name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (span_eq(names[i], name))
@@ -153,7 +153,7 @@ size_t shell_roots(const struct shell_analysis *analysis, struct span *names, si
 		if (command->word_count == 0 || command->flags & SHELL_FLAG_TEST)
 			continue;
 		name = command->words[0].dynamic ? command->words[0].raw : command->words[0].value;
-		if (!contains(names, count, name))
+		if (!roots_contain(names, count, name))
 			names[count++] = name;
 	}
 	return count;

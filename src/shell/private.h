@@ -20,14 +20,14 @@ static inline bool is_name_start(int c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static inline bool is_digit(int c)
+static inline bool shell_is_digit(int c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static inline bool is_name(int c)
+static inline bool shell_is_name(int c)
 {
-	return is_name_start(c) || is_digit(c);
+	return is_name_start(c) || shell_is_digit(c);
 }
 
 /* Where the character is, or NULL. */

@@ -8,7 +8,7 @@
 
 /* ---- what is found --------------------------------------------------------------------- */
 
-static bool is_shown(struct span text)
+static bool text_is_shown(struct span text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		if (text.data[i] < 0x20 || text.data[i] > 0x7e)
@@ -38,7 +38,7 @@ static bool is_news(struct judging *j, enum program_effect effect, size_t word)
 	return true;
 }
 
-static void program_name(const struct judging *j, char name[static 48])
+static void judging_program_name(const struct judging *j, char name[static 48])
 {
 	struct span base = shell_command_base(j->command);
 
@@ -56,12 +56,12 @@ void judging_effect(struct judging *j, enum program_effect effect, size_t word, 
 		[PROGRAM_WRITES] = "a file", [PROGRAM_DELETES] = "files",
 		[PROGRAM_RUNS] = "a program or script",
 	};
-	bool shown = value && !value->dynamic && is_shown(value->value);
+	bool shown = value && !value->dynamic && text_is_shown(value->value);
 	char name[48];
 
 	if (!is_news(j, effect, word))
 		return;
-	program_name(j, name);
+	judging_program_name(j, name);
 	snprintf(j->excess->sentence, sizeof(j->excess->sentence), "%s's %s %s %.*s.", name, what,
 	         verbs[effect], shown ? (int)value->value.len : (int)strlen(objects[effect]),
 	         shown ? value->value.data : objects[effect]);
@@ -74,7 +74,7 @@ void judging_unknown(struct judging *j, size_t word, const char *what)
 	j->unsure = true;
 	if (!is_news(j, PROGRAM_UNKNOWN, word))
 		return;
-	program_name(j, name);
+	judging_program_name(j, name);
 	snprintf(j->excess->sentence, sizeof(j->excess->sentence),
 	         "%s's %s is known only when it runs.", name, what);
 }
@@ -96,7 +96,7 @@ static struct spec read_spec(const char *behind)
 	return spec;
 }
 
-static bool find_letter(const char *letters, char letter, struct spec *ret)
+static bool spec_find_letter(const char *letters, char letter, struct spec *ret)
 {
 	const char *at;
 
@@ -126,7 +126,7 @@ struct long_match {
 };
 
 /* All options that `given` abbreviates. */
-static struct long_match find_long(const char *longs, struct span given)
+static struct long_match spec_find_long(const char *longs, struct span given)
 {
 	struct long_match match = { 0 };
 
@@ -233,7 +233,7 @@ static void attach(struct arguments *a, const struct shell_word *word, size_t fr
 		judging_unknown(a->j, a->word, "argument");
 }
 
-static void read_long(struct arguments *a, const struct shell_word *word, size_t dashes)
+static void arguments_read_long(struct arguments *a, const struct shell_word *word, size_t dashes)
 {
 	const char *longs = a->j->row->longs;
 	struct span given = span_skip(word->value, dashes);
@@ -242,9 +242,9 @@ static void read_long(struct arguments *a, const struct shell_word *word, size_t
 
 	if (equals)
 		given = span_head(given, (size_t)(equals - given.data));
-	match = find_long(longs, given);
+	match = spec_find_long(longs, given);
 	if (match.count == 0 && a->j->row->traits & PROGRAM_NO && span_starts(given, SPAN("no-"))) {
-		match = find_long(longs, span_skip(given, 3));
+		match = spec_find_long(longs, span_skip(given, 3));
 		match.spec = (struct spec){ .mark = match.spec.mark == '@' ? '@' : 0 };
 	}
 	if (match.count == 0)
@@ -260,14 +260,14 @@ static void read_long(struct arguments *a, const struct shell_word *word, size_t
 }
 
 /* One letter of a cluster. */
-static void read_letter(struct arguments *a, const struct shell_word *word)
+static void arguments_read_letter(struct arguments *a, const struct shell_word *word)
 {
 	struct spec spec = { 0 };
 	size_t next = a->in_word + 1;
 
 	a->letter = word->value.data[a->in_word];
-	if (!find_letter(a->j->row->letters, a->letter, &spec) &&
-	    !(a->j->row->traits & PROGRAM_DIGITS && is_digit(a->letter)))
+	if (!spec_find_letter(a->j->row->letters, a->letter, &spec) &&
+	    !(a->j->row->traits & PROGRAM_DIGITS && shell_is_digit(a->letter)))
 		a->j->unsure = true;
 	a->mark = spec.mark;
 	a->in_word = next < word->value.len ? next : 0;
@@ -315,7 +315,7 @@ enum argument_kind arguments_next(struct arguments *a)
 	word = &command->words[a->at];
 	a->word = a->at;
 	if (a->in_word) {
-		read_letter(a, word);
+		arguments_read_letter(a, word);
 		return finish_option(a);
 	}
 	text = word->value;
@@ -331,11 +331,11 @@ enum argument_kind arguments_next(struct arguments *a)
 		}
 		if (text.data[1] == '-' || a->j->row->traits & PROGRAM_ONE_DASH) {
 			a->at++;
-			read_long(a, word, text.data[1] == '-' ? 2 : 1);
+			arguments_read_long(a, word, text.data[1] == '-' ? 2 : 1);
 			return finish_option(a);
 		}
 		a->in_word = 1;
-		read_letter(a, word);
+		arguments_read_letter(a, word);
 		return finish_option(a);
 	}
 	a->at++;
@@ -358,7 +358,7 @@ static void judge_plus(struct judging *j, size_t i)
 	for (size_t k = looks; k < text.len; k++) {
 		char c = text.data[k];
 
-		if (is_digit(c) || (looks && (is_name((unsigned char)c) || c == ' ')) ||
+		if (shell_is_digit(c) || (looks && (shell_is_name((unsigned char)c) || c == ' ')) ||
 		    (text.len == 1 && (c == 'G' || c == 'F')))
 			continue;
 		judging_effect(j, PROGRAM_RUNS, i, "operand +", word);
@@ -418,7 +418,7 @@ void judge_tar(struct judging *j)
 		struct arguments a = { .j = j, .word = 1, .letter = first->value.data[i] };
 		struct spec spec;
 
-		if (!find_letter(j->row->letters, a.letter, &spec))
+		if (!spec_find_letter(j->row->letters, a.letter, &spec))
 			continue;
 		a.mark = spec.mark;
 		if (spec.takes && at < command->word_count) {
@@ -474,7 +474,7 @@ static bool is_plain_variable(const struct shell_word *word)
 	if (word->dynamic || name_in(word->value, "histchars auto_resume"))
 		return false;
 	for (size_t i = 0; i < word->value.len; i++)
-		if (!is_name((unsigned char)word->value.data[i]) ||
+		if (!shell_is_name((unsigned char)word->value.data[i]) ||
 		    (word->value.data[i] >= 'A' && word->value.data[i] <= 'Z'))
 			return false;
 	return word->value.len > 0;
@@ -609,7 +609,7 @@ const struct program *program_find(struct span name, struct span verb)
 	return NULL;
 }
 
-static void judge(struct judging *j)
+static void judging_run(struct judging *j)
 {
 	struct span base = shell_command_base(j->command);
 
@@ -641,7 +641,7 @@ bool program_reads(const struct shell_command *command)
 		return false;
 	if (asks_for_version(command))
 		return true;
-	judge(&j);
+	judging_run(&j);
 	return j.row && j.row->traits & PROGRAM_READER && !j.unsure && !j.found;
 }
 
@@ -651,6 +651,6 @@ bool program_exceeds(const struct shell_command *command, size_t from, struct pr
 
 	if (command->word_count == 0 || command->words[0].dynamic)
 		return false;
-	judge(&j);
+	judging_run(&j);
 	return j.found;
 }

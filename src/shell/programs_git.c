@@ -113,7 +113,7 @@ static bool is_format_that_runs(const struct arguments *a)
 	        memmem(a->value.value.data, a->value.value.len, "describe", 8));
 }
 
-static void read_call(struct judging *j, size_t at, struct git_call *ret)
+static void git_read_call(struct judging *j, size_t at, struct git_call *ret)
 {
 	struct arguments a;
 	enum argument_kind kind;
@@ -229,7 +229,7 @@ static bool word_gives(struct span word, const char *option)
 	return span_eq(word, name);
 }
 
-static void judge_word(struct judging *j, struct span verb, size_t i)
+static void git_judge_word(struct judging *j, struct span verb, size_t i)
 {
 	struct span word = j->command->words[i].value;
 	char what[48];
@@ -282,7 +282,7 @@ static void judge_other(struct judging *j, size_t at)
 		    !(is_message(command, i) && name_in(verb, "merge notes")))
 			judging_unknown(j, i, "argument");
 		else
-			judge_word(j, verb, i);
+			git_judge_word(j, verb, i);
 	}
 	if (command->flags & SHELL_FLAG_APPENDED && !ended)
 		judging_unknown(j, command->word_count, "input");
@@ -325,7 +325,7 @@ void judge_git(struct judging *j)
 		j->unsure = true; /* runs man */
 	if (row->traits & PROGRAM_ANY)
 		return;
-	read_call(j, at + 1, &call);
+	git_read_call(j, at + 1, &call);
 	if (operands_read(j, &call))
 		return;
 	j->unsure = true;

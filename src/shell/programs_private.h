@@ -17,7 +17,7 @@ enum program_trait {
 	PROGRAM_DIGITS = 8,   /* -5 is an option */
 	PROGRAM_NO = 16,      /* --no-NAME takes NAME back */
 	PROGRAM_ONE_DASH = 32, /* -name is a long option */
-	PROGRAM_APART = 64,   /* values are words of their own, also of letters in a cluster (tree) */
+	PROGRAM_APART = 64,   /* values are their own words, also of letters in a cluster (tree) */
 	PROGRAM_LONE = 128,   /* letters do not form clusters (xxd) */
 	PROGRAM_OUTPUT = 256, /* the operand behind those that it reads is written (uniq) */
 	PROGRAM_PLUS = 512,   /* +COMMAND is run as the program's own command (vim) */

@@ -23,8 +23,8 @@ struct script {
 	const struct shell_word *operand_word;
 };
 
-static void script_add(struct judging *j, struct script *script, const struct shell_word *word,
-                       size_t index)
+static void script_text_add(struct judging *j, struct script *script, const struct shell_word *word,
+                            size_t index)
 {
 	if (word->dynamic) {
 		judging_unknown(j, index, "script");
@@ -52,10 +52,10 @@ static void script_read(struct judging *j, struct script *script)
 			continue;
 		script->given |= a.mark == '=' || a.mark == '%';
 		if (a.mark == '=' && a.has_value)
-			script_add(j, script, &a.value, a.value_word);
+			script_text_add(j, script, &a.value, a.value_word);
 	}
 	if (!script->given && script->operand)
-		script_add(j, script, &command->words[script->operand], script->operand);
+		script_text_add(j, script, &command->words[script->operand], script->operand);
 	if (!script->given && !script->operand)
 		j->unsure = true;
 	if (command->flags & SHELL_FLAG_APPENDED && !a.ended)
@@ -161,7 +161,7 @@ static bool sed_address(struct sed *sed)
 
 	if (c == '$') {
 		sed_next(sed);
-	} else if (is_digit(c)) {
+	} else if (shell_is_digit(c)) {
 		sed_number(sed);
 		sed_skip(sed, " \t");
 		if (sed_peek(sed) == '~') {
@@ -249,7 +249,7 @@ static void sed_substitute(struct sed *sed)
 			sed_writes(sed, "flag w of command s");
 			return;
 		}
-		if (c < 0 || (!strchr("gpiIemM", c) && !is_digit(c)))
+		if (c < 0 || (!strchr("gpiIemM", c) && !shell_is_digit(c)))
 			return;
 		sed_next(sed);
 	}
@@ -369,7 +369,7 @@ static void awk_name(struct awk *awk)
 	struct span name = awk->rest;
 	size_t len = 0;
 
-	while (len < name.len && is_name((unsigned char)name.data[len]))
+	while (len < name.len && shell_is_name((unsigned char)name.data[len]))
 		len++;
 	name = span_head(name, len);
 	awk->rest = span_skip(awk->rest, len);
@@ -480,7 +480,7 @@ static void awk_step(struct awk *awk)
 		awk->rest = span_skip(awk->rest, 1);
 		awk_slash(awk);
 		awk->before = awk->before && strchr("a1]\"", awk->before) ? '/' : '"';
-	} else if (is_digit(c) || c == '.') {
+	} else if (shell_is_digit(c) || c == '.') {
 		awk->rest = span_skip(awk->rest, 1);
 		awk->before = '1';
 	} else if (is_name_start((unsigned char)c)) {
@@ -522,14 +522,14 @@ void judge_awk(struct judging *j)
  * ---------------------------------------------------------------------------------- */
 
 /* Whether the word stands in the text as a name of its own, in any case. */
-static bool has_word(struct span text, const char *word)
+static bool sql_has_word(struct span text, const char *word)
 {
 	size_t len = strlen(word);
 
 	for (size_t i = 0; i + len <= text.len; i++)
 		if (strncasecmp(text.data + i, word, len) == 0 &&
-		    (i == 0 || !is_name((unsigned char)text.data[i - 1])) &&
-		    (i + len == text.len || !is_name((unsigned char)text.data[i + len])))
+		    (i == 0 || !shell_is_name((unsigned char)text.data[i - 1])) &&
+		    (i + len == text.len || !shell_is_name((unsigned char)text.data[i + len])))
 			return true;
 	return false;
 }
@@ -547,7 +547,7 @@ static bool abbreviates(struct span given, const char *names)
 	return false;
 }
 
-static struct span first_word(struct span text)
+static struct span sql_first_word(struct span text)
 {
 	size_t len = 0;
 
@@ -575,15 +575,16 @@ void judge_sqlite(struct judging *j)
 		const struct shell_word *word = kind == ARGUMENT_OPERAND ?
 			&j->command->words[arguments.word] : &arguments.value;
 		size_t at = kind == ARGUMENT_OPERAND ? arguments.word : arguments.value_word;
-		struct span name = first_word(word->value);
+		struct span name = sql_first_word(word->value);
 
 		if (kind == ARGUMENT_OPTION && !arguments.has_value)
 			continue;
 		if (abbreviates(name, sqlite_acts))
 			judging_effect(j, PROGRAM_RUNS, at, "dot command", word);
-		else if (has_word(word->value, "edit") || has_word(word->value, "load_extension"))
+		else if (sql_has_word(word->value, "edit") ||
+		         sql_has_word(word->value, "load_extension"))
 			judging_effect(j, PROGRAM_RUNS, at, "function", NULL);
-		else if (has_word(word->value, "writefile"))
+		else if (sql_has_word(word->value, "writefile"))
 			judging_effect(j, PROGRAM_WRITES, at, "function writefile", NULL);
 		else if (word->dynamic && (word->value.len == 0 || span_eq(name, SPAN("."))))
 			judging_unknown(j, at, "argument");
@@ -595,19 +596,19 @@ void judge_sqlite(struct judging *j)
 static void psql_text(struct judging *j, const struct arguments *a)
 {
 	struct span text = span_trim(a->value.value);
-	struct span name = first_word(text);
+	struct span name = sql_first_word(text);
 	bool shows = name_in(name, "\\d* \\l \\l+ \\z \\conninfo \\x \\timing \\sf \\sv \\?") &&
 	             !span_find(text, '`') && !span_find(span_skip(text, 1), '\\');
 
-	if (has_word(text, "program") ||
+	if (sql_has_word(text, "program") ||
 	    (span_starts(text, SPAN("\\")) && !shows && !a->value.dynamic))
 		judging_effect(j, PROGRAM_RUNS, a->value_word, "option -c", &a->value);
 	else if (a->value.dynamic && (text.len == 0 || span_starts(text, SPAN("\\"))))
 		judging_unknown(j, a->value_word, "command");
 }
 
-static void read_values(struct judging *j,
-                        void (*judge)(struct judging *j, const struct arguments *a))
+static void judge_option_values(struct judging *j,
+                                void (*judge)(struct judging *j, const struct arguments *a))
 {
 	struct arguments a;
 	enum argument_kind kind;
@@ -631,7 +632,7 @@ static void psql_value(struct judging *j, const struct arguments *a)
 
 void judge_psql(struct judging *j)
 {
-	read_values(j, psql_value);
+	judge_option_values(j, psql_value);
 }
 
 /* curl -w '%output{FILE}…'; @FILE has such a format. */
@@ -649,5 +650,5 @@ static void curl_value(struct judging *j, const struct arguments *a)
 
 void judge_curl(struct judging *j)
 {
-	read_values(j, curl_value);
+	judge_option_values(j, curl_value);
 }

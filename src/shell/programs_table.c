@@ -216,7 +216,8 @@ const struct program programs[] = {
 	{ "uniq", "", "cdDf:is:uzw:",
 	  "count repeated all-repeated? skip-fields: group? ignore-case "
 	  "skip-chars: unique zero-terminated check-chars: help version",
-	  READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1, NULL, COREUTILS " (the second operand is written)" },
+	  READ | PROGRAM_DIGITS | PROGRAM_OUTPUT, 1, NULL,
+	  COREUTILS " (the second operand is written)" },
 	{ "xmllint", "", "",
 	  "format noout noent noblanks nonet nocatalogs recover huge xpath: pretty: "
 	  "encode: c14n schema: relaxng: dtdvalid: html valid version quiet output:> shell! "

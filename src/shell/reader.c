@@ -176,14 +176,14 @@ static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *
 	int fd = -2;
 
 	if (reader_at(r, 0) == '{' && is_name_start(reader_at(r, 1))) {
-		for (i++; i < r->len && is_name((unsigned char)r->text[i]);)
+		for (i++; i < r->len && shell_is_name((unsigned char)r->text[i]);)
 			i++;
 		if (i >= r->len || r->text[i] != '}')
 			return false;
 		i++;
 		fd = -1;
-	} else if (is_digit(reader_at(r, 0))) {
-		for (fd = 0; i < r->len && is_digit((unsigned char)r->text[i]); i++)
+	} else if (shell_is_digit(reader_at(r, 0))) {
+		for (fd = 0; i < r->len && shell_is_digit((unsigned char)r->text[i]); i++)
 			fd = fd < 0 || fd > 99999 ? -1 : fd * 10 + (r->text[i] - '0');
 	}
 	if (i >= r->len || !operator_at(r, i) || (fd != -2 && r->text[i] == '&'))
@@ -249,7 +249,7 @@ void reader_blanks(struct reader *r, bool lines)
 	for (;;) {
 		int c = reader_at(r, 0);
 
-		if (is_blank(c) || (lines && c == '\n')) {
+		if (shell_is_blank(c) || (lines && c == '\n')) {
 			r->pos++;
 			if (c == '\n')
 				reader_heredocs(r);
@@ -322,7 +322,7 @@ static void end_stage(struct reader *r, struct list *list, bool piped)
 }
 
 /* { if while for case: what follows is a list of its own in the same text. */
-static void open_group(struct reader *r, struct list *list)
+static void reader_open_group(struct reader *r, struct list *list)
 {
 	if (list->open_count == MAX_OPEN) {
 		reader_stop(r);
@@ -332,7 +332,7 @@ static void open_group(struct reader *r, struct list *list)
 	end_item(r, list);
 }
 
-static void close_group(struct reader *r, struct list *list)
+static void reader_close_group(struct reader *r, struct list *list)
 {
 	if (list->open_count == 0) {
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
@@ -427,7 +427,7 @@ static void read_condition(struct reader *r, struct list *list, struct place at)
 }
 
 /* The plain word at a place: what keywords are looked for in. */
-static struct place word_at(const struct reader *r, size_t start)
+static struct place reader_keyword_at(const struct reader *r, size_t start)
 {
 	struct place at = { (uint32_t)start, (uint32_t)start };
 
@@ -445,9 +445,9 @@ static bool read_time(struct reader *r, struct place at)
 
 	for (;;) {
 		end = word.end;
-		while (end < r->len && is_blank((unsigned char)r->text[end]))
+		while (end < r->len && shell_is_blank((unsigned char)r->text[end]))
 			end++;
-		word = word_at(r, end);
+		word = reader_keyword_at(r, end);
 		if (!reader_is(r, word, "-p") && !reader_is(r, word, "--"))
 			break;
 	}
@@ -471,16 +471,16 @@ static void do_keyword(struct reader *r, struct list *list, enum keyword keyword
 		end_item(r, list);
 		break;
 	case KEYWORD_OPEN:
-		open_group(r, list);
+		reader_open_group(r, list);
 		break;
 	case KEYWORD_CLOSE:
-		close_group(r, list);
+		reader_close_group(r, list);
 		break;
 	case KEYWORD_NOT:
 		list->negated = !list->negated;
 		break;
 	case KEYWORD_FOR:
-		open_group(r, list);
+		reader_open_group(r, list);
 		reader_for(r);
 		break;
 	case KEYWORD_CASE:
@@ -515,7 +515,7 @@ static size_t assigned_name(struct reader *r, struct place at, size_t *ret_value
 
 	if (i >= at.end || !is_name_start((unsigned char)r->text[i]))
 		return 0;
-	while (i < at.end && is_name((unsigned char)r->text[i]))
+	while (i < at.end && shell_is_name((unsigned char)r->text[i]))
 		i++;
 	name_end = i;
 	if (i < at.end && r->text[i] == '[') {
@@ -534,7 +534,7 @@ static size_t assigned_name(struct reader *r, struct place at, size_t *ret_value
 }
 
 /* a[…]= before a name: the subscript is arithmetic, and may hold blanks, which are not read. */
-static void check_subscript(struct reader *r, struct place at, size_t name_end)
+static void reader_check_subscript(struct reader *r, struct place at, size_t name_end)
 {
 	const char *close;
 
@@ -552,7 +552,7 @@ static bool has_wide_subscript(struct reader *r)
 
 	if (!is_name_start(reader_at(r, 0)))
 		return false;
-	while (i < r->len && is_name((unsigned char)r->text[i]))
+	while (i < r->len && shell_is_name((unsigned char)r->text[i]))
 		i++;
 	if (i >= r->len || r->text[i] != '[')
 		return false;
@@ -572,7 +572,7 @@ static void add_assignment(struct reader *r, struct list *list, struct place at,
 		at.end = (uint32_t)r->pos;
 		r->out->bashisms = true;
 	}
-	check_subscript(r, at, name_end);
+	reader_check_subscript(r, at, name_end);
 	reader_add_word(r, &reader_current(r, list)->assignments, at);
 	reader_value(r, (struct read_value){ .name = name, .value = { (uint32_t)value, at.end },
 	                                     .assignment = true });
@@ -586,7 +586,7 @@ static bool is_declaration(struct reader *r, const struct read_command *command)
 	               "declare typeset export local readonly alias eval let");
 }
 
-static void add_argument(struct reader *r, struct list *list, struct place at)
+static void reader_add_argument(struct reader *r, struct list *list, struct place at)
 {
 	size_t value;
 	size_t name_end = assigned_name(r, at, &value);
@@ -612,7 +612,7 @@ static void read_plain_word(struct reader *r, struct list *list)
 	size_t name_end, value;
 
 	if (first) {
-		at = word_at(r, r->pos);
+		at = reader_keyword_at(r, r->pos);
 		keyword = keyword_of(r, at);
 		if (keyword == KEYWORD_TIME && read_time(r, at))
 			return;
@@ -631,7 +631,7 @@ static void read_plain_word(struct reader *r, struct list *list)
 	if (name_end)
 		add_assignment(r, list, at, name_end, value);
 	else
-		add_argument(r, list, at);
+		reader_add_argument(r, list, at);
 	r->command = outer;
 	reader_current(r, list)->at.end = (uint32_t)r->pos;
 }
@@ -745,7 +745,7 @@ static void read_newline(struct reader *r, struct list *list)
 	reader_heredocs(r);
 }
 
-static void read_token(struct reader *r, struct list *list)
+static void reader_read_token(struct reader *r, struct list *list)
 {
 	int c = reader_at(r, 0);
 	size_t operator;
@@ -786,7 +786,7 @@ bool reader_list(struct reader *r, enum list_end end)
 		reader_blanks(r, false);
 		if (reader_at(r, 0) < 0)
 			break;
-		read_token(r, &list);
+		reader_read_token(r, &list);
 	}
 	if (!r->stopped && ((!list.returns && end != LIST_END_TEXT) || list.open_count > 0))
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);

@@ -5,7 +5,7 @@
 #include "shell/reader_private.h"
 
 /* WORD [WORD…] up to a line end or ; */
-static void read_values(struct reader *r, struct place name)
+static void reader_for_values(struct reader *r, struct place name)
 {
 	for (;;) {
 		struct place value;
@@ -34,7 +34,7 @@ void reader_for(struct reader *r)
 	}
 	name = reader_word(r);
 	for (size_t i = name.start; i < name.end; i++)
-		if (!is_name((unsigned char)r->text[i]))
+		if (!shell_is_name((unsigned char)r->text[i]))
 			reading_problem(r->out, SHELL_PROBLEM_SYNTAX, name.start, name.end);
 	if (name.start == name.end)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, name.start);
@@ -44,7 +44,7 @@ void reader_for(struct reader *r)
 		at.end++;
 	if (reader_is(r, at, "in")) {
 		r->pos = at.end;
-		read_values(r, name);
+		reader_for_values(r, name);
 	} else {
 		/* The values are the arguments of the script or function. */
 		reader_value(r, (struct read_value){ .name = name });
@@ -54,7 +54,7 @@ void reader_for(struct reader *r)
 }
 
 /* PATTERN | PATTERN ), behind a ( that may stand before. */
-static void read_patterns(struct reader *r)
+static void reader_case_patterns(struct reader *r)
 {
 	for (;;) {
 		size_t start = r->pos;
@@ -105,7 +105,7 @@ void reader_case(struct reader *r)
 			break;
 		}
 		r->pos += reader_at(r, 0) == '(';
-		read_patterns(r);
+		reader_case_patterns(r);
 		if (reader_list(r, LIST_END_CASE))
 			break;
 	}
@@ -113,13 +113,14 @@ void reader_case(struct reader *r)
 }
 
 /* An operand of -eq and the like is evaluated as arithmetic. */
-static void check_operand(struct reader *r, struct place at)
+static void reader_check_operand(struct reader *r, struct place at)
 {
 	struct span word = span_of(r->text + at.start, at.end - at.start);
 	bool negative = word.len > 1 && word.data[0] == '-';
 
 	for (size_t i = negative; i < word.len; i++)
-		if (!is_name((unsigned char)word.data[i]) && !strchr("'\"()$#{}?", word.data[i])) {
+		if (!shell_is_name((unsigned char)word.data[i]) &&
+		    !strchr("'\"()$#{}?", word.data[i])) {
 			reading_problem(r->out, SHELL_PROBLEM_ARITHMETIC, at.start, at.end);
 			return;
 		}
@@ -132,11 +133,11 @@ static void check_condition(struct reader *r, struct place before, struct place 
 	struct span word = span_of(r->text + operator.start, operator.end - operator.start);
 
 	if (name_in(word, "-eq -ne -lt -le -gt -ge")) {
-		check_operand(r, before);
-		check_operand(r, after);
+		reader_check_operand(r, before);
+		reader_check_operand(r, after);
 	} else if (span_eq(word, SPAN("-v")) || span_eq(word, SPAN("-R"))) {
 		for (size_t i = after.start; i < after.end; i++)
-			if (!is_name((unsigned char)r->text[i]))
+			if (!shell_is_name((unsigned char)r->text[i]))
 				reading_problem(r->out, SHELL_PROBLEM_ARITHMETIC, after.start,
 				                after.end);
 	}
@@ -157,7 +158,7 @@ static void read_condition_piece(struct reader *r)
 
 static void read_condition_word(struct reader *r)
 {
-	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n' && !is_blank(reader_at(r, 0)))
+	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n' && !shell_is_blank(reader_at(r, 0)))
 		read_condition_piece(r);
 }
 
@@ -265,7 +266,7 @@ static bool is_continued(struct span line)
 	return count % 2 == 1;
 }
 
-static size_t line_end(const struct reader *r, size_t at)
+static size_t heredoc_line_end(const struct reader *r, size_t at)
 {
 	const char *end = memchr(r->text + at, '\n', r->len - at);
 
@@ -281,7 +282,7 @@ static struct place find_heredoc_end(struct reader *r, const struct read_redirec
 
 	while (r->pos < r->len) {
 		size_t start = r->pos;
-		size_t end = line_end(r, start);
+		size_t end = heredoc_line_end(r, start);
 		struct span line;
 
 		while (redirect->strips_tabs && !joined && start < end && r->text[start] == '\t')

@@ -72,7 +72,7 @@ static inline int reader_at(const struct reader *r, size_t ahead)
 	                                              : -1;
 }
 
-static inline bool is_blank(int c)
+static inline bool shell_is_blank(int c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -80,8 +80,8 @@ static inline bool is_blank(int c)
 /* Ends an unquoted word. */
 static inline bool is_meta(int c)
 {
-	return c < 0 || is_blank(c) || c == '\n' || c == '|' || c == '&' || c == ';' || c == '(' ||
-	       c == ')' || c == '<' || c == '>';
+	return c < 0 || shell_is_blank(c) || c == '\n' || c == '|' || c == '&' || c == ';' ||
+	       c == '(' || c == ')' || c == '<' || c == '>';
 }
 
 /* Whether a word begins or goes on here; <( and >( are part of words. */

@@ -16,7 +16,7 @@ static void read_backslash(struct reader *r)
 	if (next == '\n') {
 		int after = reader_at(r, 0);
 
-		if (!is_blank(after) && after != '\n' && after >= 0)
+		if (!shell_is_blank(after) && after != '\n' && after >= 0)
 			reader_problem(r, SHELL_PROBLEM_CONTINUATION, start);
 	} else if (next < 0 && !r->stopped) {
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
@@ -197,7 +197,7 @@ static void read_parameter(struct reader *r, enum word_place where)
 	if (!reader_enter(r))
 		return;
 	/* ${ command; } and ${| command; } of bash 5.3 */
-	if (!is_name(c) && (c < 0 || !strchr("!#@*?$-", c)))
+	if (!shell_is_name(c) && (c < 0 || !strchr("!#@*?$-", c)))
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
 	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '}') {
 		c = reader_at(r, 0);
@@ -251,7 +251,7 @@ void reader_arithmetic(struct reader *r)
 	while ((c = reader_at(r, 0)) >= 0 && (c != ')' || open > 0)) {
 		open += c == '(';
 		open -= c == ')';
-		if (c == '#' && r->pos > start && is_blank(r->text[r->pos - 1]))
+		if (c == '#' && r->pos > start && shell_is_blank(r->text[r->pos - 1]))
 			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
 		read_inner(r, WORD_QUOTED);
 	}
@@ -275,18 +275,18 @@ static unsigned dollar_kind(const struct reader *r)
 		                              : SHELL_DYNAMIC_SUBSTITUTION;
 	if (next == '[')
 		return SHELL_DYNAMIC_ARITHMETIC;
-	if (next == '{' || is_name(next) || (next > 0 && strchr("$!?#*@-", next)))
+	if (next == '{' || shell_is_name(next) || (next > 0 && strchr("$!?#*@-", next)))
 		return SHELL_DYNAMIC_VARIABLE;
 	return 0;
 }
 
-static void read_variable(struct reader *r)
+static void reader_read_variable(struct reader *r)
 {
 	if (!is_name_start(reader_at(r, 0))) {
 		r->pos++;
 		return;
 	}
-	while (is_name(reader_at(r, 0)))
+	while (shell_is_name(reader_at(r, 0)))
 		r->pos++;
 }
 
@@ -313,31 +313,32 @@ void reader_dollar(struct reader *r, enum word_place where)
 	} else if (next == '[') {
 		read_old_arithmetic(r);
 	} else {
-		read_variable(r);
+		reader_read_variable(r);
 		if (reader_at(r, 0) == '\\' && reader_at(r, 1) == '\n')
 			reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
 	}
 	end_piece(r, piece);
 }
 
-static bool is_letter(int c)
+static bool is_range_letter(int c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* {Z..a}: braces are expanded before all else, and between Z and a stand \ and `, which then
  * quote and run. */
-static void check_range(struct reader *r)
+static void reader_check_range(struct reader *r)
 {
 	int from = reader_at(r, 1), to = reader_at(r, 4);
 
-	if (is_letter(from) && is_letter(to) && reader_at(r, 2) == '.' && reader_at(r, 3) == '.' &&
+	if (is_range_letter(from) && is_range_letter(to) && reader_at(r, 2) == '.' &&
+	    reader_at(r, 3) == '.' &&
 	    (from < 'a') != (to < 'a'))
 		reader_problem(r, SHELL_PROBLEM_EXPANSION, r->pos);
 }
 
 /* One piece of an unquoted word. */
-static void read_piece(struct reader *r)
+static void reader_read_piece(struct reader *r)
 {
 	int c = reader_at(r, 0);
 	int next = reader_at(r, 1);
@@ -365,7 +366,7 @@ static void read_piece(struct reader *r)
 	} else {
 		r->out->bashisms |= c == '{' && next != '}' && !is_meta(next);
 		if (c == '{')
-			check_range(r);
+			reader_check_range(r);
 		r->pos++;
 	}
 }
@@ -390,7 +391,7 @@ struct place reader_word(struct reader *r)
 		braces |= reader_at(r, 0) == '{';
 		lone_dollar |= reader_at(r, 0) == '$' && next != '\'' && next != '"' &&
 		               !dollar_kind(r);
-		read_piece(r);
+		reader_read_piece(r);
 	}
 	if (r->pos > r->len)
 		r->pos = r->len;
@@ -420,7 +421,7 @@ static void note_number(struct reader *r, size_t start, size_t end)
 /* Whether a single = follows: the variable only gets a value there, a number. */
 static bool is_set_there(struct reader *r, size_t at, size_t end)
 {
-	while (at < end && is_blank(r->text[at]))
+	while (at < end && shell_is_blank(r->text[at]))
 		at++;
 	return at < end && r->text[at] == '=' && (at + 1 >= end || r->text[at + 1] != '=');
 }
@@ -457,12 +458,12 @@ void reader_note_arithmetic(struct reader *r, struct place at)
 		}
 		if (c == '$') {
 			i = note_expansion(r, i, at.end);
-		} else if (is_digit(c)) {
+		} else if (shell_is_digit(c)) {
 			while (i < at.end &&
-			       (is_name((unsigned char)r->text[i]) || r->text[i] == '#'))
+			       (shell_is_name((unsigned char)r->text[i]) || r->text[i] == '#'))
 				i++;
 		} else if (is_name_start(c)) {
-			while (i < at.end && is_name((unsigned char)r->text[i]))
+			while (i < at.end && shell_is_name((unsigned char)r->text[i]))
 				i++;
 			if (is_set_there(r, i, at.end))
 				reader_value(r, (struct read_value){
@@ -476,7 +477,7 @@ void reader_note_arithmetic(struct reader *r, struct place at)
 }
 
 /* [subscript] at `i`; returns behind it. */
-static size_t check_subscript(struct reader *r, size_t i, size_t end)
+static size_t arithmetic_check_subscript(struct reader *r, size_t i, size_t end)
 {
 	size_t open = i;
 	unsigned depth = 0;
@@ -536,12 +537,12 @@ static bool is_indirect(const struct reader *r, size_t i, size_t end)
 {
 	size_t name = i;
 
-	while (name < end && is_name((unsigned char)r->text[name]))
+	while (name < end && shell_is_name((unsigned char)r->text[name]))
 		name++;
 	if (name == i) /* ${!@} is, ${!:-x} is $! */
 		return i < end && strchr("@*#?!$-", r->text[i]);
 	if (end - name == 1 && strchr("*@", r->text[name]))
-		return is_digit((unsigned char)r->text[i]);
+		return shell_is_digit((unsigned char)r->text[i]);
 	return !(end - name == 3 && r->text[name] == '[' && strchr("*@", r->text[name + 1]));
 }
 
@@ -552,14 +553,15 @@ static void reader_check_parameter(struct reader *r, struct place at)
 	size_t end = at.end < r->len ? at.end : r->len;
 	bool indirect = i < end && r->text[i] == '!' && is_indirect(r, i + 1, end);
 	bool prefix = i + 1 < end && strchr("!#", r->text[i]) &&
-	              (is_name((unsigned char)r->text[i + 1]) || strchr("@*", r->text[i + 1]));
+	              (shell_is_name((unsigned char)r->text[i + 1]) ||
+	               strchr("@*", r->text[i + 1]));
 	struct place name;
 
 	if (indirect)
 		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, at.start, end);
 	i += prefix;
 	name.start = (uint32_t)i;
-	while (i < end && is_name((unsigned char)r->text[i]))
+	while (i < end && shell_is_name((unsigned char)r->text[i]))
 		i++;
 	name.end = (uint32_t)i;
 	if (i == name.start)
@@ -567,7 +569,7 @@ static void reader_check_parameter(struct reader *r, struct place at)
 	if (prefix && r->text[at.start] == '!' && end - i == 1 && strchr("*@", r->text[i]))
 		return; /* names */
 	if (i < end && r->text[i] == '[')
-		i = check_subscript(r, i, end);
+		i = arithmetic_check_subscript(r, i, end);
 	if (!indirect)
 		check_operator(r, name, i, end);
 }

@@ -131,7 +131,7 @@ bool store_spend(struct shell_store *store, const struct shell_command *command)
 }
 
 /* The first word may be part of the shell, the name of a program, or unknown. */
-static void check_name(struct shell_store *store, size_t command)
+static void store_check_name(struct shell_store *store, size_t command)
 {
 	const struct shell_command *c = &store->commands[command];
 
@@ -160,7 +160,7 @@ void store_child(struct shell_store *store, const struct shell_word *words, size
 		return;
 	GROW(store, command, commands);
 	store->commands[store->command_count++] = child;
-	check_name(store, store->command_count - 1);
+	store_check_name(store, store->command_count - 1);
 }
 
 void store_name(struct stored_names *names, struct stored_name name)

@@ -9,7 +9,7 @@
 
 /* Characters that a terminal does not show, or that turn what follows around (Unicode 15:
  * general categories Cc, Cf, Zl, Zp, Zs but the blank; fillers; tags; variation selectors). */
-static bool is_deceptive(uint32_t c)
+static bool is_deceptive_character(uint32_t c)
 {
 	static const struct {
 		uint32_t from, to;
@@ -34,7 +34,7 @@ static bool is_deceptive(uint32_t c)
 
 /* One character, or one byte that is none; returns its length. `escape` for those that the
  * caller quotes with a backslash. */
-static size_t put_character(struct buf *out, struct span text, const char *escape)
+static size_t summary_put_character(struct buf *out, struct span text, const char *escape)
 {
 	const struct utf8_char first = utf8_first(text);
 	const uint32_t c = first.code;
@@ -43,9 +43,9 @@ static size_t put_character(struct buf *out, struct span text, const char *escap
 		buf_printf(out, "\\x%02x", (unsigned char)text.data[0]);
 	else if (c == '\n' || c == '\t')
 		buf_str(out, c == '\n' ? "\\n" : "\\t");
-	else if (is_deceptive(c) && c < 0x80)
+	else if (is_deceptive_character(c) && c < 0x80)
 		buf_printf(out, "\\x%02x", (unsigned)c);
-	else if (is_deceptive(c))
+	else if (is_deceptive_character(c))
 		buf_printf(out, "\\u{%x}", (unsigned)c);
 	else if (c < 0x80 && strchr(escape, (int)c))
 		buf_printf(out, "\\%c", (char)c);
@@ -54,10 +54,10 @@ static size_t put_character(struct buf *out, struct span text, const char *escap
 	return first.bytes.len;
 }
 
-static void put_text(struct buf *out, struct span text, const char *escape)
+static void summary_put_text(struct buf *out, struct span text, const char *escape)
 {
 	while (text.len > 0)
-		text = span_skip(text, put_character(out, text, escape));
+		text = span_skip(text, summary_put_character(out, text, escape));
 }
 
 static bool needs_escape(struct span text)
@@ -65,12 +65,12 @@ static bool needs_escape(struct span text)
 	struct utf8_char c;
 
 	while (utf8_next(&text, &c))
-		if (c.bad || is_deceptive(c.code))
+		if (c.bad || is_deceptive_character(c.code))
 			return true;
 	return false;
 }
 
-static bool is_plain(struct span text)
+static bool summary_is_plain(struct span text)
 {
 	static const char marks[] = "%+,-./:=@_^";
 
@@ -85,13 +85,13 @@ static bool is_plain(struct span text)
 }
 
 /* A known value: as it is, 'quoted', or $'with escapes'. */
-static void put_value(struct buf *out, struct span value)
+static void summary_put_value(struct buf *out, struct span value)
 {
 	if (needs_escape(value) || memchr(value.data ? value.data : "", '\'', value.len)) {
 		buf_str(out, "$'");
-		put_text(out, value, "\\'");
+		summary_put_text(out, value, "\\'");
 		buf_char(out, '\'');
-	} else if (is_plain(value)) {
+	} else if (summary_is_plain(value)) {
 		buf_span(out, value);
 	} else {
 		buf_char(out, '\'');
@@ -100,12 +100,12 @@ static void put_value(struct buf *out, struct span value)
 	}
 }
 
-static void put_word(struct buf *out, const struct shell_word *word)
+static void summary_put_word(struct buf *out, const struct shell_word *word)
 {
 	if (word->dynamic)
-		put_text(out, word->raw, "");
+		summary_put_text(out, word->raw, "");
 	else
-		put_value(out, word->value);
+		summary_put_value(out, word->value);
 }
 
 static void put_redirect(struct buf *out, const struct shell_redirect *redirect)
@@ -135,7 +135,7 @@ static void put_redirect(struct buf *out, const struct shell_redirect *redirect)
 	if (redirect->kind == SHELL_REDIRECT_HEREDOC)
 		buf_printf(out, "(%zu bytes of text)", redirect->target.raw.len);
 	else
-		put_word(out, &redirect->target);
+		summary_put_word(out, &redirect->target);
 }
 
 static void put_notes(struct buf *out, const struct shell_command *command)
@@ -162,20 +162,21 @@ static void put_notes(struct buf *out, const struct shell_command *command)
 		buf_char(out, ')');
 }
 
-static void put_command(struct buf *out, const struct shell_command *command, unsigned depth)
+static void summary_put_command(struct buf *out, const struct shell_command *command,
+                                unsigned depth)
 {
 	const char *gap = "";
 
 	buf_printf(out, "%*s", (int)(2 * depth), "");
 	for (size_t i = 0; i < command->assignment_count; i++, gap = " ") {
 		buf_str(out, gap);
-		put_text(out, command->assignments[i].name, "");
+		summary_put_text(out, command->assignments[i].name, "");
 		buf_char(out, '=');
-		put_word(out, &command->assignments[i].value);
+		summary_put_word(out, &command->assignments[i].value);
 	}
 	for (size_t i = 0; i < command->word_count; i++, gap = " ") {
 		buf_str(out, gap);
-		put_word(out, &command->words[i]);
+		summary_put_word(out, &command->words[i]);
 	}
 	for (size_t i = 0; i < command->redirect_count; i++)
 		put_redirect(out, &command->redirects[i]);
@@ -188,7 +189,7 @@ struct tree {
 	size_t *first, *last, *next;
 };
 
-static struct tree make_tree(const struct shell_analysis *analysis)
+static struct tree summary_make_tree(const struct shell_analysis *analysis)
 {
 	size_t count = analysis->command_count;
 	struct tree tree = { .first = mem_alloc(count + 1, sizeof(size_t)),
@@ -212,12 +213,12 @@ static struct tree make_tree(const struct shell_analysis *analysis)
 
 static void put_commands(struct buf *out, const struct shell_analysis *analysis)
 {
-	struct tree tree = make_tree(analysis);
+	struct tree tree = summary_make_tree(analysis);
 	size_t at = tree.first[analysis->command_count];
 	unsigned depth = 0;
 
 	while (at != SHELL_NONE && !out->overflowed) {
-		put_command(out, &analysis->commands[at], depth);
+		summary_put_command(out, &analysis->commands[at], depth);
 		if (tree.first[at] != SHELL_NONE) {
 			at = tree.first[at];
 			depth++;
@@ -250,7 +251,7 @@ static void put_problems(struct buf *out, const struct shell_analysis *analysis)
 		buf_printf(out, "! %s", shell_problem_sentence(problem->kind));
 		if (text.len > 0) {
 			buf_str(out, " At: ");
-			put_text(out, utf8_head(text, 60), "");
+			summary_put_text(out, utf8_head(text, 60), "");
 			buf_str(out, text.len > 60 ? "…" : "");
 		}
 		buf_char(out, '\n');

@@ -105,7 +105,7 @@ static uint32_t whole_place(const struct walk *walk, uint32_t at)
 	return at + removed;
 }
 
-static void mark(struct marks *marks, uint32_t start, uint32_t end)
+static void marks_add(struct marks *marks, uint32_t start, uint32_t end)
 {
 	if (marks->count == marks->cap)
 		marks->at = mem_grow(marks->at, &marks->cap, marks->count + 1,
@@ -139,7 +139,7 @@ void tree_parser_free(struct tree_parser *parser)
 	free(parser);
 }
 
-static enum node_kind look_up(const char *name)
+static enum node_kind node_kind_by_name(const char *name)
 {
 	for (size_t i = 0; name && i < ARRAY_LEN(node_names); i++)
 		if (strcmp(name, node_names[i].name) == 0)
@@ -147,7 +147,7 @@ static enum node_kind look_up(const char *name)
 	return NODE_OTHER;
 }
 
-static enum node_kind kind_of(const struct walk *walk, TSNode node)
+static enum node_kind node_kind_of(const struct walk *walk, TSNode node)
 {
 	TSSymbol symbol = ts_node_symbol(node);
 	unsigned char *kind;
@@ -156,11 +156,11 @@ static enum node_kind kind_of(const struct walk *walk, TSNode node)
 		return NODE_OTHER;
 	kind = &walk->parser->kinds[symbol];
 	if (*kind == NODE_UNKNOWN)
-		*kind = (unsigned char)look_up(ts_node_type(node));
+		*kind = (unsigned char)node_kind_by_name(ts_node_type(node));
 	return *kind;
 }
 
-static bool is_word(enum node_kind kind, enum node_kind parent)
+static bool node_is_word(enum node_kind kind, enum node_kind parent)
 {
 	if (parent == NODE_DECLARATION)
 		return kind == NODE_WORD || kind == NODE_SUBSTITUTION || kind == NODE_ASSIGNMENT ||
@@ -179,9 +179,9 @@ static void visit_error(struct walk *walk, uint32_t start, uint32_t end)
 }
 
 /* Marks what the node is; whether to look into it. */
-static bool visit(struct walk *walk, TSNode node, enum node_kind parent)
+static bool tree_visit(struct walk *walk, TSNode node, enum node_kind parent)
 {
-	enum node_kind kind = kind_of(walk, node);
+	enum node_kind kind = node_kind_of(walk, node);
 	uint32_t start = ts_node_start_byte(node);
 	uint32_t end = ts_node_end_byte(node);
 	const char *text = walk->text.data;
@@ -191,18 +191,18 @@ static bool visit(struct walk *walk, TSNode node, enum node_kind parent)
 	/* (( )) is a command whose name is an expression for the grammar. */
 	if ((kind == NODE_NAME || parent == NODE_NAME) && start + 1 < end && text[start] == '(')
 		return true;
-	if (is_word(kind, parent))
-		mark(&walk->words, whole_place(walk, start), whole_place(walk, end));
+	if (node_is_word(kind, parent))
+		marks_add(&walk->words, whole_place(walk, start), whole_place(walk, end));
 	if (kind == NODE_DECLARATION) {
 		uint32_t word = start;
 
 		while (word < end && text[word] >= 'a' && text[word] <= 'z')
 			word++;
-		mark(&walk->words, whole_place(walk, start), whole_place(walk, word));
+		marks_add(&walk->words, whole_place(walk, start), whole_place(walk, word));
 	}
 	if (kind == NODE_NAME || kind == NODE_DECLARATION ||
 	    (kind == NODE_TEST && start < end && text[start] == '['))
-		mark(&walk->commands, whole_place(walk, start), whole_place(walk, end));
+		marks_add(&walk->commands, whole_place(walk, start), whole_place(walk, end));
 	/* What is in backticks is read as a script of its own. */
 	return kind != NODE_SUBSTITUTION || start >= end || text[start] != '`';
 }
@@ -219,10 +219,10 @@ static void walk_tree(struct walk *walk, TSNode root)
 	for (;;) {
 		TSNode node = ts_tree_cursor_current_node(&cursor);
 
-		if (down && visit(walk, node, depth < 256 ? parents[depth] : NODE_OTHER) &&
+		if (down && tree_visit(walk, node, depth < 256 ? parents[depth] : NODE_OTHER) &&
 		    ts_tree_cursor_goto_first_child(&cursor)) {
 			if (++depth < 256)
-				parents[depth] = kind_of(walk, node);
+				parents[depth] = node_kind_of(walk, node);
 			else
 				visit_error(walk, ts_node_start_byte(node), ts_node_end_byte(node));
 		} else if (ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -237,7 +237,7 @@ static void walk_tree(struct walk *walk, TSNode root)
 	ts_tree_cursor_delete(&cursor);
 }
 
-static int by_place(const void *a, const void *b)
+static int mark_order(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -246,10 +246,10 @@ static int by_place(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static void sort(struct marks *marks)
+static void marks_sort(struct marks *marks)
 {
 	if (marks->count > 1)
-		qsort(marks->at, marks->count, sizeof(*marks->at), by_place);
+		qsort(marks->at, marks->count, sizeof(*marks->at), mark_order);
 }
 
 /* The grammar loses the - of "python3 - <<EOF". */
@@ -262,7 +262,8 @@ static bool is_lost(struct span text, struct place at)
 }
 
 /* The reader's places, in the order of the text. */
-static void collect(const struct reading *reading, struct marks *commands, struct marks *words)
+static void reading_collect_marks(const struct reading *reading, struct marks *commands,
+                                  struct marks *words)
 {
 	for (size_t i = 0; i < reading->command_count; i++) {
 		const struct read_command *command = &reading->commands[i];
@@ -272,14 +273,14 @@ static void collect(const struct reading *reading, struct marks *commands, struc
 		struct place last = next ? reading->words[command->words.last - 1].at : command->at;
 
 		if (next)
-			mark(commands, reading->words[next - 1].at.start, last.end);
+			marks_add(commands, reading->words[next - 1].at.start, last.end);
 		if (span_eq(name, SPAN("[")) || span_eq(name, SPAN("[[")))
 			next = 0;
 		for (; next; next = reading->words[next - 1].next) {
 			struct place at = reading->words[next - 1].at;
 
 			if (!is_lost(reading->text, at))
-				mark(words, at.start, at.end);
+				marks_add(words, at.start, at.end);
 		}
 	}
 	for (size_t i = 0; i < reading->redirect_count; i++) {
@@ -290,10 +291,10 @@ static void collect(const struct reading *reading, struct marks *commands, struc
 
 		/* For the grammar >&- is an operator. */
 		if (kind != SHELL_REDIRECT_HEREDOC && !closes)
-			mark(words, at.start, at.end);
+			marks_add(words, at.start, at.end);
 	}
-	sort(commands);
-	sort(words);
+	marks_sort(commands);
+	marks_sort(words);
 }
 
 /* The grammar gives a word in parts now and then: those that touch are one. A word inside
@@ -302,7 +303,7 @@ static void join_touching(struct marks *words)
 {
 	size_t kept = 0;
 
-	sort(words);
+	marks_sort(words);
 	for (size_t i = 0; i < words->count; i++) {
 		struct place *last = kept ? &words->at[kept - 1] : NULL;
 
@@ -324,7 +325,7 @@ static void report_differences(struct reading *reading, const struct marks *a,
 		const struct place *x = i < a->count ? &a->at[i] : NULL;
 		const struct place *y = k < b->count ? &b->at[k] : NULL;
 		bool same = x && y && x->start == y->start && (!ends || x->end == y->end);
-		const struct place *first = !y || (x && by_place(x, y) <= 0) ? x : y;
+		const struct place *first = !y || (x && mark_order(x, y) <= 0) ? x : y;
 
 		if (!same)
 			reading_problem(reading, SHELL_PROBLEM_READINGS_DIFFER, first->start,
@@ -334,7 +335,7 @@ static void report_differences(struct reading *reading, const struct marks *a,
 	}
 }
 
-static uint64_t now_us(void)
+static uint64_t tree_now_us(void)
 {
 	struct timespec now;
 
@@ -343,13 +344,13 @@ static uint64_t now_us(void)
 }
 
 #ifdef HASP_TREE_SITTER_TIMEOUT
-static TSTree *parse(TSParser *parser, struct span text, uint64_t budget_us)
+static TSTree *tree_parse(TSParser *parser, struct span text, uint64_t budget_us)
 {
 	ts_parser_set_timeout_micros(parser, budget_us);
 	return ts_parser_parse_string(parser, NULL, text.data, (uint32_t)text.len);
 }
 #else
-static const char *read_text(void *payload, uint32_t at, TSPoint point, uint32_t *ret_len)
+static const char *tree_read_text(void *payload, uint32_t at, TSPoint point, uint32_t *ret_len)
 {
 	const struct span *text = payload;
 	struct span rest = span_skip(*text, at);
@@ -359,17 +360,18 @@ static const char *read_text(void *payload, uint32_t at, TSPoint point, uint32_t
 	return rest.data;
 }
 
-static bool is_over(TSParseState *state)
+static bool tree_time_is_over(TSParseState *state)
 {
-	return now_us() > *(const uint64_t *)state->payload;
+	return tree_now_us() > *(const uint64_t *)state->payload;
 }
 
 /* Libraries from 0.26 on have no other time limit. */
-static TSTree *parse(TSParser *parser, struct span text, uint64_t budget_us)
+static TSTree *tree_parse(TSParser *parser, struct span text, uint64_t budget_us)
 {
-	uint64_t end = now_us() + budget_us;
-	TSInput input = { .payload = &text, .read = read_text, .encoding = TSInputEncodingUTF8 };
-	TSParseOptions options = { .payload = &end, .progress_callback = is_over };
+	uint64_t end = tree_now_us() + budget_us;
+	TSInput input = { .payload = &text, .read = tree_read_text,
+	                  .encoding = TSInputEncodingUTF8 };
+	TSParseOptions options = { .payload = &end, .progress_callback = tree_time_is_over };
 
 	return ts_parser_parse_with_options(parser, NULL, input, options);
 }
@@ -428,15 +430,15 @@ static bool cut_heredocs(struct walk *walk, struct buf *text)
 	return buf_append(text, reading->text.data + from, reading->text.len - from);
 }
 
-static void compare(struct walk *walk, TSTree *tree)
+static void tree_compare_marks(struct walk *walk, TSTree *tree)
 {
 	struct reading *reading = walk->reading;
 	struct marks commands = { 0 }, words = { 0 };
 
 	walk_tree(walk, ts_tree_root_node(tree));
 	if (walk->errors == 0) {
-		collect(reading, &commands, &words);
-		sort(&walk->commands);
+		reading_collect_marks(reading, &commands, &words);
+		marks_sort(&walk->commands);
 		join_touching(&walk->words);
 		report_differences(reading, &commands, &walk->commands, /* ends= */ false);
 		report_differences(reading, &words, &walk->words, /* ends= */ true);
@@ -462,7 +464,7 @@ static void compare_text(struct tree_parser *parser, struct reading *reading, ui
 {
 	_cleanup_buf_ struct buf shorter = BUF_INIT(MAX_BYTES);
 	struct walk walk = { .parser = parser, .reading = reading, .text = reading->text };
-	uint64_t start = now_us(), used;
+	uint64_t start = tree_now_us(), used;
 	bool fits = *budget_us > 0;
 	TSTree *tree = NULL;
 
@@ -471,11 +473,11 @@ static void compare_text(struct tree_parser *parser, struct reading *reading, ui
 		walk.text = buf_view(&shorter);
 	}
 	if (fits)
-		tree = parse(parser->parser, walk.text, *budget_us);
-	used = now_us() - start;
+		tree = tree_parse(parser->parser, walk.text, *budget_us);
+	used = tree_now_us() - start;
 	*budget_us = used < *budget_us ? *budget_us - used : 0;
 	if (tree) {
-		compare(&walk, tree);
+		tree_compare_marks(&walk, tree);
 		ts_tree_delete(tree);
 	} else {
 		ts_parser_reset(parser->parser);

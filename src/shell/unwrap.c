@@ -23,7 +23,7 @@ struct unwrapping {
 /* ---- options that run something --------------------------------------------------- */
 
 /* The word without its first `count` bytes. */
-static struct shell_word behind(const struct shell_word *word, size_t count)
+static struct shell_word word_behind(const struct shell_word *word, size_t count)
 {
 	struct shell_word rest = *word;
 
@@ -60,7 +60,7 @@ static bool take_beginning(struct shell_word *value, const char *begins)
 	if (value->value.len < len || strncasecmp(value->value.data, begins, len - 1) != 0 ||
 	    !strchr("= \t", value->value.data[len - 1]))
 		return false;
-	*value = behind(value, len);
+	*value = word_behind(value, len);
 	return true;
 }
 
@@ -75,7 +75,7 @@ static void check_running_option(struct unwrapping *u, const struct running_opti
 
 		if (at == 0 || (at == 1 && (u->words[i].dynamic || i + 1 >= u->count)))
 			continue;
-		value = at == 1 ? u->words[i + 1] : behind(&u->words[i], at - 1);
+		value = at == 1 ? u->words[i + 1] : word_behind(&u->words[i], at - 1);
 		if (take_beginning(&value, row->begins) && (value.value.len > 0 || value.dynamic))
 			unwrap_script(u, &value, SHELL_VIA_OPTION, 0);
 	}
@@ -97,7 +97,7 @@ static void run_alias(struct unwrapping *u, const struct shell_word *value)
 	struct shell_word script = *value;
 
 	if (span_starts(value->value, SPAN("!"))) {
-		script = behind(value, 1);
+		script = word_behind(value, 1);
 	} else {
 		buf_str(&text, "git ");
 		buf_span(&text, value->value);
@@ -142,11 +142,11 @@ static void set_pair(struct unwrapping *u, const struct shell_word *pair)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		return;
 	}
-	value = behind(pair, (size_t)(equals - pair->value.data) + 1);
+	value = word_behind(pair, (size_t)(equals - pair->value.data) + 1);
 	set_key(u, span_head(pair->value, (size_t)(equals - pair->value.data)), &value);
 }
 
-static bool word_is(const struct unwrapping *u, size_t i, const char *text)
+static bool unwrapped_word_is(const struct unwrapping *u, size_t i, const char *text)
 {
 	return i < u->count && !u->words[i].dynamic && span_eq(u->words[i].value, span_str(text));
 }
@@ -161,7 +161,7 @@ static size_t read_git_options(struct unwrapping *u)
 	for (; i < u->count && span_starts(u->words[i].value, SPAN("-")); i++) {
 		const struct shell_word *word = &u->words[i];
 
-		if (word_is(u, i, "-c") && i + 1 < u->count)
+		if (unwrapped_word_is(u, i, "-c") && i + 1 < u->count)
 			set_pair(u, &u->words[++i]);
 		else if (span_starts(word->value, SPAN("--config-env")) ||
 		         span_starts(word->value, SPAN("--exec-path=")))
@@ -186,26 +186,26 @@ static void run_git_command(struct unwrapping *u, size_t at)
 {
 	size_t next = at + 1;
 
-	if (word_is(u, at, "rebase")) {
+	if (unwrapped_word_is(u, at, "rebase")) {
 		for (size_t i = next; i < u->count; i++)
-			if (word_is(u, i, "-x") && i + 1 < u->count)
+			if (unwrapped_word_is(u, i, "-x") && i + 1 < u->count)
 				unwrap_script(u, &u->words[i + 1], SHELL_VIA_OPTION, 0);
 			else if (span_starts(u->words[i].value, SPAN("-x")) &&
 			         u->words[i].value.len > 2)
 				unwrap_script(u, &(struct shell_word){
 					.value = span_skip(u->words[i].value, 2),
 					.dynamic = u->words[i].dynamic }, SHELL_VIA_OPTION, 0);
-	} else if (word_is(u, at, "bisect") && word_is(u, next, "run")) {
+	} else if (unwrapped_word_is(u, at, "bisect") && unwrapped_word_is(u, next, "run")) {
 		unwrap_child(u, next + 1, u->count, SHELL_VIA_OPTION);
-	} else if (word_is(u, at, "submodule")) {
-		while (next < u->count && !word_is(u, next, "foreach"))
+	} else if (unwrapped_word_is(u, at, "submodule")) {
+		while (next < u->count && !unwrapped_word_is(u, next, "foreach"))
 			next++;
 		for (next++; next < u->count && span_starts(u->words[next].value, SPAN("-"));)
 			next++;
 		unwrap_joined(u, next, u->count, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
-	} else if (word_is(u, at, "difftool")) {
+	} else if (unwrapped_word_is(u, at, "difftool")) {
 		for (size_t i = next; i + 1 < u->count; i++)
-			if (word_is(u, i, "-x"))
+			if (unwrapped_word_is(u, i, "-x"))
 				unwrap_script(u, &u->words[i + 1], SHELL_VIA_OPTION, 0);
 	}
 }
@@ -214,14 +214,15 @@ static void run_git_command(struct unwrapping *u, size_t at)
 static void unwrap_git(struct unwrapping *u)
 {
 	size_t at = read_git_options(u);
-	bool config = word_is(u, at, "config");
+	bool config = unwrapped_word_is(u, at, "config");
 
 	for (size_t i = at + 1; i < u->count; i++) {
 		struct span word = u->words[i].value;
 
 		if (config && i + 1 < u->count && !span_starts(word, SPAN("-")))
 			set_key(u, word, &u->words[i + 1]);
-		if ((word_is(u, i, "-c") || word_is(u, i, "--config")) && word_is(u, at, "clone") &&
+		if ((unwrapped_word_is(u, i, "-c") || unwrapped_word_is(u, i, "--config")) &&
+		    unwrapped_word_is(u, at, "clone") &&
 		    i + 1 < u->count)
 			set_pair(u, &u->words[i + 1]);
 		if (span_starts(word, SPAN("--config=")))
@@ -238,7 +239,7 @@ static void unwrap_git(struct unwrapping *u)
 /* Commands that run commands. */
 
 /* The command is looked at by number: adding others moves them. */
-static const struct shell_word *word_at(const struct unwrapping *u, size_t i)
+static const struct shell_word *unwrapped_word_at(const struct unwrapping *u, size_t i)
 {
 	return &u->words[i];
 }
@@ -278,8 +279,8 @@ static void unwrap_joined(struct unwrapping *u, size_t from, size_t to, enum she
 	for (size_t i = from; i < to; i++) {
 		if (i > from)
 			buf_char(&text, ' ');
-		buf_span(&text, word_at(u, i)->value);
-		joined.dynamic |= word_at(u, i)->dynamic;
+		buf_span(&text, unwrapped_word_at(u, i)->value);
+		joined.dynamic |= unwrapped_word_at(u, i)->dynamic;
 	}
 	if (u->appended)
 		joined.dynamic |= SHELL_DYNAMIC_INSERTED;
@@ -389,7 +390,7 @@ static void unwrap_split(struct unwrapping *u, const struct shell_word *text, si
 	buf_span(&script, text->value);
 	for (size_t i = from; i < u->count; i++) {
 		buf_char(&script, ' ');
-		buf_span(&script, word_at(u, i)->raw);
+		buf_span(&script, unwrapped_word_at(u, i)->raw);
 	}
 	if (span_find(text->value, '\\') || span_find(text->value, '$') || u->appended ||
 	    script.overflowed)
@@ -402,7 +403,7 @@ static void unwrap_split(struct unwrapping *u, const struct shell_word *text, si
 static size_t skip_assignments(struct unwrapping *u, size_t at)
 {
 	for (; at < u->count; at++) {
-		const struct shell_word *word = word_at(u, at);
+		const struct shell_word *word = unwrapped_word_at(u, at);
 		const char *equals = span_find(word->value, '=');
 		struct shell_word value = *word;
 		struct span name;
@@ -430,7 +431,7 @@ static void nothing_to_run(struct unwrapping *u)
 static size_t skip_operands(struct unwrapping *u, size_t at)
 {
 	for (size_t i = 0; i < u->wrapper->skip && at < u->count; i++, at++) {
-		const struct shell_word *word = word_at(u, at);
+		const struct shell_word *word = unwrapped_word_at(u, at);
 
 		if (word->splits)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
@@ -510,9 +511,9 @@ static void unwrap_shell_file(struct unwrapping *u, size_t at, bool from_input)
 	if (at >= u->count && u->appended)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 	else if (at >= u->count || from_input || 
-	         name_in(word_at(u, at)->value, "- /dev/stdin /dev/fd/0 /proc/self/fd/0"))
+	         name_in(unwrapped_word_at(u, at)->value, "- /dev/stdin /dev/fd/0 /proc/self/fd/0"))
 		unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
-	else if (word_at(u, at)->dynamic)
+	else if (unwrapped_word_at(u, at)->dynamic)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 }
 
@@ -534,7 +535,7 @@ static void rest_shell(struct unwrapping *u, struct options *options)
 	if (!script)
 		unwrap_shell_file(u, options->at, input);
 	else if (options->at < u->count)
-		unwrap_script(u, word_at(u, options->at), SHELL_VIA_SHELL_STRING,
+		unwrap_script(u, unwrapped_word_at(u, options->at), SHELL_VIA_SHELL_STRING,
 		              name_in(name, "bash rbash") ? 0 : STORE_POSIX_SCRIPT);
 	else if (u->appended)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
@@ -561,7 +562,7 @@ static void rest_script_c(struct unwrapping *u, struct options *options)
 			break;
 		operand = operand == SHELL_NONE ? options->at : operand;
 		/* su -: a login */
-		if (span_eq(word_at(u, options->at)->value, SPAN("-")))
+		if (span_eq(unwrapped_word_at(u, options->at)->value, SPAN("-")))
 			unwrap_problem(u, SHELL_PROBLEM_SOURCED);
 		if (options->ended || user)
 			break;
@@ -584,8 +585,9 @@ static void rest_flock(struct unwrapping *u, struct options *options)
 		;
 	report_options(u, options);
 	at = skip_operands(u, options->at);
-	if (at + 1 < u->count && name_in(word_at(u, at)->value, "-c --command"))
-		unwrap_script(u, word_at(u, at + 1), SHELL_VIA_SHELL_STRING, STORE_POSIX_SCRIPT);
+	if (at + 1 < u->count && name_in(unwrapped_word_at(u, at)->value, "-c --command"))
+		unwrap_script(u, unwrapped_word_at(u, at + 1), SHELL_VIA_SHELL_STRING,
+		              STORE_POSIX_SCRIPT);
 	else if (at < u->count)
 		unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
 	else
@@ -615,7 +617,7 @@ static void rest_trap(struct unwrapping *u, struct options *options)
 	/* One word is a signal to reset, or - */
 	if (options->at + 1 >= u->count)
 		return;
-	word = word_at(u, options->at);
+	word = unwrapped_word_at(u, options->at);
 	if (!word->dynamic && (word->value.len == 0 || span_eq(word->value, SPAN("-"))))
 		return;
 	unwrap_script(u, word, SHELL_VIA_TRAP, 0);
@@ -631,7 +633,7 @@ static const struct shell_word *mark_inserted(struct unwrapping *u, size_t from,
 		struct shell_word *word = &words[i - from];
 		char *place;
 
-		*word = *word_at(u, i);
+		*word = *unwrapped_word_at(u, i);
 		place = mark.len ? memmem(word->value.data, word->value.len, mark.data, mark.len)
 		                 : NULL;
 		if (!place)
@@ -643,7 +645,7 @@ static const struct shell_word *mark_inserted(struct unwrapping *u, size_t from,
 }
 
 /* Whether the word can be `text` when it runs, or a word of several that it becomes. */
-static bool may_be(const struct shell_word *word, struct span text)
+static bool word_may_become(const struct shell_word *word, struct span text)
 {
 	if (!word->dynamic)
 		return span_eq(word->value, text);
@@ -662,13 +664,13 @@ static const char find_values[] =
 	"-regextype -used -context";
 
 /* NAME or NAME} behind a $ or ${, taken off *rest; an empty one when it is something else. */
-static struct span take_name(struct span *rest)
+static struct span take_expansion_name(struct span *rest)
 {
 	bool braces = span_starts(*rest, SPAN("{"));
 	struct span name = span_skip(*rest, braces);
 	size_t len = 0;
 
-	while (len < name.len && is_name((unsigned char)name.data[len]))
+	while (len < name.len && shell_is_name((unsigned char)name.data[len]))
 		len++;
 	*rest = span_skip(name, len);
 	if (braces && !span_starts(*rest, SPAN("}")))
@@ -687,7 +689,7 @@ static bool is_path(const struct shell_word *word)
 	if (word->dynamic != SHELL_DYNAMIC_VARIABLE || !span_starts(rest, SPAN("$")))
 		return false;
 	rest = span_skip(rest, 1);
-	name = take_name(&rest);
+	name = take_expansion_name(&rest);
 	if (!name.len)
 		return false;
 	if (!quoted)
@@ -716,20 +718,21 @@ static size_t unwrap_exec(struct unwrapping *u, size_t from)
 	bool ended = false;
 	size_t to = from;
 
-	for (; to < u->count && !span_eq(word_at(u, to)->value, SPAN(";")); to++) {
-		const struct shell_word *word = word_at(u, to);
+	for (; to < u->count && !span_eq(unwrapped_word_at(u, to)->value, SPAN(";")); to++) {
+		const struct shell_word *word = unwrapped_word_at(u, to);
 		const struct shell_word *before = to > from ? word - 1 : NULL;
 
 		if (before && !before->dynamic && !word->dynamic &&
 		    span_eq(word->value, SPAN("+")) && span_eq(before->value, SPAN("{}")))
 			break;
 		if ((ended && may_be_action(word)) ||
-		    (word->dynamic && word->splits && may_be(word, SPAN(";"))))
+		    (word->dynamic && word->splits && word_may_become(word, SPAN(";"))))
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
-		ended |= word->dynamic && may_be(word, SPAN(";"));
-		ended |= before && may_be(word, SPAN("+")) && may_be(before, SPAN("{}"));
+		ended |= word->dynamic && word_may_become(word, SPAN(";"));
+		ended |= before && word_may_become(word, SPAN("+")) &&
+		         word_may_become(before, SPAN("{}"));
 	}
-	if (to < u->count && word_at(u, to)->dynamic)
+	if (to < u->count && unwrapped_word_at(u, to)->dynamic)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	if (to > from)
 		store_child(u->store, mark_inserted(u, from, to, SPAN("{}")), to - from, u->command,
@@ -745,11 +748,11 @@ static void rest_find(struct unwrapping *u, struct options *options)
 	if (u->appended)
 		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	for (size_t i = 1; i < u->count;) {
-		const struct shell_word *word = word_at(u, i++);
+		const struct shell_word *word = unwrapped_word_at(u, i++);
 
 		flags = &u->store->commands[u->command].flags;
 		if (!word->dynamic && name_in(word->value, find_values) && i < u->count) {
-			word = word_at(u, i++);
+			word = unwrapped_word_at(u, i++);
 			/* It is taken, but in good faith nobody searches for such a name. */
 			if (word->splits ? word->dynamic != SHELL_DYNAMIC_GLOB
 			                 : !word->dynamic && may_be_action(word))
@@ -803,7 +806,7 @@ static void rest_parallel(struct unwrapping *u, struct options *options)
 		;
 	report_options(u, options);
 	to = options->at;
-	while (to < u->count && !name_in(word_at(u, to)->value, "::: :::: :::+ ::::+"))
+	while (to < u->count && !name_in(unwrapped_word_at(u, to)->value, "::: :::: :::+ ::::+"))
 		to++;
 	/* Its input is put into the script, or is the script. */
 	unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);

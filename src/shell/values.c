@@ -32,7 +32,7 @@ static bool is_plain_pipe(struct span text)
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.data[i];
 
-		if (!is_name((unsigned char)c) && !strchr(" -_./*|\"'$+%:=,@^", c))
+		if (!shell_is_name((unsigned char)c) && !strchr(" -_./*|\"'$+%:=,@^", c))
 			return false;
 		if (c == '|' && i + 1 < text.len && text.data[i + 1] == '|')
 			return false;
@@ -53,7 +53,7 @@ static bool is_redirected_counter(struct span text)
 	if (!is_row(text, counters[0], ARRAY_LEN(counters), sizeof(counters[0])) || !file.len)
 		return false;
 	for (size_t i = 0; i < file.len; i++)
-		if (!is_name((unsigned char)file.data[i]) && !strchr("-_./\"$", file.data[i]))
+		if (!shell_is_name((unsigned char)file.data[i]) && !strchr("-_./\"$", file.data[i]))
 			return false;
 	return true;
 }
@@ -92,7 +92,7 @@ static size_t close_paren(struct span text, size_t open)
 /* ${#x}, ${#x[@]}, ${#}; `at` is at the # */
 static size_t length_expansion(struct span text, size_t at)
 {
-	for (at++; at < text.len && is_name((unsigned char)text.data[at]);)
+	for (at++; at < text.len && shell_is_name((unsigned char)text.data[at]);)
 		at++;
 	if (span_starts(span_skip(text, at), SPAN("[@]")) ||
 	    span_starts(span_skip(text, at), SPAN("[*]")))
@@ -129,7 +129,7 @@ static size_t count_digits(struct span text)
 	size_t i = text.len && text.data[0] == '-' ? 1 : 0;
 	size_t first = i;
 
-	while (i < text.len && is_digit((unsigned char)text.data[i]))
+	while (i < text.len && shell_is_digit((unsigned char)text.data[i]))
 		i++;
 	return i > first ? i : 0;
 }

@@ -18,12 +18,12 @@ struct unquoter {
 	struct word_reading *out;
 };
 
-static int peek(const struct unquoter *u, size_t ahead)
+static int unquoter_peek(const struct unquoter *u, size_t ahead)
 {
 	return u->at + ahead < u->raw.len ? (unsigned char)u->raw.data[u->at + ahead] : -1;
 }
 
-static void put(struct unquoter *u, size_t count)
+static void unquoter_put(struct unquoter *u, size_t count)
 {
 	size_t left = u->raw.len - u->at;
 
@@ -32,7 +32,7 @@ static void put(struct unquoter *u, size_t count)
 	u->at += count;
 }
 
-static void unknown(struct unquoter *u, unsigned dynamic)
+static void unquoter_unknown(struct unquoter *u, unsigned dynamic)
 {
 	if (!u->out->dynamic)
 		u->out->known = u->out->text.len;
@@ -46,7 +46,7 @@ static bool has_at(struct span piece)
 }
 
 /* Takes the piece that begins here; false when there is none. */
-static bool take_piece(struct unquoter *u, bool quoted)
+static bool unquoter_take_piece(struct unquoter *u, bool quoted)
 {
 	struct span piece;
 	size_t here = u->base + u->at;
@@ -58,12 +58,12 @@ static bool take_piece(struct unquoter *u, bool quoted)
 	if (u->piece_count == 0 || u->pieces->at.start != here || u->at >= u->raw.len)
 		return false;
 	piece = span_head(span_skip(u->raw, u->at), u->pieces->at.end - here);
-	unknown(u, u->pieces->dynamic);
+	unquoter_unknown(u, u->pieces->dynamic);
 	if (u->pieces->dynamic == SHELL_DYNAMIC_VARIABLE)
 		u->out->splits |= !quoted || has_at(piece);
 	else if (u->pieces->dynamic != SHELL_DYNAMIC_PROCESS)
 		u->out->splits |= !quoted;
-	put(u, piece.len ? piece.len : 1);
+	unquoter_put(u, piece.len ? piece.len : 1);
 	return true;
 }
 
@@ -74,29 +74,29 @@ static void unquote_single(struct unquoter *u)
 	const char *end = memchr(start, '\'', left);
 
 	u->at++;
-	put(u, end ? (size_t)(end - start) : left);
+	unquoter_put(u, end ? (size_t)(end - start) : left);
 	u->at++;
 }
 
 static void unquote_double(struct unquoter *u)
 {
 	u->at++;
-	for (int c; (c = peek(u, 0)) >= 0 && c != '"';) {
-		int next = peek(u, 1);
+	for (int c; (c = unquoter_peek(u, 0)) >= 0 && c != '"';) {
+		int next = unquoter_peek(u, 1);
 
 		if (c == '\\' && next == '\n') {
 			u->at += 2;
 		} else if (c == '\\' && next > 0 && strchr("$`\"\\", next)) {
 			u->at++;
-			put(u, 1);
-		} else if (!take_piece(u, /* quoted= */ true)) {
-			put(u, 1);
+			unquoter_put(u, 1);
+		} else if (!unquoter_take_piece(u, /* quoted= */ true)) {
+			unquoter_put(u, 1);
 		}
 	}
 	u->at++;
 }
 
-static int digit_of(int c, int base)
+static int ansi_digit(int c, int base)
 {
 	int value = c >= '0' && c <= '9'   ? c - '0'
 	            : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -107,12 +107,12 @@ static int digit_of(int c, int base)
 }
 
 /* Up to `most` digits; -1 when there is none. */
-static int64_t read_digits(struct unquoter *u, int base, unsigned most)
+static int64_t unquoter_read_digits(struct unquoter *u, int base, unsigned most)
 {
 	int64_t value = -1;
 
-	for (unsigned i = 0; i < most && digit_of(peek(u, 0), base) >= 0; i++, u->at++)
-		value = (value < 0 ? 0 : value) * base + digit_of(peek(u, 0), base);
+	for (unsigned i = 0; i < most && ansi_digit(unquoter_peek(u, 0), base) >= 0; i++, u->at++)
+		value = (value < 0 ? 0 : value) * base + ansi_digit(unquoter_peek(u, 0), base);
 	return value;
 }
 
@@ -124,15 +124,15 @@ static bool unquote_number(struct unquoter *u, int c)
 	int64_t value;
 
 	u->at += !octal;
-	value = octal ? read_digits(u, 8, 3)
-	              : read_digits(u, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8);
+	value = octal ? unquoter_read_digits(u, 8, 3)
+	              : unquoter_read_digits(u, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8);
 	if (value < 0) {
 		buf_char(&u->out->text, '\\');
 		buf_append(&u->out->text, u->raw.data + start, 1);
 		return false;
 	}
 	if ((c == 'u' || c == 'U') && value >= 0x80) {
-		unknown(u, SHELL_DYNAMIC_LOCALE); /* the locale's encoding decides */
+		unquoter_unknown(u, SHELL_DYNAMIC_LOCALE); /* the locale's encoding decides */
 		return false;
 	}
 	value &= 0xff;
@@ -144,14 +144,14 @@ static bool unquote_number(struct unquoter *u, int c)
 /* \cX: at the c */
 static bool unquote_control(struct unquoter *u)
 {
-	int c = peek(u, 1);
+	int c = unquoter_peek(u, 1);
 	int value = c == '?' ? 0x7f : (c >= 'a' && c <= 'z' ? c - 32 : c) & 0x1f;
 
 	if (c < 0)
 		return false;
 	u->at += 2;
 	if (c >= 0x80 || c == '\\' || c == '\'') /* shells differ */
-		unknown(u, SHELL_DYNAMIC_LOCALE);
+		unquoter_unknown(u, SHELL_DYNAMIC_LOCALE);
 	else if (value != 0)
 		buf_char(&u->out->text, (char)value);
 	return value == 0;
@@ -162,7 +162,7 @@ static bool unquote_ansi_escape(struct unquoter *u)
 {
 	static const char letters[] = "abeEfnrtv\\'\"?";
 	static const char values[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
-	int c = peek(u, 0);
+	int c = unquoter_peek(u, 0);
 	const char *letter = c > 0 ? strchr(letters, c) : NULL;
 
 	if (letter) {
@@ -170,8 +170,8 @@ static bool unquote_ansi_escape(struct unquoter *u)
 		u->at++;
 		return false;
 	}
-	if (c == 'x' && peek(u, 1) == '{') {
-		unknown(u, SHELL_DYNAMIC_LOCALE); /* \x{…}: an extension that few know */
+	if (c == 'x' && unquoter_peek(u, 1) == '{') {
+		unquoter_unknown(u, SHELL_DYNAMIC_LOCALE); /* \x{…}: an extension that few know */
 		u->at++;
 		return false;
 	}
@@ -180,7 +180,7 @@ static bool unquote_ansi_escape(struct unquoter *u)
 	if (c == 'c')
 		return unquote_control(u);
 	buf_char(&u->out->text, '\\');
-	put(u, 1);
+	unquoter_put(u, 1);
 	return false;
 }
 
@@ -190,9 +190,9 @@ static void unquote_ansi(struct unquoter *u)
 	size_t kept = SIZE_MAX; /* length of the text where a NUL ended it */
 
 	u->at += 2;
-	for (int c; (c = peek(u, 0)) >= 0 && c != '\'';) {
+	for (int c; (c = unquoter_peek(u, 0)) >= 0 && c != '\'';) {
 		if (c != '\\') {
-			put(u, 1);
+			unquoter_put(u, 1);
 			continue;
 		}
 		u->at++;
@@ -215,21 +215,21 @@ static void unquote_special(struct unquoter *u, int c)
 
 	if (c == '*' || c == '?' ||
 	    (c == '[' && memchr(u->raw.data + u->at, ']', u->raw.len - u->at))) {
-		unknown(u, SHELL_DYNAMIC_GLOB);
+		unquoter_unknown(u, SHELL_DYNAMIC_GLOB);
 		u->out->splits |= !u->assignment;
 	} else if (c == '~' && (u->at == 0 || (u->named && before == '=') ||
 	                        ((u->named || u->assignment) && before == ':'))) {
-		unknown(u, SHELL_DYNAMIC_TILDE);
+		unquoter_unknown(u, SHELL_DYNAMIC_TILDE);
 	} else if (c == '=') {
 		u->named = true;
 	}
-	put(u, 1);
+	unquoter_put(u, 1);
 }
 
-static void unquote(struct unquoter *u)
+static void unquoter_run(struct unquoter *u)
 {
-	for (int c; (c = peek(u, 0)) >= 0;) {
-		int next = peek(u, 1);
+	for (int c; (c = unquoter_peek(u, 0)) >= 0;) {
+		int next = unquoter_peek(u, 1);
 		bool quote = c == '\\' || c == '\'' || c == '"' ||
 		             (c == '$' && (next == '\'' || next == '"'));
 
@@ -239,19 +239,19 @@ static void unquote(struct unquoter *u)
 			if (next == '\n')
 				u->at++;
 			else
-				put(u, 1);
+				unquoter_put(u, 1);
 		} else if (c == '\'') {
 			unquote_single(u);
 		} else if (c == '$' && next == '\'') {
 			unquote_ansi(u);
 		} else if (c == '"' || (c == '$' && next == '"')) {
 			if (c == '$') {
-				unknown(u, SHELL_DYNAMIC_LOCALE);
+				unquoter_unknown(u, SHELL_DYNAMIC_LOCALE);
 				u->out->ansi = true;
 				u->at++;
 			}
 			unquote_double(u);
-		} else if (!take_piece(u, /* quoted= */ false)) {
+		} else if (!unquoter_take_piece(u, /* quoted= */ false)) {
 			unquote_special(u, c);
 		}
 	}
@@ -291,7 +291,7 @@ void word_read(const struct reading *reading, struct place at, bool assignment,
 		              .assignment = assignment, .out = ret };
 
 	*ret = (struct word_reading){ .text = BUF_INIT(LIMIT_SHELL_ALL_BYTES) };
-	unquote(&u);
+	unquoter_run(&u);
 }
 
 void word_read_plain(struct span raw, struct word_reading *ret)
@@ -299,7 +299,7 @@ void word_read_plain(struct span raw, struct word_reading *ret)
 	struct unquoter u = { .raw = raw, .out = ret };
 
 	*ret = (struct word_reading){ .text = BUF_INIT(LIMIT_SHELL_ALL_BYTES) };
-	unquote(&u);
+	unquoter_run(&u);
 }
 
 void word_release(struct word_reading *word)
@@ -317,7 +317,7 @@ struct list {
 	size_t count;
 };
 
-static bool expand(struct span raw, unsigned depth, struct list *ret);
+static bool braces_expand_word(struct span raw, unsigned depth, struct list *ret);
 
 /* Behind the character at `i`, or behind what it quotes. */
 static size_t skip(struct span raw, size_t i)
@@ -363,7 +363,7 @@ static size_t find_close(struct span raw, size_t open, bool *ret_comma)
 	return raw.len;
 }
 
-static void add(struct list *list, struct span a, struct span b)
+static void list_add_joined(struct list *list, struct span a, struct span b)
 {
 	buf_span(&list->text, a);
 	buf_span(&list->text, b);
@@ -379,7 +379,7 @@ static void list_release(struct list *list)
 #define LIST_INIT { .text = BUF_INIT(MAX_BYTES) }
 
 /* Takes the next word off *rest. */
-static struct span next_word(struct span *rest)
+static struct span list_next_word(struct span *rest)
 {
 	struct span word = span_of(rest->data, strlen(rest->data));
 
@@ -395,7 +395,7 @@ struct sequence {
 };
 
 /* A number at the front of *text, taken off. */
-static bool take_number(struct span *text, long *ret, int *width)
+static bool sequence_take_number(struct span *text, long *ret, int *width)
 {
 	size_t i = text->len > 0 && (text->data[0] == '-' || text->data[0] == '+');
 	size_t first = i;
@@ -412,7 +412,7 @@ static bool take_number(struct span *text, long *ret, int *width)
 	return true;
 }
 
-static bool is_letter(char c)
+static bool is_sequence_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -425,23 +425,24 @@ static bool take_dots(struct span *text)
 	return true;
 }
 
-static bool parse_sequence(struct span text, struct sequence *ret)
+static bool braces_parse_sequence(struct span text, struct sequence *ret)
 {
 	int ignored = 0;
 
 	*ret = (struct sequence){ .step = 1 };
-	if (text.len >= 4 && is_letter(text.data[0]) && is_letter(text.data[3]) &&
+	if (text.len >= 4 && is_sequence_letter(text.data[0]) && is_sequence_letter(text.data[3]) &&
 	    text.data[1] == '.' && text.data[2] == '.') {
 		ret->letters = true;
 		ret->from = text.data[0];
 		ret->to = text.data[3];
 		text = span_skip(text, 4);
-	} else if (!take_number(&text, &ret->from, &ret->width) || !take_dots(&text) ||
-	           !take_number(&text, &ret->to, &ret->width)) {
+	} else if (!sequence_take_number(&text, &ret->from, &ret->width) || !take_dots(&text) ||
+	           !sequence_take_number(&text, &ret->to, &ret->width)) {
 		return false;
 	}
 	if (text.len > 0 &&
-	    (!take_dots(&text) || !take_number(&text, &ret->step, &ignored) || text.len > 0))
+	    (!take_dots(&text) || !sequence_take_number(&text, &ret->step, &ignored) ||
+	     text.len > 0))
 		return false;
 	ret->step = labs(ret->step);
 	ret->step = ret->step ? ret->step : 1;
@@ -481,7 +482,8 @@ static bool make_alternatives(struct span inside, unsigned depth, struct list *l
 		open -= c == '}' && open > 0;
 		if (c != ',' || (open > 0 && i < inside.len))
 			continue;
-		if (!expand(span_head(span_skip(inside, start), i - start), depth + 1, list))
+		if (!braces_expand_word(span_head(span_skip(inside, start), i - start), depth + 1,
+		                        list))
 			return false;
 		start = i + 1;
 	}
@@ -495,22 +497,23 @@ static bool multiply(struct span prefix, const struct list *heads, struct span r
 	_cleanup_list_ struct list tails = LIST_INIT;
 	struct span head_text = buf_view(&heads->text);
 
-	if (!expand(rest, depth + 1, &tails) || heads->count * tails.count > LIMIT_SHELL_BRACES)
+	if (!braces_expand_word(rest, depth + 1, &tails) ||
+	    heads->count * tails.count > LIMIT_SHELL_BRACES)
 		return false;
 	for (size_t i = 0; i < heads->count; i++) {
-		struct span head = next_word(&head_text);
+		struct span head = list_next_word(&head_text);
 		struct span tail_text = buf_view(&tails.text);
 
 		for (size_t k = 0; k < tails.count; k++) {
 			buf_span(&ret->text, prefix);
-			add(ret, head, next_word(&tail_text));
+			list_add_joined(ret, head, list_next_word(&tail_text));
 		}
 	}
 	return !ret->text.overflowed;
 }
 
 /* Adds the words that `raw` becomes; false when that is too much or unclear. */
-static bool expand(struct span raw, unsigned depth, struct list *ret)
+static bool braces_expand_word(struct span raw, unsigned depth, struct list *ret)
 {
 	if (depth > MAX_DEPTH)
 		return false;
@@ -528,7 +531,8 @@ static bool expand(struct span raw, unsigned depth, struct list *ret)
 			return false; /* shells look for smaller pairs in it */
 		inside = span_head(span_skip(raw, i + 1), close - i - 1);
 		if (comma ? !make_alternatives(inside, depth, &heads)
-		          : parse_sequence(inside, &sequence) && !make_sequence(&sequence, &heads))
+		          : braces_parse_sequence(inside, &sequence) &&
+		    !make_sequence(&sequence, &heads))
 			return false;
 		/* What does not expand may still do so with a later }: {a}b,c} */
 		if (heads.count == 0 && memchr(raw.data + close + 1, '}', raw.len - close - 1))
@@ -537,7 +541,7 @@ static bool expand(struct span raw, unsigned depth, struct list *ret)
 			return multiply(span_head(raw, i), &heads, span_skip(raw, close + 1), depth,
 			                ret);
 	}
-	add(ret, raw, span_of("", 0));
+	list_add_joined(ret, raw, span_of("", 0));
 	return !ret->text.overflowed;
 }
 
@@ -565,7 +569,7 @@ enum braces_outcome braces_expand(struct span raw, struct buf *ret_words, size_t
 
 	if (!has_braces(raw, &empty_pair))
 		return BRACES_NONE;
-	if (empty_pair || !expand(raw, 0, &list))
+	if (empty_pair || !braces_expand_word(raw, 0, &list))
 		return BRACES_UNCLEAR;
 	if (list.count == 1 && span_eq(span_str(list.text.data), raw))
 		return BRACES_NONE;

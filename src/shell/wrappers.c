@@ -16,7 +16,7 @@ void options_begin(struct options *options, const struct shell_word *words, size
 }
 
 /* The next word is the option's value. */
-static void take_value(struct options *options)
+static void options_take_value(struct options *options)
 {
 	if (options->at >= options->count)
 		return;
@@ -35,7 +35,7 @@ static void take_rest(struct options *options, const struct shell_word *word, si
 
 /* The row of a long option in the list: the exact name, or the only one that it abbreviates. Its
  * kind is ':', '?' or ' '; 0 when there is none. */
-static char find_long(const char *list, struct span name, struct span *ret_name)
+static char options_find_long(const char *list, struct span name, struct span *ret_name)
 {
 	char found = 0;
 
@@ -56,12 +56,12 @@ static char find_long(const char *list, struct span name, struct span *ret_name)
 	return found;
 }
 
-static void read_long(struct options *options, const struct shell_word *word)
+static void options_read_long(struct options *options, const struct shell_word *word)
 {
 	struct span text = span_skip(word->value, 2);
 	const char *equals = span_find(text, '=');
 	struct span name = equals ? span_head(text, (size_t)(equals - text.data)) : text;
-	char kind = name.len ? find_long(options->wrapper->longs, name, &options->name) : 0;
+	char kind = name.len ? options_find_long(options->wrapper->longs, name, &options->name) : 0;
 
 	if (word->dynamic && !equals)
 		options->dynamic = true;
@@ -72,7 +72,7 @@ static void read_long(struct options *options, const struct shell_word *word)
 	if (equals)
 		take_rest(options, word, 2 + name.len + 1);
 	else if (kind == ':')
-		take_value(options);
+		options_take_value(options);
 }
 
 /* The kind of a letter: ':', '?', ' ', or 0. */
@@ -87,7 +87,7 @@ static char letter_kind(const char *letters, char letter)
 }
 
 /* One letter of a cluster. */
-static void read_letter(struct options *options)
+static void options_read_letter(struct options *options)
 {
 	const struct shell_word *word = &options->words[options->at];
 	size_t next = options->in_word + 1;
@@ -112,12 +112,12 @@ static void read_letter(struct options *options)
 		/* -oo: of two values the caller would see one. */
 		options->unknown |= options->pending > 1;
 		for (; options->pending > 0; options->pending--)
-			take_value(options);
+			options_take_value(options);
 	} else if (!last) {
 		take_rest(options, word, next);
 		options->dynamic |= word->splits;
 	} else if (kind == ':') {
-		take_value(options);
+		options_take_value(options);
 	}
 }
 
@@ -146,10 +146,10 @@ static bool read_option_word(struct options *options, const struct shell_word *w
 		options->at++;
 	} else if (span_starts(word->value, SPAN("--"))) {
 		options->at++;
-		read_long(options, word);
+		options_read_long(options, word);
 	} else {
 		options->in_word = 1;
-		read_letter(options);
+		options_read_letter(options);
 	}
 	return true;
 }
@@ -162,7 +162,7 @@ bool options_next(struct options *options)
 	options->name = span_of("", 0);
 	options->has_value = false;
 	if (options->in_word > 0) {
-		read_letter(options);
+		options_read_letter(options);
 		return true;
 	}
 	if (options->at >= options->count || options->ended)

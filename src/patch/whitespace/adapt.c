@@ -29,7 +29,7 @@ static size_t folded_length(struct span text, struct buf *scratch)
 }
 
 /* One character of `text` at `at`: its bytes, and how many folded characters it makes. */
-static size_t step(struct span text, size_t at, size_t *ret_folded)
+static size_t folded_step(struct span text, size_t at, size_t *ret_folded)
 {
 	struct span rest = span_skip(text, at);
 	const char *ascii;
@@ -54,7 +54,7 @@ static bool offset_after(struct span text, size_t count, bool greedy, size_t *re
 	size_t at = 0, seen = 0;
 
 	while (at < text.len) {
-		size_t folded, len = step(text, at, &folded);
+		size_t folded, len = folded_step(text, at, &folded);
 
 		if (seen == count && (folded || !greedy))
 			break;
@@ -67,29 +67,30 @@ static bool offset_after(struct span text, size_t count, bool greedy, size_t *re
 	return seen == count;
 }
 
-static bool continues(char c)
+static bool byte_continues(char c)
 {
 	return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-static size_t common_head(struct span a, struct span b)
+static size_t lines_common_head(struct span a, struct span b)
 {
 	size_t n = 0;
 
 	while (n < a.len && n < b.len && a.data[n] == b.data[n])
 		n++;
-	while (n && ((n < a.len && continues(a.data[n])) || (n < b.len && continues(b.data[n]))))
+	while (n && ((n < a.len && byte_continues(a.data[n])) ||
+	             (n < b.len && byte_continues(b.data[n]))))
 		n--;
 	return n;
 }
 
-static size_t common_tail(struct span a, struct span b, size_t max)
+static size_t lines_common_tail(struct span a, struct span b, size_t max)
 {
 	size_t n = 0;
 
 	while (n < max && a.data[a.len - 1 - n] == b.data[b.len - 1 - n])
 		n++;
-	while (n && continues(a.data[a.len - n]))
+	while (n && byte_continues(a.data[a.len - n]))
 		n--;
 	return n;
 }
@@ -104,12 +105,12 @@ static bool is_space_at(struct span text, size_t at)
 static void find_shared(struct span one, struct span other, size_t *ret_head, size_t *ret_tail)
 {
 	size_t shorter = one.len < other.len ? one.len : other.len;
-	size_t head = common_head(one, other), tail;
+	size_t head = lines_common_head(one, other), tail;
 
 	if (is_space_at(one, head) || is_space_at(other, head))
 		while (head && fold_is_space(one.data[head - 1]))
 			head--;
-	tail = common_tail(one, other, shorter - head);
+	tail = lines_common_tail(one, other, shorter - head);
 	if ((tail < one.len && fold_is_space(one.data[one.len - tail - 1])) ||
 	    (tail < other.len && fold_is_space(other.data[other.len - tail - 1])))
 		while (tail && fold_is_space(one.data[one.len - tail]))
@@ -118,7 +119,7 @@ static void find_shared(struct span one, struct span other, size_t *ret_head, si
 	*ret_tail = tail;
 }
 
-static bool ends_in_space(struct span text)
+static bool span_ends_in_space(struct span text)
 {
 	return text.len && fold_is_space(text.data[text.len - 1]);
 }
@@ -158,7 +159,7 @@ static bool transfer_line(struct span removed, struct span file, struct span add
 	tail_text = span_skip(removed, removed.len - tail);
 	total = folded_length(file, &scratch);
 	if (!offset_after(file, folded_length(span_head(removed, head), &scratch),
-	                  ends_in_space(span_head(removed, head)), &file_head) ||
+	                  span_ends_in_space(span_head(removed, head)), &file_head) ||
 	    !offset_after(file, total - folded_length(tail_text, &scratch),
 	                  !(tail && fold_is_space(tail_text.data[0])), &file_tail))
 		return false;
@@ -234,7 +235,7 @@ static struct span next_character(struct span *text, uint32_t *ret_code, const c
 	return c.bytes;
 }
 
-static bool contains(struct span text, struct span part)
+static bool text_contains(struct span text, struct span part)
 {
 	return text.len && memmem(text.data, text.len, part.data, part.len) != NULL;
 }
@@ -255,7 +256,7 @@ static void see_line(struct adapter *a, struct span text, struct span file)
 		uint32_t code;
 		struct span character = next_character(&text, &code, &ascii);
 
-		if (!ascii || contains(file, character))
+		if (!ascii || text_contains(file, character))
 			continue;
 		a->lookalikes |= class_of(ascii);
 		if (!has_seen(a, code) && a->seen_count < SEEN_MAX)
@@ -304,7 +305,7 @@ static unsigned carried_classes(const struct adapter *a, struct span removed, st
 		uint32_t code;
 		struct span character = next_character(&added, &code, &ascii);
 
-		if (ascii && has_seen(a, code) && contains(removed, character))
+		if (ascii && has_seen(a, code) && text_contains(removed, character))
 			classes |= class_of(ascii);
 	}
 	return classes;
@@ -369,12 +370,13 @@ static bool is_damage(const struct adapter *a, uint32_t code, const char *ascii,
 {
 	unsigned class = class_of(ascii);
 	bool may_be_meant = class == CLASS_DOTS ||
-	                    (class != CLASS_SPACE && contains(a->base->text, character));
+	                    (class != CLASS_SPACE && text_contains(a->base->text, character));
 
 	if (!(class & whole_quotes(a->lookalikes) & ~a->spared) ||
 	    (may_be_meant && !(class & whole_quotes(a->carried))))
 		return false;
-	return has_seen(a, code) || (class & CLASS_QUOTE && !contains(a->base->text, character));
+	return has_seen(a, code) ||
+	       (class & CLASS_QUOTE && !text_contains(a->base->text, character));
 }
 
 /* Appends text with damaged look-alikes as ASCII, but those of the classes `kept`. */
@@ -394,7 +396,7 @@ static void put_plainly(const struct adapter *a, struct span text, unsigned kept
 
 /* A line, or what follows its indentation.  What damaged every quote or ellipsis in the old lines
  * did not touch a line that has a plain one. */
-static void put_text(const struct adapter *a, struct span text, struct buf *out)
+static void adapter_put_text(const struct adapter *a, struct span text, struct buf *out)
 {
 	unsigned plain = plain_classes(text);
 
@@ -417,7 +419,7 @@ static bool has_both(struct span text)
 		uint32_t code;
 
 		next_character(&rest, &code, &ascii);
-		if (ascii && *ascii && *ascii != ' ' && contains(text, span_str(ascii)))
+		if (ascii && *ascii && *ascii != ' ' && text_contains(text, span_str(ascii)))
 			return true;
 	}
 	return false;
@@ -446,7 +448,8 @@ static bool would_mix_quotes(struct span old, struct span file, struct span rest
 		uint32_t code;
 		struct span character = next_character(&file, &code, &ascii);
 
-		typographic |= ascii && class_of(ascii) & CLASS_QUOTE && !contains(old, character);
+		typographic |= ascii && class_of(ascii) & CLASS_QUOTE &&
+		               !text_contains(old, character);
 	}
 	return typographic && (plain_classes(middle) & CLASS_QUOTE);
 }
@@ -475,7 +478,7 @@ void adapter_free(struct adapter *a)
 }
 
 /* Runs of spaces inside a line that may have been a tab. Two spaces after a sentence are not. */
-static size_t count_runs(struct span text)
+static size_t count_wide_gaps(struct span text)
 {
 	size_t n = 0;
 
@@ -515,19 +518,19 @@ static bool put_body(struct adapter *a, struct span rest, const struct hunk_line
 		struct span old = span_skip(removed->text, indent_of_line(removed->text).len);
 		struct span file = span_skip(*body, indent_of_line(*body).len);
 
-		while (!ends_in_space(rest) && ends_in_space(file))
+		while (!span_ends_in_space(rest) && span_ends_in_space(file))
 			file.len--;
-		while (!ends_in_space(rest) && ends_in_space(old))
+		while (!span_ends_in_space(rest) && span_ends_in_space(old))
 			old.len--;
 		if (span_eq(old, file))
-			honest_runs = count_runs(old);
+			honest_runs = count_wide_gaps(old);
 		else if (transfer_share(old, rest) > transfer_share(file, rest) &&
 		         carry_over(a, old, file, rest, out))
 			return true;
 	}
-	put_text(a, rest, out);
+	adapter_put_text(a, rest, out);
 	return !a->evidence.inner_tabs ||
-	       count_runs(buf_from(out, start)) <= honest_runs;
+	       count_wide_gaps(buf_from(out, start)) <= honest_runs;
 }
 
 /* What the shift says that all old lines of the hunk have, and what the evidence of the whole diff
@@ -566,14 +569,14 @@ bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_l
 	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
 	if (a->evidence.trim_end)
-		while (ends_in_space(text))
+		while (span_ends_in_space(text))
 			text.len--;
 	if (span_is_blank(text))
 		return evidence_blank(&a->evidence, text, out);
 	/* No-break spaces in front are damaged indentation. */
 	if (a->lookalikes & CLASS_SPACE) {
 		buf_clear(&a->scratch);
-		put_text(a, text, &a->scratch);
+		adapter_put_text(a, text, &a->scratch);
 		text = buf_view(&a->scratch);
 	}
 	indent = indent_of_line(text);

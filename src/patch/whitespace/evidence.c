@@ -45,7 +45,7 @@ bool old_walk_next(struct old_walk *walk)
 	return false;
 }
 
-static bool has_tab(struct span text)
+static bool text_has_tab(struct span text)
 {
 	return text.len && memchr(text.data, '\t', text.len);
 }
@@ -154,7 +154,7 @@ static void infer_own_rules(struct evidence_scan *hr)
 
 /* Context lines lost their marker, and with it their first space: the first column of what
  * is left was taken for the marker. Changed lines have theirs. */
-static bool markers_lost(struct evidence_scan *hr)
+static bool evidence_markers_lost(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
@@ -184,7 +184,7 @@ static bool would_change(const struct indent_rule *rule, struct span file)
 	case INDENT_ADD:
 		return span_starts(file, rule->prefix);
 	case INDENT_TABS:
-		return has_tab(file);
+		return text_has_tab(file);
 	case INDENT_SPACES:
 		return file.len >= rule->width;
 	default:
@@ -356,7 +356,8 @@ static bool added_line_has_tab(const struct evidence_scan *hr, bool anywhere)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
 
-		if (hr->diff->lines[i].op == '+' && has_tab(anywhere ? text : indent_of_line(text)))
+		if (hr->diff->lines[i].op == '+' &&
+		    text_has_tab(anywhere ? text : indent_of_line(text)))
 			return true;
 	}
 	return false;
@@ -371,9 +372,9 @@ static bool added_lines_keep_tabs(const struct evidence_scan *hr)
 		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
 
 		while (old_walk_next(&walk)) {
-			if (has_tab(walk.line->text))
+			if (text_has_tab(walk.line->text))
 				return false;
-			lost |= has_tab(file_line(hr, walk.base_line));
+			lost |= text_has_tab(file_line(hr, walk.base_line));
 		}
 	}
 	return lost && added_line_has_tab(hr, true);
@@ -386,8 +387,8 @@ static bool file_is_mixed(const struct evidence_scan *hr)
 		struct span indent = indent_of_line(file_line(hr, i));
 
 		if (hr->w->rule.kind == INDENT_TABS ?
-		            !has_tab(indent) && indent.len >= hr->w->rule.width :
-		            has_tab(indent))
+		            !text_has_tab(indent) && indent.len >= hr->w->rule.width :
+		            text_has_tab(indent))
 			return true;
 	}
 	return false;
@@ -463,13 +464,13 @@ static bool added_line_stands_for_another(struct evidence_scan *hr)
 	return false;
 }
 
-static enum verdict judge(struct evidence_scan *hr)
+static enum verdict evidence_judge(struct evidence_scan *hr)
 {
 	bool literal, undone;
 
 	if (hr->w->rule.kind == INDENT_SAME)
 		return VERDICT_SPARED;
-	if (markers_lost(hr)) {
+	if (evidence_markers_lost(hr)) {
 		if (has_bare_line(hr))
 			return VERDICT_SPARED;
 		compare_neighbours(hr);
@@ -499,12 +500,12 @@ static enum verdict judge(struct evidence_scan *hr)
 
 /* ---- inside and at the end of lines ---- */
 
-static bool ends_in_space(struct span text)
+static bool text_ends_in_space(struct span text)
 {
 	return text.len && fold_is_space(text.data[text.len - 1]);
 }
 
-static size_t count_runs(struct span text)
+static size_t count_blank_runs(struct span text)
 {
 	size_t n = 0;
 
@@ -528,10 +529,10 @@ static bool lost_inner_tabs(const struct evidence_scan *hr)
 
 			if (!diff.len)
 				continue;
-			if (walk.line->op == '-' && span_eq(file, diff) && has_tab(file))
+			if (walk.line->op == '-' && span_eq(file, diff) && text_has_tab(file))
 				return false;
-			lost |= has_tab(file) && !has_tab(diff) &&
-			        count_runs(diff) > count_runs(file);
+			lost |= text_has_tab(file) && !text_has_tab(diff) &&
+			        count_blank_runs(diff) > count_blank_runs(file);
 		}
 	}
 	return lost && !added_line_has_tab(hr, true);
@@ -550,8 +551,8 @@ static bool every_end_spaced(const struct evidence_scan *hr)
 		while (old_walk_next(&walk)) {
 			if (span_is_blank(walk.line->text))
 				continue;
-			if (!ends_in_space(walk.line->text) ||
-			    ends_in_space(file_line(hr, walk.base_line)))
+			if (!text_ends_in_space(walk.line->text) ||
+			    text_ends_in_space(file_line(hr, walk.base_line)))
 				return false;
 			old++;
 		}
@@ -560,7 +561,7 @@ static bool every_end_spaced(const struct evidence_scan *hr)
 
 			if (line->op != '+' || span_is_blank(line->text))
 				continue;
-			if (!ends_in_space(line->text))
+			if (!text_ends_in_space(line->text))
 				return false;
 			added++;
 		}
@@ -610,7 +611,7 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
 	infer_own_rules(&hr);
 	infer_rule(&hr);
 	w->keeps_tabs = added_lines_keep_tabs(&hr);
-	w->verdict = judge(&hr);
+	w->verdict = evidence_judge(&hr);
 	w->inner_tabs = lost_inner_tabs(&hr);
 	w->trim_end = every_end_spaced(&hr);
 	w->extra_cr = has_extra_cr(&hr);

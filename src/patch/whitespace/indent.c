@@ -147,7 +147,7 @@ struct indent_rule indent_infer(const struct indent_pair *pairs, size_t count)
 	return rule;
 }
 
-static bool put(struct buf *out, char c, size_t count)
+static bool put_repeated(struct buf *out, char c, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		buf_char(out, c);
@@ -197,7 +197,7 @@ static bool undo_tabs(const struct indent_rule *rule, struct span indent, struct
 	}
 	if (indent.len % rule->width)
 		return false; /* alignment: with tabs, or not? */
-	return put(out, '\t', indent.len / rule->width);
+	return put_repeated(out, '\t', indent.len / rule->width);
 }
 
 bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf *out)
@@ -217,11 +217,11 @@ bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf 
 	case INDENT_TABS:
 		return undo_tabs(rule, indent, out);
 	case INDENT_SPACES:
-		return put(out, ' ', columns_of(indent, rule->width));
+		return put_repeated(out, ' ', columns_of(indent, rule->width));
 	case INDENT_SCALE:
 		if (has_tab(indent) || indent.len * rule->width % rule->from)
 			return false;
-		return put(out, ' ', indent.len * rule->width / rule->from);
+		return put_repeated(out, ' ', indent.len * rule->width / rule->from);
 	case INDENT_MAP:
 		return undo_by_map(rule, indent, out);
 	case INDENT_UNKNOWN:
@@ -347,7 +347,7 @@ bool indent_shift_in_doubt(const struct shift *shift, struct span indent)
 /* ---- levels ---- */
 
 /* How many levels deep an indentation is; false when it is no whole number of units. */
-static bool level_of(struct span indent, size_t unit, size_t *ret)
+static bool shift_level_of(struct span indent, size_t unit, size_t *ret)
 {
 	if (!indent.len) {
 		*ret = 0;
@@ -370,8 +370,8 @@ static bool read_levels(const struct shift *shift, long *ret)
 	for (size_t i = 0; i < shift->count; i++) {
 		size_t given, file;
 
-		if (!level_of(shift->pairs[i].diff, shift->given_unit, &given) ||
-		    !level_of(shift->pairs[i].file, shift->file_unit, &file) ||
+		if (!shift_level_of(shift->pairs[i].diff, shift->given_unit, &given) ||
+		    !shift_level_of(shift->pairs[i].file, shift->file_unit, &file) ||
 		    (i && (long)file - (long)given != *ret))
 			return false;
 		*ret = (long)file - (long)given;
@@ -400,8 +400,8 @@ static bool is_aligned(const struct shift *shift, struct span indent, struct spa
 {
 	size_t level, level_above;
 
-	return indent_is_continued(above) || !level_of(indent, shift->given_unit, &level) ||
-	       !level_of(indent_of_line(above), shift->given_unit, &level_above) ||
+	return indent_is_continued(above) || !shift_level_of(indent, shift->given_unit, &level) ||
+	       !shift_level_of(indent_of_line(above), shift->given_unit, &level_above) ||
 	       level > level_above + 1;
 }
 
@@ -409,7 +409,7 @@ static bool shift_by_levels(const struct shift *shift, struct span indent, struc
 {
 	size_t given;
 
-	if (!shift->by_levels || !level_of(indent, shift->given_unit, &given) ||
+	if (!shift->by_levels || !shift_level_of(indent, shift->given_unit, &given) ||
 	    (long)given + shift->deeper < 0)
 		return false;
 	for (long level = (long)given + shift->deeper; level > 0; level--) {
