@@ -16,7 +16,7 @@ static void edit_call_release(struct edit_call *call)
 	for (size_t i = 0; i < call->step_count; i++) {
 		struct edit_step *step = &call->steps[i];
 
-		pieces_release(&step->pieces);
+		document_pieces_release(&step->pieces);
 		if (step->has_doc)
 			document_release(&step->doc);
 		if (step->has_plan)

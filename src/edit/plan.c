@@ -349,7 +349,7 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 static void forget_plan(struct edit_step *step)
 {
 	step->script.count = 0;
-	pieces_release(&step->pieces);
+	document_pieces_release(&step->pieces);
 	buf_clear(&step->text_owned);
 }
 

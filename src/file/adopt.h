@@ -43,11 +43,12 @@ void stage_leave(struct stage *stage, long long deadline_us);
  * a fraction of a microsecond, unless they are interrupted just there; then they wait for a
  * processor, and giving ours up helps. A file that somebody else has changed within the last two
  * seconds, in place or by whatever means, has others at work: for it we sleep
- * (true).  What this workspace's own last commit changed does not count (folder_cache.h), but others' changes
- * before it do. */
+ * (true).  What this workspace's own last commit changed does not count (folder_cache.h), but
+ * others' changes before it do. */
 bool stage_grace(const struct snapshot *base);
 
-/* After the last look, while the new file's lease is still held: what it is now is our doing alone. */
+/* After the last look, while the new file's lease is still held: what it is now is our doing
+ * alone. */
 void stage_note(const struct stage *stage, const struct snapshot *base);
 
 #endif

@@ -43,12 +43,12 @@ struct names {
 	size_t len;
 };
 
-static void names_release(struct names *names)
+static void attribute_names_release(struct names *names)
 {
 	if (names->data != names->small)
 		free(names->data);
 }
-#define _cleanup_names_ __attribute__((cleanup(names_release)))
+#define _cleanup_names_ __attribute__((cleanup(attribute_names_release)))
 
 static bool names_read(int fd, struct names *names)
 {
@@ -73,7 +73,7 @@ static bool names_have(const struct names *names, const char *name)
 	return false;
 }
 
-static bool fail(int sys_errno, const char *what, const char *path, struct err *err)
+static bool attributes_fail(int sys_errno, const char *what, const char *path, struct err *err)
 {
 	err_set_errno(err, sys_errno, "Cannot keep %s of %s", what, path);
 	if (err->code != ERR_DISK_FULL)
@@ -96,7 +96,7 @@ static bool copy_value(int from, int to, const char *name, const char *path, str
 		return true;
 	if (len >= 0 && fsetxattr(to, name, value, (size_t)len, 0) == 0)
 		return true;
-	return keep_of(name) != KEEP_MUST || fail(errno, name, path, err);
+	return keep_of(name) != KEEP_MUST || attributes_fail(errno, name, path, err);
 }
 
 /* *acl when an ACL was set or removed: the mode has to be set again. */
@@ -108,7 +108,7 @@ static bool copy_xattrs(int from, int to, const char *path, bool *acl, struct er
 	old.data = old.small;
 	new.data = new.small;
 	if (!names_read(from, &old) || !names_read(to, &new))
-		return fail(errno, "the attributes", path, err);
+		return attributes_fail(errno, "the attributes", path, err);
 	for (size_t at = 0; at < old.len; at += strlen(old.data + at) + 1) {
 		const char *name = old.data + at;
 
@@ -119,7 +119,7 @@ static bool copy_xattrs(int from, int to, const char *path, bool *acl, struct er
 	/* The folder's default ACL was given to the new file, but the old has none. */
 	if (!*acl && names_have(&new, acl_name)) {
 		if (fremovexattr(to, acl_name) < 0 && errno != ENODATA)
-			return fail(errno, "the access list", path, err);
+			return attributes_fail(errno, "the access list", path, err);
 		*acl = true;
 	}
 	return true;
@@ -139,16 +139,16 @@ bool attributes_copy(int from, const struct stat *stat, int to, const char *path
 	chown_needed = now.st_uid != stat->st_uid || now.st_gid != stat->st_gid;
 	if (chown_needed && fchown(to, now.st_uid == stat->st_uid ? (uid_t)-1 : stat->st_uid,
 	                           now.st_gid == stat->st_gid ? (gid_t)-1 : stat->st_gid) < 0)
-		return fail(errno, "the owner and group", path, err);
+		return attributes_fail(errno, "the owner and group", path, err);
 	if (!copy_xattrs(from, to, path, &acl, err))
 		return false;
 	if (!chown_needed && !acl && (now.st_mode & bits) == (stat->st_mode & bits))
 		return true;
 	if (fchmod(to, stat->st_mode & bits) < 0)
-		return fail(errno, "the mode", path, err);
+		return attributes_fail(errno, "the mode", path, err);
 	/* The kernel drops set-group-id in silence for who is not in the group. */
 	if ((stat->st_mode & special) &&
 	    (fstat(to, &now) < 0 || (now.st_mode & bits) != (stat->st_mode & bits)))
-		return fail(EPERM, "the mode", path, err);
+		return attributes_fail(EPERM, "the mode", path, err);
 	return true;
 }

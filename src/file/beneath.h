@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a workspace is made of, for the files of file/ that resolve paths in it.  Internal to file/. */
+/* What a workspace is made of, for the files of file/ that resolve paths in it.  Internal to
+ * file/. */
 #ifndef HASP_FILE_BENEATH_H
 #define HASP_FILE_BENEATH_H
 

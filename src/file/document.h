@@ -64,9 +64,9 @@ struct pieces {
 	struct buf owned;   /* encoded new lines */
 };
 
-void pieces_release(struct pieces *pieces);
+void document_pieces_release(struct pieces *pieces);
 /* SHA-256 and length of the whole. */
-struct sha256 pieces_sha256(const struct pieces *pieces, size_t *ret_size);
+struct sha256 document_pieces_sha256(const struct pieces *pieces, size_t *ret_size);
 
 /* The document as `script` leaves it, as bytes for the disk; borrows from
  * doc->raw and from the script's inserted text.  `keep_bom` false drops the byte-order mark.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the encoding: marks, validity, NUL patterns, uchardet. */
+/* Finding the encoding: marks, validity, NUL patterns, uchardet; and transcoding to UTF-8 and
+ * back. */
 #include "file/encoding.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,7 +63,7 @@ bool encoding_big_endian(const char *name)
 	return len > 2 && strcasecmp(name + len - 2, "BE") == 0;
 }
 
-static void add_name(struct encoding_guess *guess, const char *name)
+static void encoding_add_name(struct encoding_guess *guess, const char *name)
 {
 	if (guess->name_count == ENCODING_CANDIDATES)
 		return;
@@ -79,19 +81,19 @@ static void add_candidates(struct encoding_guess *guess, const char *name)
 		if (strcasecmp(name, aliases[i].name) != 0)
 			continue;
 		for (size_t j = 0; j < 3 && aliases[i].candidates[j]; j++)
-			add_name(guess, aliases[i].candidates[j]);
+			encoding_add_name(guess, aliases[i].candidates[j]);
 		return;
 	}
 	snprintf(nicer, sizeof(nicer), "%s", name);
 	if (strncmp(nicer, "WINDOWS-", 8) == 0)
 		memcpy(nicer, "windows-", 8);
-	add_name(guess, nicer);
+	encoding_add_name(guess, nicer);
 }
 
 /* ---- control characters ------------------------------------------------- */
 
 /* Escapes and backspaces are in terminal logs and formatted manuals: they are text. */
-static bool is_control(uint32_t c)
+static bool is_control_character(uint32_t c)
 {
 	const uint32_t text = 0x3Fu << 0x08 | 1u << 0x1B; /* BS TAB LF VT FF CR, ESC */
 
@@ -100,7 +102,8 @@ static bool is_control(uint32_t c)
 
 typedef unsigned char block __attribute__((vector_size(16)));
 
-/* How many of sixteen bytes are control characters: is_control for all of them at once. */
+/* How many of sixteen bytes are control characters: is_control_character for all of them at
+ * once. */
 static size_t count_controls(const char *sixteen)
 {
 	const block text_low = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
@@ -127,7 +130,7 @@ static bool control_rich(struct span raw, size_t one_in)
 	for (; sample.len - at >= sizeof(block); at += sizeof(block))
 		controls += count_controls(sample.data + at);
 	for (; at < sample.len; at++)
-		controls += is_control((unsigned char)sample.data[at]);
+		controls += is_control_character((unsigned char)sample.data[at]);
 	return controls * one_in > sample.len;
 }
 
@@ -158,7 +161,7 @@ static void wide_count(struct wide_stat *stat, uint32_t unit, bool after_high, s
 	stat->nul += unit == 0;
 	stat->ascii += unit && unit < 0x80;
 	stat->swapped += width == 2 && unit && (unit & 0xFF) == 0;
-	stat->control += is_control(unit) && unit;
+	stat->control += is_control_character(unit) && unit;
 	stat->bad += unit > 0x10FFFF || (unit & 0xFFFE) == 0xFFFE ||
 	             (width == 2 ? low != after_high : low || high);
 }
@@ -205,7 +208,7 @@ static bool sniff_wide(struct span raw, struct encoding_guess *guess)
 		if (!wide_certain(raw, encoding_unit(names[i]), encoding_big_endian(names[i])))
 			continue;
 		guess->kind = ENCODING_UNICODE;
-		add_name(guess, names[i]);
+		encoding_add_name(guess, names[i]);
 		return true;
 	}
 	return false;
@@ -302,9 +305,9 @@ static bool reads_alike(struct span sample, const char *a, const char *b)
 	_cleanup_buf_ struct buf text_b = BUF_INIT(4 * DETECT_BYTES);
 	size_t at;
 
-	return transcoder_open(a, &ta) && transcoder_open(b, &tb) &&
-	       transcode(ta.decode, sample, &text_a, &at) == TRANSCODE_OK &&
-	       transcode(tb.decode, sample, &text_b, &at) == TRANSCODE_OK &&
+	return encoding_open(a, &ta) && encoding_open(b, &tb) &&
+	       encoding_convert(ta.decode, sample, &text_a, &at) == TRANSCODE_OK &&
+	       encoding_convert(tb.decode, sample, &text_b, &at) == TRANSCODE_OK &&
 	       span_eq(buf_view(&text_a), buf_view(&text_b));
 }
 
@@ -318,7 +321,7 @@ static void prefer_common(struct encoding_guess *guess, struct span sample, cons
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(common); i++)
 		if (reads_alike(sample, name, common[i]))
-			add_name(guess, common[i]);
+			encoding_add_name(guess, common[i]);
 }
 
 /* ISO-8859-1 gives a character to every byte, but those of 0x80 to 0x9F are control
@@ -345,13 +348,13 @@ static void sniff_legacy(struct span raw, struct encoding_guess *guess)
 	}
 	if (guess->name_count == ENCODING_CANDIDATES)
 		guess->name_count--;
-	add_name(guess, "windows-1252");
+	encoding_add_name(guess, "windows-1252");
 	if (few_c1(raw))
-		add_name(guess, "ISO-8859-1");
+		encoding_add_name(guess, "ISO-8859-1");
 }
 
 /* Seven-bit encodings switch alphabets with escape sequences: ISO-2022-JP and its kin. */
-static bool has_designation(struct span raw)
+static bool encoding_has_designation(struct span raw)
 {
 	struct span rest = span_head(raw, SAMPLE_BYTES);
 	const char *escape = rest.len ? memchr(rest.data, 0x1B, rest.len) : NULL;
@@ -369,11 +372,11 @@ static bool sniff_seven_bit(struct span raw, struct encoding_guess *guess)
 {
 	char name[ENCODING_NAME_SIZE];
 
-	if (!has_designation(raw) || !ask_uchardet(span_head(raw, DETECT_BYTES), name) ||
+	if (!encoding_has_designation(raw) || !ask_uchardet(span_head(raw, DETECT_BYTES), name) ||
 	    strncmp(name, "ISO-2022-", 9) != 0)
 		return false;
 	guess->kind = ENCODING_LEGACY;
-	add_name(guess, name);
+	encoding_add_name(guess, name);
 	return true;
 }
 
@@ -391,7 +394,7 @@ static bool sniff_mark(struct span raw, struct encoding_guess *guess)
 		if (unit > 1 && !wide_plausible(text, unit, encoding_big_endian(name)))
 			continue;
 		guess->bom_bytes = marks[i].bytes.len;
-		add_name(guess, name);
+		encoding_add_name(guess, name);
 		guess->kind = unit > 1 ? ENCODING_UNICODE : ENCODING_LEGACY;
 		if (strcmp(name, "UTF-8") == 0)
 			guess->kind = utf8_valid(text) ? ENCODING_UTF8 : ENCODING_LOSSY;
@@ -405,9 +408,9 @@ bool encoding_sniff_utf8(struct span raw, struct encoding_guess *ret)
 	*ret = (struct encoding_guess){ .kind = ENCODING_UTF8 };
 	if (raw.len && sniff_mark(raw, ret))
 		return ret->kind == ENCODING_UTF8 && !control_rich(raw, 10);
-	add_name(ret, "UTF-8");
+	encoding_add_name(ret, "UTF-8");
 	return !raw.len || (!memchr(raw.data, '\0', raw.len) && utf8_valid(raw) &&
-	                    !control_rich(raw, 10) && !has_designation(raw));
+	                    !control_rich(raw, 10) && !encoding_has_designation(raw));
 }
 
 void encoding_sniff(struct span raw, struct encoding_guess *ret)
@@ -428,14 +431,14 @@ void encoding_sniff(struct span raw, struct encoding_guess *ret)
 		if (control_rich(raw, 10) || sniff_seven_bit(raw, ret))
 			return;
 		ret->kind = ENCODING_UTF8;
-		add_name(ret, "UTF-8");
+		encoding_add_name(ret, "UTF-8");
 		return;
 	}
 	if (control_rich(raw, 50))
 		return;
 	if (mostly_utf8(raw)) {
 		ret->kind = ENCODING_LOSSY;
-		add_name(ret, "UTF-8");
+		encoding_add_name(ret, "UTF-8");
 		return;
 	}
 	sniff_legacy(raw, ret);
@@ -479,7 +482,7 @@ static void add_wide_name(struct span raw, const char *part, struct encoding_gue
 			continue;
 		snprintf(name, sizeof(name), "UTF-%zu%s", 8 * unit, big_endian ? "BE" : "LE");
 		guess->kind = ENCODING_UNICODE;
-		add_name(guess, name);
+		encoding_add_name(guess, name);
 	}
 }
 
@@ -503,10 +506,10 @@ static void add_known(struct encoding_guess *guess, const char *name)
 		if (*c == '_')
 			*c = '-';
 	add_candidates(guess, name);
-	if (!transcoder_open(guess->names[0], &transcoder)) {
+	if (!encoding_open(guess->names[0], &transcoder)) {
 		guess->name_count = 0;
 		add_candidates(guess, dashed);
-		if (!transcoder_open(guess->names[0], &transcoder))
+		if (!encoding_open(guess->names[0], &transcoder))
 			guess->name_count = 0;
 	}
 }
@@ -528,7 +531,7 @@ bool encoding_named(struct span raw, const char *name, struct encoding_guess *re
 		guess.kind = control_rich(raw, 10) ? ENCODING_BINARY :
 		             utf8_valid(raw)       ? ENCODING_UTF8 :
 		                                     ENCODING_LOSSY;
-		add_name(&guess, "UTF-8");
+		encoding_add_name(&guess, "UTF-8");
 	} else if (wide_part(name)) {
 		add_wide_name(raw, wide_part(name), &guess);
 	} else {
@@ -539,4 +542,92 @@ bool encoding_named(struct span raw, const char *name, struct encoding_guess *re
 		               name);
 	*ret = guess;
 	return true;
+}
+
+/* ---- transcoding ------------------------------------------------------------------ */
+
+/* iconv over bounded buffers, and lines in encodings other than UTF-8. */
+
+void encoding_close(struct transcoder *transcoder)
+{
+	if (transcoder->decode != (iconv_t)-1)
+		iconv_close(transcoder->decode);
+	if (transcoder->encode != (iconv_t)-1)
+		iconv_close(transcoder->encode);
+	*transcoder = (struct transcoder)TRANSCODER_INIT;
+}
+
+bool encoding_open(const char *name, struct transcoder *ret)
+{
+	struct transcoder transcoder = {
+		.decode = iconv_open("UTF-8", name),
+		.encode = iconv_open(name, "UTF-8"),
+		.unit = encoding_unit(name),
+	};
+
+	if (transcoder.decode == (iconv_t)-1 || transcoder.encode == (iconv_t)-1) {
+		encoding_close(&transcoder);
+		return false;
+	}
+	*ret = transcoder;
+	return true;
+}
+
+/* One call of iconv with room for `room` bytes; `in` NULL flushes the shift state. */
+static enum transcode_result encoding_step(iconv_t conversion, char **in, size_t *left,
+                                           struct buf *out, size_t room)
+{
+	char *end = buf_reserve(out, room);
+	char *start = end;
+	size_t done;
+
+	if (!end)
+		return TRANSCODE_OVERFLOW;
+	errno = 0;
+	done = iconv(conversion, in, left, &end, &room);
+	out->len += (size_t)(end - start);
+	out->data[out->len] = '\0';
+	/* A count above 0 tells of characters replaced by look-alikes: not the same text. */
+	if (done == (size_t)-1 && errno == E2BIG)
+		return TRANSCODE_OK;
+	return done == 0 ? TRANSCODE_OK : TRANSCODE_INVALID;
+}
+
+enum transcode_result encoding_convert(iconv_t conversion, struct span in, struct buf *out,
+                                       size_t *ret_at)
+{
+	char *at = (char *)in.data; /* iconv only reads there */
+	size_t left = in.len;
+	enum transcode_result result = TRANSCODE_OK;
+
+	iconv(conversion, NULL, NULL, NULL, NULL);
+	while (left && result == TRANSCODE_OK)
+		result = encoding_step(conversion, &at, &left, out, left + left / 2 + 16);
+	if (result == TRANSCODE_OK)
+		result = encoding_step(conversion, NULL, NULL, out, 16);
+	*ret_at = in.len - left;
+	return result;
+}
+
+size_t encoding_line_len(struct span rest, size_t unit, bool big_endian)
+{
+	static const char zeros[4] = { 0 };
+	size_t lead = big_endian ? unit - 1 : 0; /* bytes of the unit before the 0x0A */
+	size_t at = 0;
+
+	while (at < rest.len) {
+		const char *feed = memchr(rest.data + at, '\n', rest.len - at);
+		size_t start;
+
+		if (!feed)
+			return rest.len;
+		at = (size_t)(feed - rest.data);
+		start = at - at % unit;
+		if (at % unit == lead && start + unit <= rest.len &&
+		    memcmp(rest.data + start, zeros, lead) == 0 &&
+		    memcmp(rest.data + at + 1, zeros, unit - 1 - lead) == 0)
+			return start + unit;
+		at++;
+	}
+	return rest.len;
 }

@@ -64,9 +64,9 @@ struct transcoder {
 };
 
 #define TRANSCODER_INIT { .decode = (iconv_t)-1, .encode = (iconv_t)-1, .unit = 1 }
-bool transcoder_open(const char *name, struct transcoder *ret);
-void transcoder_close(struct transcoder *transcoder);
-#define _cleanup_transcoder_ __attribute__((cleanup(transcoder_close)))
+bool encoding_open(const char *name, struct transcoder *ret);
+void encoding_close(struct transcoder *transcoder);
+#define _cleanup_transcoder_ __attribute__((cleanup(encoding_close)))
 
 enum transcode_result {
 	TRANSCODE_OK,
@@ -75,7 +75,7 @@ enum transcode_result {
 };
 
 /* Appends `in`, converted from and to the initial shift state. */
-enum transcode_result transcode(iconv_t conversion, struct span in, struct buf *out,
-                                size_t *ret_at);
+enum transcode_result encoding_convert(iconv_t conversion, struct span in, struct buf *out,
+                                       size_t *ret_at);
 
 #endif

@@ -48,7 +48,7 @@ static int64_t tick_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-static struct slot *slot_of(struct folder_cache *cache, const struct stat *folder)
+static struct slot *folder_slot_of(struct folder_cache *cache, const struct stat *folder)
 {
 	return &cache->slots[folder->st_ino % SLOTS];
 }
@@ -77,7 +77,7 @@ void folder_cache_free(struct folder_cache *cache)
 
 bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder)
 {
-	struct slot *slot = slot_of(cache, folder);
+	struct slot *slot = folder_slot_of(cache, folder);
 	bool known;
 
 	pthread_mutex_lock(&cache->lock);
@@ -93,14 +93,15 @@ void folder_cache_note_read(struct folder_cache *cache, const struct stat *folde
 	                                                                : FOLDER_CACHE_MS);
 
 	pthread_mutex_lock(&cache->lock);
-	*slot_of(cache, folder) = (struct slot){ folder->st_dev, folder->st_ino, folder->st_mtim,
-		                                 until_ms };
+	*folder_slot_of(cache, folder) = (struct slot){ folder->st_dev, folder->st_ino,
+	                                                folder->st_mtim,
+		                                        until_ms };
 	pthread_mutex_unlock(&cache->lock);
 }
 
 void folder_cache_note_change(struct folder_cache *cache, const struct stat *folder)
 {
-	struct slot *slot = slot_of(cache, folder);
+	struct slot *slot = folder_slot_of(cache, folder);
 
 	pthread_mutex_lock(&cache->lock);
 	if (is_for(slot, folder))

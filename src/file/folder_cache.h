@@ -45,9 +45,9 @@ struct own_name *folder_cache_own(struct folder_cache *cache, const char *name);
 void folder_cache_disown(struct folder_cache *cache, struct own_name *own); /* NULL is fine */
 bool folder_cache_owns(struct folder_cache *cache, const char *name);
 
-/* When somebody else last changed the file, for all we know; seconds of CLOCK_REALTIME.  That is its last
- * change (st_ctim), unless it is, with this stat and content, what a commit here put in place: then what
- * was known of the file before. */
+/* When somebody else last changed the file, for all we know; seconds of CLOCK_REALTIME.  That is
+ * its last change (st_ctim), unless it is, with this stat and content, what a commit here put in
+ * place: then what was known of the file before. */
 time_t folder_cache_others_at(struct folder_cache *cache, const struct stat *file,
                               const struct sha256 *sum);
 /* A commit has put this file in place; `others_at` is what was known of the one before. */

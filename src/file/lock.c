@@ -8,7 +8,7 @@
 #include "file/backoff.h"
 #include "file/stage.h"
 
-static long long now_us(void)
+static long long backoff_now_us(void)
 {
 	struct timespec now;
 
@@ -18,14 +18,14 @@ static long long now_us(void)
 
 long long backoff_deadline(unsigned wait_ms)
 {
-	return now_us() + (wait_ms ? wait_ms : BACKOFF_WAIT_MS) * 1000LL;
+	return backoff_now_us() + (wait_ms ? wait_ms : BACKOFF_WAIT_MS) * 1000LL;
 }
 
 bool backoff_wait(long long deadline_us, long *backoff_us)
 {
 	struct timespec delay = { .tv_nsec = *backoff_us * 1000 };
 
-	if (now_us() >= deadline_us)
+	if (backoff_now_us() >= deadline_us)
 		return false;
 	nanosleep(&delay, NULL);
 	*backoff_us = *backoff_us * 2 < BACKOFF_MAX_US ? *backoff_us * 2 : BACKOFF_MAX_US;

@@ -125,7 +125,7 @@ static const struct kind unknown = {
 /* ---- looking things up -------------------------------------------------- */
 
 /* Whether one of the space-separated words of `list` is, or with a final * begins, `word`. */
-static bool list_has(const char *list, const char *word)
+static bool media_list_has(const char *list, const char *word)
 {
 	size_t word_len = strlen(word);
 
@@ -155,7 +155,7 @@ static const struct kind *kind_by_name(const char *name)
 	const char *extension = extension_of(name);
 
 	for (size_t i = 0; *extension && i < ARRAY_LEN(kinds); i++)
-		if (list_has(kinds[i].extensions, extension))
+		if (media_list_has(kinds[i].extensions, extension))
 			return &kinds[i];
 	return NULL;
 }
@@ -163,7 +163,7 @@ static const struct kind *kind_by_name(const char *name)
 static const struct kind *kind_by_mime(const char *mime)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (list_has(kinds[i].magic, mime))
+		if (media_list_has(kinds[i].magic, mime))
 			return &kinds[i];
 	return NULL;
 }

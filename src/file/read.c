@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file as a model gets it: look, decide what it is, cut out what was asked for. */
+/* One file as a model gets it: look, decide what it is, cut out what was asked for; a large one in
+ * pieces. */
 #include "file/read.h"
 
 #include <errno.h>
@@ -12,11 +13,152 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/sha256.h"
+#include "base/text.h"
 #include "file/document.h"
+#include "file/encoding.h"
 #include "file/media.h"
-#include "file/read_stream.h"
 #include "file/snapshot.h"
 #include "file/window.h"
+
+/* ---- reading in one pass ---------------------------------------------------------- */
+
+/* A large file in pieces: hash it, check that it is UTF-8, cut the range out. */
+
+enum stream_outcome {
+	STREAM_DONE,     /* the window, the hash and the size are filled */
+	STREAM_NOT_UTF8, /* it has to be looked at whole */
+	STREAM_FAILED,   /* err is set */
+};
+
+/* A file that changes all the time is taken as it came after so many readings. */
+enum { TORN_MAX = 4, PIECE_BYTES = 1 << 20, SEQUENCE_MAX = 4 };
+
+/* Length of the part of `text` that does not end within a sequence. */
+static size_t whole_characters(struct span text)
+{
+	size_t back = 0;
+
+	while (back < SEQUENCE_MAX - 1 && back < text.len) {
+		unsigned char c = (unsigned char)text.data[text.len - 1 - back];
+		size_t need = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+
+		back++;
+		if ((c & 0xC0) != 0x80)
+			return need > back ? text.len - back : text.len;
+	}
+	return text.len;
+}
+
+/* Whether a piece in the middle of a file is text; the first one has the mark, if any, and
+ * what encoding_sniff looks at. */
+static bool read_is_text(struct span piece, bool first, size_t *ret_bom)
+{
+	struct encoding_guess guess;
+
+	*ret_bom = 0;
+	if (!first)
+		return !memchr(piece.data, '\0', piece.len) && utf8_valid(piece);
+	encoding_sniff(piece, &guess);
+	*ret_bom = guess.bom_bytes;
+	return guess.kind == ENCODING_UTF8 && !memchr(piece.data, '\0', piece.len);
+}
+
+struct stream {
+	int fd;
+	struct window *window;
+	struct sha256_stream hash;
+	size_t size;
+	char *piece; /* PIECE_BYTES + SEQUENCE_MAX */
+	size_t kept; /* bytes of a split character at the start of `piece` */
+};
+
+/* The next piece; *ret_more false at the end of the file. */
+static enum stream_outcome pump(struct stream *stream, bool *ret_more)
+{
+	ssize_t n = fd_read_full(stream->fd, stream->piece + stream->kept, PIECE_BYTES);
+	struct span text;
+	size_t bom;
+
+	if (n < 0)
+		return STREAM_FAILED;
+	sha256_update(&stream->hash, span_of(stream->piece + stream->kept, (size_t)n));
+	text = span_of(stream->piece, stream->kept + (size_t)n);
+	*ret_more = n == PIECE_BYTES;
+	if (*ret_more)
+		text.len = whole_characters(text);
+	if (text.len && !read_is_text(text, stream->size == 0, &bom))
+		return STREAM_NOT_UTF8;
+	if (text.len)
+		window_feed(stream->window, span_skip(text, bom));
+	stream->size += (size_t)n;
+	stream->kept = stream->kept + (size_t)n - text.len;
+	memmove(stream->piece, text.data + text.len, stream->kept);
+	return STREAM_DONE;
+}
+
+static enum stream_outcome stream_read_once(struct stream *stream)
+{
+	enum stream_outcome outcome;
+	bool more = true;
+
+	if (lseek(stream->fd, 0, SEEK_SET) < 0)
+		return STREAM_FAILED;
+	sha256_init(&stream->hash);
+	stream->size = 0;
+	stream->kept = 0;
+	while (more) {
+		outcome = pump(stream, &more);
+		if (outcome != STREAM_DONE)
+			return outcome;
+	}
+	window_finish(stream->window);
+	return STREAM_DONE;
+}
+
+static bool stream_same_stamp(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Passes the file's text through a window made of `request`, which collects into `content`
+ * (cleared first). Reads again when the file changed meanwhile. */
+static enum stream_outcome stream_read(int fd, const char *path, const struct read_request *request,
+                                       struct buf *content, struct window *window,
+                                       struct sha256 *ret_sha256, size_t *ret_size, struct err *err)
+{
+	_cleanup_free_ char *piece = mem_alloc(1, PIECE_BYTES + SEQUENCE_MAX);
+	struct stream stream = { .fd = fd, .window = window, .piece = piece };
+	enum stream_outcome outcome = STREAM_DONE;
+	struct stat before;
+	struct stat after;
+	bool torn = true;
+
+	if (fstat(fd, &before) < 0) {
+		err_set_errno(err, errno, "Cannot read %s", path);
+		return STREAM_FAILED;
+	}
+	for (int i = 0; torn && i < TORN_MAX; i++) {
+		buf_clear(content);
+		window_init(window, request, content);
+		outcome = stream_read_once(&stream);
+		if (outcome == STREAM_NOT_UTF8)
+			return outcome;
+		if (outcome == STREAM_FAILED || fstat(fd, &after) < 0) {
+			err_set_errno(err, errno, "Cannot read %s", path);
+			return STREAM_FAILED;
+		}
+		torn = !stream_same_stamp(&before, &after);
+		before = after;
+	}
+	*ret_sha256 = sha256_final(&stream.hash);
+	*ret_size = stream.size;
+	return outcome;
+}
+
+/* ---- reading a file for a caller -------------------------------------------------- */
 
 /* Files above this are read in pieces if they are UTF-8. */
 #define STREAM_BYTES ((size_t)64 << 20)
@@ -83,8 +225,8 @@ static bool take_window(const struct window *window, const struct read_request *
 	return true;
 }
 
-static bool read_text(const struct document *doc, const struct read_request *request,
-                      struct read_result *ret, struct err *err)
+static bool read_as_text(const struct document *doc, const struct read_request *request,
+                         struct read_result *ret, struct err *err)
 {
 	struct window window;
 
@@ -107,7 +249,8 @@ static bool read_media(struct span content, const struct media *media, struct re
 		               (size_t)LIMIT_MEDIA_BYTES);
 	ret->kind = READ_MEDIA;
 	if (!buf_span(&ret->content, content))
-		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.", ret->state.path);
+		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.",
+		               ret->state.path);
 	return true;
 }
 
@@ -155,7 +298,8 @@ static bool read_bytes(const struct workspace *ws, const struct read_request *re
 	ret->kind = READ_MEDIA;
 	snprintf(ret->mime_type, sizeof(ret->mime_type), "application/octet-stream");
 	if (!buf_span(&ret->content, snap.content))
-		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.", ret->state.path);
+		return err_set(err, ERR_NO_RESOURCES, "There is no memory for %s.",
+		               ret->state.path);
 	return true;
 }
 
@@ -173,8 +317,8 @@ static bool decode_at_once(const struct snapshot *snap, const struct read_reques
 	       document_decode_utf8(snap->content, ret);
 }
 
-static bool read_whole(const struct workspace *ws, const struct read_request *request,
-                       size_t max_bytes, struct read_result *ret, struct err *err)
+static bool read_snapshot(const struct workspace *ws, const struct read_request *request,
+                          size_t max_bytes, struct read_result *ret, struct err *err)
 {
 	_cleanup_snapshot_ struct snapshot snap = SNAPSHOT_INIT;
 	struct document doc;
@@ -200,7 +344,7 @@ static bool read_whole(const struct workspace *ws, const struct read_request *re
 	if (!request->encoding && is_media_after_all(&snap, &doc, &media))
 		ok = read_other(snap.content, &media, request, ret, err);
 	else
-		ok = read_text(&doc, request, ret, err);
+		ok = read_as_text(&doc, request, ret, err);
 	document_release(&doc);
 	return ok;
 }
@@ -234,12 +378,12 @@ static bool read_large(const struct workspace *ws, const struct read_request *re
 
 	if (!open_large(ws, request, max_bytes, &place, &fd, err))
 		return false;
-	switch (read_stream(fd, place.path, request, &ret->content, &window, &sum, &size, err)) {
+	switch (stream_read(fd, place.path, request, &ret->content, &window, &sum, &size, err)) {
 	case STREAM_FAILED:
 		return false;
 	case STREAM_NOT_UTF8:
 		buf_release(&ret->content);
-		return read_whole(ws, request, max_bytes, ret, err);
+		return read_snapshot(ws, request, max_bytes, ret, err);
 	case STREAM_DONE:
 		break;
 	}
@@ -263,12 +407,12 @@ bool read_file(const struct workspace *ws, const struct read_request *request,
 	if (!check_range(request, err))
 		return false;
 	if (request->at_once && limit > AT_ONCE_BYTES) {
-		if (read_whole(ws, request, AT_ONCE_BYTES, ret, &first))
+		if (read_snapshot(ws, request, AT_ONCE_BYTES, ret, &first))
 			return true;
 		*err = first;
 		return first.code != ERR_TOO_LARGE ? false : not_at_once(ret, err);
 	}
-	if (read_whole(ws, request, may_stream ? STREAM_BYTES : limit, ret, &first))
+	if (read_snapshot(ws, request, may_stream ? STREAM_BYTES : limit, ret, &first))
 		return true;
 	if (may_stream && first.code == ERR_TOO_LARGE && !ret->state.path)
 		return read_large(ws, request, limit, ret, err);

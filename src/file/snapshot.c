@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a file whole, with its hash. */
+/* Reading a file whole, with its hash, or the hash that its content is known to have. */
 #include "file/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,9 +12,91 @@
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "file/beneath.h"
-#include "file/digests.h"
 #include "file/hasher.h"
+
+/* ---- digests that are known ------------------------------------------------------- */
+
+
+/* Larger contents are not kept; so many of this size are. */
+enum { DIGESTS_CONTENT_BYTES = 32 << 10, DIGESTS_COUNT = 16 };
+
+struct digest {
+	char *content; /* owned; NULL: none */
+	size_t len;
+	struct sha256 sum;
+};
+
+struct digests {
+	pthread_mutex_t lock;
+	struct digest slots[DIGESTS_COUNT];
+};
+
+struct digests *snapshot_digests_new(void)
+{
+	struct digests *digests = mem_alloc(1, sizeof(*digests));
+
+	pthread_mutex_init(&digests->lock, NULL);
+	return digests;
+}
+
+void snapshot_digests_free(struct digests *digests)
+{
+	if (!digests)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(digests->slots); i++)
+		free(digests->slots[i].content);
+	pthread_mutex_destroy(&digests->lock);
+	free(digests);
+}
+
+static struct digest *digests_slot_of(struct digests *digests, const struct stat *file)
+{
+	return &digests->slots[file->st_ino % DIGESTS_COUNT];
+}
+
+/* What is not worth a slot: hashed as fast as compared, or too large. */
+static bool is_kept(struct span content)
+{
+	return content.len >= 256 && content.len <= DIGESTS_CONTENT_BYTES;
+}
+
+static bool digests_find(struct digests *digests, const struct stat *file, struct span content,
+                         struct sha256 *ret)
+{
+	const struct digest *slot = digests_slot_of(digests, file);
+	bool found;
+
+	if (!is_kept(content))
+		return false;
+	pthread_mutex_lock(&digests->lock);
+	found = slot->content && slot->len == content.len &&
+	        memcmp(slot->content, content.data, content.len) == 0;
+	if (found)
+		*ret = slot->sum;
+	pthread_mutex_unlock(&digests->lock);
+	return found;
+}
+
+static void digests_keep(struct digests *digests, const struct stat *file, struct span content,
+                         const struct sha256 *sum)
+{
+	struct digest *slot = digests_slot_of(digests, file);
+	char *copy = is_kept(content) ? malloc(content.len) : NULL;
+	char *before;
+
+	if (!copy)
+		return;
+	memcpy(copy, content.data, content.len);
+	pthread_mutex_lock(&digests->lock);
+	before = slot->content;
+	*slot = (struct digest){ copy, content.len, *sum };
+	pthread_mutex_unlock(&digests->lock);
+	free(before);
+}
+
+/* ---- reading a file with its hash ------------------------------------------------- */
 
 /* A file that changes all the time is read this often before its last state is taken as it
  * came: it has a hash like any other, and the commit compares bytes. */
@@ -103,7 +186,7 @@ static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 	return n < 0 ? -1 : (ssize_t)done;
 }
 
-static bool same_stamp(const struct stat *a, const struct stat *b)
+static bool snapshot_same_stamp(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
@@ -126,7 +209,8 @@ static char *content_alloc(size_t size)
 
 /* One reading; *torn when the file changed meanwhile. A byte more than the size is
  * asked for, so that growth shows. */
-static bool read_once(struct snapshot *snap, struct digests *digests, bool *torn, struct err *err)
+static bool snapshot_read_once(struct snapshot *snap, struct digests *digests, bool *torn,
+                               struct err *err)
 {
 	size_t cap = (size_t)snap->stat.st_size + 1;
 	char *data = content_alloc(cap);
@@ -142,19 +226,20 @@ static bool read_once(struct snapshot *snap, struct digests *digests, bool *torn
 	                                   read_hashed(snap->fd, data, cap, &snap->sha256);
 	if (n < 0 || fstat(snap->fd, &after) < 0)
 		return err_set_errno(err, errno, "Cannot read %s", snap->place.path);
-	*torn = !same_stamp(&snap->stat, &after) || (off_t)n != after.st_size;
+	*torn = !snapshot_same_stamp(&snap->stat, &after) || (off_t)n != after.st_size;
 	snap->content.len = (size_t)n;
 	snap->stat = after;
 	return true;
 }
 
-static bool read_content(struct snapshot *snap, struct digests *digests, size_t max_bytes,
-                         struct err *err)
+static bool snapshot_read_content(struct snapshot *snap, struct digests *digests, size_t max_bytes,
+                                  struct err *err)
 {
 	bool torn = true;
 
 	for (int i = 0; torn && i < TORN_MAX; i++)
-		if (!check_stat(snap, max_bytes, err) || !read_once(snap, digests, &torn, err))
+		if (!check_stat(snap, max_bytes, err) ||
+		    !snapshot_read_once(snap, digests, &torn, err))
 			return false;
 	/* Content without a size: made by the kernel while it is read (procfs). */
 	if (snap->stat.st_size == 0 && snap->content.len)
@@ -165,8 +250,8 @@ static bool read_content(struct snapshot *snap, struct digests *digests, size_t 
 
 /* Opens what the path was just seen to name. A special file is never opened for its
  * data: even opening some devices has effects. */
-static bool open_file(struct snapshot *snap, const struct stat *leaf, size_t max_bytes,
-                      struct err *err)
+static bool snapshot_open_file(struct snapshot *snap, const struct stat *leaf, size_t max_bytes,
+                               struct err *err)
 {
 	snap->stat = *leaf;
 	if (!check_stat(snap, max_bytes, err))
@@ -190,8 +275,8 @@ bool snapshot_read(const struct workspace *ws, const char *path, size_t max_byte
 	if (leaf.st_mode == 0) {
 		snap.sha256 = sha256_of(span_of(NULL, 0));
 	} else {
-		if (!open_file(&snap, &leaf, max_bytes, err) ||
-		    !read_content(&snap, ws->digests, max_bytes, err))
+		if (!snapshot_open_file(&snap, &leaf, max_bytes, err) ||
+		    !snapshot_read_content(&snap, ws->digests, max_bytes, err))
 			return false;
 		snap.exists = true;
 	}

@@ -38,7 +38,7 @@ void temporary_init(struct temporary *temporary, enum temporary_kind kind, const
 		memcpy(temporary->new_sum, new_sum->bytes, TEMPORARY_KEY_SIZE);
 }
 
-static void put_key(char *at, const unsigned char key[static TEMPORARY_KEY_SIZE])
+static void temporary_put_key(char *at, const unsigned char key[static TEMPORARY_KEY_SIZE])
 {
 	for (int i = 0; i < TEMPORARY_KEY_SIZE; i++) {
 		at[2 * i] = digits[key[i] >> 4];
@@ -70,7 +70,7 @@ void temporary_format(const struct temporary *temporary, char name[static TEMPOR
 	name[KIND_AT] = (char)temporary->kind;
 	name[KIND_AT + 1] = '-';
 	for (int i = 0; i < 3; i++) {
-		put_key(name + KEYS_AT + i * KEY_STEP, keys[i]);
+		temporary_put_key(name + KEYS_AT + i * KEY_STEP, keys[i]);
 		name[KEYS_AT + i * KEY_STEP + KEY_HEX] = '-';
 	}
 	snprintf(name + RANDOM_AT, 9, "%08x", random_part());
@@ -79,7 +79,7 @@ void temporary_format(const struct temporary *temporary, char name[static TEMPOR
 		         temporary->whole_leaf);
 }
 
-static int digit(char c)
+static int temporary_hex_digit(char c)
 {
 	const char *at = c ? strchr(digits, c) : NULL;
 
@@ -89,8 +89,8 @@ static int digit(char c)
 static bool get_key(const char *at, unsigned char key[static TEMPORARY_KEY_SIZE])
 {
 	for (int i = 0; i < TEMPORARY_KEY_SIZE; i++) {
-		int high = digit(at[2 * i]);
-		int low = digit(at[2 * i + 1]);
+		int high = temporary_hex_digit(at[2 * i]);
+		int low = temporary_hex_digit(at[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

@@ -57,7 +57,7 @@ static size_t head_within(struct span text, size_t chars, size_t bytes, size_t *
 }
 
 /* Collects more of the body of the current line; `last` when there is no more of it. */
-static void collect(struct window *window, struct span body, bool last)
+static void window_collect(struct window *window, struct span body, bool last)
 {
 	struct buf *content = window->content;
 	size_t room = window->max_bytes > content->len ? window->max_bytes - content->len : 0;
@@ -117,7 +117,7 @@ static bool drop_line(struct window *window, struct span ending)
 	return true;
 }
 
-static void end_line(struct window *window, struct span ending)
+static void window_end_line(struct window *window, struct span ending)
 {
 	if (drop_line(window, ending))
 		return;
@@ -131,7 +131,7 @@ static void end_line(struct window *window, struct span ending)
 	window->last_line = window->line;
 }
 
-static bool wanted(const struct window *window)
+static bool window_wants(const struct window *window)
 {
 	return window->line >= window->first && window->line <= window->last && !window->full;
 }
@@ -141,9 +141,9 @@ static void line_done(struct window *window, struct span body, bool crlf)
 {
 	window->crlf_lines += crlf;
 	window->lf_lines += !crlf;
-	if (wanted(window)) {
-		collect(window, body, /* last= */ true);
-		end_line(window, crlf ? SPAN("\r\n") : SPAN("\n"));
+	if (window_wants(window)) {
+		window_collect(window, body, /* last= */ true);
+		window_end_line(window, crlf ? SPAN("\r\n") : SPAN("\n"));
 	}
 	window->line++;
 	window->line_bytes = 0;
@@ -158,7 +158,7 @@ static bool pass_plain_line(struct window *window, struct span line)
 
 	if (window->line_bytes)
 		return false;
-	if (wanted(window)) {
+	if (window_wants(window)) {
 		if (line.len > window->max_line_chars || content->len > window->max_bytes ||
 		    line.len > window->max_bytes - content->len)
 			return false;
@@ -186,8 +186,8 @@ void window_feed(struct window *window, struct span piece)
 			piece = span_skip(piece, len + 1);
 			continue;
 		}
-		if (held_cr && len && wanted(window))
-			collect(window, SPAN("\r"), /* last= */ false);
+		if (held_cr && len && window_wants(window))
+			window_collect(window, SPAN("\r"), /* last= */ false);
 		window->line_bytes += len + (feed != NULL);
 		window->after_cr = len ? body.data[len - 1] == '\r' : held_cr;
 		if (window->after_cr && len)
@@ -196,8 +196,8 @@ void window_feed(struct window *window, struct span piece)
 		if (feed) {
 			line_done(window, body, window->after_cr);
 			window->after_cr = false;
-		} else if (wanted(window)) {
-			collect(window, body, /* last= */ false);
+		} else if (window_wants(window)) {
+			window_collect(window, body, /* last= */ false);
 		}
 	}
 }
@@ -209,9 +209,9 @@ void window_finish(struct window *window)
 		return;
 	window->total_lines = window->line;
 	window->final_newline = false;
-	if (!wanted(window))
+	if (!window_wants(window))
 		return;
 	if (window->after_cr)
-		collect(window, SPAN("\r"), /* last= */ true);
-	end_line(window, span_of("", 0));
+		window_collect(window, SPAN("\r"), /* last= */ true);
+	window_end_line(window, span_of("", 0));
 }

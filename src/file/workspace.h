@@ -5,9 +5,9 @@
  * Every path is resolved by the kernel beneath a root descriptor (openat2 with
  * RESOLVE_BENEATH), so "..", absolute paths, symlinks and races cannot leave it.
  * A relative path is beneath the first root.  An absolute path must name a root
- * (as it was given, canonically, or by one of its names) or something beneath one; it is taken apart as text, after removing "." and
- * empty components, and then resolved beneath that root.  Symlinks inside the
- * workspace are followed, also absolute ones whose target is beneath a root;
+ * (as it was given, canonically, or by one of its names) or something beneath one; it is taken
+ * apart as text, after removing "." and empty components, and then resolved beneath that root. 
+ * Symlinks inside the workspace are followed, also absolute ones whose target is beneath a root;
  * the place then names the target.
  *
  *     struct place place = PLACE_INIT;

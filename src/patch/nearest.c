@@ -136,7 +136,8 @@ static bool is_better(const struct nearest *a, const struct nearest *b)
 /* Each line that is telling, or not blank, votes for the places where it would be in line. */
 static bool nearest_find_by_lines(const struct lines *base, const struct lines *wanted,
                                   const struct folded *base_folded,
-                                  const struct folded *wanted_folded, bool telling, struct nearest *ret)
+                                  const struct folded *wanted_folded, bool telling,
+                                  struct nearest *ret)
 {
 	size_t used = 0, tries = 0;
 	bool found = false;

@@ -76,11 +76,11 @@ static struct buf edited(const struct document *doc, const struct script *script
 	if (!document_encode(doc, script, keep_bom, &pieces, &err))
 		fail_msg("document_encode: %s", err.message);
 	all = joined(&pieces);
-	sum = pieces_sha256(&pieces, &size);
+	sum = document_pieces_sha256(&pieces, &size);
 	expected = sha256_of(buf_view(&all));
 	assert_int_equal(size, all.len);
 	assert_true(sha256_eq(&sum, &expected));
-	pieces_release(&pieces);
+	document_pieces_release(&pieces);
 	return all;
 }
 
@@ -213,7 +213,7 @@ static void a_mark_alone_is_an_empty_text(void **state)
 		assert_span(buf_view(&got), buf_view(&want));
 		buf_release(&got);
 		buf_release(&want);
-		pieces_release(&pieces);
+		document_pieces_release(&pieces);
 		document_release(&doc);
 	}
 }
@@ -235,7 +235,7 @@ static void utf8_is_not_copied(void **state)
 	assert_int_equal(pieces.spans[0].len, 7);
 	assert_ptr_equal(pieces.spans[1].data, edit.insert.data);
 	assert_ptr_equal(pieces.spans[2].data, raw.data + 11);
-	pieces_release(&pieces);
+	document_pieces_release(&pieces);
 	document_release(&doc);
 }
 
@@ -251,7 +251,7 @@ static void whole_new_text_does_not_double_the_mark(void **state)
 	got = joined(&pieces);
 	assert_span(buf_view(&got), SPAN("\xEF\xBB\xBFnew\n"));
 	buf_release(&got);
-	pieces_release(&pieces);
+	document_pieces_release(&pieces);
 	document_release(&doc);
 }
 
