@@ -15,8 +15,7 @@
  * (sandbox/plan/probe.h).  If the kernel then refuses that, the next weaker level is tried, and
  * what info says becomes as weak, with the kernel's word as the reason.  Level paths is had only
  * where the machine allows nothing else and that was said from the beginning: no command runs
- * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX).
- */
+ * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX). */
 #ifndef HASP_WORKER_LOCAL_H
 #define HASP_WORKER_LOCAL_H
 
@@ -57,5 +56,28 @@ bool provider_none(const struct worker_options *options, struct provider **ret, 
  * error is shown in errors (its last lines), never passed on raw. */
 bool provider_command(const char *const *argv, const struct worker_options *options,
                       struct provider **ret, struct err *err);
+
+/* ---- what everybody who opens a workspace of this machine gives it, and says of it ---- */
+
+/* Where apply_changes keeps its journal: beneath GEMINI_CLI_HOME or HOME; NULL when there is no home
+ * folder. The caller frees. */
+char *local_journal_folder(void);
+
+/* provider_none where level paths is asked for, else provider_local. */
+bool local_provider_open(const struct worker_options *options, struct provider **ret, struct err *err);
+
+/* What a model is told of a workspace at this level, and of what the options allow. The caller
+ * frees. */
+char *local_sentences(const struct worker_options *options, enum sandbox_level level);
+
+/* ---- A provider's own copy of the options it was opened with ---- */
+
+/* Everything that is pointed to is copied, but for ret_recovered, which is left out. */
+struct worker_options worker_options_copy(const struct worker_options *options);
+void worker_options_release(struct worker_options *options);
+
+/* A NULL-terminated copy of `count` strings; freed with texts_free. */
+char **texts_copy(const char *const *texts, size_t count);
+void texts_free(char **texts); /* NULL is fine */
 
 #endif

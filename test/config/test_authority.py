@@ -24,11 +24,11 @@ INDIRECT = {
     "src/sandbox/plan/config.c": "in the file: what git would obey, which is then protected",
     "src/sandbox/plan/plan_names.c": "src/sandbox/plan/names_home.c: where credentials are, which are hidden",
     "src/search/rules/global_ignore.c": "in the file",
-    "src/worker/local_defaults.c": "in the file",
+    "src/worker/options.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c", "src/cli/command/sandbox_explain.c",
-    "src/config/variables.c", "src/tool/session.c", "src/worker/front/command.c",
+    "src/config/variables.c", "src/tool/session.c", "src/worker/front/local.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')

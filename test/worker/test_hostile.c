@@ -23,7 +23,7 @@
 #include "worker/front/client.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/serve_private.h"
-#include "worker/wire/bytes.h"
+#include "worker/wire/layout.h"
 
 /* ---- the bad worker -------------------------------------------------------- */
 

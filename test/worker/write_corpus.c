@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "random_object.h"
-#include "worker/wire/bytes.h"
+#include "worker/wire/layout.h"
 #include "worker/wire/wire.h"
 
 static void save(const char *folder, const char *kind, const char *name, size_t seed,

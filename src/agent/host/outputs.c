@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "worker/local_defaults.h"
+#include "worker/local.h"
 
 struct outputs {
 	char *folder;  /* owned; or NULL */

@@ -9,8 +9,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "worker/environment.h"
-#include "worker/local_defaults.h"
-#include "worker/options_copy.h"
+#include "worker/local.h"
 
 /* What the caller's version of the structure has; the rest are zeros. */
 static hasp_agent_options known_options(const hasp_agent_options *options)

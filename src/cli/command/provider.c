@@ -9,7 +9,7 @@
 #include "cli/view/output.h"
 #include "config/settings.h"
 #include "sandbox/plan/probe.h"
-#include "worker/local_defaults.h"
+#include "worker/local.h"
 
 #define LEVEL_SETTING "hasp.sandbox.level"
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "worker/run.h"
+#include "worker/provider.h"
 
 struct live {
 	pthread_mutex_t lock;

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "worker/front/client_private.h"
+#include "worker/front/private.h"
 
 enum {
 	PATIENCE_MS = 10000,

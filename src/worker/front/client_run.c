@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of a worker: their events on a thread of their own, what is told to them as frames. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "sandbox/apply/limits.h"
-#include "worker/front/client_private.h"
+#include "worker/front/private.h"
 
 enum {
 	KILL_GRACE_MS = 1000,  /* a worker that does not even say that the command has ended */
@@ -16,7 +17,7 @@ enum {
 /* More than the window, for events that do not count in it. */
 static const size_t QUEUE_BYTES = LIMIT_RUN_WINDOW + ((size_t)1 << 20);
 
-/* ---- arriving -------------------------------------------------------------- */
+/* ---- arriving ---- */
 
 static struct client_run *find_run(struct client *client, uint64_t id)
 {
@@ -84,7 +85,7 @@ static bool has_last_event(struct client *client, void *data)
 	return run->first;
 }
 
-/* ---- telling --------------------------------------------------------------- */
+/* ---- telling ---- */
 
 typedef bool deliver_fn(struct client_run *run, const void *object);
 
@@ -199,7 +200,7 @@ static void deliver_lost(struct client_run *run, bool killed)
 	run->main_ended = run->ended = true;
 }
 
-/* ---- the thread ------------------------------------------------------------ */
+/* ---- the thread ---- */
 
 /* The next event; NULL: the worker has failed, or takes too long to end what was killed. */
 static struct run_event *next_event(struct client_run *run)
@@ -257,7 +258,7 @@ static void *run_events_thread(void *data)
 	return NULL;
 }
 
-/* ---- what is told to it ---------------------------------------------------- */
+/* ---- what is told to it ---- */
 
 /* All of it, or nothing while there is no room for it over there. */
 static bool claim_input(struct client_run *run, size_t len)
@@ -370,7 +371,7 @@ static const struct run_ops ops = {
 	.free = run_free,
 };
 
-/* ---- the reader ------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 static bool pump_is_over(struct client *client, void *data)
 {
@@ -412,7 +413,7 @@ void client_stop_pump(struct client *client)
 	pthread_join(client->pump, NULL);
 }
 
-/* ---- start ----------------------------------------------------------------- */
+/* ---- start ---- */
 
 static struct client_run *run_new(struct client *client, const struct run_events *events,
                                   void *data, const struct client_run_options *options)
@@ -456,4 +457,72 @@ bool client_run(struct client *client, const struct run_request *request,
 	}
 	*ret = &run->run;
 	return true;
+}
+
+/* ---- which watches have changed ---- */
+
+void client_expect_changes(struct client *client, uint64_t id)
+{
+	struct change_mark *mark = mem_alloc(1, sizeof(*mark));
+
+	pthread_mutex_lock(&client->lock);
+	*mark = (struct change_mark){ client->marks, id, false };
+	client->marks = mark;
+	pthread_mutex_unlock(&client->lock);
+}
+
+void client_forget_changes(struct client *client, uint64_t id)
+{
+	pthread_mutex_lock(&client->lock);
+	for (struct change_mark **at = &client->marks; *at; at = &(*at)->next)
+		if ((*at)->id == id) {
+			struct change_mark *mark = *at;
+
+			*at = mark->next;
+			free(mark);
+			break;
+		}
+	pthread_mutex_unlock(&client->lock);
+}
+
+static struct change_mark *find_changed(const struct client *client)
+{
+	struct change_mark *mark = client->marks;
+
+	while (mark && !mark->changed)
+		mark = mark->next;
+	return mark;
+}
+
+static bool is_disturbed(struct client *client, void *data)
+{
+	(void)data;
+	return client->disturbed || find_changed(client);
+}
+
+uint64_t client_wait_change(struct client *client, bool *ret_failed)
+{
+	struct change_mark *mark;
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&client->lock);
+	client_wait(client, &client->watcher, is_disturbed, NULL, -1);
+	*ret_failed = client->failed;
+	mark = find_changed(client);
+	if (mark && !client->disturbed) {
+		mark->changed = false;
+		id = mark->id;
+	}
+	client->disturbed = false;
+	pthread_mutex_unlock(&client->lock);
+	return id;
+}
+
+void client_disturb(struct client *client)
+{
+	pthread_mutex_lock(&client->lock);
+	client->disturbed = true;
+	pthread_cond_signal(&client->watcher.wake);
+	client_wake_reader(client);
+	pthread_mutex_unlock(&client->lock);
 }

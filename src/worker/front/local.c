@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers of this machine: this program again, inside a plan (sandbox/apply/spawn.h). */
+/* How workers are started: of this machine (this program again, inside a plan,
+ * sandbox/apply/spawn.h), or behind any command. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,19 @@
 #include "sandbox/apply/temp.h"
 #include "sandbox/plan/probe.h"
 #include "worker/environment.h"
-#include "worker/front/remote.h"
+#include "worker/front/private.h"
 #include "worker/local.h"
-#include "worker/options_copy.h"
+
+/* ---- workers of this machine ---- */
+
+/* This program again, inside a plan (sandbox/apply/spawn.h). */
 
 extern char **environ;
 
 static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL };
 
 struct local {
-	struct worker_options options; /* owned (options_copy.h) */
+	struct worker_options options; /* owned (worker_options_copy) */
 	bool none;                     /* never confined */
 	pthread_mutex_t lock;          /* of what follows */
 	struct temp_folder *temp;      /* owned; made by the first command */
@@ -38,7 +42,7 @@ struct local {
 	_Atomic(const struct provider_info *) told;
 };
 
-/* ---- plans ----------------------------------------------------------------- */
+/* ---- plans ---- */
 
 /* What each kind of plan has in common. */
 static struct sandbox_options plan_options(const struct local *local, enum sandbox_use use)
@@ -92,7 +96,7 @@ static bool make_plan(struct local *local, const struct sandbox_options *options
 	return true;
 }
 
-/* ---- the session's network ------------------------------------------------- */
+/* ---- the session's network ---- */
 
 /* What commands without the machine's network share, so that one reaches what another left running;
  * NULL: nothing. */
@@ -121,7 +125,7 @@ static void refuse_network(struct local *local)
 	pthread_mutex_unlock(&local->lock);
 }
 
-/* ---- starting -------------------------------------------------------------- */
+/* ---- starting ---- */
 
 /* Where a container's filter forbids what entering a shared network needs, the command has one of its
  * own: no less is kept from it. */
@@ -163,7 +167,7 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 	       client_open(&process, &hello, &options, ret, ret_welcome, err);
 }
 
-/* ---- weaker levels --------------------------------------------------------- */
+/* ---- weaker levels ---- */
 
 /* One worker that is to be started, from the first try to the last. */
 struct attempt {
@@ -363,7 +367,7 @@ static bool local_open(void *data, struct client **ret, struct wire_welcome *ret
 	return ok;
 }
 
-/* ---- commands -------------------------------------------------------------- */
+/* ---- commands ---- */
 
 /* The session's folder for temporary files; NULL when it cannot be made. */
 static const char *temp_of(struct local *local, struct err *err)
@@ -445,7 +449,7 @@ static bool local_run(void *data, const struct run_request *request,
 	return run_in_worker(local, &options, request, events, events_data, ret, err);
 }
 
-/* ---- the provider ---------------------------------------------------------- */
+/* ---- the provider ---- */
 
 static void local_release(void *data)
 {
@@ -549,4 +553,77 @@ bool provider_local(const struct worker_options *options, struct provider **ret,
 bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err)
 {
 	return open_local(options, true, ret, err);
+}
+
+/* ---- A worker behind the standard input and output of any command ---- */
+
+/* Ssh, docker exec, kubectl exec ... */
+
+extern char **environ;
+
+struct command {
+	char **argv;                   /* owned */
+	char *name;                    /* owned; "The worker behind "ssh host ..."" */
+	struct worker_options options; /* owned */
+};
+
+static bool command_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
+                         struct err *err)
+{
+	struct command *command = data;
+	const struct client_options options = { .name = command->name, .hello_ms = 120000,
+		                                .banner_max = LIMIT_WIRE_BANNER };
+	const struct wire_hello hello = { .options = command->options };
+	const struct process_start start = { .argv = (const char *const *)command->argv,
+		                             .envp = (const char *const *)environ };
+	struct process process;
+
+	return process_start(&start, &process, err) &&
+	       client_open(&process, &hello, &options, ret, ret_welcome, err);
+}
+
+static void command_release(void *data)
+{
+	struct command *command = data;
+
+	texts_free(command->argv);
+	free(command->name);
+	worker_options_release(&command->options);
+	free(command);
+}
+
+static const struct remote_kind kind = {
+	.name = "command",
+	.open = command_open,
+	.release = command_release,
+};
+
+static char *name_of(const char *const *argv)
+{
+	enum { SHOWN = 120 };
+	_cleanup_buf_ struct buf words = BUF_INIT(2 * SHOWN);
+
+	for (; *argv && words.len < SHOWN; argv++) {
+		if (words.len)
+			buf_char(&words, ' ');
+		process_say(span_head(span_str(*argv), SHOWN), &words);
+	}
+	return mem_printf("The worker behind \"%s%s\"", words.data ? words.data : "",
+	                  *argv ? " ..." : "");
+}
+
+bool provider_command(const char *const *argv, const struct worker_options *options,
+                      struct provider **ret, struct err *err)
+{
+	struct command *command = mem_alloc(1, sizeof(*command));
+	const struct remote_options remote = { .kind = &kind, .data = command,
+		                               .ret_recovered = options->ret_recovered };
+	size_t count = 0;
+
+	while (argv[count])
+		count++;
+	command->argv = texts_copy(argv, count);
+	command->name = name_of(argv);
+	command->options = worker_options_copy(options);
+	return remote_provider(&remote, ret, err);
 }

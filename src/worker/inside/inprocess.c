@@ -1,12 +1,290 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that are answered in this process: what the plan says of them, reading, editing,
+ * listing and searching, and the provider that does them. */
 #include "worker/inside/inprocess.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "file/transaction.h"
+#include "search/walk.h"
 #include "worker/inside/ops.h"
+
+/* ---- the plan, asked before the kernel is ---- */
+
+/* So that a refusal names its rule, at every level. */
+
+/* Takes the last component off; false when there is none above it. */
+static bool cut_component(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	path[len] = '\0';
+	return len > 0;
+}
+
+/* At level full a hidden folder cannot be searched, so that what is beneath it leads nowhere: the
+ * folder itself is judged then.  NULL, or the canonical path; owned by the caller. */
+static char *hidden_above(const struct worker *worker, const char *path)
+{
+	_cleanup_free_ char *above = mem_strdup(path);
+
+	while (cut_component(above)) {
+		_cleanup_place_ struct place place = PLACE_INIT;
+		struct err err = ERR_INIT;
+		const char *rest = path + strlen(above);
+
+		if (!workspace_resolve(worker->workspace, above, PLACE_FILE, &place, &err)) {
+			if (err.code != ERR_PERMISSION_DENIED)
+				return NULL;
+			continue;
+		}
+		if (plan_judge(worker->plan, place.path, SANDBOX_READ, false, NULL))
+			return NULL;
+		return strstr(rest, "..") ? mem_strdup(place.path) :
+		                            mem_printf("%s/%s", place.path, rest);
+	}
+	return NULL;
+}
+
+/* The canonical path to judge, owned by the caller; NULL: it leads nowhere. */
+static char *judged_path(const struct worker *worker, const char *path)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+	struct err err = ERR_INIT;
+
+	if (workspace_resolve(worker->workspace, path, PLACE_FILE, &place, &err))
+		return mem_steal(&place.path);
+	return err.code == ERR_PERMISSION_DENIED && worker->hides ? hidden_above(worker, path) : NULL;
+}
+
+/* DENIED_BY_SANDBOX with the rule and what would allow it, where the kernel would only
+ * say that something failed.  Paths that lead nowhere are let through: the operation says so. */
+static bool op_may(const struct worker *worker, const char *path, enum sandbox_access wanted,
+                   bool removes, struct err *err)
+{
+	_cleanup_free_ char *canonical = NULL;
+	struct denial denial = { 0 };
+
+	if (!worker->plan || (wanted == SANDBOX_READ && !worker->hides) || !path)
+		return true;
+	canonical = judged_path(worker, path);
+	if (!canonical || plan_judge(worker->plan, canonical, wanted, removes, &denial))
+		return true;
+	return denial_refuse(&denial, err);
+}
+
+static bool is_beneath(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return len == 1 || (strncmp(path, folder, len) == 0 &&
+	                    (path[len] == '/' || path[len] == '\0'));
+}
+
+static bool plan_hides_beneath(const struct sandbox_plan *plan, const struct workspace *ws)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		for (size_t r = 0; r < workspace_root_count(ws); r++)
+			if (plan->rules[i].access == SANDBOX_HIDDEN &&
+			    is_beneath(plan->rules[i].path, workspace_root_path(ws, r)))
+				return true;
+	return false;
+}
+
+/* Whether `path` beneath the folder (both as results have them) is hidden. */
+static bool op_is_hidden(const struct worker *worker, const char *folder, const char *path)
+{
+	_cleanup_free_ char *whole = mem_printf("%s/%s", strcmp(folder, "/") == 0 ? "" : folder,
+	                                        path);
+
+	return !plan_judge(worker->plan, whole, SANDBOX_READ, false, NULL);
+}
+
+/* ---- editing ---- */
+
+/* The changes, with the worker's limits, durability and journal. */
+
+static bool may(const struct worker *worker, const struct change *change, struct err *err)
+{
+	bool removes = change->kind == CHANGE_DELETE || change->kind == CHANGE_MOVE;
+
+	return op_may(worker, change->path, SANDBOX_READ, false, err) &&
+	       op_may(worker, change->path, SANDBOX_WRITE, removes, err) &&
+	       (change->kind != CHANGE_MOVE ||
+	        op_may(worker, change->new_path, SANDBOX_WRITE, false, err));
+}
+
+/* All changes are looked at, so that one answer names all that is forbidden. */
+static bool may_all(const struct worker *worker, const struct change *changes, size_t count,
+                    struct change_result *results, struct err *err)
+{
+	struct err first = ERR_INIT;
+
+	if (!worker->plan)
+		return true;
+	memset(results, 0, count * sizeof(*results));
+	for (size_t i = 0; i < count; i++)
+		if (!may(worker, &changes[i], &results[i].err) && first.code == ERR_NONE)
+			first = results[i].err;
+	if (first.code == ERR_NONE)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (results[i].err.code == ERR_NONE)
+			err_set(&results[i].err, ERR_ROLLED_BACK,
+			        "Another change is forbidden, so this one was not made.");
+	*err = first;
+	return false;
+}
+
+/* A user namespace knows no other users and groups than one's own, not even the groups that one is
+ * a member of besides: owners that could be kept without it cannot be kept in it. */
+static void explain_owner(const struct worker *worker, struct err *err)
+{
+	struct err plain = *err;
+
+	if (err->code == ERR_CANNOT_PRESERVE && worker->plan && worker->plan->user_namespace)
+		err_set(err, plain.code, "%s Level full knows only the user's own group: it may "
+		                         "work with --sandbox landlock.", plain.message);
+}
+
+static bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
+                    const struct edit_options *options, struct change_result *results,
+                    struct err *err)
+{
+	struct edit_options own = *options;
+
+	if (!may_all(worker, changes, count, results, err))
+		return false;
+	if (!own.max_file_bytes || (worker->max_file_bytes &&
+	                            own.max_file_bytes > worker->max_file_bytes))
+		own.max_file_bytes = worker->max_file_bytes;
+	own.commit.durability = worker->durability;
+	own.journal_folder = worker->journal_folder;
+	if (edit_apply(worker->workspace, changes, count, &own, results, err))
+		return true;
+	explain_owner(worker, err);
+	for (size_t i = 0; i < count; i++)
+		explain_owner(worker, &results[i].err);
+	return false;
+}
+
+/* ---- reading ---- */
+
+/* The request within the worker's limits. */
+
+static bool is_ignored(const struct worker *worker, const struct read_request *request,
+                       const char *path)
+{
+	const struct walk_rules rules = {
+		.no_git_ignore = true, /* what is not kept in git may be what a question is about */
+		.no_gemini_ignore = !request->gemini_ignore,
+		.ignore_files = request->ignore_files,
+		.ignore_file_count = request->ignore_file_count,
+	};
+
+	return search_ignored(worker->workspace, path, &rules);
+}
+
+static bool refuse_ignored(const struct read_request *request, struct err *err)
+{
+	return err_set(err, ERR_IGNORED,
+	               "%s is left out by .geminiignore or another of the user's ignore files.",
+	               request->path);
+}
+
+static bool resolve_only(const struct worker *worker, const struct read_request *request,
+                         struct read_result *ret, struct err *err)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+
+	if (!workspace_resolve(worker->workspace, request->path, PLACE_FILE, &place, err))
+		return false;
+	ret->state.path = mem_steal(&place.path);
+	ret->line_endings = "none";
+	return true;
+}
+
+static bool op_read(const struct worker *worker, const struct read_request *request,
+                    struct read_result *ret, struct err *err)
+{
+	struct read_request own = *request;
+
+	*ret = (struct read_result){ 0 };
+	if (!op_may(worker, request->path, SANDBOX_READ, false, err))
+		return false;
+	if (request->resolve)
+		return resolve_only(worker, request, ret, err);
+	if (is_ignored(worker, request, request->path))
+		return refuse_ignored(request, err);
+	if (!own.max_file_bytes || (worker->max_file_bytes &&
+	                            own.max_file_bytes > worker->max_file_bytes))
+		own.max_file_bytes = worker->max_file_bytes;
+	if (!read_file(worker->workspace, &own, ret, err))
+		return false;
+	/* A link may have changed since: the file that was opened is what counts. */
+	if (strcmp(ret->state.path, request->path) == 0 ||
+	    !is_ignored(worker, request, ret->state.path))
+		return true;
+	read_result_release(ret);
+	*ret = (struct read_result){ 0 };
+	return refuse_ignored(request, err);
+}
+
+/* ---- searching the contents of files ---- */
+
+/* Files that are hidden by a rule and not by the kernel (level paths). */
+static void leave_out_hidden(const struct worker *worker, struct search_result *result)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < result->count; i++) {
+		struct file_match *file = &result->files[i];
+
+		if (!op_is_hidden(worker, result->folder, file->path)) {
+			result->files[kept++] = *file;
+			continue;
+		}
+		for (size_t line = 0; line < file->line_count; line++)
+			result->matches -= file->lines[line].match;
+		result->unreadable++;
+		free(file->path);
+		free(file->lines);
+		free(file->text);
+	}
+	result->count = kept;
+}
+
+static bool op_search(const struct worker *worker, struct search_cache *cache,
+                      const struct search_request *request, struct search_result *ret,
+                      struct err *err)
+{
+	/* The folder or file itself: that the path leads to something hidden is told. */
+	if (!op_may(worker, request->path, SANDBOX_READ, false, err) ||
+	    !search(worker->workspace, cache, request, ret, err))
+		return false;
+	if (worker->plan && worker->hides && !ret->one_file)
+		leave_out_hidden(worker, ret);
+	return true;
+}
+
+/* ---- listing and finding files ---- */
+
+/* `cache` may be NULL. */
+static bool op_walk(const struct worker *worker, struct search_cache *cache,
+                    const struct walk_request *request, struct walk_result *ret, struct err *err)
+{
+	return op_may(worker, request->path, SANDBOX_READ, false, err) &&
+	       walk(worker->workspace, cache, request, ret, err);
+}
+
+/* ---- the provider ---- */
 
 struct inprocess {
 	struct provider provider; /* first: the two are cast into each other */

@@ -3,20 +3,183 @@
  *
  * Phases: the command runs; it is told to stop (SIGTERM); all of it is killed; the command has
  * ended and processes of it go on; nothing is left.  Nothing waits but poll, until nothing
- * is left.
- */
+ * is left. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/limits.h"
-#include "worker/inside/run_state.h"
+#include "worker/inside/run.h"
+
+/* ---- telling output ---- */
+
+static void *reporter_thread(void *data)
+{
+	struct run_reporter *reporter = data;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&reporter->lock);
+	for (;;) {
+		while (!reporter->len && !reporter->stop)
+			pthread_cond_wait(&reporter->changed, &reporter->lock);
+		if (!reporter->len)
+			break;
+		pthread_mutex_unlock(&reporter->lock);
+		reporter->tell(reporter->data, reporter->stream,
+		               span_of(reporter->buffer, reporter->len));
+		pthread_mutex_lock(&reporter->lock);
+		reporter->len = 0;
+		pthread_cond_broadcast(&reporter->changed);
+		(void)!write(reporter->wake, &one, sizeof(one));
+	}
+	pthread_mutex_unlock(&reporter->lock);
+	return NULL;
+}
+
+void run_reporter_init(struct run_reporter *reporter,
+                       void (*tell)(void *data, enum run_stream stream, struct span bytes),
+                       void *data, int wake)
+{
+	*reporter = (struct run_reporter){ .tell = tell, .data = data, .wake = wake,
+		                           .buffer = mem_alloc(RUN_PIECE_BYTES, 1) };
+	pthread_mutex_init(&reporter->lock, NULL);
+	pthread_cond_init(&reporter->changed, NULL);
+}
+
+static bool run_reporter_busy(struct run_reporter *reporter)
+{
+	bool busy;
+
+	pthread_mutex_lock(&reporter->lock);
+	busy = reporter->len > 0;
+	pthread_mutex_unlock(&reporter->lock);
+	return busy;
+}
+
+static void run_reporter_output(struct run_reporter *reporter, enum run_stream stream, size_t len)
+{
+	if (!reporter->started)
+		reporter->started =
+			pthread_create(&reporter->thread, NULL, reporter_thread, reporter) == 0;
+	if (!reporter->started) {
+		reporter->tell(reporter->data, stream, span_of(reporter->buffer, len));
+		return;
+	}
+	pthread_mutex_lock(&reporter->lock);
+	reporter->stream = stream;
+	reporter->len = len;
+	pthread_cond_broadcast(&reporter->changed);
+	pthread_mutex_unlock(&reporter->lock);
+}
+
+/* Until it is not busy */
+static void run_reporter_wait(struct run_reporter *reporter)
+{
+	pthread_mutex_lock(&reporter->lock);
+	while (reporter->len)
+		pthread_cond_wait(&reporter->changed, &reporter->lock);
+	pthread_mutex_unlock(&reporter->lock);
+}
+
+void run_reporter_release(struct run_reporter *reporter)
+{
+	if (reporter->started) {
+		pthread_mutex_lock(&reporter->lock);
+		reporter->stop = true;
+		pthread_cond_broadcast(&reporter->changed);
+		pthread_mutex_unlock(&reporter->lock);
+		pthread_join(reporter->thread, NULL);
+	}
+	pthread_mutex_destroy(&reporter->lock);
+	pthread_cond_destroy(&reporter->changed);
+	free(reporter->buffer);
+}
+
+/* ---- pipes, given descriptors, and what terminals have in common with them ---- */
+
+static void close_slot(int *fd)
+{
+	fd_cleanup_close(fd);
+	*fd = -1;
+}
+
+void run_streams_release_child(struct run_streams *streams)
+{
+	for (int i = 0; i < 3; i++)
+		close_slot(&streams->child[i]);
+}
+
+void run_streams_release(struct run_streams *streams)
+{
+	run_streams_release_child(streams);
+	for (int i = 0; i < 2; i++)
+		close_slot(&streams->output[i]);
+	close_slot(&streams->input);
+}
+
+static bool failed(int sys_errno, struct err *err)
+{
+	return err_set_errno(err, sys_errno, "No pipes for the command");
+}
+
+/* *ours does not block. `theirs` is the end that the command gets. */
+static bool make_pipe(bool we_read, int *ours, int *theirs)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	*ours = ends[we_read ? 0 : 1];
+	*theirs = ends[we_read ? 1 : 0];
+	return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
+}
+
+static bool open_pipes(const struct run_request *request, struct run_streams *streams)
+{
+	if (request->no_input)
+		streams->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	else if (!make_pipe(false, &streams->input, &streams->child[0]))
+		return false;
+	if (streams->child[0] < 0 ||
+	    !make_pipe(true, &streams->output[RUN_STDOUT], &streams->child[1]))
+		return false;
+	if (!request->merge)
+		return make_pipe(true, &streams->output[RUN_STDERR], &streams->child[2]);
+	streams->child[2] = fcntl(streams->child[1], F_DUPFD_CLOEXEC, 3);
+	return streams->child[2] >= 0;
+}
+
+static bool take_given(const struct run_request *request, struct run_streams *streams)
+{
+	for (int i = 0; i < 3; i++) {
+		streams->child[i] = fcntl(request->stdio[i], F_DUPFD_CLOEXEC, 3);
+		if (streams->child[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+bool run_streams_open(const struct run_request *request, struct run_streams *ret, struct err *err)
+{
+	if (request->pty && !request->stdio)
+		return run_pty_open(request, ret, err);
+	if (request->stdio ? take_given(request, ret) : open_pipes(request, ret))
+		return true;
+	failed(errno, err);
+	run_streams_release(ret);
+	return false;
+}
+
+/* ---- the thread of a command ---- */
 
 enum {
 	STOP_MS = 100,     /* from SIGTERM to SIGKILL */
@@ -45,7 +208,7 @@ struct loop {
 	struct denial limit;  /* the limit that was passed; told at the end. `count` 0: none */
 };
 
-/* ---- telling ---------------------------------------------------------------- */
+/* ---- telling ---- */
 
 void run_tell_denied(void *data, const struct denial *denial)
 {
@@ -75,7 +238,7 @@ static void enter(struct loop *loop, enum phase phase)
 	loop->phase_ms = monotonic_ms();
 }
 
-/* ---- output ----------------------------------------------------------------- */
+/* ---- output ---- */
 
 /* With the lock: other threads resize and signal a terminal. */
 static void close_output(struct run_state *state, enum run_stream stream)
@@ -150,7 +313,7 @@ static void drain(struct loop *loop, bool to_the_end)
 	} while (some || (to_the_end && output_open(state) && monotonic_ms() < until));
 }
 
-/* ---- input ------------------------------------------------------------------ */
+/* ---- input ---- */
 
 static void input_over(struct run_state *state)
 {
@@ -189,7 +352,7 @@ static void write_input(struct loop *loop)
 		(void)!write(state->streams.input, "\004", 1);
 }
 
-/* ---- stopping --------------------------------------------------------------- */
+/* ---- stopping ---- */
 
 static void kill_all(struct loop *loop)
 {
@@ -272,7 +435,7 @@ static void check_times(struct loop *loop)
 		stop(loop, RUN_INACTIVE);
 }
 
-/* ---- the end ---------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* A control group may have killed it, or a process of it, before that was seen here. */
 static void note_status(struct loop *loop)
@@ -364,7 +527,7 @@ static void look_at_processes(struct loop *loop)
 		main_ended(loop);
 }
 
-/* ---- the loop --------------------------------------------------------------- */
+/* ---- the loop ---- */
 
 static int until(uint64_t now, uint64_t then)
 {

@@ -10,9 +10,9 @@
  *
  * Edits that name a file of the same name (the last component) wait for one another, in the order
  * in which they came.  (Links of another name to the same file are not known here: those edits
- * are safe, by compare-and-swap, but come in any order.)
- */
+ * are safe, by compare-and-swap, but come in any order.) */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,7 +21,106 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/apply/inside.h"
+#include "worker/inside/inprocess.h"
 #include "worker/inside/serve_private.h"
+
+/* ---- from a HELLO to a provider ---- */
+
+/* Inside a sandbox: with this process's rights, which the plan describes. */
+static bool open_confined(void *data, const struct wire_hello *hello, struct provider **ret,
+                          struct err *err)
+{
+	const struct worker_options *from = &hello->options;
+	const struct inprocess_options options = {
+		.roots = from->roots,
+		.root_count = from->root_count,
+		.root_names = from->root_names,
+		.root_name_count = from->root_name_count,
+		.journal_folder = from->journal_folder,
+		.durability = from->durability,
+		.max_file_bytes = (size_t)from->max_file_bytes,
+		.keep_cache = from->keep_cache,
+		.ret_recovered = from->ret_recovered,
+		.plan = hello->plan,
+	};
+
+	(void)data;
+	if (!from->root_count || !hello->plan)
+		return err_set(err, ERR_INVALID_ARGUMENT, "A confined worker needs a plan.");
+	if (hello->plan->use == SANDBOX_USE_FILES && !sandbox_harden_files(hello->plan, err))
+		return false;
+	/* Whoever made the plan has not looked into git's files, which may say anything. */
+	if (!sandbox_plan_holds(hello->plan))
+		return err_set(err, ERR_STATE_MISMATCH,
+		               "git's files say something else than the plan rests on.");
+	return provider_inprocess(&options, ret, err);
+}
+
+/* Limits of folders mean nothing without confinement: whoever wants that has to say so. */
+static bool check_confined(struct provider *provider, const struct worker_options *most,
+                           struct err *err)
+{
+	if (!most || !most->root_count || most->level_given ||
+	    provider->ops->info(provider)->level != SANDBOX_PATHS)
+		return true;
+	return err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "This worker has --root, but commands would not be confined (level paths); "
+	               "\"hasp worker --sandbox paths\" allows that.");
+}
+
+/* Anywhere: with workers of its own, within what whoever started this one allows. */
+static bool open_free(void *data, const struct wire_hello *hello, struct provider **ret,
+                      struct err *err)
+{
+	const struct worker_options *most = data;
+	struct worker_options options = hello->options;
+	struct wire_arena arena = { 0 };
+	bool ok;
+
+	if (!options.root_count)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Name a workspace folder.");
+	if (!options.journal_folder && most)
+		options.journal_folder = most->journal_folder;
+	ok = (!most || serve_limit(&options, most, &arena, err)) &&
+	     (options.level_given && options.level == SANDBOX_PATHS ?
+	              provider_none(&options, ret, err) : provider_local(&options, ret, err));
+	wire_arena_release(&arena);
+	if (ok && !check_confined(*ret, most, err)) {
+		provider_free(*ret);
+		ok = false;
+	}
+	return ok;
+}
+
+int worker_serve(const struct worker_serve_options *options)
+{
+	const struct serve_connection connection = {
+		.read_fd = options->read_fd,
+		.write_fd = options->write_fd,
+		.open = options->confined ? open_confined : open_free,
+		.data = (void *)options->most,
+		.most = options->most,
+		.leave_at_once = options->confined,
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files: EFBIG */
+	return serve_connection(&connection) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- reading and answering ---- */
+
+/* One thread at a time reads.  Having read a request it lets another one read, and answers it
+ * itself, so that a request changes threads only when all are busy; a small read, or a small edit,
+ * is answered before the next request is looked at, which is quicker than waking anybody.  An edit
+ * that turns out to take long (it waits for the disk or a lock, or the file is large) has another
+ * thread read from then on.  Threads are started when there is no other to read, and end after a
+ * while.
+ *
+ * Edits that name a file of the same name (the last component) wait for one another, in the order
+ * in which they came.  (Links of another name to the same file are not known here: those edits
+ * are safe, by compare-and-swap, but come in any order.) */
 
 enum {
 	THREADS = 9,             /* one reads */
@@ -31,7 +130,7 @@ enum {
 	QUICK_BYTES = 64 << 10,  /* of an edit that the one who reads answers itself */
 };
 
-/* ---- sending --------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static void send_or_queue(struct server *server, bool queue, enum wire_type type, uint64_t id,
                           const struct wire_layout *layout, const void *body)
@@ -69,7 +168,7 @@ void server_send_error(struct server *server, uint64_t id, const struct err *err
 	server_send(server, WIRE_MESSAGE_ERROR, id, &wire_layout_error, &error);
 }
 
-/* ---- threads to be had ---------------------------------------------------- */
+/* ---- threads to be had ---- */
 
 static void *pool_thread(void *data);
 
@@ -88,7 +187,7 @@ static bool start_thread(struct server *server)
 	return ok;
 }
 
-/* ---- the order of edits ---------------------------------------------------- */
+/* ---- the order of edits ---- */
 
 static uint64_t name_bit(const char *path)
 {
@@ -172,7 +271,7 @@ static void release_waiting(struct server *server)
 	}
 }
 
-/* ---- jobs ------------------------------------------------------------------ */
+/* ---- jobs ---- */
 
 static void job_free(struct job *job)
 {
@@ -234,7 +333,7 @@ void serve_yield(void *data)
 		pthread_cond_signal(&server->work);
 }
 
-/* ---- what arrives ---------------------------------------------------------- */
+/* ---- what arrives ---- */
 
 static bool refuse(struct server *server, const struct err *err)
 {
@@ -373,7 +472,7 @@ static bool take_frame(struct server *server, struct job **ret_job)
 	return *ret_job && wire_done(&server->wire) == WIRE_FRAME;
 }
 
-/* ---- threads --------------------------------------------------------------- */
+/* ---- threads ---- */
 
 /* Whether the one who reads answers it before it reads on. Another must be there to read if that
  * takes long. Locked. */
@@ -476,7 +575,7 @@ static void *pool_thread(void *data)
 	return NULL;
 }
 
-/* ---- the end --------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* Cancels what can be; waits for what must not be cut short. Locked. */
 static void stop(struct server *server, bool leave_at_once)

@@ -27,7 +27,7 @@ struct job {
 	struct server *server;
 };
 
-/* What is done with a kind of request (serve_answer.c). */
+/* What is done with a kind of request (serve_run.c). */
 struct request {
 	enum wire_type type;
 	void (*answer)(struct server *server, struct job *job);
@@ -93,20 +93,14 @@ struct server {
 	bool offering;           /* a thread offers input again */
 };
 
-/* serve_run.c */
-void answer_run(struct server *server, struct job *job);
 /* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */
 bool serve_control(struct server *server);
 /* Kills all, and waits for it. */
 void serve_end_runs(struct server *server);
 
-/* serve_limit.c: holds the options of a HELLO to what is allowed here. */
+/* serve_run.c: holds the options of a HELLO to what is allowed here. */
 bool serve_limit(struct worker_options *options, const struct worker_options *most,
                  struct wire_arena *arena, struct err *err);
-
-/* Likewise what a command is permitted beyond its session. */
-bool serve_limit_run(const struct run_request *request, const struct worker_options *most,
-                     struct err *err);
 
 /* serve.c: something to be done by a thread of the pool. Locked. */
 void server_push(struct server *server, struct job *job);

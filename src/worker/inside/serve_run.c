@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands over a connection: their events become messages, messages become what they are told. */
+/* What is done with each kind of request: limits on what is asked for, answers, commands and
+ * their events. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,12 +9,279 @@
 #include "base/mem.h"
 #include "worker/inside/serve_private.h"
 
+/* ---- serve limit ---- */
+
+/* What whoever started a worker allows at most (`hasp worker --root DIR ...`), against what a HELLO asks
+ * for. */
+
+static bool is_beneath(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return len == 1 || (strncmp(path, folder, len) == 0 &&
+	                    (path[len] == '/' || path[len] == '\0'));
+}
+
+/* Whether the path, which may not exist, is one of those or beneath one, links resolved. */
+static bool is_among(const char *path, const char *const *paths, size_t count)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+	bool found = false;
+
+	for (size_t i = 0; real && i < count && !found; i++) {
+		_cleanup_free_ char *allowed = realpath(paths[i], NULL);
+
+		found = allowed && is_beneath(real, allowed);
+	}
+	return found;
+}
+
+static bool check_paths(const char *const *paths, size_t count, const struct worker_options *most,
+                        const char *const *also, size_t also_count, const char *what,
+                        struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_among(paths[i], most->roots, most->root_count) &&
+		    !is_among(paths[i], also, also_count))
+			return err_set(err, ERR_DENIED_BY_SANDBOX,
+			               "This worker does not allow %s %s.", what, paths[i]);
+	return true;
+}
+
+static char **with(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+{
+	char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
+
+	memcpy(all, a, a_count * sizeof(*all));
+	memcpy(all + a_count, b, b_count * sizeof(*all));
+	return all;
+}
+
+static bool check_all(const struct worker_options *options, const struct worker_options *most,
+                      struct err *err)
+{
+	if (!most->root_count)
+		return true;
+	if (options->network && !most->network)
+		return err_set(err, ERR_DENIED_BY_SANDBOX,
+		               "This worker does not allow the network (--net).");
+	return check_paths(options->roots, options->root_count, most, NULL, 0, "the workspace",
+	                   err) &&
+	       check_paths(options->write, options->write_count, most, most->write,
+	                   most->write_count, "writing", err) &&
+	       check_paths(options->read, options->read_count, most, most->read,
+	                   most->read_count, "reading", err);
+}
+
+static bool check_level(struct worker_options *options, const struct worker_options *most,
+                        struct err *err)
+{
+	if (!most->level_given)
+		return true;
+	if (options->level_given && options->level != most->level)
+		return err_set(err, ERR_DENIED_BY_SANDBOX, "This worker works at level %s only.",
+		               sandbox_level_name(most->level));
+	options->level_given = true;
+	options->level = most->level;
+	return true;
+}
+
+bool serve_limit(struct worker_options *options, const struct worker_options *most,
+                 struct wire_arena *arena, struct err *err)
+{
+	if (!check_all(options, most, err) || !check_level(options, most, err))
+		return false;
+	/* What is hidden here is hidden, whatever is asked for. */
+	options->deny = (const char *const *)with(options->deny, options->deny_count, most->deny,
+	                                          most->deny_count);
+	options->deny_count += most->deny_count;
+	wire_arena_keep(arena, (void *)options->deny);
+	return true;
+}
+
+/* Likewise what a command is permitted beyond its session. */
+static bool serve_limit_run(const struct run_request *request, const struct worker_options *most,
+                            struct err *err)
+{
+	const struct worker_options asked = {
+		.network = request->network,
+		.write = request->write,
+		.write_count = request->write_count,
+		.read = request->read,
+		.read_count = request->read_count,
+	};
+
+	return check_all(&asked, most, err);
+}
+
+/* ---- one function a kind of request ---- */
+
+/* Asks the provider, sends what it says. */
+
+typedef void send_function(struct server *server, enum wire_type type, uint64_t id,
+                           const struct wire_layout *layout, const void *body);
+
+static void send_read(struct server *server, send_function *send, uint64_t id, bool ok,
+                      const struct err *err, struct read_result *result)
+{
+	struct wire_read_done done = { .result = *result };
+
+	if (!ok)
+		done.err = *err;
+	send(server, WIRE_MESSAGE_READ_DONE, id, &wire_layout_read_done, &done);
+	read_result_release(result);
+}
+
+bool answer_read_quickly(struct server *server, uint64_t id, const struct read_request *request)
+{
+	struct read_request quick = *request;
+	struct err err = ERR_INIT;
+	struct read_result result;
+	bool ok;
+
+	quick.at_once = true;
+	ok = server->provider->ops->read(server->provider, &quick, &result, &err);
+	if (!ok && result.not_at_once && !request->at_once) {
+		read_result_release(&result);
+		return false;
+	}
+	send_read(server, server_queue, id, ok, &err, &result);
+	return true;
+}
+
+static void answer_read(struct server *server, struct job *job)
+{
+	struct err err = ERR_INIT;
+	struct read_result result;
+	bool ok = server->provider->ops->read(server->provider, job->body, &result, &err);
+
+	send_read(server, server_send, job->id, ok, &err, &result);
+}
+
+static void answer_edit(struct server *server, struct job *job)
+{
+	const struct wire_edit *edit = job->body;
+	struct wire_edit_done done = { .count = edit->count };
+	struct edit_options options = edit->options;
+	struct err err = ERR_INIT;
+
+	if (job->leads) {
+		options.commit.waits = serve_yield;
+		options.commit.waits_data = job;
+	}
+	done.results = mem_alloc(edit->count + 1, sizeof(*done.results));
+	if (!server->provider->ops->edit(server->provider, edit->changes, edit->count,
+	                                 &options, done.results, &err))
+		done.err = err;
+	(job->leads ? server_queue : server_send)(server, WIRE_MESSAGE_EDIT_DONE, job->id,
+	                                          &wire_layout_edit_done, &done);
+	for (size_t i = 0; i < edit->count; i++)
+		change_result_release(&done.results[i]);
+	free(done.results);
+}
+
+static void answer_walk(struct server *server, struct job *job)
+{
+	struct walk_result result;
+	struct err err = ERR_INIT;
+
+	if (!server->provider->ops->walk(server->provider, job->body, &result, &err)) {
+		server_send_error(server, job->id, &err);
+		return;
+	}
+	server_send(server, WIRE_MESSAGE_WALK_DONE, job->id, &wire_layout_walk_done, &result);
+	walk_result_release(&result);
+}
+
+static void answer_search(struct server *server, struct job *job)
+{
+	struct search_request request = *(const struct search_request *)job->body;
+	struct search_result result;
+	struct err err = ERR_INIT;
+
+	request.cancel = &job->cancel;
+	if (!server->provider->ops->search(server->provider, &request, &result, &err)) {
+		server_send_error(server, job->id, &err);
+		return;
+	}
+	server_send(server, WIRE_MESSAGE_SEARCH_DONE, job->id, &wire_layout_search_done, &result);
+	search_result_release(&result);
+}
+
+/* ---- watches ---- */
+
+static void report_change(void *data)
+{
+	struct served_watch *served = data;
+
+	server_send(served->server, WIRE_MESSAGE_CHANGED, served->id, NULL, NULL);
+}
+
+static void answer_watch(struct server *server, struct job *job)
+{
+	const struct wire_watch *body = job->body;
+	struct served_watch *served = mem_alloc(1, sizeof(*served));
+	const struct watch_request request = { body->path, report_change, served };
+	struct err err = ERR_INIT;
+
+	*served = (struct served_watch){ .server = server, .id = job->id };
+	if (!server->provider->ops->watch(server->provider, &request, &served->watch, &err)) {
+		free(served);
+		server_send_error(server, job->id, &err);
+		return;
+	}
+	pthread_mutex_lock(&server->lock);
+	served->next = server->watches;
+	server->watches = served;
+	pthread_mutex_unlock(&server->lock);
+	server_send(server, WIRE_MESSAGE_WATCHING, job->id, NULL, NULL);
+}
+
+static void answer_unwatch(struct server *server, struct job *job)
+{
+	struct served_watch *served = NULL;
+
+	pthread_mutex_lock(&server->lock);
+	for (struct served_watch **at = &server->watches; *at; at = &(*at)->next)
+		if ((*at)->id == job->id) {
+			served = *at;
+			*at = served->next;
+			break;
+		}
+	pthread_mutex_unlock(&server->lock);
+	if (!served)
+		return;
+	server->provider->ops->unwatch(server->provider, served->watch);
+	free(served);
+}
+
+static void answer_run(struct server *server, struct job *job);
+
+const struct request *request_find(unsigned number)
+{
+	static const struct request requests[] = {
+		{ WIRE_MESSAGE_READ, answer_read },   { WIRE_MESSAGE_EDIT, answer_edit },
+		{ WIRE_MESSAGE_WALK, answer_walk },   { WIRE_MESSAGE_SEARCH, answer_search },
+		{ WIRE_MESSAGE_WATCH, answer_watch }, { WIRE_MESSAGE_UNWATCH, answer_unwatch },
+		{ WIRE_MESSAGE_RUN, answer_run },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+		if ((unsigned)requests[i].type == number)
+			return &requests[i];
+	return NULL;
+}
+
+/* ---- commands over a connection ---- */
+
+/* Their events become messages, messages become what they are told. */
+
 enum {
 	OUTPUT_PIECE = 64 << 10,
 	OFFER_MS = 20, /* input that a command does not take is offered again */
 };
 
-/* ---- events ---------------------------------------------------------------- */
+/* ---- events ---- */
 
 static void on_started(void *data, int pid)
 {
@@ -77,7 +346,7 @@ static void on_main_ended(void *data, const struct run_end *end)
 	            end);
 }
 
-/* ---- the end of a run ------------------------------------------------------ */
+/* ---- the end of a run ---- */
 
 static void served_free(struct served_run *served)
 {
@@ -156,9 +425,9 @@ void serve_end_runs(struct server *server)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* ---- the start ------------------------------------------------------------- */
+/* ---- the start ---- */
 
-void answer_run(struct server *server, struct job *job)
+static void answer_run(struct server *server, struct job *job)
 {
 	static const struct run_events events = { .started = on_started, .output = on_output,
 		                                  .hidden = on_hidden,
@@ -194,7 +463,7 @@ void answer_run(struct server *server, struct job *job)
 	server_send(server, WIRE_MESSAGE_RUNNING, job->id, NULL, NULL);
 }
 
-/* ---- input ----------------------------------------------------------------- */
+/* ---- input ---- */
 
 /* Hands on what is queued, as far as it is taken. Locked. */
 static void offer_input(struct served_run *served)
@@ -299,7 +568,7 @@ static bool take_input(struct server *server, struct served_run *served, struct 
 	return true;
 }
 
-/* ---- what it is told ------------------------------------------------------- */
+/* ---- what it is told ---- */
 
 static bool control(struct server *server, struct served_run *served, const void *body)
 {

@@ -9,17 +9,30 @@
  *
  * Text is what a terminal would show (plain.h); the log has the bytes as they came.  An output that
  * does not begin as text is binary; one that becomes something else is text up to there.  Output
- * shorter than its two ends is kept in memory alone.  Not thread-safe.
- */
+ * shorter than its two ends is kept in memory alone.  Not thread-safe. */
 #ifndef HASP_WORKER_JOB_CAPTURE_H
 #define HASP_WORKER_JOB_CAPTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "worker/job/logs.h"
 #include "worker/job/plain.h"
+
+/* ---- the folder of a session's logs ---- */
+
+/* FOLDER/SESSION/ID.log, readable by the owner alone.  It is made by the first log, and locked
+ * (flock) while the session lives: folders of sessions that were killed are recognised by their
+ * free lock, and removed when the next one is made, unless they are asked to stay (a file "keep").
+ */
+
+struct logs;
+
+/* `folder` absolute; made with its parents when it is needed. */
+struct logs *logs_new(const char *folder, bool keep);
+/* Removes the session's folder unless it is to stay. NULL is fine. */
+void logs_free(struct logs *logs);
 
 /* The two ends of a text. */
 struct ends {

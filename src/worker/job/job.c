@@ -1,13 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One job: what its provider tells of it, and what can be asked. */
+/* Jobs: what a provider tells of each, what can be asked, and the table of them. */
 #include "worker/job/job.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
-#include "worker/job/table.h"
+
+/* ---- jobs ---- */
+
+struct job {
+	struct jobs *jobs;             /* borrowed */
+	const struct provider *provider; /* of which it is; never called through */
+	unsigned id;
+	char *command;                 /* owned */
+	uint64_t began_ms;
+	pthread_mutex_t output_lock;   /* held while output is told */
+	void (*output)(void *data, enum run_stream stream, struct span bytes);
+	void *output_data;
+	pthread_mutex_t run_lock;      /* of `run`; no other lock is taken inside it */
+	struct run *run;               /* owned; set before anybody else has the job; NULL when its
+	                                * provider is gone */
+	_Atomic unsigned references;   /* the table's is one */
+
+	pthread_mutex_t lock;          /* of what follows */
+	pthread_cond_t changed;        /* `state` did */
+	enum job_state state;
+	bool background;
+	int pid;
+	struct run_end end;
+	struct capture capture;
+	struct denial *denials;        /* owned */
+	size_t denial_count, denial_cap;
+	uint64_t denials_left_out;
+	char **hidden;                 /* owned, with its strings */
+	size_t hidden_count;
+	uint64_t hidden_left_out;
+};
+
+struct jobs {
+	size_t head_bytes, tail_bytes;
+	uint64_t log_bytes;
+	struct logs *logs;             /* owned; NULL: none */
+	void (*ended)(void *data, unsigned id);
+	void *ended_data;
+
+	pthread_mutex_t lock;          /* of what follows; a job's own may be taken inside it */
+	struct job **table;            /* owned; by id */
+	size_t count, cap;
+	size_t starting;               /* not in the table yet */
+	unsigned last_id;
+};
+
+struct job_info job_info(struct job *job);
+
+/* ---- one job ---- */
 
 const char *job_state_name(enum job_state state)
 {
@@ -20,7 +71,7 @@ const char *job_state_name(enum job_state state)
 	return (unsigned)state < ARRAY_LEN(names) ? names[state] : "unknown";
 }
 
-/* ---- what the provider tells ---------------------------------------------------- */
+/* ---- what the provider tells ---- */
 
 static void told_started(void *data, int pid)
 {
@@ -79,7 +130,7 @@ static char **copied(const char *const *texts, size_t count)
 	return copies;
 }
 
-void job_texts_free(char **texts, size_t count)
+static void job_texts_free(char **texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		free(texts[i]);
@@ -127,7 +178,7 @@ static void told_ended(void *data, const struct run_end *end)
 		jobs->ended(jobs->ended_data, id);
 }
 
-const struct run_events job_events = {
+static const struct run_events job_events = {
 	.started = told_started,
 	.output = told_output,
 	.hidden = told_hidden,
@@ -136,7 +187,7 @@ const struct run_events job_events = {
 	.ended = told_ended,
 };
 
-/* ---- what can be asked ------------------------------------------------------------ */
+/* ---- what can be asked ---- */
 
 unsigned job_id(const struct job *job)
 {
@@ -214,7 +265,8 @@ void job_close_input(struct job *job)
 	pthread_mutex_unlock(&job->run_lock);
 }
 
-void job_drop_run(struct job *job)
+/* Lets go of the run: what is left of it is killed. */
+static void job_drop_run(struct job *job)
 {
 	struct run *run;
 
@@ -319,4 +371,281 @@ bool job_from(struct job *job, uint64_t offset, struct capture_part *ret, struct
 	ok = capture_from(&job->capture, offset, ret, err);
 	pthread_mutex_unlock(&job->lock);
 	return ok;
+}
+
+char *jobs_default_log_folder(void)
+{
+	const char *home = getenv("HOME");
+
+	return home && *home == '/' ? mem_printf("%s/.gemini/tmp/hasp/output", home) : NULL;
+}
+
+struct jobs *jobs_new(const struct jobs_options *options)
+{
+	struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
+
+	jobs->head_bytes = options->head_bytes ? options->head_bytes : JOB_HEAD_BYTES_DEFAULT;
+	jobs->tail_bytes = options->tail_bytes ? options->tail_bytes : JOB_TAIL_BYTES_DEFAULT;
+	jobs->log_bytes = options->log_bytes && options->log_bytes < LIMIT_JOB_LOG_BYTES ?
+	                  options->log_bytes : LIMIT_JOB_LOG_BYTES;
+	jobs->logs = options->log_folder ? logs_new(options->log_folder, options->keep_logs) : NULL;
+	jobs->ended = options->ended;
+	jobs->ended_data = options->data;
+	pthread_mutex_init(&jobs->lock, NULL);
+	return jobs;
+}
+
+/* ---- one job's life ---- */
+
+static struct job *job_new(struct jobs *jobs, const struct provider *provider,
+                           const struct job_request *request)
+{
+	struct job *job = mem_alloc(1, sizeof(*job));
+	struct capture_options options = { .head_bytes = jobs->head_bytes,
+		                           .tail_bytes = jobs->tail_bytes, .logs = jobs->logs,
+		                           .log_bytes = jobs->log_bytes };
+	pthread_condattr_t clock;
+
+	pthread_mutex_lock(&jobs->lock);
+	options.id = job->id = ++jobs->last_id;
+	pthread_mutex_unlock(&jobs->lock);
+	job->jobs = jobs;
+	job->provider = provider;
+	job->command = mem_strdup(request->command ? request->command : "");
+	job->began_ms = monotonic_ms();
+	job->output = request->output;
+	job->output_data = request->data;
+	job->background = request->background;
+	atomic_init(&job->references, 1);
+	capture_init(&job->capture, &options);
+	pthread_mutex_init(&job->output_lock, NULL);
+	pthread_mutex_init(&job->run_lock, NULL);
+	pthread_mutex_init(&job->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&job->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	return job;
+}
+
+static void job_unref(struct job *job)
+{
+	if (atomic_fetch_sub(&job->references, 1) > 1)
+		return;
+	job_drop_run(job);
+	capture_release(&job->capture);
+	free(job->denials);
+	job_texts_free(job->hidden, job->hidden_count);
+	free(job->command);
+	pthread_cond_destroy(&job->changed);
+	pthread_mutex_destroy(&job->lock);
+	pthread_mutex_destroy(&job->run_lock);
+	pthread_mutex_destroy(&job->output_lock);
+	free(job);
+}
+
+static bool has_ended(struct job *job)
+{
+	bool ended;
+
+	pthread_mutex_lock(&job->lock);
+	ended = job->state == JOB_ENDED;
+	pthread_mutex_unlock(&job->lock);
+	return ended;
+}
+
+/* Nobody will ask for it again. */
+static bool is_over(struct job *job)
+{
+	const struct capture *capture = &job->capture;
+	bool over;
+
+	pthread_mutex_lock(&job->lock);
+	over = job->state == JOB_ENDED && !job->background && !capture->log_path &&
+	       !capture->log_errno && !capture_leaves_out(capture);
+	pthread_mutex_unlock(&job->lock);
+	return over;
+}
+
+/* ---- the table ---- */
+
+/* With the table's lock. The table's reference is the caller's then. */
+static struct job *table_take(struct jobs *jobs, size_t i)
+{
+	struct job *job = jobs->table[i];
+
+	jobs->count--;
+	memmove(&jobs->table[i], &jobs->table[i + 1], (jobs->count - i) * sizeof(*jobs->table));
+	return job;
+}
+
+/* With the table's lock: the oldest that has ended, when there are too many. */
+static struct job *table_evict(struct jobs *jobs)
+{
+	size_t ended = 0, oldest = 0;
+
+	for (size_t i = jobs->count; i-- > 0;) {
+		if (!has_ended(jobs->table[i]))
+			continue;
+		ended++;
+		oldest = i;
+	}
+	return ended > LIMIT_JOBS_KEPT ? table_take(jobs, oldest) : NULL;
+}
+
+static void table_add(struct jobs *jobs, struct job *job)
+{
+	struct job *evicted;
+	size_t i;
+
+	pthread_mutex_lock(&jobs->lock);
+	jobs->starting--;
+	jobs->table = mem_grow(jobs->table, &jobs->cap, jobs->count + 1, sizeof(*jobs->table));
+	for (i = jobs->count; i > 0 && jobs->table[i - 1]->id > job->id; i--)
+		jobs->table[i] = jobs->table[i - 1];
+	jobs->table[i] = job;
+	jobs->count++;
+	atomic_fetch_add(&job->references, 1);
+	evicted = table_evict(jobs);
+	pthread_mutex_unlock(&jobs->lock);
+	if (evicted)
+		job_unref(evicted);
+}
+
+static bool may_start(struct jobs *jobs, struct err *err)
+{
+	size_t running;
+	bool may;
+
+	pthread_mutex_lock(&jobs->lock);
+	running = jobs->starting;
+	for (size_t i = 0; i < jobs->count; i++)
+		running += !has_ended(jobs->table[i]);
+	may = running < LIMIT_JOBS_RUNNING;
+	jobs->starting += may;
+	pthread_mutex_unlock(&jobs->lock);
+	return may || err_set(err, ERR_TOO_LARGE,
+	                      "%zu commands of this session run already, and no more may at a "
+	                      "time. Wait until one has ended, or end one of them.",
+	                      running);
+}
+
+bool job_start(struct jobs *jobs, struct provider *provider, const struct job_request *request,
+               struct job **ret, struct err *err)
+{
+	struct job *job;
+
+	if (!may_start(jobs, err))
+		return false;
+	job = job_new(jobs, provider, request);
+	if (!provider->ops->run(provider, request->run, &job_events, job, &job->run, err)) {
+		job->run = NULL;
+		job_unref(job);
+		pthread_mutex_lock(&jobs->lock);
+		jobs->starting--;
+		pthread_mutex_unlock(&jobs->lock);
+		return false;
+	}
+	table_add(jobs, job);
+	*ret = job;
+	return true;
+}
+
+struct job *jobs_find(struct jobs *jobs, unsigned id)
+{
+	struct job *found = NULL;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (size_t i = 0; i < jobs->count && !found; i++)
+		if (jobs->table[i]->id == id)
+			found = jobs->table[i];
+	if (found)
+		atomic_fetch_add(&found->references, 1);
+	pthread_mutex_unlock(&jobs->lock);
+	return found;
+}
+
+void job_release(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	struct job *over = NULL;
+
+	if (is_over(job)) {
+		pthread_mutex_lock(&jobs->lock);
+		for (size_t i = 0; i < jobs->count && !over; i++)
+			if (jobs->table[i] == job)
+				over = table_take(jobs, i);
+		pthread_mutex_unlock(&jobs->lock);
+	}
+	if (over)
+		job_unref(over);
+	job_unref(job);
+}
+
+size_t jobs_list(struct jobs *jobs, struct job_info **ret)
+{
+	size_t count;
+
+	pthread_mutex_lock(&jobs->lock);
+	count = jobs->count;
+	*ret = mem_alloc(count + 1, sizeof(**ret));
+	for (size_t i = 0; i < count; i++)
+		(*ret)[i] = job_info(jobs->table[i]);
+	pthread_mutex_unlock(&jobs->lock);
+	return count;
+}
+
+/* References to the jobs of a provider, or of all. */
+static struct job **jobs_of(struct jobs *jobs, const struct provider *provider, size_t *ret_count)
+{
+	struct job **list;
+	size_t count = 0;
+
+	pthread_mutex_lock(&jobs->lock);
+	list = mem_alloc(jobs->count + 1, sizeof(struct job *));
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (provider && jobs->table[i]->provider != provider)
+			continue;
+		list[count] = jobs->table[i];
+		atomic_fetch_add(&list[count++]->references, 1);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	*ret_count = count;
+	return list;
+}
+
+/* All at once, so that it takes no longer than the slowest. */
+static void kill_all(struct job **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!has_ended(list[i]))
+			job_kill(list[i]);
+}
+
+void jobs_end_of(struct jobs *jobs, const struct provider *provider)
+{
+	size_t count;
+	struct job **list = jobs_of(jobs, provider, &count);
+
+	kill_all(list, count);
+	for (size_t i = 0; i < count; i++) {
+		while (!job_wait_all(list[i], 1000))
+			;
+		job_drop_run(list[i]);
+		job_unref(list[i]);
+	}
+	free(list);
+}
+
+void jobs_free(struct jobs *jobs)
+{
+	if (!jobs)
+		return;
+	kill_all(jobs->table, jobs->count);
+	while (jobs->count)
+		job_unref(table_take(jobs, jobs->count - 1));
+	free(jobs->table);
+	logs_free(jobs->logs);
+	pthread_mutex_destroy(&jobs->lock);
+	free(jobs);
 }

@@ -34,7 +34,7 @@ struct job;
 #define JOB_TAIL_BYTES_DEFAULT ((size_t)20000)
 
 struct jobs_options {
-	const char *log_folder;        /* absolute (logs.h); NULL: long output is not kept whole */
+	const char *log_folder;        /* absolute (capture.h); NULL: long output is not kept whole */
 	size_t head_bytes, tail_bytes; /* 0: the defaults */
 	uint64_t log_bytes;            /* of one log; 0: LIMIT_JOB_LOG_BYTES, which is the most */
 	bool keep_logs;                /* when the session ends */

@@ -18,8 +18,7 @@
  * Reading trusts nothing: each length is compared with what is left of the frame, each array's
  * count with how many of its smallest elements would fit there, so that no more memory is asked
  * for than the bytes at hand justify.  Bulk content (BLOB_*) has only its length among the
- * fields; the bytes follow the fields, and are read where they belong (wire_blob).
- */
+ * fields; the bytes follow the fields, and are read where they belong (wire_blob). */
 #ifndef HASP_WORKER_WIRE_LAYOUT_H
 #define HASP_WORKER_WIRE_LAYOUT_H
 
@@ -28,6 +27,26 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+
+/* ---- little-endian numbers of 1 to 8 bytes ---- */
+
+static inline void bytes_put(void *to, uint64_t value, size_t bytes)
+{
+	unsigned char *out = to;
+
+	for (size_t i = 0; i < bytes; i++)
+		out[i] = (unsigned char)(value >> (8 * i));
+}
+
+static inline uint64_t bytes_get(const void *from, size_t bytes)
+{
+	const unsigned char *in = from;
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		value |= (uint64_t)in[i] << (8 * i);
+	return value;
+}
 
 /* X(kind, what it is in C, how it travels) */
 #define WIRE_KINDS(X)                                                                             \
@@ -109,7 +128,7 @@ struct wire_layout {
 #define WIRE_LAYOUT(name_, type, fields_) \
 	{ .name = (name_), .size = sizeof(type), .fields = (fields_), .count = ARRAY_LEN(fields_) }
 
-/* ---- writing --------------------------------------------------------------- */
+/* ---- writing ---- */
 
 struct wire_out {
 	struct buf fields;        /* owned; overflowed when it would be too long for a frame */
@@ -125,7 +144,7 @@ void wire_out_release(struct wire_out *out);
 /* Appends the structure at `object`, which must be as its layout says (our own data). */
 void wire_encode(struct wire_out *out, const struct wire_layout *layout, const void *object);
 
-/* ---- reading --------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* Memory of decoded structures whose arrays and strings are not handed out: freed at once. */
 struct wire_arena {

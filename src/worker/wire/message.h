@@ -2,9 +2,8 @@
 /* The messages between hasp and a worker, one row each.
  *
  * docs/protocol-worker.md describes the protocol; a test compares it with these tables.  To add a
- * message: a row here, its structure below, its layout in layouts_*.c, a line in the
- * document; and a new version (wire.h) if others must know of it.
- */
+ * message: a row here, its structure below, its layout in message.c, a line in the
+ * document; and a new version (wire.h) if others must know of it. */
 #ifndef HASP_WORKER_WIRE_MESSAGE_H
 #define HASP_WORKER_WIRE_MESSAGE_H
 
@@ -15,7 +14,7 @@
 #include "search/search.h"
 #include "search/walk.h"
 #include "worker/local.h"
-#include "worker/run.h"
+#include "worker/provider.h"
 #include "worker/wire/layout.h"
 
 /* X(name, number, direction, when it is legal, most bytes of fields, most bytes of blob, layout,
@@ -95,7 +94,7 @@ const struct wire_message *wire_message_find(unsigned number);
 const struct wire_message *wire_message_at(size_t i); /* NULL past the last */
 const char *wire_when_name(enum wire_when when);
 
-/* ---- what they carry ------------------------------------------------------- */
+/* ---- what they carry ---- */
 
 struct wire_hello {
 	struct worker_options options;
@@ -172,7 +171,7 @@ struct wire_run_taken {
 WIRE_LAYOUTS(WIRE_LAYOUT_EXTERN)
 #undef WIRE_LAYOUT_EXTERN
 
-/* ---- what a table cannot say (check.c) ------------------------------------- */
+/* ---- what a table cannot say (message.c) ---- */
 
 /* Whether what a worker answered keeps what the types' headers promise: offsets inside
  * texts, numbers in order, paths beneath the folder, UTF-8. NULL, or what is wrong with it. */

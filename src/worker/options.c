@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a provider is opened with: copies of options, what everybody gives a workspace of this
+ * machine, words for how a command ended. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "worker/local.h"
+#include "worker/provider.h"
+
+/* ---- how a command ended ---- */
+
+const char *run_why_name(enum run_why why)
+{
+	static const char *const names[] = {
+		[RUN_EXITED] = "exited",       [RUN_SIGNALLED] = "signalled",
+		[RUN_TIMED_OUT] = "timed_out", [RUN_INACTIVE] = "inactive",
+		[RUN_CANCELLED] = "cancelled", [RUN_LIMIT] = "limit",
+		[RUN_LOST] = "lost",
+	};
+
+	return (unsigned)why < ARRAY_LEN(names) ? names[why] : "unknown";
+}
+
+/* ---- copies of options ---- */
+
+char **texts_copy(const char *const *texts, size_t count)
+{
+	char **copy = mem_alloc(count + 1, sizeof(*copy));
+
+	for (size_t i = 0; i < count; i++)
+		copy[i] = mem_strdup(texts[i]);
+	return copy;
+}
+
+void texts_free(char **texts)
+{
+	for (char **at = texts; at && *at; at++)
+		free(*at);
+	free(texts);
+}
+
+struct worker_options worker_options_copy(const struct worker_options *options)
+{
+	struct worker_options copy = *options;
+
+	copy.roots = (const char *const *)texts_copy(options->roots, options->root_count);
+	copy.root_names = (const char *const *)texts_copy(options->root_names,
+	                                                  options->root_name_count);
+	copy.write = (const char *const *)texts_copy(options->write, options->write_count);
+	copy.read = (const char *const *)texts_copy(options->read, options->read_count);
+	copy.deny = (const char *const *)texts_copy(options->deny, options->deny_count);
+	copy.journal_folder = mem_strdup(options->journal_folder);
+	copy.program = mem_strdup(options->program);
+	copy.ret_recovered = NULL;
+	return copy;
+}
+
+void worker_options_release(struct worker_options *options)
+{
+	texts_free((char **)options->roots);
+	texts_free((char **)options->root_names);
+	texts_free((char **)options->write);
+	texts_free((char **)options->read);
+	texts_free((char **)options->deny);
+	free((char *)options->journal_folder);
+	free((char *)options->program);
+	*options = (struct worker_options){ 0 };
+}
+
+/* ---- a workspace of this machine ---- */
+
+/* The end of the journal's path beneath the home folder. */
+#define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
+
+char *local_journal_folder(void)
+{
+	static const char *const homes[] = { "GEMINI_CLI_HOME", "HOME" };
+
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		const char *home = getenv(homes[i]);
+
+		if (home && home[0] == '/')
+			return mem_printf("%s" JOURNAL_BENEATH_HOME, home);
+	}
+	return NULL;
+}
+
+bool local_provider_open(const struct worker_options *options, struct provider **ret, struct err *err)
+{
+	if (options->level_given && options->level == SANDBOX_PATHS)
+		return provider_none(options, ret, err);
+	return provider_local(options, ret, err);
+}
+
+char *local_sentences(const struct worker_options *options, enum sandbox_level level)
+{
+	if (level == SANDBOX_PATHS)
+		return mem_strdup("WARNING: commands are not confined here (sandbox level paths): "
+		                  "they can do all that the user can. Be careful.");
+	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
+	                  "can be written%s, credentials cannot be read, the network is %s. What is "
+	                  "denied is told with what would allow it: ask the user, do not work "
+	                  "around it.",
+	                  sandbox_level_name(level),
+	                  options->write_count ? " (and what the user added)" : "",
+	                  options->network ? "on" : "off");
+}
