@@ -10,6 +10,7 @@ uint64_t monotonic_ms(void);
 
 /* "2026-08-21T09:41:07.123Z": now, in UTC (RFC 3339). */
 #define CLOCK_TIMESTAMP_SIZE 32
+/* Writes it. */
 void clock_timestamp(char out[static CLOCK_TIMESTAMP_SIZE]);
 
 #endif

@@ -47,6 +47,7 @@ struct door {
 };
 
 #define DOOR_INIT { .folder = -1, .file = -1 }
+/* Gives back what was opened; twice is fine. */
 void door_close(struct door *door);
 #define _cleanup_door_ __attribute__((cleanup(door_close)))
 

@@ -19,6 +19,7 @@ struct file_text {
 	mode_t mode; /* its permissions */
 };
 
+/* Frees the text; the struct may be used again. */
 void file_text_release(struct file_text *text);
 #define _cleanup_file_text_ __attribute__((cleanup(file_text_release)))
 

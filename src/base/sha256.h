@@ -27,6 +27,7 @@ struct sha256_stream {
 	_Alignas(16) unsigned char state[128]; /* libcrypto's SHA256_CTX */
 };
 
+/* The digest of a text in one piece, or in several: init, update as often as needed, final. */
 struct sha256 sha256_of(struct span content);
 void sha256_init(struct sha256_stream *stream);
 void sha256_update(struct sha256_stream *stream, struct span piece);

@@ -29,6 +29,7 @@ struct lines {
 	size_t count;     /* lines; 0 for the empty text */
 };
 
+/* Finds where the lines of `text`, which must outlive them, begin. */
 void lines_index(struct lines *lines, struct span text);
 void lines_release(struct lines *lines);
 #define _cleanup_lines_ __attribute__((cleanup(lines_release)))

@@ -92,6 +92,7 @@ struct change_result {
 	char note[256];               /* something a person may want to know; "" if nothing */
 };
 
+/* Frees what edit_apply gave for one change. */
 void change_result_release(struct change_result *result);
 
 /* Makes the changes, all or none.  `results` has `count` elements and is always filled; the

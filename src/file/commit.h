@@ -87,6 +87,7 @@ struct file_state {
 	size_t size;
 };
 
+/* Frees what a commit gave. */
 void file_state_release(struct file_state *state);
 
 /* Writes `pieces`, one after the other, as the new content of the file that `base`

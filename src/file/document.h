@@ -64,6 +64,7 @@ struct pieces {
 	struct buf owned;   /* encoded new lines */
 };
 
+/* Frees the pieces and what they own. */
 void document_pieces_release(struct pieces *pieces);
 /* SHA-256 and length of the whole. */
 struct sha256 document_pieces_sha256(const struct pieces *pieces, size_t *ret_size);

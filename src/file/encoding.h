@@ -64,6 +64,7 @@ struct transcoder {
 };
 
 #define TRANSCODER_INIT { .decode = (iconv_t)-1, .encode = (iconv_t)-1, .unit = 1 }
+/* Between `name` (iconv's) and UTF-8, both ways; false when iconv does not know it. */
 bool encoding_open(const char *name, struct transcoder *ret);
 void encoding_close(struct transcoder *transcoder);
 #define _cleanup_transcoder_ __attribute__((cleanup(encoding_close)))

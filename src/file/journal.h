@@ -49,6 +49,7 @@ struct journal_entries {
 	size_t count, cap;
 };
 
+/* Frees the entries and their texts. */
 void journal_entries_release(struct journal_entries *entries);
 /* A new, zeroed entry at the end; valid until the next one. */
 struct journal_entry *journal_entries_add(struct journal_entries *entries);

@@ -68,6 +68,7 @@ struct read_result {
 	bool not_at_once;         /* on failure: only because of request->at_once */
 };
 
+/* Frees what read_file gave. */
 void read_result_release(struct read_result *result);
 
 /* Always initialises *ret. FILE_NOT_FOUND, NOT_A_FILE, NOT_TEXT (names the type and what to

@@ -23,6 +23,7 @@ struct snapshot {
 };
 
 #define SNAPSHOT_INIT { .place = PLACE_INIT, .fd = -1 }
+/* Frees the content and closes the descriptor. */
 void snapshot_release(struct snapshot *snapshot);
 #define _cleanup_snapshot_ __attribute__((cleanup(snapshot_release)))
 

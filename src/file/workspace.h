@@ -37,6 +37,7 @@ void workspace_free(struct workspace *ws);
  * path; without such a root nothing happens.  Before the workspace is used. */
 void workspace_name_root(struct workspace *ws, const char *name, const char *root);
 
+/* How many roots there are. */
 size_t workspace_root_count(const struct workspace *ws);
 /* The canonical absolute path, and the descriptor, of root `i`; borrowed. */
 const char *workspace_root_path(const struct workspace *ws, size_t i);
@@ -55,6 +56,7 @@ struct place {
 };
 
 #define PLACE_INIT { .folder = -1 }
+/* Frees the names and closes the folder. */
 void place_release(struct place *place);
 #define _cleanup_place_ __attribute__((cleanup(place_release)))
 

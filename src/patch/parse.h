@@ -107,6 +107,7 @@ struct diff_text {
 	                          * them */
 };
 
+/* Frees what diff_text_parse gave. */
 void diff_text_release(struct diff_text *diff);
 
 /* INVALID_DIFF (nothing that is a hunk, hunks for several files, a combined or

@@ -82,6 +82,7 @@ struct patch_plan {
 	                 * it was read other than as written (patch.c); "" if nothing */
 };
 
+/* Frees what patch_make gave. */
 void patch_plan_release(struct patch_plan *plan);
 
 /* A place that a failed hunk might have meant. */
@@ -105,6 +106,7 @@ struct patch_failure {
 	size_t candidates_total; /* places in all, also those not listed; counted to 257 at most */
 };
 
+/* Frees what a refusal gave. */
 void patch_failure_release(struct patch_failure *failure);
 
 struct patch_options {

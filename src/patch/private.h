@@ -217,6 +217,7 @@ struct settling {
 	bool chained;       /* old and new numbers of all hunks agree with each other */
 };
 
+/* Reads what the headers state; nothing is placed. Everything passed in must outlive it. */
 void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
                    struct candidates *hunks);
 void settling_release(struct settling *s);

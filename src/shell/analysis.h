@@ -245,6 +245,7 @@ void shell_analyse(struct span script, struct shell_analysis *ret);
 void shell_analysis_release(struct shell_analysis *analysis);
 #define _cleanup_shell_analysis_ __attribute__((cleanup(shell_analysis_release)))
 
+/* Names as programs read them, and what a problem is, as a sentence; never NULL. */
 const char *shell_problem_name(enum shell_problem_kind kind);
 const char *shell_problem_sentence(enum shell_problem_kind kind);
 const char *shell_redirect_name(enum shell_redirect_kind kind);

@@ -101,6 +101,7 @@ struct shell_store {
 void *store_alloc(struct shell_store *store, size_t count, size_t size);
 struct span store_copy(struct shell_store *store, struct span text);
 
+/* In a script, at a part of its text. */
 void store_problem(struct shell_store *store, enum shell_problem_kind kind, size_t script,
                    size_t offset, size_t length);
 /* At a command. */
@@ -116,6 +117,7 @@ void store_child(struct shell_store *store, const struct shell_word *words, size
 /* Counts a command's text and words; false, and a problem, when the analysis has done enough. */
 bool store_spend(struct shell_store *store, const struct shell_command *command);
 
+/* Adds one; its name is borrowed. */
 void store_name(struct stored_names *names, struct stored_name name);
 
 /* Finds what a command runs, and adds it. */
@@ -256,6 +258,7 @@ struct options {
 	bool ended;           /* -- was met */
 };
 
+/* The words and the wrapper are borrowed; word 0 is the command's name. */
 void options_begin(struct options *options, const struct shell_word *words, size_t count,
                    const struct wrapper *wrapper);
 /* False at the first operand or the end. */
@@ -365,6 +368,7 @@ enum git_key {
 	GIT_KEY_ALIAS,  /* run when it begins with !, else words for git */
 	GIT_KEY_PLACE,  /* says where more configuration or programs are */
 };
+/* What setting the key does. */
 enum git_key git_key_kind(struct span key);
 
 #endif

@@ -83,6 +83,7 @@ struct arguments {
 	size_t value_word;
 };
 
+/* Begins at word `at` of the command. */
 void arguments_begin(struct arguments *arguments, struct judging *j, size_t at);
 /* Reports marked options by itself, but those marked "=". */
 enum argument_kind arguments_next(struct arguments *arguments);
@@ -92,6 +93,7 @@ bool argument_is_operand(const struct shell_command *command, const struct shell
 
 /* ---- programs with a judge of their own ------------------------------------------------- */
 
+/* What the table's rows judge with: scripts, operands and options of one program each. */
 void judge_sed(struct judging *j);
 void judge_awk(struct judging *j);
 void judge_find(struct judging *j);

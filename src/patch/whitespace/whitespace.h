@@ -66,6 +66,7 @@ struct old_walk {
 	size_t next, end, next_base;
 };
 
+/* Stands before the first old line of hunk `h`; each call of next goes to one, until false. */
 struct old_walk old_walk_begin(const struct diff_text *diff, const struct placement *places,
                                size_t h);
 bool old_walk_next(struct old_walk *walk);
