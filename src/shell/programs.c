@@ -395,7 +395,7 @@ static void judge_from(struct judging *j, size_t at)
 		j->unsure = true;
 }
 
-static void judge_common(struct judging *j)
+void judge_common(struct judging *j)
 {
 	judge_from(j, 1 + (j->row->verb[0] != '\0'));
 }
@@ -596,61 +596,4 @@ void judge_find(struct judging *j)
 			judging_unknown(j, i, "argument");
 	if (command->flags & SHELL_FLAG_APPENDED)
 		judging_unknown(j, command->word_count, "input");
-}
-
-/* ---- the two questions ----------------------------------------------------------------------- */
-
-const struct program *program_find(struct span name, struct span verb)
-{
-	for (size_t i = 0; i < program_count; i++)
-		if (span_eq(name, span_str(programs[i].name)) &&
-		    span_eq(verb, span_str(programs[i].verb)))
-			return &programs[i];
-	return NULL;
-}
-
-static void judging_run(struct judging *j)
-{
-	struct span base = shell_command_base(j->command);
-
-	j->row = base.len ? program_find(base, span_of("", 0)) : NULL;
-	if (j->row && j->row->judge)
-		j->row->judge(j);
-	else if (j->row && !(j->row->traits & PROGRAM_ANY))
-		judge_common(j);
-}
-
-static bool asks_for_version(const struct shell_command *command)
-{
-	struct span base = shell_command_base(command);
-
-	if (command->word_count != 2 || command->words[1].dynamic ||
-	    command->flags & SHELL_FLAG_APPENDED)
-		return false;
-	return (name_in(command->words[1].value, "--version --help") &&
-	        program_has_version(base)) ||
-	       program_has_short_version(base, command->words[1].value);
-}
-
-bool program_reads(const struct shell_command *command)
-{
-	struct program_excess excess;
-	struct judging j = { .command = command, .excess = &excess };
-
-	if (command->word_count == 0 || command->words[0].dynamic)
-		return false;
-	if (asks_for_version(command))
-		return true;
-	judging_run(&j);
-	return j.row && j.row->traits & PROGRAM_READER && !j.unsure && !j.found;
-}
-
-bool program_exceeds(const struct shell_command *command, size_t from, struct program_excess *ret)
-{
-	struct judging j = { .command = command, .excess = ret, .from = from };
-
-	if (command->word_count == 0 || command->words[0].dynamic)
-		return false;
-	judging_run(&j);
-	return j.found;
 }

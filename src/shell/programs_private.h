@@ -37,15 +37,6 @@ struct program {
 };
 #define PROGRAM_MANY 255
 
-extern const struct program programs[];
-extern const size_t program_count;
-/* The row, NULL: there is none. `verb`: "" but for git. */
-const struct program *program_find(struct span name, struct span verb);
-/* Whether PROGRAM --version prints its version and reads nothing of the folder that it is in. */
-bool program_has_version(struct span name);
-/* Whether "-v" or "-V" does that. */
-bool program_has_short_version(struct span name, struct span option);
-
 /* One call. */
 struct judging {
 	const struct shell_command *command;
@@ -88,6 +79,9 @@ void arguments_begin(struct arguments *arguments, struct judging *j, size_t at);
 /* Reports marked options by itself, but those marked "=". */
 enum argument_kind arguments_next(struct arguments *arguments);
 
+/* The common reading: every option and operand by the row, without a judge of its own. */
+void judge_common(struct judging *j);
+
 /* Whether the word can be no option: known, or known to begin with something else than a dash. */
 bool argument_is_operand(const struct shell_command *command, const struct shell_word *word);
 
@@ -97,7 +91,6 @@ bool argument_is_operand(const struct shell_command *command, const struct shell
 void judge_sed(struct judging *j);
 void judge_awk(struct judging *j);
 void judge_find(struct judging *j);
-void judge_git(struct judging *j);
 void judge_date(struct judging *j);
 void judge_sqlite(struct judging *j);
 void judge_psql(struct judging *j);
