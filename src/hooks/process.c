@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "hooks/hook.h"
 #include "sandbox/apply/cgroup.h"
-#include "sandbox/apply/descendants.h"
+#include "sandbox/apply/processes.h"
 
 /* After its end, for what others that hold its output are still writing. */
 enum { DRAIN_MS = 50 };

@@ -624,7 +624,7 @@ static int make_folder(void **state)
 	return mkdtemp(folder) && setenv("GEMINI_CLI_HOME", folder, 1) == 0 ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int temp_remove_folder(void **state)
 {
 	_cleanup_free_ char *command = mem_printf("rm -rf '%s'", folder);
 
@@ -667,5 +667,5 @@ int main(void)
 		cmocka_unit_test(lines_that_were_never_written_are_said_when_it_goes_on),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, make_folder, temp_remove_folder);
 }

@@ -709,7 +709,7 @@ static int make_folder(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int temp_remove_folder(void **state)
 {
 	_cleanup_free_ char *command = mem_printf("rm -rf '%s'", folder);
 
@@ -744,5 +744,5 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "race") == 0)
 		return race();
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, make_folder, temp_remove_folder);
 }

@@ -21,7 +21,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/landlock.h"
-#include "sandbox/apply/limits.h"
+#include "sandbox/apply/processes.h"
 
 enum { ARGS = 16 };
 

@@ -20,7 +20,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/plan/judge.h"
+#include "sandbox/plan/denial.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/plan/probe.h"
 

@@ -23,9 +23,7 @@
 #include "base/mem.h"
 #include "den.h"
 #include "sandbox/apply/cgroup.h"
-#include "sandbox/apply/cgroup_place.h"
-#include "sandbox/apply/descendants.h"
-#include "sandbox/apply/limits.h"
+#include "sandbox/apply/processes.h"
 
 enum { PROCESSES = 40 };
 #define MEMORY ((uint64_t)256 << 20)

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "sandbox/report/explain.h"
-#include "sandbox/report/status.h"
 
 /* Writes down what is told as "/key/0/key=value" lines, and that it is well nested. */
 struct record {
@@ -227,7 +226,7 @@ static void a_machine_is_told_with_what_would_change_it(void **state)
 	f->probe.user_namespaces = false;
 	snprintf(f->probe.why_not_full, sizeof(f->probe.why_not_full), "for this reason");
 	snprintf(f->probe.remedy, sizeof(f->probe.remedy), "sudo something");
-	status_print(&f->probe, f->probe.best, &reporter);
+	explain_status(&f->probe, f->probe.best, &reporter);
 	assert_int_equal(record.depth, 0);
 	assert_says(record.text.data, "/level=landlock\n");
 	assert_says(record.text.data, "/levels/0/level=full\n");
@@ -237,13 +236,13 @@ static void a_machine_is_told_with_what_would_change_it(void **state)
 	assert_says(record.text.data, "/levels/1/available=true\n");
 	assert_says(record.text.data, "/levels/2/available=true\n");
 	assert_says(record.text.data, "/facts/landlock_abi=7\n");
-	status_text(&f->probe, f->probe.best, &text);
+	explain_status_text(&f->probe, f->probe.best, &text);
 	assert_says(text.data, "for this reason  sudo something\n");
 	buf_release(&text);
 	buf_release(&record.text);
 
 	/* The real one, whatever it is. */
-	status_text(sandbox_probe(), sandbox_probe()->best, &text);
+	explain_status_text(sandbox_probe(), sandbox_probe()->best, &text);
 	assert_says(text.data, sandbox_level_name(sandbox_probe()->best));
 	assert_says(text.data, sandbox_probe()->kernel);
 	buf_release(&text);

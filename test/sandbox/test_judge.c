@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sandbox/plan/judge.h"
+#include "sandbox/plan/denial.h"
 
 #define RULE(path_, access_, reason_, folder_) { .path = (char[]){ path_ }, .access = access_, \
 	.reason = reason_, .folder = folder_ }

@@ -4,7 +4,7 @@
 #include "plan_fixture.h"
 
 #include "base/buf.h"
-#include "sandbox/plan/judge.h"
+#include "sandbox/plan/denial.h"
 #include "sandbox/report/seatbelt.h"
 
 static char *profile_of(const struct sandbox_plan *plan, const char *home)

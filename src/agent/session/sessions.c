@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "sandbox/apply/remove.h"
+#include "sandbox/apply/temp.h"
 
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
@@ -338,7 +338,7 @@ static void remove_in(int above, const char *name)
 	_cleanup_fd_ int folder = open_folder(above, name);
 
 	if (folder >= 0)
-		remove_folder(above, name, folder, REMOVAL_MS);
+		temp_remove_folder(above, name, folder, REMOVAL_MS);
 }
 
 /* What a session keeps beside its file: outputs that were too long, plans, Gemini CLI's tasks. The id is one

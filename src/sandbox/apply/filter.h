@@ -2,7 +2,7 @@
 /* seccomp filters, compiled when hasp is built (gen_filters.c, libseccomp), for x86_64 and aarch64.
  *
  *   base      every confined process: foreign architectures are killed; x32, io_uring, clone3 and
- *             calls newer than the table (filter_rules.h) do not exist (ENOSYS)
+ *             calls newer than the table (gen_filters.c) do not exist (ENOSYS)
  *   files     a worker of use FILES, after its start: what nobody inside needs (the deny list), and
  *             no execve, no sockets, no processes, no signals to others: EPERM
  *   command   a command, network off, with namespaces: the deny list
@@ -19,11 +19,11 @@
  * network off bind and listen.  What is not notified is answered by the kernel alone.
  *
  * Costs (Linux 6.18, a virtual machine): 40 ns for any call, 80 ns for openat; what is notified,
- * see supervise.h.
- */
+ * see supervise.h. */
 #ifndef HASP_SANDBOX_APPLY_FILTER_H
 #define HASP_SANDBOX_APPLY_FILTER_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,5 +44,25 @@ bool filter_install(enum filter_name name);
 int filter_install_notify(enum filter_name name);
 /* Number of BPF instructions; for tests and --explain. */
 size_t filter_size(enum filter_name name);
+
+/* ---- what gen_filters prints ---- */
+
+/* Inside the sandbox folder only. */
+
+struct filter_program {
+	const struct sock_filter *code;
+	size_t count;
+};
+
+extern const struct filter_program filter_programs[FILTER_COUNT];
+
+/* The rows of refused calls, on this architecture; a call may have several rows. */
+struct filter_call {
+	int number, error;
+	const char *name, *why;
+};
+
+extern const struct filter_call *const filter_calls;
+extern const size_t filter_call_count;
 
 #endif

@@ -4,7 +4,7 @@
  * The child is made with clone and shares this process's memory until it executes, as vfork does, so
  * that nothing has to be copied however large this process is; unlike vfork this thread goes on,
  * because the child's ids can only be mapped from outside.  A socket keeps the two apart
- * (spawn_child.h).  Under sanitizers, and where this process may not be looked at
+ * (private.h).  Under sanitizers, and where this process may not be looked at
  * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
  *
  * Into a network that is there already (network.h) only a process gets that is in the user
@@ -33,10 +33,85 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/cgroup.h"
-#include "sandbox/apply/ids.h"
 #include "sandbox/apply/landlock.h"
 #include "sandbox/apply/network.h"
-#include "sandbox/apply/spawn_child.h"
+#include "sandbox/apply/private.h"
+#include "sandbox/apply/processes.h"
+
+/* ---- ending and waiting for what sandbox_spawn started ---- */
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+void sandbox_child_kill(const struct sandbox_child *child)
+{
+	if (child->pid == 0)
+		return;
+	/* Without a PID namespace: first what is beneath it, which it would leave behind. The number is
+	 * its own until somebody waits for it. */
+	if (child->whole_tree)
+		descendants_kill(child->pid);
+	syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+	cgroup_kill(child->group);
+}
+
+/* As waitpid says it. */
+static int status_of(const siginfo_t *info)
+{
+	if (info->si_code == CLD_EXITED)
+		return (info->si_status & 0xff) << 8;
+	return (info->si_status & 0x7f) | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+bool sandbox_child_wait(struct sandbox_child *child, int timeout_ms, int *ret_status)
+{
+	struct pollfd poll_fd = { .fd = child->pidfd, .events = POLLIN };
+	siginfo_t info = { 0 };
+	int done;
+
+	if (child->pid == 0)
+		return false;
+	if (timeout_ms >= 0) {
+		do
+			done = poll(&poll_fd, 1, timeout_ms);
+		while (done < 0 && errno == EINTR);
+		if (done <= 0)
+			return false;
+	}
+	do
+		done = waitid((idtype_t)P_PIDFD, (id_t)child->pidfd, &info, WEXITED | __WALL);
+	while (done < 0 && errno == EINTR);
+	child->pid = 0;
+	/* Somebody else may have waited for all children. */
+	*ret_status = done == 0 ? status_of(&info) : 0;
+	return true;
+}
+
+void sandbox_child_release(struct sandbox_child *child)
+{
+	int status;
+
+	sandbox_child_kill(child);
+	sandbox_child_wait(child, -1, &status);
+	cgroup_free(child->group);
+	child->group = NULL;
+	fd_cleanup_close(&child->pidfd);
+	child->pidfd = -1;
+}
+
+/* ---- the parent's half ---- */
+
+/* The child is made with clone and shares this process's memory until it executes, as vfork does, so
+ * that nothing has to be copied however large this process is; unlike vfork this thread goes on,
+ * because the child's ids can only be mapped from outside.  A socket keeps the two apart
+ * (private.h).  Under sanitizers, and where this process may not be looked at
+ * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
+ *
+ * Into a network that is there already (network.h) only a process gets that is in the user
+ * namespace which owns it, and this one must not go there: it makes one in between (vfork), which
+ * goes there, makes the child and ends.  The child is this process's all the same (CLONE_PARENT).
+ */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COPY_MEMORY true
@@ -368,7 +443,7 @@ static bool await_child(const struct start *start, struct err *err)
 	return true;
 }
 
-/* ---- birth ----------------------------------------------------------------- */
+/* ---- birth ---- */
 
 /* A copy says when it can be looked at.  Its end shows by its pidfd: the socket's other end may be
  * open elsewhere. */
@@ -454,7 +529,7 @@ static bool explain_failed_start(const struct start *start, struct err *err)
 	return false;
 }
 
-/* ---- both halves ----------------------------------------------------------- */
+/* ---- both halves ---- */
 
 static bool begin(struct start *start, struct err *err)
 {

@@ -3,19 +3,167 @@
  *
  * Rules come sorted, so a stack of the rules above the present one says what its place looks like
  * before it: `real` (the machine's own files, readable or writable), or `bare` (a file system
- * of ours, in which mount points must be made).
- */
+ * of ours, in which mount points must be made). */
 #include "sandbox/apply/steps.h"
 
 #include <string.h>
 #include <sys/mount.h>
 
 #include "base/mem.h"
-#include "sandbox/apply/steps_private.h"
+
+/* ---- steps in words ---- */
+
+static const char *const op_names[STEP_OP_COUNT] = {
+	[STEP_PRIVATE] = "private", [STEP_TAKE] = "take",       [STEP_MAKE] = "make",
+	[STEP_PART] = "part",       [STEP_FOLDER] = "folder",   [STEP_FILE] = "file",
+	[STEP_LINK] = "link",       [STEP_PLACE] = "place",     [STEP_SET] = "set",
+	[STEP_SET_ALL] = "set-all", [STEP_PUT] = "put",
+};
+
+static const struct {
+	uint64_t bit;
+	const char *name;
+} attribute_names[] = {
+	{ MOUNT_ATTR_RDONLY, "read-only" },
+	{ MOUNT_ATTR_NOSUID, "nosuid" },
+	{ MOUNT_ATTR_NODEV, "nodev" },
+	{ MOUNT_ATTR_NOEXEC, "noexec" },
+};
+
+/* "take", "put", ... */
+static const char *step_op_name(enum step_op op)
+{
+	return (unsigned)op < STEP_OP_COUNT ? op_names[op] : "unknown";
+}
+
+void step_describe(const struct steps *steps, size_t at, struct buf *out)
+{
+	const struct step *step = &steps->steps[at];
+
+	buf_str(out, step_op_name(step->op));
+	if (step->slot >= 0)
+		buf_printf(out, " #%d", step->slot);
+	if (step->from >= 0)
+		buf_printf(out, " of #%d", step->from);
+	buf_printf(out, " %s", step->path);
+	if (step->op == STEP_MAKE)
+		buf_printf(out, ": %s %s", step->text, step->more);
+	if (step->op == STEP_LINK)
+		buf_printf(out, " -> %s", step->text);
+	if (step->op == STEP_FOLDER || step->op == STEP_FILE)
+		buf_printf(out, " mode %04o", step->mode);
+	for (size_t i = 0; i < ARRAY_LEN(attribute_names); i++) {
+		if (step->set & attribute_names[i].bit)
+			buf_printf(out, " %s", attribute_names[i].name);
+	}
+	if (step->optional)
+		buf_str(out, " (if it can be had)");
+}
+
+/* ---- what commands get instead of the machine's /dev and /proc ---- */
+
+/* Devices are the machine's own, each put over an empty file. */
+static const struct {
+	const char *path, *name;
+} devices[] = {
+	{ "/dev/null", "null" },     { "/dev/zero", "zero" },       { "/dev/full", "full" },
+	{ "/dev/random", "random" }, { "/dev/urandom", "urandom" }, { "/dev/tty", "tty" },
+};
+
+static const struct {
+	const char *name, *target;
+} links[] = {
+	{ "fd", "/proc/self/fd" },         { "stdin", "/proc/self/fd/0" },
+	{ "stdout", "/proc/self/fd/1" },   { "stderr", "/proc/self/fd/2" },
+	{ "ptmx", "pts/ptmx" },
+};
+
+static struct step *steps_add(struct steps *steps, enum step_op op, int slot, const char *path);
+
+static void add_device(struct steps *steps, struct steps *puts, int dev, size_t at)
+{
+	int slot = steps->slots++;
+
+	steps_add(steps, STEP_FILE, dev, devices[at].name)->mode = 0;
+	steps_add(steps, STEP_TAKE, slot, devices[at].path)->optional = true;
+	steps_add(steps, STEP_SET, slot, devices[at].path)->set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+	steps_add(puts, STEP_PUT, slot, devices[at].path)->reason = SANDBOX_REASON_DEVICE;
+}
+
+static int make(struct steps *steps, const char *path, const char *type, const char *options,
+                uint64_t set)
+{
+	int slot = steps->slots++;
+	struct step *step = steps_add(steps, STEP_MAKE, slot, path);
+
+	step->text = type;
+	step->more = options;
+	step->set = set;
+	step->reason = SANDBOX_REASON_DEVICE;
+	return slot;
+}
+
+static void put(struct steps *puts, int slot, const char *path)
+{
+	steps_add(puts, STEP_PUT, slot, path)->reason = SANDBOX_REASON_DEVICE;
+}
+
+static const char *steps_text(struct steps *steps, char *owned);
+
+/* The command's own /dev; returns its slot, into which mount points can still be made. */
+static int steps_devices(struct steps *steps, struct steps *puts,
+                         const struct sandbox_limits *limits)
+{
+	const char *shm_options = "mode=1777";
+	int dev, pts, shm;
+
+	/* What is in files there is no process's memory: it gets half of what the processes get. */
+	if (limits->memory_bytes)
+		shm_options = steps_text(steps, mem_printf("mode=1777,size=%llu",
+		                         (unsigned long long)limits->memory_bytes / 2));
+	dev = make(steps, "/dev", "tmpfs", "mode=0755,size=64k,nr_inodes=256", 0);
+	steps_add(steps, STEP_FOLDER, dev, "pts")->mode = 0755;
+	steps_add(steps, STEP_FOLDER, dev, "shm")->mode = 0755;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		steps_add(steps, STEP_LINK, dev, links[i].name)->text = links[i].target;
+	steps_add(puts, STEP_SET, dev, "/dev")->set =
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
+	put(puts, dev, "/dev");
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		add_device(steps, puts, dev, i);
+	pts = make(steps, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=0620",
+	           MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	put(puts, pts, "/dev/pts");
+	shm = make(steps, "/dev/shm", "tmpfs", shm_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	put(puts, shm, "/dev/shm");
+	return dev;
+}
+
+/* The command's own /proc, where the kernel allows it; `needed`: without it nothing is started. */
+static void steps_proc(struct steps *steps, struct steps *puts, bool needed)
+{
+	/* Read-only: much of /proc/sys asks only who one is, and root outside is root inside. */
+	int slot = make(steps, "/proc", "proc", "", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+	                MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+
+	/* A container that hides parts of its /proc does not get another: then Landlock alone keeps
+	 * commands from looking into the machine's processes. */
+	steps->steps[steps->count - 1].optional = !needed;
+	put(puts, slot, "/proc");
+}
+
+/* ---- a plan's rules ---- */
+
+/* what must be taken, and where it is put.
+ *
+ * Rules come sorted, so a stack of the rules above the present one says what its place looks like
+ * before it: `real` (the machine's own files, readable or writable), or `bare` (a file system
+ * of ours, in which mount points must be made). */
 
 #define EVERYWHERE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-struct step *steps_add(struct steps *steps, enum step_op op, int slot, const char *path)
+/* Adds a step to fill in further; valid until the next is added. */
+static struct step *steps_add(struct steps *steps, enum step_op op, int slot, const char *path)
 {
 	struct step *step;
 
@@ -27,7 +175,8 @@ struct step *steps_add(struct steps *steps, enum step_op op, int slot, const cha
 	return step;
 }
 
-const char *steps_text(struct steps *steps, char *owned)
+/* Takes over a text that steps point to. */
+static const char *steps_text(struct steps *steps, char *owned)
 {
 	if (steps->text_count == steps->text_cap)
 		steps->texts = mem_grow(steps->texts, &steps->text_cap, steps->text_count + 1,
@@ -46,7 +195,8 @@ void steps_release(struct steps *steps)
 	*steps = (struct steps){ 0 };
 }
 
-bool steps_beneath(const char *path, const char *folder)
+/* Whether `path` is beneath `folder` and not the same. */
+static bool steps_beneath(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -262,7 +412,7 @@ static bool temp_is_in_tmp(const struct sandbox_plan *plan)
 	       !strchr(relative(plan->temp, "/tmp"), '/');
 }
 
-/* Commands have their own devices (steps_system.c), the kernel's /proc, and a symlink to the session's
+/* Commands have their own devices (steps_devices), the kernel's /proc, and a symlink to the session's
  * folder. */
 static bool left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
 {

@@ -3,7 +3,7 @@
  *
  *     struct steps steps;
  *     steps_make(plan, &steps);       // in the parent: pure, but for one look at "/"
- *     mounts_run(&steps, ...);        // in the child (mounts.h): system calls alone
+ *     mounts_run(&steps, ...);        // in the child (spawn_child.c): system calls alone
  *     steps_release(&steps);
  *
  * The steps work on numbered slots, each of which holds a detached tree of mounts.  All trees
@@ -71,8 +71,6 @@ struct steps {
 void steps_make(const struct sandbox_plan *plan, struct steps *ret);
 void steps_release(struct steps *steps);
 
-/* "take", "put", ... */
-const char *step_op_name(enum step_op op);
 /* "put #3 /srv/project", for --explain and errors: one line, without its end. */
 void step_describe(const struct steps *steps, size_t at, struct buf *out);
 

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/guard/config.h"
-#include "sandbox/guard/internal.h"
-#include "sandbox/plan/judge.h"
+#include "sandbox/guard/private.h"
+#include "sandbox/plan/denial.h"
 #include "sandbox/plan/location.h"
 
 /* A git folder that is looked at. */

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "sandbox/guard/internal.h"
+#include "sandbox/guard/private.h"
 
 /* A hook has one of a dozen names; folders that hold more are not what git makes. */
 enum { HOOKS_MAX = 1000, MODULE_DEPTH = 8 };

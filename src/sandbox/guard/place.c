@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "sandbox/guard/internal.h"
+#include "sandbox/guard/private.h"
 
 /* A rename somewhere makes openat2 start again where a path has "..": ours have none. */
 enum { AGAIN_MAX = 16, ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names that a plan treats specially, each with its reason.
  *
- * To add one: a row in the table that fits (names_obeyed.c what others obey in a workspace,
+ * To add one: a row in the table that fits (names.c what others obey in a workspace,
  * names_home.c what a home folder has, names.c git's and the machine's), with the document that says
  * who reads it.  Plan, denials, explanations, the macOS profile and the tests follow.
  *

@@ -5,7 +5,7 @@
  *                                        .use = SANDBOX_USE_COMMAND };
  *     struct sandbox_plan *plan;
  *     if (sandbox_plan_make(&options, sandbox_probe(), &plan, &err))
- *             ... sandbox_spawn (spawn.h), plan_judge (judge.h), explain (explain.h) ...
+ *             ... sandbox_spawn (spawn.h), plan_judge (denial.h), explain (explain.h) ...
  *     sandbox_plan_free(plan);
  *
  * A plan is made once from options and from what the machine can do (probe.h); everything in it is
@@ -20,7 +20,7 @@
  *
  * A writable path is searched for the names that must be protected in it (names.h): the folder
  * itself; its repository, submodules and, where it is none, repositories one level down.  In folders
- * deeper down nothing is looked for: names are judged there by their text (judge.h).  A writable path with the home folder in
+ * deeper down nothing is looked for: names are judged there by their text (denial.h).  A writable path with the home folder in
  * it, or a part of that, also keeps what runs at login.  "/", /dev, /proc and /sys cannot be
  * writable but at level paths.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan while it is being made: between plan.c, plan_names.c, git.c,
- * config.c, read.c and draft.c.
+ * config.c and read.c.
  *
  * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
  * path, the strongest; among equally strong ones the strictest.
@@ -63,8 +63,6 @@ struct draft {
 	bool too_many;                 /* LIMIT_SANDBOX_RULES was reached */
 };
 
-void draft_release(struct draft *draft);
-
 /* Takes over `path`. */
 void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
                 enum sandbox_reason reason, enum draft_strength strength, const char *why);
@@ -80,15 +78,6 @@ void draft_writable(struct draft *draft, const struct location *place, enum sand
 /* Whether something could be made there, were nothing protected. */
 bool draft_in_writable(const struct draft *draft, const char *path);
 
-void draft_settle(struct draft *draft);
-/* After draft_settle: the rule that decides about `path`; NULL if none. */
-const struct draft_rule *draft_decide(const struct draft *draft, const char *path);
-/* Adds what keeps the folders above protected paths in their places. */
-void draft_pin(struct draft *draft);
-/* Takes out rules that say what the rule above them says, and absent names that could not come
- * into being. */
-void draft_prune(struct draft *draft);
-
 /* plan_names.c: notes the rows of a table that are there, or must not come to be there. */
 void plan_names(struct draft *draft, const char *base, struct sandbox_names names);
 /* The credential stores of a canonical home folder, of the machine, and where variables of the
@@ -97,7 +86,7 @@ void plan_home(struct draft *draft, const char *home);
 void plan_system(struct draft *draft);
 void plan_variables(struct draft *draft, const char *home);
 
-/* twins.c: after draft_settle, hides what is hidden wherever else it is mounted. */
+/* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 
 /* read.c: the first line of a small regular file (no symlink), without its end; core.worktree

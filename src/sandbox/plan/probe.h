@@ -10,7 +10,7 @@
  *             processes' memory and environment are out of reach
  *   landlock  Landlock; seccomp with notifications, which the supervisor needs
  *
- * To add a reason: a row in probe_reasons.c.
+ * To add a reason: a row in sandbox/apply/probe.c.
  */
 #ifndef HASP_SANDBOX_PLAN_PROBE_H
 #define HASP_SANDBOX_PLAN_PROBE_H

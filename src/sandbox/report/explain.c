@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A plan, and what this machine allows, told as a tree and as lines. */
 #include "sandbox/report/explain.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "sandbox/apply/filter.h"
 #include "sandbox/apply/landlock.h"
 #include "sandbox/apply/steps.h"
+#include "sandbox/report/twins.h"
 
 const char *explain_access(enum sandbox_access access)
 {
@@ -20,7 +25,7 @@ const char *explain_access(enum sandbox_access access)
 	return (unsigned)access < ARRAY_LEN(names) ? names[access] : "unknown";
 }
 
-/* ---- what is weaker ------------------------------------------------------- */
+/* ---- what is weaker ---- */
 
 static bool at_paths(enum sandbox_level level, const struct sandbox_probe *probe)
 {
@@ -113,15 +118,16 @@ static const struct {
 	  "some 20 times a second." },
 };
 
-void explain_weaker(enum sandbox_level level, const struct sandbox_probe *probe,
-                    void (*tell)(void *data, const char *sentence), void *data)
+/* What a level leaves open on this machine: sentences, told one by one. */
+static void explain_weaker(enum sandbox_level level, const struct sandbox_probe *probe,
+                           void (*tell)(void *data, const char *sentence), void *data)
 {
 	for (size_t i = 0; i < ARRAY_LEN(weaknesses); i++)
 		if (weaknesses[i].applies(level, probe))
 			tell(data, weaknesses[i].sentence);
 }
 
-/* ---- the tree -------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 static void print_weaker(void *data, const char *sentence)
 {
@@ -317,4 +323,253 @@ void explain_plan(const struct sandbox_plan *plan, const struct sandbox_probe *p
 		reporter->text(reporter->data, NULL, plan->weaker_because);
 	explain_weaker(plan->level, probe, print_weaker, (void *)reporter);
 	reporter->end(reporter->data);
+}
+
+/* What each level does. To add a sentence: a row; the levels are bits. */
+enum { FULL = 1 << SANDBOX_FULL, LANDLOCK = 1 << SANDBOX_LANDLOCK, PATHS = 1 << SANDBOX_PATHS };
+
+static const struct {
+	unsigned levels;
+	const char *sentence;
+} enforced[] = {
+	{ FULL | LANDLOCK | PATHS, "File tools reach nothing outside the workspace roots." },
+	{ FULL,
+	  "Commands see all files read-only but the writable paths; hidden paths are covered." },
+	{ LANDLOCK,
+	  "Landlock lets commands write only to the writable paths, and not read hidden ones." },
+	{ FULL, "What git, editors and agents would run or obey is read-only inside them." },
+	{ LANDLOCK,
+	  "What git, editors and agents would run or obey is put back if a command changed it." },
+	{ FULL, "Without --net a command has a network of its own, in which only loopback is." },
+	{ LANDLOCK, "Without --net a command reaches only what its own processes listen on." },
+	{ FULL | LANDLOCK, "Sockets of daemons cannot be connected to." },
+	{ FULL, "Processes outside cannot be seen; all of a command's end with it." },
+	{ LANDLOCK, "Processes outside cannot be looked into or signalled." },
+	{ FULL | LANDLOCK, "System calls that no command needs are refused (seccomp)." },
+	{ FULL | LANDLOCK, "No capabilities, no new privileges." },
+	{ FULL | LANDLOCK,
+	  "Each refusal names the path, the rule, and the flag that would allow it." },
+};
+
+static bool is_available(const struct sandbox_probe *probe, enum sandbox_level level)
+{
+	if (level == SANDBOX_LANDLOCK)
+		return probe->landlock_abi > 0 && probe->seccomp_notify;
+	return level <= probe->best;
+}
+
+static void print_levels(const struct sandbox_probe *probe, const struct reporter *reporter)
+{
+	reporter->begin(reporter->data, "levels", true);
+	for (int i = SANDBOX_FULL; i >= SANDBOX_PATHS; i--) {
+		enum sandbox_level level = (enum sandbox_level)i;
+		bool full = level == SANDBOX_FULL, available = is_available(probe, level);
+		const char *why = full ? probe->why_not_full : probe->why_not_landlock;
+		const char *remedy = full ? probe->remedy : probe->remedy_landlock;
+
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "level", sandbox_level_name(level));
+		reporter->flag(reporter->data, "available", available);
+		if (available)
+			reporter->text(reporter->data, "why", "can be had");
+		else
+			reporter->text(reporter->data, "why", why);
+		if (!available && remedy[0])
+			reporter->text(reporter->data, "remedy", remedy);
+		reporter->end(reporter->data);
+	}
+	reporter->end(reporter->data);
+}
+
+static void print_sentence(void *data, const char *sentence)
+{
+	const struct reporter *reporter = data;
+
+	reporter->text(reporter->data, NULL, sentence);
+}
+
+static void print_facts(const struct sandbox_probe *probe, const struct reporter *reporter)
+{
+	reporter->begin(reporter->data, "facts", false);
+	reporter->flag(reporter->data, "user_namespaces", probe->user_namespaces);
+	reporter->flag(reporter->data, "privileged", probe->privileged);
+	reporter->flag(reporter->data, "own_proc", probe->own_proc);
+	reporter->number(reporter->data, "landlock_abi", probe->landlock_abi);
+	reporter->number(reporter->data, "landlock_errata", probe->landlock_errata);
+	reporter->flag(reporter->data, "seccomp", probe->seccomp);
+	reporter->flag(reporter->data, "seccomp_notify", probe->seccomp_notify);
+	reporter->flag(reporter->data, "cgroups", probe->cgroups);
+	reporter->end(reporter->data);
+}
+
+void explain_status(const struct sandbox_probe *probe, enum sandbox_level level,
+                  const struct reporter *reporter)
+{
+	reporter->text(reporter->data, "level", sandbox_level_name(level));
+	reporter->text(reporter->data, "kernel", probe->kernel);
+	print_levels(probe, reporter);
+	reporter->begin(reporter->data, "enforced", true);
+	for (size_t i = 0; i < ARRAY_LEN(enforced); i++)
+		if (enforced[i].levels & 1u << level)
+			reporter->text(reporter->data, NULL, enforced[i].sentence);
+	reporter->end(reporter->data);
+	reporter->begin(reporter->data, "weaker", true);
+	explain_weaker(level, probe, print_sentence, (void *)reporter);
+	reporter->end(reporter->data);
+	print_facts(probe, reporter);
+}
+
+/* ---- as lines ---- */
+
+/* Controls, the escape itself, and what is drawn as nothing or turns what follows around. */
+static bool misleads(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0, 0x1f },        { '\\', '\\' },     { 0x7f, 0x9f },     { 0xad, 0xad },
+		{ 0x61c, 0x61c },   { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+void explain_escape(struct buf *out, const char *text)
+{
+	struct span rest = span_str(text);
+	struct utf8_char c;
+
+	while (utf8_next(&rest, &c)) {
+		if (c.bad || (c.code < 0x80 && misleads(c.code)))
+			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
+		else if (misleads(c.code))
+			buf_printf(out, "\\u{%" PRIx32 "}", c.code);
+		else
+			buf_span(out, c.bytes);
+	}
+}
+
+/* ---- the tree as lines --------------------------------------------------------
+ *
+ * A value at the top, and its key, is a line.  A list or an object at the top is a heading, with
+ * what is in it indented.  An object in a list is one line: its values, and its own lists in words.
+ */
+
+struct layout {
+	struct buf *out;
+	unsigned depth; /* lists and objects that are open */
+	unsigned row;   /* depth of the object that is a line; 0: none */
+	bool first;     /* nothing of the line is there yet */
+	const char *heading; /* that waits for something to stand above */
+};
+
+static void put_heading(struct layout *layout)
+{
+	if (layout->heading)
+		buf_printf(layout->out, "%s\n", layout->heading);
+	layout->heading = NULL;
+}
+
+/* The first words of lines that stand below each other are short: levels, accesses. */
+static void put_word(struct layout *layout, const char *value)
+{
+	size_t start = layout->out->len;
+
+	buf_str(layout->out, !layout->first && layout->depth > layout->row ? " " : "  ");
+	explain_escape(layout->out, value);
+	while (layout->first && layout->out->len - start < 10 && !layout->out->overflowed)
+		buf_char(layout->out, ' ');
+	layout->first = false;
+}
+
+static void on_begin(void *data, const char *key, bool list)
+{
+	struct layout *layout = data;
+
+	layout->depth++;
+	if (layout->row) {
+		put_word(layout, key);
+		buf_char(layout->out, ':');
+	} else if (layout->depth == 1) {
+		layout->heading = key;
+	} else if (!list && !key) {
+		put_heading(layout);
+		layout->row = layout->depth;
+		layout->first = true;
+	}
+}
+
+static void on_end(void *data)
+{
+	struct layout *layout = data;
+
+	if (layout->row == layout->depth && layout->row) {
+		buf_char(layout->out, '\n');
+		layout->row = 0;
+	}
+	layout->depth--;
+	layout->heading = NULL;
+}
+
+static void on_text(void *data, const char *key, const char *value)
+{
+	struct layout *layout = data;
+
+	if (layout->row) {
+		put_word(layout, value);
+		return;
+	}
+	put_heading(layout);
+	if (key)
+		buf_printf(layout->out, "%s%-12s ", layout->depth ? "  " : "", key);
+	else
+		buf_str(layout->out, "  ");
+	explain_escape(layout->out, value);
+	buf_char(layout->out, '\n');
+}
+
+static void on_number(void *data, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	on_text(data, key, text);
+}
+
+/* In a line a flag would be a riddle. */
+static void on_flag(void *data, const char *key, bool value)
+{
+	const struct layout *layout = data;
+
+	if (!layout->row)
+		on_text(data, key, value ? "yes" : "no");
+}
+
+void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
+                       struct buf *out)
+{
+	struct layout layout = { .out = out };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+
+	explain_plan(plan, probe, &reporter);
+}
+
+void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out)
+{
+	struct layout layout = { .out = out };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+
+	explain_status(probe, level, &reporter);
+}
+
+void twins_text(const struct twins *twins, struct buf *out)
+{
+	struct layout layout = { .out = out };
+	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+
+	twins_print(twins, &reporter);
 }

@@ -16,8 +16,7 @@
  *   mounts[]                        steps.h, one line each, in order; level full alone
  *   unjudged[]                      sentences: what of git's configuration is not known to be
  *                                   protected
- *   weaker[]                        sentences: what is not enforced, and why
- */
+ *   weaker[]                        sentences: what is not enforced, and why */
 #ifndef HASP_SANDBOX_REPORT_EXPLAIN_H
 #define HASP_SANDBOX_REPORT_EXPLAIN_H
 
@@ -41,13 +40,26 @@ void explain_plan(const struct sandbox_plan *plan, const struct sandbox_probe *p
 void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
                        struct buf *out);
 
-/* What a level leaves open on this machine: sentences, told one by one. */
-void explain_weaker(enum sandbox_level level, const struct sandbox_probe *probe,
-                    void (*tell)(void *data, const char *sentence), void *data);
-
 /* "hidden", "read", "write" */
 const char *explain_access(enum sandbox_access access);
 /* Text in which nothing steers a terminal or misleads the eye: that is \xNN or \u{N}. */
 void explain_escape(struct buf *out, const char *text);
+
+/* ---- what this machine allows, told ---- */
+
+/* Behind `hasp sandbox --status`.
+ *
+ * The tree (explain.h; keys that do not apply are left out):
+ *   level                       in force: the strongest that can be had, or the one asked for
+ *   kernel
+ *   levels[] { level available why remedy }     remedy: a command that would change it
+ *   enforced[]                  what that level does, in sentences
+ *   weaker[]                    what it leaves open here, in sentences
+ *   facts { user_namespaces privileged own_proc landlock_abi landlock_errata seccomp
+ *           seccomp_notify cgroups } */
+
+void explain_status(const struct sandbox_probe *probe, enum sandbox_level level,
+                  const struct reporter *reporter);
+void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out);
 
 #endif

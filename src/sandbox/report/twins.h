@@ -7,7 +7,7 @@
  *
  *     struct twins twins;
  *     twins_find(roots, root_count, &twins);
- *     twins_print(&twins, &reporter);          // or twins_text (explain_text.c)
+ *     twins_print(&twins, &reporter);          // or twins_text (explain.c)
  *     twins_release(&twins);
  *
  * A file counts when it has more names than were found beneath the roots.  The walk is bounded in

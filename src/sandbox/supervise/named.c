@@ -18,7 +18,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/supervise/internal.h"
+#include "sandbox/supervise/private.h"
 
 const char *fd_path(int fd, char text[static FD_PATH_SIZE])
 {

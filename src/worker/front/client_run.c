@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sandbox/apply/limits.h"
+#include "sandbox/apply/processes.h"
 #include "worker/front/private.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef HASP_WORKER_INSIDE_OPS_H
 #define HASP_WORKER_INSIDE_OPS_H
 
-#include "sandbox/plan/judge.h"
+#include "sandbox/plan/denial.h"
 #include "worker/provider.h"
 
 /* What every operation works on. */

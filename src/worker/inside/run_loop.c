@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/apply/limits.h"
+#include "sandbox/apply/processes.h"
 #include "worker/inside/run.h"
 
 /* ---- telling output ---- */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard's parts and what they share: inside guard*.c only.
+/* The guard's parts and what they share: inside this folder only.
  *
  * A place is named by a writable path (struct guard_root) and a path beneath it, which is always
  * followed by the kernel without symbolic links (guard_open).  What is watched inside a git
  * folder is a list of parts: files that can make git run something.  A list is read before the
  * command and again after it; what is the same file with the same change time was not
- * touched, and nothing more is done about it.
- */
-#ifndef HASP_SANDBOX_GUARD_INTERNAL_H
-#define HASP_SANDBOX_GUARD_INTERNAL_H
+ * touched, and nothing more is done about it. */
+#ifndef HASP_SANDBOX_GUARD_PRIVATE_H
+#define HASP_SANDBOX_GUARD_PRIVATE_H
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -87,7 +86,7 @@ struct guard {
 	size_t place_count, place_cap;
 	bool any;                        /* something was made, somewhere */
 	bool lost;                       /* the notes are not complete */
-	struct kept *kept;               /* owned; keep.c */
+	struct kept *kept;               /* owned; guard.c */
 	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
@@ -142,7 +141,7 @@ void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
 /* Puts a name aside and tells; false (and told) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
-/* Whether a rule of the plan protects what is there: a mount at full, keep.c at landlock. */
+/* Whether a rule of the plan protects what is there: a mount at full, guard.c at landlock. */
 bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path);
 
 /* The place with this path, or a new one; NULL: too many. The lock is held. */
@@ -168,7 +167,7 @@ void git_place_take(struct guard *guard, struct guard_place *place);
 /* Puts right what the command did there. */
 void git_place_check(struct guard *guard, struct guard_place *place);
 
-/* ---- new repositories (walk.c) ---- */
+/* ---- new repositories (names.c) ---- */
 
 /* Calls `found` for everything beneath the root that looks like one: `path` is that of a
  * name `.git` or of a folder with a repository's content. False if it was not all seen. */
@@ -178,22 +177,10 @@ bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t bud
 
 /* ---- names that others obey (names.c) ---- */
 
-/* Puts right what the command did to such a name, or to a file beneath one, if it did. */
-void names_check(struct guard *guard, const struct guard_root *root, const char *path);
 /* Takes a link away that the command made where a folder was, when it leads to such names. */
-void names_check_link(struct guard *guard, const struct guard_root *root, const char *path);
 void names_check_vacated(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);
-
-/* ---- what only mounts protect (keep.c) ---- */
-
-/* At landlock what the plan protects; at all levels symbolic links that are there where a name must
- * not come into being: they stay. */
-void keep_take(struct guard *guard);
-bool keep_has(const struct guard *guard, const struct guard_root *root, const char *path);
-void keep_check(struct guard *guard);
-void keep_free(struct kept *kept); /* NULL is fine */
 
 #endif

@@ -1,5 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between sandbox_spawn's two halves: what the parent prepares, and what the child does with it.
+/* What starting a process inside a plan is made of: ids and capabilities, and the two halves of
+ * sandbox_spawn. */
+#ifndef HASP_SANDBOX_APPLY_PRIVATE_H
+#define HASP_SANDBOX_APPLY_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sandbox/apply/cgroup.h"
+#include "sandbox/apply/steps.h"
+#include "sandbox/plan/plan.h"
+
+/* ---- users, groups and capabilities ---- */
+
+/* What is written into the map files of a user namespace, each id to itself: the same for one made
+ * by this process, and for one inside that.  Files as in /proc/PID, users first. */
+struct ids {
+	char *all[2];  /* owned; all ids that this process has, for a user who may map any (root);
+	                * NULL: not known, or it may not */
+	char *own[2];  /* owned; its own alone */
+};
+
+void ids_prepare(struct ids *ret);
+void ids_release(struct ids *ids);
+
+/* Maps the ids of `child`, which was made in a new user namespace by the calling process, and
+ * forbids setgroups in it: all ids if that is allowed, so that owners are preserved, else its own.
+ * Allocates nothing.  Returns 0 or an errno. */
+int ids_map(const struct ids *ids, pid_t child);
+
+/* What a process of this plan keeps, as a mask of 1 << CAP_x. */
+uint64_t caps_kept(const struct sandbox_plan *plan);
+
+/* In the child, before no_new_privs; system calls alone. Takes all others out of every set, for good.
+ * Returns 0 or an errno. */
+int caps_drop(uint64_t kept);
+
+/* ---- between sandbox_spawn's two halves ---- */
+
+/* What the parent prepares, and what the child does with it.
  *
  * The child may share the parent's memory, while the parent's other threads go on: it only makes
  * system calls, changes nothing but its own stack and what is marked so below, and it and the thread
@@ -10,13 +50,6 @@
  *     sends the byte
  *     waits                              all stages; says how it went; executes, which closes the socket
  */
-#ifndef HASP_SANDBOX_APPLY_SPAWN_CHILD_H
-#define HASP_SANDBOX_APPLY_SPAWN_CHILD_H
-
-#include <sys/types.h>
-
-#include "sandbox/apply/cgroup.h"
-#include "sandbox/apply/steps.h"
 
 /* X(symbol, what was tried, for "... was refused: <errno>") */
 #define SPAWN_STAGES(X)                                     \

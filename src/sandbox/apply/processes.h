@@ -1,5 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits over all processes of a command together: how many, and how much memory.
+/* The processes of a command: which they are, and limits over all of them together. */
+#ifndef HASP_SANDBOX_APPLY_PROCESSES_H
+#define HASP_SANDBOX_APPLY_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "sandbox/apply/spawn.h"
+#include "sandbox/plan/denial.h"
+
+/* ---- those that came from one ---- */
+
+struct descendant {
+	pid_t pid;  /* as /proc has it */
+	bool ended; /* a zombie: nobody waited for it yet */
+};
+
+/* All children, their children and so on of `ancestor` (as /proc numbers it), without itself.
+ * *ret is the caller's to free; 0 and NULL when there are none, or no /proc. */
+size_t descendants_list(pid_t ancestor, struct descendant **ret);
+
+/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it,
+ * and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it. The
+ * process groups of descendants are killed whole, but for the ancestor's and the caller's own. What
+ * starts a new group at every fork, faster than /proc is read, can escape, unless it is in a PID
+ * namespace, in a control group that is killed first (cgroup.h), or beneath a supervisor, which
+ * answers no setsid or setpgid once it is stopped (supervise.h). */
+void descendants_kill(pid_t ancestor);
+
+/* ---- limits over all processes of a command together ---- */
+
+/* How many, and how much memory.
  *
  * Two things hold them.  Where the machine has control groups that this user may make (cgroup.h),
  * sandbox_spawn puts the worker of a command into one of its own: then the kernel holds
@@ -20,13 +52,7 @@
  * in files of /dev/shm is bounded by that file system's size.  Between two looks a process can take
  * what the machine gives it in that time, where there is no group.
  *
- * Limits of single processes (RLIMIT_*) are set by sandbox_enter_command (inside.h).
- */
-#ifndef HASP_SANDBOX_APPLY_LIMITS_H
-#define HASP_SANDBOX_APPLY_LIMITS_H
-
-#include "sandbox/apply/spawn.h"
-#include "sandbox/plan/denial.h"
+ * Limits of single processes (RLIMIT_*) are set by sandbox_enter_command (inside.h). */
 
 enum { LIMITS_LOOK_MS = 50 };
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor's parts and what they share: inside supervise*.c only.
+/* The supervisor's parts and what they share: inside this folder only.
  *
  * One call of a supervised process is a `struct call`.  Its handler (a row of the table in
  * supervise.c) returns an answer.  What belongs to the process can change or end at any time:
  * after reading its memory or opening something under /proc/PID, call_alive says whether the
  * call still waits, and so whether what was read was the caller's.
  *
- * Everything here runs on the supervisor's thread.
- */
-#ifndef HASP_SANDBOX_SUPERVISE_INTERNAL_H
-#define HASP_SANDBOX_SUPERVISE_INTERNAL_H
+ * Everything here runs on the supervisor's thread. */
+#ifndef HASP_SANDBOX_SUPERVISE_PRIVATE_H
+#define HASP_SANDBOX_SUPERVISE_PRIVATE_H
 
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -119,9 +118,6 @@ bool proc_is_own(void);
 void procs_free(struct supervisor *supervisor);
 /* Whether this process may use pidfd_getfd at all. */
 bool can_take_descriptors(void);
-/* The process of the thread, and its name; 0 and "" when it is gone. */
-pid_t call_process(const struct call *call);
-void call_name(const struct call *call, char *name, size_t size);
 /* The process's umask; 077 if it cannot be read. */
 mode_t call_umask(const struct call *call);
 /* Whether a signal with a handler waits for the thread: what would interrupt a call. */
@@ -156,12 +152,12 @@ bool named_exists(const struct named *named);
 #define FD_PATH_SIZE 32
 const char *fd_path(int fd, char text[static FD_PATH_SIZE]);
 
-/* ---- records (records.c) ---- */
+/* ---- records (process.c) ---- */
 
 /* Counts a denial and tells it if it is new. pid and program are filled in here. */
-void record_denial(const struct call *call, struct denial *denial);
-void records_finish(struct supervisor *supervisor);
-void records_free(struct supervisor *supervisor);
+void supervise_record_denial(const struct call *call, struct denial *denial);
+void supervise_records_finish(struct supervisor *supervisor);
+void supervise_records_free(struct supervisor *supervisor);
 
 /* ---- handlers ---- */
 
@@ -184,7 +180,7 @@ struct handler {
 	signed char detail;         /* the handler's own */
 };
 
-/* names.c: opening for writing, making, moving and removing names. */
+/* files.c: opening for writing, making, moving and removing names. */
 struct answer handle_open(const struct call *call, const struct handler *row);
 struct answer handle_openat2(const struct call *call, const struct handler *row);
 struct answer handle_make(const struct call *call, const struct handler *row);
@@ -192,7 +188,7 @@ struct answer handle_change(const struct call *call, const struct handler *row);
 struct answer handle_link(const struct call *call, const struct handler *row);
 struct answer handle_rename(const struct call *call, const struct handler *row);
 
-/* connect.c */
+/* sockets.c */
 struct answer handle_connect(const struct call *call, const struct handler *row);
 struct answer handle_sendto(const struct call *call, const struct handler *row);
 /* Appends what to poll for the connects that wait (up to LIMIT_WAITING_CONNECTS); returns after how
@@ -202,34 +198,20 @@ int connects_poll(const struct supervisor *supervisor, struct pollfd *polls, uns
 void connects_continue(struct supervisor *supervisor);
 void connects_free(struct supervisor *supervisor);
 
-/* listen.c: the landlock level */
+/* sockets.c: the landlock level */
 struct answer handle_bind(const struct call *call, const struct handler *row);
 struct answer handle_listen(const struct call *call, const struct handler *row);
-bool bound_has(const struct supervisor *supervisor, const struct sockaddr_storage *address);
 void bound_free(struct supervisor *supervisor);
 
-/* shared.c: the landlock level */
-struct answer handle_shmget(const struct call *call, const struct handler *row);
-struct answer handle_shmat(const struct call *call, const struct handler *row);
-struct answer handle_shmctl(const struct call *call, const struct handler *row);
-void segments_free(struct supervisor *supervisor);
-
-/* metadata.c: the landlock level */
+/* files.c: the landlock level */
 struct answer handle_chmod(const struct call *call, const struct handler *row);
 struct answer handle_chown(const struct call *call, const struct handler *row);
 struct answer handle_times(const struct call *call, const struct handler *row);
 struct answer handle_xattr(const struct call *call, const struct handler *row);
 
-/* refuse.c: the deny list */
+/* process.c: the deny list */
 struct answer handle_refuse(const struct call *call, const struct handler *row);
 
-/* An address as people write it: "127.0.0.1:80/tcp", "unix:/run/x", "unix:@name". */
-void address_text(const struct sockaddr_storage *address, socklen_t len, int type, char *text,
-                  size_t size);
 int64_t now_ms(void); /* of the monotonic clock */
-bool address_is_loopback(const struct sockaddr_storage *address);
-/* Reads an address argument: 0 or an errno. */
-int call_read_address(const struct call *call, uint64_t at, uint64_t len,
-                      struct sockaddr_storage *ret, socklen_t *ret_len);
 
 #endif
