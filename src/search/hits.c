@@ -214,7 +214,8 @@ static void add_lines(struct gather *g, struct span text, size_t start, size_t e
 }
 
 /* Takes a match in. Returns where to go on. */
-static size_t add_match(struct gather *g, struct span text, const struct match *match, bool multiline)
+static size_t add_match(struct gather *g, struct span text, const struct match *match,
+                        bool multiline)
 {
 	const size_t start = line_start(text, match->start);
 	const size_t last = match->end > match->start ? match->end - 1 : match->start;

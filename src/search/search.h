@@ -43,8 +43,8 @@ struct search_request {
 	struct matcher_options match;
 	enum search_output output;
 	/* Globs (GLOB_BASENAME) over paths relative to the folder, as in walk_request. Types are
-	 * names from types.h, or extensions alone (".h", "*.h"). A file must match one of include, if
-	 * any is given, and be of one of types, if any is given. */
+	 * names from types.h, or extensions alone (".h", "*.h"). A file must match one of include,
+	 * if any is given, and be of one of types, if any is given. */
 	const char *const *include;
 	size_t include_count;
 	const char *const *exclude;
@@ -68,13 +68,15 @@ struct search_line {
 	struct span text;   /* UTF-8, without its line end; bytes that are not: U+FFFD */
 	size_t match_start, match_end; /* of the first match, in `text`; equal in context lines */
 	bool match;         /* or context */
-	bool begins;        /* a match begins here; false in the further lines of a multi-line one */
+	bool begins;        /* a match begins here; false in the further lines of a multi-line
+	                     * one */
 	bool cut;           /* only a part of the line is shown */
 };
 
 struct file_match {
 	char *path;            /* owned; relative to the folder asked for */
-	size_t matches;        /* matching lines found in it (multi-line: those in which a match begins
+	size_t matches;        /* matching lines found in it (multi-line: those in which a match
+	                        * begins
 	                        * that are not part of the one before) */
 	struct search_line *lines; /* owned; in order; groups are told by gaps in the numbers */
 	size_t line_count;
@@ -91,9 +93,11 @@ struct search_result {
 	size_t count;
 	size_t matches;          /* matching lines returned, in all */
 	bool more;               /* there are more matches than are returned */
-	bool timed_out;          /* not everything was searched, because the time was up or the pattern
+	bool timed_out;          /* not everything was searched, because the time was up or the
+	                          * pattern
 	                          * was too hard too often; what was found is returned */
-	char *too_hard_path;     /* owned; a file in which the pattern ran into its limits; or NULL */
+	char *too_hard_path;     /* owned; a file in which the pattern ran into its limits; or
+	                          * NULL */
 	size_t searched;         /* files looked into (or known not to match) */
 	size_t unreadable;       /* files and folders that could not be read */
 	bool from_cache;

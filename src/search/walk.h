@@ -57,7 +57,8 @@ struct walk_result {
 	char *folder;                /* owned; canonical absolute path of the folder */
 	struct walk_entry *entries;  /* owned */
 	size_t count;
-	size_t ignored;              /* left out by ignore files or excludes; with `more`: of those seen */
+	size_t ignored;              /* left out by ignore files or excludes; with `more`: of those
+	                              * seen */
 	bool more;                   /* there is more than max_entries */
 	/* Left out by who handed the request on, and why the first; a walk leaves them empty. */
 	size_t denied;

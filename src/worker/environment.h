@@ -8,8 +8,8 @@
  *
  * An allow-list: what is not in the table is left out.  A variable that a row with a `*` lets
  * through is left out all the same when its name looks like that of a secret
- * (ENVIRONMENT_SECRETS and what follows it); any is, when its value looks like one: a URL with a password, a private
- * key, a token that begins as those of a known service do.
+ * (ENVIRONMENT_SECRETS and what follows it); any is, when its value looks like one: a URL with a
+ * password, a private key, a token that begins as those of a known service do.
  *
  * To add a variable: a row in ENVIRONMENT_TABLE, with the reason; docs/shell.md names the groups.
  */
@@ -231,10 +231,10 @@
 
 /* What the name of a secret has in it, in any case.  Words are what is between characters that are
  * neither letters nor digits, without digits at their end: API_KEY2 has API and KEY.
- * ENVIRONMENT_SECRETS: anywhere in a word (APIKEY, authToken); ENVIRONMENT_SECRET_EDGES: where a word begins or
- * ends (DB_PASS, SSHPASS, PASSFILE); ENVIRONMENT_SECRET_ENDS: where it ends (GITHUB_PAT, MYSQL_PWD,
- * but neither PKG_CONFIG_PATH nor PWD itself).  ENVIRONMENT_HARMLESS: words that mean none of it; what
- * else is in the name still counts. */
+ * ENVIRONMENT_SECRETS: anywhere in a word (APIKEY, authToken); ENVIRONMENT_SECRET_EDGES: where a
+ * word begins or ends (DB_PASS, SSHPASS, PASSFILE); ENVIRONMENT_SECRET_ENDS: where it ends
+ * (GITHUB_PAT, MYSQL_PWD, but neither PKG_CONFIG_PATH nor PWD itself).  ENVIRONMENT_HARMLESS: words
+ * that mean none of it; what else is in the name still counts. */
 #define ENVIRONMENT_SECRETS(X)                                                             \
 	X("KEY") X("TOKEN") X("SECRET") X("PASSWORD") X("PASSWD") X("PASSPHRASE")          \
 	X("CREDENTIAL") X("AUTH") X("COOKIE") X("PRIVATE") X("LOGIN") X("WEBHOOK")
@@ -251,7 +251,8 @@ struct environment_options {
 	                           * HASP_LEVEL=full or landlock */
 	/* What the user decided; each borrowed, NULL without, the arrays NULL-terminated. */
 	const char *pager;        /* PAGER, GIT_PAGER and MANPAGER in place of cat */
-	const char *const *more;  /* NAME=VALUE that come through whatever the tables say, but not in
+	const char *const *more;  /* NAME=VALUE that come through whatever the tables say, but not
+	                           * in
 	                           * place of what is set */
 	const char *const *blocked; /* names that do not come through; they decide over all else */
 };
@@ -268,8 +269,8 @@ bool environment_allows(const char *variable);
 /* Whether it looks like a secret, by a word of its name or by its value; more do than are. */
 bool environment_is_secret(const char *variable);
 /* Takes what looks like a secret out of the memory that the kernel shows others as this process's
- * environment (/proc/PID/environ, ps); getenv goes on to find it.  To be called once, before there are
- * threads. */
+ * environment (/proc/PID/environ, ps); getenv goes on to find it.  To be called once, before there
+ * are threads. */
 void environment_conceal(void);
 
 #endif

@@ -24,17 +24,20 @@
 struct worker_options {
 	const char *const *roots;   /* at least one; for a command: paths over there */
 	size_t root_count;
-	/* Other absolute spellings of roots, in pairs: the spelling, and the canonical root. Paths that
-	 * begin with it are that root's. provider_local adds those that `roots` themselves have. */
+	/* Other absolute spellings of roots, in pairs: the spelling, and the canonical root. Paths
+	 * that begin with it are that root's. provider_local adds those that `roots` themselves
+	 * have. */
 	const char *const *root_names;
 	size_t root_name_count;
-	const char *journal_folder; /* absolute; where apply_changes keeps its journal; NULL over there:
+	const char *journal_folder; /* absolute; where apply_changes keeps its journal; NULL over
+	                             * there:
 	                             * its own default */
 	enum durability durability;
 	size_t max_file_bytes;      /* 0: the default */
 	bool keep_cache;            /* as in worker/inside/inprocess.h */
 	size_t *ret_recovered;      /* NULL, or gets how many crashed transactions were put right */
-	bool commands_only;         /* no worker for files is started until somebody asks for one: for
+	bool commands_only;         /* no worker for files is started until somebody asks for one:
+	                             * for
 	                             * a provider that only runs commands. Nothing is recovered */
 	/* The confinement of a local worker and what the user allows in general. */
 	bool level_given;
@@ -43,13 +46,13 @@ struct worker_options {
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */
-	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no "/" in it;
-	 * NULL: this program itself. */
+	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no
+	 * "/" in it; NULL: this program itself. */
 	const char *program;
 };
 
-/* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered when it returns (that is the worker's
- * first answer). */
+/* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered
+ * when it returns (that is the worker's first answer). */
 bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err);
 bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err);
 /* `argv` NULL-terminated, copied: {"ssh", "host", "hasp", "worker", NULL}. No shell. Its standard
@@ -59,12 +62,13 @@ bool provider_command(const char *const *argv, const struct worker_options *opti
 
 /* ---- what everybody who opens a workspace of this machine gives it, and says of it ---- */
 
-/* Where apply_changes keeps its journal: beneath GEMINI_CLI_HOME or HOME; NULL when there is no home
- * folder. The caller frees. */
+/* Where apply_changes keeps its journal: beneath GEMINI_CLI_HOME or HOME; NULL when there is no
+ * home folder. The caller frees. */
 char *local_journal_folder(void);
 
 /* provider_none where level paths is asked for, else provider_local. */
-bool local_provider_open(const struct worker_options *options, struct provider **ret, struct err *err);
+bool local_provider_open(const struct worker_options *options, struct provider **ret,
+                         struct err *err);
 
 /* What a model is told of a workspace at this level, and of what the options allow. The caller
  * frees. */

@@ -85,7 +85,8 @@ char *local_journal_folder(void)
 	return NULL;
 }
 
-bool local_provider_open(const struct worker_options *options, struct provider **ret, struct err *err)
+bool local_provider_open(const struct worker_options *options, struct provider **ret,
+                         struct err *err)
 {
 	if (options->level_given && options->level == SANDBOX_PATHS)
 		return provider_none(options, ret, err);

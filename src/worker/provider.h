@@ -29,10 +29,11 @@
 
 /* what is asked for, what happens, how it ended.
  *
- * provider->ops->run starts it and returns at once; what happens is told through events, in order, on
- * a thread of the provider's.  An `output` that takes its time slows the command down.  `main_ended`
- * comes exactly once, when the command itself has ended and its output was told; `ended` is the
- * last, exactly once, after it and, unless `leave_running`, all its processes are gone.
+ * provider->ops->run starts it and returns at once; what happens is told through events, in order,
+ * on a thread of the provider's.  An `output` that takes its time slows the command down.
+ * `main_ended` comes exactly once, when the command itself has ended and its output was told;
+ * `ended` is the last, exactly once, after it and, unless `leave_running`, all its processes are
+ * gone.
  *
  *     struct run *run;
  *     if (provider->ops->run(provider, &request, &events, data, &run, &err)) ...
@@ -43,18 +44,22 @@
 struct run_request {
 	const char *const *argv;     /* NULL-terminated; argv[0] is looked up in PATH of `env` */
 	const char *folder;          /* working directory: a workspace path; NULL: the first root */
-	const char *const *env;      /* NULL-terminated NAME=VALUE: the whole environment but TMPDIR,
+	const char *const *env;      /* NULL-terminated NAME=VALUE: the whole environment but
+	                              * TMPDIR,
 	                              * which the one who runs it sets. NULL: what is allowed
 	                              * through of its own (worker/environment.h) */
 	bool pty;                    /* a terminal of its own, else pipes */
-	bool merge;                  /* pipes: errors go where the output goes, in order: RUN_STDOUT */
+	bool merge;                  /* pipes: errors go where the output goes, in order:
+	                              * RUN_STDOUT */
 	unsigned rows, columns;      /* of the terminal; 0: 24, 80 */
-	bool no_input;               /* standard input is empty (/dev/null; a terminal stays silent) */
+	bool no_input;               /* standard input is empty (/dev/null; a terminal stays
+	                              * silent) */
 	/* Local providers only: the command gets these as 0, 1, 2 and no output is told. */
 	const int *stdio;            /* NULL, or three descriptors */
 	unsigned timeout_ms;         /* of it all; 0: none */
 	unsigned inactivity_ms;      /* without output; 0: none */
-	bool leave_running;          /* processes that outlive the command itself go on: `main_ended`
+	bool leave_running;          /* processes that outlive the command itself go on:
+	                              * `main_ended`
 	                              * tells how it ended, `ended` comes when the last is gone */
 	bool network;                /* permissions beyond the session's */
 	const char *const *write;    /* canonical or workspace paths; may be NULL */
@@ -97,7 +102,8 @@ struct run_hidden {
 };
 
 struct run_events {
-	void (*started)(void *data, int pid);  /* pid (and process group) as the command sees it; may be NULL */
+	void (*started)(void *data, int pid);  /* pid (and process group) as the command sees it;
+	                                        * may be NULL */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	void (*hidden)(void *data, const struct run_hidden *hidden); /* at most once, before
 	                              * `main_ended`, if the command is confined; may be NULL */
@@ -165,8 +171,10 @@ struct provider_ops {
 	const char *name; /* "in-process", "local", "command" */
 	bool (*read)(struct provider *provider, const struct read_request *request,
 	             struct read_result *ret, struct err *err);
-	/* NULL, or the same in two steps, for callers who have several files to read and one thread:
-	 * what is begun is under way together.  Between the steps the caller keeps the request. False:
+	/* NULL, or the same in two steps, for callers who have several files to read and one
+	 * thread:
+	 * what is begun is under way together.  Between the steps the caller keeps the request.
+	 * False:
 	 * this one cannot be begun (then read it), *err means nothing. Each that has begun has to
 	 * be ended, soon, by the same thread; LIMIT_READS_BEGUN at a time. */
 	bool (*read_begin)(struct provider *provider, const struct read_request *request,
@@ -205,8 +213,8 @@ struct provider_ops {
 	              struct watch **ret, struct err *err);
 	/* `changed` is not running, and not called any more, when it returns. */
 	void (*unwatch)(struct provider *provider, struct watch *watch);
-	/* Starts a command. `ret` is for the caller to free (provider.h). DENIED_BY_SANDBOX: this provider
-	 * runs none, or not with such permissions. */
+	/* Starts a command. `ret` is for the caller to free (provider.h). DENIED_BY_SANDBOX: this
+	 * provider runs none, or not with such permissions. */
 	bool (*run)(struct provider *provider, const struct run_request *request,
 	            const struct run_events *events, void *data, struct run **ret,
 	            struct err *err);

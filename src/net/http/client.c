@@ -225,8 +225,8 @@ static void set_callbacks(const struct http_client *client, struct transfer *tra
 	set(client->easy, CURLOPT_ERRORBUFFER, transfer->detail);
 }
 
-/* Debian's folder of certificates by the hash of their names: OpenSSL takes from it what it needs, which
- * is one or two, while from the file, libcurl's default, it reads them all: 20 ms. */
+/* Debian's folder of certificates by the hash of their names: OpenSSL takes from it what it needs,
+ * which is one or two, while from the file, libcurl's default, it reads them all: 20 ms. */
 #define HASHED "/etc/ssl/certs"
 
 static bool is_hashed(const char *name)

@@ -7,9 +7,9 @@
  *     ok = http_client_send(client, &request, &events, data, &err);
  *     http_client_free(client);
  *
- * libcurl is loaded by the first http_client_send (server_private.h has the manner); nothing connects
- * before that either.  Connections are kept and used again by the same client.  A client serves
- * one thread at a time; several threads have several clients.
+ * libcurl is loaded by the first http_client_send (server_private.h has the manner); nothing
+ * connects before that either.  Connections are kept and used again by the same client.  A client
+ * serves one thread at a time; several threads have several clients.
  *
  * HTTP/1.1 and HTTP/2, TLS verified against the system's certificates, all content encodings that
  * libcurl knows.  Proxies: https_proxy, all_proxy and no_proxy in either case and
@@ -44,9 +44,11 @@ struct http_request {
 	unsigned idle_ms;           /* longest pause without a byte in either direction; 0: 300 s */
 	unsigned total_ms;          /* 0: no limit */
 	size_t max_bytes;           /* of the answer's body after decoding; 0: 256 MiB */
-	unsigned max_redirects;     /* 0: a redirect is an answer like any other. Only http and https,
+	unsigned max_redirects;     /* 0: a redirect is an answer like any other. Only http and
+	                             * https,
 	                             * and no header of the request goes to another origin */
-	bool public_only;           /* refuse to connect to loopback, private, link-local, multicast and
+	bool public_only;           /* refuse to connect to loopback, private, link-local, multicast
+	                             * and
 	                             * unspecified addresses: checked on the address that is
 	                             * connected to, after each redirect too. Where a proxy connects,
 	                             * only hosts in digits and localhost can be told */
@@ -59,8 +61,8 @@ struct http_events {
 	bool (*head)(void *data, int status, struct span headers);
 	/* The body's bytes as they come. False ends the transfer (CANCELLED). */
 	bool (*body)(void *data, struct span bytes);
-	/* Before each wait: how many milliseconds it may last before this is called again; 0 ends the
-	 * transfer with *err. May be NULL. */
+	/* Before each wait: how many milliseconds it may last before this is called again; 0 ends
+	 * the transfer with *err. May be NULL. */
 	unsigned (*waiting)(void *data, struct err *err);
 };
 
@@ -72,15 +74,16 @@ enum http_stage {
 };
 
 /* True when the whole answer came, whatever its status.
- * INVALID_ARGUMENT: the URL. NETWORK_ERROR: name resolution, connection, TLS, a transfer that broke or
- * was too slow: the sentence has which, and the host. TOO_LARGE: max_bytes. DENIED_BY_SANDBOX:
+ * INVALID_ARGUMENT: the URL. NETWORK_ERROR: name resolution, connection, TLS, a transfer that broke
+ * or was too slow: the sentence has which, and the host. TOO_LARGE: max_bytes. DENIED_BY_SANDBOX:
  * public_only. CANCELLED. INTERNAL: libcurl is not installed. */
 bool http_client_send(struct http_client *client, const struct http_request *request,
                       const struct http_events *events, void *data, struct err *err);
 /* Of the last http_client_send that returned false. */
 enum http_stage http_client_stage(const struct http_client *client);
-/* Seconds until another try, from "retry-after-ms", or "retry-after" (seconds or a date), among headers
- * as `head` gets them: from 0 (a date in the past) to 10^9; -1: none, or nothing that is a time. */
+/* Seconds until another try, from "retry-after-ms", or "retry-after" (seconds or a date), among
+ * headers as `head` gets them: from 0 (a date in the past) to 10^9; -1: none, or nothing that is a
+ * time. */
 double http_retry_after(struct span headers);
 /* The value of the first field with this name (lower case), without white space around; empty if
  * there is none. */

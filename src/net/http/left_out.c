@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in, within hasp's own copy of libcurl (hasp-http.so), for the libraries of what hasp never
- * asks libcurl to do.  Debian's libcurl brings them along, and mapping them took longer than a request.
+ * asks libcurl to do.  Debian's libcurl brings them along, and mapping them took longer than a
+ * request.
  *
  * What libcurl calls whatever the protocol has an answer here.  All others belong to protocols that
  * CURLOPT_PROTOCOLS_STR switches off, to Negotiate and SOCKS by Kerberos, which CURLOPT_HTTPAUTH,
@@ -141,7 +142,8 @@ LEFT_OUT(RTMP_Write)
 extern void *GSS_C_NT_HOSTBASED_SERVICE;
 void *GSS_C_NT_HOSTBASED_SERVICE;
 
-/* ---- what libcurl calls all the same ---------------------------------------------------------- */
+/* ---- what libcurl calls all the same
+ * ---------------------------------------------------------- */
 
 /* When it is initialised, and released. */
 int libssh2_init(int flags);

@@ -13,8 +13,6 @@
 #include "base/mem.h"
 #include "net/http/server_private.h"
 
-/* ---- the head ---- */
-
 /* ---- headers ---- */
 
 /* Those that decide who is asking, or where a body ends: twice is once too often. */
@@ -185,8 +183,6 @@ static bool http_check_head(struct http_request *request, const char *url)
 		checks[i](request, url);
 	return !request->status;
 }
-
-/* ---- A request from its head to its end, as libmicrohttpd tells of it ---- */
 
 /* ---- what is asked of a request ---- */
 

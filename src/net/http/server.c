@@ -210,11 +210,6 @@ void http_stream_end(struct http_request *request)
 
 /* ---- the server ---- */
 
-/* its life, its connections, time.
- *
- * The daemon has work when its epoll says so, with every tick (its timeouts), and when a
- * connection was resumed, which its epoll does not show. */
-
 /* Turns of the daemon before the loop gets its turn. */
 enum { ROUNDS = 32, HANGUP_EVENTS = 64 };
 

@@ -136,7 +136,8 @@ static bool uv_failed(int failed, struct err *err)
 	return err_set_errno(err, -failed, "The event loop cannot be set up");
 }
 
-/* libuv needs some descriptors for a loop, and aborts the program where its own are the ones that fail. */
+/* libuv needs some descriptors for a loop, and aborts the program where its own are the ones that
+ * fail. */
 static bool descriptors_left(struct err *err)
 {
 	enum { NEEDED = 10 };
@@ -223,8 +224,6 @@ void loop_free(struct loop *loop)
 	free(loop->read_buffer);
 	free(loop);
 }
-
-/* ---- timers, descriptors to read, signals ---- */
 
 /* ---- timers ---- */
 

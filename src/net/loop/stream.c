@@ -140,10 +140,6 @@ static ssize_t descriptor_write(const struct descriptor *descriptor, const struc
 
 /* ---- streams ---- */
 
-/* For one request at a time a round costs epoll_wait, read and write: a
- * short read is taken to have emptied the pipe, and writing is tried before it is waited for.
- */
-
 enum {
 	READ_MIN = 64 << 10, /* what a pipe holds */
 	READ_MAX = 1 << 20,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making, joining, ending and removing groups.
  *
- * A group is called hasp-PID-START-N after the process that made it and the time when that began, so
- * that one whose maker is gone can be told, also when another process has its number by now.  Removing
- * a group that has processes is refused by the kernel, so a mistake there costs nothing. */
+ * A group is called hasp-PID-START-N after the process that made it and the time when that began,
+ * so that one whose maker is gone can be told, also when another process has its number by now.
+ * Removing a group that has processes is refused by the kernel, so a mistake there costs
+ * nothing. */
 #include "sandbox/apply/cgroup.h"
 
 #include <dirent.h>
@@ -95,8 +96,8 @@ void cgroup_places_release(struct cgroup_places *places)
 	*places = (struct cgroup_places){ 0 };
 }
 
-/* Copies the line at *at without its end, and moves on; false: there is none. What does not fit is no
- * line of a hierarchy. */
+/* Copies the line at *at without its end, and moves on; false: there is none. What does not fit is
+ * no line of a hierarchy. */
 static bool next_line(const char **at, char *line)
 {
 	size_t len = strcspn(*at, "\n");
@@ -166,10 +167,6 @@ char *cgroup_place(const struct cgroup_places *places, const char *controller)
 }
 
 /* ---- groups ---- */
-
-/* A group is called hasp-PID-START-N after the process that made it and the time when that began, so
- * that one whose maker is gone can be told, also when another process has its number by now.  Removing
- * a group that has processes is refused by the kernel, so a mistake there costs nothing. */
 
 #define GROUP_PREFIX "hasp-"
 /* Modes of a group's folder. An abandoned group may be removed while its maker lives. */
@@ -313,8 +310,8 @@ static char *make_limited(const char *above, const struct sandbox_limits *limits
 	return folder;
 }
 
-/* Whether groups in `above` can have limits: a file says what it hands down, and is in every group of
- * version 2.  To make one and to find that it has none takes much longer. */
+/* Whether groups in `above` can have limits: a file says what it hands down, and is in every group
+ * of version 2.  To make one and to find that it has none takes much longer. */
 static bool hands_down(const char *above)
 {
 	_cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", above);
@@ -566,7 +563,8 @@ void cgroup_watch_group(const struct cgroup *group, struct cgroup_watch *ret)
 /* Read only, so it works from inside, where
  * all of /sys is read-only. */
 
-/* A group that cgroup_make made, not whatever hasp itself is in: its counters began with the command. */
+/* A group that cgroup_make made, not whatever hasp itself is in: its counters began with the
+ * command. */
 static int open_in(const struct cgroup_places *places, const char *controller, const char *name)
 {
 	_cleanup_free_ char *folder = cgroup_place(places, controller), *path = NULL;

@@ -8,8 +8,8 @@
  * Moving another process by its number makes the kernel wait for all processors (5 to 15 ms), so a
  * child enters by itself (version 1) or is born inside (version 2, CLONE_INTO_CGROUP).
  *
- * Version 2: a group beneath this process's own, or beside it, where pids and memory are to be had (a
- * systemd user session beside; root of a container beneath).  Version 1: one group beneath
+ * Version 2: a group beneath this process's own, or beside it, where pids and memory are to be had
+ * (a systemd user session beside; root of a container beneath).  Version 1: one group beneath
  * this process's own of the pids controller, one of the memory controller.  One controller is
  * better than none.  Groups left by processes that were killed are removed by the next that
  * makes one.
@@ -80,8 +80,8 @@ unsigned long cgroup_tasks(const struct sandbox_limits *limits);
 
 /* Private to cgroup.c. */
 
-/* What the kernel says of this process's groups, read once: the longer the list of mounts, the longer it
- * takes to make.
+/* What the kernel says of this process's groups, read once: the longer the list of mounts, the
+ * longer it takes to make.
  *
  *     _cleanup_cgroup_places_ struct cgroup_places places = { 0 };
  *     cgroup_places_read(&places);

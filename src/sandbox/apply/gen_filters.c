@@ -39,7 +39,8 @@ enum { FILTER_LAST_CALL = 469 };
 
 enum rule_answer {
 	RULE_ERRNO,  /* the kernel answers with `error`, no record */
-	RULE_DENY,   /* refused with `error`; in a command's filter by the supervisor, with a record */
+	RULE_DENY,   /* refused with `error`; in a command's filter by the supervisor, with a
+	              * record */
 	RULE_NOTIFY, /* the supervisor looks at it: command filters only */
 };
 
@@ -211,9 +212,9 @@ const struct filter_rule filter_rules[] = {
 	DENY_IF("ioctl", "TIOCLINUX pastes into the console", IS(1, 0x541c)),
 	DENY_IF("ioctl", "TIOCSETD loads line disciplines", IS(1, 0x5423)),
 
-	/* The supervisor reads paths and addresses from the memory of processes.  Agents for keys (gpg-agent,
-	 * ssh-agent) close theirs, which would leave them without sockets; cores are never written, and
-	 * nobody inside may trace them. */
+	/* The supervisor reads paths and addresses from the memory of processes.  Agents for keys
+	 * (gpg-agent, ssh-agent) close theirs, which would leave them without sockets; cores are
+	 * never written, and nobody inside may trace them. */
 	{ .call = "prctl", .filters = COMMAND, .answer = RULE_ERRNO, .error = 0,
 	  .tests = { IS(0, 4 /* PR_SET_DUMPABLE */), IS(1, 0) }, .why = "believed, and not done" },
 
@@ -257,8 +258,8 @@ const struct filter_rule filter_rules[] = {
 	FAST("sendmsg", 2),
 	FAST("sendmmsg", 3),
 
-	/* A worker that answers file operations: threads, but no programs and no sockets but the one
-	 * it has. */
+	/* A worker that answers file operations: threads, but no programs and no sockets but the
+	 * one it has. */
 	FILES_ONLY("execve", "no programs"),
 	FILES_ONLY("execveat", "no programs"),
 	FILES_ONLY("fork", "no processes"),

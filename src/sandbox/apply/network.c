@@ -51,8 +51,8 @@ static int write_file(pid_t child, const char *name, const char *text)
 	return write(fd, text, len) == (ssize_t)len ? 0 : errno;
 }
 
-/* This process's own map ("inside outside count" a line), each id to itself: what has an id here keeps
- * it. NULL when it cannot be read. */
+/* This process's own map ("inside outside count" a line), each id to itself: what has an id here
+ * keeps it. NULL when it cannot be read. */
 static char *identity_map(const char *name)
 {
 	_cleanup_free_ char *path = mem_printf("/proc/self/%s", name);
@@ -124,8 +124,8 @@ static bool drop_bounding(uint64_t kept)
 			continue;
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
 			continue;
-		/* EINVAL: after the last one. EPERM: without CAP_SETPCAP; then there is nothing to gain
-		 * from the set either, because of no_new_privs. */
+		/* EINVAL: after the last one. EPERM: without CAP_SETPCAP; then there is nothing to
+		 * gain from the set either, because of no_new_privs. */
 		return errno == EINVAL || errno == EPERM;
 	}
 	return true;
@@ -152,13 +152,6 @@ int caps_drop(uint64_t kept)
 }
 
 /* ---- namespaces that commands share ---- */
-
-/* its parent opens them.
- *
- *     parent                            child
- *     clone                             puts loopback up, says how it went
- *     maps ids, opens both namespaces   waits
- *     closes the socket                 ends */
 
 enum { STACK_BYTES = 64 << 10 };
 
@@ -197,7 +190,8 @@ static int live(void *data)
 	unsigned char error;
 
 	close(birth->other_end);
-	/* The files of a process that is not dumpable are root's, and its parent could not map it. */
+	/* The files of a process that is not dumpable are root's, and its parent could not map
+	 * it. */
 	if (birth->copied)
 		prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL);
 	error = (unsigned char)network_loopback_up();

@@ -11,8 +11,8 @@
  * when the descriptors are closed and the last of those processes is gone.
  *
  * A command's own user namespace is made inside the one that owns the network, so that it has no
- * capability over it, not even before it gives up all others: it can use the network, and not change
- * it.  By itself it could not get in either: the filters refuse setns.
+ * capability over it, not even before it gives up all others: it can use the network, and not
+ * change it.  By itself it could not get in either: the filters refuse setns.
  *
  * What is in it belongs to all commands of the session: ports, and names of abstract sockets (which
  * Landlock keeps apart all the same, from Linux 6.12 on).
@@ -38,7 +38,8 @@ void sandbox_network_release(struct sandbox_network *network); /* leaves SANDBOX
 /* Inside the folder.  The calling process, which has one thread, enters both namespaces; system
  * calls alone.  0 or an errno. */
 int network_join(const struct sandbox_network *network);
-/* Puts up the loopback interface of the network namespace that the caller is in; system calls alone.
+/* Puts up the loopback interface of the network namespace that the caller is in; system calls
+ * alone.
  * 0 or an errno. */
 int network_loopback_up(void);
 

@@ -33,7 +33,8 @@ int ids_map(const struct ids *ids, pid_t child);
 /* What a process of this plan keeps, as a mask of 1 << CAP_x. */
 uint64_t caps_kept(const struct sandbox_plan *plan);
 
-/* In the child, before no_new_privs; system calls alone. Takes all others out of every set, for good.
+/* In the child, before no_new_privs; system calls alone. Takes all others out of every set, for
+ * good.
  * Returns 0 or an errno. */
 int caps_drop(uint64_t kept);
 
@@ -42,8 +43,8 @@ int caps_drop(uint64_t kept);
 /* What the parent prepares, and what the child does with it.
  *
  * The child may share the parent's memory, while the parent's other threads go on: it only makes
- * system calls, changes nothing but its own stack and what is marked so below, and it and the thread
- * that made it never run at the same time (they share errno).
+ * system calls, changes nothing but its own stack and what is marked so below, and it and the
+ * thread that made it never run at the same time (they share errno).
  *
  *     parent                             child
  *     clone, maps ids                    waits for a byte

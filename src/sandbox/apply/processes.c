@@ -177,9 +177,9 @@ void descendants_kill(pid_t ancestor)
 
 	/* Stopped it starts nothing more, orphans come to it as before, and their zombies stay. */
 	kill(ancestor, SIGSTOP);
-	/* One look misses what was forked behind its back by something that then exited; that leaves a
-	 * zombie more, at the latest in the next look.  So nothing is left when two looks in a row
-	 * find nothing alive and the same number of zombies. */
+	/* One look misses what was forked behind its back by something that then exited; that
+	 * leaves a zombie more, at the latest in the next look.  So nothing is left when two looks
+	 * in a row find nothing alive and the same number of zombies. */
 	for (int i = 0; i < KILL_ROUNDS; i++) {
 		struct look now = kill_round(ancestor);
 
@@ -209,7 +209,8 @@ struct limits *limits_new(const struct sandbox_plan *plan, pid_t main)
 
 	limits->max = plan->limits;
 	limits->level = plan->level;
-	/* A worker of one command has no other children than the command's, and orphans come to it. */
+	/* A worker of one command has no other children than the command's, and orphans come to
+	 * it. */
 	limits->ancestor = plan->use == SANDBOX_USE_COMMAND ? descendants_self() : main;
 	cgroup_watch_init(&limits->group);
 	return limits;
@@ -316,8 +317,8 @@ static bool count(struct limits *limits, struct denial *ret)
 		alive += !list[i].ended;
 	if (limits->max.processes && alive > limits->max.processes)
 		return processes_passed(limits->level, &limits->max, ret);
-	/* What is shared is counted many times in the quick sum: only if that is too much, the slow one
-	 * decides. */
+	/* What is shared is counted many times in the quick sum: only if that is too much, the slow
+	 * one decides. */
 	return limits->max.memory_bytes &&
 	       sum(list, number, own_bytes) > limits->max.memory_bytes &&
 	       sum(list, number, share_bytes) > limits->max.memory_bytes &&

@@ -21,11 +21,11 @@ struct descendant {
  * *ret is the caller's to free; 0 and NULL when there are none, or no /proc. */
 size_t descendants_list(pid_t ancestor, struct descendant **ret);
 
-/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath it,
- * and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it. The
- * process groups of descendants are killed whole, but for the ancestor's and the caller's own. What
- * starts a new group at every fork, faster than /proc is read, can escape, unless it is in a PID
- * namespace, in a control group that is killed first (cgroup.h), or beneath a supervisor, which
+/* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath
+ * it, and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it.
+ * The process groups of descendants are killed whole, but for the ancestor's and the caller's own.
+ * What starts a new group at every fork, faster than /proc is read, can escape, unless it is in a
+ * PID namespace, in a control group that is killed first (cgroup.h), or beneath a supervisor, which
  * answers no setsid or setpgid once it is stopped (supervise.h). */
 void descendants_kill(pid_t ancestor);
 
@@ -43,10 +43,11 @@ void descendants_kill(pid_t ancestor);
  *                     ... tell the denial, end all processes of the command: RUN_LIMIT ...
  *     limits_free(limits);
  *
- * It also asks the control group whether it had to refuse or to kill, so that this is told as what it
- * is.  In a PID namespace the number of processes is held by the kernel as well where it can
+ * It also asks the control group whether it had to refuse or to kill, so that this is told as what
+ * it is.  In a PID namespace the number of processes is held by the kernel as well where it can
  * (pid_max of the namespace, Linux 6.14; RLIMIT_NPROC of the user namespace).  It counts
- * threads as well, so it is set several times higher (cgroup_tasks), and a look finds the limit passed.
+ * threads as well, so it is set several times higher (cgroup_tasks), and a look finds the limit
+ * passed.
  *
  * Memory is what the processes have for themselves, and their share of what they share; what lies
  * in files of /dev/shm is bounded by that file system's size.  Between two looks a process can take
@@ -60,8 +61,8 @@ struct limits;
 
 /* In a command's own worker (plan of use COMMAND; a subreaper or process 1) all its descendants are
  * counted, else `main` and those of its descendants whose parents live.  It does not matter whose
- * PID namespace /proc shows.  What is needed of the plan is copied. Never NULL, never fails: without
- * /proc nothing is seen but the control group's counters. */
+ * PID namespace /proc shows.  What is needed of the plan is copied. Never NULL, never fails:
+ * without /proc nothing is seen but the control group's counters. */
 struct limits *limits_new(const struct sandbox_plan *plan, pid_t main);
 
 /* True once, when a limit was passed; then *ret says which. Costs some 10 us a process, and
@@ -71,8 +72,8 @@ bool limits_look(struct limits *limits, struct denial *ret);
 void limits_free(struct limits *limits); /* NULL is fine */
 
 /* For the parent of a command's worker that has died without a word, before
- * sandbox_child_release: true when it was because of a limit (the kernel ended it for the memory of its
- * group, where the processes of the command are many and small); then *ret says which. */
+ * sandbox_child_release: true when it was because of a limit (the kernel ended it for the memory of
+ * its group, where the processes of the command are many and small); then *ret says which. */
 bool limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
                     struct denial *ret);
 

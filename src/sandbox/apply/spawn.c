@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parent's half of starting a process inside a plan.
  *
- * The child is made with clone and shares this process's memory until it executes, as vfork does, so
- * that nothing has to be copied however large this process is; unlike vfork this thread goes on,
+ * The child is made with clone and shares this process's memory until it executes, as vfork does,
+ * so that nothing has to be copied however large this process is; unlike vfork this thread goes on,
  * because the child's ids can only be mapped from outside.  A socket keeps the two apart
  * (private.h).  Under sanitizers, and where this process may not be looked at
  * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
@@ -48,8 +48,8 @@ void sandbox_child_kill(const struct sandbox_child *child)
 {
 	if (child->pid == 0)
 		return;
-	/* Without a PID namespace: first what is beneath it, which it would leave behind. The number is
-	 * its own until somebody waits for it. */
+	/* Without a PID namespace: first what is beneath it, which it would leave behind. The
+	 * number is its own until somebody waits for it. */
 	if (child->whole_tree)
 		descendants_kill(child->pid);
 	syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
@@ -101,17 +101,6 @@ void sandbox_child_release(struct sandbox_child *child)
 }
 
 /* ---- the parent's half ---- */
-
-/* The child is made with clone and shares this process's memory until it executes, as vfork does, so
- * that nothing has to be copied however large this process is; unlike vfork this thread goes on,
- * because the child's ids can only be mapped from outside.  A socket keeps the two apart
- * (private.h).  Under sanitizers, and where this process may not be looked at
- * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
- *
- * Into a network that is there already (network.h) only a process gets that is in the user
- * namespace which owns it, and this one must not go there: it makes one in between (vfork), which
- * goes there, makes the child and ends.  The child is this process's all the same (CLONE_PARENT).
- */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COPY_MEMORY true

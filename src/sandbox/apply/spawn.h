@@ -12,7 +12,8 @@
  * mounts (steps.h: computed by the parent, carried out by the child with system calls
  * alone); descriptors, session, limits; capabilities dropped (of a FILES worker of root: all but
  * CHOWN, DAC_OVERRIDE, FOWNER, FSETID inside its own user namespace); no_new_privs; Landlock; the
- * base seccomp filter (filter.h).  Any step that fails ends the child, and sandbox_spawn says which.
+ * base seccomp filter (filter.h).  Any step that fails ends the child, and sandbox_spawn says
+ * which.
  *
  * The child begins in the plan's first root (without a plan: where its parent is), with all signals
  * at their defaults and none blocked, no core dumps, and the parent's umask.
@@ -47,7 +48,8 @@ struct sandbox_child {
 	pid_t pid;             /* as the parent sees it; 0 when it was waited for */
 	int pidfd;             /* owned */
 	struct cgroup *group;  /* owned; NULL: none could be had, or it is no command's worker */
-	bool whole_tree;       /* a command's worker without a PID namespace: its children do not die
+	bool whole_tree;       /* a command's worker without a PID namespace: its children do not
+	                        * die
 	                        * with it, so killing means all of them */
 };
 
@@ -59,7 +61,8 @@ bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret,
 
 /* SIGKILL, to all of a command's processes; fine when they are gone. */
 void sandbox_child_kill(const struct sandbox_child *child);
-/* Waits up to `timeout_ms` (-1: for ever); false when it still runs. *ret_status as waitpid has it. */
+/* Waits up to `timeout_ms` (-1: for ever); false when it still runs. *ret_status as waitpid has
+ * it. */
 bool sandbox_child_wait(struct sandbox_child *child, int timeout_ms, int *ret_status);
 /* Kills it if it was not waited for, reaps it, and removes its control group. */
 void sandbox_child_release(struct sandbox_child *child);

@@ -299,7 +299,8 @@ static int do_signals(const struct spawn_task *task, size_t *ret_step)
 	(void)task;
 	(void)ret_step;
 	for (int signal = 1; signal < NSIG; signal++)
-		sigaction(signal, &act, NULL); /* fails for KILL, STOP and two of the library's own */
+		sigaction(signal, &act, NULL); /* fails for KILL, STOP and two of the library's
+		                                * own */
 	return 0;
 }
 

@@ -154,12 +154,6 @@ static void steps_proc(struct steps *steps, struct steps *puts, bool needed)
 
 /* ---- a plan's rules ---- */
 
-/* what must be taken, and where it is put.
- *
- * Rules come sorted, so a stack of the rules above the present one says what its place looks like
- * before it: `real` (the machine's own files, readable or writable), or `bare` (a file system
- * of ours, in which mount points must be made). */
-
 #define EVERYWHERE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 /* Adds a step to fill in further; valid until the next is added. */
@@ -412,8 +406,8 @@ static bool temp_is_in_tmp(const struct sandbox_plan *plan)
 	       !strchr(relative(plan->temp, "/tmp"), '/');
 }
 
-/* Commands have their own devices (steps_devices), the kernel's /proc, and a symlink to the session's
- * folder. */
+/* Commands have their own devices (steps_devices), the kernel's /proc, and a symlink to the
+ * session's folder. */
 static bool left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
 {
 	return plan->use == SANDBOX_USE_COMMAND &&

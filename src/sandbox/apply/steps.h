@@ -18,8 +18,8 @@
  *   exceptions beneath it       a file system of its own with the folders on the way, mode 0111
  *
  * Commands also get their own /dev, /proc and, where the plan has a folder for temporary
- * files, /tmp.  What the plan allows beneath /tmp and /dev is put into them: mount points are made in the
- * session's folder, never anywhere else.
+ * files, /tmp.  What the plan allows beneath /tmp and /dev is put into them: mount points are made
+ * in the session's folder, never anywhere else.
  *
  * Paths are opened without following a symlink anywhere: a path of a plan is canonical, and when it
  * is not any more, something else would be made writable.
@@ -38,7 +38,8 @@ enum step_op {
 	STEP_FOLDER,    /* in slot: a folder `path`, `mode` */
 	STEP_FILE,      /* in slot: an empty file `path`, `mode` */
 	STEP_LINK,      /* in slot: a symlink `path` to `text` */
-	STEP_PLACE,     /* in slot, which commands can write to: a mount point `path`, a folder if mode
+	STEP_PLACE,     /* in slot, which commands can write to: a mount point `path`, a folder if
+	                 * mode
 	                 * is not 0, and the folders above it; what is there and no folder goes */
 	STEP_SET,       /* attributes `set` (MOUNT_ATTR_*) on slot, recursively */
 	STEP_SET_ALL,   /* the same on everything that is mounted */
@@ -74,8 +75,8 @@ void steps_release(struct steps *steps);
 /* "put #3 /srv/project", for --explain and errors: one line, without its end. */
 void step_describe(const struct steps *steps, size_t at, struct buf *out);
 
-/* Where commands of this plan find the session's folder for temporary files: "/tmp" where it is mounted
- * there, else its own path; NULL if there is none. Its own path works as well. */
+/* Where commands of this plan find the session's folder for temporary files: "/tmp" where it is
+ * mounted there, else its own path; NULL if there is none. Its own path works as well. */
 const char *sandbox_temp_seen(const struct sandbox_plan *plan);
 
 #endif

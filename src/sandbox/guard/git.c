@@ -340,8 +340,8 @@ static void check_folder(struct guard *guard, struct guard_place *place, int fol
 	const struct look look = { guard, place, folder };
 	struct parts now = { 0 };
 
-	/* A `.git` that a command made need not be whole: the next command could complete it, when its
-	 * hooks are nobody's any more. */
+	/* A `.git` that a command made need not be whole: the next command could complete it, when
+	 * its hooks are nobody's any more. */
 	if (!git_is_folder(folder) && (place->existed || !is_git_name(place->path)))
 		return;
 	git_read_parts(guard, place, folder, false, &now);

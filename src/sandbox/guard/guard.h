@@ -49,8 +49,8 @@ bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err 
  * name is not known (also: nobody will tell).  From any thread. */
 void guard_note(struct guard *guard, const char *path);
 
-/* What has this canonical path is about to be moved away, replaced or removed: a folder that comes to
- * be there is not new (guard_is_fresh).  From any thread. */
+/* What has this canonical path is about to be moved away, replaced or removed: a folder that comes
+ * to be there is not new (guard_is_fresh).  From any thread. */
 void guard_gone(struct guard *guard, const char *path);
 /* Whether the command made the folder: it came into being since guard_take, and at a place where
  * there was none.  Where the file system does not know: no.  From any thread. */

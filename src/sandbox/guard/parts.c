@@ -178,11 +178,11 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
 
 /* ---- symbolic links -------------------------------------------------------------------- */
 
-/* Git opens logs, FETCH_HEAD, COMMIT_EDITMSG and others by their names, and so writes to what a link
- * leads to.  Not walked: `objects`, where git writes to a temporary name and renames it; `hooks`, read
- * above; `modules`, each a place of its own.  Where there are thousands of references, the time
- * before a command counts: only the folders at the top are listed then, and what is deeper is
- * judged by its time (git_place_check). */
+/* Git opens logs, FETCH_HEAD, COMMIT_EDITMSG and others by their names, and so writes to what a
+ * link leads to.  Not walked: `objects`, where git writes to a temporary name and renames it;
+ * `hooks`, read above; `modules`, each a place of its own.  Where there are thousands of
+ * references, the time before a command counts: only the folders at the top are listed then, and
+ * what is deeper is judged by its time (git_place_check). */
 struct link_walk {
 	struct reading *reading;
 	char **pending; /* owned, and each of them */

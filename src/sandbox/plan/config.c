@@ -7,8 +7,8 @@
  * Those that variables switch off count too: somebody else's shell may not have them.  Variables:
  * GIT_CONFIG_COUNT and its like, GIT_EDITOR and others that name programs.
  *
- * A relative word begins at the top of a worktree, where git runs commands.  What it leads to becomes
- * read-only, or must not come into being; symlinks on its way may not be replaced.
+ * A relative word begins at the top of a worktree, where git runs commands.  What it leads to
+ * becomes read-only, or must not come into being; symlinks on its way may not be replaced.
  */
 #include <ctype.h>
 #include <dirent.h>

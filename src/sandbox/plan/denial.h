@@ -31,19 +31,20 @@ struct denial {
 	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
 	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
 	pid_t pid;          /* inside the command's namespace; 0 unknown */
-	unsigned count;     /* the same several times: only the first is told, with how many in the end */
+	unsigned count;     /* the same several times: only the first is told, with how many in the
+	                     * end */
 };
 
-/* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is looked
- * up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
+/* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is
+ * looked up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
  * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
 bool denial_is_routine(const struct denial *denial);
 
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
 void denial_sentence(const struct denial *denial, struct buf *out);
-/* What would allow it: "--write /etc", "--read /x", "--net", "no --deny of /x"; nothing is appended if
- * nothing does, or nothing that could be named (a new name in "/"). */
+/* What would allow it: "--write /etc", "--read /x", "--net", "no --deny of /x"; nothing is appended
+ * if nothing does, or nothing that could be named (a new name in "/"). */
 void denial_remedy(const struct denial *denial, struct buf *out);
 
 /* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.

@@ -17,8 +17,9 @@
  *
  * Linked worktrees (.git/worktrees/x) that are checked out where commands cannot write are
  * protected. Those inside the writable paths are not: a command can do with them what it likes
- * anyway, and "git worktree remove" has to work; the guard looks at them.  But what the repository's
- * configuration names is protected in them too, as in each folder where git runs commands.
+ * anyway, and "git worktree remove" has to work; the guard looks at them.  But what the
+ * repository's configuration names is protected in them too, as in each folder where git runs
+ * commands.
  *
  * Read are git's own one-line pointers (.git, commondir, gitdir), a submodule's core.worktree, and
  * what configurations name (config.c).  Who opens them: read.c.
@@ -360,7 +361,8 @@ static const char *home_text(const struct draft *draft)
 }
 
 /* As git has it: the next `.git` above, on the same file system and of the same owner.  Not the
- * home folder's, in which everything is, nor that of "/"; none if the home folder is not known.  NULL: there is none; the caller frees. */
+ * home folder's, in which everything is, nor that of "/"; none if the home folder is not known.
+ * NULL: there is none; the caller frees. */
 static char *enclosing_top(struct draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = mem_strdup(folder);

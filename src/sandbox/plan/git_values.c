@@ -200,8 +200,9 @@ static void put(struct scan *scan, enum git_word kind, struct span word)
 	scan->each(scan->data, kind, span_of(joined, len));
 }
 
-/* The paths in a word: itself, what follows an option's letter or the first separator, and each part
- * of a list.  Not what follows each separator: the work would grow with the square of the length. */
+/* The paths in a word: itself, what follows an option's letter or the first separator, and each
+ * part of a list.  Not what follows each separator: the work would grow with the square of the
+ * length. */
 static void put_paths(struct scan *scan, enum git_word kind, struct span word)
 {
 	static const char separators[] = "=:,@!";

@@ -9,13 +9,14 @@
  *
  * To add a key: a row in git_values.c, with what git does with it.
  *
- * Words of a command are found without parsing it as a shell would: it is split at blanks and at the
- * shell's operators, once with quotes heeded and once with quotes as separators, so that the text of
- * `sh -c '...'` is found too.  $HOME is "~"; $PWD, $(pwd) and $(git rev-parse --show-toplevel) are
- * "."; what any other expansion yields is not known and reported as GIT_WORD_UNKNOWN.  Too many
- * words are better than too few: one that is no path protects nothing.  Without a slash a word counts
- * where an interpreter expects its script, and elsewhere if it has an ending ("clean.sh"): "make
- * test" and "vim build" name nothing.  A task ("npm run clean") and a module (-m) are unknown.
+ * Words of a command are found without parsing it as a shell would: it is split at blanks and at
+ * the shell's operators, once with quotes heeded and once with quotes as separators, so that the
+ * text of `sh -c '...'` is found too.  $HOME is "~"; $PWD, $(pwd) and $(git rev-parse
+ * --show-toplevel) are "."; what any other expansion yields is not known and reported as
+ * GIT_WORD_UNKNOWN.  Too many words are better than too few: one that is no path protects nothing.
+ * Without a slash a word counts where an interpreter expects its script, and elsewhere if it has an
+ * ending ("clean.sh"): "make test" and "vim build" name nothing.  A task ("npm run clean") and a
+ * module (-m) are unknown.
  *
  * Not here: what a word leads to (config.c), what a script calls in turn (docs/attacks.md).
  */

@@ -2,8 +2,8 @@
 /* The names that a plan treats specially, each with its reason.
  *
  * To add one: a row in the table that fits (names.c what others obey in a workspace,
- * names_home.c what a home folder has, names.c git's and the machine's), with the document that says
- * who reads it.  Plan, denials, explanations, the macOS profile and the tests follow.
+ * names_home.c what a home folder has, names.c git's and the machine's), with the document that
+ * says who reads it.  Plan, denials, explanations, the macOS profile and the tests follow.
  *
  * What is protected and what is not.  Protected is what acts without being asked: what git, an
  * editor or an agent runs or obeys because a folder is opened.  Not protected (NAME_OPEN) is what a
@@ -20,7 +20,8 @@
 enum {
 	/* Where it is missing, and could be made, it is listed among the absent names. */
 	NAME_ABSENT = 1 << 0,
-	/* Only where a writable path holds the home folder, or where a link in it leads into one. */
+	/* Only where a writable path holds the home folder, or where a link in it leads into
+	 * one. */
 	NAME_IN_WRITABLE_HOME = 1 << 1,
 	/* Only while the network is off. */
 	NAME_NETWORK_OFF = 1 << 2,

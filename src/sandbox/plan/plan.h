@@ -19,10 +19,10 @@
  * writing is not.  --read opens exactly what it names: what is hidden deeper stays hidden.
  *
  * A writable path is searched for the names that must be protected in it (names.h): the folder
- * itself; its repository, submodules and, where it is none, repositories one level down.  In folders
- * deeper down nothing is looked for: names are judged there by their text (denial.h).  A writable path with the home folder in
- * it, or a part of that, also keeps what runs at login.  "/", /dev, /proc and /sys cannot be
- * writable but at level paths.
+ * itself; its repository, submodules and, where it is none, repositories one level down.  In
+ * folders deeper down nothing is looked for: names are judged there by their text (denial.h).  A
+ * writable path with the home folder in it, or a part of that, also keeps what runs at login.  "/",
+ * /dev, /proc and /sys cannot be writable but at level paths.
  *
  * Levels, from strong to weak:
  *   full      own user, mount, PID and (network off) network namespaces: all is read-only but the
@@ -154,8 +154,8 @@ struct sandbox_options {
 	bool assume;
 	const struct sandbox_pointer *known;
 	size_t known_count;
-	/* What the caller names is checked and the level chosen, and that is all: such a plan has no
-	 * rules of the tables, and nobody may be confined by it. */
+	/* What the caller names is checked and the level chosen, and that is all: such a plan has
+	 * no rules of the tables, and nobody may be confined by it. */
 	bool check_only;
 };
 

@@ -97,8 +97,8 @@ void plan_twins(struct draft *draft);
  *          | "!"                     the file cannot be read, or not to its end
  *
  * Absolute words are left out that do not lead into the roots; those of hooks are not, because the
- * folder may hold links.  NULL: there is none, it is longer than a path, or reader.failed.  The caller
- * frees. */
+ * folder may hold links.  NULL: there is none, it is longer than a path, or reader.failed.  The
+ * caller frees. */
 char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path);
 /* The same notation for the text of one value that is no stranger's; NULL: nothing. */
 char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text);

@@ -42,8 +42,8 @@ const struct sandbox_probe *sandbox_probe(void);
 const struct sandbox_probe *sandbox_probe_quick(void);
 
 /* What a test takes away: "no-userns", "no-landlock", "no-seccomp", "no-notify", "no-proc",
- * "landlock-abi=N", "no-cgroup", joined by commas.  NULL in programs that are installed; in those of
- * test/simulate/ it is the variable HASP_SANDBOX_SIMULATE. */
+ * "landlock-abi=N", "no-cgroup", joined by commas.  NULL in programs that are installed; in those
+ * of test/simulate/ it is the variable HASP_SANDBOX_SIMULATE. */
 const char *sandbox_simulation(void);
 
 #endif

@@ -5,11 +5,12 @@
  * Mostly nothing of what they say matters, so a plan is made on an assumption (sandbox_options) and
  * the worker that is started inside it looks whether it holds (sandbox_plan_holds); it is confined
  * before its first instruction.  Where it does not hold, or nothing is assumed, a process is made
- * that opens, reads and takes apart, and hands back one value, a path or a list of words; whatever it
- * were made to do, it could do no more than what the file itself could do by saying that.  It is a
- * copy of this process that keeps no descriptor but its end of a socket, and whose seccomp filter
+ * that opens, reads and takes apart, and hands back one value, a path or a list of words; whatever
+ * it were made to do, it could do no more than what the file itself could do by saying that.  It is
+ * a copy of this process that keeps no descriptor but its end of a socket, and whose seccomp filter
  * leaves it the calls that it makes: open for reading, fstat, readlink, read, write (to the socket:
- * there is nothing else), close, exit.  It is started by a plan's first question and ends with the plan.
+ * there is nothing else), close, exit.  It is started by a plan's first question and ends with the
+ * plan.
  *
  *     question   one byte of enum sandbox_pointer_kind, the path, NUL
  *     answer     one byte, 1 if there is a value, and the value
@@ -185,7 +186,8 @@ static void give_up(struct room *room)
 	room->full = true;
 }
 
-/* Whether there may be one more word or look-up: what a stranger's configuration costs has an end. */
+/* Whether there may be one more word or look-up: what a stranger's configuration costs has an
+ * end. */
 static bool may_work(struct room *room)
 {
 	if (room->work >= WORK_MAX)

@@ -558,7 +558,8 @@ void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_pro
 	explain_plan(plan, probe, &reporter);
 }
 
-void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out)
+void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level,
+                         struct buf *out)
 {
 	struct layout layout = { .out = out };
 	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };

@@ -60,6 +60,7 @@ void explain_escape(struct buf *out, const char *text);
 
 void explain_status(const struct sandbox_probe *probe, enum sandbox_level level,
                   const struct reporter *reporter);
-void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level, struct buf *out);
+void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level level,
+                         struct buf *out);
 
 #endif

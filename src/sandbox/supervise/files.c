@@ -27,12 +27,6 @@
 
 /* ---- names ---- */
 
-/* The kernel decides: mounts at level full, Landlock at landlock.  Here a denial gets its
- * record, and a name is refused where the kernel would let it pass: names that must not come into
- * being, and at the landlock level protected ones inside writable paths.  That a process can change
- * the path after it was looked at gains it no more than the guard (guard.h) takes away again.
- */
-
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
@@ -63,16 +57,16 @@ static bool only_we_refuse(const struct sandbox_plan *plan, struct wanted wanted
 	return wanted.truncates && plan->level == SANDBOX_LANDLOCK && plan->landlock_abi < 3;
 }
 
-/* A hasp inside tries to make control groups of its own (cgroup.c), and does without: it is refused as
- * all else is, but nobody wants to read about it. */
+/* A hasp inside tries to make control groups of its own (cgroup.c), and does without: it is refused
+ * as all else is, but nobody wants to read about it. */
 static bool is_own_group(const char *path)
 {
 	return strncmp(path, "/sys/fs/cgroup/", strlen("/sys/fs/cgroup/")) == 0 &&
 	       strncmp(strrchr(path, '/'), "/hasp-", strlen("/hasp-")) == 0;
 }
 
-/* Names that others obey in any folder (names.h).  A folder that the command itself made is nobody's
- * place of work yet: what is cloned, unpacked or copied there may have them. */
+/* Names that others obey in any folder (names.h).  A folder that the command itself made is
+ * nobody's place of work yet: what is cloned, unpacked or copied there may have them. */
 static bool judge_obeyed(const struct call *call, const char *path, struct wanted wanted,
                          struct denial *ret_denial)
 {
@@ -162,8 +156,8 @@ static struct answer answer_judged(const struct call *call, bool refused, const 
 	return answer_go_on();
 }
 
-/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to be
- * written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
+/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to
+ * be written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
 static bool makes_no_name(const struct supervisor *supervisor, const struct named *named,
                         uint64_t flags)
 {

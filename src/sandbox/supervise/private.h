@@ -46,7 +46,8 @@ struct supervisor {
 	unsigned record_count, untold;   /* untold: met when there were too many */
 	struct bound *bound;             /* owned list of addresses that commands have bound */
 	unsigned bound_count;
-	struct segment *segments;        /* owned list of System V segments that commands have made */
+	struct segment *segments;        /* owned list of System V segments that commands have
+	                                  * made */
 	unsigned segment_count;
 	atomic_bool holds_groups;        /* from supervisor_hold_groups on */
 	bool proc_is_own;

@@ -130,7 +130,8 @@ static struct answer handle_shmat(const struct call *call, const struct handler 
 	return answer_go_on();
 }
 
-/* Looking at it and removing it.  The others look at all the machine's segments, or give one away. */
+/* Looking at it and removing it.  The others look at all the machine's segments, or give one
+ * away. */
 static struct answer handle_shmctl(const struct call *call, const struct handler *row)
 {
 	struct segment **at = find_id(call->supervisor, (int)call->args[0]);

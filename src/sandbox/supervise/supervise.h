@@ -27,8 +27,9 @@
  * It reads the memory of the processes, so it needs their user and a kernel that lets parents do
  * that (Yama's ptrace_scope below 2).  Where a container forbids pidfd_getfd (Docker does without
  * CAP_SYS_PTRACE) there are no connections with the network off, and no UNIX sockets with it on.
- * The filter answers a process that wants to forbid it (PR_SET_DUMPABLE) without doing so; one whose
- * program nobody may read forbids it all the same, has no records of names, and cannot connect.
+ * The filter answers a process that wants to forbid it (PR_SET_DUMPABLE) without doing so; one
+ * whose program nobody may read forbids it all the same, has no records of names, and cannot
+ * connect.
  *
  * Costs (Linux 6.18, a virtual machine): 12 to 13 us for a name, of which 8 us are the way there
  * and back (45 us without SYNC_WAKE_UP, before Linux 6.6), 20 to 30 us for a connect.  All other
@@ -60,9 +61,9 @@ struct supervisor_events {
 bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
                       const struct supervisor_events *events, struct supervisor **ret,
                       struct err *err);
-/* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps the
- * command's processes together: all of them are about to be killed, group by group. From any thread;
- * NULL is fine. */
+/* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps
+ * the command's processes together: all of them are about to be killed, group by group. From any
+ * thread; NULL is fine. */
 void supervisor_hold_groups(struct supervisor *supervisor);
 /* How often each denial was met, told once more with its count through `denied`; then ends the
  * thread. NULL is fine. */

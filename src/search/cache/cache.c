@@ -444,35 +444,6 @@ static void keeper_wake(struct search_cache *cache)
 
 /* ---- the trees there are, and handing them out ---- */
 
-/* which trees there are, and handing them out.
- *
- * Why an answer is true.  A tree handed out has taken in every event that was queued when it was
- * asked for, and the kernel queues an event before the call that made the change returns.
- * Every folder is watched before it is read, so a change that was not seen in reading
- * has an event.  An event makes a file unknown, or a folder to be read again (cached_tree.c).
- * A signature is kept only when nothing is heard of its file from before it was opened until
- * it is kept; what is heard of later makes it unknown (cached_read.c).  When events are
- * lost, a folder cannot be watched, or something is mounted in the tree or on the way to
- * it, the tree is given up and, if it can be, built again.
- *
- * What no event tells, and what is done:
- *
- *   - Another name of a file, in a folder that is not watched, is written through.  Files that
- *     have several names when they are read, or get another one in the tree, are compared with
- *     the disk (inode, size, times) before each answer; beyond LINKED_FILES_MAX they have no
- *     signature.  A name made elsewhere later is noticed by the next sweep.
- *   - A shared mapping, or Linux' own asynchronous I/O (io_submit), is written through: the event
- *     comes when it is unmapped, or closed.  A sweep notices the time of modification, and the
- *     file then has no signature until an event says that it was closed.
- *   - A program goes on writing to a file that it opened under a name that was removed, or under
- *     none (O_TMPFILE), and that has got another: the sweep.
- *   - Other machines change the files (NFS, SMB, 9p), or a program answers for them (FUSE):
- *     such trees are not kept at all (watch_trusts).
- *
- * So there is a window for the first three: until the next sweep, which begins five seconds
- * after the last one if there was a search meanwhile, and later when sweeps take long
- * (SWEEP_MS). */
-
 #define BYTES_DEFAULT ((size_t)128 << 20)
 #define FILE_BYTES_DEFAULT ((size_t)64 << 20)
 /* A tree that was not asked for in so long makes room for another one. */

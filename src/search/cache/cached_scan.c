@@ -62,11 +62,6 @@ struct gathering {
 
 /* ---- reading folders ---- */
 
-/* A folder is watched before it is read, so that what changes later is told.
- *
- * Scans run on the calling thread alone: further threads of a scan have no access to the
- * watches (scan.h: tables of descriptors of their own). */
-
 /* When more folders than this have changed, one scan of everything is quicker. */
 enum { FEW_FOLDERS = 64 };
 

@@ -154,7 +154,8 @@ static bool close_group(struct translation *t)
 	return true;
 }
 
-/* The length of {n}, {n,} or {n,m} here; 0: none, the brace is itself. *ret_open: may repeat often. */
+/* The length of {n}, {n,} or {n,m} here; 0: none, the brace is itself. *ret_open: may repeat
+ * often. */
 static size_t braces(const struct translation *t, bool *ret_open)
 {
 	size_t len = 1, digits = 0;

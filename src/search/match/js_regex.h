@@ -30,7 +30,8 @@ struct js_regex;
 enum { JS_REGEX_BYTES_MAX = 2048 };
 
 enum js_regex_option {
-	JS_REGEX_LAZY = 1,    /* compile it when it is tested first; then it is UNKNOWN if it cannot be */
+	JS_REGEX_LAZY = 1,    /* compile it when it is tested first; then it is UNKNOWN if it cannot
+	                       * be */
 	JS_REGEX_BOUNDED = 2, /* refuse a repetition without end inside another one: (a+)+ */
 };
 

@@ -13,13 +13,6 @@
 
 /* ---- tokens of regular expressions ---- */
 
-/*
- *     token  = "." | "^" | "$" | "|" | ")" | open | repeat | set | escape | character
- *     repeat = ("*" | "+" | "?" | "{" n ["," [m]] "}") ["?" | "+"]
- *     set    = "[" ["^"] item {item} "]"               the first item may be "]"
- *     item   = "[:" ["^"] name ":]" | escape | char ["-" char]
- */
-
 /* What follows a backslash, where it is one character long; in a set, too. */
 static const struct {
 	char letter;

@@ -124,12 +124,6 @@ static int64_t literal_rules_find(const struct literal_rules *rules, struct span
 
 /* ---- the rules of one file ---- */
 
-/* a
- * byte-order mark is skipped, CR before LF is part of the line end, a NUL ends a line.
- *
- * Deviation: in "foo*" "*" "/bar" stars within a component are ordinary ones, as the
- * page says; git up to 2.39 takes them for a component of its own after a literal head. */
-
 struct rule {
 	struct pattern *pattern; /* owned */
 	int last_byte; /* that a path must have to fit; -1: any. Spares most matching */

@@ -16,7 +16,8 @@
 struct ignore_rules;
 
 /* Parses the text of one ignore file; never NULL, the caller frees. Bad patterns match
- * nothing, as in git; patterns with wildcards past LIMIT_IGNORE_WILDCARDS do not count. A byte-order mark, CRLF and a missing last newline are understood. */
+ * nothing, as in git; patterns with wildcards past LIMIT_IGNORE_WILDCARDS do not count. A
+ * byte-order mark, CRLF and a missing last newline are understood. */
 struct ignore_rules *ignore_parse(struct span text);
 void ignore_free(struct ignore_rules *rules);
 

@@ -229,11 +229,6 @@ static size_t bracket_parse(struct span text, size_t at, bool ignore_case, struc
 
 /* ---- one pattern ---- */
 
-/* Both levels, characters within a component and components within a path, are
- * matched greedily with one resumption point: when something after a star does
- * not fit, only the last star takes one more.  Earlier stars need never be
- * reconsidered, so there is no backtracking to explode. */
-
 enum token_kind { TOKEN_BYTE, TOKEN_ANY, TOKEN_SET, TOKEN_STAR };
 
 struct token {

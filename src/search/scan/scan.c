@@ -293,13 +293,6 @@ static const char *const *scan_batch_names(const struct scan_batch *batch)
 
 /* ---- the threads ---- */
 
-/* What costs is system calls, so each folder is opened once, by its path beneath the root, read
- * with large buffers, and looked at for ignore files only where its listing names some.
- *
- * Each further thread has a table of descriptors of its own (CLOSE_RANGE_UNSHARE): opening
- * and closing files then needs no lock and no atomic operations, and nothing of the process
- * is held open by a search. */
-
 /* Threads are worth their start when this many folders wait. */
 enum { ENOUGH_TASKS = 8 };
 /* Files handed over at a time; the others of a folder become tasks of their own. */

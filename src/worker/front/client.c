@@ -16,7 +16,8 @@
 enum {
 	PATIENCE_MS = 10000,
 	CANCEL_POLL_MS = 20,
-	/* Of a request that is begun. So many of them as one caller may have under way fit into a pipe:
+	/* Of a request that is begun. So many of them as one caller may have under way fit into a
+	 * pipe:
 	 * nobody waits for room in it while the worker waits for room for its answers. */
 	BEGUN_BYTES = 1 << 10,
 	/* Of one for whose answer no thread waits: they are read whoever waits for room. */

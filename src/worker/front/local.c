@@ -62,7 +62,8 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 	};
 }
 
-/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not asked. */
+/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not
+ * asked. */
 static void learn(struct local *local, struct sandbox_plan *plan)
 {
 	sandbox_pointers_free(local->known, local->known_count);
@@ -127,8 +128,8 @@ static void refuse_network(struct local *local)
 
 /* ---- starting ---- */
 
-/* Where a container's filter forbids what entering a shared network needs, the command has one of its
- * own: no less is kept from it. */
+/* Where a container's filter forbids what entering a shared network needs, the command has one of
+ * its own: no less is kept from it. */
 static bool start_process(struct local *local, const struct process_start *wanted,
                           struct process *ret, struct err *err)
 {
@@ -317,9 +318,9 @@ static void name_roots(struct worker_options *options)
 	options->root_name_count = count;
 }
 
-/* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are made
- * on what git's files were last seen to say; if the worker finds that they say something else, they
- * are read (sandbox/plan/read.c) and another is started.  The plan is the caller's. */
+/* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are
+ * made on what git's files were last seen to say; if the worker finds that they say something else,
+ * they are read (sandbox/plan/read.c) and another is started.  The plan is the caller's. */
 static bool start_worker(struct local *local, const struct sandbox_options *options,
                          const char *const *env, struct client **ret,
                          struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,

@@ -92,8 +92,8 @@ static char *true_entry(const char *entry, enum sandbox_level level)
 	return mem_strdup(entry);
 }
 
-/* What programs are told that would otherwise fail inside; a variable of these or of `unless` that the
- * command has already stays as it is. */
+/* What programs are told that would otherwise fail inside; a variable of these or of `unless` that
+ * the command has already stays as it is. */
 static const struct {
 	const char *name, *unless;
 	const char *value; /* NULL: where TMPDIR leads */
@@ -129,8 +129,8 @@ static size_t name_programs(const struct sandbox_plan *plan, const char *const *
 	return count;
 }
 
-/* As asked for, or the default; with TMPDIR, what programs are told and, for a tree that needs it, its
- * mark. */
+/* As asked for, or the default; with TMPDIR, what programs are told and, for a tree that needs it,
+ * its mark. */
 static char **make_environment(const struct run_state *state, const struct run_request *request)
 {
 	enum sandbox_level level = state->plan ? state->plan->level : SANDBOX_PATHS;

@@ -111,17 +111,6 @@ int worker_serve(const struct worker_serve_options *options)
 
 /* ---- reading and answering ---- */
 
-/* One thread at a time reads.  Having read a request it lets another one read, and answers it
- * itself, so that a request changes threads only when all are busy; a small read, or a small edit,
- * is answered before the next request is looked at, which is quicker than waking anybody.  An edit
- * that turns out to take long (it waits for the disk or a lock, or the file is large) has another
- * thread read from then on.  Threads are started when there is no other to read, and end after a
- * while.
- *
- * Edits that name a file of the same name (the last component) wait for one another, in the order
- * in which they came.  (Links of another name to the same file are not known here: those edits
- * are safe, by compare-and-swap, but come in any order.) */
-
 enum {
 	THREADS = 9,             /* one reads */
 	STACK_BYTES = 1 << 20,
@@ -223,8 +212,8 @@ static bool must_wait(const struct server *server, const struct job *job)
 	return false;
 }
 
-/* Whether some thread will look at the queue, or read, once it is woken (*ret_wake: by a signal); false: all are
- * busy, and will. Locked. */
+/* Whether some thread will look at the queue, or read, once it is woken (*ret_wake: by a signal);
+ * false: all are busy, and will. Locked. */
 static bool find_thread(struct server *server, bool *ret_wake)
 {
 	*ret_wake = server->idle > 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's side of the protocol: answers what arrives on a pair of descriptors with any provider.
+/* The worker's side of the protocol: answers what arrives on a pair of descriptors with any
+ * provider.
  *
  *     hasp worker               at the other end of ssh, docker exec ...: answers with provider_local,
  *                               which confines (the hello says roots and options)

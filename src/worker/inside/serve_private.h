@@ -109,7 +109,8 @@ void server_send(struct server *server, enum wire_type type, uint64_t id,
 /* By the one who reads, which sends it at the latest before it waits for more to read. */
 void server_queue(struct server *server, enum wire_type type, uint64_t id,
                   const struct wire_layout *layout, const void *body);
-/* An edit that is answered by the one who reads takes long: another one is to read. A struct job. */
+/* An edit that is answered by the one who reads takes long: another one is to read. A struct
+ * job. */
 void serve_yield(void *job);
 void server_send_error(struct server *server, uint64_t id, const struct err *err);
 

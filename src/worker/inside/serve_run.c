@@ -11,8 +11,8 @@
 
 /* ---- serve limit ---- */
 
-/* What whoever started a worker allows at most (`hasp worker --root DIR ...`), against what a HELLO asks
- * for. */
+/* What whoever started a worker allows at most (`hasp worker --root DIR ...`), against what a HELLO
+ * asks for. */
 
 static bool is_beneath(const char *path, const char *folder)
 {

@@ -479,7 +479,8 @@ bool capture_last(const struct capture *capture, size_t lines, struct capture_pa
 	struct capture_part part = { .text = BUF_INIT(4 * CAPTURE_PART_BYTES), .next = capture->bytes };
 	struct capture_text ends;
 
-	if (end < capture->bytes) { /* the log has ended before: the tail in memory is what there is */
+	if (end < capture->bytes) { /* the log has ended before: the tail in memory is what there
+	                             * is */
 		capture_text(capture, &ends);
 		buf_span(&part.text, buf_view(&ends.tail));
 		capture_text_release(&ends);

@@ -57,7 +57,8 @@ struct capture {
 	uint64_t bytes;       /* of the output */
 	size_t sniffed, odd;  /* of the first bytes: how many, and how many are not text's */
 	bool has_nul, binary;
-	uint64_t text_bytes;  /* not 0: after so many bytes the rest is no text, and not in the ends */
+	uint64_t text_bytes;  /* not 0: after so many bytes the rest is no text, and not in the
+	                       * ends */
 	int log;              /* owned; -1: none, or not any more */
 	char *log_path;       /* owned; NULL: none */
 	uint64_t logged;      /* bytes in it */

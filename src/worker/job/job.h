@@ -34,7 +34,8 @@ struct job;
 #define JOB_TAIL_BYTES_DEFAULT ((size_t)20000)
 
 struct jobs_options {
-	const char *log_folder;        /* absolute (capture.h); NULL: long output is not kept whole */
+	const char *log_folder;        /* absolute (capture.h); NULL: long output is not kept
+	                                * whole */
 	size_t head_bytes, tail_bytes; /* 0: the defaults */
 	uint64_t log_bytes;            /* of one log; 0: LIMIT_JOB_LOG_BYTES, which is the most */
 	bool keep_logs;                /* when the session ends */
@@ -54,8 +55,8 @@ struct job_request {
 	const struct run_request *run;
 	const char *command; /* what people are told: copied */
 	bool background;     /* remembered after its end */
-	/* NULL, or told of the output as it comes, on a provider's thread; what takes its time slows
-	 * the command down. */
+	/* NULL, or told of the output as it comes, on a provider's thread; what takes its time
+	 * slows the command down. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	void *data;
 };
@@ -111,7 +112,8 @@ struct job_report {
 	struct capture_text text; /* of both streams; empty when it is binary */
 	bool binary;
 	uint64_t text_bytes; /* not 0: what comes after so many bytes is no text, and not in it */
-	char *log_path;           /* owned; NULL: all of it is in `text`, or can be read by job_last */
+	char *log_path;           /* owned; NULL: all of it is in `text`, or can be read by
+	                           * job_last */
 	int log_errno;            /* why the log is not whole; 0: it is */
 	struct denial *denials;   /* owned */
 	size_t denial_count;

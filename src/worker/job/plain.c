@@ -325,14 +325,6 @@ static void plain_rows_delete(struct plain_rows *rows, unsigned count)
 
 /* ---- the parser ---- */
 
-/* States after ECMA-48, sections 5.3 to 5.6:
- *   ground --ESC--> escape --[--> csi --final--> ground
- *                          --] P X ^ _--> string --BEL, ST--> ground
- *                          --0x20-0x2F--> intermediate --0x30-0x7E--> ground
- * CAN and SUB end any sequence; a control character inside one has its effect at once.
- * Deviations: C1 controls count as code points only, never as bytes, since text is UTF-8;
- * a line feed ends a string, which then had no end. */
-
 enum { PARAMETERS_MAX = 16, PARAMETER_MAX = 9999, PART_MAX = 4 };
 
 enum state { GROUND, ESCAPE, INTERMEDIATE, CSI, STRING, STRING_ESCAPE };
