@@ -211,7 +211,7 @@ struct cold {
 	struct seeker seekers[SCAN_THREADS_MAX]; /* job NULL: not used yet */
 };
 
-static bool enter(void *data, int fd, const char *path, size_t path_len)
+static bool enter_for_search(void *data, int fd, const char *path, size_t path_len)
 {
 	struct cold *cold = data;
 
@@ -220,7 +220,7 @@ static bool enter(void *data, int fd, const char *path, size_t path_len)
 	       !hits_is_past(&cold->job->hits, path + cold->job->start_len);
 }
 
-static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
+static bool visit_for_search(void *data, unsigned thread, const struct scan_folder *folder)
 {
 	struct cold *cold = data;
 	struct seeker *seeker = &cold->seekers[thread];
@@ -236,7 +236,7 @@ static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
 	return !atomic_load(&job->stop);
 }
 
-static enum scan_choice wanted(void *data, struct span path, bool is_folder)
+static enum scan_choice wanted_by_job(void *data, struct span path, bool is_folder)
 {
 	struct cold *cold = data;
 	bool excluded;
@@ -246,7 +246,7 @@ static enum scan_choice wanted(void *data, struct span path, bool is_folder)
 	return excluded ? SCAN_LEAVE_OUT : SCAN_PASS;
 }
 
-static void failed(void *data, const char *path, int sys_errno)
+static void failed_in_search(void *data, const char *path, int sys_errno)
 {
 	(void)path;
 	(void)sys_errno;
@@ -255,7 +255,9 @@ static void failed(void *data, const char *path, int sys_errno)
 
 static bool seek_cold(struct job *job, struct err *err)
 {
-	static const struct scan_visitor visitor = { enter, wanted, visit, failed };
+	static const struct scan_visitor visitor = {
+		enter_for_search, wanted_by_job, visit_for_search, failed_in_search
+	};
 	struct cold cold = { .job = job };
 	const struct scan scan = {
 		.root = job->start->root_fd,
@@ -311,7 +313,7 @@ static bool add_type(struct job *job, const char *name, struct err *err)
 	                     /* whole_folders= */ false, err);
 }
 
-static bool prepare(struct job *job, struct err *err)
+static bool prepare_job(struct job *job, struct err *err)
 {
 	const struct search_request *request = job->request;
 
@@ -324,10 +326,10 @@ static bool prepare(struct job *job, struct err *err)
 	                     GLOB_BASENAME, /* whole_folders= */ true, err);
 }
 
-static bool run(struct job *job, struct search_cache *cache, struct search_result *ret,
-                struct err *err)
+static bool run_search(struct job *job, struct search_cache *cache, struct search_result *ret,
+                       struct err *err)
 {
-	if (!prepare(job, err))
+	if (!prepare_job(job, err))
 		return false;
 	if (job->start->is_file) {
 		seek_single(job);
@@ -349,7 +351,7 @@ static bool run(struct job *job, struct search_cache *cache, struct search_resul
 	return true;
 }
 
-static void finish(struct job *job, struct search_result *ret)
+static void finish_search(struct job *job, struct search_result *ret)
 {
 	hits_finish(&job->hits, ret);
 	ret->timed_out = atomic_load(&job->timed_out);
@@ -395,10 +397,10 @@ bool search(const struct workspace *ws, struct search_cache *cache,
 	good = start_find(&start, ws, full.path, &full.rules, err);
 	if (good) {
 		job.start_len = strlen(start.folder);
-		good = run(&job, cache, &result, err);
+		good = run_search(&job, cache, &result, err);
 	}
 	if (good) {
-		finish(&job, &result);
+		finish_search(&job, &result);
 		result.folder = mem_steal(&start.place.path);
 		result.one_file = start.is_file;
 		*ret = result;

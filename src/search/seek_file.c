@@ -110,7 +110,7 @@ void seeker_enter(struct seeker *s, int folder)
 	}
 }
 
-static void make_room(struct seeker *s, size_t size)
+static void make_seek_room(struct seeker *s, size_t size)
 {
 	if (size <= s->room_size)
 		return;
@@ -149,7 +149,7 @@ static bool read_whole(struct file *file)
 	file->len = 0;
 	file->at_end = false;
 	while (fill(file, s->room_size) && !file->at_end && s->room_size < WHOLE_MAX_BYTES)
-		make_room(s, s->room_size * 2);
+		make_seek_room(s, s->room_size * 2);
 	file->whole = file->at_end;
 	return file->whole;
 }
@@ -228,7 +228,7 @@ static bool fill_lines(struct file *file, size_t from)
 
 	while (!file->at_end && !memchr(s->room + from, '\n', file->len - from) &&
 	       s->room_size < LINE_MAX_BYTES) {
-		make_room(s, s->room_size * 2);
+		make_seek_room(s, s->room_size * 2);
 		if (!fill(file, s->room_size))
 			return false;
 	}
@@ -240,7 +240,7 @@ static void search_rest(struct file *file, size_t done)
 {
 	struct seeker *s = file->seeker;
 
-	make_room(s, PIECE_BYTES);
+	make_seek_room(s, PIECE_BYTES);
 	while (file->outcome == GATHER_MORE_TEXT && !job_is_over(s->job)) {
 		struct span text = span_of(s->room, done);
 		size_t keep = gather_keep(&s->gather, text);

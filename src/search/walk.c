@@ -273,7 +273,7 @@ static bool is_past_horizon(struct tree *tree, const char *path)
 	return past;
 }
 
-static bool enter(void *data, int fd, const char *path, size_t path_len)
+static bool enter_for_walk(void *data, int fd, const char *path, size_t path_len)
 {
 	struct tree *tree = data;
 
@@ -289,7 +289,7 @@ static bool may_match_beneath(const struct walker *w, struct span path)
 	       glob_list_may_match_beneath(&w->include, span_skip(path, w->start_len));
 }
 
-static enum scan_choice wanted(void *data, struct span path, bool is_folder)
+static enum scan_choice wanted_by_walk(void *data, struct span path, bool is_folder)
 {
 	const struct walker *w = ((struct tree *)data)->walker;
 	struct span relative = span_skip(path, w->start_len);
@@ -303,7 +303,7 @@ static enum scan_choice wanted(void *data, struct span path, bool is_folder)
 }
 
 /* Adds what was found in one folder. */
-static void add_all(struct tree *tree, struct walk_entry *entries, size_t count, size_t ignored)
+static void add_entries(struct tree *tree, struct walk_entry *entries, size_t count, size_t ignored)
 {
 	struct walker *w = tree->walker;
 
@@ -332,7 +332,7 @@ static char *entry_path(const struct walker *w, const char *folder, size_t folde
 	return path;
 }
 
-static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
+static bool visit_for_walk(void *data, unsigned thread, const struct scan_folder *folder)
 {
 	struct tree *tree = data;
 	_cleanup_free_ struct walk_entry *entries =
@@ -350,11 +350,11 @@ static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
 		                         folder->files[i]);
 		count++;
 	}
-	add_all(tree, entries, count, folder->ignored);
+	add_entries(tree, entries, count, folder->ignored);
 	return true;
 }
 
-static void failed(void *data, const char *path, int sys_errno)
+static void failed_in_walk(void *data, const char *path, int sys_errno)
 {
 	struct tree *tree = data;
 
@@ -365,7 +365,9 @@ static void failed(void *data, const char *path, int sys_errno)
 
 static bool scan_tree(struct tree *tree, struct err *err)
 {
-	static const struct scan_visitor visitor = { enter, wanted, visit, failed };
+	static const struct scan_visitor visitor = {
+		enter_for_walk, wanted_by_walk, visit_for_walk, failed_in_walk
+	};
 	const struct walker *w = tree->walker;
 	const struct scan scan = {
 		.root = w->start->root_fd,
@@ -499,7 +501,7 @@ static bool compile_globs(struct walker *w, struct err *err)
 	                     /* whole_folders= */ request->recursive, err);
 }
 
-static bool run(struct walker *w, struct search_cache *cache, struct err *err)
+static bool run_walk(struct walker *w, struct search_cache *cache, struct err *err)
 {
 	if (!compile_globs(w, err))
 		return false;
@@ -520,7 +522,7 @@ bool walk(const struct workspace *ws, struct search_cache *cache,
 		.max_entries = request->max_entries > 0 ? request->max_entries : ENTRIES_DEFAULT,
 	};
 	bool good = start_find(&start, ws, request->path, &request->rules, err) &&
-	            run(&walker, cache, err);
+	            run_walk(&walker, cache, err);
 
 	if (good) {
 		*ret = walker.result;

@@ -354,7 +354,7 @@ static bool explain(struct transfer *transfer, CURLcode code, struct err *err)
 	                       transfer->client->curl->easy_strerror(code));
 }
 
-static bool finish(struct transfer *transfer, struct err *err)
+static bool finish_request(struct transfer *transfer, struct err *err)
 {
 	const struct http_client *client = transfer->client;
 	CURLcode code = CURLE_OK;
@@ -368,7 +368,7 @@ static bool finish(struct transfer *transfer, struct err *err)
 	return code == CURLE_OK || explain(transfer, code, err);
 }
 
-static bool run(struct transfer *transfer, struct err *err)
+static bool send_request(struct transfer *transfer, struct err *err)
 {
 	const struct http_client *client = transfer->client;
 	const struct cancel *cancel = transfer->request->cancel;
@@ -381,7 +381,7 @@ static bool run(struct transfer *transfer, struct err *err)
 		if (code != CURLM_OK)
 			return err_set(err, ERR_INTERNAL, "libcurl failed (%d).", (int)code);
 		if (!running)
-			return finish(transfer, err);
+			return finish_request(transfer, err);
 		if (cancelled(cancel))
 			return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 		wait = time_left(transfer, err);
@@ -415,7 +415,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 	transfer->uploaded = 0;
 	ok = client->curl->multi_add_handle(client->multi, client->easy) == CURLM_OK ||
 	     err_set(err, ERR_INTERNAL, "libcurl takes no request.");
-	ok = ok && run(transfer, err);
+	ok = ok && send_request(transfer, err);
 	note_stage(client);
 	client->curl->multi_remove_handle(client->multi, client->easy);
 	client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
@@ -449,7 +449,7 @@ static char *redirect_target(const struct http_client *client)
 	return mem_strdup(target ? target : "");
 }
 
-static bool follow(struct transfer *transfer, struct err *err)
+static bool follow_redirect(struct transfer *transfer, struct err *err)
 {
 	const struct http_request *request = transfer->request;
 	const char *method = request->method ? request->method : request->body.len ? "POST" : "GET";
@@ -533,7 +533,7 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 	if (!client_open(client, err))
 		return false;
 	pipe_signal_hold(&hold);
-	ok = follow(&transfer, err);
+	ok = follow_redirect(&transfer, err);
 	pipe_signal_release(&hold);
 	http_url_release(&transfer.url);
 	buf_release(&transfer.head);

@@ -79,7 +79,7 @@ static bool wait_for_work(struct pool *pool)
 
 static void *thread_main(void *data);
 
-static bool start_thread(struct pool *pool)
+static bool start_pool_thread(struct pool *pool)
 {
 	sigset_t all, before;
 	pthread_t thread;
@@ -113,7 +113,7 @@ static bool call_for_work(struct pool *pool)
 	}
 	if (pool->threads < pool->threads_max &&
 	    pool->computing + pool->resuming + pool->called < pool->places)
-		start_thread(pool);
+		start_pool_thread(pool);
 	return false;
 }
 

@@ -40,8 +40,8 @@ static bool emit(const struct rpc_reader *reader, struct span line, rpc_line_han
 }
 
 /* Keeps the beginning of a line, or announces that it has become too long. */
-static bool keep(struct rpc_reader *reader, struct span part, rpc_line_handler *handler,
-                 void *data)
+static bool keep_pending(struct rpc_reader *reader, struct span part, rpc_line_handler *handler,
+                           void *data)
 {
 	char beginning[BEGINNING_MAX];
 	size_t have = reader->pending.len;
@@ -64,8 +64,8 @@ static bool keep(struct rpc_reader *reader, struct span part, rpc_line_handler *
 }
 
 /* The line ends with `part`. */
-static bool finish(struct rpc_reader *reader, struct span part, rpc_line_handler *handler,
-                   void *data)
+static bool end_message(struct rpc_reader *reader, struct span part, rpc_line_handler *handler,
+                        void *data)
 {
 	struct buf line;
 	bool go_on;
@@ -76,7 +76,7 @@ static bool finish(struct rpc_reader *reader, struct span part, rpc_line_handler
 	}
 	if (reader->pending.len == 0)
 		return emit(reader, part, handler, data);
-	if (!keep(reader, part, handler, data))
+	if (!keep_pending(reader, part, handler, data))
 		return false;
 	if (reader->skipping) {
 		reader->skipping = false;
@@ -100,9 +100,9 @@ void rpc_feed(struct rpc_reader *reader, struct span chunk, rpc_line_handler *ha
 
 		chunk = span_skip(chunk, len + 1);
 		if (end) {
-			if (!finish(reader, part, handler, data))
+			if (!end_message(reader, part, handler, data))
 				return;
-		} else if (!reader->skipping && !keep(reader, part, handler, data)) {
+		} else if (!reader->skipping && !keep_pending(reader, part, handler, data)) {
 			return;
 		}
 	}

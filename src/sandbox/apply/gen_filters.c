@@ -388,7 +388,7 @@ static const char *const filter_names[FILTER_COUNT] = {
 	[FILTER_COMMAND_LANDLOCK_NET] = "command_landlock_net",
 };
 
-static void fail(const char *what, const char *call, int error)
+static void die_with(const char *what, const char *call, int error)
 {
 	fprintf(stderr, "gen_filters: %s: %s: %s\n", what, call, strerror(error < 0 ? -error : error));
 	exit(1);
@@ -511,7 +511,7 @@ static void add_tests(struct draft *draft, unsigned at)
 	error = seccomp_rule_add_array(draft->context, draft->action, draft->number, draft->count,
 	                               draft->tests);
 	if (error)
-		fail("seccomp_rule_add", draft->rule->call, error);
+		die_with("seccomp_rule_add", draft->rule->call, error);
 }
 
 static void add_rule(scmp_filter_ctx context, const struct filter_rule *rule,
@@ -522,7 +522,7 @@ static void add_rule(scmp_filter_ctx context, const struct filter_rule *rule,
 
 	draft.number = seccomp_syscall_resolve_name(rule->call);
 	if (draft.number == __NR_SCMP_ERROR)
-		fail("this libseccomp does not know", rule->call, ENOSYS);
+		die_with("this libseccomp does not know", rule->call, ENOSYS);
 	add_tests(&draft, 0);
 }
 
@@ -532,7 +532,7 @@ static scmp_filter_ctx new_context(const struct machine *machine)
 	int error;
 
 	if (!context)
-		fail("seccomp_init", machine->macro, ENOMEM);
+		die_with("seccomp_init", machine->macro, ENOMEM);
 	seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	/* A binary tree instead of a list, where the library has it (2.5). */
 	seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -541,7 +541,7 @@ static scmp_filter_ctx new_context(const struct machine *machine)
 		if (!error)
 			error = seccomp_arch_remove(context, SCMP_ARCH_NATIVE);
 		if (error)
-			fail("seccomp_arch", machine->macro, error);
+			die_with("seccomp_arch", machine->macro, error);
 	}
 	return context;
 }
@@ -554,10 +554,10 @@ static size_t export(scmp_filter_ctx context, struct sock_filter *code, size_t r
 
 	error = fd < 0 ? -errno : seccomp_export_bpf(context, fd);
 	if (error)
-		fail("seccomp_export_bpf", "", error);
+		die_with("seccomp_export_bpf", "", error);
 	length = pread(fd, code, room * sizeof(*code), 0);
 	if (length <= 0 || length % (ssize_t)sizeof(*code) || (size_t)length == room * sizeof(*code))
-		fail("filter", "does not fit", EFBIG);
+		die_with("filter", "does not fit", EFBIG);
 	close(fd);
 	return (size_t)length / sizeof(*code);
 }

@@ -265,7 +265,7 @@ static bool has_hidden_beneath(const struct sandbox_plan *plan, const char *path
 	return false;
 }
 
-static const struct sandbox_rule *rule_at(const struct sandbox_plan *plan, const char *path)
+static const struct sandbox_rule *rule_of_path(const struct sandbox_plan *plan, const char *path)
 {
 	size_t i = first_from(plan, path);
 
@@ -286,7 +286,7 @@ static const struct sandbox_rule *rule_above(const struct sandbox_plan *plan,
 		if (slash == path && !path[1])
 			return NULL;
 		slash[slash == path] = '\0';
-		found = rule_at(plan, path);
+		found = rule_of_path(plan, path);
 		if (found)
 			return found;
 	}
@@ -325,7 +325,7 @@ static bool give_entry(struct rules *rules, int folder, const char *path, const 
                        struct folders *waiting, struct err *err)
 {
 	_cleanup_free_ char *child = location_join(path, name);
-	const struct sandbox_rule *rule = rule_at(rules->plan, child);
+	const struct sandbox_rule *rule = rule_of_path(rules->plan, child);
 	_cleanup_fd_ int fd = -1;
 
 	if (rule && is_hidden(rule))

@@ -57,7 +57,7 @@ static int by_pid(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static struct all read_all(void)
+static struct all read_processes(void)
 {
 	struct all all = { 0 };
 	DIR *dir = opendir("/proc");
@@ -104,7 +104,7 @@ static size_t mark(struct all *all, pid_t ancestor)
 
 size_t descendants_list(pid_t ancestor, struct descendant **ret)
 {
-	struct all all = read_all();
+	struct all all = read_processes();
 	size_t marked = mark(&all, ancestor), count = 0;
 
 	*ret = NULL;
@@ -149,7 +149,7 @@ static void kill_one(const struct seen *it, pid_t spared_group)
 
 static struct look kill_round(pid_t ancestor)
 {
-	struct all all = read_all();
+	struct all all = read_processes();
 	struct look look = { .quiet = true };
 	pid_t spared_group = 0;
 

@@ -152,7 +152,7 @@ static bool is_full(const struct sandbox_plan *plan)
 	return plan && plan->level == SANDBOX_FULL;
 }
 
-static void release(struct start *start)
+static void release_spawn(struct start *start)
 {
 	fd_cleanup_close(&start->parent_end);
 	fd_cleanup_close(&start->child_end);
@@ -236,7 +236,7 @@ static bool open_all(struct start *start, const struct sandbox_spawn *spawn, str
 	return true;
 }
 
-static bool prepare(struct start *start, const struct sandbox_spawn *spawn, struct err *err)
+static bool prepare_spawn(struct start *start, const struct sandbox_spawn *spawn, struct err *err)
 {
 	const struct sandbox_plan *plan = spawn->plan;
 
@@ -447,7 +447,7 @@ static bool await_copy(const struct start *start)
 	return (polls[0].revents & POLLIN) && fd_read_full(start->parent_end, &byte, 1) == 1;
 }
 
-static void fail(struct start *start, enum birth what, int error)
+static void fail_spawn(struct start *start, enum birth what, int error)
 {
 	start->failed = what;
 	start->error = error;
@@ -461,13 +461,13 @@ static void clone_and_map(struct start *start)
 
 	start->pid = clone_child(start, namespaces(start));
 	if (start->pid < 0) {
-		fail(start, BIRTH_CLONE, errno);
+		fail_spawn(start, BIRTH_CLONE, errno);
 	} else if (start->copied && !await_copy(start)) {
-		fail(start, BIRTH_ALIVE, EPIPE);
+		fail_spawn(start, BIRTH_ALIVE, EPIPE);
 	} else if (is_full(plan) && plan->user_namespace) {
 		error = ids_map(&start->ids, start->pid);
 		if (error)
-			fail(start, BIRTH_IDS, error);
+			fail_spawn(start, BIRTH_IDS, error);
 	}
 }
 
@@ -480,13 +480,13 @@ static __attribute__((noinline)) void clone_and_map_in_network(struct start *sta
 	if (between == 0) {
 		error = network_join(start->network);
 		if (error)
-			fail(start, BIRTH_JOIN, error);
+			fail_spawn(start, BIRTH_JOIN, error);
 		else
 			clone_and_map(start);
 		_exit(0);
 	}
 	if (between < 0) {
-		fail(start, BIRTH_CLONE, errno);
+		fail_spawn(start, BIRTH_CLONE, errno);
 		return;
 	}
 	while (waitpid(between, NULL, __WALL) < 0 && errno == EINTR)
@@ -497,7 +497,7 @@ static __attribute__((noinline)) void clone_and_map_in_network(struct start *sta
 		return;
 	start->pidfd = (int)syscall(SYS_pidfd_open, start->pid, 0);
 	if (start->pidfd < 0 && !start->failed)
-		fail(start, BIRTH_CLONE, errno);
+		fail_spawn(start, BIRTH_CLONE, errno);
 }
 
 static bool explain_failed_start(const struct start *start, struct err *err)
@@ -544,7 +544,7 @@ static void end(const struct start *start)
 		;
 }
 
-static bool run(struct start *start, struct err *err)
+static bool run_spawn(struct start *start, struct err *err)
 {
 	sigset_t all, before;
 
@@ -569,7 +569,7 @@ bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret,
 {
 	const struct sandbox_plan *plan = spawn->plan;
 	struct start start;
-	bool ok = prepare(&start, spawn, err) && run(&start, err);
+	bool ok = prepare_spawn(&start, spawn, err) && run_spawn(&start, err);
 
 	if (ok) {
 		*ret = (struct sandbox_child){
@@ -580,6 +580,6 @@ bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret,
 			              !(is_full(plan) && plan->own_processes),
 		};
 	}
-	release(&start);
+	release_spawn(&start);
 	return ok;
 }

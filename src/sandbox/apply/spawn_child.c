@@ -139,7 +139,7 @@ static bool do_link(const struct step *step, int *slots)
 }
 
 /* The folder `name` in `folder`, made if need be. What is there and no folder is removed. */
-static int enter(int folder, const char *name)
+static int enter_sandbox(int folder, const char *name)
 {
 	enum { HOW = O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC };
 	int fd = openat(folder, name, HOW);
@@ -159,7 +159,7 @@ static bool make_point(int folder, const char *name, bool is_folder)
 	int fd;
 
 	if (is_folder) {
-		fd = enter(folder, name);
+		fd = enter_sandbox(folder, name);
 	} else {
 		if (fstatat(folder, name, &at, AT_SYMLINK_NOFOLLOW) == 0) {
 			if (S_ISREG(at.st_mode))
@@ -188,7 +188,7 @@ static bool do_place(const struct step *step, int *slots)
 		}
 		memcpy(name, rest, len);
 		name[len] = '\0';
-		next = enter(folder, name);
+		next = enter_sandbox(folder, name);
 		if (folder != slots[step->slot])
 			close(folder);
 		folder = next;

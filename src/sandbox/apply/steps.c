@@ -253,7 +253,7 @@ static const struct ground *ground_of(struct maker *maker, const char *path)
 	return &maker->stack[maker->depth - 1];
 }
 
-static void push(struct maker *maker, struct ground ground)
+static void push_rule(struct maker *maker, struct ground ground)
 {
 	maker->stack[maker->depth++] = ground;
 }
@@ -360,7 +360,8 @@ static void hide(struct maker *maker, size_t at, const struct ground *ground)
 	steps_add(&maker->puts, STEP_SET, slot, rule->path)->set =
 		EVERYWHERE | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
 	steps_add(&maker->puts, STEP_PUT, slot, rule->path)->reason = rule->reason;
-	push(maker, (struct ground){ .path = rule->path, .access = SANDBOX_HIDDEN, .bare = slot });
+	push_rule(maker, (struct ground){ .path = rule->path, .access = SANDBOX_HIDDEN,
+	                                  .bare = slot });
 }
 
 static void show(struct maker *maker, const struct sandbox_rule *rule, const struct ground *ground)
@@ -370,7 +371,7 @@ static void show(struct maker *maker, const struct sandbox_rule *rule, const str
 	if (ground->bare >= 0)
 		add_point(maker, ground, rule);
 	take_and_put(maker, rule, rule->path, attributes(rule));
-	push(maker, (struct ground){ .path = rule->path, .access = rule->access, .bare = -1 });
+	push_rule(maker, (struct ground){ .path = rule->path, .access = rule->access, .bare = -1 });
 }
 
 /* The rule for exactly this path, or NULL. */
@@ -448,15 +449,15 @@ static void add_temp(struct maker *maker)
 	/* Its own path leads there too. */
 	if (temp_is_in_tmp(maker->plan))
 		steps_add(maker->steps, STEP_LINK, slot, relative(maker->plan->temp, "/tmp"))->text = ".";
-	push(maker, (struct ground){ .path = "/tmp", .access = SANDBOX_WRITE, .bare = slot,
-	                             .own_temp = true });
+	push_rule(maker, (struct ground){ .path = "/tmp", .access = SANDBOX_WRITE, .bare = slot,
+	                                  .own_temp = true });
 }
 
 static void add_devices(struct maker *maker)
 {
 	int slot = steps_devices(maker->steps, &maker->puts, &maker->plan->limits);
 
-	push(maker, (struct ground){ .path = "/dev", .access = SANDBOX_HIDDEN, .bare = slot });
+	push_rule(maker, (struct ground){ .path = "/dev", .access = SANDBOX_HIDDEN, .bare = slot });
 }
 
 /* The system's places and the rules, all in the order of paths. */
@@ -492,7 +493,7 @@ void steps_make(const struct sandbox_plan *plan, struct steps *ret)
 	for (size_t i = 0; i < plan->rule_count; i++)
 		maker.rules[i] = &plan->rules[i];
 	qsort(maker.rules, plan->rule_count, sizeof(const struct sandbox_rule *), by_place);
-	push(&maker, (struct ground){
+	push_rule(&maker, (struct ground){
 		.path = "/", .access = writes_everything(plan) ? SANDBOX_WRITE : SANDBOX_READ, .bare = -1,
 	});
 	ret->start = mem_strdup(plan->root_count > 0 ? plan->roots[0] : "/");

@@ -35,7 +35,7 @@ static bool is_since(const struct guard *guard, const struct statx *stx)
 	                                              birth->tv_nsec >= guard->began.tv_nsec;
 }
 
-static bool look(const char *path, struct statx *ret)
+static bool look_at_link(const char *path, struct statx *ret)
 {
 	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME,
 	             ret) == 0;
@@ -97,7 +97,7 @@ void guard_gone(struct guard *guard, const char *path)
 {
 	struct statx stx;
 
-	if (!look(path, &stx) || !S_ISDIR(stx.stx_mode))
+	if (!look_at_link(path, &stx) || !S_ISDIR(stx.stx_mode))
 		return;
 	pthread_mutex_lock(&guard->lock);
 	vacate(guard, path, &stx);
@@ -118,7 +118,7 @@ static bool was_replaced(const struct guard *guard, const char *folder)
 		struct statx now;
 
 		if (location_within(folder, guard->vacated[i].path) &&
-		    (!look(guard->vacated[i].path, &now) || now.stx_ino != old->stx_ino ||
+		    (!look_at_link(guard->vacated[i].path, &now) || now.stx_ino != old->stx_ino ||
 		     now.stx_btime.tv_sec != old->stx_btime.tv_sec ||
 		     now.stx_btime.tv_nsec != old->stx_btime.tv_nsec))
 			return true;
@@ -133,7 +133,7 @@ static bool is_fresh(const struct guard *guard, const char *folder)
 	/* What is missing will be made by the command. */
 	if (was_vacated(guard, folder))
 		return false;
-	return !look(folder, &stx) || is_since(guard, &stx);
+	return !look_at_link(folder, &stx) || is_since(guard, &stx);
 }
 
 bool guard_is_fresh(struct guard *guard, const char *folder)
@@ -201,7 +201,7 @@ static void names_check(struct guard *guard, const struct guard_root *root, cons
 	folder = mem_dup(full, at - 1);
 	replaced = was_replaced(guard, folder);
 	if ((!replaced && !guard_changed_since(guard, &st)) || is_fresh(guard, folder) ||
-	    !look(full, &stx))
+	    !look_at_link(full, &stx))
 		return;
 	if (replaced ||
 	    (is_since(guard, &stx) &&

@@ -43,7 +43,7 @@ struct naming {
 	const char *why;
 };
 
-static void note_link(void *data, const char *path)
+static void note_config_link(void *data, const char *path)
 {
 	const struct naming *naming = data;
 
@@ -91,7 +91,7 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
 	struct naming naming = { draft, why };
 	_cleanup_location_ struct location place = { 0 };
 
-	location_resolve(start, path, note_link, &naming, &place);
+	location_resolve(start, path, note_config_link, &naming, &place);
 	if (!place.path)
 		draft_closed(draft, start, path, &(struct sandbox_rule){
 			.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = why,
@@ -215,7 +215,7 @@ static void read_global(struct draft *draft, const char *path)
 
 	if (path[0] != '/')
 		return;
-	location_resolve("/", path, note_link, &naming, &place);
+	location_resolve("/", path, note_config_link, &naming, &place);
 	protect(draft, "/", path, false, why_config);
 	if (place.kind != LOCATION_FILE)
 		return;

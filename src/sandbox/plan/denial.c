@@ -338,7 +338,7 @@ static void put_escaped(struct buf *out, const char *text)
 }
 
 /* A path as one word of a command line. */
-static void put_word(struct buf *out, const char *path)
+static void put_reason_word(struct buf *out, const char *path)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				    "0123456789/._-+=:,@%";
@@ -361,7 +361,7 @@ static void put_word(struct buf *out, const char *path)
 static void put_flag(struct buf *out, const char *flag, const char *path)
 {
 	buf_printf(out, "%s ", flag);
-	put_word(out, path);
+	put_reason_word(out, path);
 }
 
 static bool is_within(const char *path, const char *folder)

@@ -140,7 +140,7 @@ static bool protect_module(void *data, const char *path)
 	return ok;
 }
 
-static void note_link(void *data, const char *path)
+static void note_git_link(void *data, const char *path)
 {
 	struct draft *draft = data;
 
@@ -162,7 +162,7 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 {
 	_cleanup_location_ struct location place = { 0 };
 
-	location_resolve(folder, name, note_link, walk->draft, &place);
+	location_resolve(folder, name, note_git_link, walk->draft, &place);
 	walk->modules = place.path;
 	if (!place.path)
 		note_closed(walk->draft, folder, name);
@@ -331,7 +331,7 @@ static void follow_link(struct draft *draft, const char *folder)
 {
 	_cleanup_location_ struct location place = { 0 };
 
-	location_resolve(folder, ".git", note_link, draft, &place);
+	location_resolve(folder, ".git", note_git_link, draft, &place);
 	if (!place.path)
 		note_closed(draft, folder, ".git");
 	if (!place.path || !draft_in_writable(draft, place.path))
@@ -339,7 +339,7 @@ static void follow_link(struct draft *draft, const char *folder)
 	if (place.kind == LOCATION_FOLDER) {
 		protect_git_folder(draft, place.path, folder);
 	} else if (place.kind == LOCATION_MISSING) {
-		note_link(draft, place.path);
+		note_git_link(draft, place.path);
 	} else {
 		follow_pointer(draft, folder, place.path, false);
 		draft_rule(draft, mem_steal(&place.path), false, SANDBOX_READ, SANDBOX_REASON_GIT,

@@ -21,7 +21,7 @@ struct seek {
 };
 
 /* A symlink that a command could replace: it cannot be a mount, so it is listed. */
-static void note_link(void *data, const char *path)
+static void note_name_link(void *data, const char *path)
 {
 	const struct seek *seek = data;
 
@@ -61,7 +61,7 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
 	struct seek seek = { draft, name };
 	struct location place;
 
-	location_resolve(base, rel, note_link, &seek, &place);
+	location_resolve(base, rel, note_name_link, &seek, &place);
 	if (!place.path)
 		note_closed(draft, base, name, rel);
 	else if (!(name->flags & NAME_IN_WRITABLE_HOME) || draft_in_writable(draft, place.path))

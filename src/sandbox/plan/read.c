@@ -179,7 +179,7 @@ static void put_text(struct room *room, const char *text, size_t len)
 }
 
 /* The answer ends here, with "!". */
-static void give_up(struct room *room)
+static void give_up_reading(struct room *room)
 {
 	if (!room->full)
 		put_text(room, "!\n", 2);
@@ -191,7 +191,7 @@ static void give_up(struct room *room)
 static bool may_work(struct room *room)
 {
 	if (room->work >= WORK_MAX)
-		give_up(room);
+		give_up_reading(room);
 	else
 		room->work++;
 	return !room->full;
@@ -232,7 +232,7 @@ static void put_line(struct room *room, enum git_word kind, struct span word)
 	size_t len = sizeof(head) + word.len + 1;
 
 	if (len > sizeof(room->answer) - 8 - start) { /* "!" has room behind it */
-		give_up(room);
+		give_up_reading(room);
 		return;
 	}
 	put_text(room, head, sizeof(head));
@@ -324,7 +324,7 @@ static void read_config(struct room *room, bool optional)
 		return;
 	room->bytes += len > 0 ? (size_t)len : 0;
 	if (room->bytes > TOTAL_BYTES)
-		give_up(room);
+		give_up_reading(room);
 	else if ((len < 0 || len == sizeof(room->file) ||
 	          !git_config_read_in(span_of(room->file, (size_t)len), room->parse, take_item,
 	                              room)) && !room->full)
@@ -496,7 +496,7 @@ static void __attribute__((noreturn)) serve(int socket, struct room *room)
 
 /* ---- this process --------------------------------------------------------------------- */
 
-static bool failed(struct plan_reader *reader, const char *what, int error)
+static bool reader_failed(struct plan_reader *reader, const char *what, int error)
 {
 	reader->failed = true;
 	err_set(&reader->err, ERR_DENIED_BY_SANDBOX, "git's files cannot be looked into: %s%s%s.",
@@ -523,7 +523,7 @@ static pid_t clone_reader(void)
 	return pid;
 }
 
-static struct room *make_room(const struct draft *draft)
+static struct room *make_pointer_room(const struct draft *draft)
 {
 	struct room *room = mem_alloc(1, sizeof(*room));
 
@@ -540,13 +540,13 @@ static bool start(struct draft *draft)
 	if (reader->failed || reader->pid > 0)
 		return !reader->failed;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-		return failed(reader, "a socket", errno);
-	room = make_room(draft); /* the child's; it cannot get any */
+		return reader_failed(reader, "a socket", errno);
+	room = make_pointer_room(draft); /* the child's; it cannot get any */
 	reader->pid = clone_reader();
 	if (reader->pid == 0)
 		serve(pair[1], room);
 	if (reader->pid < 0)
-		failed(reader, "a process", errno);
+		reader_failed(reader, "a process", errno);
 	close(pair[1]);
 	reader->socket = pair[0];
 	return !reader->failed;
@@ -576,9 +576,9 @@ static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const 
 	memcpy(question + 1, path, size);
 	got = ask(reader->socket, question, 1 + size, message, 1 + ANSWER_BYTES + 1);
 	if (got <= 0)
-		failed(reader, "the process that reads them ended", 0);
+		reader_failed(reader, "the process that reads them ended", 0);
 	else if (got > 1 + ANSWER_BYTES || memchr(message + 1, '\0', (size_t)got - 1))
-		failed(reader, "the process that reads them answered nonsense", 0);
+		reader_failed(reader, "the process that reads them answered nonsense", 0);
 	else if (message[0] && got > 1)
 		return mem_dup(message + 1, (size_t)got - 1);
 	return NULL;
@@ -627,7 +627,7 @@ const char *plan_home_text(const struct draft *draft)
 
 char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text)
 {
-	_cleanup_free_ struct room *room = make_room(draft);
+	_cleanup_free_ struct room *room = make_pointer_room(draft);
 
 	room->row = row;
 	room->current = "/";

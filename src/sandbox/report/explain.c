@@ -475,7 +475,7 @@ static void put_heading(struct layout *layout)
 }
 
 /* The first words of lines that stand below each other are short: levels, accesses. */
-static void put_word(struct layout *layout, const char *value)
+static void put_tree_word(struct layout *layout, const char *value)
 {
 	size_t start = layout->out->len;
 
@@ -492,7 +492,7 @@ static void on_begin(void *data, const char *key, bool list)
 
 	layout->depth++;
 	if (layout->row) {
-		put_word(layout, key);
+		put_tree_word(layout, key);
 		buf_char(layout->out, ':');
 	} else if (layout->depth == 1) {
 		layout->heading = key;
@@ -520,7 +520,7 @@ static void on_text(void *data, const char *key, const char *value)
 	struct layout *layout = data;
 
 	if (layout->row) {
-		put_word(layout, value);
+		put_tree_word(layout, value);
 		return;
 	}
 	put_heading(layout);

@@ -41,7 +41,7 @@ static int64_t clock_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void push(struct walk *walk, char *path)
+static void push_twin(struct walk *walk, char *path)
 {
 	walk->pending = mem_grow(walk->pending, &walk->pending_cap, walk->pending_count + 1,
 	                         sizeof(*walk->pending));
@@ -58,7 +58,7 @@ static void look_at(struct walk *walk, int folder, const char *path, const char 
 	if (type != DT_DIR && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
 	if (type == DT_DIR || S_ISDIR(st.st_mode)) {
-		push(walk, location_join(path, name));
+		push_twin(walk, location_join(path, name));
 		return;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_nlink < 2)
@@ -144,7 +144,7 @@ void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 		_cleanup_location_ struct location place = { 0 };
 
 		if (location_canonical(roots[i], &place) && place.kind == LOCATION_FOLDER)
-			push(&walk, mem_steal(&place.path));
+			push_twin(&walk, mem_steal(&place.path));
 	}
 	while (walk.pending_count) {
 		_cleanup_free_ char *path = walk.pending[--walk.pending_count];

@@ -110,8 +110,8 @@ static int folder_of(const struct call *call, signed char argument)
 }
 
 /* Reads and finds one path argument: 0 or an errno. */
-static int find(const struct call *call, signed char folder, signed char path, bool follow,
-                struct named *ret)
+static int find_target(const struct call *call, signed char folder, signed char path, bool follow,
+                       struct named *ret)
 {
 	char text[LIMIT_PATH_BYTES];
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
@@ -193,7 +193,7 @@ static struct answer open_with(const struct call *call, const struct handler *ro
 		wanted.needs_none = true;
 		follow = false;
 	}
-	error = find(call, row->folder, row->path, follow, &named);
+	error = find_target(call, row->folder, row->path, follow, &named);
 	if (error)
 		return not_found(call, error);
 	if (makes_no_name(call->supervisor, &named, flags))
@@ -226,7 +226,7 @@ struct answer handle_make(const struct call *call, const struct handler *row)
 {
 	struct wanted wanted = { .needs_none = true };
 	struct named named;
-	int error = find(call, row->folder, row->path, false, &named);
+	int error = find_target(call, row->folder, row->path, false, &named);
 
 	if (error)
 		return not_found(call, error);
@@ -244,7 +244,7 @@ struct answer handle_change(const struct call *call, const struct handler *row)
 	if ((row->detail & DETAIL_REMOVES) &&
 	    (row->flags < 0 || (call->args[(unsigned char)row->flags] & AT_REMOVEDIR)))
 		folders_forget(call->supervisor);
-	if (find(call, row->folder, row->path, follow, &named) != 0)
+	if (find_target(call, row->folder, row->path, follow, &named) != 0)
 		return answer_go_on();
 	refused = judged(call, &named, wanted);
 	if (!refused && !follow)
@@ -260,13 +260,13 @@ struct answer handle_link(const struct call *call, const struct handler *row)
 	_cleanup_free_ struct named *from = mem_alloc(2, sizeof(*from));
 	struct named *to = from + 1;
 	bool refused;
-	int error = find(call, row->folder2, row->path2, false, to);
+	int error = find_target(call, row->folder2, row->path2, false, to);
 
 	if (error)
 		return not_found(call, error);
 	refused = judged(call, to, target);
 	if (!(flags & AT_EMPTY_PATH) &&
-	    find(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, from) == 0)
+	    find_target(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, from) == 0)
 		refused |= judged(call, from, source);
 	return answer_judged(call, refused, to->path);
 }
@@ -283,9 +283,9 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 	int error;
 
 	folders_forget(call->supervisor);
-	error = find(call, row->folder, row->path, false, from);
+	error = find_target(call, row->folder, row->path, false, from);
 	if (!error)
-		error = find(call, row->folder2, row->path2, false, to);
+		error = find_target(call, row->folder2, row->path2, false, to);
 	if (error)
 		return not_found(call, error);
 	if (!named_exists(from))

@@ -339,7 +339,7 @@ static bool make_buffers(struct supervisor *supervisor)
 	return true;
 }
 
-static void release(struct supervisor *supervisor)
+static void release_supervisor(struct supervisor *supervisor)
 {
 	connects_free(supervisor);
 	bound_free(supervisor);
@@ -354,7 +354,7 @@ static void release(struct supervisor *supervisor)
 }
 
 /* Signals are for the other threads. */
-static int start_thread(struct running *running)
+static int start_supervisor(struct running *running)
 {
 	sigset_t all, before;
 	int error;
@@ -382,9 +382,9 @@ bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
 	/* Both sides run on one processor then: an answer costs a third (Linux 6.6). */
 	(void)ioctl(notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	if (!error)
-		error = start_thread(running);
+		error = start_supervisor(running);
 	if (error) {
-		release(supervisor);
+		release_supervisor(supervisor);
 		free(running);
 		return err_set_errno(err, error, "The supervisor of commands cannot start");
 	}
@@ -402,6 +402,6 @@ void supervisor_stop(struct supervisor *supervisor)
 	(void)!write(supervisor->stop_fd, &one, sizeof(one));
 	pthread_join(running->thread, NULL);
 	supervise_records_finish(supervisor);
-	release(supervisor);
+	release_supervisor(supervisor);
 	free(running);
 }

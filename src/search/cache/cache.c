@@ -215,7 +215,7 @@ struct read_job {
 	int64_t wait_ms;
 };
 
-static void read_all(struct read_job *job)
+static void read_signatures(struct read_job *job)
 {
 	struct reader *reader = mem_alloc(1, sizeof(*reader));
 	enum kept_work work = WORK_DONE;
@@ -238,7 +238,7 @@ static void *read_in_thread(void *data)
 {
 	pthread_setname_np(pthread_self(), "hasp-index");
 	lower_priority();
-	read_all(data);
+	read_signatures(data);
 	return NULL;
 }
 
@@ -254,7 +254,7 @@ static void read_files(struct search_cache *cache, struct kept_tree *tree, struc
 	while (many && count < READERS &&
 	       pthread_create(&threads[count], NULL, read_in_thread, &jobs[count]) == 0)
 		count++;
-	read_all(&jobs[0]);
+	read_signatures(&jobs[0]);
 	for (size_t i = 1; i < count; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < count; i++) {
@@ -406,7 +406,7 @@ static void work_round(struct search_cache *cache)
 		wait_for_work(cache, &round);
 }
 
-static void *run(void *data)
+static void *run_keeper(void *data)
 {
 	struct search_cache *cache = data;
 
@@ -428,7 +428,7 @@ static bool keeper_start(struct search_cache *cache)
 		return false;
 	sigfillset(&all); /* signals are for the program's own threads */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	cache->started = pthread_create(&cache->thread, NULL, run, cache) == 0;
+	cache->started = pthread_create(&cache->thread, NULL, run_keeper, cache) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return cache->started;
 }
@@ -576,7 +576,7 @@ static struct kept_entry *oldest(struct search_cache *cache)
 
 /* Makes a place for another tree, and memory if others have not been used for a while. Returns
  * how many went; the references are the caller's, to let go of without the lock. */
-static size_t make_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
+static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
 {
 	const int64_t now = clock_ms();
 	size_t count = 0, bytes = atomic_load(&cache->bytes);
@@ -630,7 +630,7 @@ void search_cache_want(struct search_cache *cache, size_t root, const struct wal
 			wake = true;
 		}
 	} else if (keeper_start(cache)) {
-		gone_count = make_room(cache, gone);
+		gone_count = make_tree_room(cache, gone);
 		add_wanted(cache, root, rules);
 		wake = true;
 	}

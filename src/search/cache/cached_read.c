@@ -102,7 +102,7 @@ static struct node *next_node(struct kept_tree *tree, bool hurry, int64_t *ret_w
 
 /* ---- reading -------------------------------------------------------------------- */
 
-static bool make_room(struct reader *reader, size_t size)
+static bool make_read_room(struct reader *reader, size_t size)
 {
 	if (size <= reader->size)
 		return true;
@@ -119,7 +119,7 @@ static bool read_content(struct reader *reader, int fd, size_t size, struct span
 {
 	ssize_t n;
 
-	if (!make_room(reader, size + 1))
+	if (!make_read_room(reader, size + 1))
 		return false;
 	n = fd_read_full(fd, reader->room, size + 1);
 	if (n < 0 || (size_t)n > size)

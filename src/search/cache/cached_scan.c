@@ -144,7 +144,7 @@ static struct found *add_found(struct gathering *g, const char *path)
 	return &g->found[g->count++];
 }
 
-static bool enter(void *data, int fd, const char *path, size_t path_len)
+static bool enter_found(void *data, int fd, const char *path, size_t path_len)
 {
 	struct gathering *g = data;
 	struct found *found = add_found(g, path);
@@ -219,7 +219,7 @@ static void add_part(struct found *found, struct name_list *part)
 	found->parts[found->part_count++] = part;
 }
 
-static bool visit(void *data, unsigned thread, const struct scan_folder *folder)
+static bool visit_found(void *data, unsigned thread, const struct scan_folder *folder)
 {
 	struct gathering *g = data;
 	struct found *found = found_of(g, folder->path);
@@ -256,7 +256,7 @@ static void failed(void *data, const char *path, int sys_errno)
 /* Scans beneath `start`. False when the tree cannot be kept. */
 static bool gather(struct gathering *g, const char *start, bool one_folder)
 {
-	static const struct scan_visitor visitor = { enter, NULL, visit, failed };
+	static const struct scan_visitor visitor = { enter_found, NULL, visit_found, failed };
 	const struct kept_tree *tree = g->tree;
 	const struct scan scan = {
 		.root = tree->place.root_fd,
@@ -443,7 +443,7 @@ static void sort_found(struct gathering *g)
 
 /* Makes the lists whole, and looks up what was known of their folders: for all, before anything
  * is replaced. */
-static void prepare(struct gathering *g)
+static void prepare_found(struct gathering *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
 		struct found *found = &g->found[i];
@@ -597,7 +597,7 @@ static void merge(struct gathering *g)
 	struct node_array stay = { 0 }, go = { 0 };
 
 	sort_found(g);
-	prepare(g);
+	prepare_found(g);
 	merge_nodes(g, &stay, &go);
 	/* All owners come before the first one goes: a watch that just moves is not removed. */
 	for (size_t i = 0; i < g->count; i++)

@@ -339,7 +339,7 @@ static bool is_fatal(int sys_errno)
 	       sys_errno == EIO;
 }
 
-static void fail(struct scanner *s, const char *path, int sys_errno)
+static void fail_scan(struct scanner *s, const char *path, int sys_errno)
 {
 	if (!is_fatal(sys_errno)) {
 		if (s->scan->visitor->failed)
@@ -446,7 +446,7 @@ static void push(struct hand *h, struct scan_task *tasks, size_t count, const ch
 	}
 	for (size_t i = 0; i < count; i++)
 		scan_task_release(&tasks[i]);
-	fail(h->scanner, path, EFBIG);
+	fail_scan(h->scanner, path, EFBIG);
 }
 
 static void push_folders(struct hand *h, struct chain *chain, const char *path)
@@ -485,7 +485,7 @@ static void push_parts(struct hand *h, const struct scan_task *task, size_t from
 
 static void scan_folder(struct hand *h, const struct scan_task *task, int fd);
 
-static void visit(struct hand *h, const struct scan_folder *folder)
+static void visit_folder(struct hand *h, const struct scan_folder *folder)
 {
 	const struct scan *scan = h->scanner->scan;
 
@@ -515,7 +515,7 @@ static void scan_folder(struct hand *h, const struct scan_task *task, int fd)
 	    !scan->visitor->enter(scan->data, fd, task->path, task->path_len))
 		return;
 	if (!listing_read(&h->listing, fd)) {
-		fail(h->scanner, task->path, errno);
+		fail_scan(h->scanner, task->path, errno);
 		return;
 	}
 	chain = chain_enter(&h->scanner->base, task->above, fd,
@@ -537,7 +537,7 @@ static void scan_folder(struct hand *h, const struct scan_task *task, int fd)
 	folder.folders = h->folders;
 	folder.folder_count = h->folder_count;
 	folder.ignored = h->ignored;
-	visit(h, &folder);
+	visit_folder(h, &folder);
 }
 
 static void run_task(struct hand *h, const struct scan_task *task)
@@ -547,7 +547,7 @@ static void run_task(struct hand *h, const struct scan_task *task)
 	struct scan_folder part;
 
 	if (fd < 0) {
-		fail(h->scanner, task->path, errno);
+		fail_scan(h->scanner, task->path, errno);
 	} else if (!task->batch) {
 		scan_folder(h, task, fd);
 	} else {
@@ -558,7 +558,7 @@ static void run_task(struct hand *h, const struct scan_task *task)
 			.files = scan_batch_names(task->batch) + task->from,
 			.file_count = task->count,
 		};
-		visit(h, &part);
+		visit_folder(h, &part);
 	}
 }
 

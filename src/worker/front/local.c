@@ -199,7 +199,7 @@ static bool weaken(struct attempt *attempt, enum sandbox_level tried, const stru
 }
 
 /* The last word on an attempt. */
-static bool give_up(const struct attempt *attempt, const struct err *why, struct err *err)
+static bool give_up_level(const struct attempt *attempt, const struct err *why, struct err *err)
 {
 	*err = *why;
 	if (why->code == ERR_DENIED_BY_SANDBOX && !attempt->level_given)
@@ -233,7 +233,7 @@ static bool attempt_plan(struct local *local, const struct attempt *attempt,
 
 	if (!make_plan(local, &attempt->options, &plan, err)) {
 		if (attempt->refused.code != ERR_NONE)
-			give_up(attempt, &attempt->refused, err);
+			give_up_level(attempt, &attempt->refused, err);
 		return false;
 	}
 	if (attempt->refused.code != ERR_NONE) {
@@ -346,7 +346,7 @@ static bool start_worker(struct local *local, const struct sandbox_options *opti
 		if (attempt.options.assume && why.code == ERR_STATE_MISMATCH) {
 			attempt.options.assume = false;
 		} else if (!weaken(&attempt, tried, &why)) {
-			return give_up(&attempt, &why, err);
+			return give_up_level(&attempt, &why, err);
 		}
 	}
 }

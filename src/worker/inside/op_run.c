@@ -352,7 +352,7 @@ static bool start_child(struct run_state *state, const struct run_request *reque
 	return ok;
 }
 
-static bool start_thread(struct run_state *state, struct err *err)
+static bool start_run_thread(struct run_state *state, struct err *err)
 {
 	sigset_t all, before;
 	int failed;
@@ -368,8 +368,8 @@ static bool start_thread(struct run_state *state, struct err *err)
 	return err_set(err, ERR_NO_RESOURCES, "No thread for the command: %s.", strerror(failed));
 }
 
-static bool start(struct run_state *state, const struct worker *worker,
-                  const struct run_request *request, struct err *err)
+static bool start_run(struct run_state *state, const struct worker *worker,
+                      const struct run_request *request, struct err *err)
 {
 	_cleanup_fd_ int folder = open_folder(worker, request->folder, err);
 
@@ -385,7 +385,7 @@ static bool start(struct run_state *state, const struct worker *worker,
 	if (!start_child(state, request, folder, err))
 		return false;
 	run_streams_release_child(&state->streams);
-	return start_thread(state, err);
+	return start_run_thread(state, err);
 }
 
 bool op_run(const struct worker *worker, const struct sandbox_plan *plan,
@@ -397,7 +397,7 @@ bool op_run(const struct worker *worker, const struct sandbox_plan *plan,
 	if (!request->argv || !request->argv[0] || !*request->argv[0])
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no command to run.");
 	state = state_new(plan, request, events, data);
-	if (!start(state, worker, request, err)) {
+	if (!start_run(state, worker, request, err)) {
 		state_release(state);
 		return false;
 	}

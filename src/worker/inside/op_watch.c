@@ -214,7 +214,7 @@ static int64_t due_ms(const struct watch *watch)
 }
 
 /* Looks at one watch that is due; tells of a change without the lock. */
-static void settle(struct watcher *watcher, struct watch *watch)
+static void settle_watch(struct watcher *watcher, struct watch *watch)
 {
 	struct stamp before = watch->stamp;
 	struct err err = ERR_INIT;
@@ -258,7 +258,7 @@ static int time_left(const struct watcher *watcher)
 	return (int)left;
 }
 
-static void *run(void *data)
+static void *run_watcher(void *data)
 {
 	struct watcher *watcher = data;
 	struct pollfd fds[] = { { .fd = watcher->inotify, .events = POLLIN },
@@ -274,13 +274,13 @@ static void *run(void *data)
 		pthread_mutex_lock(&watcher->lock);
 		take_events(watcher);
 		while (!watcher->stopping && (due = find_due(watcher, monotonic_ms())))
-			settle(watcher, due);
+			settle_watch(watcher, due);
 	}
 	pthread_mutex_unlock(&watcher->lock);
 	return NULL;
 }
 
-static bool start(struct watcher *watcher, struct err *err)
+static bool start_watcher(struct watcher *watcher, struct err *err)
 {
 	if (watcher->started)
 		return true;
@@ -290,7 +290,7 @@ static bool start(struct watcher *watcher, struct err *err)
 		watcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watcher->inotify < 0 || watcher->wake < 0)
 		return err_set_errno(err, errno, "Files cannot be watched");
-	errno = pthread_create(&watcher->thread, NULL, run, watcher);
+	errno = pthread_create(&watcher->thread, NULL, run_watcher, watcher);
 	if (errno)
 		return err_set_errno(err, errno, "Files cannot be watched");
 	watcher->started = true;
@@ -341,7 +341,7 @@ static bool begin(struct watcher *watcher, struct watch *watch, struct err *err)
 	if (watcher->count >= LIMIT_WATCHES)
 		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched at once.",
 		               LIMIT_WATCHES);
-	if (!start(watcher, err) || !arm(watcher, watch, err))
+	if (!start_watcher(watcher, err) || !arm(watcher, watch, err))
 		return false;
 	watch->next = watcher->watches;
 	watch->at = &watcher->watches;

@@ -89,7 +89,7 @@ static bool proc_is_ours(void)
 	return readlink("/proc/self", shown, sizeof(shown) - 1) > 0 && strcmp(own, shown) == 0;
 }
 
-static size_t read_all(struct run_process **ret)
+static size_t read_tree(struct run_process **ret)
 {
 	DIR *proc = proc_is_ours() ? opendir("/proc") : NULL;
 	const struct dirent *entry;
@@ -171,7 +171,7 @@ static void spread(struct run_process *list, size_t count)
 
 size_t run_tree_list(const struct run_tree *tree, struct run_process **ret)
 {
-	size_t count = read_all(ret), kept = 0;
+	size_t count = read_tree(ret), kept = 0;
 	struct run_process *list = *ret;
 
 	if (!count)
@@ -423,7 +423,7 @@ static bool launch_prepare(struct launch *launch, struct err *err)
 
 /* ---- the child ---- */
 
-static _Noreturn void fail(const struct launch *launch, enum step step)
+static _Noreturn void fail_child(const struct launch *launch, enum step step)
 {
 	struct failure failure = { step, errno };
 
@@ -493,7 +493,7 @@ static _Noreturn void execute(const struct launch *launch)
 			worst = error;
 	}
 	errno = worst;
-	fail(launch, STEP_EXECUTE);
+	fail_child(launch, STEP_EXECUTE);
 }
 
 static _Noreturn void be_child(struct launch *launch)
@@ -504,14 +504,14 @@ static _Noreturn void be_child(struct launch *launch)
 	launch->report[1] = fcntl(launch->report[1], F_DUPFD_CLOEXEC, 20);
 	default_signals();
 	if (setsid() < 0)
-		fail(launch, STEP_SESSION);
+		fail_child(launch, STEP_SESSION);
 	if (fchdir(request->folder) < 0)
-		fail(launch, STEP_FOLDER);
+		fail_child(launch, STEP_FOLDER);
 	if (!take_descriptors(request))
-		fail(launch, STEP_DESCRIPTORS);
+		fail_child(launch, STEP_DESCRIPTORS);
 	set_defaults();
 	if (launch->prepared && !sandbox_enter_command(&launch->entry, launch->report[1]))
-		fail(launch, STEP_CONFINE);
+		fail_child(launch, STEP_CONFINE);
 	execute(launch);
 }
 
@@ -583,7 +583,7 @@ static bool attend(struct launch *launch, struct run_child *child, struct err *e
 	return true;
 }
 
-static void give_up(struct run_child *child)
+static void give_up_child(struct run_child *child)
 {
 	kill(child->pid, SIGKILL);
 	supervisor_stop(child->supervisor);
@@ -615,11 +615,11 @@ bool run_child_start(const struct run_child_request *request, struct run_child *
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	if (child.pidfd < 0) {
 		err_set_errno(err, errno, "The command could not be watched");
-		give_up(&child);
+		give_up_child(&child);
 		return false;
 	}
 	if (!attend(&launch, &child, err)) {
-		give_up(&child);
+		give_up_child(&child);
 		return false;
 	}
 	*ret = child;

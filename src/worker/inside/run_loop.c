@@ -232,7 +232,7 @@ static void report_run_end(struct loop *loop, void (*event)(void *data, const st
 	pthread_mutex_unlock(&state->telling);
 }
 
-static void enter(struct loop *loop, enum phase phase)
+static void enter_phase(struct loop *loop, enum phase phase)
 {
 	loop->phase = phase;
 	loop->phase_ms = monotonic_ms();
@@ -357,7 +357,7 @@ static void write_input(struct loop *loop)
 static void kill_all(struct loop *loop)
 {
 	if (loop->phase != KILLING)
-		enter(loop, KILLING);
+		enter_phase(loop, KILLING);
 	supervisor_hold_groups(loop->state->child.supervisor);
 	run_tree_kill(&loop->state->tree);
 }
@@ -376,7 +376,7 @@ static void stop(struct loop *loop, enum run_why why)
 		kill_all(loop);
 		return;
 	}
-	enter(loop, STOPPING);
+	enter_phase(loop, STOPPING);
 	kill(-state->child.pid, SIGTERM);
 	kill(-state->child.pid, SIGCONT);
 }
@@ -476,19 +476,19 @@ static void leave(struct loop *loop)
 	free(list);
 	if (!loop->end.left_running) /* it cannot be counted here */
 		loop->end.left_running = 1;
-	enter(loop, LEFT);
+	enter_phase(loop, LEFT);
 	loop->main_told = true;
 	report_run_end(loop, loop->state->events.main_ended);
 }
 
-static void finish(struct loop *loop)
+static void finish_run(struct loop *loop)
 {
 	struct run_state *state = loop->state;
 
 	if (!loop->main_told)
 		note_status(loop);
 	loop->end.left_running = 0;
-	enter(loop, GONE);
+	enter_phase(loop, GONE);
 	drain(loop, /* to_the_end= */ true);
 	report_limit(loop);
 	supervisor_stop(state->child.supervisor);
@@ -520,7 +520,7 @@ static void look_at_processes(struct loop *loop)
 	bool left = run_tree_reap(&state->tree);
 
 	if (!left || (loop->phase == KILLING && monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
-		finish(loop);
+		finish_run(loop);
 	else if (loop->phase == KILLING)
 		kill_all(loop);
 	else if (loop->phase == RUNNING && state->tree.reaped)
@@ -611,7 +611,7 @@ void *run_loop(void *data)
 	loop.output_ms = state->began_ms;
 	if (has_limits(state->plan))
 		loop.limits = limits_new(state->plan, state->child.pid);
-	enter(&loop, RUNNING);
+	enter_phase(&loop, RUNNING);
 	if (state->events.started)
 		state->events.started(state->data, (int)state->child.pid);
 	run_tell_hidden(state);

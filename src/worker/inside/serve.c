@@ -161,7 +161,7 @@ void server_send_error(struct server *server, uint64_t id, const struct err *err
 
 static void *pool_thread(void *data);
 
-static bool start_thread(struct server *server)
+static bool start_server_thread(struct server *server)
 {
 	pthread_attr_t how;
 	pthread_t thread;
@@ -217,7 +217,7 @@ static bool must_wait(const struct server *server, const struct job *job)
 static bool find_thread(struct server *server, bool *ret_wake)
 {
 	*ret_wake = server->idle > 0;
-	return *ret_wake || (server->threads < THREADS && start_thread(server));
+	return *ret_wake || (server->threads < THREADS && start_server_thread(server));
 }
 
 static void enqueue(struct server *server, struct job *job)
@@ -600,7 +600,7 @@ static void drop_jobs(struct job *jobs)
 	}
 }
 
-static void release(struct server *server)
+static void release_server(struct server *server)
 {
 	serve_end_runs(server);
 	while (server->watches) {
@@ -648,6 +648,6 @@ bool serve_connection(const struct serve_connection *connection)
 		pthread_mutex_unlock(&server.lock);
 	}
 	orderly = !server.wire.problem[0];
-	release(&server);
+	release_server(&server);
 	return orderly;
 }

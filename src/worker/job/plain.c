@@ -136,7 +136,7 @@ static bool splice(struct plain_rows *rows, size_t remove, struct span text)
 }
 
 /* A row too long to be kept is emitted with all before it, and no longer there to change. */
-static void make_room(struct plain_rows *rows)
+static void make_row_room(struct plain_rows *rows)
 {
 	if (row_of(rows)->len < PLAIN_ROW_BYTES || rows->at < row_of(rows)->len)
 		return;
@@ -164,7 +164,7 @@ static void plain_rows_put(struct plain_rows *rows, struct span code_point)
 {
 	if (rows->past)
 		make_blanks(rows);
-	make_room(rows);
+	make_row_room(rows);
 	if (splice(rows, step(row_of(rows), rows->at), code_point))
 		rows->at += code_point.len;
 }

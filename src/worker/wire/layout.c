@@ -98,7 +98,7 @@ static void put_chars(struct wire_out *out, const struct wire_field *field, cons
 	put_text(out, span_of(text, strnlen(text, field->size - 1)));
 }
 
-static void put_word(struct wire_out *out, const struct wire_field *field, const char *object)
+static void put_word_field(struct wire_out *out, const struct wire_field *field, const char *object)
 {
 	const char *word = *(const char *const *)(object + field->offset);
 	size_t i = 0;
@@ -233,7 +233,7 @@ static put_fn *const puts_by_kind[] = {
 	[WIRE_TEXT] = put_string,
 	[WIRE_TEXT_OR_NULL] = put_string,
 	[WIRE_CHARS] = put_chars,
-	[WIRE_WORD] = put_word,
+	[WIRE_WORD] = put_word_field,
 	[WIRE_BYTES] = put_bytes,
 	[WIRE_HASH] = put_hash,
 	[WIRE_HASH_OR_NULL] = put_hash_or_null,
@@ -319,7 +319,7 @@ static void *new_array(struct wire_in *in, size_t count, size_t size)
 
 /* ---- pieces ---- */
 
-static bool fail(struct wire_in *in, const struct wire_field *field, const char *what)
+static bool fail_decoding(struct wire_in *in, const struct wire_field *field, const char *what)
 {
 	if (!in->problem[0])
 		snprintf(in->problem, sizeof(in->problem), "%s: %s",
@@ -335,7 +335,7 @@ static size_t left(const struct wire_in *in)
 static bool get(struct wire_in *in, const struct wire_field *field, size_t bytes, uint64_t *ret)
 {
 	if (left(in) < bytes)
-		return fail(in, field, "the frame ends before it");
+		return fail_decoding(in, field, "the frame ends before it");
 	*ret = bytes_get(in->fields.data + in->at, bytes);
 	in->at += bytes;
 	return true;
@@ -345,7 +345,7 @@ static bool take(struct wire_in *in, const struct wire_field *field, uint64_t le
                  struct span *ret)
 {
 	if (len > left(in))
-		return fail(in, field, "it is longer than the frame");
+		return fail_decoding(in, field, "it is longer than the frame");
 	*ret = span_of(in->fields.data + in->at, (size_t)len);
 	in->at += (size_t)len;
 	return true;
@@ -356,11 +356,11 @@ static bool take_text(struct wire_in *in, const struct wire_field *field, uint64
                       uint64_t max, struct span *ret)
 {
 	if (len > max)
-		return fail(in, field, "it is too long");
+		return fail_decoding(in, field, "it is too long");
 	if (!take(in, field, len + 1, ret))
 		return false;
 	if (memchr(ret->data, '\0', ret->len) != ret->data + len)
-		return fail(in, field, "its NUL is not at its end");
+		return fail_decoding(in, field, "its NUL is not at its end");
 	ret->len--;
 	return true;
 }
@@ -387,7 +387,7 @@ static bool get_bool(struct wire_in *in, const struct wire_field *field, char *o
 	if (!get(in, field, 1, &value))
 		return false;
 	if (value > 1)
-		return fail(in, field, "it is neither 0 nor 1");
+		return fail_decoding(in, field, "it is neither 0 nor 1");
 	*(bool *)(object + field->offset) = value == 1;
 	return true;
 }
@@ -399,7 +399,7 @@ static bool get_enum(struct wire_in *in, const struct wire_field *field, char *o
 	if (!get(in, field, 1, &value))
 		return false;
 	if (value >= field->max)
-		return fail(in, field, "it has no such value");
+		return fail_decoding(in, field, "it has no such value");
 	*(unsigned *)(object + field->offset) = (unsigned)value;
 	return true;
 }
@@ -461,7 +461,7 @@ static bool get_word(struct wire_in *in, const struct wire_field *field, char *o
 	for (uint64_t i = 1; i < value && *words; i++)
 		words++;
 	if (value && !*words)
-		return fail(in, field, "it has no such value");
+		return fail_decoding(in, field, "it has no such value");
 	*(const char **)(object + field->offset) = value ? *words : NULL;
 	return true;
 }
@@ -475,7 +475,7 @@ static bool get_bytes(struct wire_in *in, const struct wire_field *field, char *
 	if (!get(in, field, 4, &len) || !take(in, field, len, &bytes))
 		return false;
 	if (len > field->max)
-		return fail(in, field, "it is too long");
+		return fail_decoding(in, field, "it is too long");
 	*span = in->arena ? bytes : span_of(mem_dup(bytes.data, bytes.len), bytes.len);
 	return true;
 }
@@ -499,7 +499,7 @@ static bool get_hash_or_null(struct wire_in *in, const struct wire_field *field,
 	if (!get(in, field, 1, &there))
 		return false;
 	if (there > 1)
-		return fail(in, field, "it is neither there nor not");
+		return fail_decoding(in, field, "it is neither there nor not");
 	if (!there)
 		return true;
 	if (!take(in, field, sizeof(*sum), &bytes))
@@ -533,7 +533,7 @@ static bool get_error(struct wire_in *in, const struct wire_field *field, char *
 	memcpy(err->message, message.data, message.len);
 	err->message[message.len] = '\0';
 	if (denial && (denial > 1 || err->code != ERR_DENIED_BY_SANDBOX))
-		return fail(in, field, "it cannot have a denial");
+		return fail_decoding(in, field, "it cannot have a denial");
 	err->denial.there = denial;
 	return !denial || wire_decode(in, field->of, &err->denial);
 }
@@ -550,7 +550,7 @@ static bool get_struct_or_null(struct wire_in *in, const struct wire_field *fiel
 	if (!get(in, field, 1, &there))
 		return false;
 	if (there > 1)
-		return fail(in, field, "it is neither there nor not");
+		return fail_decoding(in, field, "it is neither there nor not");
 	if (!there)
 		return true;
 	*(void **)(object + field->offset) = new_array(in, 0, field->of->size);
@@ -566,9 +566,9 @@ static bool get_count(struct wire_in *in, const struct wire_field *field, size_t
 	if (!get(in, field, 4, &count))
 		return false;
 	if (count > max)
-		return fail(in, field, "there are too many");
+		return fail_decoding(in, field, "there are too many");
 	if (count > left(in) / least)
-		return fail(in, field, "there are more than the frame can have");
+		return fail_decoding(in, field, "there are more than the frame can have");
 	*ret = (size_t)count;
 	return true;
 }
@@ -643,7 +643,7 @@ static bool get_array_into(struct wire_in *in, const struct wire_field *field, c
 	if (!get_count(in, field, wire_layout_least(field->of), wanted, &count))
 		return false;
 	if (count != wanted)
-		return fail(in, field, "there are not as many as were asked about");
+		return fail_decoding(in, field, "there are not as many as were asked about");
 	return get_elements(in, field, items, count, &filled);
 }
 
@@ -684,7 +684,7 @@ static bool get_blob(struct wire_in *in, const struct wire_field *field, struct 
 	if (!get(in, field, 8, &blob.len))
 		return false;
 	if (blob.len > in->blob_max - in->blob_bytes)
-		return fail(in, field, "it is longer than the blob");
+		return fail_decoding(in, field, "it is longer than the blob");
 	in->blobs = mem_grow(in->blobs, &in->blob_cap, in->blob_count + 1, sizeof(*in->blobs));
 	in->blobs[in->blob_count++] = blob;
 	in->blob_bytes += blob.len;
@@ -765,5 +765,5 @@ bool wire_decode(struct wire_in *in, const struct wire_layout *layout, void *obj
 
 bool wire_decode_end(struct wire_in *in)
 {
-	return left(in) == 0 || fail(in, NULL, "it has more than its fields");
+	return left(in) == 0 || fail_decoding(in, NULL, "it has more than its fields");
 }
