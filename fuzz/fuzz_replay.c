@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "data/json.h"
-#include "model/replay.h"
+#include "model/provider.h"
 #include "model/sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/choose_private.h"
+/* Which model a word means, who provides it, where its key comes from, and until when it is there. */
+#include "model/choose.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +13,370 @@
 #include "data/warnings.h"
 #include "model/refusable.h"
 
+/* Providers by name: where they are, what they speak, which variables hold their
+ * keys.
+ *
+ * To add a provider: a row in choose.c, and a line in docs/models.md.
+ */
+
+struct catalogue_row {
+	const char *name;
+	const char *format;    /* provider.c's name */
+	const char *base_url;  /* NULL: the format's */
+	const char *base_variables[2]; /* hold another address; the first that is set */
+	const char *key_variables[2];  /* the first that is set */
+	bool keyless;          /* works without a key */
+};
+
+/* A model that its provider takes out of service. */
+struct catalogue_end {
+	const char *provider;  /* a row's name */
+	const char *prefix;    /* of the model's name; the first that fits counts */
+	const char *last_day;  /* "2026-12-01"; NULL: announced without a day; "": it goes on */
+	const char *instead;
+};
+
+/* What the files of model_choose share. */
+
+enum { CHOICE_HEADERS = 64, CHOICE_FALLBACKS = 8, CHOICE_WITHOUT = 64 };
+
+/* What a choice's options point to. */
+struct choice_store {
+	char **strings;              /* owned, and what they point to */
+	size_t count, cap;
+	const char *headers[CHOICE_HEADERS + 1];
+	size_t header_count;
+	struct model_choice fallbacks[CHOICE_FALLBACKS];
+	const struct model_options *list[CHOICE_FALLBACKS + 1];
+	const char *without[CHOICE_WITHOUT + 1];
+};
+
+/* ---- catalogue --------------------------------------------------------------- */
+
+static const struct catalogue_row rows[] = {
+	{ "gemini", "gemini", NULL, { "GOOGLE_GEMINI_BASE_URL" },
+	  { "GEMINI_API_KEY", "GOOGLE_API_KEY" }, false },
+	{ "vertex", "gemini", NULL, { "GOOGLE_VERTEX_BASE_URL" },
+	  { "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_API_KEY" }, false },
+	{ "openai", "openai", NULL, { "OPENAI_BASE_URL", "OPENAI_API_BASE" },
+	  { "OPENAI_API_KEY" }, false },
+	{ "openai-responses", "openai-responses", NULL, { "OPENAI_BASE_URL", "OPENAI_API_BASE" },
+	  { "OPENAI_API_KEY" }, false },
+	{ "anthropic", "anthropic", NULL, { "ANTHROPIC_BASE_URL" },
+	  { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN" }, false },
+	{ "openrouter", "openai", "https://openrouter.ai/api/v1", { NULL },
+	  { "OPENROUTER_API_KEY" }, false },
+	{ "ollama", "openai", "http://127.0.0.1:11434/v1", { "OLLAMA_HOST" },
+	  { "OLLAMA_API_KEY" }, true },
+	{ "llama.cpp", "openai", "http://127.0.0.1:8080/v1", { "LLAMA_BASE_URL" },
+	  { "LLAMA_API_KEY" }, true },
+	{ "vllm", "openai", "http://127.0.0.1:8000/v1", { "VLLM_BASE_URL" },
+	  { "VLLM_API_KEY" }, true },
+	{ "lmstudio", "openai", "http://127.0.0.1:1234/v1", { "LMSTUDIO_BASE_URL" },
+	  { "LMSTUDIO_API_KEY" }, true },
+	{ "groq", "openai", "https://api.groq.com/openai/v1", { NULL }, { "GROQ_API_KEY" }, false },
+	{ "deepseek", "openai", "https://api.deepseek.com/v1", { NULL },
+	  { "DEEPSEEK_API_KEY" }, false },
+	{ "mistral", "openai", "https://api.mistral.ai/v1", { NULL },
+	  { "MISTRAL_API_KEY" }, false },
+	{ "xai", "openai", "https://api.x.ai/v1", { NULL }, { "XAI_API_KEY" }, false },
+	{ "together", "openai", "https://api.together.xyz/v1", { NULL },
+	  { "TOGETHER_API_KEY" }, false },
+	{ "fireworks", "openai", "https://api.fireworks.ai/inference/v1", { NULL },
+	  { "FIREWORKS_API_KEY" }, false },
+	{ "cerebras", "openai", "https://api.cerebras.ai/v1", { NULL },
+	  { "CEREBRAS_API_KEY" }, false },
+	{ "moonshot", "openai", "https://api.moonshot.ai/v1", { NULL },
+	  { "MOONSHOT_API_KEY" }, false },
+	{ "huggingface", "openai", "https://router.huggingface.co/v1", { NULL },
+	  { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN" }, false },
+};
+
+/* The day of what the tables of models say. */
+static const char catalogue_date[] = "2026-11-23";
+
+/* Sources: ai.google.dev/gemini-api/docs/deprecations; platform.claude.com/docs, "Model deprecations". Vertex
+ * AI has days of its own. */
+static const struct catalogue_end ends[] = {
+	{ "gemini", "gemini-2.0-", "2026-06-01", "gemini-3.5-flash-lite" },
+	{ "gemini", "gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash" },
+	{ "gemini", "gemini-2.5-flash-lite", "", NULL },
+	{ "gemini", "gemini-2.5-flash", "2026-12-01", "gemini-3.5-flash-lite" },
+	{ "gemini", "gemini-3-pro-preview", "2026-03-09", "gemini-3.1-pro-preview" },
+	{ "anthropic", "claude-3-", "2026-02-19", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-sonnet-4-20250514", "2026-06-15", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-sonnet-4-0", "2026-06-15", "claude-sonnet-4-6" },
+	{ "anthropic", "claude-opus-4-20250514", "2026-06-15", "claude-opus-4-8" },
+	{ "anthropic", "claude-opus-4-0", "2026-06-15", "claude-opus-4-8" },
+	{ "anthropic", "claude-opus-4-1", "2026-08-05", "claude-opus-4-8" },
+	{ "anthropic", "claude-sonnet-4-5", NULL, "claude-sonnet-4-6" },
+};
+
+/* NULL: nothing is known of an end. */
+static const struct catalogue_end *catalogue_end_of(const char *provider, const char *model)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (strcmp(ends[i].provider, provider) == 0 &&
+		    strncmp(model, ends[i].prefix, strlen(ends[i].prefix)) == 0)
+			return ends[i].instead ? &ends[i] : NULL;
+	return NULL;
+}
+
+/* Row `i`; NULL: there are no more. */
+static const struct catalogue_row *catalogue_at(size_t i)
+{
+	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
+}
+
+static const struct catalogue_row *catalogue_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+/* ---- Google's ways ----------------------------------------------------------- */
+
+/* Google's names, ways and variables, as Gemini CLI reads them. */
+
+/* "auto" is "pro" with "flash" to fall back to. As of catalogue_date. */
+static const struct alias {
+	const char *name, *model;
+} aliases[] = {
+	{ "auto", "gemini-3.1-pro-preview" },
+	{ "pro", "gemini-3.1-pro-preview" },
+	{ "flash", "gemini-3.8-flash" },
+	{ "flash-lite", "gemini-3.5-flash-lite" },
+	{ "auto-gemini-3", "gemini-3.1-pro-preview" },
+	{ "auto-gemini-2.5", "gemini-2.5-pro" },
+};
+
+/* Aliases that extend each other, at most. */
+enum { ALIAS_STEPS = 16 };
+
+/* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or `name`. */
+static const char *google_alias(const struct settings *settings, const char *name)
+{
+	const char *given = name, *next = name;
+
+	for (unsigned i = 0; next && i < ALIAS_STEPS; i++) {
+		const json_t *alias = model_alias(settings, next);
+		const char *model = json_string_value(
+			json_object_get(json_object_get(alias, "modelConfig"), "model"));
+
+		if (model)
+			given = model;
+		if (model || !alias)
+			break;
+		next = json_string_value(json_object_get(alias, "extends"));
+		given = next ? next : given;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+		if (strcmp(aliases[i].name, given) == 0)
+			return aliases[i].model;
+	return given;
+}
+
+static const char *choice_variable(const struct settings *settings,
+                                   const char *const names[static 2]);
+
+static const char *choose_google_variable(const struct settings *settings, const char *name)
+{
+	return choice_variable(settings, (const char *const[2]){ name, NULL });
+}
+
+static bool is_true(const struct settings *settings, const char *name)
+{
+	const char *value = choose_google_variable(settings, name);
+
+	return value && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+}
+
+/* Without a setting: the first variable that says something. */
+static const char *type_of_variables(const struct settings *settings)
+{
+	const char *given = choose_google_variable(settings, "GEMINI_DEFAULT_AUTH_TYPE");
+
+	if (given)
+		return given;
+	if (is_true(settings, "GOOGLE_GENAI_USE_VERTEXAI"))
+		return "vertex-ai";
+	if (choose_google_variable(settings, "GEMINI_API_KEY"))
+		return "gemini-api-key";
+	if (choose_google_variable(settings, "GOOGLE_GEMINI_BASE_URL"))
+		return "gateway";
+	return is_true(settings, "GOOGLE_GENAI_USE_GCA") ? "oauth-personal" : "gemini-api-key";
+}
+
+/* The provider's way of a name of Google's: "gemini-api-key", "vertex-ai" or "gateway".
+ * AUTHENTICATION_FAILED: security.auth.selectedType is another one. */
+static bool google_auth_type(const struct settings *settings, const char **ret, struct err *err)
+{
+	static const char *const known[] = { "gemini-api-key", "vertex-ai", "gateway" };
+	const char *type = settings_string(settings, "security.auth.selectedType", NULL);
+
+	if (!type || !type[0])
+		type = type_of_variables(settings);
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i], type) == 0) {
+			*ret = known[i];
+			return true;
+		}
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "hasp does not log in to Google (security.auth.selectedType or a variable says "
+	               "%.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
+}
+
+/* ---- headers ---------------------------------------------------------------------------------- */
+
+/* Where an entry of "K:V,K:V" ends: at a comma after which another "K:" comes. */
+static size_t entry_length(const char *text)
+{
+	size_t len = strcspn(text, ",");
+
+	while (text[len]) {
+		const char *next = text + len + 1;
+		size_t name = strcspn(next, ",:");
+
+		if (next[name] == ':' && name)
+			return len;
+		len += 1 + strcspn(next, ",");
+	}
+	return len;
+}
+
+static void choice_header(struct choice_store *store, char *header);
+
+static void custom_headers(const struct settings *settings, struct choice_store *store)
+{
+	const char *text = choose_google_variable(settings, "GEMINI_CLI_CUSTOM_HEADERS");
+
+	while (text && *text) {
+		size_t len = entry_length(text);
+		struct span entry = span_trim(span_of(text, len));
+		const char *colon = entry.len ? memchr(entry.data, ':', entry.len) : NULL;
+
+		if (colon && colon != entry.data) {
+			struct span name =
+				span_trim(span_head(entry, (size_t)(colon - entry.data)));
+			struct span value =
+				span_trim(span_skip(entry, (size_t)(colon - entry.data) + 1));
+
+			choice_header(store, mem_printf("%.*s: %.*s", (int)name.len, name.data,
+			                                (int)value.len, value.data));
+		}
+		text += len + (text[len] == ',');
+	}
+}
+
+/* ---- addresses -------------------------------------------------------------------------------- */
+
+/* Whether an address ends in its version: ".../v1beta". */
+static bool has_version(const char *address, size_t len)
+{
+	const char *slash = memrchr(address, '/', len);
+
+	return slash && slash[1] == 'v' && slash[2] >= '0' && slash[2] <= '9';
+}
+
+static char *with_version(const struct settings *settings, const char *address,
+                          const char *version)
+{
+	const char *given = choose_google_variable(settings, "GOOGLE_GENAI_API_VERSION");
+	size_t len = strlen(address);
+
+	while (len && address[len - 1] == '/')
+		len--;
+	if (has_version(address, len))
+		return mem_dup(address, len);
+	return mem_printf("%.*s/%s", (int)len, address, given ? given : version);
+}
+
+static bool is_name(const char *text)
+{
+	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")] ==
+	       '\0';
+}
+
+static const char *choice_keep(struct choice_store *store, char *string);
+
+/* Google Cloud's address has the place in the host, and project and place in the path.  With an API
+ * key and no project ("express") it has neither. */
+static bool vertex_address(const struct settings *settings, const struct catalogue_row *row,
+                           struct choice_store *store, struct model_options *options,
+                           struct err *err)
+{
+	const char *base = choice_variable(settings, row->base_variables);
+	const char *project = choice_variable(settings, (const char *const[2]){
+		"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID" });
+	const char *place = choose_google_variable(settings, "GOOGLE_CLOUD_LOCATION");
+	_cleanup_free_ char *host = NULL, *versioned = NULL;
+
+	if ((project && !is_name(project)) || (place && !is_name(place)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "GOOGLE_CLOUD_PROJECT or GOOGLE_CLOUD_LOCATION is not a name.");
+	host = base ? mem_strdup(base) :
+	       !place || !project || strcmp(place, "global") == 0 ?
+	              mem_strdup("https://aiplatform.googleapis.com") :
+	              mem_printf("https://%s-aiplatform.googleapis.com", place);
+	versioned = with_version(settings, host, "v1beta1");
+	if (project && place)
+		options->base_url = choice_keep(store, mem_printf("%s/projects/%s/locations/%s",
+		                                                  versioned, project, place));
+	else if (options->bearer)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "Vertex AI needs GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION beside "
+		               "GOOGLE_CLOUD_ACCESS_TOKEN.");
+	else
+		options->base_url = choice_keep(store, mem_steal(&versioned));
+	return true;
+}
+
+/* Claude at Vertex speaks Anthropic's format. */
+static void vertex_format(struct model_options *options)
+{
+	if (strncmp(options->name, "claude-", 7) == 0)
+		options->provider = "anthropic";
+}
+
+static const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
+                              struct choice_store *store);
+static bool choice_no_key(const struct catalogue_row *row, struct err *err);
+
+/* Address, key and headers for Gemini and Vertex. */
+static bool google_options(const struct settings *settings, const struct catalogue_row *row,
+                           struct choice_store *store, struct model_options *options,
+                           struct err *err)
+{
+	const char *mechanism = choose_google_variable(settings, "GEMINI_API_KEY_AUTH_MECHANISM");
+	const char *base = choice_variable(settings, row->base_variables);
+
+	options->vertex = strcmp(row->name, "vertex") == 0;
+	options->api_key = choice_key(settings, row, store);
+	options->bearer = (mechanism && strcmp(mechanism, "bearer") == 0) ||
+	                  (options->vertex &&
+	                   choose_google_variable(settings, row->key_variables[0]));
+	custom_headers(settings, store);
+	/* A gateway of one's own may put in the key itself. */
+	if (!options->api_key && !base)
+		return choice_no_key(row, err);
+	if (options->vertex) {
+		vertex_format(options);
+		return vertex_address(settings, row, store, options, err);
+	}
+	if (base)
+		options->base_url = choice_keep(store, with_version(settings, base, "v1beta"));
+	return true;
+}
+
+/* ---- choice ------------------------------------------------------------------ */
+
 /* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
 #define SERVICE "hasp"
 
-const char *choice_keep(struct choice_store *store, char *string)
+/* Gives a string (taken) to the store; returns it. */
+static const char *choice_keep(struct choice_store *store, char *string)
 {
 	if (store->count == store->cap)
 		store->strings = mem_grow(store->strings, &store->cap, store->count + 1,
@@ -22,7 +385,8 @@ const char *choice_keep(struct choice_store *store, char *string)
 	return string;
 }
 
-void choice_header(struct choice_store *store, char *header)
+/* A header (taken); those beyond CHOICE_HEADERS are dropped. */
+static void choice_header(struct choice_store *store, char *header)
 {
 	choice_keep(store, header);
 	if (store->header_count < CHOICE_HEADERS)
@@ -49,22 +413,25 @@ void model_choice_release(struct model_choice *choice)
 
 /* ---- variables and keys ----------------------------------------------------------------------- */
 
-static const char *variable(const struct settings *settings, const char *name)
+static const char *choose_variable(const struct settings *settings, const char *name)
 {
 	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
 
 	return value && value[0] ? value : NULL;
 }
 
-const char *choice_variable(const struct settings *settings, const char *const names[static 2])
+/* The first of a row's variables that is set and not empty; NULL: none. */
+static const char *choice_variable(const struct settings *settings,
+                                   const char *const names[static 2])
 {
-	const char *value = variable(settings, names[0]);
+	const char *value = choose_variable(settings, names[0]);
 
-	return value ? value : variable(settings, names[1]);
+	return value ? value : choose_variable(settings, names[1]);
 }
 
-const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
-                       struct choice_store *store)
+/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
+static const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
+                              struct choice_store *store)
 {
 	const char *key = choice_variable(settings, row->key_variables);
 	char *stored = NULL;
@@ -79,7 +446,8 @@ const char *choice_key(const struct settings *settings, const struct catalogue_r
 	return found ? choice_keep(store, stored) : NULL;
 }
 
-bool choice_no_key(const struct catalogue_row *row, struct err *err)
+/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
+static bool choice_no_key(const struct catalogue_row *row, struct err *err)
 {
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
 	               "There is no key for %s: set the variable %s%s%s, in the environment or in ~/.gemini/.env, "
@@ -130,7 +498,7 @@ static bool row_options(const struct settings *settings, const struct catalogue_
 	options->api_key = choice_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
 	options->bearer = options->api_key && row->key_variables[1] &&
-	                  !variable(settings, row->key_variables[0]) &&
+	                  !choose_variable(settings, row->key_variables[0]) &&
 	                  strcmp(row->key_variables[1], "ANTHROPIC_AUTH_TOKEN") == 0;
 	return options->api_key || row->keyless || choice_no_key(row, err);
 }
@@ -144,7 +512,7 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	const char *format = json_string_value(json_object_get(own, "format"));
 	const char *base = json_string_value(json_object_get(own, "baseUrl"));
 	const char *key_name = json_string_value(json_object_get(own, "apiKeyEnv"));
-	const char *key = variable(settings, key_name), *header;
+	const char *key = choose_variable(settings, key_name), *header;
 	json_t *value;
 
 	if (!base && !row)
@@ -152,7 +520,8 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 		               "hasp.providers.%.64s has no \"baseUrl\".", name);
 	if (key_name && !key)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "There is no key for %.64s: set the variable %.64s.", name, key_name);
+		               "There is no key for %.64s: set the variable %.64s.", name,
+		               key_name);
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
 	options->api_key = key ? choice_keep(store, mem_strdup(key)) :
@@ -164,7 +533,8 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 			(uint64_t)json_integer_value(json_object_get(own, "contextTokens"));
 	json_object_foreach(json_object_get(own, "headers"), header, value)
 		if (json_is_string(value))
-			choice_header(store, mem_printf("%s: %s", header, json_string_value(value)));
+			choice_header(store,
+			              mem_printf("%s: %s", header, json_string_value(value)));
 	return true;
 }
 
@@ -203,7 +573,7 @@ static void common_options(const struct settings *settings, struct choice_store 
 	/* The client reads the environment; a proxy in .env is only known here. */
 	for (size_t i = 0; i < ARRAY_LEN(proxies) && !value; i++)
 		if (!getenv(proxies[i]))
-			value = variable(settings, proxies[i]);
+			value = choose_variable(settings, proxies[i]);
 	if (value)
 		options->proxy = choice_keep(store, mem_strdup(value));
 	options->headers = store->headers;
@@ -409,7 +779,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	struct model_choice choice = { 0 };
 
 	if (!words || !words[0])
-		words = variable(settings, "GEMINI_MODEL");
+		words = choose_variable(settings, "GEMINI_MODEL");
 	if (!words)
 		words = settings_string(settings, "model.name", "auto");
 	if (!words[0])

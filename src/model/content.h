@@ -35,7 +35,6 @@ void content_add(json_t *content, json_t *part);            /* takes the referen
 json_t *part_text(struct span text);
 json_t *part_call(const char *id, const char *name, const json_t *args);
 json_t *part_response(const char *id, const char *name, json_t *response /* taken */);
-json_t *part_media(const char *mime_type, struct span bytes);
 
 bool content_is_user(const json_t *content);
 bool part_is_thought(const json_t *part);

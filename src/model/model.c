@@ -7,11 +7,8 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "model/endpoint.h"
-#include "model/grounding.h"
 #include "model/media.h"
 #include "model/record.h"
-#include "model/retry.h"
 #include "model/sink.h"
 #include "model/stream.h"
 

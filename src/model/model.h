@@ -11,7 +11,7 @@
  * content to append to the conversation, complete with what the provider wants back.  While it comes,
  * pieces are told as events.  One request at a time for each model; several models may work at once.
  *
- * model_stream retries (retry.h): connection trouble, overload, mid-stream breaks, empty and malformed
+ * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and malformed
  * replies, with jitter and with the delays that servers name; it falls back along options->fallbacks
  * when quota is used up.  What had been told of a reply that broke is taken back by MODEL_RESTART.
  *
@@ -47,7 +47,7 @@ struct model_options {
 	                        * project and location) */
 	const char *const *headers; /* further ones, "Name: value", NULL-terminated; may replace */
 	const char *proxy;     /* NULL: from the environment */
-	const char *replay_file;    /* replay: recorded answers (replay.h) */
+	const char *replay_file;    /* replay: recorded answers (provider.h) */
 	struct recording *recording; /* NULL, or answers are added to it (record.h); borrowed. A
 	                              * fallback's answers go to the first model's */
 	unsigned max_attempts; /* 0: 10 */

@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "model/replay.h"
 
 static const struct provider_format *const formats[] = {
 	&format_gemini,
@@ -59,7 +58,9 @@ void wire_header(struct wire_request *request, const char *format, ...)
 	request->headers[request->header_count] = NULL;
 }
 
-void wire_quote(struct buf *out, struct span text)
+/* Appends a sentence of a server to an error's: on one line, without control characters, at most 500
+ * bytes. */
+static void wire_quote(struct buf *out, struct span text)
 {
 	enum { QUOTE_BYTES = 500 };
 	struct span head = utf8_head(span_trim(text), QUOTE_BYTES);

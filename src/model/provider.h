@@ -3,7 +3,7 @@
  *
  * A format is two pure halves: a request becomes an HTTP request (build), and the answer's events
  * become a reply (a reader that is fed).  Sending, retrying, recording and cancelling are stream.c's
- * and retry.c's, the same for all.
+ * and stream.c's, the same for all.
  */
 #ifndef HASP_MODEL_PROVIDER_H
 #define HASP_MODEL_PROVIDER_H
@@ -13,6 +13,8 @@
 #include "model/model.h"
 #include "model/refusable.h"
 #include "net/http/sse.h"
+
+/* ---- provider ---------------------------------------------------------------- */
 
 /* One attempt's HTTP request. Owned by stream.c, which releases it. */
 struct wire_request {
@@ -27,9 +29,6 @@ struct wire_request {
 void wire_header(struct wire_request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Appends a sentence of a server to an error's: on one line, without control characters, at most 500
- * bytes. */
-void wire_quote(struct buf *out, struct span text);
 /* The class and the error of an answer with this status, for what a format does not know better:
  * 401 and 403 AUTHENTICATION_FAILED; 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429, 499 and
  * 500 and above OVERLOADED, transient; others INVALID_ARGUMENT.  `sentence`: the server's own, or
@@ -116,5 +115,29 @@ extern const struct provider_format format_gemini;            /* gemini*.c */
 extern const struct provider_format format_openai_chat;       /* openai_chat*.c */
 extern const struct provider_format format_openai_responses;  /* openai_responses*.c */
 extern const struct provider_format format_anthropic;         /* anthropic*.c */
+
+/* ---- replay ------------------------------------------------------------------ */
+
+/* A recorded conversation as a model: the provider "replay", with options.replay_file.
+ *
+ * The file has one answer a line, as record.h says: what hasp records with any provider, and what
+ * gemini-cli --record-responses writes.  Requests get the lines in their order, whatever they ask:
+ *
+ *   - model_stream takes the next line whose method is generateContentStream or generateContent;
+ *     lines of countTokens and embedContent before it are passed over
+ *   - model_count_tokens takes the next line if it is one of countTokens; otherwise it estimates
+ *
+ * Blank lines do not count.  Nothing is asked of anybody, and no request is compared with the one
+ * that was recorded.  Each struct model begins at the first line.
+ *
+ * Errors: FILE_NOT_FOUND and its like from model_open; MODEL_ERROR, with the number of the line,
+ * when a line is not as it has to be, or when there is none left.
+ */
+
+extern const struct provider_format format_replay;
+
+/* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is none. */
+bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
+                   struct err *err);
 
 #endif

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings: written while a model answers, and a provider that answers from one. */
 #include "model/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/door.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
+#include "model/gemini/gemini.h"
+#include "model/provider.h"
+#include "model/sink.h"
+#include "model/wire.h"
+
+/* ---- writing ----------------------------------------------------------------- */
 
 struct recording {
 	pthread_mutex_t lock;
@@ -37,7 +47,8 @@ static json_t *usage_of(const struct model_usage *usage)
 	                 json_size(usage->total));
 }
 
-json_t *record_line(const struct model_reply *reply)
+/* The line as a value. */
+static json_t *record_line(const struct model_reply *reply)
 {
 	json_t *candidate = json_pack("{s:O, s:s, s:i}", "content", reply->content, "finishReason",
 	                              reasons[reply->finish], "index", 0);
@@ -121,3 +132,335 @@ void recording_add(struct recording *recording, const struct model_reply *reply)
 	}
 	pthread_mutex_unlock(&recording->lock);
 }
+
+/* ---- answering --------------------------------------------------------------- */
+
+/* Read at once from the file. */
+enum { PIECE = 64 << 10 };
+
+struct replay {
+	char *file;          /* owned */
+	struct buf text;     /* all of it */
+	struct span rest;    /* from the next line on */
+	size_t line;         /* of the next line, from 1 */
+};
+
+/* ---- one answer ------------------------------------------------------------------------------ */
+
+/* A text comes in pieces; one that carries something of its own stays apart. */
+static void replay_text(const json_t *part, struct reply_sink *sink)
+{
+	static const char *const members[] = { "thoughtSignature", "opaque" };
+	struct span text = json_span(json_object_get(part, "text"));
+	bool own = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		own |= json_object_get(part, members[i]) != NULL;
+	if (own)
+		sink_break(sink);
+	if (part_is_thought(part))
+		sink_thought(sink, text, NULL);
+	else
+		sink_text(sink, text, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		json_t *value = json_object_get(part, members[i]);
+
+		if (value)
+			sink_sign(sink, members[i], json_incref(value));
+	}
+}
+
+static bool replay_part(const json_t *part, struct reply_sink *sink, struct err *err)
+{
+	const json_t *call = json_object_get(part, "functionCall");
+
+	if (!json_is_object(part))
+		return err_set(err, ERR_MODEL_ERROR, "A part of the recorded answer is no object.");
+	if (!call) {
+		if (json_is_string(json_object_get(part, "text")))
+			replay_text(part, sink);
+		else
+			sink_part(sink, json_deep_copy(part));
+		return true;
+	}
+	if (!json_span(json_object_get(call, "name")).len)
+		return err_set(err, ERR_MODEL_ERROR, "A call in the recorded answer has no name.");
+	sink_call(sink, json_deep_copy(part));
+	return true;
+}
+
+/* Usage, the end and what else Gemini's chunks have is read as from Gemini. */
+static bool replay_frame(const json_t *chunk, void *reader, enum wire_trouble *trouble,
+                         struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_t *frame = json_copy((json_t *)chunk);
+	json_t *candidate = json_array_get(json_object_get(chunk, "candidates"), 0);
+	json_t *bare = json_is_object(candidate) ? json_copy(candidate) : json_object();
+	struct sse_event event = { .type = SPAN("message") };
+	bool ok;
+
+	json_object_del(bare, "content");
+	json_object_set_new(frame, "candidates", json_pack("[o]", bare));
+	ok = json_print(&text, frame, 0);
+	json_decref(frame);
+	event.data = buf_view(&text);
+	return ok ? gemini_reader_event(reader, &event, trouble, err) :
+	            err_set(err, ERR_MODEL_ERROR, "A chunk of the recorded answer is too large.");
+}
+
+/* What hasp's own recordings say besides. */
+static void replay_own(const json_t *own, struct reply_sink *sink)
+{
+	struct span finish = json_span(json_object_get(own, "finish"));
+	struct model_usage usage = sink->usage;
+
+	if (!own)
+		return;
+	usage.cache_written = wire_count(own, "cacheWritten");
+	sink_usage(sink, &usage);
+	for (int i = MODEL_FINISH_STOP; i <= MODEL_FINISH_OTHER; i++)
+		if (span_eq(finish, span_str(model_finish_name((enum model_finish)i))))
+			sink_finish(sink, (enum model_finish)i,
+			            json_string_value(json_object_get(own, "word")));
+}
+
+static bool replay_chunk(const json_t *chunk, void *reader, struct reply_sink *sink,
+                         enum wire_trouble *trouble, struct err *err)
+{
+	const json_t *candidate = json_array_get(json_object_get(chunk, "candidates"), 0);
+	const json_t *part;
+	size_t i;
+
+	if (!json_is_object(chunk))
+		return err_set(err, ERR_MODEL_ERROR, "A chunk of the recording is no object.");
+	json_array_foreach(json_object_get(json_object_get(candidate, "content"), "parts"), i, part)
+		if (!replay_part(part, sink, err))
+			return false;
+	if (!replay_frame(chunk, reader, trouble, err))
+		return false;
+	replay_own(json_object_get(chunk, "hasp"), sink);
+	return true;
+}
+
+bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
+                   struct err *err)
+{
+	const json_t *response = json_object_get(line, "response"), *chunk;
+	enum wire_trouble unused;
+	struct err ignored = ERR_INIT;
+	void *reader = gemini_reader_new(sink);
+	bool ok = true;
+	size_t i;
+
+	*trouble = WIRE_FATAL;
+	if (json_is_array(response)) {
+		for (i = 0; ok && i < json_array_size(response); i++) {
+			chunk = json_array_get(response, i);
+			ok = replay_chunk(chunk, reader, sink, trouble, err);
+		}
+	} else {
+		ok = replay_chunk(response, reader, sink, trouble, err);
+	}
+	if (ok) /* the grounding */
+		gemini_reader_end(reader, &unused, &ignored);
+	gemini_reader_free(reader);
+	if (ok && !sink->finished)
+		return err_set(err, ERR_MODEL_ERROR, "The recorded answer has no finishReason.");
+	return ok;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static bool read_file(struct replay *replay, struct err *err)
+{
+	_cleanup_fd_ int fd = open(replay->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "Cannot open the recording %s", replay->file);
+	for (;;) {
+		char *room = buf_reserve(&replay->text, PIECE);
+		ssize_t got = room ? fd_read_full(fd, room, PIECE) : 0;
+
+		if (got < 0)
+			return err_set_errno(err, errno, "Cannot read the recording %s",
+			                     replay->file);
+		if (!room)
+			return err_set(err, ERR_TOO_LARGE, "The recording %s is too large.",
+			               replay->file);
+		if (got == 0)
+			break;
+		replay->text.len += (size_t)got;
+	}
+	replay->rest = buf_view(&replay->text);
+	replay->line = 1;
+	return true;
+}
+
+static void close_replay(void *state)
+{
+	struct replay *replay = state;
+
+	free(replay->file);
+	buf_release(&replay->text);
+	free(replay);
+}
+
+static bool open_replay(const struct model_options *options, void **ret_state, struct err *err)
+{
+	struct replay *replay;
+
+	if (!options->replay_file)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The provider replay needs the file to replay: replay:FILE.");
+	replay = mem_alloc(1, sizeof(*replay));
+	replay->file = mem_strdup(options->replay_file);
+	replay->text = (struct buf)BUF_INIT(LIMIT_RECORDING_BYTES);
+	if (!read_file(replay, err)) {
+		close_replay(replay);
+		return false;
+	}
+	*ret_state = replay;
+	return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The next line that is not blank, without taking it; false at the end. */
+static bool peek(struct replay *replay, struct span *ret)
+{
+	struct span rest = replay->rest, line;
+
+	while (line_next(&rest, &line)) {
+		*ret = span_trim(line);
+		if (ret->len)
+			return true;
+		replay->rest = rest;
+		replay->line++;
+	}
+	return false;
+}
+
+static void take(struct replay *replay)
+{
+	struct span line;
+
+	line_next(&replay->rest, &line);
+	replay->line++;
+}
+
+static bool parse_line(const struct replay *replay, struct span text, json_t **ret, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (!json_parse_depth(text, JSON_DEPTH_MAX, ret, &why))
+		return err_set(err, ERR_MODEL_ERROR, "Line %zu of %s is not JSON: %s", replay->line,
+		               replay->file, why.message);
+	if (json_is_string(json_object_get(*ret, "method")))
+		return true;
+	json_decref(*ret);
+	return err_set(err, ERR_MODEL_ERROR, "Line %zu of %s has no \"method\".", replay->line,
+	               replay->file);
+}
+
+enum method { METHOD_GENERATE, METHOD_COUNT, METHOD_EMBED, METHOD_OTHER };
+
+static enum method method_of(const json_t *line)
+{
+	static const struct {
+		const char *name;
+		enum method method;
+	} methods[] = {
+		{ "generateContentStream", METHOD_GENERATE },
+		{ "generateContent", METHOD_GENERATE },
+		{ "countTokens", METHOD_COUNT },
+		{ "embedContent", METHOD_EMBED },
+	};
+	struct span name = json_span(json_object_get(line, "method"));
+
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		if (span_eq(name, span_str(methods[i].name)))
+			return methods[i].method;
+	return METHOD_OTHER;
+}
+
+/* The next line with an answer, taken. */
+static bool next_answer(struct replay *replay, size_t *ret_number, json_t **ret, struct err *err)
+{
+	struct span text;
+	json_t *line;
+
+	while (peek(replay, &text)) {
+		enum method method;
+
+		if (!parse_line(replay, text, &line, err))
+			return false;
+		method = method_of(line);
+		*ret_number = replay->line;
+		if (method == METHOD_GENERATE) {
+			take(replay);
+			*ret = line;
+			return true;
+		}
+		json_decref(line);
+		if (method == METHOD_OTHER)
+			return err_set(err, ERR_MODEL_ERROR, "Line %zu of %s has a method that is "
+			               "none of Gemini CLI's.", replay->line, replay->file);
+		take(replay);
+	}
+	return err_set(err, ERR_MODEL_ERROR,
+	               "The recording is used up: line %zu of %s would have to be the next answer "
+	               "(generateContentStream).", replay->line, replay->file);
+}
+
+static bool answer(void *state, const struct model_request *request, struct reply_sink *sink,
+                   enum wire_trouble *trouble, struct err *err)
+{
+	struct replay *replay = state;
+	struct err why = ERR_INIT;
+	size_t number = 0;
+	json_t *line = NULL;
+	bool ok;
+
+	(void)request;
+	*trouble = WIRE_FATAL;
+	if (!next_answer(replay, &number, &line, err))
+		return false;
+	ok = replay_answer(line, sink, trouble, &why);
+	json_decref(line);
+	return ok || err_set(err, why.code, "Line %zu of %s: %s", number, replay->file,
+	                     why.message);
+}
+
+static bool answer_count(void *state, const struct model_request *request, uint64_t *ret,
+                         bool *exact, struct err *err)
+{
+	struct replay *replay = state;
+	struct span text = { NULL, 0 };
+	json_t *line;
+	bool counted = false;
+
+	if (peek(replay, &text) && !parse_line(replay, text, &line, err))
+		return false;
+	if (text.len) {
+		counted = method_of(line) == METHOD_COUNT;
+		if (counted)
+			*ret = wire_count(json_object_get(line, "response"), "totalTokens");
+		json_decref(line);
+	}
+	if (counted)
+		take(replay);
+	else
+		*ret = content_estimate_tokens(request->contents) +
+		       content_estimate_tokens(request->tools) + request->system.len / 4;
+	*exact = counted;
+	return true;
+}
+
+const struct provider_format format_replay = {
+	.name = "replay",
+	.open = open_replay,
+	.answer = answer,
+	.answer_count = answer_count,
+	.close = close_replay,
+};

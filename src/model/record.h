@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of any provider, written so that replay.c (and gemini-cli --fake-responses) can give them again.
+/* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give them again.
  *
  *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...     // before anything is asked
  *     options.recording = recording;                                    // of one model or several
@@ -35,7 +35,5 @@ void recording_close(struct recording *recording); /* NULL is fine */
 
 /* Private to this folder.  The line is written at once, whole or not at all. */
 void recording_add(struct recording *recording, const struct model_reply *reply);
-/* The line as a value. */
-json_t *record_line(const struct model_reply *reply);
 
 #endif

@@ -3,8 +3,11 @@
  * answer that nobody can use is told as an error. */
 #include "model/stream.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -12,6 +15,130 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "net/http/headers.h"
+
+/* ---- when to ask again ------------------------------------------------------- */
+
+enum {
+	ATTEMPTS = 10,
+	FIRST_DELAY_MS = 5000,
+	LONGEST_DELAY_MS = 30000,
+	/* Breaks begin with a fifth of the delay of overload: 1 s. */
+	BREAK_SHARE = 5,
+	BREAK_RETRIES = 3,
+	UNREADABLE_RETRIES = 1,
+	SILENT_RETRIES = 1,
+	/* Of hasp's own delay, the least that is waited whatever a server says. */
+	FLOOR_SHARE = 10,
+	/* With another model at hand nobody waits ten times. */
+	OVERLOADS_BEFORE_SWITCH = 3,
+};
+
+void retry_init(struct retry *retry, const struct model_options *options, bool more_models)
+{
+	*retry = (struct retry){
+		.max_attempts = options->max_attempts ? options->max_attempts : ATTEMPTS,
+		.first_delay_ms = options->first_delay_ms ? options->first_delay_ms :
+		                                            FIRST_DELAY_MS,
+		.no_network = options->no_network_retries,
+		.more_models = more_models,
+	};
+	if (getrandom(&retry->random, sizeof(retry->random), 0) < 0)
+		retry->random = monotonic_ms();
+	retry->random |= 1;
+}
+
+/* A number from [0, 1): xorshift64. */
+static double uniform(struct retry *retry)
+{
+	retry->random ^= retry->random << 13;
+	retry->random ^= retry->random >> 7;
+	retry->random ^= retry->random << 17;
+	return (double)(retry->random >> 11) / 9007199254740992.0;
+}
+
+/* first × 2^n up to the longest, ±30 %. */
+static unsigned backoff(struct retry *retry, double first_ms, unsigned n)
+{
+	double longest = (double)retry->first_delay_ms * LONGEST_DELAY_MS / FIRST_DELAY_MS;
+	double delay = first_ms;
+
+	while (n-- && delay < longest)
+		delay *= 2;
+	if (delay > longest)
+		delay = longest;
+	return (unsigned)(delay * (0.7 + 0.6 * uniform(retry)));
+}
+
+/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so that not
+ * everybody is back at once. */
+static enum retry_step overloaded(struct retry *retry, const struct attempt *attempt,
+                                  unsigned *ret_delay_ms)
+{
+	unsigned n = retry->overloads++;
+
+	if (attempt->delay_s > RETRY_LONGEST_S)
+		return retry->more_models ? RETRY_SWITCH : RETRY_NEVER;
+	if (retry->more_models && retry->overloads >= OVERLOADS_BEFORE_SWITCH)
+		return RETRY_SWITCH;
+	*ret_delay_ms = backoff(retry, retry->first_delay_ms, n);
+	if (attempt->delay_s >= 0) {
+		unsigned floor_ms = *ret_delay_ms / FLOOR_SHARE + 1;
+
+		*ret_delay_ms = (unsigned)(attempt->delay_s * 1000 * (1 + 0.2 * uniform(retry)));
+		if (*ret_delay_ms < floor_ms)
+			*ret_delay_ms = floor_ms;
+	}
+	return RETRY_AGAIN;
+}
+
+static enum retry_step broken(struct retry *retry, unsigned retries, unsigned *ret_delay_ms)
+{
+	if (retry->breaks >= retries)
+		return RETRY_NEVER;
+	*ret_delay_ms = backoff(retry, (double)retry->first_delay_ms / BREAK_SHARE, retry->breaks++);
+	return RETRY_AGAIN;
+}
+
+enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
+                            unsigned *ret_delay_ms)
+{
+	enum retry_step step = RETRY_NEVER;
+
+	*ret_delay_ms = 0;
+	retry->attempts++;
+	if (attempt->trouble == WIRE_QUOTA)
+		return retry->more_models ? RETRY_SWITCH : RETRY_NEVER;
+	if (attempt->trouble == WIRE_TRANSIENT)
+		step = overloaded(retry, attempt, ret_delay_ms);
+	else if (attempt->trouble == WIRE_BROKEN && !(retry->no_network && attempt->network))
+		step = broken(retry, attempt->silent ? SILENT_RETRIES : BREAK_RETRIES,
+		              ret_delay_ms);
+	else if (attempt->trouble == WIRE_UNREADABLE)
+		step = broken(retry, UNREADABLE_RETRIES, ret_delay_ms);
+	if (step == RETRY_AGAIN && retry->attempts >= retry->max_attempts)
+		step = attempt->trouble == WIRE_TRANSIENT && retry->more_models ? RETRY_SWITCH :
+		                                                                  RETRY_NEVER;
+	return step;
+}
+
+bool retry_wait(unsigned delay_ms, const struct cancel *cancel)
+{
+	uint64_t end = monotonic_ms() + delay_ms;
+	struct pollfd fd = { .fd = cancel_fd(cancel), .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = monotonic_ms();
+
+		if (cancelled(cancel))
+			return false;
+		if (now >= end)
+			return true;
+		if (poll(&fd, 1, (int)(end - now)) < 0 && errno != EINTR)
+			return true;
+	}
+}
+
+/* ---- an attempt -------------------------------------------------------------- */
 
 /* A counter that is slow is not worth waiting for: there is an estimate. */
 enum { COUNT_MS = 10000 };

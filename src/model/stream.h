@@ -3,8 +3,45 @@
 #ifndef HASP_MODEL_STREAM_H
 #define HASP_MODEL_STREAM_H
 
-#include "model/endpoint.h"
+#include "base/cancel.h"
+#include "model/provider.h"
 #include "model/sink.h"
+#include "net/http/client.h"
+
+/* ---- endpoints --------------------------------------------------------------- */
+
+/* One model at one address.
+ *
+ * Options are checked and copied when it is opened; nothing connects. */
+
+struct endpoint {
+	struct model_options options;         /* strings owned; no fallbacks; base_url is never NULL
+	                                       * where there is HTTP */
+	const struct provider_format *format;
+	struct http_client *client;           /* NULL until the first request */
+	void *state;                          /* of a format without HTTP */
+	char *id;                             /* "provider/name" */
+	char *host;                           /* of base_url, for sentences */
+	refusable_set without;                /* what is not sent: by the options, and what was refused */
+	char *learnt_key;                     /* under which the home remembers it; "": not at all */
+	bool recalled;                        /* what the home remembers was read */
+	uint64_t learnt_context;              /* tokens, by the provider's own word; 0: not known */
+	bool asked_limits;                    /* it was asked for that word */
+};
+
+/* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
+bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err);
+void endpoint_release(struct endpoint *endpoint);
+/* Before a request: reads what the home remembers of this endpoint, once. */
+void endpoint_recall(struct endpoint *endpoint);
+/* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a while. */
+void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
+/* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
+void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
+/* By the options, by the provider's own word, by the format, or the least that its provider's models have. */
+uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
+
+/* ---- attempts ---------------------------------------------------------------- */
 
 /* How an attempt that failed did so. */
 struct attempt {
@@ -27,5 +64,47 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
                   bool *exact, struct attempt *attempt, struct err *err);
 
 void wire_request_release(struct wire_request *request);
+
+/* ---- what comes after one that failed ---------------------------------------- */
+
+/* When to ask again, and after how long.
+ *
+ *     struct retry retry;
+ *     retry_init(&retry, &options, more_models);
+ *     while (!attempt())
+ *             switch (retry_after(&retry, &attempt, &delay_ms)) {
+ *             case RETRY_AGAIN:  wait delay_ms; break;
+ *             case RETRY_SWITCH: the next model, retry_init; break;
+ *             case RETRY_NEVER:  return the error;
+ *             }
+ *
+ * The rules are Gemini CLI's, where it has one: overload is waited for with 5 s doubling to 30 s,
+ * ±30 %, ten requests in all; a server's own delay goes before that, but no wait is shorter than a
+ * tenth of hasp's own, and every wait is jittered; a connection that fails or a stream that breaks is
+ * tried 3 times more after 1, 2, 4 s; so is an empty answer.  What will most likely be the same again
+ * (an answer that cannot be read, a server that sends nothing for minutes) is asked for once more.
+ */
+
+struct retry {
+	unsigned max_attempts;   /* requests in all */
+	unsigned first_delay_ms; /* of overload */
+	bool no_network;         /* connection trouble is not tried again */
+	bool more_models;        /* there is something to fall back to */
+	unsigned attempts;       /* that have failed */
+	unsigned overloads, breaks;
+	uint64_t random;         /* state of the jitter */
+};
+
+enum retry_step { RETRY_AGAIN, RETRY_SWITCH, RETRY_NEVER };
+
+/* A server that asks for a longer delay is not waited for: the quota is used up. Seconds. */
+enum { RETRY_LONGEST_S = 300 };
+
+void retry_init(struct retry *retry, const struct model_options *options, bool more_models);
+/* What to do after a failed attempt; counts it. */
+enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
+                            unsigned *ret_delay_ms);
+/* False when cancelled meanwhile. */
+bool retry_wait(unsigned delay_ms, const struct cancel *cancel);
 
 #endif

@@ -8,6 +8,382 @@
 #include "data/json.h"
 #include "model/anthropic/anthropic.h"
 
+/* ---- models ------------------------------------------------------------------ */
+
+/* Anthropic's models, and what a request to one of them does about thinking.
+ * Source: platform.claude.com/docs, "Models overview", "Adaptive thinking", "Extended thinking" and
+ * the migration guides of each model. */
+
+/* Tokens of an answer. */
+enum { K4 = 4096, K8 = 8192, K32 = 32000, K64 = 64000, K128 = 128000 };
+/* And of a context. */
+enum { SMALL = 200000, LARGE = 1000000 };
+
+/* The first row whose part is in the name counts: newer ones stand before those whose names are
+ * the beginnings of theirs. */
+static const struct claude_model table[] = {
+	/* part, thinking, max_output, context, effort, sampling, schema, interleaved, forced */
+	{ "claude-fable", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
+	{ "claude-mythos", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
+	{ "claude-opus-5-5", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
+	{ "claude-opus-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
+	{ "claude-sonnet-5-5", CLAUDE_BETWEEN, K128, LARGE, true, false, true, false, false },
+	{ "claude-sonnet-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
+	{ "claude-haiku-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
+	{ "claude-opus-4-8", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true },
+	{ "claude-opus-4-7", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true },
+	{ "claude-opus-4-6", CLAUDE_ADAPTIVE, K128, LARGE, true, true, true, false, true },
+	{ "claude-sonnet-4-6", CLAUDE_ADAPTIVE, K64, LARGE, true, true, true, false, true },
+	{ "claude-opus-4-5", CLAUDE_BUDGET, K64, SMALL, true, true, true, true, true },
+	{ "claude-sonnet-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true },
+	{ "claude-haiku-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true },
+	{ "claude-opus-4-1", CLAUDE_BUDGET, K32, SMALL, false, true, true, true, true },
+	{ "claude-opus-4", CLAUDE_BUDGET, K32, SMALL, false, true, false, true, true },
+	{ "claude-sonnet-4", CLAUDE_BUDGET, K64, SMALL, false, true, false, true, true },
+	{ "claude-3-7-sonnet", CLAUDE_BUDGET, K64, SMALL, false, true, false, false, true },
+	{ "claude-3-5", CLAUDE_PLAIN, K8, SMALL, false, true, false, false, true },
+	{ "claude-3", CLAUDE_PLAIN, K4, SMALL, false, true, false, false, true },
+	/* Models that are newer than this table think like the newest ones in it. */
+	{ "claude-", CLAUDE_ALWAYS, K64, 0, true, false, true, false, false },
+	/* Those of others who speak the format. */
+	{ "", CLAUDE_BUDGET, K32, 0, false, true, false, false, true },
+};
+
+/* Never NULL. Names of Vertex and Bedrock are found too. */
+static const struct claude_model *claude_model_of(const char *name)
+{
+	const struct claude_model *row = table;
+
+	while (!strstr(name ? name : "", row->part))
+		row++;
+	return row;
+}
+
+/* Never NULL. Names of Vertex and Bedrock are found too. */
+static uint64_t claude_context_tokens(const char *name)
+{
+	return claude_model_of(name)->context;
+}
+
+/* ---- thinking -------------------------------------------------------------------------------- */
+
+enum { BUDGET_LEAST = 1024, BUDGET_LOW = 4096, BUDGET_MEDIUM = 12000, BUDGET_HIGH = 24000 };
+enum { OUTPUT_USUAL = 64000, OUTPUT_LEAST = 8192 };
+
+static bool is_thought(const json_t *block)
+{
+	struct span type = json_span(json_object_get(block, "type"));
+
+	return span_eq(type, SPAN("thinking")) || span_eq(type, SPAN("redacted_thinking"));
+}
+
+/* With a budget, the API demands that a turn whose calls are being answered began with thinking;
+ * one that another model began did not. */
+static bool turn_began_without(const json_t *messages)
+{
+	for (size_t i = json_array_size(messages); i-- > 0;) {
+		const json_t *message = json_array_get(messages, i), *block;
+		const json_t *content = json_object_get(message, "content");
+		size_t j;
+
+		if (!span_eq(json_span(json_object_get(message, "role")), SPAN("assistant")))
+			continue;
+		json_array_foreach(content, j, block)
+			if (span_eq(json_span(json_object_get(block, "type")), SPAN("tool_use")))
+				return !is_thought(json_array_get(content, 0));
+		return false;
+	}
+	return false;
+}
+
+static const char *effort_of(enum model_thinking thinking)
+{
+	if (thinking == MODEL_THINK_LOW || thinking == MODEL_THINK_OFF)
+		return "low";
+	return thinking == MODEL_THINK_MEDIUM ? "medium" :
+	       thinking == MODEL_THINK_HIGH   ? "high" :
+	                                        NULL;
+}
+
+static void plan_budget(struct claude_plan *plan, const struct model_request *request,
+                        const json_t *messages)
+{
+	unsigned budget = request->thinking_tokens;
+
+	if (request->thinking == MODEL_THINK_OFF ||
+	    (request->thinking == MODEL_THINK_DEFAULT && !budget) || plan->force ||
+	    turn_began_without(messages))
+		return;
+	if (!budget)
+		budget = request->thinking == MODEL_THINK_LOW    ? BUDGET_LOW :
+		         request->thinking == MODEL_THINK_MEDIUM ? BUDGET_MEDIUM :
+		                                                   BUDGET_HIGH;
+	/* Thoughts are a part of the longest length: the answer gets half of it. */
+	if (budget > plan->max_tokens / 2)
+		budget = plan->max_tokens / 2;
+	if (budget < BUDGET_LEAST) {
+		if (plan->max_tokens <= BUDGET_LEAST)
+			return;
+		budget = BUDGET_LEAST;
+	}
+	plan->thinking = "enabled";
+	plan->budget = budget;
+}
+
+static void plan_adaptive(struct claude_plan *plan, const struct model_request *request)
+{
+	enum claude_thinking kind = plan->model->thinking;
+	bool off = request->thinking == MODEL_THINK_OFF || plan->force;
+	bool asked = request->thinking == MODEL_THINK_LOW ||
+	             request->thinking == MODEL_THINK_MEDIUM ||
+	             request->thinking == MODEL_THINK_HIGH || request->thinking_tokens;
+
+	plan->effort = effort_of(request->thinking);
+	if (off && kind == CLAUDE_BETWEEN) {
+		plan->thinking = "between_tools";
+	} else if (off && kind == CLAUDE_ON) {
+		plan->thinking = "disabled";
+	} else if ((off || !asked) && kind == CLAUDE_ADAPTIVE) {
+		plan->effort = asked ? plan->effort : NULL;
+	} else {
+		plan->thinking = "adaptive";
+		plan->show = true;
+	}
+}
+
+/* What there is room for beside the conversation: some models refuse a request whose parts together
+ * are longer than their context. */
+static unsigned usual_output(const struct claude_model *model, const struct model_request *request)
+{
+	unsigned usual = model->max_output < OUTPUT_USUAL ? model->max_output : OUTPUT_USUAL;
+	uint64_t input;
+
+	if (!model->context || model->context > SMALL)
+		return usual;
+	input = content_estimate_tokens(request->contents) +
+	        content_estimate_tokens(request->tools) + request->system.len / 4;
+	if (input + usual <= model->context)
+		return usual;
+	if (input + OUTPUT_LEAST >= model->context)
+		return usual < OUTPUT_LEAST ? usual : OUTPUT_LEAST;
+	return (unsigned)(model->context - input) < usual ? (unsigned)(model->context - input) :
+	                                                    usual;
+}
+
+struct claude_plan claude_plan(const struct model_options *options,
+                               const struct model_request *request, const json_t *messages)
+{
+	struct claude_plan plan = { .model = claude_model_of(options->name) };
+	unsigned most = plan.model->max_output;
+	bool any = request->tool_mode == MODEL_TOOLS_ANY && json_array_size(request->tools);
+
+	plan.max_tokens = request->max_output_tokens;
+	if (!plan.max_tokens)
+		plan.max_tokens = usual_output(plan.model, request);
+	if (plan.max_tokens > most)
+		plan.max_tokens = most;
+	/* Forcing and thinking exclude each other. */
+	plan.force = any && plan.model->forced;
+	if (plan.model->thinking == CLAUDE_BUDGET)
+		plan_budget(&plan, request, messages);
+	else if (plan.model->thinking != CLAUDE_PLAIN)
+		plan_adaptive(&plan, request);
+	if (plan.model->thinking == CLAUDE_BUDGET && plan.model->effort)
+		plan.effort = effort_of(request->thinking);
+	return plan;
+}
+
+/* ---- conversation ------------------------------------------------------------ */
+
+/* Messages: a conversation as content blocks, and where its cache breakpoints are.
+ *
+ * Results of calls come first in the user's message after the calls; a turn of the model is given
+ * back with its thinking blocks as they came and where they stood; no text is empty. */
+
+struct building {
+	const struct claude_model *model;
+	json_t *messages;        /* owned by the caller */
+	json_t *content;         /* of the last message, borrowed */
+	bool user;               /* whose it is */
+	struct wire_calls calls;
+};
+
+static void add_block(struct building *building, bool user, json_t *block)
+{
+	if (!building->content || building->user != user) {
+		building->content = json_array();
+		building->user = user;
+		json_array_append_new(building->messages,
+		                      json_pack("{s:s, s:o}", "role", user ? "user" : "assistant",
+		                                "content", building->content));
+	}
+	json_array_append_new(building->content, block);
+}
+
+static json_t *text_block(json_t *text)
+{
+	return json_pack("{s:s, s:o}", "type", "text", "text", text);
+}
+
+static bool is_picture(struct span type)
+{
+	return span_eq(type, SPAN("image/png")) || span_eq(type, SPAN("image/jpeg")) ||
+	       span_eq(type, SPAN("image/gif")) || span_eq(type, SPAN("image/webp"));
+}
+
+static json_t *media_block(const struct wire_media *media)
+{
+	bool pdf = span_eq(media->type, SPAN("application/pdf"));
+
+	if (!pdf && !is_picture(media->type))
+		return text_block(wire_media_note(media));
+	return json_pack("{s:s, s:{s:s, s:o, s:o}}", "type", pdf ? "document" : "image", "source",
+	                 "type", "base64", "media_type", json_text(media->type), "data",
+	                 json_text(media->data));
+}
+
+static json_t *result_block(struct building *building, const json_t *response)
+{
+	json_t *content = json_array(), *text = wire_response_text(response);
+	json_t *block = json_pack("{s:s, s:o, s:o}", "type", "tool_result", "tool_use_id",
+	                          wire_calls_answer(&building->calls, response), "content",
+	                          content);
+	struct wire_media media;
+	const json_t *part;
+	size_t i;
+
+	if (span_trim(json_span(text)).len)
+		json_array_append_new(content, text_block(text));
+	else
+		json_decref(text);
+	json_array_foreach(json_object_get(response, "parts"), i, part)
+		if (wire_media(part, &media))
+			json_array_append_new(content, media_block(&media));
+	if (wire_response_failed(response))
+		json_object_set_new(block, "is_error", json_true());
+	return block;
+}
+
+static void add_user(struct building *building, const json_t *content)
+{
+	const json_t *parts = json_object_get(content, "parts");
+	struct wire_media media;
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(parts, i, part)
+		if (part_get_response(part))
+			add_block(building, true, result_block(building, part_get_response(part)));
+	json_array_foreach(parts, i, part) {
+		struct span text = part_get_text(part);
+
+		if (wire_media(part, &media))
+			add_block(building, true, media_block(&media));
+		else if (span_trim(text).len)
+			add_block(building, true, text_block(json_text(text)));
+	}
+	/* Nothing that can be said is still the user's turn. */
+	if (!building->content || !building->user)
+		add_block(building, true, text_block(json_string("(empty)")));
+}
+
+/* A block as it came, or NULL: the thinking of another model is not for this one. */
+static json_t *own_block(const struct building *building, const json_t *part, const json_t *own)
+{
+	const char *from = json_string_value(json_object_get(own, "model"));
+	json_t *signature = json_object_get(own, "signature");
+	json_t *block = json_object_get(own, "block");
+
+	if (from && claude_model_of(from) != building->model)
+		return NULL;
+	if (json_is_object(block))
+		return json_incref(block);
+	if (!json_is_string(signature))
+		return NULL;
+	return json_pack("{s:s, s:o, s:O}", "type", "thinking", "thinking",
+	                 json_text(json_span(json_object_get(part, "text"))), "signature",
+	                 signature);
+}
+
+static json_t *call_block(struct building *building, const json_t *call)
+{
+	json_t *args = json_object_get(call, "args");
+
+	return json_pack("{s:s, s:o, s:o, s:o}", "type", "tool_use", "id",
+	                 wire_calls_add(&building->calls, call), "name",
+	                 json_text(json_span(json_object_get(call, "name"))), "input",
+	                 json_is_object(args) ? json_incref(args) : json_object());
+}
+
+static void add_assistant(struct building *building, const json_t *content)
+{
+	const json_t *part;
+	size_t i;
+
+	wire_calls_begin(&building->calls);
+	json_array_foreach(json_object_get(content, "parts"), i, part) {
+		const json_t *own = wire_own(part, format_anthropic.name);
+		json_t *block = own ? own_block(building, part, own) : NULL;
+		struct span text = part_get_text(part);
+
+		if (block)
+			add_block(building, false, block);
+		else if (part_get_call(part))
+			add_block(building, false, call_block(building, part_get_call(part)));
+		else if (span_trim(text).len)
+			add_block(building, false, text_block(json_text(text)));
+	}
+}
+
+static json_t *claude_messages(const struct claude_model *model, const json_t *contents)
+{
+	struct building building = { .model = model, .messages = json_array(),
+	                             .calls = { .rule = WIRE_ID_WORD } };
+	const json_t *content;
+	size_t i;
+
+	wire_calls_begin(&building.calls);
+	json_array_foreach(contents, i, content) {
+		if (content_is_user(content))
+			add_user(&building, content);
+		else
+			add_assistant(&building, content);
+	}
+	wire_calls_release(&building.calls);
+	return building.messages;
+}
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+static void mark_last(json_t *blocks)
+{
+	json_t *last = json_array_get(blocks, json_array_size(blocks) - 1);
+
+	if (!last)
+		return;
+	json_object_set_new(last, "cache_control", json_pack("{s:s}", "type", "ephemeral"));
+}
+
+/* Puts breakpoints on the system text, the tools and the last two messages of the user. */
+static void claude_cache(json_t *body)
+{
+	json_t *messages = json_object_get(body, "messages");
+	unsigned left = 2;
+
+	mark_last(json_object_get(body, "system"));
+	mark_last(json_object_get(body, "tools"));
+	for (size_t i = json_array_size(messages); i-- > 0 && left > 0;) {
+		json_t *message = json_array_get(messages, i);
+
+		if (!span_eq(json_span(json_object_get(message, "role")), SPAN("user")))
+			continue;
+		mark_last(json_object_get(message, "content"));
+		left--;
+	}
+}
+
+/* ---- request ----------------------------------------------------------------- */
+
 static json_t *tool_of(const json_t *tool)
 {
 	json_t *declared = json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),

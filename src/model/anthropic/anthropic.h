@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private between anthropic*.c: the Messages API.
  *
- * To add a model: a row in model.c.
+ * To add a model: a row in anthropic.c.
  */
 #ifndef HASP_MODEL_ANTHROPIC_ANTHROPIC_H
 #define HASP_MODEL_ANTHROPIC_ANTHROPIC_H
@@ -33,9 +33,6 @@ struct claude_model {
 	bool interleaved;     /* thinks between calls when a beta header asks for it */
 	bool forced;          /* takes a tool_choice that forces a call */
 };
-/* Never NULL. Names of Vertex and Bedrock are found too. */
-const struct claude_model *claude_model_of(const char *name);
-uint64_t claude_context_tokens(const char *name);
 
 /* What one request does, decided before it is written. */
 struct claude_plan {
@@ -50,10 +47,6 @@ struct claude_plan {
 struct claude_plan claude_plan(const struct model_options *options,
                                const struct model_request *request, const json_t *messages);
 
-json_t *claude_messages(const struct claude_model *model, const json_t *contents);
-/* Puts breakpoints on the system text, the tools and the last two messages of the user. */
-void claude_cache(json_t *body);
-
 void *claude_reader_new(struct reply_sink *sink);
 bool claude_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
                          struct err *err);
@@ -62,8 +55,5 @@ void claude_reader_free(void *reader);
 
 enum wire_trouble claude_error(int status, struct span headers, struct span body, double *delay_s,
                                struct err *err);
-/* {"type": "error", "error": {...}} */
-enum wire_trouble claude_error_value(int status, const json_t *value, double *delay_s,
-                                     struct err *err);
 
 #endif

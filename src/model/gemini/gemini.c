@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gemini's row, its families, its counter. */
+/* Gemini's row and families, and the requests: generateContent and countTokens. */
 #include "model/gemini/gemini.h"
 
 #include <stdlib.h>
@@ -9,7 +9,244 @@
 #include "data/json.h"
 #include "model/wire.h"
 
-enum gemini_family gemini_family_of(const char *model_name)
+/* ---- schemas ----------------------------------------------------------------- */
+
+/* JSON Schema, cut down to what parametersJsonSchema and responseJsonSchema take.  Other keywords are
+ * refused by the server; they only narrow what is valid, which the tool checks anyway. */
+
+enum { SCHEMA_DEPTH = 64 };
+
+enum keyword_kind { KEEP, SCHEMA, SCHEMA_OR_BOOLEAN, SCHEMA_LIST, SCHEMA_MAP };
+
+static const struct keyword {
+	const char *name;
+	enum keyword_kind kind;
+} keywords[] = {
+	{ "$id", KEEP },              { "$anchor", KEEP },       { "type", KEEP },
+	{ "format", KEEP },           { "title", KEEP },         { "description", KEEP },
+	{ "enum", KEEP },             { "minItems", KEEP },      { "maxItems", KEEP },
+	{ "minimum", KEEP },          { "maximum", KEEP },       { "required", KEEP },
+	{ "propertyOrdering", KEEP }, { "items", SCHEMA },
+	{ "additionalProperties", SCHEMA_OR_BOOLEAN },
+	{ "prefixItems", SCHEMA_LIST }, { "anyOf", SCHEMA_LIST }, { "oneOf", SCHEMA_LIST },
+	{ "properties", SCHEMA_MAP }, { "$defs", SCHEMA_MAP },
+};
+
+static json_t *convert(const json_t *schema, unsigned depth);
+
+static json_t *convert_list(const json_t *list, unsigned depth)
+{
+	json_t *out = json_array();
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+		json_array_append_new(out, convert(one, depth));
+	return out;
+}
+
+static json_t *convert_map(const json_t *map, unsigned depth)
+{
+	json_t *out = json_object();
+	const char *name;
+	json_t *one;
+
+	json_object_foreach((json_t *)map, name, one)
+		json_object_set_new_nocheck(out, name, convert(one, depth));
+	return out;
+}
+
+static json_t *convert_keyword(enum keyword_kind kind, json_t *value, unsigned depth)
+{
+	if (kind == SCHEMA_LIST)
+		return convert_list(value, depth);
+	if (kind == SCHEMA_MAP)
+		return convert_map(value, depth);
+	if (kind == KEEP || (kind == SCHEMA_OR_BOOLEAN && json_is_boolean(value)))
+		return json_incref(value);
+	return convert(value, depth);
+}
+
+/* Drafts before 2019-09 say "definitions". */
+static json_t *convert_reference(const json_t *reference)
+{
+	struct span text = json_span(reference);
+	_cleanup_free_ char *moved = NULL;
+
+	if (!span_starts(text, SPAN("#/definitions/")))
+		return json_incref((json_t *)reference);
+	moved = mem_printf("#/$defs/%s", span_skip(text, 14).data);
+	return json_cstr(moved);
+}
+
+static json_t *convert(const json_t *schema, unsigned depth)
+{
+	const json_t *all = json_object_get(schema, "allOf");
+	json_t *out = json_object(), *value;
+
+	if (depth >= SCHEMA_DEPTH)
+		return out;
+	value = json_object_get(schema, "$ref");
+	if (value) { /* nothing else may stand beside it */
+		json_object_set_new(out, "$ref", convert_reference(value));
+		if (depth)
+			return out;
+	}
+	if (json_array_size(all) == 1) { /* how generators hang a description on a reference */
+		json_t *only = convert(json_array_get(all, 0), depth + 1);
+
+		json_object_update(out, only);
+		json_decref(only);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
+		if ((value = json_object_get(schema, keywords[i].name)))
+			json_object_set_new(out, keywords[i].name,
+			                    convert_keyword(keywords[i].kind, value, depth + 1));
+	if ((value = json_object_get(schema, "const")))
+		json_object_set_new(out, "enum", json_pack("[O]", value));
+	if ((value = json_object_get(schema, "definitions")))
+		json_object_set_new(out, "$defs", convert_map(value, depth + 1));
+	return out;
+}
+
+/* A JSON Schema without what Gemini does not know: a new reference. */
+static json_t *gemini_schema(const json_t *schema)
+{
+	return convert(schema, 0);
+}
+
+/* ---- contents ---------------------------------------------------------------- */
+
+/* A conversation as Gemini takes it.  Most parts are as they are kept; those that are not are made
+ * anew, and the kept ones stay untouched. */
+
+/* What the validator of signatures takes for a call that never had one: from a conversation with
+ * another model, or a call that was made up. */
+#define NO_SIGNATURE "skip_thought_signature_validator"
+
+static const char *const members[] = {
+	"text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData",
+	"fileData", "executableCode", "codeExecutionResult",
+};
+static const char *const call_members[] = { "id", "name", "args" };
+
+static json_t *pick(const json_t *object, const char *const *names, size_t count)
+{
+	json_t *picked = json_object();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = json_object_get(object, names[i]);
+
+		if (value)
+			json_object_set(picked, names[i], value);
+	}
+	return picked;
+}
+
+/* Whether a part says anything to Gemini. */
+static bool speaks(const json_t *part)
+{
+	const json_t *signature = json_object_get(part, "thoughtSignature");
+
+	if (part_is_thought(part) && !signature)
+		return false;
+	if (json_object_get(part, "text"))
+		return signature || json_span(json_object_get(part, "text")).len;
+	for (size_t i = 3; i < sizeof(members) / sizeof(members[0]); i++)
+		if (json_object_get(part, members[i]))
+			return true;
+	return false;
+}
+
+/* A response, with media inside where the family takes them so; what it does not is added after. */
+static void add_response(json_t *parts, const json_t *response, enum gemini_family family)
+{
+	json_t *copy = json_copy((json_t *)response);
+	json_t *media = json_object_get(copy, "parts"), *part;
+	size_t i;
+
+	if (!json_is_object(json_object_get(copy, "response")))
+		json_object_set_new(copy, "response",
+		                    json_pack("{s:O}", "output", json_object_get(copy, "response") ?
+		                              json_object_get(copy, "response") : json_null()));
+	json_incref(media);
+	if (!gemini_signs(family))
+		json_object_del(copy, "parts");
+	json_array_append_new(parts, json_pack("{s:o}", "functionResponse", copy));
+	if (!gemini_signs(family))
+		json_array_foreach(media, i, part)
+			json_array_append(parts, part);
+	json_decref(media);
+}
+
+static void add_part(json_t *parts, const json_t *part, enum gemini_family family, bool sign)
+{
+	const json_t *call = part_get_call(part);
+	json_t *copy;
+
+	if (!speaks(part))
+		return;
+	if (part_get_response(part)) {
+		add_response(parts, part_get_response(part), family);
+		return;
+	}
+	copy = pick(part, members, sizeof(members) / sizeof(members[0]));
+	if (call)
+		json_object_set_new(copy, "functionCall", pick(call, call_members, 3));
+	if (sign)
+		json_object_set_new(copy, "thoughtSignature", json_string(NO_SIGNATURE));
+	json_array_append_new(parts, copy);
+}
+
+/* Where the last turn begins: its first message is the last of the user's that is not responses alone.
+ * Signatures of earlier turns are not asked for. */
+static size_t last_turn(const json_t *contents)
+{
+	size_t i, j, begin = 0;
+	const json_t *content, *part;
+
+	json_array_foreach(contents, i, content) {
+		if (!content_is_user(content))
+			continue;
+		bool responses = false;
+		json_array_foreach(json_object_get(content, "parts"), j, part)
+			responses |= part_get_response(part) != NULL;
+		if (!responses)
+			begin = i;
+	}
+	return begin;
+}
+
+/* The contents as this family takes them: a new reference. */
+static json_t *gemini_contents(const json_t *contents, enum gemini_family family)
+{
+	size_t begin = last_turn(contents), i, j;
+	json_t *out = json_array();
+	const json_t *content, *part;
+
+	json_array_foreach(contents, i, content) {
+		bool first_call = i >= begin && gemini_signs(family);
+		json_t *parts = json_array();
+
+		json_array_foreach(json_object_get(content, "parts"), j, part) {
+			bool sign = part_get_call(part) && first_call &&
+			            !json_object_get(part, "thoughtSignature");
+
+			if (part_get_call(part))
+				first_call = false;
+			add_part(parts, part, family, sign);
+		}
+		if (!json_array_size(parts))
+			json_array_append_new(parts, part_text(SPAN("(nothing)")));
+		json_array_append_new(out, json_pack("{s:s, s:o}", "role",
+		                      content_is_user(content) ? "user" : "model", "parts", parts));
+	}
+	return out;
+}
+
+/* ---- row and families -------------------------------------------------------- */
+
+static enum gemini_family gemini_family_of(const char *model_name)
 {
 	const char *name = strstr(model_name, "gemini-");
 	char *rest;
@@ -45,7 +282,8 @@ static const struct {
 	{ "", "", LEVEL_MEDIUM },
 };
 
-const char *gemini_level(const char *model_name, enum model_thinking thinking)
+/* The level that comes nearest to what was asked, of those that the model takes. */
+static const char *gemini_level(const char *model_name, enum model_thinking thinking)
 {
 	size_t i = 0;
 
@@ -81,6 +319,9 @@ static uint64_t gemini_context_tokens(const char *name)
 	return strstr(name, "gemini-") ? 1048576 : 0;
 }
 
+static void gemini_model_url(const struct model_options *options, struct buf *url);
+static void gemini_key(const struct model_options *options, struct wire_request *ret);
+
 /* models.get: https://ai.google.dev/api/models. Vertex AI has nothing of the kind. */
 static bool gemini_limits_build(const struct model_options *options, struct wire_request *ret)
 {
@@ -111,3 +352,262 @@ const struct provider_format format_gemini = {
 	.limits_build = gemini_limits_build,
 	.limits_read = gemini_limits_read,
 };
+
+/* ---- requests ---------------------------------------------------------------- */
+
+/* ---- address and key -------------------------------------------------------------------------- */
+
+static void put_escaped(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (strchr("-._~", *text) || (*text >= '0' && *text <= '9') ||
+		    (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z'))
+			buf_char(out, *text);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*text);
+}
+
+/* The model's address, without a method; the key's header. */
+static void gemini_model_url(const struct model_options *options, struct buf *url)
+{
+	struct span base = span_str(options->base_url);
+	const char *name = options->name;
+
+	while (span_ends(base, SPAN("/")))
+		base.len--;
+	buf_span(url, base);
+	buf_str(url, options->vertex ? "/publishers/google/models/" : "/models/");
+	if (strncmp(name, "models/", 7) == 0)
+		name += 7;
+	put_escaped(url, name);
+}
+
+static void put_url(const struct model_options *options, bool count_only, struct buf *url)
+{
+	gemini_model_url(options, url);
+	buf_str(url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
+}
+
+/* The model's address, without a method; the key's header. */
+static void gemini_key(const struct model_options *options, struct wire_request *ret)
+{
+	if (options->api_key && options->bearer)
+		wire_header(ret, "Authorization: Bearer %s", options->api_key);
+	else if (options->api_key)
+		wire_header(ret, "x-goog-api-key: %s", options->api_key);
+}
+
+/* ---- tools ------------------------------------------------------------------------------------ */
+
+static const struct server_tool {
+	const char *name, *member;
+} server_tools[] = {
+	{ "google_search", "googleSearch" },
+	{ "url_context", "urlContext" },
+	{ "code_execution", "codeExecution" },
+};
+
+static const char *server_tool_member(const json_t *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(server_tools); i++)
+		if (span_eq(json_span(name), span_str(server_tools[i].name)))
+			return server_tools[i].member;
+	return NULL;
+}
+
+static json_t *declarations(const json_t *tools)
+{
+	json_t *list = json_array();
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool) {
+		const json_t *parameters = json_object_get(tool, "parameters");
+		json_t *one = json_pack("{s:O, s:O}", "name", json_object_get(tool, "name"),
+		                        "description", json_object_get(tool, "description"));
+
+		if (one && json_object_size(json_object_get(parameters, "properties")))
+			json_object_set_new(one, "parametersJsonSchema", gemini_schema(parameters));
+		if (one)
+			json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static bool put_tools(const struct model_request *request, json_t *body, struct err *err)
+{
+	json_t *tools = json_array();
+	const json_t *name;
+	size_t i;
+
+	if (json_array_size(request->tools))
+		json_array_append_new(tools, json_pack("{s:o}", "functionDeclarations",
+		                                       declarations(request->tools)));
+	json_array_foreach(request->server_tools, i, name) {
+		const char *member = server_tool_member(name);
+
+		if (member && !json_array_size(request->tools)) {
+			json_array_append_new(tools, json_pack("{s:{}}", member));
+			continue;
+		}
+		json_decref(tools);
+		return member ? err_set(err, ERR_INVALID_ARGUMENT,
+		                        "Gemini takes its own tools and functions not together.") :
+		                err_set(err, ERR_INVALID_ARGUMENT, "Gemini has no tool %.64s.",
+		                        json_is_string(name) ? json_string_value(name) : "");
+	}
+	if (json_array_size(tools))
+		json_object_set(body, "tools", tools);
+	json_decref(tools);
+	return true;
+}
+
+static void put_tool_mode(const struct model_request *request, json_t *body)
+{
+	static const char *const modes[] = {
+		[MODEL_TOOLS_AUTO] = "AUTO", [MODEL_TOOLS_ANY] = "ANY", [MODEL_TOOLS_NONE] = "NONE",
+	};
+	json_t *config;
+
+	if (!json_array_size(request->tools) || request->tool_mode == MODEL_TOOLS_AUTO)
+		return;
+	config = json_pack("{s:s}", "mode", modes[request->tool_mode]);
+	if (request->tool_mode == MODEL_TOOLS_ANY && json_array_size(request->allowed_tools))
+		json_object_set(config, "allowedFunctionNames", (json_t *)request->allowed_tools);
+	json_object_set_new(body, "toolConfig",
+	                    json_pack("{s:o}", "functionCallingConfig", config));
+}
+
+/* ---- generationConfig ------------------------------------------------------------------------- */
+
+/* Tokens to think with, for each of enum model_thinking, and what the family allows. */
+static const struct budget {
+	enum gemini_family family;
+	unsigned by_default, off, low, medium, high, least, most;
+} budgets[] = {
+	{ GEMINI_25_PRO, 8192, 128, 1024, 8192, 32768, 128, 32768 },
+	{ GEMINI_25_FLASH, 8192, 0, 1024, 8192, 24576, 1, 24576 },
+	{ GEMINI_25_FLASH_LITE, 8192, 0, 1024, 8192, 24576, 512, 24576 },
+};
+
+static unsigned wanted_budget(const struct budget *row, const struct model_request *request)
+{
+	switch (request->thinking) {
+	case MODEL_THINK_OFF:
+		return row->off;
+	case MODEL_THINK_LOW:
+		return row->low;
+	case MODEL_THINK_MEDIUM:
+		return row->medium;
+	case MODEL_THINK_HIGH:
+		return row->high;
+	default:
+		return row->by_default;
+	}
+}
+
+/* Thoughts count as output (ai.google.dev/gemini-api/docs/thinking): the answer gets half of the longest
+ * length, or thoughts could use it up. */
+static unsigned within_half(unsigned budget, const struct model_request *request)
+{
+	unsigned half = request->max_output_tokens / 2;
+
+	return half && budget > half ? half : budget;
+}
+
+static unsigned budget_of(const struct budget *row, const struct model_request *request)
+{
+	unsigned budget = wanted_budget(row, request), most;
+
+	if (request->thinking != MODEL_THINK_OFF && request->thinking_tokens)
+		budget = request->thinking_tokens < row->least ? row->least :
+		         request->thinking_tokens > row->most  ? row->most :
+		                                                 request->thinking_tokens;
+	most = within_half(budget, request);
+	return most == budget || most >= row->least ? most : row->off;
+}
+
+static json_t *thinking_config(const char *name, enum gemini_family family,
+                               const struct model_request *request)
+{
+	json_t *config = json_pack("{s:b}", "includeThoughts", request->thinking != MODEL_THINK_OFF);
+
+	for (size_t i = 0; i < ARRAY_LEN(budgets); i++)
+		if (budgets[i].family == family)
+			json_object_set_new(config, "thinkingBudget",
+			                    json_integer(budget_of(&budgets[i], request)));
+	if (gemini_signs(family) && request->thinking_tokens && request->thinking != MODEL_THINK_OFF)
+		json_object_set_new(config, "thinkingBudget",
+		                    json_integer(within_half(request->thinking_tokens, request)));
+	else if (gemini_signs(family))
+		json_object_set_new(config, "thinkingLevel",
+		                    json_string(gemini_level(name, request->thinking)));
+	return config;
+}
+
+static void put_generation(const char *name, const struct model_request *request, json_t *body)
+{
+	enum gemini_family family = gemini_family_of(name);
+	json_t *config = json_object();
+
+	if (request->temperature >= 0)
+		json_object_set_new(config, "temperature", json_real(request->temperature));
+	if (request->top_p >= 0)
+		json_object_set_new(config, "topP", json_real(request->top_p));
+	if (request->top_k > 0)
+		json_object_set_new(config, "topK", json_integer(request->top_k));
+	if (request->max_output_tokens)
+		json_object_set_new(config, "maxOutputTokens",
+		                    json_integer(request->max_output_tokens));
+	if (request->answer_schema) {
+		json_object_set_new(config, "responseMimeType", json_string("application/json"));
+		json_object_set_new(config, "responseJsonSchema",
+		                    gemini_schema(request->answer_schema));
+	}
+	if (family != GEMINI_OTHER)
+		json_object_set_new(config, "thinkingConfig", thinking_config(name, family, request));
+	if (json_object_size(config))
+		json_object_set(body, "generationConfig", config);
+	json_decref(config);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+/* The Gemini API counts a whole request that is wrapped; Vertex takes its members as they are. */
+static json_t *wrap_for_counting(const struct model_options *options, json_t *body)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (options->vertex)
+		return body;
+	name = strncmp(options->name, "models/", 7) == 0 ? mem_strdup(options->name) :
+	                                                   mem_printf("models/%s", options->name);
+	json_object_set_new(body, "model", json_cstr(name));
+	return json_pack("{s:o}", "generateContentRequest", body);
+}
+
+bool gemini_build(const struct model_options *options, const struct model_request *request,
+                  bool count_only, struct wire_request *ret, struct err *err)
+{
+	enum gemini_family family = gemini_family_of(options->name);
+	json_t *body = json_object();
+	bool ok;
+
+	put_url(options, count_only, &ret->url);
+	gemini_key(options, ret);
+	json_object_set_new(body, "contents", gemini_contents(request->contents, family));
+	if (request->system.len)
+		json_object_set_new(body, "systemInstruction",
+		                    json_pack("{s:[o]}", "parts", part_text(request->system)));
+	ok = put_tools(request, body, err);
+	if (ok && !count_only) {
+		put_tool_mode(request, body);
+		put_generation(options->name, request, body);
+	}
+	if (count_only)
+		body = wrap_for_counting(options, body);
+	if (ok)
+		return wire_body(ret, body, err);
+	json_decref(body);
+	return false;
+}

@@ -16,24 +16,13 @@ enum gemini_family {
 	GEMINI_3_PRO,   /* 3 and later, and names without a number ("gemini-pro-latest") */
 	GEMINI_3_FLASH,
 };
-enum gemini_family gemini_family_of(const char *model_name);
 /* Signs what it thought, and wants it back. */
 static inline bool gemini_signs(enum gemini_family family)
 {
 	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
 }
 
-/* The level that comes nearest to what was asked, of those that the model takes. */
-const char *gemini_level(const char *model_name, enum model_thinking thinking);
-
-/* The contents as this family takes them: a new reference. */
-json_t *gemini_contents(const json_t *contents, enum gemini_family family);
-/* A JSON Schema without what Gemini does not know: a new reference. */
-json_t *gemini_schema(const json_t *schema);
-
 /* The model's address, without a method; the key's header. */
-void gemini_model_url(const struct model_options *options, struct buf *url);
-void gemini_key(const struct model_options *options, struct wire_request *ret);
 bool gemini_build(const struct model_options *options, const struct model_request *request,
                   bool count_only, struct wire_request *ret, struct err *err);
 
@@ -44,8 +33,6 @@ bool gemini_reader_end(void *reader, enum wire_trouble *trouble, struct err *err
 void gemini_reader_free(void *reader);
 
 /* Of a whole answer, or of an event in the middle: `error` is the value of "error". */
-enum wire_trouble gemini_error_of(int status, const json_t *error, double *delay_s,
-                                  struct err *err);
 enum wire_trouble gemini_error(int status, struct span headers, struct span body, double *delay_s,
                                struct err *err);
 

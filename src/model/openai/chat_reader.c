@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "model/openai/chat.h"
 #include "model/openai/openai.h"
 #include "model/sink.h"
 

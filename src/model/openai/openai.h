@@ -2,13 +2,15 @@
 /* Private to this folder: what OpenAI's two formats share, and the differences between those who
  * speak chat completions, as data.
  *
- * To add a server: a row in traits.c.  To add a model of OpenAI: a row in model.c.
+ * To add a server: a row in openai.c.  To add a model of OpenAI: a row in openai.c.
  */
 #ifndef HASP_MODEL_OPENAI_OPENAI_H
 #define HASP_MODEL_OPENAI_OPENAI_H
 
 #include "model/provider.h"
 #include "model/wire.h"
+
+/* ---- openai ------------------------------------------------------------------ */
 
 /* The longest prompt_cache_key (API reference, "Create a model response"). */
 enum { OPENAI_KEY_CHARACTERS = 64 };
@@ -23,7 +25,7 @@ struct chat_traits {
 	bool top_k;                /* takes top_k */
 	bool files;                /* takes PDF as a part "file" */
 	bool audio;                /* takes a part "input_audio" */
-	bool own_models;           /* model.c's rows are about its models */
+	bool own_models;           /* openai.c's rows are about its models */
 	bool schema;               /* response_format json_schema; otherwise json_object */
 	bool counts_anyway;        /* usage comes unasked, and stream_options are not taken */
 	bool details;              /* reasoning_details are given back */
@@ -66,8 +68,14 @@ enum wire_trouble openai_error(int status, struct span headers, struct span body
 enum wire_trouble openai_error_value(int status, const json_t *value, double *delay_s,
                                      struct err *err);
 
-/* Private between openai_chat*.c. */
-json_t *chat_messages(const struct chat_traits *traits, const struct model_options *options,
-                      const struct model_request *request);
+/* ---- chat -------------------------------------------------------------------- */
+
+/* Private between openai_chat*.c: the reader (provider.h says what each function does). */
+
+void *chat_reader_new(struct reply_sink *sink);
+bool chat_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
+                       struct err *err);
+bool chat_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
+void chat_reader_free(void *reader);
 
 #endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gemini's answers: google.rpc.Status as an error, and the chunks of streamGenerateContent. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/gemini/gemini.h"
+#include "model/sink.h"
+#include "model/wire.h"
+
+/* ---- errors ------------------------------------------------------------------ */
+
+/* google.rpc.Status as an error.  Source: https://cloud.google.com/apis/design/errors, and for quotas
+ * https://ai.google.dev/gemini-api/docs/rate-limits. */
+
+/* A limit by the minute is renewed after at most one. */
+enum { MINUTE_S = 60 };
+
+/* What the details of an error say. */
+struct details {
+	double retry_s;       /* below 0: nothing */
+	bool per_day, per_minute;
+	const char *reason;   /* of ErrorInfo; or NULL */
+};
+
+static bool is_type(const json_t *detail, const char *type)
+{
+	return span_ends(json_span(json_object_get(detail, "@type")), span_str(type));
+}
+
+/* "34.074824224s", "900ms". */
+static double duration(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	double seconds;
+	char *end;
+
+	if (!text)
+		return -1;
+	seconds = strtod(text, &end);
+	if (end == text || !isfinite(seconds) || seconds < 0)
+		return -1;
+	return strcmp(end, "ms") == 0 ? seconds / 1000 : strcmp(end, "s") == 0 ? seconds : -1;
+}
+
+static void read_violations(const json_t *list, struct details *ret)
+{
+	const json_t *violation;
+	size_t i;
+
+	json_array_foreach(list, i, violation) {
+		const char *id = json_string_value(json_object_get(violation, "quotaId"));
+
+		ret->per_day |= id && (strstr(id, "PerDay") || strstr(id, "Daily"));
+		ret->per_minute |= id && strstr(id, "PerMinute");
+	}
+}
+
+static struct details read_details(const json_t *error)
+{
+	struct details ret = { .retry_s = -1 };
+	const json_t *detail;
+	size_t i;
+
+	json_array_foreach(json_object_get(error, "details"), i, detail) {
+		if (is_type(detail, "google.rpc.RetryInfo"))
+			ret.retry_s = duration(json_object_get(detail, "retryDelay"));
+		else if (is_type(detail, "google.rpc.QuotaFailure"))
+			read_violations(json_object_get(detail, "violations"), &ret);
+		else if (is_type(detail, "google.rpc.ErrorInfo"))
+			ret.reason = json_string_value(json_object_get(detail, "reason"));
+	}
+	return ret;
+}
+
+static bool reason_is(const struct details *details, const char *reason)
+{
+	return details->reason && strcmp(details->reason, reason) == 0;
+}
+
+/* Rows for a status in words, where no number came. */
+static const struct status_word {
+	const char *word;
+	int status;
+} status_words[] = {
+	{ "INVALID_ARGUMENT", 400 },   { "FAILED_PRECONDITION", 400 }, { "UNAUTHENTICATED", 401 },
+	{ "PERMISSION_DENIED", 403 },  { "NOT_FOUND", 404 },           { "RESOURCE_EXHAUSTED", 429 },
+	{ "CANCELLED", 499 },          { "INTERNAL", 500 },            { "UNAVAILABLE", 503 },
+	{ "DEADLINE_EXCEEDED", 504 },
+};
+
+static int status_of(int status, const json_t *error)
+{
+	json_int_t code = json_integer_value(json_object_get(error, "code"));
+	struct span word = json_span(json_object_get(error, "status"));
+
+	if (status)
+		return status;
+	if (code >= 400 && code < 600)
+		return (int)code;
+	for (size_t i = 0; i < ARRAY_LEN(status_words); i++)
+		if (span_eq(word, span_str(status_words[i].word)))
+			return status_words[i].status;
+	return 500;
+}
+
+/* "Please retry in 34.07s": where no RetryInfo is. */
+static double delay_in_words(struct span message)
+{
+	static const char words[] = "Please retry in ";
+	const char *at = message.len ? memmem(message.data, message.len, words, sizeof(words) - 1) :
+	                               NULL;
+	size_t left = at ? message.len - (size_t)(at - message.data) - sizeof(words) + 1 : 0;
+	char text[32];
+	size_t len = 0;
+	json_t *value;
+	double delay;
+
+	while (at && len < left && len < sizeof(text) - 1 &&
+	       strchr("0123456789.ms", at[sizeof(words) - 1 + len]))
+		len++;
+	if (!len)
+		return -1;
+	memcpy(text, at + sizeof(words) - 1, len);
+	text[len] = '\0';
+	if (text[len - 1] == '.') /* the sentence's own */
+		text[len - 1] = '\0';
+	value = json_string(text);
+	delay = duration(value);
+	json_decref(value);
+	return delay;
+}
+
+static bool contains(struct span text, const char *part)
+{
+	return text.len && memmem(text.data, text.len, part, strlen(part)) != NULL;
+}
+
+/* "limit: 0": what was asked for is not in this account's plan at all. */
+static bool has_no_quota(struct span message)
+{
+	static const char words[] = "limit: 0";
+	const char *at = message.len ? memmem(message.data, message.len, words, sizeof(words) - 1) :
+	                               NULL;
+	struct span rest = at ? span_skip(message, (size_t)(at - message.data) + sizeof(words) - 1) :
+	                        message;
+
+	if (span_starts(rest, SPAN(".")) && rest.len > 1)
+		rest = span_skip(rest, 1);
+	return at && (!rest.len || rest.data[0] < '0' || rest.data[0] > '9');
+}
+
+static enum wire_trouble rate_limited(const struct details *details, struct span message,
+                                      double *delay_s, struct err *err)
+{
+	static const char *const used_up[] = { "QUOTA_EXHAUSTED", "INSUFFICIENT_G1_CREDITS_BALANCE",
+	                                       "MODEL_CAPACITY_EXHAUSTED",
+	                                       "MODEL_CAPACITY_EXCEEDED" };
+	static const char *const sentences[] = { "exhausted your capacity", "prepayment",
+	                                         "credits are depleted", "spending cap",
+	                                         "spend cap", "spending limit" };
+	bool quota = details->per_day || has_no_quota(message);
+
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
+		quota |= contains(message, sentences[i]);
+	for (size_t i = 0; i < ARRAY_LEN(used_up); i++)
+		quota |= reason_is(details, used_up[i]);
+	if (quota) {
+		err->code = ERR_QUOTA_EXCEEDED;
+		return WIRE_QUOTA;
+	}
+	*delay_s = details->retry_s >= 0 ? details->retry_s : delay_in_words(message);
+	if (*delay_s < 0 && details->per_minute)
+		*delay_s = MINUTE_S;
+	return WIRE_TRANSIENT;
+}
+
+/* The Gemini API's words, Vertex AI's, and those of Claude at Vertex. */
+static bool is_too_long(int status, struct span message)
+{
+	static const char *const sentences[] = {
+		"exceeds the maximum number of tokens", "only supports up to", "input token count",
+		"input context is too long", "rompt is too long",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
+		if (status == 400 && contains(message, sentences[i]))
+			return true;
+	return false;
+}
+
+/* Of a whole answer, or of an event in the middle: `error` is the value of "error". */
+static enum wire_trouble gemini_error_of(int status, const json_t *error, double *delay_s,
+                                         struct err *err)
+{
+	struct span message = json_span(json_object_get(error, "message"));
+	_cleanup_buf_ struct buf clean = BUF_INIT(ERR_MESSAGE_MAX);
+	struct details details = read_details(error);
+	enum wire_trouble trouble;
+
+	status = status_of(status, error);
+	fault_clean(&clean, message);
+	trouble = wire_status(status, buf_view(&clean), err);
+	if (status == 429)
+		return rate_limited(&details, message, delay_s, err);
+	if (status >= 500)
+		*delay_s = details.retry_s;
+	if (status == 400 && reason_is(&details, "API_KEY_INVALID"))
+		err->code = ERR_AUTHENTICATION_FAILED;
+	if (is_too_long(status, message))
+		err->code = ERR_CONTEXT_TOO_LARGE;
+	return trouble;
+}
+
+enum wire_trouble gemini_error(int status, struct span headers, struct span body, double *delay_s,
+                               struct err *err)
+{
+	struct err parsed = ERR_INIT;
+	enum wire_trouble trouble;
+	const json_t *error;
+	json_t *value;
+
+	(void)headers;
+	if (!json_parse_depth(body, JSON_DEPTH_MAX, &value, &parsed))
+		return wire_status(status, span_of("", 0), err);
+	/* Without alt=sse, and from some gateways, it comes in an array. */
+	error = json_object_get(json_is_array(value) ? json_array_get(value, 0) : value, "error");
+	if (json_is_string(error))
+		trouble = wire_status(status, json_span(error), err);
+	else
+		trouble = gemini_error_of(status, error, delay_s, err);
+	json_decref(value);
+	return trouble;
+}
+
+/* ---- chunks ------------------------------------------------------------------ */
+
+struct gemini_reader {
+	struct reply_sink *sink;
+	json_t *grounding; /* groundingMetadata with urlContextMetadata in it; owned */
+	bool finished;     /* a finishReason came, or a reason for blocking the prompt */
+};
+
+void *gemini_reader_new(struct reply_sink *sink)
+{
+	struct gemini_reader *reader = mem_alloc(1, sizeof(*reader));
+
+	reader->sink = sink;
+	return reader;
+}
+
+void gemini_reader_free(void *data)
+{
+	struct gemini_reader *reader = data;
+
+	json_decref(reader->grounding);
+	free(reader);
+}
+
+/* How an answer ends.  `sentence`: it cannot be used, and why. */
+static const struct finish_row {
+	const char *word;
+	enum model_finish finish;
+	const char *sentence;
+} finishes[] = {
+	{ "STOP", MODEL_FINISH_STOP, NULL },
+	{ "MAX_TOKENS", MODEL_FINISH_LENGTH, NULL },
+	{ "SAFETY", MODEL_FINISH_SAFETY, NULL },
+	{ "RECITATION", MODEL_FINISH_SAFETY, NULL },
+	{ "LANGUAGE", MODEL_FINISH_SAFETY, NULL },
+	{ "BLOCKLIST", MODEL_FINISH_SAFETY, NULL },
+	{ "PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
+	{ "SPII", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_SAFETY", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_PROHIBITED_CONTENT", MODEL_FINISH_SAFETY, NULL },
+	{ "IMAGE_RECITATION", MODEL_FINISH_SAFETY, NULL },
+	{ "MODEL_ARMOR", MODEL_FINISH_SAFETY, NULL },
+	{ "MALFORMED_FUNCTION_CALL", MODEL_FINISH_OTHER,
+	  "The model made a call that cannot be read (MALFORMED_FUNCTION_CALL)." },
+	{ "MALFORMED_RESPONSE", MODEL_FINISH_OTHER,
+	  "The model's reply cannot be read (MALFORMED_RESPONSE)." },
+	{ "UNEXPECTED_TOOL_CALL", MODEL_FINISH_OTHER,
+	  "The model called where no tools are enabled (UNEXPECTED_TOOL_CALL)." },
+	{ "TOO_MANY_TOOL_CALLS", MODEL_FINISH_OTHER,
+	  "The model made too many calls in one reply (TOO_MANY_TOOL_CALLS)." },
+	{ "MISSING_THOUGHT_SIGNATURE", MODEL_FINISH_OTHER,
+	  "A signature of a thought is missing (MISSING_THOUGHT_SIGNATURE)." },
+};
+
+static bool take_finish(struct gemini_reader *reader, const json_t *reason, struct err *err)
+{
+	const char *word = json_is_string(reason) ? json_string_value(reason) : "no word";
+
+	if (!reason || json_is_null(reason) || strcmp(word, "FINISH_REASON_UNSPECIFIED") == 0)
+		return true;
+	reader->finished = true;
+	for (size_t i = 0; i < ARRAY_LEN(finishes); i++) {
+		if (strcmp(finishes[i].word, word) != 0)
+			continue;
+		sink_finish(reader->sink, finishes[i].finish, word);
+		return !finishes[i].sentence ||
+		       err_set(err, ERR_MODEL_ERROR, "%s", finishes[i].sentence);
+	}
+	sink_finish(reader->sink, MODEL_FINISH_OTHER, word);
+	return true;
+}
+
+static bool take_call(struct gemini_reader *reader, const json_t *part, struct err *err)
+{
+	const json_t *call = json_object_get(part, "functionCall");
+	const json_t *signature = json_object_get(part, "thoughtSignature");
+	const json_t *args = json_object_get(call, "args");
+	struct span name = json_span(json_object_get(call, "name"));
+	json_t *kept;
+
+	if (!name.len || memchr(name.data, 0, name.len) ||
+	    (args && !json_is_object(args) && !json_is_null(args)))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model made a call without a name, or with arguments that are no "
+		               "object.");
+	if (json_is_true(json_object_get(call, "willContinue")) ||
+	    json_object_get(call, "partialArgs"))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model's call came in pieces, which was not asked for.");
+	kept = part_call(NULL, json_string_value(json_object_get(call, "name")), args);
+	if (json_span(json_object_get(call, "id")).len)
+		json_object_set(json_object_get(kept, "functionCall"), "id",
+		                json_object_get(call, "id"));
+	if (json_is_string(signature))
+		json_object_set(kept, "thoughtSignature", (json_t *)signature);
+	sink_call(reader->sink, kept);
+	return true;
+}
+
+static void take_text(struct gemini_reader *reader, const json_t *part, struct span text)
+{
+	json_t *signature = json_object_get(part, "thoughtSignature");
+
+	/* Parts with a signature are given back as they came: never joined with their neighbours. */
+	if (json_is_string(signature))
+		sink_break(reader->sink);
+	if (part_is_thought(part))
+		sink_thought(reader->sink, text, NULL);
+	else
+		sink_text(reader->sink, text, NULL);
+	if (json_is_string(signature))
+		sink_sign(reader->sink, "thoughtSignature", json_incref(signature));
+}
+
+static bool take_part(struct gemini_reader *reader, const json_t *part, struct err *err)
+{
+	static const char *const others[] = { "inlineData", "fileData", "executableCode",
+	                                      "codeExecutionResult" };
+	json_t *text = json_object_get(part, "text");
+
+	if (json_object_get(part, "functionCall"))
+		return take_call(reader, part, err);
+	if (json_is_string(text)) {
+		take_text(reader, part, json_span(text));
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (json_object_get(part, others[i])) {
+			sink_part(reader->sink, json_incref((json_t *)part));
+			return true;
+		}
+	return true; /* kinds of parts that are not known say nothing to anybody here */
+}
+
+static void take_grounding(struct gemini_reader *reader, const json_t *candidate)
+{
+	json_t *search = json_object_get(candidate, "groundingMetadata");
+	json_t *urls = json_object_get(candidate, "urlContextMetadata");
+
+	if (!reader->grounding && (search || urls))
+		reader->grounding = json_object();
+	if (json_is_object(search))
+		json_object_update(reader->grounding, search);
+	if (json_is_object(urls))
+		json_object_set(reader->grounding, "urlContextMetadata", urls);
+}
+
+static void take_usage(struct gemini_reader *reader, const json_t *usage)
+{
+	if (!json_is_object(usage))
+		return;
+	sink_usage(reader->sink, &(struct model_usage){
+		.input = wire_count(usage, "promptTokenCount"),
+		.cached = wire_count(usage, "cachedContentTokenCount"),
+		.output = wire_count(usage, "candidatesTokenCount"),
+		.thoughts = wire_count(usage, "thoughtsTokenCount"),
+		.tool = wire_count(usage, "toolUsePromptTokenCount"),
+		.total = wire_count(usage, "totalTokenCount"),
+	});
+}
+
+static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
+                       enum wire_trouble *trouble, struct err *err)
+{
+	const json_t *candidate = json_array_get(json_object_get(chunk, "candidates"), 0);
+	const json_t *blocked = json_object_get(json_object_get(chunk, "promptFeedback"),
+	                                        "blockReason");
+	const json_t *error = json_object_get(chunk, "error"), *part;
+	size_t i;
+
+	if (error) {
+		*trouble = gemini_error_of(0, error, &reader->sink->delay_s, err);
+		return false;
+	}
+	take_usage(reader, json_object_get(chunk, "usageMetadata"));
+	if (blocked && !json_is_null(blocked)) {
+		reader->finished = true;
+		sink_finish(reader->sink, MODEL_FINISH_SAFETY, json_string_value(blocked));
+	}
+	json_array_foreach(json_object_get(json_object_get(candidate, "content"), "parts"), i, part)
+		if (!take_part(reader, part, err))
+			return false;
+	take_grounding(reader, candidate);
+	return take_finish(reader, json_object_get(candidate, "finishReason"), err);
+}
+
+bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+                         struct err *err)
+{
+	struct gemini_reader *reader = data;
+	json_t *chunk;
+	bool ok;
+
+	if (!wire_event(reader->sink, event, &chunk, trouble, err))
+		return false;
+	ok = !chunk || take_chunk(reader, chunk, trouble, err);
+	json_decref(chunk);
+	return ok;
+}
+
+bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+{
+	struct gemini_reader *reader = data;
+
+	(void)trouble;
+	if (reader->grounding)
+		sink_grounding(reader->sink, mem_steal(&reader->grounding));
+	return reader->finished ||
+	       err_set(err, ERR_MODEL_ERROR,
+	               "The stream ended before the reply did (no finishReason).");
+}
