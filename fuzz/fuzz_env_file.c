@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/env_file.h"
+#include "config/variables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size + !size);
 
 	memcpy(copy, data, size);
-	env_file_parse(span_of(copy, size), take, &size);
+	variables_parse_file(span_of(copy, size), take, &size);
 	free(copy);
 	return 0;
 }

@@ -7,7 +7,7 @@
  *
  * The kernel gives the lock back when the last descriptor of its holder is closed.
  * Not here: locks that are tried once (their callers), Gemini CLI's lock on settings
- * (config/lock.h), the lock of a folder that is edited (file/stage.h).
+ * (config/private.h), the lock of a folder that is edited (file/stage.h).
  */
 #ifndef HASP_BASE_FLOCK_H
 #define HASP_BASE_FLOCK_H

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Who may set what: the table, what the user allowed, and what of a project's settings counts. */
 #include "config/authority.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "base/sha256.h"
+#include "config/private.h"
 #include "config/schema.h"
+#include "data/json.h"
+
+/* ---- the table --------------------------------------------------------------- */
 
 #define ROW(NAME, PROJECT, HELP) FLAGGED(NAME, PROJECT, NULL, HELP)
 #define FLAGGED(NAME, PROJECT, FLAG, HELP) \
@@ -318,4 +330,227 @@ const char *authority_kind_name(enum authority_kind kind)
 	static const char *const names[] = { "setting", "variable", "file" };
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "";
+}
+
+/* ---- what the user allowed --------------------------------------------------- */
+
+enum { ALLOW_DEPTH = 4 };
+
+static char *file_of(const struct home *home)
+{
+	return mem_printf("%s/hasp-allowed.json", home_gemini(home));
+}
+
+/* The whole file as an object; {} when there is none. */
+static json_t *read_file(const char *path, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err why = ERR_INIT;
+	json_t *all = NULL;
+
+	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
+		return NULL;
+	if (!text.data)
+		return json_object();
+	if (!json_parse_depth(file_text_span(&text), ALLOW_DEPTH, &all, &why)) {
+		err_set(err, why.code, "%s: %s", path, why.message);
+		return NULL;
+	}
+	if (json_is_object(all))
+		return all;
+	json_decref(all);
+	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
+	return NULL;
+}
+
+json_t *authority_allowances(const struct home *home, struct err *err)
+{
+	_cleanup_free_ char *path = file_of(home);
+	struct err why = ERR_INIT;
+	json_t *all = read_file(path, &why), *mine;
+
+	if (!all) {
+		err_set(err, why.code, "%s Nothing in it is allowed until that is corrected.",
+		        why.message);
+		return NULL;
+	}
+	mine = json_object_get(all, home_project(home));
+	mine = json_is_object(mine) ? json_incref(mine) : json_object();
+	json_decref(all);
+	return mine;
+}
+
+/* Of the value as JSON with sorted members, so that their order and blanks do not count. */
+static bool hash_of(const json_t *value, char hex[static SHA256_HEX_SIZE])
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+	struct sha256 sum;
+
+	if (!text)
+		return false;
+	sum = sha256_of(span_str(text));
+	sha256_hex(&sum, hex);
+	free(text);
+	return true;
+}
+
+bool authority_allows(const json_t *allowed, const char *name, const json_t *value)
+{
+	const char *known = json_string_value(json_object_get(allowed, name));
+	char hex[SHA256_HEX_SIZE];
+
+	return known && hash_of(value, hex) && strcmp(known, hex) == 0;
+}
+
+static bool write_file(const char *path, const json_t *all, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
+
+	if (!json_print(&out, all, 2) || !buf_char(&out, '\n'))
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
+}
+
+static bool change(json_t *all, const char *project, const char *name, const json_t *value)
+{
+	json_t *mine = json_object_get(all, project);
+	char hex[SHA256_HEX_SIZE];
+
+	if (!json_is_object(mine)) {
+		mine = json_object();
+		if (json_object_set_new(all, project, mine) != 0)
+			return false;
+	}
+	if (value)
+		return hash_of(value, hex) &&
+		       json_object_set_new(mine, name, json_string(hex)) == 0;
+	json_object_del(mine, name);
+	if (json_object_size(mine) == 0)
+		json_object_del(all, project);
+	return true;
+}
+
+bool authority_allow(const struct home *home, const char *name, const json_t *value,
+                     struct err *err)
+{
+	_cleanup_free_ char *path = file_of(home);
+	_cleanup_lock_ char *lock = file_lock(path, err);
+	json_auto_t *all = lock ? read_file(path, err) : NULL;
+
+	if (!all)
+		return false;
+	if (!change(all, home_project(home), name, value))
+		return err_set(err, ERR_INVALID_ARGUMENT, 
+		               "\"%s\" cannot be allowed: the project's path or the value is not "
+		               "UTF-8.", name);
+	return write_file(path, all, err);
+}
+
+/* ---- what counts ------------------------------------------------------------- */
+
+/* How much of what a project says counts by itself. */
+
+/* A model of the provider that is in use: "openai/x", "replay:FILE" would be of another. */
+static bool is_plain(const char *text)
+{
+	return !text[strcspn(text, "/:\\")];
+}
+
+/* A name of a file that people write: context files are read in ~/.gemini too, where keys are. */
+static bool is_text_name(const char *text)
+{
+	static const char *const ends[] = { ".md", ".markdown", ".mdc", ".txt" };
+
+	if (strchr(text, '/'))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (strlen(text) > strlen(ends[i]) &&
+		    strcmp(text + strlen(text) - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Where the path leads, also if its end is not there yet; NULL: a link leads nowhere. */
+static char *resolved(const char *path)
+{
+	_cleanup_free_ char *left = mem_strdup(path);
+	struct stat status;
+
+	for (;;) {
+		char *real = realpath(left, NULL), *slash = strrchr(left, '/');
+
+		if (real)
+			return real;
+		if (lstat(left, &status) == 0 || errno != ENOENT || !slash)
+			return NULL;
+		*slash = '\0';
+		if (!left[0])
+			return mem_strdup("/");
+	}
+}
+
+/* The project's own text is not taken at its word: a link of the project may lead anywhere. */
+static bool is_inside(const char *project, const char *text)
+{
+	_cleanup_free_ char *path = NULL, *real = NULL;
+
+	if (text[0] == '~')
+		return false;
+	path = path_join(project, text);
+	if (!path_is_under(path, project))
+		return false;
+	real = resolved(path);
+	return real && path_is_under(real, project);
+}
+
+static bool text_is_fine(enum authority authority, const char *project, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	if (!text || strlen(text) != json_string_length(value))
+		return false;
+	if (authority == AUTHORITY_PLAIN)
+		return is_plain(text);
+	if (authority == AUTHORITY_TEXT_NAMES)
+		return is_text_name(text);
+	return is_inside(project, text);
+}
+
+static enum permission texts_permit(enum authority authority, const char *project,
+                                    const json_t *value, json_t **ret_part, json_t **ret_rest)
+{
+	json_auto_t *part = json_array(), *rest = json_array();
+	json_t *item;
+	size_t i;
+
+	if (!json_is_array(value))
+		return text_is_fine(authority, project, value) ? PERMITTED_ALL : PERMITTED_NOT;
+	json_array_foreach(value, i, item)
+		json_array_append(text_is_fine(authority, project, item) ? part : rest, item);
+	if (!json_array_size(rest))
+		return PERMITTED_ALL;
+	*ret_part = json_incref(part);
+	*ret_rest = json_incref(rest);
+	return PERMITTED_SOME;
+}
+
+enum permission authority_permits(enum authority authority, const char *project,
+                                  const json_t *value, json_t **ret_part, json_t **ret_rest)
+{
+	switch (authority) {
+	case AUTHORITY_TRUSTED:
+	case AUTHORITY_ANY:
+	case AUTHORITY_CONTENT:
+		return PERMITTED_ALL;
+	case AUTHORITY_ONLY_TRUE:
+		return json_is_true(value) ? PERMITTED_ALL : PERMITTED_NOT;
+	case AUTHORITY_ONLY_FALSE:
+		return json_is_false(value) ? PERMITTED_ALL : PERMITTED_NOT;
+	case AUTHORITY_PLAIN:
+	case AUTHORITY_TEXT_NAMES:
+	case AUTHORITY_INSIDE:
+		return texts_permit(authority, project, value, ret_part, ret_rest);
+	default:
+		return PERMITTED_NOT;
+	}
 }

@@ -8,7 +8,7 @@
  * differs is what a *project* may set: a folder that others write, and sandboxed commands too.
  * Anything that chooses where keys or contents go, what is read or written, how strongly it is
  * confined, or what runs unasked is AUTHORITY_ASK at least: it counts from a project only after the
- * user allowed that name with that value (allow.h).
+ * user allowed that name with that value (authority.h).
  *
  * To add a variable or a file: a row in authority.c.  A setting's authority is in its row of
  * schema_*.c.  test/config/test_authority.py fails while a getenv, or the name
@@ -17,10 +17,15 @@
 #ifndef HASP_CONFIG_AUTHORITY_H
 #define HASP_CONFIG_AUTHORITY_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
 #include "base/span.h"
+#include "config/home.h"
+
+/* ---- who may set what -------------------------------------------------------- */
 
 /* What a project may set.  Values of settings count only in a trusted folder, except ANY. */
 enum authority {
@@ -67,5 +72,25 @@ const char *authority_word(enum authority authority);
 /* "a trusted project, paths inside it; others after hasp config allow" */
 const char *authority_sentence(enum authority authority);
 const char *authority_kind_name(enum authority_kind kind);
+
+/* ---- what the user allowed --------------------------------------------------- */
+
+/* ~/.gemini/hasp-allowed.json: what the user allows single projects to set.
+ *
+ *     { "/srv/project": { "OPENAI_BASE_URL": "SHA-256 of the value", ... }, ... }
+ *
+ * Only the hash of a value is kept: a value may hold a key, and one that changes has to be allowed
+ * again.  The name is that of a setting, of a variable, or a file's path in the project.
+ */
+
+/* What the project is allowed: an object {NAME: HASH}, a new reference; empty if there is none.
+ * NULL with *err: the file cannot be read, and so allows nothing. */
+json_t *authority_allowances(const struct home *home, struct err *err);
+/* Whether `allowed` (NULL: nothing is) has the name with this value. */
+bool authority_allows(const json_t *allowed, const char *name, const json_t *value);
+/* Allows the value, or with NULL takes back what was allowed for the name: atomic, under a lock,
+ * mode 0600. */
+bool authority_allow(const struct home *home, const char *name, const json_t *value,
+                     struct err *err);
 
 #endif

@@ -1,15 +1,302 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file says, held against the table. */
+/* A file of settings held against the table: old names made new, what it says checked, the table as a JSON Schema. */
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/allow.h"
-#include "config/json_path.h"
+#include "config/authority.h"
+#include "config/private.h"
 #include "config/schema.h"
-#include "config/settings_private.h"
+#include "config/settings.h"
 #include "data/json.h"
 #include "data/warnings.h"
+
+/* ---- old settings ------------------------------------------------------------ */
+
+static json_t *opposite(const json_t *value)
+{
+	return json_is_boolean(value) ? json_boolean(!json_is_true(value)) : NULL;
+}
+
+/* chatCompression was an object of one. */
+static json_t *compression(const json_t *value)
+{
+	return json_incref(json_object_get(value, "contextPercentageThreshold"));
+}
+
+static json_t *off(const json_t *value)
+{
+	return json_is_false(value) ? json_string("off") : NULL;
+}
+
+/* Objects at names that are groups today are today's. */
+static json_t *unless_object(const json_t *value)
+{
+	return json_is_object(value) ? NULL : json_incref((json_t *)value);
+}
+
+/* First version 1, where all names were flat; then later changes. In this order. */
+static const struct move {
+	const char *from, *to;
+	json_t *(*change)(const json_t *value); /* NULL: as it is. It returns NULL to leave it alone */
+} moves[] = {
+	{ "model", "model.name", unless_object },
+	{ "accessibility", "ui.accessibility", NULL },
+	{ "allowedTools", "tools.allowed", NULL },
+	{ "allowMCPServers", "mcp.allowed", NULL },
+	{ "approvalMode", "general.defaultApprovalMode", NULL },
+	{ "autoConfigureMaxOldSpaceSize", "advanced.autoConfigureMemory", NULL },
+	{ "bugCommand", "advanced.bugCommand", NULL },
+	{ "chatCompression", "model.compressionThreshold", compression },
+	{ "checkpointing", "general.checkpointing", NULL },
+	{ "coreTools", "tools.core", NULL },
+	{ "contextFileName", "context.fileName", NULL },
+	{ "customThemes", "ui.customThemes", NULL },
+	{ "customWittyPhrases", "ui.customWittyPhrases", NULL },
+	{ "debugKeystrokeLogging", "general.debugKeystrokeLogging", NULL },
+	{ "disableAutoUpdate", "general.enableAutoUpdate", opposite },
+	{ "disableUpdateNag", "general.enableAutoUpdateNotification", opposite },
+	{ "dnsResolutionOrder", "advanced.dnsResolutionOrder", NULL },
+	{ "enableHooks", "hooksConfig.enabled", NULL },
+	{ "enforcedAuthType", "security.auth.enforcedType", NULL },
+	{ "excludeTools", "tools.exclude", NULL },
+	{ "excludeMCPServers", "mcp.excluded", NULL },
+	{ "excludedProjectEnvVars", "advanced.excludedEnvVars", NULL },
+	{ "experimentalSkills", "skills.enabled", NULL },
+	{ "extensionManagement", "experimental.extensionManagement", NULL },
+	{ "fileFiltering", "context.fileFiltering", NULL },
+	{ "folderTrust", "security.folderTrust.enabled", NULL },
+	{ "hasSeenIdeIntegrationNudge", "ide.hasSeenNudge", NULL },
+	{ "hideWindowTitle", "ui.hideWindowTitle", NULL },
+	{ "showStatusInTitle", "ui.showStatusInTitle", NULL },
+	{ "hideTips", "ui.hideTips", NULL },
+	{ "hideBanner", "ui.hideBanner", NULL },
+	{ "hideFooter", "ui.hideFooter", NULL },
+	{ "hideCWD", "ui.footer.hideCWD", NULL },
+	{ "hideSandboxStatus", "ui.footer.hideSandboxStatus", NULL },
+	{ "hideModelInfo", "ui.footer.hideModelInfo", NULL },
+	{ "hideContextSummary", "ui.hideContextSummary", NULL },
+	{ "showMemoryUsage", "ui.showMemoryUsage", NULL },
+	{ "showLineNumbers", "ui.showLineNumbers", NULL },
+	{ "showCitations", "ui.showCitations", NULL },
+	{ "ideMode", "ide.enabled", NULL },
+	{ "includeDirectories", "context.includeDirectories", NULL },
+	{ "loadMemoryFromIncludeDirectories", "context.loadMemoryFromIncludeDirectories", NULL },
+	{ "maxSessionTurns", "model.maxSessionTurns", NULL },
+	{ "mcpServerCommand", "mcp.serverCommand", NULL },
+	{ "memoryImportFormat", "context.importFormat", NULL },
+	{ "memoryDiscoveryMaxDirs", "context.discoveryMaxDirs", NULL },
+	{ "preferredEditor", "general.preferredEditor", NULL },
+	{ "retryFetchErrors", "general.retryFetchErrors", NULL },
+	{ "sandbox", "tools.sandbox", NULL },
+	{ "selectedAuthType", "security.auth.selectedType", NULL },
+	{ "enableInteractiveShell", "tools.shell.enableInteractiveShell", NULL },
+	{ "shellPager", "tools.shell.pager", NULL },
+	{ "shellShowColor", "tools.shell.showColor", NULL },
+	{ "shellInactivityTimeout", "tools.shell.inactivityTimeout", NULL },
+	{ "skipNextSpeakerCheck", "model.skipNextSpeakerCheck", NULL },
+	{ "summarizeToolOutput", "model.summarizeToolOutput", NULL },
+	{ "theme", "ui.theme", NULL },
+	{ "toolDiscoveryCommand", "tools.discoveryCommand", NULL },
+	{ "toolCallCommand", "tools.callCommand", NULL },
+	{ "usageStatisticsEnabled", "privacy.usageStatisticsEnabled", NULL },
+	{ "useExternalAuth", "security.auth.useExternal", NULL },
+	{ "useRipgrep", "tools.useRipgrep", NULL },
+	{ "vimMode", "general.vimMode", NULL },
+
+	{ "general.disableAutoUpdate", "general.enableAutoUpdate", opposite },
+	{ "general.disableUpdateNag", "general.enableAutoUpdateNotification", opposite },
+	{ "ui.accessibility.disableLoadingPhrases", "ui.accessibility.enableLoadingPhrases", opposite },
+	{ "ui.accessibility.enableLoadingPhrases", "ui.loadingPhrases", off },
+	{ "context.fileFiltering.disableFuzzySearch", "context.fileFiltering.enableFuzzySearch",
+	  opposite },
+	{ "context.loadFromIncludeDirectories", "context.loadMemoryFromIncludeDirectories", NULL },
+	{ "tools.approvalMode", "general.defaultApprovalMode", NULL },
+	{ "tools.enableHooks", "hooksConfig.enabled", NULL },
+	{ "experimental.skills", "skills.enabled", NULL },
+	{ "experimental.plan", "general.plan.enabled", NULL },
+};
+
+/* Where the value really stands: names were moved more than once. */
+static const char *first_name(const json_t *moved, const char *path)
+{
+	const char *earlier = json_string_value(json_object_get(moved, path));
+
+	return earlier ? earlier : path;
+}
+
+static void move(json_t *value, json_t *moved, const struct move *row)
+{
+	json_t *old = config_path_get(value, row->from);
+	json_t *new = old && row->change ? row->change(old) : json_incref(old);
+
+	if (!new)
+		return;
+	config_path_delete(value, row->from);
+	if (json_is_object(new) && json_is_object(config_path_get(value, row->to))) {
+		json_object_update_missing(config_path_get(value, row->to), new);
+		json_decref(new);
+	} else if (config_path_get(value, row->to)) {
+		json_decref(new);
+	} else {
+		config_path_set(value, row->to, new);
+	}
+	json_object_set_new(moved, row->to, json_string(first_name(moved, row->from)));
+}
+
+void settings_migrate(json_t *value, json_t *moved)
+{
+	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
+		move(value, moved, &moves[i]);
+}
+
+/* ---- the table as a JSON Schema ---------------------------------------------- */
+
+/* The table as a JSON Schema. */
+
+static const char *const merge_words[] = {
+	[MERGE_REPLACE] = "replace", [MERGE_CONCAT] = "concat",       [MERGE_UNION] = "union",
+	[MERGE_SHALLOW] = "shallow", [MERGE_INTERSECT] = "intersect",
+};
+
+/* What "type", and "items" of an array, are; a CHOICE has an enum besides. */
+static const char *const type_texts[SETTING_TYPE_COUNT] = {
+	[SETTING_BOOLEAN] = "{\"type\":\"boolean\"}",
+	[SETTING_INTEGER] = "{\"type\":\"integer\"}",
+	[SETTING_NUMBER] = "{\"type\":\"number\"}",
+	[SETTING_STRING] = "{\"type\":\"string\"}",
+	[SETTING_CHOICE] = "{\"type\":\"string\"}",
+	[SETTING_STRINGS] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
+	[SETTING_STRING_OR_STRINGS] = "{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}}",
+	[SETTING_ARRAY] = "{\"type\":\"array\"}",
+	[SETTING_OBJECT] = "{\"type\":\"object\"}",
+	[SETTING_SWITCH] = "{\"type\":[\"boolean\",\"string\",\"object\"]}",
+};
+
+static json_t *parsed(const char *text)
+{
+	struct err err = ERR_INIT;
+	json_t *value;
+
+	return json_parse(span_str(text), &value, &err) ? value : json_null();
+}
+
+static json_t *choices(const struct setting *row)
+{
+	json_t *words = json_array();
+
+	for (const char *at = row->choices; *at; at += at[0] == '|') {
+		size_t len = strcspn(at, "|");
+
+		json_array_append_new(words, json_stringn(at, len));
+		at += len;
+	}
+	return words;
+}
+
+static json_t *leaf(const struct setting *row)
+{
+	json_t *schema = parsed(type_texts[row->type]);
+
+	json_object_set_new(schema, "description", json_cstr(row->help));
+	if (row->choices)
+		json_object_set_new(schema, "enum", choices(row));
+	if (row->fallback)
+		json_object_set_new(schema, "default", parsed(row->fallback));
+	json_object_set_new(schema, "x-hasp",
+	                    json_pack("{s:s, s:s}", "merge", merge_words[row->merge], "project",
+	                              authority_word(row->project)));
+	return schema;
+}
+
+/* The schema of the group in which the row is, made on the way. */
+static json_t *group_of(json_t *schema, const char **path)
+{
+	const char *dot;
+
+	while ((dot = strchr(*path, '.'))) {
+		json_t *properties = json_object_get(schema, "properties"), *next;
+		size_t len = (size_t)(dot - *path);
+
+		next = json_object_getn(properties, *path, len);
+		if (!next) {
+			next = json_pack("{s:s, s:{}}", "type", "object", "properties");
+			json_object_setn_new(properties, *path, len, next);
+		}
+		schema = next;
+		*path = dot + 1;
+	}
+	return schema;
+}
+
+json_t *settings_schema(void)
+{
+	json_t *schema = json_pack("{s:s, s:s, s:s, s:s, s:{}}", "$schema",
+	                           "http://json-schema.org/draft-07/schema#", "title",
+	                           "Settings of hasp and Gemini CLI", "description",
+	                           "settings.json; comments are allowed.", "type", "object",
+	                           "properties");
+
+	for (size_t i = 0; i < schema_count(); i++) {
+		const struct setting *row = schema_at(i);
+		const char *name = row->path;
+		json_t *group = group_of(schema, &name);
+
+		if (strcmp(name, "*") == 0)
+			json_object_set_new(group, "additionalProperties", leaf(row));
+		else
+			json_object_set_new(json_object_get(group, "properties"), name, leaf(row));
+	}
+	return schema;
+}
+
+const char *settings_name(size_t i)
+{
+	return i < schema_count() ? schema_at(i)->path : NULL;
+}
+
+/* --- Values that are typed ------------------------------------------------------------------ */
+
+static bool unknown(const char *path, struct err *err)
+{
+	const char *nearest = schema_nearest(path);
+
+	if (schema_is_group(path))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "\"%s\" is a group of settings: name one of them.", path);
+	if (nearest)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no setting \"%s\"; \"%s\" is like it.", path, nearest);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is no setting \"%s\".", path);
+}
+
+bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err)
+{
+	const struct setting *row = schema_find(path);
+	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+	bool below;
+
+	if (!row)
+		return unknown(path, err);
+	/* Below an object of free members nothing says what is expected. */
+	below = !schema_exact(path) && !strchr(row->path, '*');
+	if (row->type == SETTING_STRING || row->type == SETTING_CHOICE ||
+	    !json_parse_depth(text, 64, &value, &ignored))
+		value = json_text(text);
+	if (below || schema_accepts(row, value)) {
+		*ret = value;
+		return true;
+	}
+	json_decref(value);
+	schema_phrase(row, &phrase);
+	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
+}
+
+/* ---- checks ------------------------------------------------------------------ */
+
+/* What a file says, held against the table. */
 
 struct check {
 	struct settings *settings;
@@ -23,7 +310,7 @@ struct check {
 __attribute__((format(printf, 2, 3))) static void warn(struct check *check, const char *format, ...)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
-	unsigned line = scope_line(check->scope, check->path.data);
+	unsigned line = settings_scope_line(check->scope, check->path.data);
 	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
 	char text[1024];
 	va_list args;
@@ -74,7 +361,7 @@ static bool is_so_anyway(const struct check *check, const json_t *value)
 {
 	for (int i = SCOPE_COUNT; i-- > 0;) {
 		const json_t *other = i == SCOPE_WORKSPACE ? NULL :
-			json_path_get(check->settings->scopes[i].value, check->path.data);
+			config_path_get(check->settings->scopes[i].value, check->path.data);
 
 		if (other)
 			return json_equal(other, value);
@@ -91,14 +378,14 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 		warn(check, "A project cannot set \"%.200s\"; it is ignored.", path);
 		return false;
 	}
-	if (allow_has(check->settings->allowed, path, value))
+	if (authority_allows(check->settings->allowed, path, value))
 		return true;
 	if (is_so_anyway(check, value))
 		return false;
 	json_array_append_new(check->settings->withheld,
 	                      json_pack("{s:s, s:O, s:o, s:i}", "name", path, "value", value,
 	                                "file", json_cstr(check->scope->path), "line",
-	                                (int)scope_line(check->scope, path)));
+	                                (int)settings_scope_line(check->scope, path)));
 	warn(check, "The project's \"%.200s\" is ignored until you run: "
 	     "hasp config allow %.200s", path, path);
 	return false;
@@ -214,8 +501,8 @@ static void warn_repeated(struct check *check)
 	buf_clear(&check->path);
 }
 
-void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
-                 json_t *warnings)
+void settings_scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
+                          json_t *warnings)
 {
 	struct check check = { .settings = settings, .scope = scope, .kind = kind,
 		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };

@@ -15,9 +15,12 @@
 #ifndef HASP_CONFIG_HOME_H
 #define HASP_CONFIG_HOME_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/err.h"
+
+/* ---- folders ----------------------------------------------------------------- */
 
 struct home;
 
@@ -41,5 +44,27 @@ bool home_find(struct home *home);
 char *home_make(const char *folder, const char *name, struct err *err);
 /* SHA-256 of the project's path in hexadecimal: projectHash of session files. Borrowed. */
 const char *home_project_hash(const struct home *home);
+
+/* ---- what providers have taught ---------------------------------------------- */
+
+/* ~/.gemini/hasp-models.json: what providers of models said of themselves, so that it need not be asked in
+ * each session.
+ *
+ *     { KEY: { "model": "openai/gpt-5", "without": { "reasoning.summary": "2026-12-23" } }, ... }
+ *
+ * KEY stands for an address, a model and an account (model/endpoint.c).  Everything in it has a last day and
+ * can be learnt again: a file that cannot be read or written is no error, it is just not remembered.
+ */
+
+/* What is known under a key, a new reference; NULL: nothing. */
+json_t *home_learnt(const char *file, const char *key);
+/* Merges an object's members (taken) into what is known: the file is replaced, mode 0600; the entries that
+ * were written longest ago go when there are too many.  Under the lock that settings have (config/private.h): what
+ * several processes learn at once is all kept. */
+void home_learn(const char *file, const char *key, json_t *members);
+
+/* The day so many days from now, as a string; and whether such a day is yet to come. */
+json_t *home_learnt_until(unsigned days);
+bool home_learnt_holds(const json_t *until);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of settings, its rows taken apart, and paths of settings in JSON. */
 #include "config/schema.h"
 
 #include <pthread.h>
@@ -8,9 +9,54 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "config/json_path.h"
+#include "config/private.h"
 #include "data/json.h"
 #include "data/schema.h"
+
+/* ---- paths ------------------------------------------------------------------- */
+
+/* The object in which the path's last name is looked up, and that name; NULL: it is not there. */
+static json_t *parent_of(json_t *object, const char **path, bool make)
+{
+	const char *dot;
+
+	while (json_is_object(object) && (dot = strchr(*path, '.'))) {
+		size_t len = (size_t)(dot - *path);
+		json_t *next = json_object_getn(object, *path, len);
+
+		if (make && !json_is_object(next)) {
+			json_object_setn_new(object, *path, len, json_object());
+			next = json_object_getn(object, *path, len);
+		}
+		object = next;
+		*path = dot + 1;
+	}
+	return json_is_object(object) ? object : NULL;
+}
+
+json_t *config_path_get(const json_t *object, const char *path)
+{
+	json_t *parent = parent_of((json_t *)object, &path, /* make= */ false);
+
+	return parent ? json_object_get(parent, path) : NULL;
+}
+
+void config_path_set(json_t *object, const char *path, json_t *value)
+{
+	json_t *parent = parent_of(object, &path, /* make= */ true);
+
+	json_object_set_new(parent, path, value);
+}
+
+void config_path_delete(json_t *object, const char *path)
+{
+	json_t *parent = parent_of(object, &path, /* make= */ false);
+
+	if (parent)
+		json_object_del(parent, path);
+}
+
+/* ---- rows -------------------------------------------------------------------- */
 
 enum { ROWS_MAX = 512 };
 
@@ -185,7 +231,7 @@ json_t *schema_defaults(void)
 
 		if (row->fallback && !strchr(row->path, '*') &&
 		    json_parse(span_str(row->fallback), &value, &err))
-			json_path_set(defaults, row->path, value);
+			config_path_set(defaults, row->path, value);
 	}
 	return defaults;
 }

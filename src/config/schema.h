@@ -3,7 +3,7 @@
  * Schema,
  * docs/settings.md and the completion of `hasp config` follow.
  *
- * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_hasp.c), where its path
+ * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_rows.c), where its path
  * sorts
  * beside its relatives, with what a project may say of it (authority.h); then run script/lib/settings_table.py.
  */
@@ -51,16 +51,16 @@ struct setting {
 	enum authority project; /* what a project may say */
 };
 
-/* As the rows are written down (schema_rows.h). */
+/* As the rows are written down (schema_rows.c). */
 struct setting_group {
 	const char *rows;
 	size_t len;
 };
 
-extern const struct setting_group schema_core;         /* schema_core.c */
-extern const struct setting_group schema_ui;           /* schema_ui.c */
-extern const struct setting_group schema_experimental; /* schema_experimental.c */
-extern const struct setting_group schema_hasp;         /* schema_hasp.c */
+extern const struct setting_group schema_core;         /* schema_rows.c */
+extern const struct setting_group schema_ui;           /* schema_rows.c */
+extern const struct setting_group schema_experimental; /* schema_rows.c */
+extern const struct setting_group schema_hasp;         /* schema_rows.c */
 
 size_t schema_count(void);
 const struct setting *schema_at(size_t i);

@@ -1,19 +1,234 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Settings: the files that count, read and merged, each value with its origin. */
 #include "config/settings.h"
 
+#include <ctype.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/door.h"
+#include "base/limits.h"
 #include "base/mem.h"
-#include "config/allow.h"
-#include "config/json_path.h"
-#include "config/merge.h"
+#include "config/authority.h"
+#include "config/private.h"
 #include "config/schema.h"
-#include "config/settings_private.h"
-#include "config/variables_private.h"
 #include "data/json.h"
+#include "data/jsonc.h"
 #include "data/warnings.h"
+
+/* ---- merging ----------------------------------------------------------------- */
+
+/* A tool's name as settings are compared by it: without blanks around, in lower case. */
+static char *folded_name(const json_t *item)
+{
+	struct span name = span_trim(json_span(item));
+	char *folded = mem_dup(name.data, name.len);
+
+	for (size_t i = 0; i < name.len; i++)
+		folded[i] = (char)tolower((unsigned char)folded[i]);
+	return folded;
+}
+
+/* A single value among arrays counts as an array of one. */
+static json_t *as_array(const json_t *value)
+{
+	json_t *array;
+
+	if (json_is_array(value))
+		return json_copy((json_t *)value);
+	array = json_array();
+	json_array_append(array, (json_t *)value);
+	return array;
+}
+
+/* Whether the item is new to the set, which then has it: an object whose names are the items' texts. */
+static bool add_to_set(json_t *set, const json_t *item)
+{
+	_cleanup_free_ char *text = json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+	if (!text)
+		return true; /* cannot be compared */
+	if (json_object_get(set, text))
+		return false;
+	json_object_set_new_nocheck(set, text, json_true());
+	return true;
+}
+
+static json_t *joined(const json_t *low, const json_t *high, enum setting_merge how)
+{
+	json_t *all = as_array(low), *more = as_array(high), *result, *item;
+	json_auto_t *seen = json_object();
+	size_t i;
+
+	json_array_extend(all, more);
+	json_decref(more);
+	if (how == MERGE_CONCAT)
+		return all;
+	result = json_array();
+	json_array_foreach(all, i, item)
+		if (add_to_set(seen, item))
+			json_array_append(result, item);
+	json_decref(all);
+	return result;
+}
+
+static json_t *common(const json_t *low, const json_t *high)
+{
+	json_auto_t *names = json_object();
+	json_t *result = json_array(), *item;
+	size_t i;
+
+	json_array_foreach(high, i, item) {
+		_cleanup_free_ char *name = folded_name(item);
+
+		json_object_set_new_nocheck(names, name, json_true());
+	}
+	json_array_foreach(low, i, item) {
+		_cleanup_free_ char *name = folded_name(item);
+
+		if (json_object_get(names, name))
+			json_array_append(result, item);
+	}
+	return result;
+}
+
+/* Prototypes are no settings, and other programs read the same files. */
+static bool is_forbidden(const char *name)
+{
+	return strcmp(name, "__proto__") == 0 || strcmp(name, "constructor") == 0 ||
+	       strcmp(name, "prototype") == 0;
+}
+
+static void merge_object(json_t *low, const json_t *high, struct buf *path);
+
+static json_t *shallow(const json_t *low, const json_t *high)
+{
+	json_t *result = json_copy((json_t *)low);
+
+	json_object_update(result, (json_t *)high);
+	return result;
+}
+
+static json_t *deep(json_t *low, const json_t *high, struct buf *path)
+{
+	json_t *result = json_is_object(low) ? json_incref(low) : json_object();
+
+	merge_object(result, high, path);
+	return result;
+}
+
+static json_t *merged(json_t *low, json_t *high, struct buf *path)
+{
+	const struct setting *row = path->overflowed ? NULL : schema_find(path->data);
+	enum setting_merge how = row ? row->merge : MERGE_REPLACE;
+
+	if (how == MERGE_SHALLOW && json_is_object(low) && json_is_object(high))
+		return shallow(low, high);
+	if (how == MERGE_INTERSECT && json_is_array(low) && json_is_array(high))
+		return common(low, high);
+	if ((how == MERGE_CONCAT || how == MERGE_UNION) && json_is_array(low))
+		return joined(low, high, how);
+	if (json_is_object(high))
+		return deep(low, high, path);
+	return json_incref(high);
+}
+
+/* Recursion is bounded by the depth to which files of settings are read. */
+static void merge_object(json_t *low, const json_t *high, struct buf *path)
+{
+	size_t len = path->len;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)high, name, value) {
+		if (is_forbidden(name))
+			continue;
+		if (len)
+			buf_char(path, '.');
+		buf_str(path, name);
+		json_object_set_new_nocheck(low, name,
+		                            merged(json_object_get(low, name), value, path));
+		path->len = len;
+		path->overflowed = false;
+		if (path->data)
+			path->data[len] = '\0';
+	}
+}
+
+/* Changes `low` to what it is under `high`, which stays as it is. Both are nested
+ * at most JSONC_DEPTH_MAX deep. */
+static void merge_into(json_t *low, const json_t *high)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_SETTINGS_BYTES);
+
+	merge_object(low, high, &path);
+}
+
+/* ---- one file ---------------------------------------------------------------- */
+
+/* One file of settings. */
+
+bool settings_scope_read(struct scope *scope, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (scope->project ? !door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES,
+	                                &scope->text, err)
+	                   : !file_read(scope->path, LIMIT_SETTINGS_BYTES, &scope->text, err))
+		return false;
+	scope->moved = json_object();
+	if (!scope->text.data)
+		return true;
+	if (!jsonc_parse_repeating(file_text_span(&scope->text), &scope->value,
+	                           &scope->repeated_line, &why))
+		return err_set(err, why.code, "%s: %s", scope->path, why.message);
+	if (!json_is_object(scope->value))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
+		               scope->path);
+	scope->lines = jsonc_lines(file_text_span(&scope->text));
+	settings_migrate(scope->value, scope->moved);
+	return true;
+}
+
+void settings_scope_release(struct scope *scope)
+{
+	free(scope->path);
+	file_text_release(&scope->text);
+	json_decref(scope->value);
+	json_decref(scope->lines);
+	json_decref(scope->moved);
+	*scope = (struct scope){ 0 };
+}
+
+/* The path in the text: what was moved with an object above it, too. */
+static char *old_path(const struct scope *scope, const char *path)
+{
+	_cleanup_free_ char *above = mem_strdup(path);
+
+	for (;;) {
+		const char *old = json_string_value(json_object_get(scope->moved, above));
+		char *dot;
+
+		if (old)
+			return mem_printf("%s%s", old, path + strlen(above));
+		dot = strrchr(above, '.');
+		if (!dot)
+			return NULL;
+		*dot = '\0';
+	}
+}
+
+unsigned settings_scope_line(const struct scope *scope, const char *path)
+{
+	_cleanup_free_ char *old = scope->moved ? old_path(scope, path) : NULL;
+	unsigned line = jsonc_line(scope->lines, path);
+
+	return line || !old ? line : jsonc_line(scope->lines, old);
+}
+
+/* ---- all files together ------------------------------------------------------ */
 
 #define SYSTEM_SETTINGS "/etc/gemini-cli/settings.json"
 
@@ -85,7 +300,7 @@ static void find_files(struct settings *settings)
 static bool early_bool(const struct settings *settings, const char *path, bool fallback)
 {
 	for (int i = SCOPE_COUNT; i-- > 0;) {
-		const json_t *value = json_path_get(settings->scopes[i].value, path);
+		const json_t *value = config_path_get(settings->scopes[i].value, path);
 
 		if (json_is_boolean(value))
 			return json_is_true(value);
@@ -119,8 +334,9 @@ static void open_variables(struct settings *settings, const struct settings_opti
 		.home = settings->home,
 		.trusted = settings->trusted,
 		.ignore_env_files = options->ignore_env_files ||
-		                    json_is_true(json_path_get(merged, "advanced.ignoreLocalEnv")),
-		.excluded = json_path_get(merged, "advanced.excludedEnvVars"),
+		                    json_is_true(config_path_get(merged,
+		                                                 "advanced.ignoreLocalEnv")),
+		.excluded = config_path_get(merged, "advanced.excludedEnvVars"),
 		.allowed = settings->allowed,
 		.withheld = settings->withheld,
 		.warnings = settings->warnings,
@@ -133,7 +349,7 @@ static void open_variables(struct settings *settings, const struct settings_opti
 static bool read_scopes(struct settings *settings, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
-		if (!scope_read(&settings->scopes[own_scopes[i]], err))
+		if (!settings_scope_read(&settings->scopes[own_scopes[i]], err))
 			return false;
 	return true;
 }
@@ -152,7 +368,7 @@ static bool read_project(struct settings *settings, struct err *err)
 	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];
 	struct err why = ERR_INIT;
 
-	if (scope_read(scope, &why))
+	if (settings_scope_read(scope, &why))
 		return true;
 	if (why.code != ERR_OUTSIDE_WORKSPACE) {
 		*err = why;
@@ -182,7 +398,7 @@ static void read_allowed(struct settings *settings)
 
 	if (!settings->trusted)
 		return;
-	settings->allowed = allow_read(settings->home, &err);
+	settings->allowed = authority_allowances(settings->home, &err);
 	if (!settings->allowed)
 		warnings_add(settings->warnings, json_text(span_str(err.message)));
 }
@@ -213,8 +429,8 @@ static bool load(struct settings *settings, const struct settings_options *optio
 	open_variables(settings, options);
 	put_in_variables(settings);
 	for (int i = SCOPE_SYSTEM_DEFAULTS; i <= SCOPE_OVERRIDE; i++)
-		scope_check(settings, &settings->scopes[i], (enum settings_scope)i,
-		            settings->warnings);
+		settings_scope_check(settings, &settings->scopes[i], (enum settings_scope)i,
+		                     settings->warnings);
 	settings->merged = settings_merge(settings);
 	return true;
 }
@@ -246,7 +462,7 @@ static bool has_own_file(const char *project)
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
 		any = any || access(settings.scopes[own_scopes[i]].path, F_OK) == 0;
 	for (int i = 0; i < SCOPE_COUNT; i++)
-		scope_release(&settings.scopes[i]);
+		settings_scope_release(&settings.scopes[i]);
 	home_free(settings.home);
 	return any;
 }
@@ -274,7 +490,7 @@ void settings_free(struct settings *settings)
 	if (!settings)
 		return;
 	for (int i = 0; i < SCOPE_COUNT; i++)
-		scope_release(&settings->scopes[i]);
+		settings_scope_release(&settings->scopes[i]);
 	variables_free(settings->variables);
 	home_free(settings->home);
 	json_decref(settings->merged);
@@ -288,7 +504,7 @@ void settings_free(struct settings *settings)
 
 const json_t *settings_get(const struct settings *settings, const char *path)
 {
-	return json_path_get(settings->merged, path);
+	return config_path_get(settings->merged, path);
 }
 
 const char *settings_string(const struct settings *settings, const char *path,
@@ -341,7 +557,7 @@ double settings_number(const struct settings *settings, const char *path, double
 const json_t *settings_of_scope(const struct settings *settings, enum settings_scope scope,
                                 const char *path)
 {
-	return (unsigned)scope < SCOPE_COUNT ? json_path_get(settings->scopes[scope].value, path)
+	return (unsigned)scope < SCOPE_COUNT ? config_path_get(settings->scopes[scope].value, path)
 	                                     : NULL;
 }
 
@@ -355,9 +571,9 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 	for (int i = SCOPE_COUNT; i-- > SCOPE_SYSTEM_DEFAULTS;) {
 		const struct scope *scope = &settings->scopes[i];
 
-		if (json_path_get(scope->value, path))
+		if (config_path_get(scope->value, path))
 			return (struct settings_origin){ (enum settings_scope)i, scope->path,
-				                         scope_line(scope, path) };
+				                         settings_scope_line(scope, path) };
 	}
 	return (struct settings_origin){ SCOPE_DEFAULT, NULL, 0 };
 }
@@ -379,7 +595,7 @@ const json_t *settings_allowed(const struct settings *settings)
 
 bool settings_project_may(const struct settings *settings, const char *name, const json_t *value)
 {
-	if (allow_has(settings->allowed, name, value))
+	if (authority_allows(settings->allowed, name, value))
 		return true;
 	json_array_append_new(settings->withheld,
 	                      json_pack("{s:s, s:O, s:n, s:i}", "name", name, "value", value,
@@ -405,4 +621,87 @@ bool settings_trusted(const struct settings *settings)
 bool settings_trust_unknown(const struct settings *settings)
 {
 	return settings->trust_unknown;
+}
+
+/* ---- all values -------------------------------------------------------------- */
+
+/* All values with their origins. */
+
+struct list {
+	const struct settings *settings;
+	bool defaults;
+	json_t *items;
+};
+
+static void add(struct list *list, const char *path, json_t *value)
+{
+	struct settings_origin origin = settings_origin_of(list->settings, path);
+
+	if (origin.scope == SCOPE_DEFAULT && !list->defaults)
+		return;
+	json_array_append_new(list->items,
+	                      json_pack("{s:s, s:O, s:s, s:o, s:i}", "key", path, "value", value,
+	                                "scope", settings_scope_name(origin.scope), "file",
+	                                json_cstr(origin.file), "line", (int)origin.line));
+}
+
+/* Each member has a path of its own. */
+static bool has_paths(const json_t *object)
+{
+	const char *name;
+	json_t *member;
+
+	json_object_foreach((json_t *)object, name, member)
+		if (!*name || strchr(name, '.'))
+			return false;
+	return json_object_size(object) > 0;
+}
+
+static void add_value(struct list *list, const char *path, json_t *value)
+{
+	const char *name;
+	json_t *member;
+
+	if (!json_is_object(value) || !has_paths(value)) {
+		add(list, path, value);
+		return;
+	}
+	json_object_foreach(value, name, member) {
+		_cleanup_free_ char *below = mem_printf("%s.%s", path, name);
+
+		add(list, below, member);
+	}
+}
+
+/* Members that no row is about. Recursion ends with the groups of the table. */
+static void add_unknown(struct list *list, json_t *object, const char *above)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value) {
+		_cleanup_free_ char *path = mem_printf("%s%s%s", above, *above ? "." : "", name);
+
+		if (strchr(name, '.') || !*name)
+			continue; /* no path leads there */
+		if (schema_is_group(path) && json_is_object(value))
+			add_unknown(list, value, path);
+		else if (!schema_exact(path))
+			add_value(list, path, value);
+	}
+}
+
+json_t *settings_list(const struct settings *settings, bool defaults)
+{
+	struct list list = { settings, defaults, json_array() };
+
+	for (size_t i = 0; i < schema_count(); i++) {
+		const char *path = schema_at(i)->path;
+		json_t *value = config_path_get(settings->merged, path);
+
+		if (value)
+			add_value(&list, path, value);
+	}
+	add_unknown(&list, settings->merged, "");
+	return list.items;
 }

@@ -105,7 +105,7 @@ const json_t *settings_warnings(const struct settings *settings);
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
  * file null: the name is a path in the project.  Borrowed. */
 const json_t *settings_withheld(const struct settings *settings);
-/* What is allowed: {NAME: HASH} (allow.h); NULL: nothing.  Borrowed. */
+/* What is allowed: {NAME: HASH} (authority.h); NULL: nothing.  Borrowed. */
 const json_t *settings_allowed(const struct settings *settings);
 /* Whether the user allowed this of the project, of which `name` is no setting: a path in it.
  * What is not becomes one of settings_withheld. */

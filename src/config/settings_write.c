@@ -5,11 +5,8 @@
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/json_path.h"
-#include "config/lock.h"
+#include "config/private.h"
 #include "config/schema.h"
-#include "config/settings_private.h"
-#include "config/variables_private.h"
 #include "data/jsonc.h"
 
 static bool check_value(const char *path, const json_t *value, struct err *err)
@@ -92,7 +89,7 @@ static bool change(const struct scope *now, const char *path, const json_t *valu
 
 		if ((same || is_below(path, name)) &&
 		    !rename_in_text(&text, name, new,
-		                    same ? NULL : json_path_get(now->value, new), err))
+		                    same ? NULL : config_path_get(now->value, new), err))
 			return false;
 	}
 	return jsonc_set(buf_view(&text), path, value, out, err);
@@ -124,7 +121,7 @@ static bool write_file(const struct scope *scope, const char *path, const json_t
 	struct err why = ERR_INIT;
 	bool ok = false;
 
-	if (lock && scope_read(&now, err)) {
+	if (lock && settings_scope_read(&now, err)) {
 		ok = change(&now, path, value, &out, &why);
 		if (!ok)
 			err_set(err, why.code, "%s: %s", file, why.message);
@@ -132,7 +129,7 @@ static bool write_file(const struct scope *scope, const char *path, const json_t
 			ok = replace(scope, buf_view(&out), now.text.data ? now.text.mode : 0600,
 			             err);
 	}
-	scope_release(&now);
+	settings_scope_release(&now);
 	return ok;
 }
 
@@ -143,17 +140,17 @@ static bool reload(struct settings *settings, enum settings_scope scope, struct 
 		               .project = settings->scopes[scope].project };
 	json_t *value, *warnings;
 
-	if (!scope_read(&fresh, err)) {
-		scope_release(&fresh);
+	if (!settings_scope_read(&fresh, err)) {
+		settings_scope_release(&fresh);
 		return false;
 	}
 	value = fresh.value;
 	fresh.value = value ? settings_expand(settings, scope, value) : NULL;
 	json_decref(value);
 	warnings = json_array(); /* they were told when it was loaded */
-	scope_check(settings, &fresh, scope, warnings);
+	settings_scope_check(settings, &fresh, scope, warnings);
 	json_decref(warnings);
-	scope_release(&settings->scopes[scope]);
+	settings_scope_release(&settings->scopes[scope]);
 	settings->scopes[scope] = fresh;
 	json_decref(settings->merged);
 	settings->merged = settings_merge(settings);

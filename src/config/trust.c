@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/lock.h"
+#include "config/private.h"
 #include "data/jsonc.h"
 
 static const struct rule_word {

@@ -1,20 +1,201 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Variables: of the environment and of .env files, and as parts of strings. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "config/allow.h"
-#include "config/env_file.h"
-#include "config/settings_private.h"
-#include "config/variables_private.h"
+#include "config/authority.h"
+#include "config/private.h"
+#include "config/variables.h"
 #include "data/json.h"
+#include "data/jsonc.h"
 #include "data/warnings.h"
+
+/* ---- .env -------------------------------------------------------------------- */
+
+/* Grammar, on one line but for what is in quotes:
+ *
+ *     line  = [ "export" blank ] name ( "=" | ":" blank ) [ value ] [ "#" anything ]
+ *     name  = 1*( letter | digit | "_" | "." | "-" )
+ *     value = "'" ... "'" | '"' ... '"' | "`" ... "`" | anything but "#"
+ *
+ * A backslash before the quotation mark keeps it from ending the value; it stays.
+ */
+
+struct cursor {
+	const char *at, *end;
+};
+
+static bool at_end(const struct cursor *cursor)
+{
+	return cursor->at == cursor->end || *cursor->at == '\n' || *cursor->at == '\r';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+static size_t skip_blanks(struct cursor *cursor)
+{
+	const char *from = cursor->at;
+
+	while (cursor->at < cursor->end && is_blank(*cursor->at))
+		cursor->at++;
+	return (size_t)(cursor->at - from);
+}
+
+static void skip_line(struct cursor *cursor)
+{
+	while (!at_end(cursor))
+		cursor->at++;
+	while (cursor->at < cursor->end && at_end(cursor))
+		cursor->at++;
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
+}
+
+static struct span read_name(struct cursor *cursor)
+{
+	const char *from = cursor->at;
+
+	while (cursor->at < cursor->end && is_name(*cursor->at))
+		cursor->at++;
+	return span_of(from, (size_t)(cursor->at - from));
+}
+
+/* "export NAME", but a variable may be called export. */
+static struct span read_exported(struct cursor *cursor)
+{
+	struct span name = read_name(cursor);
+	struct cursor ahead = *cursor;
+
+	if (span_eq(name, SPAN("export")) && skip_blanks(&ahead)) {
+		struct span second = read_name(&ahead);
+
+		if (second.len) {
+			*cursor = ahead;
+			return second;
+		}
+	}
+	return name;
+}
+
+static bool read_sign(struct cursor *cursor)
+{
+	struct cursor ahead = *cursor;
+
+	skip_blanks(&ahead);
+	if (!at_end(&ahead) && *ahead.at == '=') {
+		cursor->at = ahead.at + 1;
+		return true;
+	}
+	if (at_end(cursor) || *cursor->at != ':')
+		return false;
+	cursor->at++;
+	return skip_blanks(cursor) > 0 || at_end(cursor);
+}
+
+/* A value in quotes with nothing but a comment behind it on its last line. */
+static bool read_quoted(struct cursor *cursor, struct span *ret)
+{
+	struct cursor ahead = *cursor;
+	char quote = *ahead.at++;
+
+	while (ahead.at < ahead.end && *ahead.at != quote)
+		ahead.at += *ahead.at == '\\' && ahead.end - ahead.at > 1 && ahead.at[1] == quote ? 2
+		                                                                               : 1;
+	if (ahead.at >= ahead.end)
+		return false;
+	*ret = span_of(cursor->at + 1, (size_t)(ahead.at - cursor->at - 1));
+	ahead.at++;
+	skip_blanks(&ahead);
+	if (!at_end(&ahead) && *ahead.at != '#')
+		return false;
+	*cursor = ahead;
+	return true;
+}
+
+static struct span read_plain(struct cursor *cursor, char *quote)
+{
+	const char *from = cursor->at;
+	struct span value;
+
+	while (!at_end(cursor) && *cursor->at != '#')
+		cursor->at++;
+	value = span_trim(span_of(from, (size_t)(cursor->at - from)));
+	*quote = value.len ? value.data[0] : '\0';
+	if (value.len >= 2 && strchr("'\"`", *quote) && value.data[value.len - 1] == *quote)
+		value = span_of(value.data + 1, value.len - 2);
+	return value;
+}
+
+static void put_in_escapes(struct span value, struct buf *out)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		char next = i + 1 < value.len ? value.data[i + 1] : '\0';
+
+		if (value.data[i] == '\\' && (next == 'n' || next == 'r')) {
+			buf_char(out, next == 'n' ? '\n' : '\r');
+			i++;
+		} else {
+			buf_char(out, value.data[i]);
+		}
+	}
+}
+
+static bool read_line(struct cursor *cursor, struct span *ret_name, struct buf *ret_value)
+{
+	struct span value;
+	char quote;
+
+	skip_blanks(cursor);
+	*ret_name = read_exported(cursor);
+	if (!ret_name->len || !read_sign(cursor))
+		return false;
+	skip_blanks(cursor);
+	quote = at_end(cursor) ? '\0' : *cursor->at;
+	if (!quote || !strchr("'\"`", quote) || !read_quoted(cursor, &value))
+		value = read_plain(cursor, &quote);
+	if (value.len && memchr(value.data, '\0', value.len))
+		return false;
+	if (quote == '"')
+		put_in_escapes(value, ret_value);
+	else
+		buf_span(ret_value, value);
+	return !ret_value->overflowed;
+}
+
+void variables_parse_file(struct span text,
+                          void (*take)(void *data, struct span name, const char *value),
+                          void *data)
+{
+	struct cursor cursor = { text.data, text.data + text.len };
+
+	if (span_starts(text, SPAN("\xEF\xBB\xBF")))
+		cursor.at += 3;
+	while (cursor.at < cursor.end) {
+		_cleanup_buf_ struct buf value = BUF_INIT(text.len + 1);
+		struct span name;
+
+		if (read_line(&cursor, &name, &value))
+			take(data, name, value.data ? value.data : "");
+		skip_line(&cursor);
+	}
+}
+
+/* ---- who sets them ----------------------------------------------------------- */
 
 struct variable {
 	char *name, *value;
@@ -159,7 +340,7 @@ static bool is_allowed(const struct taking *taking, const char *name, const char
 {
 	json_auto_t *text = json_text(span_str(value));
 
-	return allow_has(taking->options->allowed, name, text);
+	return authority_allows(taking->options->allowed, name, text);
 }
 
 /* A variable that hasp obeys, of a trusted project's file. */
@@ -229,7 +410,7 @@ static struct variable *find(const struct variables *variables, const char *name
 	return NULL;
 }
 
-static void take(void *data, struct span name, const char *value)
+static void take_variable(void *data, struct span name, const char *value)
 {
 	const struct taking *taking = data;
 	struct variables *variables = taking->variables;
@@ -284,7 +465,7 @@ static bool read_file(struct taking *taking, const char *path)
 	taking->text = file_text_span(&text);
 	*taking->counted = (struct counted){ 0 };
 	if (text.data)
-		env_file_parse(taking->text, take, taking);
+		variables_parse_file(taking->text, take_variable, taking);
 	return true;
 }
 
@@ -330,7 +511,8 @@ const char *variables_get(const struct variables *variables, const char *name)
 	return item ? item->value : value;
 }
 
-bool variables_is_projects(const struct variables *variables, const char *name)
+/* Whether the value is of a project's .env, and not for settings of others. */
+static bool variables_is_projects(const struct variables *variables, const char *name)
 {
 	const struct variable *item = getenv(name) ? NULL : find(variables, name);
 
@@ -356,4 +538,178 @@ char **variables_list(const struct variables *variables)
 		list[count + i] = mem_printf("%s=%s", variables->items[i].name,
 		                             variables->items[i].value);
 	return list;
+}
+
+/* ---- in strings -------------------------------------------------------------- */
+
+/* Variables in strings:
+ *
+ *     reference = "$" 1*word | "${" name [ ":-" default ] "}"
+ *     word      = letter | digit | "_"
+ *     name      = 1*any but "}"           default = *any but "}"
+ */
+
+struct reference {
+	struct span whole;
+	struct span name;
+	struct span fallback;
+	bool has_fallback;
+};
+
+static bool read_word(struct span rest, struct reference *ret)
+{
+	size_t len = 1;
+
+	while (len < rest.len && (isalnum((unsigned char)rest.data[len]) || rest.data[len] == '_'))
+		len++;
+	*ret = (struct reference){ .whole = span_head(rest, len),
+		                   .name = span_of(rest.data + 1, len - 1) };
+	return len > 1;
+}
+
+static bool read_braces(struct span rest, struct reference *ret)
+{
+	const char *close = memchr(rest.data, '}', rest.len);
+	const char *mark;
+	struct span inside;
+
+	if (!close || close == rest.data + 2)
+		return false;
+	inside = span_of(rest.data + 2, (size_t)(close - rest.data - 2));
+	*ret = (struct reference){ .whole = span_of(rest.data, (size_t)(close + 1 - rest.data)),
+		                   .name = inside };
+	/* A name has one character at least: the mark is looked for behind it. */
+	mark = memmem(inside.data + 1, inside.len - 1, ":-", 2);
+	if (mark) {
+		ret->name = span_of(inside.data, (size_t)(mark - inside.data));
+		ret->fallback = span_skip(inside, ret->name.len + 2);
+		ret->has_fallback = true;
+	}
+	return true;
+}
+
+/* One value's expansion: `left` is how much longer all strings together may become. */
+struct expansion {
+	const struct variables *variables;
+	size_t left;
+	bool own;
+	json_t *warnings;
+};
+
+static void warn_of_projects(const struct expansion *expansion, const char *name)
+{
+	_cleanup_free_ char *sentence = mem_printf(
+		"$%.64s is set only by the project's %s, so it is not expanded in other settings "
+		"until you run: hasp config allow %.64s",
+		name, variables_file(expansion->variables), name);
+	json_auto_t *text = json_text(span_str(sentence));
+	json_t *known;
+	size_t i;
+
+	json_array_foreach(expansion->warnings, i, known)
+		if (json_equal(known, text))
+			return;
+	warnings_add(expansion->warnings, mem_steal(&text));
+}
+
+static void put(const struct expansion *expansion, const struct reference *reference,
+                struct buf *out)
+{
+	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
+	const char *value = variables_get(expansion->variables, name);
+
+	if (value && expansion->own && variables_is_projects(expansion->variables, name)) {
+		warn_of_projects(expansion, name);
+		value = NULL;
+	}
+	if (value)
+		buf_str(out, value);
+	else
+		buf_span(out, reference->has_fallback ? reference->fallback : reference->whole);
+}
+
+static void expand_text(const struct expansion *expansion, struct span text, struct buf *out)
+{
+	const char *last_brace = text.len ? memrchr(text.data, '}', text.len) : NULL;
+
+	while (text.len) {
+		const char *dollar = memchr(text.data, '$', text.len);
+		struct reference reference;
+
+		buf_span(out, dollar ? span_head(text, (size_t)(dollar - text.data)) : text);
+		if (!dollar)
+			return;
+		text = span_skip(text, (size_t)(dollar - text.data));
+		if (text.len > 1 && (text.data[1] != '{' ? read_word(text, &reference)
+		                     : last_brace && text.data < last_brace
+			                     ? read_braces(text, &reference)
+			                     : false)) {
+			put(expansion, &reference, out);
+			text = span_skip(text, reference.whole.len);
+		} else {
+			buf_char(out, '$');
+			text = span_skip(text, 1);
+		}
+	}
+}
+
+
+void variables_expand(const struct variables *variables, struct span text, struct buf *out)
+{
+	const struct expansion expansion = { .variables = variables };
+
+	expand_text(&expansion, text, out);
+}
+
+static json_t *expand(struct expansion *expansion, const json_t *value);
+
+static json_t *expand_string(struct expansion *expansion, const json_t *value)
+{
+	struct span text = json_span(value);
+	_cleanup_buf_ struct buf out = BUF_INIT(expansion->left);
+
+	if (!text.len || !memchr(text.data, '$', text.len))
+		return json_incref((json_t *)value);
+	expand_text(expansion, text, &out);
+	if (out.overflowed)
+		return json_incref((json_t *)value);
+	expansion->left -= out.len;
+	return json_text(buf_view(&out));
+}
+
+static json_t *expand_array(struct expansion *expansion, const json_t *value)
+{
+	json_t *result = json_array();
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(value, i, item)
+		json_array_append_new(result, expand(expansion, item));
+	return result;
+}
+
+/* Recursion is bounded by the depth to which files of settings are read (JSONC_DEPTH_MAX). */
+static json_t *expand(struct expansion *expansion, const json_t *value)
+{
+	const char *name;
+	json_t *result, *member;
+
+	if (json_is_string(value))
+		return expand_string(expansion, value);
+	if (json_is_array(value))
+		return expand_array(expansion, value);
+	if (!json_is_object(value))
+		return json_incref((json_t *)value);
+	result = json_object();
+	json_object_foreach((json_t *)value, name, member)
+		json_object_set_new_nocheck(result, name, expand(expansion, member));
+	return result;
+}
+
+json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
+                              json_t *warnings)
+{
+	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, warnings };
+
+	return expand(&expansion, value);
 }

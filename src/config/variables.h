@@ -15,6 +15,9 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/span.h"
+
+/* ---- variables --------------------------------------------------------------- */
 
 struct variables;
 
@@ -27,5 +30,25 @@ const char *variables_file(const struct variables *variables);
 char **variables_list(const struct variables *variables);
 /* Appends `text` with $VAR, ${VAR}, ${VAR:-default} replaced; what is not set stays as it is. */
 void variables_expand(const struct variables *variables, struct span text, struct buf *out);
+
+/* ---- .env -------------------------------------------------------------------- */
+
+/* The text of a .env file.
+ *
+ *     NAME=value            # a comment
+ *     export NAME = value
+ *     NAME="two\nlines"     'as it is'     `as it is`     quotes may hold line ends
+ *
+ * As the npm package dotenv reads it, line by line: a line that is nothing of this is skipped, and
+ * of two lines for
+ * one name the later one counts.
+ */
+
+/* Calls `take` for each assignment in order. `value` is NUL-terminated, borrowed, without its
+ * quotes and with \n
+ * and \r of double quotes put in. Assignments with a byte 0 are left out. */
+void variables_parse_file(struct span text,
+                          void (*take)(void *data, struct span name, const char *value),
+                          void *data);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "config/learnt.h"
+#include "config/home.h"
 #include "data/json.h"
 #include "model/stream.h"
 #include "model/wire.h"
@@ -125,11 +125,11 @@ void endpoint_recall(struct endpoint *endpoint)
 	if (endpoint->recalled || !endpoint->options.learnt_file)
 		return;
 	endpoint->recalled = true;
-	known = learnt_read(endpoint->options.learnt_file, endpoint->learnt_key);
+	known = home_learnt(endpoint->options.learnt_file, endpoint->learnt_key);
 	json_object_foreach(json_object_get(known, "without"), name, until)
-		if (learnt_holds(until))
+		if (home_learnt_holds(until))
 			endpoint->without |= refusable_named(name);
-	if (learnt_holds(json_object_get(known, "contextUntil")))
+	if (home_learnt_holds(json_object_get(known, "contextUntil")))
 		endpoint->learnt_context = wire_count(known, "contextTokens");
 }
 
@@ -137,9 +137,9 @@ void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
 {
 	endpoint->without |= refused;
 	if (endpoint->options.learnt_file && refusable_lasts(refused))
-		learnt_write(endpoint->options.learnt_file, endpoint->learnt_key,
-		             json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
-		                       refusable_name(refused), learnt_until(FORGO_DAYS)));
+		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
+		           json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
+		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
 }
 
 static void forgo_named(struct endpoint *endpoint, const char *const *names)
@@ -301,7 +301,8 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 {
 	uint64_t found;
 
-	if (endpoint->asked_limits || endpoint->learnt_context || endpoint->options.context_tokens ||
+	if (endpoint->asked_limits || endpoint->learnt_context ||
+	    endpoint->options.context_tokens ||
 	    !endpoint->format->limits_build)
 		return;
 	endpoint->asked_limits = true;
@@ -310,7 +311,8 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 		return;
 	endpoint->learnt_context = found;
 	if (endpoint->options.learnt_file)
-		learnt_write(endpoint->options.learnt_file, endpoint->learnt_key,
-		             json_pack("{s:s, s:o, s:o}", "model", endpoint->id, "contextTokens",
-		                       json_size(found), "contextUntil", learnt_until(KNOWN_DAYS)));
+		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
+		           json_pack("{s:s, s:o, s:o}", "model", endpoint->id, "contextTokens",
+		                     json_size(found), "contextUntil",
+		                     home_learnt_until(KNOWN_DAYS)));
 }

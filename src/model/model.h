@@ -61,7 +61,7 @@ struct model_options {
 	const char *const *without;  /* NULL, or names of parameters that are never sent
 	                              * (refusable.c's), NULL-terminated; unknown ones are passed over */
 	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
-	                              * (config/learnt.h) */
+	                              * (config/home.h) */
 	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
 	/* Told of each request that goes out and each answer's status: for logs. No keys. May be NULL. */
 	void (*trace)(void *data, const char *line);

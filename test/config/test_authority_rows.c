@@ -16,9 +16,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "config/allow.h"
 #include "config/authority.h"
-#include "config/json_path.h"
+#include "config/private.h"
 #include "config/schema.h"
 #include "config/settings.h"
 #include "data/json.h"
@@ -197,7 +196,7 @@ static json_t *all_settings(bool second)
 		_cleanup_free_ char *path = path_of(&row);
 
 		if (row.kind == AUTHORITY_SETTING)
-			json_path_set(all, path, sample(schema_find(path), row.project, second));
+			config_path_set(all, path, sample(schema_find(path), row.project, second));
 	}
 	return all;
 }
@@ -210,8 +209,9 @@ static void allow_all_settings(const json_t *values)
 
 	assert_true(home_open(place.project, &home, &err));
 	for (size_t i = 0; authority_at(i, &row); i++)
-		if (row.kind == AUTHORITY_SETTING && json_path_get(values, row.name))
-			assert_true(allow_set(home, row.name, json_path_get(values, row.name), &err));
+		if (row.kind == AUTHORITY_SETTING && config_path_get(values, row.name))
+			assert_true(authority_allow(home, row.name,
+			                            config_path_get(values, row.name), &err));
 	home_free(home);
 }
 
@@ -263,13 +263,13 @@ static void check_settings(enum source source, bool second)
 
 	for (size_t i = 0; authority_at(i, &row); i++) {
 		_cleanup_free_ char *path = path_of(&row);
-		const json_t *value = json_path_get(values, path), *found;
+		const json_t *value = config_path_get(values, path), *found;
 		bool counts;
 
 		/* Both values may be the same one; and an old name becomes ui.loadingPhrases. */
 		if (row.kind != AUTHORITY_SETTING ||
 		    strcmp(path, "ui.accessibility.enableLoadingPhrases") == 0 ||
-		    (source == CHANGED && json_equal(value, json_path_get(others, path))))
+		    (source == CHANGED && json_equal(value, config_path_get(others, path))))
 			continue;
 		found = settings_of_scope(settings, sources[source].scope, path);
 		counts = found && json_equal(found, value);
@@ -356,7 +356,7 @@ static void allow_variables(const char *value)
 		_cleanup_free_ char *name = name_of(&row);
 
 		if (row.kind == AUTHORITY_VARIABLE)
-			assert_true(allow_set(home, name, text, &err));
+			assert_true(authority_allow(home, name, text, &err));
 	}
 	home_free(home);
 }
@@ -481,7 +481,8 @@ static void a_project_cannot_hide_the_users_addresses(void **state)
 static const char *pager_with(const char *env, bool allowed, bool of_project)
 {
 	static const char text[] = "{\"ui\": {\"theme\": \"$PLACE-$OPENAI_API_KEY\"}}";
-	_cleanup_free_ char *path = inside(place.top, of_project ? "home/project/.gemini/settings.json" :
+	_cleanup_free_ char *path =
+		inside(place.top, of_project ? "home/project/.gemini/settings.json" :
 	                                                          "home/.gemini/settings.json");
 	_cleanup_free_ char *file = inside(place.project, ".env");
 	static char result[100];
@@ -496,7 +497,7 @@ static const char *pager_with(const char *env, bool allowed, bool of_project)
 		json_auto_t *value = json_string("there");
 
 		assert_true(home_open(place.project, &home, &err));
-		assert_true(allow_set(home, "PLACE", value, &err));
+		assert_true(authority_allow(home, "PLACE", value, &err));
 		home_free(home);
 	}
 	settings = load(true, NULL);

@@ -14,8 +14,8 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "config/env_file.h"
-#include "config/variables_private.h"
+#include "config/private.h"
+#include "config/variables.h"
 
 static void note(void *data, struct span name, const char *value)
 {
@@ -34,7 +34,8 @@ static void files_are_read_as_dotenv_reads_them(void **state)
 		{ "A: x\nB:x\n", "[A=x]" },
 		{ "A=\nB= # nothing\nC=#nothing\n", "[A=][B=][C=]" },
 		{ "A=x#y\nB='x#y'\nC=\"x # y\" # z\n", "[A=x][B=x#y][C=x # y]" },
-		{ "A=\"a\\nb\\rc\\td\"\nB='a\\nb'\nC=`a\\nb`\n", "[A=a\nb\rc\\td][B=a\\nb][C=a\\nb]" },
+		{ "A=\"a\\nb\\rc\\td\"\nB='a\\nb'\nC=`a\\nb`\n",
+		  "[A=a\nb\rc\\td][B=a\\nb][C=a\\nb]" },
 		{ "A=\"one\ntwo\"\nB=3\n", "[A=one\ntwo][B=3]" },
 		{ "A=\"it\\\"s\"\nB='it\\'s'\n", "[A=it\\\"s][B=it\\'s]" },
 		{ "A='open\nB=2\n", "[A='open][B=2]" },
@@ -49,7 +50,7 @@ static void files_are_read_as_dotenv_reads_them(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		_cleanup_buf_ struct buf out = BUF_INIT(1000);
 
-		env_file_parse(span_str(cases[i].text), note, &out);
+		variables_parse_file(span_str(cases[i].text), note, &out);
 		assert_string_equal(out.data ? out.data : "", cases[i].found);
 	}
 }
@@ -59,7 +60,7 @@ static void a_byte_0_spoils_its_line_alone(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(1000);
 
 	(void)state;
-	env_file_parse(SPAN("A=1\nB=x\0y\nC=3\n"), note, &out);
+	variables_parse_file(SPAN("A=1\nB=x\0y\nC=3\n"), note, &out);
 	assert_string_equal(out.data, "[A=1][C=3]");
 }
 

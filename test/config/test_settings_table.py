@@ -51,7 +51,7 @@ def test_arguments_of_calls_are_told_from_other_strings(sources):
 
 
 def test_the_tables_of_settings_ask_for_nothing(sources):
-    sources("src/config/schema_core.c", 'x = settings_get(s, "a.b");')
+    sources("src/config/schema_rows.c", 'x = settings_get(s, "a.b");')
     sources("src/config/settings.c", 'x = settings_get(s, "a.c");')
     assert [path for _, path, _ in settings_table.readers()] == ["a.c"]
 

@@ -11,7 +11,6 @@
 #include "cli/options/commands.h"
 #include "cli/view/output.h"
 #include "cli/view/render.h"
-#include "config/allow.h"
 #include "config/authority.h"
 #include "config/settings.h"
 #include "data/json.h"
@@ -259,7 +258,7 @@ static int allow(struct config_call *call)
 	one = find_withheld(call);
 	if (!one)
 		return refuse_to_allow(call);
-	if (!allow_set(home, call->key, json_object_get(one, "value"), &err))
+	if (!authority_allow(home, call->key, json_object_get(one, "value"), &err))
 		return complain(&err, CLI_FAILED);
 	masked = mask_secrets(call->key, json_object_get(one, "value"), call->variables);
 	buf_str(&out, "Allowed in ");
@@ -281,7 +280,7 @@ static int disallow(struct config_call *call)
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is not allowed here.", call->key);
 		return complain(&err, CLI_FAILED);
 	}
-	return allow_set(settings_home(call->settings), call->key, NULL, &err)
+	return authority_allow(settings_home(call->settings), call->key, NULL, &err)
 	               ? CLI_OK
 	               : complain(&err, CLI_FAILED);
 }

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: what settings, variables and the files that keep them share. */
+#ifndef HASP_CONFIG_PRIVATE_H
+#define HASP_CONFIG_PRIVATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "config/authority.h"
+#include "config/home.h"
+#include "config/settings.h"
+#include "config/variables.h"
+
+/* ---- settings ---------------------------------------------------------------- */
+
+/* What a struct settings is. */
+
+/* What one file says. */
+struct scope {
+	char *path;            /* NULL: this scope has no file */
+	const char *project;   /* borrowed; the folder that the file may not lead out of. NULL: it is
+	                        * the user's or the system's, whose links are followed */
+	struct file_text text; /* as it stands there */
+	json_t *lines;         /* where its members begin (jsonc_lines); NULL: it has no text */
+	json_t *value;         /* without what does not count; NULL: nothing */
+	json_t *moved;         /* new path -> old path in the text */
+	unsigned repeated_line; /* of the first member that repeats a name; 0: none does */
+};
+
+struct settings {
+	struct home *home;
+	struct variables *variables;
+	struct scope scopes[SCOPE_COUNT];
+	json_t *merged;
+	json_t *warnings; /* sentences */
+	json_t *allowed;  /* what the user allows this project (authority.h); NULL: nothing */
+	json_t *withheld; /* what the project says and does not count until it is allowed: settings.h */
+	bool project_is_home;
+	bool trusted, trust_unknown;
+};
+
+/* Reads a scope's file and understands old names. INVALID_ARGUMENT: with path and place. */
+bool settings_scope_read(struct scope *scope, struct err *err);
+void settings_scope_release(struct scope *scope);
+/* The line of a path in the scope's file; 0: it is not there. */
+unsigned settings_scope_line(const struct scope *scope, const char *path);
+
+/* Takes out of the scope's value what may not stand there, and what has another type than it
+ * should; a
+ * sentence about each, and about keys that nobody knows, goes to `warnings`.  What the user could allow
+ * the project goes to settings->withheld. */
+void settings_scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
+                          json_t *warnings);
+
+/* How much of a project's value counts by itself: all of it, nothing, or, of a list of paths, some. */
+enum permission { PERMITTED_NOT, PERMITTED_ALL, PERMITTED_SOME };
+/* SOME: *ret_rest is what does not count, which is an array, and *ret_part the rest of the value. */
+enum permission authority_permits(enum authority authority, const char *project,
+                                  const json_t *value, json_t **ret_part, json_t **ret_rest);
+
+/* `value` of a file of the scope with variables put in; a new reference. */
+json_t *settings_expand(struct settings *settings, enum settings_scope scope, const json_t *value);
+
+/* All scopes laid over each other. */
+json_t *settings_merge(const struct settings *settings);
+
+/* ---- variables --------------------------------------------------------------- */
+
+/* Which .env file counts depends on settings that are known by then. */
+
+struct variables_options {
+	const struct home *home;
+	bool trusted;           /* the project folder */
+	bool ignore_env_files;  /* those of the project that are called .env */
+	const json_t *excluded; /* names that project files do not set; an array or NULL */
+	const json_t *allowed;  /* what the user allows the project (authority.h); NULL: nothing */
+	json_t *withheld;       /* gets what could be allowed (settings.h); NULL: nobody asks */
+	json_t *warnings;       /* gets a sentence about a file that cannot be read */
+};
+
+struct variables *variables_open(const struct variables_options *options);
+void variables_free(struct variables *variables); /* NULL is fine */
+
+/* `value` with variables put in every string of it; a new reference. Strings stay as they were
+ * when those before them used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the
+ * administrator's, so of a project's .env only keys and what the user allowed are put in; a sentence
+ * about others goes to `warnings` (NULL: nowhere). */
+json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
+                              json_t *warnings);
+
+/* ---- paths of settings ------------------------------------------------------- */
+
+/* Members at dotted paths ("tools.shell.pager") of JSON objects. */
+
+/* Borrowed; NULL if there is none. */
+json_t *config_path_get(const json_t *object, const char *path);
+/* Takes `value`. Objects on the way are made; something on the way that is none is replaced by one.
+ * */
+void config_path_set(json_t *object, const char *path, json_t *value);
+void config_path_delete(json_t *object, const char *path);
+
+/* ---- locks ------------------------------------------------------------------- */
+
+/* Gemini CLI's lock on a file of settings. */
+
+/* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left over and
+ * taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to file_unlock. */
+char *file_lock(const char *path, struct err *err);
+void file_unlock(char *lock); /* NULL is fine; frees */
+static inline void file_cleanup_unlock(char **lock)
+{
+	file_unlock(*lock);
+}
+#define _cleanup_lock_ __attribute__((cleanup(file_cleanup_unlock)))
+
+/* ---- old settings ------------------------------------------------------------ */
+
+/* Names that settings had in earlier versions of Gemini CLI. */
+
+/* Moves what stands under an old name to the new one, unless that is there too; *moved gets the old
+ * path for each
+ * new one. The file stays as it is. */
+void settings_migrate(json_t *value, json_t *moved);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the table of settings. */
+#include "config/schema.h"
+
+/* Private to the schema_*.c: how rows are written down.
+ *
+ * A group is one text of fields, not an array of pointers: those would have to be relocated at
+ * every start of the
+ * program, for settings that most commands do not read.  schema.c takes it apart when it is needed.
+ */
+
+#define ROW(TYPE, PATH, DEFAULT, CHOICES, HELP, FLAGS) \
+	PATH "\0" TYPE "\0" DEFAULT "\0" CHOICES "\0" HELP "\0" FLAGS "\0"
+
+/* The default of a setting that has none. */
+#define NONE ""
+
+/* What may stand behind a row's help, one or more beside each other: how files are merged (schema.h),
+ * and what a project may say (authority.h; without one, a trusted project says what it likes). */
+#define CONCAT "c"
+#define UNION "u"
+#define SHALLOW "s"
+#define INTERSECT "i"
+#define NEVER "n"
+#define ONLY_TRUE "t"
+#define ONLY_FALSE "f"
+#define REMOTE "r"
+#define ASK "a"
+#define PLAIN "p"
+#define TEXT_NAMES "m"
+#define INSIDE "d"
+#define CONTENT "k"
+
+#define BOOLEAN(PATH, DEFAULT, HELP, ...) ROW("b", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define INTEGER(PATH, DEFAULT, HELP, ...) ROW("i", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define NUMBER(PATH, DEFAULT, HELP, ...) ROW("n", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define STRING(PATH, DEFAULT, HELP, ...) ROW("s", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define CHOICE(PATH, DEFAULT, CHOICES, HELP, ...) \
+	ROW("c", PATH, DEFAULT, CHOICES, HELP, "" __VA_ARGS__)
+#define STRINGS(PATH, DEFAULT, HELP, ...) ROW("S", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define STRING_OR_STRINGS(PATH, DEFAULT, HELP, ...) \
+	ROW("e", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define ARRAY(PATH, DEFAULT, HELP, ...) ROW("a", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define OBJECT(PATH, DEFAULT, HELP, ...) ROW("o", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+#define SWITCH(PATH, DEFAULT, HELP, ...) ROW("w", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
+
+/* ---- what an agent does ------------------------------------------------------ */
+
+/* Gemini CLI's settings for what an agent does. */
+
+#define HOOK(EVENT, WHEN) \
+	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT CONTENT)
+
+static const char schema_core_rows[] =
+	STRING("$schema", NONE, "The address of a JSON Schema for this file, for editors.")
+	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW ASK)
+	STRINGS("policyPaths", "[]", "Further policy files or folders, in place of the user's.",
+	        UNION ASK)
+	STRINGS("adminPolicyPaths", "[]", "Further policy files or folders of an administrator.",
+	        UNION NEVER)
+	BOOLEAN("useWriteTodos", "true", "Offer the tool write_todos.")
+
+	STRING("model.name", NONE, "The model, or an alias of one.", PLAIN)
+	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.")
+	OBJECT("model.summarizeToolOutput", NONE,
+	       "Tools whose output is summarised, each with a tokenBudget.")
+	NUMBER("model.compressionThreshold", "0.5",
+	       "The part of the model's context that may be full before it is compressed.")
+	BOOLEAN("model.disableLoopDetection", "false",
+	        "Do not look for a model that goes in circles.")
+	BOOLEAN("model.skipNextSpeakerCheck", "true",
+	        "Do not ask the model whether it wants to go on.")
+	OBJECT("modelConfigs.aliases", "{}", "Named sets of parameters for models.")
+	OBJECT("modelConfigs.customAliases", "{}", "The user's own, added to the built-in ones.")
+	ARRAY("modelConfigs.customOverrides", "[]",
+	      "The user's own overrides, added to the built-in ones.")
+	ARRAY("modelConfigs.overrides", "[]",
+	      "Parameters for requests that match; the most specific match counts last.")
+	OBJECT("modelConfigs.modelDefinitions", "{}", "Facts about models: tier, family, features.")
+	OBJECT("modelConfigs.modelIdResolutions", "{}", "Which model a name stands for, and when.")
+	OBJECT("modelConfigs.classifierIdResolutions", "{}",
+	       "Which model a tier of the classifier stands for, and when.")
+	OBJECT("modelConfigs.modelChains", "{}", "Models to fall back to, in order.")
+
+	STRING_OR_STRINGS("context.fileName", NONE, "The name of context files, or several.",
+	        TEXT_NAMES)
+	CHOICE("context.importFormat", NONE, "tree|flat",
+	       "How imports of context files are put in.")
+	BOOLEAN("context.includeDirectoryTree", "true",
+	        "Tell the model the folder's tree in its first message.")
+	INTEGER("context.discoveryMaxDirs", "200",
+	        "Most folders that are searched for context files.")
+	STRINGS("context.memoryBoundaryMarkers", "[\".git\"]",
+	        "Names that mark the folder at which the upward search for context files ends.",
+	        ASK)
+	STRINGS("context.includeDirectories", "[]", "Further folders of the workspace.",
+	        CONCAT INSIDE)
+	BOOLEAN("context.loadMemoryFromIncludeDirectories", "false",
+	        "Read context files of the further folders too.")
+	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Leave out what git ignores.")
+	BOOLEAN("context.fileFiltering.respectGeminiIgnore", "true",
+	        "Leave out what .geminiignore names.")
+	BOOLEAN("context.fileFiltering.enableFileWatcher", "false",
+	        "Keep suggestions for @ up to date by watching the folders.")
+	BOOLEAN("context.fileFiltering.enableRecursiveFileSearch", "true",
+	        "Search below the folder for suggestions for @.")
+	BOOLEAN("context.fileFiltering.enableFuzzySearch", "true",
+	        "Suggest names for @ that are like what was typed.")
+	STRINGS("context.fileFiltering.customIgnoreFilePaths", "[]",
+	        "Further ignore files; they count before the others.", UNION INSIDE)
+
+	SWITCH("tools.sandbox", NONE,
+	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
+	       "with command and image.", ASK)
+	STRINGS("tools.sandboxAllowedPaths", "[]", "Further paths that confined tools may write.",
+	        ASK)
+	BOOLEAN("tools.sandboxNetworkAccess", "false",
+	        "Leave the network on for confined commands.",
+	        ASK)
+	BOOLEAN("tools.shell.enableInteractiveShell", "true",
+	        "Give commands a terminal of their own.")
+	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
+	       "What happens when a command in the background ends.")
+	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.", ASK)
+	BOOLEAN("tools.shell.showColor", "true", "Let commands print in colour.")
+	NUMBER("tools.shell.inactivityTimeout", "300",
+	       "Seconds without output after which a command is ended.")
+	BOOLEAN("tools.shell.enableShellOutputEfficiency", "true",
+	        "Advise the model to keep the output of commands short.")
+	STRINGS("tools.core", NONE, "The only built-in tools to offer.", ASK)
+	STRINGS("tools.allowed", NONE, "Tools that need no confirmation.", ASK)
+	STRINGS("tools.confirmationRequired", NONE, "Tools that always need confirmation.", UNION)
+	STRINGS("tools.exclude", NONE, "Tools that are not offered.", UNION)
+	STRING("tools.discoveryCommand", NONE,
+	       "A command that prints declarations of further tools.",
+	        ASK)
+	STRING("tools.callCommand", NONE, "The command that calls a discovered tool.", ASK)
+	BOOLEAN("tools.useRipgrep", "true", "Search with ripgrep.")
+	INTEGER("tools.truncateToolOutputThreshold", "40000",
+	        "Characters above which a tool's output is cut, and kept whole in a file.")
+	BOOLEAN("tools.disableLLMCorrection", "true", "Do not ask a model to repair failed edits.")
+
+	STRING("mcp.serverCommand", NONE, "A command that starts an MCP server.", ASK)
+	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT ASK)
+	STRINGS("mcp.excluded", NONE, "MCP servers that do not count.", UNION)
+
+	BOOLEAN("security.toolSandboxing", "false", "Confine each tool by itself.", ONLY_TRUE)
+	BOOLEAN("security.disableYoloMode", "false", "Forbid the mode yolo, whatever flags say.",
+	        ONLY_TRUE)
+	BOOLEAN("security.disableAlwaysAllow", "false", "Offer no \"always\" in confirmations.",
+	        ONLY_TRUE)
+	BOOLEAN("security.enablePermanentToolApproval", "false",
+	        "Offer to allow a call in all sessions to come.", ONLY_FALSE)
+	BOOLEAN("security.autoAddToPolicyByDefault", "false",
+	        "Make that offer the first one for calls of low risk.", ONLY_FALSE)
+	BOOLEAN("security.blockGitExtensions", "false", "Take no extensions from git.", ONLY_TRUE)
+	STRINGS("security.allowedExtensions", "[]",
+	        "Regular expressions for the sources of extensions; with any, no others are taken.",
+	        NEVER)
+	BOOLEAN("security.folderTrust.enabled", "true",
+	        "Let a project's own settings count only in trusted folders.", NEVER)
+	BOOLEAN("security.environmentVariableRedaction.enabled", "false",
+	        "Keep variables that may be secrets from commands.", ONLY_TRUE)
+	STRINGS("security.environmentVariableRedaction.allowed", "[]",
+	        "Variables that commands always get.", UNION ASK)
+	STRINGS("security.environmentVariableRedaction.blocked", "[]",
+	        "Variables that commands never get.", UNION)
+	STRING("security.auth.selectedType", NONE, "How to sign in at the model's provider.", ASK)
+	STRING("security.auth.enforcedType", NONE, "The only way to sign in that is allowed.",
+	       NEVER)
+	BOOLEAN("security.auth.useExternal", NONE, "Signing in is somebody else's work.", ASK)
+	BOOLEAN("security.enableConseca", "false",
+	        "Let a model check calls against a policy made for the prompt.", ONLY_TRUE)
+
+	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.", ASK)
+	STRINGS("hooksConfig.disabled", "[]", "Names of hooks, or commands, that do not run.",
+	        UNION ASK)
+	BOOLEAN("hooksConfig.notifications", "true", "Show that hooks run.")
+	HOOK("BeforeTool", "before a call of a tool")
+	HOOK("AfterTool", "after a call of a tool")
+	HOOK("BeforeAgent", "before a prompt is answered")
+	HOOK("AfterAgent", "after a prompt was answered")
+	HOOK("Notification", "when the user is told something")
+	HOOK("SessionStart", "when a session begins")
+	HOOK("SessionEnd", "when a session ends")
+	HOOK("PreCompress", "before the conversation is compressed")
+	HOOK("BeforeModel", "before a request to the model")
+	HOOK("AfterModel", "for each piece of a model's answer")
+	HOOK("BeforeToolSelection", "before the model may choose a tool")
+	HOOK("*", "at an event of another name")
+
+	BOOLEAN("general.checkpointing.enabled", "false",
+	        "Keep the state of files before each edit.",
+	        ONLY_TRUE)
+	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
+	       "What needs confirmation, unless --approval-mode says otherwise.", ASK)
+	BOOLEAN("general.plan.enabled", "true", "Whether there is the mode plan.")
+	STRING("general.plan.directory", NONE, "Where plans are written.", INSIDE)
+	BOOLEAN("general.plan.modelRouting", "true",
+	        "Use another model for planning than for the work.")
+	BOOLEAN("general.retryFetchErrors", "true", "Try again when a connection fails.")
+	INTEGER("general.maxAttempts", "10", "Most attempts for one request to the model.")
+	BOOLEAN("general.sessionRetention.enabled", "true", "Delete old sessions.", ASK)
+	STRING("general.sessionRetention.maxAge", "\"30d\"",
+	       "Sessions older than this are deleted: 24h, 7d, 4w, 2m.", ASK)
+	INTEGER("general.sessionRetention.maxCount", NONE, "Most sessions that are kept.", ASK)
+	STRING("general.sessionRetention.minRetention", "\"1d\"",
+	       "Sessions younger than this are never deleted.", ASK)
+	BOOLEAN("general.topicUpdateNarration", "true",
+	        "Ask the model to tell its progress by topics.")
+	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.",
+	        ONLY_FALSE)
+	CHOICE("output.format", "\"text\"", "text|json|stream-json",
+	       "How the result of a run without a terminal is printed, unless --output-format says "
+	       "otherwise.")
+
+	INTEGER("contextManagement.historyWindow.maxTokens", "150000",
+	        "Tokens of the conversation above which it is compressed.")
+	INTEGER("contextManagement.historyWindow.retainedTokens", "40000",
+	        "Tokens at its end that always stay.")
+	INTEGER("contextManagement.messageLimits.normalMaxTokens", "2500",
+	        "Tokens that a usual message is cut to.")
+	INTEGER("contextManagement.messageLimits.retainedMaxTokens", "12000",
+	        "Tokens that a recent message is cut to.")
+	NUMBER("contextManagement.messageLimits.normalizationHeadRatio", "0.25",
+	       "The part of a cut message that is its beginning.")
+	INTEGER("contextManagement.tools.distillation.maxOutputTokens", "10000",
+	        "Tokens of a tool's output that the model is shown.")
+	INTEGER("contextManagement.tools.distillation.summarizationThresholdTokens", "20000",
+	        "Tokens above which a cut output is summarised.")
+	INTEGER("contextManagement.tools.outputMasking.protectionThresholdTokens", "50000",
+	        "Tokens of the newest outputs that are never masked.")
+	INTEGER("contextManagement.tools.outputMasking.minPrunableThresholdTokens", "30000",
+	        "Tokens that masking must win, or it is not done.")
+	BOOLEAN("contextManagement.tools.outputMasking.protectLatestTurn", "true",
+	        "Never mask outputs of the latest turn.")
+
+	BOOLEAN("advanced.autoConfigureMemory", "true", "Node's memory; hasp needs none of it.")
+	STRING("advanced.dnsResolutionOrder", NONE, "Which addresses of a host are tried first.")
+	STRINGS("advanced.excludedEnvVars", "[\"DEBUG\",\"DEBUG_MODE\"]",
+	        "Variables that a project's .env file does not set.", UNION)
+	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.",
+	        ONLY_TRUE)
+	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.", ASK);
+
+const struct setting_group schema_core = { schema_core_rows, sizeof(schema_core_rows) - 1 };
+
+/* ---- what a person sees ------------------------------------------------------ */
+
+/* Gemini CLI's settings for what a person sees. */
+
+#define EDITORS                                                                       \
+	"vscode|vscodium|windsurf|cursor|zed|antigravity|sublimetext|lapce|nova|bbedit|" \
+	"vim|neovim|emacs|hx|emacsclient|micro"
+
+static const char schema_ui_rows[] =
+	CHOICE("general.preferredEditor", NONE, EDITORS, "The editor in which to open files.", ASK)
+	BOOLEAN("general.openEditorInNewWindow", "false", "Open it in a window of its own.")
+	BOOLEAN("general.vimMode", "false", "Edit prompts with the keys of vim.")
+	BOOLEAN("general.devtools", "false", "Open the inspector at start.")
+	BOOLEAN("general.enableAutoUpdate", "true", "Install new versions.")
+	BOOLEAN("general.enableAutoUpdateNotification", "true", "Tell about new versions.")
+	BOOLEAN("general.enableNotifications", "false",
+	        "Notify through the terminal when something is asked or done.")
+	CHOICE("general.notificationMethod", "\"auto\"", "auto|osc9|osc777|bell", "How to notify.")
+	BOOLEAN("general.debugKeystrokeLogging", "false", "Log keys for debugging.", ONLY_FALSE)
+
+	STRING("ui.theme", NONE, "The theme of colours.")
+	BOOLEAN("ui.autoThemeSwitching", "true",
+	        "Follow the terminal's background between the default themes.")
+	NUMBER("ui.terminalBackgroundPollingInterval", "60",
+	       "Seconds between looks at the terminal's background.")
+	OBJECT("ui.customThemes", "{}", "The user's own themes by name.")
+	BOOLEAN("ui.debugRainbow", "false", "Show what is drawn anew.")
+	BOOLEAN("ui.hideWindowTitle", "false", "Leave the window's title alone.")
+	CHOICE("ui.inlineThinkingMode", "\"off\"", "off|full", "Show the model's thoughts.")
+	BOOLEAN("ui.showStatusInTitle", "false", "Show the model's thoughts in the window's title.")
+	BOOLEAN("ui.dynamicWindowTitle", "true", "Show the state in the window's title.")
+	BOOLEAN("ui.showHomeDirectoryWarning", "true", "Warn in the home folder.")
+	BOOLEAN("ui.showCompatibilityWarnings", "true", "Warn about the terminal and the system.")
+	BOOLEAN("ui.hideTips", "false", "Show no tips.")
+	BOOLEAN("ui.escapePastedAtSymbols", "false", "Escape @ in pasted text.")
+	BOOLEAN("ui.showShortcutsHint", "true", "Show the hint about keys above the prompt.")
+	BOOLEAN("ui.compactToolOutput", "true", "Show calls of tools short.")
+	BOOLEAN("ui.hideBanner", "false", "Show no banner.")
+	BOOLEAN("ui.hideContextSummary", "false", "Show no summary of the context.")
+	STRINGS("ui.footer.items", NONE, "What the footer shows, in order.")
+	BOOLEAN("ui.footer.showLabels", "true", "Show labels above it.")
+	BOOLEAN("ui.footer.hideCWD", "false", "Leave the folder out of it.")
+	BOOLEAN("ui.footer.hideSandboxStatus", "false", "Leave the sandbox out of it.")
+	BOOLEAN("ui.footer.hideModelInfo", "false", "Leave the model out of it.")
+	BOOLEAN("ui.footer.hideContextPercentage", "true", "Leave the context's use out of it.")
+	BOOLEAN("ui.hideFooter", "false", "Show no footer.")
+	BOOLEAN("ui.collapseDrawerDuringApproval", "true", "Make room while something is asked.")
+	BOOLEAN("ui.showMemoryUsage", "false", "Show how much memory is used.")
+	BOOLEAN("ui.showLineNumbers", "true", "Number the lines of code.")
+	BOOLEAN("ui.showCitations", "false", "Show the sources of what the model cites.")
+	BOOLEAN("ui.showModelInfoInChat", "false", "Show the model of each turn.")
+	BOOLEAN("ui.showUserIdentity", "true", "Show who is signed in.")
+	BOOLEAN("ui.useAlternateBuffer", "false", "Use the terminal's alternate screen.")
+	BOOLEAN("ui.renderProcess", "true", "Draw in a process of its own.")
+	BOOLEAN("ui.terminalBuffer", "false", "Draw by the newer method.")
+	BOOLEAN("ui.useBackgroundColor", "true", "Use background colours.")
+	BOOLEAN("ui.incrementalRendering", "true", "Draw only what changed.")
+	BOOLEAN("ui.showSpinner", "true", "Show that something is going on.")
+	CHOICE("ui.loadingPhrases", "\"off\"", "tips|witty|all|off", "What to show while waiting.")
+	CHOICE("ui.errorVerbosity", "\"low\"", "low|full", "Whether errors that heal are shown.")
+	STRINGS("ui.customWittyPhrases", "[]", "Phrases to show while waiting.")
+	BOOLEAN("ui.accessibility.enableLoadingPhrases", "true",
+	        "Deprecated: ui.loadingPhrases says it.")
+	BOOLEAN("ui.accessibility.screenReader", "false", "Print plain text for screen readers.")
+
+	BOOLEAN("ide.enabled", "false", "Talk to the editor.", ASK)
+	BOOLEAN("ide.hasSeenNudge", "false", "The hint about it was shown.")
+	BOOLEAN("privacy.usageStatisticsEnabled", "true",
+	        "Gemini CLI's statistics about its use; hasp sends none.", ONLY_FALSE)
+	BOOLEAN("telemetry.enabled", NONE, "Emit telemetry.", ONLY_FALSE)
+	STRING("telemetry.target", NONE, "Where it goes.", NEVER)
+	STRING("telemetry.otlpEndpoint", NONE, "The address of the collector.",
+	       NEVER)
+	CHOICE("telemetry.otlpProtocol", NONE, "grpc|http", "How it is spoken to.",
+	       NEVER)
+	BOOLEAN("telemetry.traces", NONE, "Emit detailed traces.", ONLY_FALSE)
+	BOOLEAN("telemetry.logPrompts", NONE, "Put prompts into it.",
+	        ONLY_FALSE)
+	STRING("telemetry.outfile", NONE, "The file it is written to.", NEVER)
+	BOOLEAN("telemetry.useCollector", NONE, "Send it to a collector of OpenTelemetry.",
+	        NEVER)
+	BOOLEAN("telemetry.useCliAuth", NONE, "Sign in there as at the model's provider.",
+	        NEVER)
+	CHOICE("billing.overageStrategy", "\"ask\"", "ask|always|never",
+	       "Whether credits are spent when the quota is used up.", NEVER)
+	CHOICE("billing.vertexAi.requestType", NONE, "dedicated|shared",
+	       "The kind of throughput at Vertex AI.")
+	CHOICE("billing.vertexAi.sharedRequestType", NONE, "priority|flex",
+	       "The kind of shared throughput there.");
+
+const struct setting_group schema_ui = { schema_ui_rows, sizeof(schema_ui_rows) - 1 };
+
+/* ---- sub-agents, extensions, experiments ------------------------------------- */
+
+/* Gemini CLI's settings for sub-agents, extensions, skills, experiments and remote administration.
+ * */
+
+static const char schema_experimental_rows[] =
+	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK)
+	CHOICE("agents.browser.sessionMode", "\"persistent\"", "persistent|isolated|existing",
+	       "How long the browser's state lives.")
+	BOOLEAN("agents.browser.headless", "false", "Run the browser without a window.")
+	STRING("agents.browser.profilePath", NONE, "The folder of the browser's profile.", ASK)
+	STRING("agents.browser.visualModel", NONE, "The model that looks at screenshots.")
+	STRINGS("agents.browser.allowedDomains", "[\"github.com\",\"*.google.com\",\"localhost\"]",
+	        "The domains that the browser may visit.", ASK)
+	BOOLEAN("agents.browser.disableUserInput", "true",
+	        "Keep the user's input from the browser while it works.", ONLY_TRUE)
+	INTEGER("agents.browser.maxActionsPerTask", "100", "Most calls of one of its tasks.")
+	BOOLEAN("agents.browser.confirmSensitiveActions", "false", "Ask before delicate actions.",
+	        ONLY_TRUE)
+	BOOLEAN("agents.browser.blockFileUploads", "false", "Upload no files.", ONLY_TRUE)
+
+	STRINGS("extensions.disabled", "[]", "Extensions that do not count.", UNION)
+	STRINGS("extensions.workspacesWithMigrationNudge", "[]",
+	        "Workspaces in which the hint about migration was shown.", UNION)
+	BOOLEAN("skills.enabled", "true", "Offer skills.")
+	STRINGS("skills.disabled", "[]", "Skills that are not offered.", UNION)
+
+	BOOLEAN("experimental.gemma", "true", "Offer Gemma models.")
+	BOOLEAN("experimental.voiceMode", "false", "Dictate prompts.")
+	CHOICE("experimental.voice.activationMode", "\"push-to-talk\"", "push-to-talk|toggle",
+	       "How the space bar starts it.")
+	CHOICE("experimental.voice.backend", "\"gemini-live\"", "gemini-live|whisper",
+	       "What understands it.")
+	STRING("experimental.voice.whisperModel", "\"ggml-base.en.bin\"", "Whisper's model.")
+	NUMBER("experimental.voice.stopGracePeriodMs", "4000",
+	       "Milliseconds to wait for the last words.")
+	BOOLEAN("experimental.adk.agentSessionNoninteractiveEnabled", "false",
+	        "Gemini CLI's newer sessions without a terminal.")
+	BOOLEAN("experimental.adk.agentSessionInteractiveEnabled", "false",
+	        "Gemini CLI's newer sessions on a terminal.")
+	BOOLEAN("experimental.adk.agentSessionSubagentEnabled", "false",
+	        "Gemini CLI's newer sub-agents.")
+	BOOLEAN("experimental.enableAgents", "true", "Offer sub-agents.")
+	BOOLEAN("experimental.worktrees", "false", "Offer git worktrees for parallel work.")
+	BOOLEAN("experimental.extensionManagement", "true", "Offer to manage extensions.")
+	BOOLEAN("experimental.extensionConfig", "true", "Ask for settings of extensions.")
+	BOOLEAN("experimental.extensionRegistry", "false", "Offer the registry of extensions.")
+	STRING("experimental.extensionRegistryURI", "\"https://geminicli.com/extensions.json\"",
+	       "Where that registry is.", NEVER)
+	BOOLEAN("experimental.extensionReloading", "false", "Load extensions while running.")
+	BOOLEAN("experimental.useOSC52Paste", "false", "Paste through the terminal.")
+	BOOLEAN("experimental.useOSC52Copy", "false", "Copy through the terminal.")
+	BOOLEAN("experimental.taskTracker", "false", "Offer tools that track tasks.")
+	BOOLEAN("experimental.modelSteering", "false", "Take hints while the model works.")
+	BOOLEAN("experimental.directWebFetch", "false", "Fetch pages without a model in between.",
+	        ASK)
+	BOOLEAN("experimental.dynamicModelConfiguration", "false",
+	        "Let modelConfigs decide about models.")
+	BOOLEAN("experimental.gemmaModelRouter.enabled", "false",
+	        "Choose models with a local model.")
+	BOOLEAN("experimental.gemmaModelRouter.autoStartServer", "false", "Start its server.", ASK)
+	STRING("experimental.gemmaModelRouter.binaryPath", "\"\"", "The server's program.",
+	       NEVER)
+	STRING("experimental.gemmaModelRouter.classifier.host", "\"http://localhost:9379\"",
+	       "The server's address.", ASK)
+	STRING("experimental.gemmaModelRouter.classifier.model", "\"gemma3-1b-gpu-custom\"",
+	       "The local model.")
+	BOOLEAN("experimental.stressTestProfile", "false", "Compress very early, for tests.")
+	BOOLEAN("experimental.autoMemory", "false", "Learn from past sessions.", ASK)
+	BOOLEAN("experimental.generalistProfile", "false", "Context settings for any work.")
+	BOOLEAN("experimental.powerUserProfile", "false", "Those for long work.")
+	BOOLEAN("experimental.contextManagement", "false", "Let contextManagement count.")
+	BOOLEAN("experimental.topicUpdateNarration", "false",
+	        "Deprecated: general.topicUpdateNarration says it.")
+
+	BOOLEAN("admin.secureModeEnabled", "false", "Forbid the mode yolo and \"always\".", REMOTE)
+	BOOLEAN("admin.extensions.enabled", "true", "Allow extensions.", REMOTE)
+	BOOLEAN("admin.mcp.enabled", "true", "Allow MCP servers.", REMOTE)
+	OBJECT("admin.mcp.config", "{}", "The only MCP servers that are allowed.", REMOTE)
+	OBJECT("admin.mcp.requiredConfig", "{}", "MCP servers that are always there.", REMOTE)
+	BOOLEAN("admin.skills.enabled", "true", "Allow skills.", REMOTE);
+
+const struct setting_group schema_experimental =
+	{ schema_experimental_rows, sizeof(schema_experimental_rows) - 1 };
+
+/* ---- hasp's own -------------------------------------------------------------- */
+
+/* Settings that are hasp's own. */
+
+static const char schema_hasp_rows[] =
+	INTEGER("hasp.checkpoints.keepDays", "0",
+	        "Remove checkpoints of files that are older than so many days when a session begins; 0: "
+	        "none is removed. See docs/checkpoints.md.",
+	        NEVER)
+	INTEGER("hasp.contextTokens", "0",
+	        "How many tokens a conversation with a model may have, when its provider says otherwise or "
+	        "nothing; 0: see docs/models.md.")
+	BOOLEAN("hasp.diffAfterEdit", "true",
+	        "Answer an edit of a large file with a diff while the model has the rest in view.")
+	CHOICE("hasp.durability", "\"full\"", "full|rename",
+	       "How safe a written file is when the call returns: synced to the disk, or replaced "
+	       "atomically and left to the kernel to write out.")
+	INTEGER("hasp.endSeconds", "30",
+	        "After SIGINT, SIGTERM or SIGHUP so many seconds are left to put all in order: to end "
+	        "commands, run SessionEnd hooks, finish the record. Then the program ends as it is. 1 to "
+	        "600.",
+	        NEVER)
+	STRINGS("hasp.fallbacks", "[]",
+	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
+	        "stays overloaded. See docs/models.md.",
+	        ASK)
+	BOOLEAN("hasp.keyStore", "true",
+	        "Ask the system's key store for a key that no variable holds.",
+	        ONLY_FALSE)
+	OBJECT("hasp.providers", "{}",
+	       "Providers of models by name, for --model NAME/MODEL. See docs/models.md.",
+	       ASK)
+	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
+	       "What the answer to an edit carries of the file's new state.")
+	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
+	       "How tools and commands are confined: the strongest level that the machine allows, or "
+	       "exactly this one and an error where it cannot be had.",
+	       NEVER)
+	BOOLEAN("hasp.trimSuperseded", "true",
+	        "At a compaction, keep the full content of a file's newest version only; older ones are "
+	        "replaced by a note.")
+	INTEGER("hasp.waits.connectSeconds", "30",
+	        "The longest that a connection to a model's server may take. 1 to 300.")
+	INTEGER("hasp.waits.idleSeconds", "300",
+	        "The longest that a model's server may send nothing at all, before and in its reply. 10 to "
+	        "3,600.")
+	INTEGER("hasp.waits.lockSeconds", "10",
+	        "The longest wait for a file of the home folder that another hasp has locked. 1 to 300.")
+	INTEGER("hasp.waits.pingSeconds", "900",
+	        "The longest that it may send comments and pings alone. 10 to 7,200.")
+	INTEGER("hasp.waits.replySeconds", "3600",
+	        "The longest that one reply may take from the request to its end. 60 to 86,400.")
+	STRINGS("hasp.withoutParameters", "[]",
+	        "Parameters that are left out of requests to models, such as reasoning.summary. "
+	        "docs/models.md lists them.");
+
+const struct setting_group schema_hasp = { schema_hasp_rows, sizeof(schema_hasp_rows) - 1 };
