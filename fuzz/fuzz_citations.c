@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "tool/builtin/citations.h"
+#include "tool/builtin/web.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

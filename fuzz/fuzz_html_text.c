@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "tool/builtin/html_text.h"
+#include "tool/builtin/web.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "tool/builtin/web_urls.h"
+#include "tool/builtin/web.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

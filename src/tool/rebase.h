@@ -19,9 +19,6 @@
 /* What one session keeps; from any thread. */
 struct kept;
 
-struct kept *kept_new(void);       /* never NULL */
-void kept_free(struct kept *kept);
-
 /* Keeps a whole text that an answer shows: a reference to the JSON string, no copy. */
 void rebase_keep(struct session *session, const struct sha256 *sum, json_t *content);
 

@@ -13,8 +13,6 @@ struct kept;
  * thread. */
 bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
                     struct err *err);
-/* The texts that the session keeps (rebase.h); never NULL. */
-struct kept *session_kept(const struct session *session);
 /* All built-in tools: those of tool_at, then those of a conversation. */
 size_t builtin_count(void);
 const struct tool *builtin_at(size_t i);

@@ -17,7 +17,7 @@
 
 #include "tool/tool.h"
 
-struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (registry.c) */
+struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (set.c) */
 void tool_set_free(struct tool_set *set);
 
 /* Adds web_fetch, google_web_search, save_memory, write_todos, ask_user, enter_plan_mode and

@@ -9,13 +9,13 @@
  *
  * tool_call resolves aliases of names and parameters, validates the arguments against the tool's
  * schema (errors name the argument), lets hooks see and change them (a change is validated again),
- * asks the policy, asks a person where the session wants that (confirm.h), runs the handler, lets
+ * asks the policy, asks a person where the session wants that (call.c), runs the handler, lets
  * hooks see the result, and returns it.  Every call goes this way: of built-in tools, of MCP
  * servers', of discovered ones, of sub-agents.
  *
  * To add a tool:
  *   1. src/tool/builtin/NAME.c: its description, schemas and handler
- *   2. a row in src/tool/registry.c
+ *   2. a row in src/tool/set.c
  *   3. cases in test/tool/, a section in docs/tools.md
  */
 #ifndef HASP_TOOL_TOOL_H

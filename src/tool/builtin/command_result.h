@@ -12,10 +12,6 @@ struct job *command_job(struct session *session, const json_t *arguments, struct
 /* Members of a result that say how a command stands: pid, state, exit_code, signal, ... */
 void command_state_json(json_t *result, const struct job_info *info);
 
-/* The result of a call that ran a command, whatever state it is in. `cancelled`: the caller
- * ended it. */
-json_t *command_result(const struct session *session, struct job *job, bool cancelled);
-
 /* clang-format off */
 #define RESULT_COMMAND_STATE SCHEMA( \
 	"pid": {"type": "integer", "description": "What the other tools for commands call it."}, \

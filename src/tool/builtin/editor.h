@@ -47,10 +47,6 @@ void editor_note_seen(struct change_result *result);
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result);
 
-/* The sentence for a person or model (editor_message.c); owned by the caller. */
-char *editor_message(const struct change *change, const struct change_result *result,
-                   bool dry_run);
-
 /* tool.explain of the editors with one file: adds latest_file_state. */
 void editor_explain(struct session *session, const json_t *arguments, json_t *failure);
 

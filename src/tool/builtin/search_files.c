@@ -2,12 +2,322 @@
 /* search_files: which lines of which files hold a text, or match a regular expression. */
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
 #include "data/schema.h"
 #include "search/rules/types.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/filter.h"
-#include "tool/builtin/search_result.h"
+#include "tool/tool.h"
+
+/* What search_files answers. Private to its files. */
+
+/* The forms of `output`. */
+enum search_form {
+	FORM_LINES,    /* "12:text", as grep prints */
+	FORM_DETAILED, /* an object a line, with where the match is */
+	FORM_FILES,
+	FORM_COUNTS,
+};
+
+/* ---- what to do next --------------------------------------------------------- */
+
+/* What a model should do next after a search: only said where it is not plain. */
+
+enum { MESSAGE_MAX = 4096 };
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* Whether somebody who writes this text has a regular expression in mind. */
+static bool looks_like_regex(struct span pattern)
+{
+	static const char *const signs[] = { ".*", ".+", "|", "\\b", "\\d", "\\s", "\\w", "\\(",
+		                             "\\.", "[^", "[a-", "[A-", "[0-", "(?" };
+
+	if (span_starts(pattern, SPAN("^")) || span_ends(pattern, SPAN("$")))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (memmem(pattern.data, pattern.len, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+static void say_nothing_found(struct buf *out, const struct search_request *asked,
+                              const struct search_result *found)
+{
+	buf_printf(out, "No match in %zu file%s.", found->searched, plural(found->searched));
+	if (asked->match.literal && looks_like_regex(asked->match.pattern))
+		buf_str(out, " The pattern was taken as literal text; with regex=true it is a "
+		             "regular expression.");
+	if (!found->searched)
+		buf_str(out, " No file was searched: look at path, include, file_types and "
+		             "no_ignore.");
+}
+
+/* The limit to raise for more: the first that was reached. */
+static const char *limit_reached(const struct search_request *asked,
+                                 const struct search_result *found, size_t shown)
+{
+	if (shown >= asked->max_matches)
+		return "max_results";
+	for (size_t i = 0; asked->max_per_file && i < found->count; i++)
+		if (found->files[i].more)
+			return "max_per_file";
+	return "max_total_bytes";
+}
+
+static void say_more(struct buf *out, const struct search_request *asked, enum search_form form,
+                     const struct search_result *found)
+{
+	const bool lines = form == FORM_LINES || form == FORM_DETAILED;
+	const size_t shown = lines ? found->matches : found->count;
+
+	buf_printf(out, "Shown: the first %zu %s%s", shown, lines ? "match" : "file",
+	           lines && shown != 1 ? "es" : lines ? "" : plural(shown));
+	if (lines)
+		buf_printf(out, " (%zu file%s)", found->count, plural(found->count));
+	buf_printf(out, "; there are more. For the rest: a narrower path or include, a more exact "
+	                "pattern, %sor a higher %s.",
+	           lines ? "output=counts for an overview, " : "",
+	           limit_reached(asked, found, shown));
+}
+
+static bool any_is_cut(const struct search_result *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		for (size_t j = 0; j < found->files[i].line_count; j++)
+			if (found->files[i].lines[j].cut)
+				return true;
+	return false;
+}
+
+static void say_trouble(struct buf *out, const struct search_result *found)
+{
+	if (found->timed_out)
+		buf_str(out, " The search took too long and ended before all files were searched; "
+		             "narrow path or include.");
+	if (found->too_hard_path)
+		buf_printf(out, " The pattern takes too many steps in %s, which was left; write "
+		                "it without nested repetition.",
+		           found->too_hard_path);
+	if (found->unreadable)
+		buf_printf(out, " %zu file%s or folder%s could not be read.", found->unreadable,
+		           plural(found->unreadable), plural(found->unreadable));
+}
+
+/* What a reader should know about the result besides it: what is missing and how to get it.
+ * NULL when there is nothing to say. */
+static json_t *search_message(const struct search_request *asked, enum search_form form,
+                              const struct search_result *found)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(MESSAGE_MAX);
+
+	if (!found->count)
+		say_nothing_found(&out, asked, found);
+	else if (found->more)
+		say_more(&out, asked, form, found);
+	if (any_is_cut(found))
+		buf_printf(&out, "%sLines of more than %zu bytes are cut around the match "
+		                 "(max_line_bytes).",
+		           out.len ? " " : "", asked->max_line_bytes);
+	say_trouble(&out, found);
+	if (!out.len)
+		return NULL;
+	return json_text(span_trim(buf_view(&out)));
+}
+
+/* ---- results ----------------------------------------------------------------- */
+
+/* The result of search_files as data. */
+
+/* "12:text" for a match, "13-text" for context, as grep prints them. */
+static json_t *plain_line(const struct search_line *line, struct buf *scratch)
+{
+	buf_clear(scratch);
+	buf_printf(scratch, "%zu%c", line->number, line->match ? ':' : '-');
+	buf_span(scratch, line->text);
+	return json_text(buf_view(scratch));
+}
+
+static size_t characters(struct span text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		count += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+	return count;
+}
+
+static json_t *detailed_line(const struct search_line *line)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "line", json_size(line->number));
+	json_object_set_new(object, "text", json_text(line->text));
+	if (line->match) {
+		size_t start = characters(span_head(line->text, line->match_start));
+		struct span match = span_of(line->text.data + line->match_start,
+		                            line->match_end - line->match_start);
+
+		json_object_set_new(object, "start", json_size(start));
+		json_object_set_new(object, "end", json_size(start + characters(match)));
+	}
+	if (line->cut)
+		json_object_set_new(object, "cut", json_true());
+	return object;
+}
+
+/* The lines; with context, "--" stands where lines are left out. */
+static json_t *lines_json(const struct file_match *file, enum search_form form, bool groups)
+{
+	_cleanup_buf_ struct buf scratch = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_t *lines = json_array();
+
+	for (size_t i = 0; i < file->line_count; i++) {
+		const struct search_line *line = &file->lines[i];
+
+		if (form == FORM_DETAILED) {
+			json_array_append_new(lines, detailed_line(line));
+			continue;
+		}
+		if (groups && i > 0 && line->number > file->lines[i - 1].number + 1)
+			json_array_append_new(lines, json_string("--"));
+		json_array_append_new(lines, plain_line(line, &scratch));
+	}
+	return lines;
+}
+
+/* The name alone where nothing else was asked for. */
+static json_t *file_json(struct session *session, const struct search_request *asked,
+                         enum search_form form, const char *prefix, const struct file_match *file)
+{
+	_cleanup_free_ char *path = mem_printf("%s%s", prefix, file->path);
+	json_t *object;
+
+	if (form == FORM_FILES && !asked->hashes)
+		return json_name(path);
+	object = json_object();
+	json_object_set_new(object, "file_path", json_name(path));
+	if (form != FORM_FILES)
+		json_object_set_new(object, "matches", json_size(file->matches));
+	if (form == FORM_LINES || form == FORM_DETAILED)
+		json_object_set_new(object, "lines",
+		                    lines_json(file, form, asked->before || asked->after));
+	if (file->more)
+		json_object_set_new(object, "more", json_true());
+	if (file->hashed)
+		filter_put_state(session, object, &file->sha256, file->size);
+	return object;
+}
+
+/* The folder that the paths of the files are relative to. The caller frees. */
+static char *folder_of(const struct search_result *found)
+{
+	const char *slash = strrchr(found->folder, '/');
+
+	if (!found->one_file || !slash)
+		return mem_strdup(found->folder);
+	return slash == found->folder ? mem_strdup("/")
+	                              : mem_dup(found->folder, (size_t)(slash - found->folder));
+}
+
+static bool has_file(const struct search_result *found, const char *path)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (strcmp(found->files[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Moves the files that `into` does not have yet. */
+static void move_files(struct search_result *into, struct search_result *found,
+                       const char *prefix, bool nested)
+{
+	struct file_match *files = mem_alloc(into->count + found->count, sizeof(*files));
+	size_t kept = 0, before = into->count;
+
+	if (before)
+		memcpy(files, into->files, before * sizeof(*files));
+	for (size_t i = 0; i < found->count; i++) {
+		struct file_match *file = &found->files[i];
+		_cleanup_free_ char *path = mem_printf("%s%s", prefix, file->path);
+
+		if (nested && has_file(into, path)) {
+			found->files[kept++] = *file; /* stays, and is released there */
+			continue;
+		}
+		for (size_t k = 0; k < file->line_count; k++)
+			into->matches += file->lines[k].match;
+		free(file->path);
+		file->path = mem_steal(&path);
+		files[before++] = *file;
+	}
+	found->count = kept;
+	free(into->files);
+	into->files = files;
+	into->count = before;
+}
+
+/* Adds what was found in another root: its files get the paths that other tools take, those that
+ * are there already (of a root in a root) are dropped. `room`: false if only whether there is more
+ * counts. `found` is used up. */
+static void search_result_add(struct session *session, struct search_result *into,
+                              struct search_result *found, bool room)
+{
+	_cleanup_free_ char *prefix = filter_prefix(session->provider, found->folder);
+
+	into->more |= found->more || (!room && found->count);
+	into->searched += found->searched;
+	into->unreadable += found->unreadable;
+	into->timed_out |= found->timed_out;
+	into->denied += found->denied;
+	if (!into->denied_why)
+		into->denied_why = mem_steal(&found->denied_why);
+	if (!into->too_hard_path && found->too_hard_path)
+		into->too_hard_path = mem_printf("%s%s", prefix, found->too_hard_path);
+	if (room)
+		move_files(into, found, prefix, prefix[0] != '/');
+	search_result_release(found);
+}
+
+/* The result object. `asked` is the request that was answered. */
+static json_t *search_result_json(struct session *session, const struct search_request *asked,
+                                  enum search_form form, const struct search_result *found)
+{
+	_cleanup_free_ char *folder = folder_of(found);
+	_cleanup_free_ char *prefix = filter_prefix(session->provider, folder);
+	json_t *result = json_object(), *files = json_array();
+	json_t *message = search_message(asked, form, found);
+
+	for (size_t i = 0; i < found->count; i++)
+		json_array_append_new(files, file_json(session, asked, form, prefix,
+		                                       &found->files[i]));
+	json_object_set_new(result, "path", json_name(found->folder));
+	json_object_set_new(result, "files", files);
+	if (form == FORM_LINES || form == FORM_DETAILED)
+		json_object_set_new(result, "matches", json_size(found->matches));
+	json_object_set_new(result, "searched", json_size(found->searched));
+	json_object_set_new(result, "more", json_boolean(found->more));
+	if (found->timed_out)
+		json_object_set_new(result, "timed_out", json_true());
+	if (found->too_hard_path)
+		json_object_set_new(result, "too_hard", json_name(found->too_hard_path));
+	if (found->unreadable)
+		json_object_set_new(result, "unreadable", json_size(found->unreadable));
+	if (message)
+		json_object_set_new(result, "message", message);
+	filter_put_denied(result, found->denied, found->denied_why);
+	return result;
+}
+
+/* ---- the tool ---------------------------------------------------------------- */
 
 enum {
 	RESULTS_DEFAULT = 200,

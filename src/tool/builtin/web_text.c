@@ -1,15 +1,250 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/builtin/html_text.h"
-
+/* Text from the web: marked as a stranger's, with citations, made of HTML. */
+#include <libxml/HTMLparser.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/library.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tool/builtin/html_library.h"
+#include "data/json.h"
+#include "tool/builtin/web.h"
+
+/* libxml2's HTML parser, loaded when a page is read and not before.  Private to web_text.c. */
+
+/* Its functions, with the types that its header gives them. */
+struct html_library {
+	__typeof__(xmlInitParser) *init_parser;
+	__typeof__(htmlCreatePushParserCtxt) *create_push_parser;
+	__typeof__(htmlCtxtUseOptions) *use_options;
+	__typeof__(htmlParseChunk) *parse_chunk;
+	__typeof__(htmlFreeParserCtxt) *free_parser;
+};
+
+/* ---- text of strangers ------------------------------------------------------- */
+
+static const char untrusted_begin[] = "<untrusted_context>", untrusted_end[] =
+	"</untrusted_context>";
+
+/* Whether the text begins with either mark, however it is written. */
+static bool is_mark(struct span text)
+{
+	static const char *const marks[] = { "<untrusted_context", "</untrusted_context" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (text.len >= strlen(marks[i]) &&
+		    strncasecmp(text.data, marks[i], strlen(marks[i])) == 0)
+			return true;
+	return false;
+}
+
+json_t *untrusted_json(struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	buf_printf(&out, "%s\n", untrusted_begin);
+	while (text.len) {
+		const char *next = memchr(text.data + 1, '<', text.len - 1);
+		size_t len = next ? (size_t)(next - text.data) : text.len;
+		bool mark = is_mark(text);
+
+		buf_str(&out, mark ? "&lt;" : "");
+		buf_span(&out, span_of(text.data + mark, len - mark));
+		text = span_skip(text, len);
+	}
+	buf_printf(&out, "\n%s", untrusted_end);
+	return json_text(buf_view(&out));
+}
+
+/* ---- citations --------------------------------------------------------------- */
+
+enum {
+	SOURCES_MAX = 200,
+	MARKS_MAX = 2000,
+	WORDS_MAX = 500, /* bytes of a title */
+	TEXT_MAX = 8 << 20,
+};
+
+/* A number that goes into the text. */
+struct mark {
+	size_t at;      /* byte */
+	size_t number;  /* from 1 */
+};
+
+/* Without what would begin another line. */
+static json_t *one_line(struct span text, size_t max)
+{
+	struct span head = utf8_head(text, max);
+	_cleanup_free_ char *line = mem_dup(head.data ? head.data : "", head.len);
+
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return json_text(span_str(line));
+}
+
+static const json_t *page_of(const json_t *chunk)
+{
+	const json_t *web = json_object_get(chunk, "web");
+
+	return web ? web : json_object_get(chunk, "retrievedContext");
+}
+
+json_t *citations_sources(const struct grounded *grounded)
+{
+	const json_t *chunks = json_object_get(grounded->sources, "groundingChunks");
+	json_t *sources = json_array();
+
+	for (size_t i = 0; i < json_array_size(chunks) && i < SOURCES_MAX; i++) {
+		const json_t *page = page_of(json_array_get(chunks, i));
+		struct span url = json_span(json_object_get(page, "uri"));
+		struct span title = json_span(json_object_get(page, "title"));
+		json_t *source = json_object();
+
+		json_object_set_new(source, "title", one_line(title.len ? title : SPAN("Untitled"),
+		                                              WORDS_MAX));
+		json_object_set_new(source, "url", one_line(url, 4 * WORDS_MAX));
+		json_array_append_new(sources, source);
+	}
+	return sources;
+}
+
+static int later_first(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at > y->at ? -1 : 1;
+	return x->number < y->number ? 1 : x->number > y->number ? -1 : 0;
+}
+
+/* A place between characters, never in one. */
+static size_t boundary(struct span text, json_int_t index)
+{
+	size_t at = index < 0 ? 0 : (size_t)index;
+
+	if (at > text.len)
+		at = text.len;
+	while (at < text.len && ((unsigned char)text.data[at] & 0xC0) == 0x80)
+		at++;
+	return at;
+}
+
+static size_t marks_of(const struct grounded *grounded, size_t sources, struct mark *marks)
+{
+	const json_t *supports = json_object_get(grounded->sources, "groundingSupports");
+	struct span text = span_str(grounded->text);
+	size_t count = 0, i, k;
+	json_t *support, *index;
+
+	json_array_foreach((json_t *)supports, i, support) {
+		const json_t *end = json_object_get(json_object_get(support, "segment"), "endIndex");
+
+		if (!json_is_integer(end))
+			continue;
+		json_array_foreach(json_object_get(support, "groundingChunkIndices"), k, index) {
+			json_int_t number = json_is_integer(index) ? json_integer_value(index) : -1;
+
+			if (number >= 0 && (size_t)number < sources && count < MARKS_MAX)
+				marks[count++] = (struct mark){
+					boundary(text, json_integer_value(end)), (size_t)number + 1
+				};
+		}
+	}
+	qsort(marks, count, sizeof(*marks), later_first);
+	return count;
+}
+
+/* Marks are sorted from the end: the first to be written is the last. */
+static void put_marked(const struct grounded *grounded, size_t sources, struct buf *out)
+{
+	_cleanup_free_ struct mark *marks = mem_alloc(MARKS_MAX, sizeof(*marks));
+	size_t count = marks_of(grounded, sources, marks), from = 0;
+	struct span text = span_str(grounded->text);
+
+	while (count > 0) {
+		const struct mark *mark = &marks[--count];
+		bool again = count + 1 < MARKS_MAX && marks[count + 1].at == mark->at &&
+		             marks[count + 1].number == mark->number;
+
+		buf_span(out, span_of(text.data + from, mark->at - from));
+		from = mark->at;
+		if (!again)
+			buf_printf(out, "[%zu]", mark->number);
+	}
+	buf_span(out, span_skip(text, from));
+}
+
+json_t *citations_text(const struct grounded *grounded)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX);
+	json_auto_t *sources = citations_sources(grounded);
+	size_t i;
+	json_t *source;
+
+	put_marked(grounded, json_array_size(sources), &out);
+	if (json_array_size(sources))
+		buf_str(&out, "\n\nSources:\n");
+	json_array_foreach(sources, i, source)
+		buf_printf(&out, "[%zu] %s (%s)\n", i + 1,
+		           json_string_value(json_object_get(source, "title")),
+		           json_string_value(json_object_get(source, "url")));
+	return json_text(buf_view(&out));
+}
+
+/* ---- the library ------------------------------------------------------------- */
+
+/* By the ABI that the header of this build belongs to. */
+#if LIBXML_VERSION >= 21400
+#define LIBRARY "libxml2.so.16"
+#else
+#define LIBRARY "libxml2.so.2"
+#endif
+
+#define ROW(member, name) { name, offsetof(struct html_library, member) }
+
+static const struct library_symbol symbols[] = {
+	ROW(init_parser, "xmlInitParser"),
+	ROW(create_push_parser, "htmlCreatePushParserCtxt"),
+	ROW(use_options, "htmlCtxtUseOptions"),
+	ROW(parse_chunk, "htmlParseChunk"),
+	ROW(free_parser, "htmlFreeParserCtxt"),
+};
+
+static const struct library html_library_row =
+	{ { LIBRARY }, "Pages in HTML need", "libxml2", symbols,
+	                                         ARRAY_LEN(symbols) };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct html_library loaded;
+static struct err load_error;
+
+static void load(void)
+{
+	if (library_load(&html_library_row, &loaded, &load_error))
+		loaded.init_parser();
+}
+
+/* Loaded once for the process, from whichever thread asks first; NULL with INTERNAL and the package
+ * to install when it cannot be. */
+static const struct html_library *html_library(struct err *err)
+{
+	pthread_once(&once, load);
+	if (load_error.code == ERR_NONE)
+		return &loaded;
+	*err = load_error;
+	return NULL;
+}
+
+/* ---- HTML -------------------------------------------------------------------- */
 
 enum {
 	CHUNK = 8 << 10,     /* between looks at the clock */
@@ -175,7 +410,7 @@ static void begin_cell(struct reading *reading)
 	reading->in_row = true;
 }
 
-static void begin(struct reading *reading, const struct element *element)
+static void html_begin(struct reading *reading, const struct element *element)
 {
 	switch (element->class) {
 	case ELEMENT_BLOCK: want_breaks(reading, 2); break;
@@ -213,7 +448,7 @@ static void end_code(struct reading *reading)
 	want_breaks(reading, 2);
 }
 
-static void end(struct reading *reading, const struct element *element)
+static void html_end(struct reading *reading, const struct element *element)
 {
 	switch (element->class) {
 	case ELEMENT_BLOCK:
@@ -241,7 +476,7 @@ static void on_begin(void *data, const xmlChar *name, const xmlChar **attributes
 	(void)attributes;
 	reading->depth++;
 	if (element && (!reading->skipped || element->class == ELEMENT_SKIPPED))
-		begin(reading, element);
+		html_begin(reading, element);
 }
 
 static void on_end(void *data, const xmlChar *name)
@@ -251,7 +486,7 @@ static void on_end(void *data, const xmlChar *name)
 
 	reading->depth -= reading->depth > 0;
 	if (element && (!reading->skipped || element->class == ELEMENT_SKIPPED))
-		end(reading, element);
+		html_end(reading, element);
 }
 
 /* ---- the whole page -------------------------------------------------------------------- */

@@ -1,19 +1,273 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tools that read: read_file, read_many_files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "search/rules/glob.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/filter.h"
+#include "tool/rebase.h"
+#include "tool/tool.h"
+
+/* What folders and globs leave out of read_many_files unless asked for: other people's
+ * code, build products, archives, and files that hold secrets. Globs as in walk.h. */
+
+static const char *const default_excludes[] = {
+	"node_modules", ".git", ".svn", ".hg", "bower_components", ".vscode", ".idea", "dist",
+	"build", "coverage", "__pycache__",
+	"*.pyc", "*.pyo", "*.o", "*.a", "*.so", "*.so.*", "*.dylib", "*.dll", "*.exe", "*.bin",
+	"*.class", "*.jar", "*.war", "*.wasm",
+	"*.zip", "*.tar", "*.gz", "*.bz2", "*.xz", "*.zst", "*.rar", "*.7z", "*.tgz",
+	"*.doc", "*.docx", "*.xls", "*.xlsx", "*.ppt", "*.pptx", "*.odt", "*.ods", "*.odp",
+	".DS_Store", ".env", ".env.*",
+};
+
+/* ---- a file as a result ------------------------------------------------------ */
+
+enum { LINE_CHARS_DEFAULT = 2000 };
+
+/* How to go on after a read that did not return everything. */
+static json_t *continuation(const struct read_request *request, const struct read_result *read)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2048);
+
+	buf_printf(&text, "Shown: lines %zu-%zu of %zu.", read->first_line, read->last_line,
+	           read->total_lines);
+	if (read->next_line)
+		buf_printf(&text, " To go on, call read_file with start_line %zu.",
+		           read->next_line);
+	if (read->cut_lines)
+		buf_printf(&text, " %zu line%s longer than %zu characters %s cut (max_line_chars).", read->cut_lines,
+		           read->cut_lines == 1 ? "" : "s",
+		           request->max_line_chars ? request->max_line_chars :
+		                                     (size_t)LINE_CHARS_DEFAULT,
+		           read->cut_lines == 1 ? "is" : "are");
+	buf_str(&text, " The sha256 is that of the whole file.");
+	return json_text(buf_view(&text));
+}
+
+static void put_text(json_t *file, const struct read_request *request,
+                     const struct read_result *read)
+{
+	json_object_set_new(file, "content", json_utf8(buf_view(&read->content)));
+	json_object_set_new(file, "total_lines", json_size(read->total_lines));
+	json_object_set_new(file, "start_line", json_size(read->first_line));
+	json_object_set_new(file, "end_line", json_size(read->last_line));
+	json_object_set_new(file, "truncated", json_boolean(read->truncated));
+	if (read->next_line)
+		json_object_set_new(file, "next_start_line", json_size(read->next_line));
+	json_object_set_new(file, "encoding", json_cstr(read->encoding));
+	json_object_set_new(file, "line_endings", json_cstr(read->line_endings));
+	json_object_set_new(file, "final_newline", json_boolean(read->final_newline));
+	json_object_set_new(file, "size", json_size(read->state.size));
+	if (read->truncated)
+		json_object_set_new(file, "message", continuation(request, read));
+}
+
+static void put_media(json_t *file, const struct read_result *read)
+{
+	json_object_set_new(file, "content", json_cstr(""));
+	json_object_set_new(file, "mime_type", json_cstr(read->mime_type));
+	json_object_set_new(file, "data", json_base64(buf_view(&read->content)));
+	json_object_set_new(file, "size", json_size(read->state.size));
+}
+
+/* The versioned file object; takes the session's next version. */
+static json_t *file_result(struct session *session, const struct read_request *request,
+                           const struct read_result *read)
+{
+	json_t *file = json_object();
+
+	json_object_set_new(file, "file_path", json_name(read->state.path));
+	json_object_set_new(file, "version", json_size(session_next_version(session)));
+	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
+	if (read->kind == READ_MEDIA)
+		put_media(file, read);
+	else
+		put_text(file, request, read);
+	if (!read->truncated)
+		session_saw(session, read->state.path, &read->state.sha256);
+	if (read->kind != READ_MEDIA && !read->truncated && !read->cut_lines &&
+	    read->first_line <= 1 && !request->encoding)
+		rebase_keep(session, &read->state.sha256, json_object_get(file, "content"));
+	return file;
+}
+
+/* Adds what a failed read found out about the file to a failure: path, and hash and version
+ * if it was read. */
+static void file_failure_state(struct session *session, const struct read_request *request,
+                               const struct read_result *read, json_t *failure)
+{
+	const char *path = read->state.path ? read->state.path : request->path;
+
+	json_object_set_new(failure, "file_path", json_name(path));
+	if (!read->state.exists)
+		return;
+	json_object_set_new(failure, "version", json_size(session_next_version(session)));
+	json_object_set_new(failure, "sha256", json_sha256(&read->state.sha256));
+	json_object_set_new(failure, "size", json_size(read->state.size));
+}
+
+/* ---- read_file --------------------------------------------------------------- */
+
+/* read_file: one file, or a range of its lines, with version and hash. */
+
+static const char read_file_description[] =
+	"Reads one file: its content, a version number unique in this session (higher is "
+	"later) and the SHA-256 of the whole file. To change the file pass that as "
+	"base_content_sha256 to safe_patch.\n"
+	"\n"
+	"Do not read again what your context has: edits answer with the new state. At most "
+	"2000 lines of 2000 characters come; truncated and message say how to go on. Images, "
+	"audio, video and PDF come as data.";
+
+/* clang-format off */
+static const char read_file_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path"], "additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"start_line": {"type": "integer", "minimum": 1, "description":
+			"First line to return, counted from 1. Default 1."},
+		"end_line": {"type": "integer", "minimum": 1, "description":
+			"Last line to return, included. Default: as many as max_lines allows."},
+		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
+			"Most lines to return. Default 2000."},
+		"max_line_chars": {"type": "integer", "minimum": 1, "maximum": 1000000000,
+		                    "description":
+			"Longer lines are cut after so many characters. Default 2000."},
+		"encoding": {"type": "string", "description":
+			"The file's encoding, if you know better than the detection."}
+	}
+} );
+
+static const char read_file_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [ ) RESULT_FILE SCHEMA(, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias read_file_parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 }, { "path", "file_path", 0 },
+	{ "offset", "start_line", 1 },       { "limit", "max_lines", 0 },
+	{ NULL, NULL, 0 },
+};
+
+/* What is borrowed from the arguments and the session stays so. */
+static struct read_request make_request(const struct session *session, const json_t *arguments)
+{
+	struct read_request request = {
+		.path = argument_str(arguments, "file_path"),
+		.start_line = argument_size(arguments, "start_line", 0),
+		.end_line = argument_size(arguments, "end_line", 0),
+		.max_lines = argument_size(arguments, "max_lines", session->read_max_lines),
+		.max_line_chars = argument_size(arguments, "max_line_chars",
+		                                session->read_max_line_chars),
+		.media = true,
+		.at_once = session->hooks.not_at_once != NULL,
+		.encoding = argument_str(arguments, "encoding"),
+	};
+
+	filter_heed(&request, &session->ignores);
+	return request;
+}
+
+/* `ok`: the file was read. */
+static json_t *make_result(struct session *session, const struct read_request *request, bool ok,
+                           struct read_result *read, const struct err *err)
+{
+	json_t *result;
+
+	if (ok) {
+		result = file_result(session, request, read);
+	} else {
+		if (read->not_at_once && session->hooks.not_at_once)
+			*session->hooks.not_at_once = true;
+		result = tool_failure(err);
+		file_failure_state(session, request, read, result);
+	}
+	read_result_release(read);
+	return result;
+}
+
+static bool range_is_backwards(const struct read_request *request)
+{
+	return request->end_line && request->end_line < request->start_line;
+}
+
+static json_t *read_file_run(struct session *session, const json_t *arguments)
+{
+	struct read_request request = make_request(session, arguments);
+	struct provider *reader = session_reader(session, request.path);
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	bool ok;
+
+	if (range_is_backwards(&request)) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "end_line %zu is before start_line %zu.",
+		        request.end_line, request.start_line);
+		return tool_failure(&err);
+	}
+	ok = reader->ops->read(reader, &request, &read, &err);
+	return make_result(session, &request, ok, &read, &err);
+}
+
+struct begun {
+	struct read_request request;
+	struct provider *reader;
+	struct read_begun *read;
+};
+
+static void *begin(struct session *session, const json_t *arguments)
+{
+	struct begun *begun = mem_alloc(1, sizeof(*begun));
+
+	begun->request = make_request(session, arguments);
+	begun->reader = session_reader(session, begun->request.path);
+	if (begun->reader->ops->read_begin && !range_is_backwards(&begun->request) &&
+	    begun->reader->ops->read_begin(begun->reader, &begun->request, &begun->read))
+		return begun;
+	free(begun);
+	return NULL;
+}
+
+static json_t *end(struct session *session, const json_t *arguments, void *data)
+{
+	struct begun *begun = data;
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	bool ok = begun->reader->ops->read_end(begun->reader, begun->read, &read, &err);
+	json_t *result = make_result(session, &begun->request, ok, &read, &err);
+
+	(void)arguments;
+	free(begun);
+	return result;
+}
+
+static const char *const read_file_undeclared[] = { "max_line_chars", "encoding", NULL };
+
+const struct tool tool_read_file = {
+	.name = "read_file",
+	.title = "Read file",
+	.kind = TOOL_KIND_READ,
+	.parameter_aliases = read_file_parameter_aliases,
+	.description = read_file_description,
+	.arguments_schema = read_file_arguments_schema,
+	.undeclared = read_file_undeclared,
+	.result_schema = read_file_result_schema,
+	.run = read_file_run,
+	.begin = begin,
+	.end = end,
+};
+
+/* ---- read_many_files --------------------------------------------------------- */
+
 /* read_many_files: files, folders and globs, as one list of versioned files.
  *
  * Each item is first taken as the name of a file (a name may hold [ or *), then as
  * a folder, then as a glob.  A file that cannot be read is an entry with an
  * error; what the total budget has no room for is named in one last entry.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "search/rules/glob.h"
-#include "tool/builtin/arguments.h"
-#include "tool/builtin/builtin.h"
-#include "tool/builtin/default_excludes.h"
-#include "tool/builtin/file_result.h"
-#include "tool/builtin/filter.h"
 
 enum {
 	TOTAL_BYTES_DEFAULT = 1 << 20,
@@ -22,7 +276,7 @@ enum {
 	LEFT_OUT_NAMES = 200,  /* names in the last entry; the rest is counted */
 };
 
-static const char description[] =
+static const char read_many_files_description[] =
 	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such "
 	"as src/**/*.c. Returns an array; an element has a file's content, a version number "
 	"unique in this session and its SHA-256, which safe_patch, write_file and "
@@ -37,7 +291,7 @@ static const char description[] =
 	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
 	 "description": "Files, folders or globs."})
 
-static const char arguments_schema[] = SCHEMA(
+static const char read_many_files_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "additionalProperties": false,
 	"properties": {
@@ -61,7 +315,7 @@ static const char arguments_schema[] = SCHEMA(
 	}
 } );
 
-static const char result_schema[] = SCHEMA(
+static const char read_many_files_result_schema[] = SCHEMA(
 {"oneOf": [
 	{"type": "array", "items": {"oneOf": [ ) RESULT_FILE SCHEMA(,
 		{"type": "object", "required": ["file_path", "error"],
@@ -74,7 +328,7 @@ static const char result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static const struct tool_alias parameter_aliases[] = {
+static const struct tool_alias read_many_files_parameter_aliases[] = {
 	{ "useDefaultExcludes", "use_default_excludes", 0 },
 	{ "file_paths", "paths", 0 },
 	{ NULL, NULL, 0 },
@@ -386,7 +640,7 @@ static const char **all_excludes(const json_t *arguments, size_t *ret_count)
 	return all;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *read_many_files_run(struct session *session, const json_t *arguments)
 {
 	size_t exclude_count;
 	_cleanup_free_ const char **excludes = all_excludes(arguments, &exclude_count);
@@ -424,7 +678,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return many.files;
 }
 
-static const char *const undeclared[] = {
+static const char *const read_many_files_undeclared[] = {
 	"include", "use_default_excludes", "recursive", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options",
 	"max_total_bytes", NULL,
@@ -434,10 +688,10 @@ const struct tool tool_read_many_files = {
 	.name = "read_many_files",
 	.title = "Read files",
 	.kind = TOOL_KIND_READ,
-	.parameter_aliases = parameter_aliases,
-	.description = description,
-	.arguments_schema = arguments_schema,
-	.undeclared = undeclared,
-	.result_schema = result_schema,
-	.run = run,
+	.parameter_aliases = read_many_files_parameter_aliases,
+	.description = read_many_files_description,
+	.arguments_schema = read_many_files_arguments_schema,
+	.undeclared = read_many_files_undeclared,
+	.result_schema = read_many_files_result_schema,
+	.run = read_many_files_run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glob: files by the pattern of their path, those that were changed lately first. */
+/* The tools that find files by name: glob, list_directory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,151 @@
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/filter.h"
 
+/* ---- list_directory ---------------------------------------------------------- */
+
+/* list_directory: what one folder holds. */
+
+static const char list_directory_description[] =
+	"Lists what is directly in a folder: folders first, then by name, with the size of "
+	"files. What .gitignore and .geminiignore leave out is only counted.";
+
+/* clang-format off */
+static const char list_directory_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"path": {"type": "string", "minLength": 1, "description":
+			"The folder. Default: the workspace folders."},
+		"ignore": {"type": "array", "description": "Globs of names to leave out.",
+			"items": {"type": "string", "minLength": 1}},
+		"file_filtering_options": {"type": "object", "additionalProperties": false,
+			"description": "Ignore files, as Gemini CLI has them.",
+			"properties": {
+			"respect_git_ignore": {"type": "boolean", "description": "Default true."},
+			"respect_gemini_ignore": {"type": "boolean", "description":
+				"Default true."}}}
+	}
+} );
+
+static const char list_directory_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["path", "entries", "ignored"],
+	 "additionalProperties": false, "properties": {
+	 "path": {"type": "string"},
+	 "entries": {"type": "array", "items": {"type": "object", "required": ["name", "kind"],
+		"additionalProperties": false, "properties": {
+		"name": {"type": "string"},
+		"kind": {"type": "string", "enum": ["file", "folder", "link", "other"]},
+		"size": {"type": "integer", "description": "Bytes; files only."}}}},
+	 "ignored": {"type": "integer", "description": "How many were left out."},
+	 "others": {"type": "array", "items": {"type": "object"}, "description":
+		"The other workspace folders, if no path was given: path, entries, ignored."}, )
+	RESULT_DENIED SCHEMA(,
+	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias list_directory_parameter_aliases[] = {
+	{ "dir_path", "path", 0 },
+	{ "directory", "path", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static json_t *list_directory_entry_json(const struct walk_entry *entry)
+{
+	static const char *const kinds[] = {
+		[ENTRY_FILE] = "file",
+		[ENTRY_FOLDER] = "folder",
+		[ENTRY_LINK] = "link",
+		[ENTRY_OTHER] = "other",
+	};
+	json_t *object = json_object();
+
+	json_object_set_new(object, "name", json_name(entry->path));
+	json_object_set_new(object, "kind", json_cstr(kinds[entry->kind]));
+	if (entry->kind == ENTRY_FILE)
+		json_object_set_new(object, "size", json_size(entry->size));
+	return object;
+}
+
+static json_t *listing(const struct walk_result *walk)
+{
+	json_t *result = json_object();
+	json_t *entries = json_array();
+
+	for (size_t i = 0; i < walk->count; i++)
+		json_array_append_new(entries, list_directory_entry_json(&walk->entries[i]));
+	json_object_set_new(result, "path", json_name(walk->folder));
+	json_object_set_new(result, "entries", entries);
+	json_object_set_new(result, "ignored", json_size(walk->ignored));
+	if (walk->more)
+		json_object_set_new(result, "message",
+		                    json_cstr("The folder has more entries than can be listed; "
+		                              "leave some out with ignore."));
+	filter_put_denied(result, walk->denied, walk->denied_why);
+	return result;
+}
+
+static json_t *list(struct session *session, const struct walk_request *request)
+{
+	struct walk_result walk = { 0 };
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (!session->provider->ops->walk(session->provider, request, &walk, &err)) {
+		result = tool_failure(&err);
+		json_object_set_new(result, "path", json_name(request->path));
+		return result;
+	}
+	result = listing(&walk);
+	walk_result_release(&walk);
+	return result;
+}
+
+static json_t *list_directory_run(struct session *session, const json_t *arguments)
+{
+	size_t ignore_count, count;
+	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
+	_cleanup_free_ const char **roots =
+		filter_roots(session->provider, argument_str(arguments, "path"), &count);
+	struct walk_request request = {
+		.path = roots[0],
+		.exclude = ignore,
+		.exclude_count = ignore_count,
+	};
+	json_t *result, *others;
+
+	filter_rules(session, arguments, &request.rules);
+	result = list(session, &request);
+	if (count > 1 && !tool_result_failed(result)) {
+		others = json_array();
+		for (size_t i = 1; i < count; i++) {
+			request.path = roots[i];
+			json_array_append_new(others, list(session, &request));
+		}
+		json_object_set_new(result, "others", others);
+	}
+	free((void *)request.rules.ignore_files);
+	return result;
+}
+
+static const char *const list_directory_undeclared[] = { "file_filtering_options", NULL };
+
+const struct tool tool_list_directory = {
+	.name = "list_directory",
+	.title = "List folder",
+	.kind = TOOL_KIND_SEARCH,
+	.parameter_aliases = list_directory_parameter_aliases,
+	.description = list_directory_description,
+	.arguments_schema = list_directory_arguments_schema,
+	.undeclared = list_directory_undeclared,
+	.result_schema = list_directory_result_schema,
+	.run = list_directory_run,
+};
+
+/* ---- glob -------------------------------------------------------------------- */
+
+/* glob: files by the pattern of their path, those that were changed lately first. */
+
 enum {
 	RESULTS_DEFAULT = 500,
 	/* To know the newest, all that match are listed: as many as this. */
@@ -18,14 +163,14 @@ enum {
 	RECENT_SECONDS = 24 * 60 * 60,
 };
 
-static const char description[] =
+static const char glob_description[] =
 	"Finds files by patterns of their paths, such as src/**/*.ts or docs/*.{md,rst}: * and "
 	"? stay within one folder, ** goes through any number of them, a leading ! leaves out. "
 	"Files changed in the last 24 hours come first, the newest at the top; the others "
 	"follow by name. Ignored files are left out, dotfiles are not.";
 
 /* clang-format off */
-static const char arguments_schema[] = SCHEMA(
+static const char glob_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["patterns"], "additionalProperties": false,
 	"properties": {
@@ -51,7 +196,7 @@ static const char arguments_schema[] = SCHEMA(
 	}
 } );
 
-static const char result_schema[] = SCHEMA(
+static const char glob_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
 	{"type": "object", "required": ["path", "files", "more", "ignored"],
 	 "additionalProperties": false, "properties": {
@@ -75,7 +220,7 @@ static const char result_schema[] = SCHEMA(
 	 "message": {"type": "string"}, ) RESULT_DENIED SCHEMA(}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static const struct tool_alias parameter_aliases[] = {
+static const struct tool_alias glob_parameter_aliases[] = {
 	{ "pattern", "patterns", 0 },
 	{ "dir_path", "path", 0 },
 	{ "directory", "path", 0 },
@@ -236,8 +381,8 @@ static void put_hash(struct session *session, json_t *file, const char *path)
 	read_result_release(&read);
 }
 
-static json_t *entry_json(struct session *session, const json_t *arguments, const char *folder,
-                          const char *prefix, const struct walk_entry *entry)
+static json_t *glob_entry_json(struct session *session, const json_t *arguments, const char *folder,
+                               const char *prefix, const struct walk_entry *entry)
 {
 	const bool details = argument_bool(arguments, "details", false);
 	const bool hashes = argument_bool(arguments, "with_hashes", false);
@@ -292,8 +437,9 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	json_t *result = json_object(), *files = json_array();
 
 	for (size_t i = 0; i < shown && !session_cancelled(session); i++)
-		json_array_append_new(files, entry_json(session, arguments, walk->folder, prefix,
-		                                        &walk->entries[i]));
+		json_array_append_new(files,
+		                      glob_entry_json(session, arguments, walk->folder, prefix,
+		                                             &walk->entries[i]));
 	json_object_set_new(result, "path", json_name(walk->folder));
 	json_object_set_new(result, "files", files);
 	json_object_set_new(result, "more", json_boolean(walk->more || shown < walk->count));
@@ -421,7 +567,7 @@ static json_t *find(struct session *session, const json_t *arguments,
 	return result;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *glob_run(struct session *session, const json_t *arguments)
 {
 	struct walk_request request = { 0 };
 	struct err err = ERR_INIT;
@@ -438,7 +584,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	return result;
 }
 
-static const char *const undeclared[] = {
+static const char *const glob_undeclared[] = {
 	"case_sensitive", "order", "details", "with_hashes", "hidden", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
 };
@@ -447,10 +593,10 @@ const struct tool tool_glob = {
 	.name = "glob",
 	.title = "Find files",
 	.kind = TOOL_KIND_SEARCH,
-	.parameter_aliases = parameter_aliases,
-	.description = description,
-	.arguments_schema = arguments_schema,
-	.undeclared = undeclared,
-	.result_schema = result_schema,
-	.run = run,
+	.parameter_aliases = glob_parameter_aliases,
+	.description = glob_description,
+	.arguments_schema = glob_arguments_schema,
+	.undeclared = glob_undeclared,
+	.result_schema = glob_result_schema,
+	.run = glob_run,
 };

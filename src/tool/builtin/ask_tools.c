@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tools that are for whoever watches: ask_user, plan mode, request_permission, write_todos. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bus/bus.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/services.h"
+
+/* ---- ask_user ---------------------------------------------------------------- */
+
+/* ask_user: questions to whoever sits there, over the bus. */
+
+enum { TEXT_MAX = 4000, HEADER_MAX = 64, OPTIONS_LEAST = 2, OPTIONS_MOST = 4 };
+
+static const char ask_user_description[] =
+	"Asks the user up to four questions and waits for the answers. For decisions that are "
+	"the user's, when a wrong guess would cost much; not for what you can find out, and "
+	"not for leave to use a tool. type choice: options to choose from (the user may also "
+	"write something else); text: a free answer; yesno. Returns answers by the number of "
+	"the question, from \"0\".";
+
+/* clang-format off */
+static const char ask_user_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["questions"], "additionalProperties": false,
+	"properties": {
+		"questions": {"type": "array", "minItems": 1, "maxItems": 4, "items": {
+			"type": "object", "required": ["question", "header", "type"],
+			"additionalProperties": false, "properties": {
+			"question": {"type": "string", "minLength": 1, "description":
+				"The whole question."},
+			"header": {"type": "string", "minLength": 1, "description":
+				"What it is about, in a word or two."},
+			"type": {"type": "string", "enum": ["choice", "text", "yesno"]},
+			"options": {"type": "array", "minItems": 2, "maxItems": 4, "items": {
+				"type": "object", "required": ["label", "description"],
+				"additionalProperties": false, "properties": {
+				"label": {"type": "string", "minLength": 1},
+				"description": {"type": "string", "description":
+					"What it would mean."}}},
+				"description": "Of a choice: required."},
+			"multiSelect": {"type": "boolean", "description":
+				"Of a choice: several may be chosen. Default false."},
+			"placeholder": {"type": "string", "description":
+				"Shown in the empty field of a text."}}}}
+	}
+} );
+
+static const char ask_user_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["answers"], "additionalProperties": false,
+	 "properties": {"answers": {"type": "object"}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static bool fits(const json_t *object, const char *member, size_t max, size_t number,
+                 struct err *err)
+{
+	if (argument_span(object, member).len <= max)
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT, "The %s of question %zu is longer than %zu bytes.",
+	               member, number, max);
+}
+
+static bool check_question(const json_t *question, size_t number, struct err *err)
+{
+	const json_t *options = json_object_get(question, "options");
+	bool choice = strcmp(argument_str(question, "type"), "choice") == 0;
+	size_t i;
+	json_t *option;
+
+	if (choice && !options)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Question %zu is a choice and has no options; it needs %d to %d.",
+		               number, OPTIONS_LEAST, OPTIONS_MOST);
+	if (!fits(question, "question", TEXT_MAX, number, err) ||
+	    !fits(question, "header", HEADER_MAX, number, err) ||
+	    !fits(question, "placeholder", TEXT_MAX, number, err))
+		return false;
+	json_array_foreach((json_t *)options, i, option)
+		if (!fits(option, "label", TEXT_MAX, number, err) ||
+		    !fits(option, "description", TEXT_MAX, number, err))
+			return false;
+	return true;
+}
+
+static bool ask_user_check(const json_t *questions, struct err *err)
+{
+	size_t i;
+	json_t *question;
+
+	json_array_foreach((json_t *)questions, i, question)
+		if (!check_question(question, i + 1, err))
+			return false;
+	return true;
+}
+
+static bool nobody(struct err *err)
+{
+	return err_set(err, ERR_DENIED_BY_USER,
+	               "Nobody can be asked here. Decide yourself, and say what you decided.");
+}
+
+/* The answers to questions that were asked, and no others; NULL with *err. */
+static json_t *answers_of(const json_t *questions, const json_t *answer, struct err *err)
+{
+	const json_t *given = json_object_get(answer, "answers");
+	json_t *answers;
+
+	if (json_is_true(json_object_get(answer, "cancelled")) || !json_object_size(given)) {
+		err_set(err, ERR_DENIED_BY_USER, "The user did not answer the questions.");
+		return NULL;
+	}
+	answers = json_object();
+	for (size_t i = 0; i < json_array_size(questions); i++) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "%zu", i);
+		if (json_object_get(given, number))
+			json_object_set(answers, number, json_object_get(given, number));
+	}
+	return answers;
+}
+
+static json_t *ask(struct tool_services *services, json_t *questions, struct err *err)
+{
+	json_auto_t *message = json_object(), *answer = NULL;
+
+	if (!services || !services->interactive) {
+		nobody(err);
+		return NULL;
+	}
+	json_object_set(message, "questions", questions);
+	switch (bus_ask(services->bus, BUS_ASK_USER_REQUEST, message, 0, services->cancel, &answer)) {
+	case BUS_ANSWERED:
+		return answers_of(questions, answer, err);
+	case BUS_CANCELLED:
+		err_set(err, ERR_CANCELLED, "The call was cancelled before somebody answered.");
+		return NULL;
+	case BUS_NOBODY:
+	case BUS_TIMED_OUT:
+		nobody(err);
+	}
+	return NULL;
+}
+
+static json_t *ask_user_run(struct session *session, const json_t *arguments)
+{
+	json_t *questions = json_object_get(arguments, "questions"), *answers = NULL, *result;
+	struct err err = ERR_INIT;
+
+	if (ask_user_check(questions, &err))
+		answers = ask(session->services, questions, &err);
+	if (!answers)
+		return tool_failure(&err);
+	result = json_object();
+	json_object_set_new(result, "answers", answers);
+	return result;
+}
+
+const struct tool tool_ask_user = {
+	.name = "ask_user",
+	.title = "Ask the user",
+	.kind = TOOL_KIND_COMMUNICATE,
+	.description = ask_user_description,
+	.arguments_schema = ask_user_arguments_schema,
+	.result_schema = ask_user_result_schema,
+	.run = ask_user_run,
+	.asks = true,
+};
+
+/* ---- plan mode --------------------------------------------------------------- */
+
+/* enter_plan_mode and exit_plan_mode: first a plan that somebody approves, then the work.
+ *
+ * What the mode means is the policy's matter (its default rules): reading, and Markdown files in
+ * the folder for plans.  These tools only change the mode, and show the plan to whoever is asked.
+ */
+
+/* Somebody is to read it. */
+enum { PLAN_MAX_BYTES = 256 << 10 };
+
+static const char enter_description[] =
+	"Goes into plan mode, for a task that is large or can be done in several ways: you "
+	"look around, change nothing, write a plan for the user, and carry it out once it is "
+	"approved (exit_plan_mode). Not for small changes and not for questions.";
+
+static const char exit_description[] =
+	"Shows the user the plan that you have written, a Markdown file in the folder for "
+	"plans, and asks to carry it out. On success plan mode is over: do what it says. "
+	"denied_by_user: change it as the user says and call again.";
+
+/* clang-format off */
+static const char enter_arguments[] = SCHEMA(
+{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"reason": {"type": "string", "description":
+			"Why a plan is wanted, for the user: one short sentence."}
+	}
+} );
+
+static const char exit_arguments[] = SCHEMA(
+{
+	"type": "object", "required": ["plan_filename"], "additionalProperties": false,
+	"properties": {
+		"plan_filename": {"type": "string", "minLength": 1, "description":
+			"The name of the plan's file in the folder for plans, such as parser.md."}
+	}
+} );
+
+static const char plan_mode_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["message"], "additionalProperties": false,
+	 "properties": {
+	 "message": {"type": "string"},
+	 "plans_folder": {"type": "string"},
+	 "file_path": {"type": "string", "description": "The plan."}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static const struct tool_alias exit_aliases[] = {
+	{ "plan_path", "plan_filename", 0 },
+	{ "file_path", "plan_filename", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static bool has_plan_mode(const struct session *session, struct err *err)
+{
+	const struct tool_services *services = session->services;
+
+	if (services && services->plans_folder && services->set_plan_mode)
+		return true;
+	return err_set(err, ERR_DENIED_BY_POLICY, "There is no plan mode in this session.");
+}
+
+static bool is_planning(const struct session *session)
+{
+	const struct tool_services *services = session->services;
+
+	return services && services->in_plan_mode && services->in_plan_mode(services->data);
+}
+
+/* ---- into it --------------------------------------------------------------------------- */
+
+static json_t *entered(const struct tool_services *services)
+{
+	_cleanup_free_ char *message = mem_printf(
+		"Plan mode. Nothing may be changed now but plans: write yours with write_file as a "
+		".md file in %s, then call exit_plan_mode with its name.",
+		services->plans_folder);
+	json_t *result = json_object();
+
+	json_object_set_new(result, "message", json_cstr(message));
+	json_object_set_new(result, "plans_folder", json_name(services->plans_folder));
+	return result;
+}
+
+static json_t *enter(struct session *session, const json_t *arguments)
+{
+	struct tool_services *services = session->services;
+	struct err err = ERR_INIT;
+
+	(void)arguments; /* the reason is for who is asked */
+	if (!has_plan_mode(session, &err))
+		return tool_failure(&err);
+	if (is_planning(session)) {
+		err_set(&err, ERR_DENIED_BY_POLICY, "This is plan mode already.");
+		return tool_failure(&err);
+	}
+	services->set_plan_mode(services->data, true);
+	return entered(services);
+}
+
+/* ---- out of it ------------------------------------------------------------------------- */
+
+/* The plan's absolute path, for the caller; NULL with *err: it is no file right in the folder. */
+static char *plan_path(const struct tool_services *services, const json_t *arguments,
+                       struct err *err)
+{
+	const char *folder = services->plans_folder, *name = argument_str(arguments, "plan_filename");
+	size_t len = strlen(folder);
+
+	if (strncmp(name, folder, len) == 0 && name[len] == '/')
+		name += len + 1;
+	if (strchr(name, '/') || name[0] == '.' || !*name) {
+		err_set(err, ERR_OUTSIDE_WORKSPACE,
+		        "\"%.200s\" is no name of a file in the folder for plans, which is %s.", name,
+		        folder);
+		return NULL;
+	}
+	if (!span_ends(span_str(name), SPAN(".md"))) {
+		err_set(err, ERR_INVALID_ARGUMENT, "A plan is a .md file; %.200s is none.", name);
+		return NULL;
+	}
+	return mem_printf("%s/%s", folder, name);
+}
+
+/* Reads the plan; its text is for the caller. */
+static char *read_plan(struct session *session, const char *path, struct err *err)
+{
+	struct read_request request = { .path = path, .whole = true,
+		                        .max_file_bytes = PLAN_MAX_BYTES };
+	struct read_result read = { 0 };
+	char *text = NULL;
+
+	if (session->provider->ops->read(session->provider, &request, &read, err)) {
+		if (span_trim(buf_view(&read.content)).len)
+			text = buf_steal(&read.content);
+		else
+			err_set(err, ERR_INVALID_ARGUMENT, "The plan %s is empty.", path);
+	}
+	read_result_release(&read);
+	return text;
+}
+
+static bool find_plan(struct session *session, const json_t *arguments, char **ret_path,
+                      char **ret_text, struct err *err)
+{
+	if (!has_plan_mode(session, err))
+		return false;
+	if (!is_planning(session))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "This is not plan mode: enter_plan_mode comes first.");
+	if (!(*ret_path = plan_path(session->services, arguments, err)))
+		return false;
+	*ret_text = read_plan(session, *ret_path, err);
+	return *ret_text != NULL;
+}
+
+static char *preview(struct session *session, const json_t *arguments, struct err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	char *text = NULL;
+
+	return find_plan(session, arguments, &path, &text, err) ? text : NULL;
+}
+
+static bool is_outside(const struct session *session)
+{
+	return !is_planning(session);
+}
+
+static json_t *leave(struct session *session, const json_t *arguments)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (!find_plan(session, arguments, &path, &text, &err))
+		return tool_failure(&err);
+	session->services->set_plan_mode(session->services->data, false);
+	result = json_object();
+	json_object_set_new(result, "message",
+	                    json_string("Plan mode is over: the plan may be carried out. Do what it "
+	                                "says."));
+	json_object_set_new(result, "file_path", json_name(path));
+	return result;
+}
+
+const struct tool tool_enter_plan_mode = {
+	.name = "enter_plan_mode",
+	.title = "Enter plan mode",
+	.kind = TOOL_KIND_PLAN,
+	.description = enter_description,
+	.arguments_schema = enter_arguments,
+	.result_schema = plan_mode_result_schema,
+	.run = enter,
+	.hidden = is_planning,
+};
+
+const struct tool tool_exit_plan_mode = {
+	.name = "exit_plan_mode",
+	.title = "Carry out the plan",
+	.kind = TOOL_KIND_PLAN,
+	.parameter_aliases = exit_aliases,
+	.description = exit_description,
+	.arguments_schema = exit_arguments,
+	.result_schema = plan_mode_result_schema,
+	.run = leave,
+	.hidden = is_outside,
+	.preview = preview,
+};
+
+/* ---- request_permission ------------------------------------------------------ */
+
+/* request_permission: where nobody can be asked, the model says which of the tools that are off the task
+ * needs.  Nothing is allowed by it: the run ends with an exit code of its own and names the flags.
+ */
+
+static const char request_permission_description[] =
+	"Reports that the task cannot be done without tools that are off in this run. It turns "
+	"nothing on: the user is told at the end which, why, and how to allow them. Call it "
+	"once, then do what can be done without them.";
+
+/* clang-format off */
+static const char request_permission_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["tools", "reason"], "additionalProperties": false,
+	"properties": {
+		"tools": {"type": "array", "minItems": 1, "maxItems": 20,
+			"items": {"type": "string", "minLength": 1, "maxLength": 100},
+			"description": "Names of tools that are off."},
+		"reason": {"type": "string", "minLength": 1, "maxLength": 500, "description":
+			"What cannot be done without them, for the user: one short sentence."}
+	}
+} );
+
+static const char request_permission_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["message"], "additionalProperties": false,
+	 "properties": {"message": {"type": "string"}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static bool nothing_is_off(const struct session *session)
+{
+	const struct tool_services *services = session->services;
+
+	return !services || !services->tools_off || !services->report_missing;
+}
+
+static json_t *request_permission_run(struct session *session, const json_t *arguments)
+{
+	struct tool_services *services = session->services;
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (nothing_is_off(session))
+		err_set(&err, ERR_DENIED_BY_POLICY, "No tool is off in this session.");
+	else
+		services->report_missing(services->data, json_object_get(arguments, "tools"),
+		                         argument_str(arguments, "reason"), &err);
+	if (err.code != ERR_NONE)
+		return tool_failure(&err);
+	result = json_object();
+	json_object_set_new(result, "message",
+	                    json_string("The user is told. These tools stay off in this run: do what "
+	                                "can be done without them, and answer."));
+	return result;
+}
+
+const struct tool tool_request_permission = {
+	.name = "request_permission",
+	.title = "Report a tool that is missing",
+	.kind = TOOL_KIND_COMMUNICATE,
+	.description = request_permission_description,
+	.arguments_schema = request_permission_arguments_schema,
+	.result_schema = request_permission_result_schema,
+	.run = request_permission_run,
+	.hidden = nothing_is_off,
+};
+
+/* ---- write_todos ------------------------------------------------------------- */
+
+/* write_todos: the list of steps that whoever watches sees. */
+
+enum { DESCRIPTION_MAX = 2000 };
+
+static const char write_todos_description[] =
+	"Shows the user the steps of a task and how far they are. For work of more than a few "
+	"steps: write the list when you begin, and the whole list again whenever a step begins "
+	"or ends. At most one step is in_progress.";
+
+/* clang-format off */
+static const char write_todos_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["todos"], "additionalProperties": false,
+	"properties": {
+		"todos": {"type": "array", "maxItems": 100, "items": {
+			"type": "object", "required": ["description", "status"],
+			"additionalProperties": false, "properties": {
+			"description": {"type": "string", "minLength": 1, "description":
+				"What is to be done: one short sentence."},
+			"status": {"type": "string", "enum":
+				["pending", "in_progress", "completed", "cancelled", "blocked"]}}},
+			"description": "All steps, in order."}
+	}
+} );
+
+static const char write_todos_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["message"], "additionalProperties": false,
+	 "properties": {"message": {"type": "string"}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static size_t count_of(const json_t *todos, const char *status)
+{
+	size_t i, count = 0;
+	json_t *todo;
+
+	json_array_foreach((json_t *)todos, i, todo)
+		count += strcmp(argument_str(todo, "status"), status) == 0;
+	return count;
+}
+
+static bool write_todos_check(const json_t *todos, struct err *err)
+{
+	size_t i;
+	json_t *todo;
+
+	if (count_of(todos, "in_progress") > 1)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Only one step may be in_progress; %zu are.",
+		               count_of(todos, "in_progress"));
+	json_array_foreach((json_t *)todos, i, todo)
+		if (argument_span(todo, "description").len > DESCRIPTION_MAX)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "The description of step %zu is longer than %d bytes.",
+			               i + 1,
+			               DESCRIPTION_MAX);
+	return true;
+}
+
+static json_t *write_todos_run(struct session *session, const json_t *arguments)
+{
+	json_t *todos = json_object_get(arguments, "todos"), *result;
+	_cleanup_free_ char *message = NULL;
+	struct err err = ERR_INIT;
+
+	if (!session->services)
+		err_set(&err, ERR_DENIED_BY_POLICY, "There is nobody to show a list to.");
+	else if (write_todos_check(todos, &err))
+		services_set_todos(session->services, todos);
+	if (err.code != ERR_NONE)
+		return tool_failure(&err);
+	message = json_array_size(todos) ?
+	                  mem_printf("The list has %zu steps; %zu are completed.",
+	                             json_array_size(todos), count_of(todos, "completed")) :
+	                  mem_strdup("The list is empty now.");
+	result = json_object();
+	json_object_set_new(result, "message", json_cstr(message));
+	return result;
+}
+
+const struct tool tool_write_todos = {
+	.name = "write_todos",
+	.title = "Write the list of steps",
+	.kind = TOOL_KIND_OTHER,
+	.description = write_todos_description,
+	.arguments_schema = write_todos_arguments_schema,
+	.result_schema = write_todos_result_schema,
+	.run = write_todos_run,
+};

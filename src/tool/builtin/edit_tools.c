@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tools that edit: safe_patch, update_file, write_file, apply_changes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/builtin.h"
+#include "tool/builtin/editor.h"
+
+/* ---- safe_patch -------------------------------------------------------------- */
+
+/* safe_patch: a unified diff, applied to the state that a hash names. */
+
+static const char safe_patch_description[] =
+	"Changes one file, in as many places as needed, by a unified diff. This is the "
+	"preferred tool for all changes to files.\n"
+	"\n"
+	"1. Work from the latest version in your context: the one with the highest version "
+	"number, be it from a read or an edit.\n"
+	"2. If there is none, you MUST call read_file or read_many_files first.\n"
+	"3. You MUST pass the sha256 of that version as base_content_sha256. It is a lock: if "
+	"the file has changed since, nothing is written.\n"
+	"4. You MUST give at least 10 unchanged lines of context before and after each change "
+	"(as diff -U 10), copied exactly. Line numbers may be wrong.\n"
+	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n"
+	"\n"
+	"All hunks apply or none does. Every answer has latest_file_state (content, version, "
+	"sha256): make the next edit from it without reading again, also after state_mismatch; if "
+	"that answer has rebased, call again with rebase (its id) and the new sha256 instead of a "
+	"diff, if the edit is still right. "
+	"no_match: error.expected and error.found differ in error.hunk; copy exactly. "
+	"ambiguous_diff: add context until the hunk fits one of error.candidates. "
+	"outside_workspace, permission_denied, denied_*: do not retry.";
+
+/* clang-format off */
+static const char safe_patch_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path"], "additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"unified_diff": {"type": "string", "minLength": 1, "description":
+			"At least 10 lines of context a hunk. Required without rebase."},
+		"rebase": {"type": "string", "description":
+			"Instead of a diff: rebased.id of an answer."}, )
+		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+/* clang-format on */
+
+static const struct tool_alias safe_patch_parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 },
+	{ "path", "file_path", 0 },
+	{ "diff", "unified_diff", 0 },
+	{ "patch", "unified_diff", 0 },
+	{ "base_sha256", "base_content_sha256", 0 },
+	{ "sha256", "base_content_sha256", 0 },
+	{ "instruction", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static struct change patch_change(const json_t *arguments, struct sha256 *hash)
+{
+	return (struct change){
+		.kind = CHANGE_PATCH,
+		.path = argument_str(arguments, "file_path"),
+		.base = editor_base(arguments, hash),
+		.text = argument_span(arguments, "unified_diff"),
+	};
+}
+
+static json_t *safe_patch_run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, patch_change);
+}
+
+static void *patch_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, patch_change);
+}
+
+static const char *const safe_patch_undeclared[] = { "dry_run", NULL };
+
+const struct tool tool_safe_patch = {
+	.name = "safe_patch",
+	.title = "Safe patch",
+	.kind = TOOL_KIND_EDIT,
+	.parameter_aliases = safe_patch_parameter_aliases,
+	.description = safe_patch_description,
+	.arguments_schema = safe_patch_arguments_schema,
+	.undeclared = safe_patch_undeclared,
+	.result_schema = RESULT_SCHEMA_EDITOR,
+	.run = safe_patch_run,
+	.begin = patch_begin,
+	.end = editor_end,
+	.plans = true,
+	.explain = editor_explain,
+};
+
+/* ---- update_file ------------------------------------------------------------- */
+
+/* update_file: exact text for exact text, counted. */
+
+static const char update_file_description[] =
+	"Replaces exact text in one file: old_content, which occurs expected_matches times "
+	"(once by default), becomes new_content. For more or larger changes use safe_patch.\n"
+	"\n"
+	"Copy old_content from the latest version in your context (highest version number), "
+	"with enough lines around it to occur only there; base_content_sha256 locks that "
+	"version. An empty old_content creates a file.\n"
+	"\n"
+	"Every answer has latest_file_state: after state_mismatch begin again from it. "
+	"wrong_match_count: error.match_lines are its places. denied_*: do not retry.";
+
+/* clang-format off */
+static const char update_file_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path", "old_content", "new_content"],
+	"additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"old_content": {"type": "string", "description": "The exact text to replace."},
+		"new_content": {"type": "string", "description": "The text that takes its place."},
+		"expected_matches": {"type": "integer", "minimum": 1, "description":
+			"How often old_content occurs. Default 1."},
+		"allow_multiple": {"type": "boolean", "description":
+			"Replace every occurrence. Default false."}, )
+		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+/* clang-format on */
+
+static const char *const aliases[] = { "replace", "edit", NULL };
+
+static const struct tool_alias update_file_parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 },
+	{ "path", "file_path", 0 },
+	{ "old_string", "old_content", 0 },
+	{ "new_string", "new_content", 0 },
+	{ "expected_replacements", "expected_matches", 0 },
+	{ "base_sha256", "base_content_sha256", 0 },
+	{ "sha256", "base_content_sha256", 0 },
+	{ "instruction", NULL, 0 },
+	{ "modified_by_user", NULL, 0 },
+	{ "ai_proposed_content", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static struct change update_change(const json_t *arguments, struct sha256 *hash)
+{
+	return (struct change){
+		.kind = CHANGE_UPDATE,
+		.path = argument_str(arguments, "file_path"),
+		.base = editor_base(arguments, hash),
+		.old_text = argument_span(arguments, "old_content"),
+		.text = argument_span(arguments, "new_content"),
+		.expected_count = argument_size(arguments, "expected_matches", 1),
+		.any_count = argument_bool(arguments, "allow_multiple", false),
+	};
+}
+
+static json_t *update_file_run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, update_change);
+}
+
+static void *update_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, update_change);
+}
+
+static const char *const update_file_undeclared[] =
+	{ "allow_multiple", "return_content", "dry_run", NULL };
+
+const struct tool tool_update_file = {
+	.name = "update_file",
+	.title = "Update file",
+	.kind = TOOL_KIND_EDIT,
+	.aliases = aliases,
+	.parameter_aliases = update_file_parameter_aliases,
+	.description = update_file_description,
+	.arguments_schema = update_file_arguments_schema,
+	.undeclared = update_file_undeclared,
+	.result_schema = RESULT_SCHEMA_EDITOR,
+	.run = update_file_run,
+	.begin = update_begin,
+	.end = editor_end,
+	.plans = true,
+	.explain = editor_explain,
+};
+
+/* ---- write_file -------------------------------------------------------------- */
+
+/* write_file: the whole content of a file, new or known by its hash. */
+
+static const char write_file_description[] =
+	"Writes the whole content of a file, new or existing. To change parts of one, use "
+	"safe_patch.\n"
+	"\n"
+	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have "
+	"its latest content (highest version number, from read_file or an edit) and you MUST "
+	"pass the sha256 of that version as base_content_sha256: a lock that keeps what others "
+	"wrote since. Without it, the call fails if the file exists. Never shorten content "
+	"with a placeholder.\n"
+	"\n"
+	"Every answer has latest_file_state: after state_mismatch decide again from it. "
+	"denied_*: do not retry.";
+
+/* clang-format off */
+static const char write_file_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["file_path", "content"], "additionalProperties": false,
+	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
+		"content": {"type": "string", "description": "The complete new content."}, )
+		ARGUMENT_BASE SCHEMA(,
+		"create_dirs": {"type": "boolean", "description":
+			"Make missing folders. Default true."},
+		"encoding": {"type": "string", "description":
+			"To write in, such as windows-1252 or UTF-16. Default: an existing file's \
+own, UTF-8 for a new one."},
+		"exact_line_endings": {"type": "boolean", "description":
+			"Write LF as it is even if the existing file has CRLF. Default false."}, )
+		ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+/* clang-format on */
+
+static const struct tool_alias write_file_parameter_aliases[] = {
+	{ "absolute_path", "file_path", 0 },
+	{ "path", "file_path", 0 },
+	{ "base_sha256", "base_content_sha256", 0 },
+	{ "sha256", "base_content_sha256", 0 },
+	{ "instruction", NULL, 0 },
+	{ "modified_by_user", NULL, 0 },
+	{ "ai_proposed_content", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static struct change write_change(const json_t *arguments, struct sha256 *hash)
+{
+	return (struct change){
+		.kind = CHANGE_WRITE,
+		.path = argument_str(arguments, "file_path"),
+		.base = editor_base(arguments, hash),
+		.text = argument_span(arguments, "content"),
+		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+		.encoding = argument_str(arguments, "encoding"),
+	};
+}
+
+static json_t *write_file_run(struct session *session, const json_t *arguments)
+{
+	return editor_call(session, arguments, write_change);
+}
+
+static void *write_begin(struct session *session, const json_t *arguments)
+{
+	return editor_begin(session, arguments, write_change);
+}
+
+static const char *const write_file_undeclared[] = {
+	"create_dirs", "encoding", "exact_line_endings", "return_content", "dry_run", NULL,
+};
+
+const struct tool tool_write_file = {
+	.name = "write_file",
+	.title = "Write file",
+	.kind = TOOL_KIND_EDIT,
+	.parameter_aliases = write_file_parameter_aliases,
+	.description = write_file_description,
+	.arguments_schema = write_file_arguments_schema,
+	.undeclared = write_file_undeclared,
+	.result_schema = RESULT_SCHEMA_EDITOR,
+	.run = write_file_run,
+	.begin = write_begin,
+	.end = editor_end,
+	.plans = true,
+	.explain = editor_explain,
+};
+
+/* ---- apply_changes ----------------------------------------------------------- */
+
+/* apply_changes: changes to many files, all or nothing. */
+
+static const char apply_changes_description[] =
+	"Changes many files in one step: all changes are made or none. Use it where only the "
+	"whole makes sense.\n"
+	"\n"
+	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; write: "
+	"content; create: content of a file that must not exist; update: old_content, "
+	"new_content; delete; move: new_path, which must be free.\n"
+	"To patch, write, delete or move an existing file you MUST pass the sha256 of its "
+	"latest version (highest version number in your context) as base_content_sha256. If "
+	"there is none, read the file first. Later changes see earlier ones.\n"
+	"\n"
+	"On failure nothing was written: error.change is the first at fault; mend it as for "
+	"safe_patch and send the whole list again.";
+
+/* clang-format off */
+
+/* The description above says it once; a model would pay for six copies. */
+#define CHANGE_PATH SCHEMA("file_path": {"type": "string", "minLength": 1})
+#define CHANGE_BASE SCHEMA("base_content_sha256": {"type": "string"})
+
+#define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
+	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
+	 "additionalProperties": false, "properties": { "kind": {"type": "string", "const":) \
+	 " \"" NAME "\"}, " CHANGE_PATH __VA_ARGS__ SCHEMA(}})
+
+static const char apply_changes_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["changes"], "additionalProperties": false,
+	"properties": {
+	"changes": {"type": "array", "minItems": 1, "maxItems": 4096,
+	 "description": "In the order in which they are made.", "items": {"oneOf": [ )
+	CHANGE_SCHEMA("patch", "", SCHEMA(,
+		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
+		CHANGE_BASE) ", "
+	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
+		"content": {"type": "string"},
+		"exact_line_endings": {"type": "boolean"}, ) CHANGE_BASE) ", "
+	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
+		"content": {"type": "string"})) ", "
+	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
+		"old_content": {"type": "string"}, "new_content": {"type": "string"},
+		"expected_matches": {"type": "integer", "minimum": 1},
+		"allow_multiple": {"type": "boolean"}, ) CHANGE_BASE) ", "
+	CHANGE_SCHEMA("delete", "", ", " CHANGE_BASE) ", "
+	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
+		"new_path": {"type": "string", "minLength": 1}, ) CHANGE_BASE) SCHEMA(
+	]}},
+	"create_dirs": {"type": "boolean", "description": "Make missing folders. Default true."}, )
+	ARGUMENTS_EDIT SCHEMA(
+	}
+} );
+
+static const char result_schema[] = SCHEMA(
+{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+ "properties": {
+	"success": {"type": "boolean"},
+	"message": {"type": "string"},
+	"dry_run": {"type": "boolean"},
+	"changes": {"type": "array", "items": {"type": "object",
+		"required": ["kind", "success", "message", "latest_file_state"],
+		"additionalProperties": false, "properties": {
+		"kind": {"type": "string"},
+		"moved_from": {"type": "string"}, ) RESULT_EDIT SCHEMA(}}}, )
+	RESULT_ERROR SCHEMA(}} );
+/* clang-format on */
+
+static const struct tool_alias apply_changes_parameter_aliases[] = {
+	{ "changes[].type", "kind", 0 },
+	{ "changes[].path", "file_path", 0 },
+	{ "changes[].absolute_path", "file_path", 0 },
+	{ "changes[].diff", "unified_diff", 0 },
+	{ "changes[].patch", "unified_diff", 0 },
+	{ "changes[].old_string", "old_content", 0 },
+	{ "changes[].new_string", "new_content", 0 },
+	{ "changes[].expected_replacements", "expected_matches", 0 },
+	{ "changes[].base_sha256", "base_content_sha256", 0 },
+	{ "changes[].sha256", "base_content_sha256", 0 },
+	{ "changes[].new_file_path", "new_path", 0 },
+	{ "changes[].instruction", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct {
+	const char *name;
+	enum change_kind kind;
+} kinds[] = {
+	{ "patch", CHANGE_PATCH },   { "write", CHANGE_WRITE },   { "create", CHANGE_CREATE },
+	{ "update", CHANGE_UPDATE }, { "delete", CHANGE_DELETE }, { "move", CHANGE_MOVE },
+};
+
+/* Which argument is the change's text. */
+static const char *text_name(enum change_kind kind)
+{
+	switch (kind) {
+	case CHANGE_PATCH:
+		return "unified_diff";
+	case CHANGE_UPDATE:
+		return "new_content";
+	default:
+		return "content";
+	}
+}
+
+static struct change change_from(const json_t *arguments, struct sha256 *hash)
+{
+	struct span name = argument_span(arguments, "kind");
+	struct change change = {
+		.path = argument_str(arguments, "file_path"),
+		.new_path = argument_str(arguments, "new_path"),
+		.base = editor_base(arguments, hash),
+		.old_text = argument_span(arguments, "old_content"),
+		.expected_count = argument_size(arguments, "expected_matches", 1),
+		.any_count = argument_bool(arguments, "allow_multiple", false),
+		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (span_eq(name, span_str(kinds[i].name)))
+			change.kind = kinds[i].kind;
+	change.text = argument_span(arguments, text_name(change.kind));
+	return change;
+}
+
+/* Whether no other change of the call is about the same file. */
+static bool is_alone(const struct change_result *results, size_t count, size_t i)
+{
+	for (size_t j = 0; j < count; j++)
+		if (j != i && results[i].state.path && results[j].state.path &&
+		    strcmp(results[i].state.path, results[j].state.path) == 0)
+			return false;
+	return true;
+}
+
+static json_t *change_json(const struct editor *editor, const json_t *arguments,
+                           const struct change *change, const struct change_result *result)
+{
+	json_t *object = editor_result(editor, change, result);
+
+	json_object_set(object, "kind", json_object_get(arguments, "kind"));
+	if (change->kind == CHANGE_MOVE && result->done)
+		json_object_set_new(object, "moved_from",
+		                    json_name(result->before.path ? result->before.path :
+		                                                    change->path));
+	return object;
+}
+
+/* The first change that failed on its own account; `count` if none. */
+static size_t first_fault(const struct change_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (results[i].err.code != ERR_NONE && results[i].err.code != ERR_ROLLED_BACK)
+			return i;
+	return count;
+}
+
+static json_t *failed(const struct err *err, const struct change_result *results, size_t count)
+{
+	size_t fault = first_fault(results, count);
+	json_t *object = tool_failure(err);
+	_cleanup_free_ char *message = NULL;
+
+	if (fault == count)
+		return object;
+	message = mem_printf("Nothing was changed. Change %zu of %zu failed: %s", fault + 1, count,
+	                     results[fault].err.message);
+	json_object_set_new(object, "message", json_cstr(message));
+	json_object_set_new(json_object_get(object, "error"), "change", json_size(fault + 1));
+	return object;
+}
+
+static json_t *succeeded(const struct editor *editor, size_t count)
+{
+	json_t *object = json_object();
+	_cleanup_free_ char *message =
+		mem_printf(editor->options.dry_run ?
+		                   "All %zu changes can be made. This was a dry run: nothing was "
+		                   "written." :
+		                   "All %zu changes were made.", count);
+
+	json_object_set_new(object, "success", json_true());
+	json_object_set_new(object, "message", json_cstr(message));
+	if (editor->options.dry_run)
+		json_object_set_new(object, "dry_run", json_true());
+	return object;
+}
+
+/* Runs the changes, and once more with the bases that writes do not name but the session has
+ * seen. */
+static bool apply(const struct editor *editor, struct change *changes, struct sha256 *hashes,
+                  size_t count, struct change_result *results, struct err *err)
+{
+	struct provider *provider = editor->session->provider;
+	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
+	bool again = false, ok;
+
+	if (provider->ops->edit(provider, changes, count, &editor->options, results, err))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		again |= taken[i] = editor_take_seen(editor, &changes[i], &results[i], &hashes[i]);
+	if (!again)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		change_result_release(&results[i]);
+		results[i] = (struct change_result){ 0 };
+	}
+	*err = (struct err)ERR_INIT;
+	ok = provider->ops->edit(provider, changes, count, &editor->options, results, err);
+	for (size_t i = 0; i < count; i++)
+		if (taken[i])
+			editor_note_seen(&results[i]);
+	return ok;
+}
+
+static json_t *apply_changes_run(struct session *session, const json_t *arguments)
+{
+	const json_t *items = json_object_get(arguments, "changes");
+	size_t count = json_array_size(items);
+	_cleanup_free_ struct change *changes = mem_alloc(count, sizeof(*changes));
+	_cleanup_free_ struct sha256 *hashes = mem_alloc(count, sizeof(*hashes));
+	_cleanup_free_ struct change_result *results = mem_alloc(count, sizeof(*results));
+	struct editor editor;
+	struct err err = ERR_INIT;
+	json_t *object, *list = json_array();
+
+	editor_init(&editor, session, arguments);
+	for (size_t i = 0; i < count; i++)
+		changes[i] = change_from(json_array_get(items, i), &hashes[i]);
+	if (apply(&editor, changes, hashes, count, results, &err))
+		object = succeeded(&editor, count);
+	else
+		object = failed(&err, results, count);
+	for (size_t i = 0; i < count; i++) {
+		editor.alone = is_alone(results, count, i);
+		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
+		                                        &changes[i], &results[i]));
+	}
+	for (size_t i = 0; i < count; i++)
+		change_result_release(&results[i]);
+	json_object_set_new(object, "changes", list);
+	return object;
+}
+
+static const char *const apply_changes_undeclared[] =
+	{ "create_dirs", "return_content", "dry_run", NULL };
+
+const struct tool tool_apply_changes = {
+	.name = "apply_changes",
+	.title = "Apply changes",
+	.kind = TOOL_KIND_EDIT,
+	.parameter_aliases = apply_changes_parameter_aliases,
+	.description = apply_changes_description,
+	.arguments_schema = apply_changes_arguments_schema,
+	.undeclared = apply_changes_undeclared,
+	.result_schema = result_schema,
+	.run = apply_changes_run,
+	.plans = true,
+};

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tools that edit share: arguments, the call in two steps, results, sentences. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "tool/builtin/arguments.h"
+#include "tool/builtin/editor.h"
+#include "tool/rebase.h"
+
+/* ---- sentences --------------------------------------------------------------- */
+
+/* The sentences of the editors. Their first words are part of the contract: models and
+ * scripts recognise them. */
+
+/* What the engine's own messages may begin with: then they are complete. */
+static const char *const leads[] = {
+	"State Mismatch:", "Invalid Diff:", "Internal Error:", "Base Required:", "File not found:",
+};
+
+static const struct {
+	enum err_code code;
+	const char *lead;
+	bool patch_only;
+} beginnings[] = {
+	{ ERR_STATE_MISMATCH, "State Mismatch: File has changed on disk since it was last read.",
+	  false },
+	{ ERR_NO_MATCH,
+	  "Invalid Diff: The provided diff content does not match the file's content. The context "
+	  "or lines to be removed may be incorrect.",
+	  true },
+	{ ERR_INTERNAL,
+	  "Internal Error: The corrected patch failed to apply. Please review the diff for subtle "
+	  "errors.",
+	  true },
+};
+
+/* "file_not_found" -> "File Not Found" */
+static void title_of(enum err_code code, char *out, size_t size)
+{
+	bool start = true;
+	size_t len = 0;
+
+	for (const char *name = err_name(code); *name && len + 1 < size; name++) {
+		char c = *name == '_' ? ' ' : *name;
+
+		out[len++] = start ? (char)toupper((unsigned char)c) : c;
+		start = c == ' ';
+	}
+	out[len] = '\0';
+}
+
+static char *failure_message(const struct change *change, const struct err *err)
+{
+	char title[40];
+
+	for (size_t i = 0; i < ARRAY_LEN(leads); i++)
+		if (span_starts(span_str(err->message), span_str(leads[i])))
+			return mem_strdup(err->message);
+	for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
+		if (beginnings[i].code == err->code &&
+		    (!beginnings[i].patch_only || change->kind == CHANGE_PATCH))
+			return mem_printf("%s %s", beginnings[i].lead, err->message);
+	title_of(err->code, title, sizeof(title));
+	if (span_starts(span_str(err->message), span_str(title)) &&
+	    err->message[strlen(title)] == ':')
+		return mem_strdup(err->message);
+	return mem_printf("%s: %s", title, err->message);
+}
+
+static const struct {
+	const char *done;
+	const char *created;
+	const char *planned;
+} successes[] = {
+	[CHANGE_PATCH] = { "Patch applied successfully.",
+	                   "Patch applied successfully. The file was created.",
+	                   "The patch applies." },
+	[CHANGE_WRITE] = { "File written successfully.", "File created successfully.",
+	                   "The file can be written." },
+	[CHANGE_CREATE] = { "File created successfully.", "File created successfully.",
+	                    "The file can be created." },
+	[CHANGE_UPDATE] = { "File updated successfully.", "File created successfully.",
+	                    "The replacement can be made." },
+	[CHANGE_DELETE] = { "File deleted.", "File deleted.", "The file can be deleted." },
+	[CHANGE_MOVE] = { "File moved.", "File moved.", "The file can be moved." },
+};
+
+/* Tells which hunks had to be corrected, so that the model knows that its numbers or
+ * spaces were off. */
+static void describe_hunks(struct buf *out, const struct change_result *result)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < result->hunk_count && told < 5; i++) {
+		const struct patch_hunk_report *hunk = &result->hunks[i];
+		bool moved = hunk->stated_line && hunk->stated_line != hunk->line && hunk->lines;
+
+		if (!moved && hunk->match == PATCH_MATCH_EXACT)
+			continue;
+		told++;
+		buf_printf(out, " Hunk %zu was applied at line %zu", hunk->hunk, hunk->line);
+		if (moved)
+			buf_printf(out, " (its header says %zu)", hunk->stated_line);
+		if (hunk->match != PATCH_MATCH_EXACT)
+			buf_printf(out, ", matched %s", hunk->match == PATCH_MATCH_LOOKALIKE ?
+			                                        "by look-alike characters" :
+			                                        "ignoring white space");
+		buf_char(out, '.');
+	}
+}
+
+/* The sentence for a person or model (editor.c); owned by the caller. */
+static char *editor_message(const struct change *change, const struct change_result *result,
+                            bool dry_run)
+{
+	struct buf out = BUF_INIT(8192);
+
+	if (!result->done)
+		return failure_message(change, &result->err);
+	if (result->already)
+		buf_str(&out, "No change was needed: the file already is as asked.");
+	else if (dry_run)
+		buf_printf(&out, "%s This was a dry run: nothing was written.",
+		           successes[change->kind].planned);
+	else
+		buf_str(&out, result->created ? successes[change->kind].created :
+		                                successes[change->kind].done);
+	if (change->kind == CHANGE_UPDATE && result->replaced)
+		buf_printf(&out, " %zu place%s replaced.", result->replaced,
+		           result->replaced == 1 ? " was" : "s were");
+	describe_hunks(&out, result);
+	/* What a diff says beside its hunks must not be lost in a success. */
+	if (change->kind == CHANGE_PATCH && result->note[0])
+		buf_printf(&out, " %s", result->note);
+	return buf_steal(&out);
+}
+
+/* ---- results ----------------------------------------------------------------- */
+
+/* From a change's result to JSON. */
+
+static void put_form(json_t *object, const struct text_form *form)
+{
+	if (form->encoding[0])
+		json_object_set_new(object, "encoding", json_cstr(form->encoding));
+	if (form->line_endings)
+		json_object_set_new(object, "line_endings", json_cstr(form->line_endings));
+}
+
+/* The object that keeps a model in step: every exit of an editor has one. `content` is
+ * NULL when it is not wanted or not text. */
+static json_t *state_json(struct session *session, const char *path,
+                          const struct file_state *state, const struct buf *content,
+                          const struct text_form *form)
+{
+	json_t *object = json_object();
+	bool exists = state && state->exists;
+	const char *shown = state && state->path ? state->path : path;
+
+	json_object_set_new(object, "file_path", json_name(shown));
+	json_object_set_new(object, "version", json_size(session_next_version(session)));
+	json_object_set_new(object, "sha256", exists ? json_sha256(&state->sha256) : json_null());
+	json_object_set_new(object, "content",
+	                    exists && content ? json_text(buf_view(content)) : json_null());
+	if (state && !state->exists)
+		json_object_set_new(object, "exists", json_false());
+	if (exists)
+		put_form(object, form);
+	if (exists && content)
+		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
+	return object;
+}
+
+/* What a dry run would write. It has no version: nothing was read or written as it. */
+static json_t *planned_json(const struct editor *editor, const struct change_result *result)
+{
+	const struct file_state *state = &result->state;
+	bool full = editor->content == RETURN_FULL && result->content_is_text && state->exists;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "file_path", json_name(state->path));
+	json_object_set_new(object, "sha256",
+	                    state->exists ? json_sha256(&state->sha256) : json_null());
+	json_object_set_new(object, "content",
+	                    full ? json_text(buf_view(&result->content)) : json_null());
+	put_form(object, &result->form);
+	return object;
+}
+
+static json_t *hunk_json(const struct patch_hunk_report *hunk)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "hunk", json_size(hunk->hunk));
+	json_object_set_new(object, "line", json_size(hunk->line));
+	json_object_set_new(object, "stated_line",
+	                    hunk->stated_line ? json_size(hunk->stated_line) : json_null());
+	json_object_set_new(object, "matched", json_cstr(patch_match_name(hunk->match)));
+	json_object_set_new(object, "settled_by", json_cstr(patch_settled_name(hunk->settled)));
+	json_object_set_new(object, "added", json_size(hunk->added));
+	json_object_set_new(object, "removed", json_size(hunk->removed));
+	return object;
+}
+
+static void put_size(json_t *object, const char *name, size_t value)
+{
+	if (value)
+		json_object_set_new(object, name, json_size(value));
+}
+
+static void put_failure(json_t *error, const struct patch_failure *failure)
+{
+	json_t *candidates;
+
+	put_size(error, "hunk", failure->hunk);
+	put_size(error, "hunk_count", failure->hunk_count);
+	put_size(error, "stated_line", failure->stated_line);
+	put_size(error, "diff_line", failure->diff_line);
+	if (failure->expected)
+		json_object_set_new(error, "expected", json_cstr(failure->expected));
+	if (failure->found)
+		json_object_set_new(error, "found", json_cstr(failure->found));
+	put_size(error, "found_line", failure->found_line);
+	if (!failure->candidate_count)
+		return;
+	candidates = json_array();
+	for (size_t i = 0; i < failure->candidate_count; i++) {
+		json_t *place = json_object();
+
+		json_object_set_new(place, "line", json_size(failure->candidates[i].line));
+		json_object_set_new(place, "lines_equal",
+		                    json_size(failure->candidates[i].lines_equal));
+		json_array_append_new(candidates, place);
+	}
+	json_object_set_new(error, "candidates", candidates);
+	json_object_set_new(error, "candidates_total", json_size(failure->candidates_total));
+}
+
+static void put_matches(json_t *error, const struct change_result *result)
+{
+	json_t *lines = json_array();
+
+	json_object_set_new(error, "matches", json_size(result->replaced));
+	for (size_t i = 0; i < ARRAY_LEN(result->match_lines) && result->match_lines[i]; i++)
+		json_array_append_new(lines, json_size(result->match_lines[i]));
+	json_object_set_new(error, "match_lines", lines);
+}
+
+static json_t *error_json(const struct change *change, const struct change_result *result)
+{
+	json_t *error = tool_error(&result->err);
+
+	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
+		put_failure(error, &result->failure);
+	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
+		put_matches(error, result);
+	return error;
+}
+
+static void put_success(json_t *object, const struct editor *editor,
+                        const struct change_result *result)
+{
+	json_t *hunks;
+
+	if (editor->options.dry_run) {
+		json_object_set_new(object, "dry_run", json_true());
+		json_object_set_new(object, "planned_state", planned_json(editor, result));
+	}
+	if (result->created)
+		json_object_set_new(object, "created", json_true());
+	json_object_set_new(object, "lines_added", json_size(result->lines_added));
+	json_object_set_new(object, "lines_removed", json_size(result->lines_removed));
+	put_size(object, "replaced", result->replaced);
+	if (result->hunk_count) {
+		hunks = json_array();
+		for (size_t i = 0; i < result->hunk_count; i++)
+			json_array_append_new(hunks, hunk_json(&result->hunks[i]));
+		json_object_set_new(object, "hunks", hunks);
+	}
+	if (editor->options.want_diff)
+		json_object_set_new(object, "diff", json_text(buf_view(&result->diff)));
+}
+
+/* What is on disk after the call; a dry run that went well left it as it was. */
+static json_t *latest_state(const struct editor *editor, const struct change *change,
+                            const struct change_result *result)
+{
+	bool planned = result->done && editor->options.dry_run;
+	bool with_content = result->content_is_text && !planned &&
+	                    (result->done ? editor->content == RETURN_FULL :
+	                                    editor->content != RETURN_NONE);
+	const struct file_state *state = planned ? &result->before : &result->state;
+
+	if (result->done && !planned && result->content_is_text && !with_content) {
+		json_auto_t *text = json_text(buf_view(&result->content));
+
+		rebase_keep(editor->session, &state->sha256, text);
+	}
+	return state_json(editor->session, change->path, result->state_known ? state : NULL,
+	                  with_content ? &result->content : NULL,
+	                  planned ? &result->before_form : &result->form);
+}
+
+/* What was written from a known base, or shown whole, is what the session has. */
+static void remember_state(const struct editor *editor, const struct change *change,
+                           const struct change_result *result)
+{
+	bool whole = change->kind != CHANGE_UPDATE ||
+	             (editor->content == RETURN_FULL && result->content_is_text);
+
+	if (result->done && !editor->options.dry_run && whole && result->state_known &&
+	    result->state.exists && result->state.path)
+		session_saw(editor->session, result->state.path, &result->state.sha256);
+}
+
+json_t *editor_result(const struct editor *editor, const struct change *change,
+                    const struct change_result *result)
+{
+	json_t *object = json_object(), *rebased = NULL;
+	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
+	_cleanup_buf_ struct buf message = BUF_INIT(16384);
+
+	buf_str(&message, said);
+	if (editor->alone)
+		rebased = rebase_offer(editor->session, change, result, &message);
+	json_object_set_new(object, "success", json_boolean(result->done));
+	json_object_set_new(object, "message", json_text(buf_view(&message)));
+	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
+	remember_state(editor, change, result);
+	if (result->done)
+		put_success(object, editor, result);
+	else
+		json_object_set_new(object, "error", error_json(change, result));
+	if (rebased)
+		json_object_set_new(object, "rebased", rebased);
+	if (result->note[0])
+		json_object_set_new(object, "note", json_cstr(result->note));
+	return object;
+}
+
+void editor_explain(struct session *session, const json_t *arguments, json_t *failure)
+{
+	struct span name = argument_span(arguments, "file_path");
+	const char *path = name.len && strlen(name.data) == name.len ? name.data : NULL;
+	struct read_request request = { .path = path, .whole = true };
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
+	bool missing = err.code == ERR_FILE_NOT_FOUND;
+	bool wanted = session->return_content != RETURN_NONE;
+	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
+	json_t *state;
+
+	if (ok)
+		snprintf(form.encoding, sizeof(form.encoding), "%s", read.encoding);
+	state = state_json(session, path, read.state.exists || missing ? &read.state : NULL,
+	                   ok && wanted ? &read.content : NULL, &form);
+	json_object_set_new(failure, "latest_file_state", state);
+	read_result_release(&read);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+static enum return_content return_content(const struct session *session, const json_t *arguments)
+{
+	struct span asked = argument_span(arguments, "return_content");
+
+	if (span_eq(asked, SPAN("full")))
+		return RETURN_FULL;
+	if (span_eq(asked, SPAN("diff")))
+		return RETURN_DIFF;
+	if (span_eq(asked, SPAN("none")))
+		return RETURN_NONE;
+	return session->return_content;
+}
+
+void editor_init(struct editor *editor, struct session *session, const json_t *arguments)
+{
+	*editor = (struct editor){
+		.session = session,
+		.content = return_content(session, arguments),
+		.alone = true,
+	};
+	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
+	editor->options.want_content = editor->content != RETURN_NONE;
+	editor->options.want_diff = editor->content == RETURN_DIFF ||
+	                            (editor->options.dry_run && editor->content == RETURN_FULL);
+	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
+}
+
+const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
+{
+	struct span text = argument_span(arguments, "base_content_sha256");
+
+	if (!span_trim(text).len)
+		return NULL;
+	if (!sha256_parse(text, storage))
+		*storage = (struct sha256){ 0 };
+	return storage;
+}
+
+bool editor_take_seen(const struct editor *editor, struct change *change,
+                      const struct change_result *result, struct sha256 *storage)
+{
+	if (result->err.code != ERR_BASE_REQUIRED || change->kind != CHANGE_WRITE ||
+	    !result->state_known || !result->state.exists || !result->state.path ||
+	    !session_seen(editor->session, result->state.path, storage) ||
+	    !sha256_eq(storage, &result->state.sha256))
+		return false;
+	change->base = storage;
+	return true;
+}
+
+void editor_note_seen(struct change_result *result)
+{
+	if (result->done && !result->note[0])
+		snprintf(result->note, sizeof(result->note),
+		         "The call named no base_content_sha256: the state that this session last read "
+		         "or wrote was taken, which was what is on disk.");
+}
+
+static void edit_once(const struct editor *editor, const struct change *change,
+                      struct change_result *result)
+{
+	struct provider *provider = editor->session->provider;
+	struct err err = ERR_INIT;
+
+	if (!provider->ops->edit(provider, change, 1, &editor->options, result, &err) &&
+	    result->err.code == ERR_NONE)
+		result->err = err;
+}
+
+static json_t *run_change(struct editor *editor, const struct change *change)
+{
+	struct change_result result = { 0 };
+	struct change again = *change;
+	struct sha256 seen;
+	json_t *json;
+
+	edit_once(editor, change, &result);
+	if (editor_take_seen(editor, &again, &result, &seen)) {
+		change_result_release(&result);
+		result = (struct change_result){ 0 };
+		edit_once(editor, &again, &result);
+		editor_note_seen(&result);
+	}
+	json = editor_result(editor, change, &result);
+	change_result_release(&result);
+	return json;
+}
+
+json_t *editor_call(struct session *session, const json_t *arguments, editor_change *make)
+{
+	struct editor editor;
+	struct sha256 hash;
+	const struct change change = make(arguments, &hash);
+
+	editor_init(&editor, session, arguments);
+	return run_change(&editor, &change);
+}
+
+/* ---- in two steps ----------------------------------------------------------- */
+
+struct editor_begun {
+	struct editor editor;
+	struct change change;
+	struct sha256 hash;
+	struct change_result result;
+	struct edit_begun *edit; /* the provider's */
+};
+
+void *editor_begin(struct session *session, const json_t *arguments, editor_change *make)
+{
+	const struct provider_ops *ops = session->provider->ops;
+	struct editor_begun *begun;
+
+	if (!ops->edit_begin)
+		return NULL;
+	begun = mem_alloc(1, sizeof(*begun));
+	begun->change = make(arguments, &begun->hash);
+	editor_init(&begun->editor, session, arguments);
+	if (ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
+	                    &begun->result, session->hooks.ready, session->hooks.data,
+	                    &begun->edit))
+		return begun;
+	free(begun);
+	return NULL;
+}
+
+json_t *editor_end(struct session *session, const json_t *arguments, void *data)
+{
+	struct editor_begun *begun = data;
+	struct change_result *result = &begun->result;
+	struct provider *provider = session->provider;
+	struct err err = ERR_INIT;
+	json_t *json = NULL;
+
+	begun->editor.session = session;
+	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
+		result->err = err;
+	if (!editor_take_seen(&begun->editor, &begun->change, result, &begun->hash)) {
+		json = editor_result(&begun->editor, &begun->change, result);
+	} else if (session->hooks.not_at_once) {
+		*session->hooks.not_at_once = true;
+		json = tool_failure(&result->err);
+	} else {
+		change_result_release(result);
+		*result = (struct change_result){ 0 };
+		edit_once(&begun->editor, &begun->change, result);
+		editor_note_seen(result);
+		json = editor_result(&begun->editor, &begun->change, result);
+	}
+	(void)arguments;
+	change_result_release(result);
+	free(begun);
+	return json;
+}

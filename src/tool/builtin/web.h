@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes from the web: text of strangers, pages as text, citations, addresses in a prompt. */
+#ifndef HASP_TOOL_BUILTIN_WEB_H
+#define HASP_TOOL_BUILTIN_WEB_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+#include "tool/services.h"
+
+/* ---- text of strangers ------------------------------------------------------- */
+
+/* Text that others wrote, marked as such for a model: between <untrusted_context> and its end. */
+
+/* A new reference. An end mark inside the text is spoiled. */
+json_t *untrusted_json(struct span text);
+
+/* ---- citations --------------------------------------------------------------- */
+
+/* The sources of a grounded answer: numbers in its text, and a list.
+ *
+ * Which part of the text (in bytes of UTF-8) comes from which sources is in groundingSupports;
+ * numbers go behind that part.  All of it is hostile: indices are held to the text, titles and
+ * addresses to one line.
+ */
+
+/* "Answer [1][2].\n\nSources:\n[1] Title (https://...)\n"; a new reference. */
+json_t *citations_text(const struct grounded *grounded);
+/* [{"title", "url"}], in the order of their numbers; a new reference. */
+json_t *citations_sources(const struct grounded *grounded);
+
+/* clang-format off */
+#define RESULT_SOURCES SCHEMA( \
+	"sources": {"type": "array", "items": {"type": "object", "required": ["title", "url"], \
+		"additionalProperties": false, \
+		"properties": {"title": {"type": "string"}, "url": {"type": "string"}}}})
+/* clang-format on */
+
+/* ---- pages as text ----------------------------------------------------------- */
+
+/* The text of a page in HTML, as a reader would note it down: headings with #, items with -, code
+ * between fences, cells between bars; no scripts, styles or addresses.
+ *
+ * Read by libxml2's tolerant parser, as a stream: no tree is built.  It is loaded by the first
+ * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.
+ */
+
+struct html_text {
+	struct buf text;   /* init with BUF_INIT: its max is the most that is wanted. UTF-8 */
+	struct buf title;  /* likewise */
+	bool cut;          /* it is not all of the page */
+};
+
+/* `html` is UTF-8. INTERNAL: the library is not installed (with the package's name). */
+bool html_text(struct span html, struct html_text *ret, struct err *err);
+
+/* ---- addresses --------------------------------------------------------------- */
+
+/* The addresses in a prompt. */
+
+enum { WEB_URLS_MAX = 20, WEB_URL_BYTES_MAX = 8192 };
+
+/* The http and https addresses of a text, each once, in order, as they are to be fetched: without
+ * fragments, and files shown on GitHub as the files themselves.  `out` gets the text with these
+ * in their place.  A new array; NULL: INVALID_ARGUMENT, there is none, or there are more than
+ * WEB_URLS_MAX, or one is too long, is of another scheme or carries a password. */
+json_t *web_urls(struct span prompt, struct buf *out, struct err *err);
+/* The same of one address alone. The caller frees; NULL: INVALID_ARGUMENT. */
+char *web_url(struct span text, struct err *err);
+/* The host of such an address, without a port, in lower case. The caller frees. */
+char *web_host(const char *url);
+
+#endif
