@@ -12,9 +12,8 @@
 
 #include "base/mem.h"
 #include "mcp/protocol/idmap.h"
-#include "mcp/protocol/members.h"
+#include "mcp/protocol/private.h"
 #include "mcp/protocol/result.h"
-#include "mcp/protocol/sign.h"
 
 static void members_are_found_in_text(void **state)
 {
@@ -55,11 +54,11 @@ static void members_are_found_in_text(void **state)
 
 		memcpy(copy, cases[i].text, len);
 		buf_str(&found, "");
-		while (members_next(&members, &key, &value))
+		while (result_member_next(&members, &key, &value))
 			buf_printf(&found, "%.*s=%.*s|", (int)key.len, key.data, (int)value.len,
 			           value.data);
 		assert_string_equal(found.data, cases[i].found);
-		assert_int_equal(members_ended(&members), cases[i].ended);
+		assert_int_equal(result_members_ended(&members), cases[i].ended);
 	}
 }
 
@@ -174,10 +173,10 @@ static void signatures_are_hmac_sha_256(void **state)
 		memset(key.bytes, cases[i].key, sizeof(key.bytes));
 		sign_hex(&key, span_str(cases[i].text), hex);
 		assert_string_equal(hex, cases[i].hex);
-		assert_true(sign_check(&key, span_str(cases[i].text), span_str(hex)));
+		assert_true(mcp_sign_check(&key, span_str(cases[i].text), span_str(hex)));
 		hex[63] ^= 1;
-		assert_false(sign_check(&key, span_str(cases[i].text), span_str(hex)));
-		assert_false(sign_check(&key, span_str(cases[i].text), span_of(hex, 63)));
+		assert_false(mcp_sign_check(&key, span_str(cases[i].text), span_str(hex)));
+		assert_false(mcp_sign_check(&key, span_str(cases[i].text), span_of(hex, 63)));
 	}
 }
 

@@ -1,21 +1,255 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/call.
- *
- * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
- * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
- * ended when the other calls that came with it are begun too; an edit takes its turn among
- * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
- * (begun.h).  The rest is done on the pool.
- */
+/* tools/call: handlers run, edits begun, denials reported. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/begun.h"
 #include "mcp/offer/internal.h"
 #include "mcp/offer/result.h"
+
+/* ---- denials ----------------------------------------------------------------- */
+
+/* What the sandbox denied, as messages of the client's log.
+ *
+ * The model has it in the result; the person at the client may only see the log.
+ */
+
+static void log_denial(struct mcp_call *call, const json_t *message, const json_t *denial)
+{
+	json_t *data = json_object();
+
+	json_object_set(data, "message", (json_t *)message);
+	if (denial)
+		json_object_set(data, "denial", (json_t *)denial);
+	mcp_call_log(call, MCP_WARNING, "sandbox", data);
+}
+
+static void log_denial_of_error(struct mcp_call *call, const json_t *result)
+{
+	const json_t *error = json_object_get(result, "error");
+	const json_t *denial = json_object_get(error, "denial");
+
+	if (denial)
+		log_denial(call, json_object_get(denial, "message"), denial);
+	else if (span_eq(json_span(json_object_get(error, "code")), SPAN("denied_by_sandbox")))
+		log_denial(call, json_object_get(result, "message"), NULL);
+}
+
+/* Each file of several that were read, or changed together: the whole says the same as the first. */
+static void log_each_denial(struct mcp_call *call, const json_t *parts)
+{
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(parts, i, part)
+		log_denial_of_error(call, part);
+}
+
+/* call.c: logs what the sandbox denied to a call. */
+static void denied_log(struct mcp_call *call, const json_t *result)
+{
+	const json_t *denials = json_object_get(result, "denials");
+	const json_t *changes = json_object_get(result, "changes");
+	const json_t *error = json_object_get(result, "error");
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(denials, i, denial)
+		log_denial(call, json_object_get(denial, "message"), denial);
+	if (json_is_array(result))
+		log_each_denial(call, result);
+	else if (json_array_size(changes) && json_object_get(error, "denial"))
+		log_each_denial(call, changes);
+	else if (!json_array_size(denials))
+		log_denial_of_error(call, result);
+}
+
+/* ---- edits that are begun ---------------------------------------------------- */
+
+enum {
+	BEGUN_MAX = 64,  /* each is one of the worker's LIMIT_WIRE_CALLS */
+	/* How often a worker that says nothing is looked after; and how long its workspace stays
+	 * open for the next edit. */
+	LOOK_MS = 5000,
+};
+
+/* What one workspace has under way. */
+struct bell {
+	struct bell *next;
+	struct begun_list *list;
+	struct opened *opened;    /* reference */
+	struct loop_watch *watch; /* NULL: the loop cannot watch it; then the timer has to do */
+	struct loop_timer *timer;
+	size_t edits;
+	bool used;   /* since the timer fired */
+	bool unsent;
+};
+
+struct begun_list {
+	struct loop_task task; /* first: the two are cast into each other */
+	struct loop *loop;
+	struct bell *bells;
+	struct begun_edit *edits;
+	size_t count;
+	bool posted, stopped;
+};
+
+static struct provider *provider_of(const struct bell *bell)
+{
+	return bell->opened->provider;
+}
+
+static void bell_rings(void *data)
+{
+	struct bell *bell = data;
+
+	provider_of(bell)->ops->take(provider_of(bell));
+}
+
+static void silence(struct bell *bell)
+{
+	struct bell **at = &bell->list->bells;
+
+	while (*at != bell)
+		at = &(*at)->next;
+	*at = bell->next;
+	loop_watch_stop(bell->watch);
+	loop_timer_stop(bell->timer);
+	opened_put(bell->opened);
+	free(bell);
+}
+
+static void look_after(void *data)
+{
+	struct bell *bell = data;
+
+	if (bell->edits)
+		bell_rings(bell);
+	else if (!bell->used)
+		silence(bell);
+	else
+		bell->used = false;
+}
+
+static void silence_unused(struct begun_list *list)
+{
+	for (struct bell *bell = list->bells, *next; bell; bell = next) {
+		next = bell->next;
+		if (!bell->edits)
+			silence(bell);
+	}
+}
+
+static struct bell *bell_of(struct begun_list *list, struct opened *opened)
+{
+	struct bell *bell = list->bells;
+
+	while (bell && bell->opened != opened)
+		bell = bell->next;
+	if (bell)
+		return bell;
+	silence_unused(list); /* the workspace has changed */
+	bell = mem_alloc(1, sizeof(*bell));
+	*bell = (struct bell){ .next = list->bells, .list = list, .opened = opened_ref(opened) };
+	list->bells = bell;
+	bell->watch = loop_watch_start(list->loop, opened->provider->ops->bell(opened->provider),
+	                               bell_rings, bell);
+	bell->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, look_after, bell);
+	return bell;
+}
+
+static void send_begun(struct loop_task *task)
+{
+	struct begun_list *list = (struct begun_list *)task;
+
+	list->posted = false;
+	for (struct bell *bell = list->bells; bell; bell = bell->next) {
+		if (bell->unsent)
+			provider_of(bell)->ops->flush(provider_of(bell));
+		bell->unsent = false;
+	}
+}
+
+struct begun_list *call_begun_new(struct loop *loop)
+{
+	struct begun_list *list = mem_alloc(1, sizeof(*list));
+
+	list->task.run = send_begun;
+	list->loop = loop;
+	return list;
+}
+
+void call_begun_free(struct begun_list *list)
+{
+	free(list);
+}
+
+/* Whether one more may be begun. */
+static bool begun_has_room(const struct begun_list *list)
+{
+	return list->count < BEGUN_MAX;
+}
+
+/* Whether one more may be begun. */
+static void begun_add(struct begun_list *list, struct opened *opened, struct begun_edit *edit)
+{
+	struct bell *bell = bell_of(list, opened);
+
+	edit->bell = bell;
+	bell->edits++;
+	bell->used = bell->unsent = true;
+	edit->next = list->edits;
+	edit->at = &list->edits;
+	if (edit->next)
+		edit->next->at = &edit->next;
+	list->edits = edit;
+	list->count++;
+	if (!list->posted)
+		loop_post(list->loop, &list->task);
+	list->posted = true;
+}
+
+/* Whether one more may be begun. */
+static void begun_ready(struct begun_edit *edit, bool here)
+{
+	if (!atomic_exchange(&edit->told, true))
+		edit->arrived(edit, here);
+}
+
+/* Whether one more may be begun. */
+static void begun_remove(struct begun_list *list, struct begun_edit *edit)
+{
+	*edit->at = edit->next;
+	if (edit->next)
+		edit->next->at = edit->at;
+	list->count--;
+	edit->bell->edits--;
+	if (list->stopped)
+		silence_unused(list);
+}
+
+void call_begun_stop(struct begun_list *list)
+{
+	for (struct begun_edit *edit = list->edits, *next; edit; edit = next) {
+		next = edit->next;
+		begun_ready(edit, /* here= */ false);
+	}
+	list->stopped = true;
+	silence_unused(list);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* tools/call.
+ *
+ * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
+ * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
+ * ended when the other calls that came with it are begun too; an edit takes its turn among
+ * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
+ * (internal.h).  The rest is done on the pool.
+ */
 
 struct work {
 	struct turn turn;       /* first: the two are cast into each other */

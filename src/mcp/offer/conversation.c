@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/conversation.h"
-
+/* A client's conversation: its roots, its workspace, its life. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,60 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/roots.h"
 #include "mcp/offer/uri.h"
-#include "mcp/offer/watches.h"
 #include "worker/job/job.h"
+
+/* ---- roots ------------------------------------------------------------------- */
+
+static struct roots roots_copy(const char *const *items, size_t count)
+{
+	struct roots roots = { .items = mem_alloc(count, sizeof(*roots.items)), .count = count };
+
+	for (size_t i = 0; i < count; i++)
+		roots.items[i] = mem_strdup(items[i]);
+	return roots;
+}
+
+static void roots_release(struct roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++)
+		free(roots->items[i]);
+	free(roots->items);
+	*roots = (struct roots){ 0 };
+}
+
+static bool roots_equal(const struct roots *a, const struct roots *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return true;
+}
+
+/* From the array that roots/list answers with. INVALID_ARGUMENT when one of them is no file: URI
+ * of this machine: no other is used then, because relative paths begin at the first. */
+static bool roots_from_list(const json_t *list, struct roots *ret, struct err *err)
+{
+	struct roots roots = { .items = mem_alloc(json_array_size(list), sizeof(*roots.items)) };
+	struct err why = ERR_INIT;
+
+	for (; roots.count < json_array_size(list); roots.count++) {
+		const json_t *root = json_array_get(list, roots.count);
+		const char *uri = json_string_value(json_object_get(root, "uri"));
+
+		if (uri_to_path(uri ? uri : "", &roots.items[roots.count], &why))
+			continue;
+		roots_release(&roots);
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The client's workspace root cannot be used: %s", why.message);
+	}
+	*ret = roots;
+	return true;
+}
+
+/* ---- conversations ----------------------------------------------------------- */
 
 /* A client that offers roots and does not tell them, or is never ready, has calls waiting no
  * longer than this. */
@@ -53,11 +102,6 @@ struct conversation {
 	struct opened *opened; /* reference; NULL before the first call, and after a change */
 	json_t *news;          /* array of what the client has not been told */
 };
-
-struct serve *conversation_serve(const struct conversation *conversation)
-{
-	return conversation->serve;
-}
 
 const struct session *conversation_session(const struct conversation *conversation)
 {
@@ -313,7 +357,7 @@ void conversation_end(void *data)
 	conversation->ended = true;
 	unlink_unsettled(conversation);
 	loop_timer_stop(conversation->timer);
-	watches_clear(&conversation->watched);
+	offer_watches_clear(&conversation->watched);
 	while (conversation->early) {
 		struct early *early = conversation->early;
 
@@ -482,8 +526,8 @@ bool conversation_subscribe(void *data, const char *uri, struct err *err)
 	if (!is_settled(conversation))
 		return note_early(conversation, uri, err);
 	opened = conversation_open(conversation, NULL);
-	ok = watches_add(conversation->serve->watches, conversation->server, opened, uri,
-	                 &conversation->watched, err);
+	ok = offer_watches_add(conversation->serve->watches, conversation->server, opened, uri,
+	                       &conversation->watched, err);
 	opened_put(opened);
 	return ok;
 }
@@ -501,5 +545,5 @@ void conversation_unsubscribe(void *data, const char *uri)
 		free(early);
 		return;
 	}
-	watches_remove(&conversation->watched, uri);
+	offer_watches_remove(&conversation->watched, uri);
 }

@@ -1,13 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of this folder share.  Private to this folder. */
+/* What the parts of this folder share. */
 #ifndef HASP_MCP_OFFER_INTERNAL_H
 #define HASP_MCP_OFFER_INTERNAL_H
 
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/limits.h"
-#include "mcp/offer/conversation.h"
-#include "mcp/offer/opened.h"
+#include "mcp/offer/serve.h"
 #include "mcp/offer/turns.h"
+#include "net/loop/loop.h"
+
+/* ---- roots ------------------------------------------------------------------- */
+
+/* A list of workspace roots. */
+
+struct roots {
+	char **items; /* owned, and what they point to */
+	size_t count;
+};
+
+/* ---- workspaces -------------------------------------------------------------- */
+
+/* Providers that are open, one for each set of workspace roots, shared by all who use it.
+ *
+ *     struct opened *opened;
+ *     if (!opened_get(table, roots, count, &opened, &err))
+ *             opened = opened_broken(&err);         // every operation fails with err
+ *     session.provider = opened->provider;
+ *     ...
+ *     opened_put(opened);                           // the last one closes it
+ *
+ * From any thread.
+ */
+
+struct opened_table;
+
+struct opened {
+	struct provider *provider;
+	size_t recovered; /* crashed transactions that were put right when it was opened */
+	size_t uses;      /* from here on: opened.c's own */
+	char *name;       /* owned; its roots, in order; NULL: not in the table */
+	struct opened_table *table;
+	struct opened *next;
+};
+
+struct opened_table *opened_table_new(const struct serve_options *options); /* never NULL */
+void opened_table_free(struct opened_table *table); /* nothing is in use; NULL is fine */
+
+/* The provider of these roots, opened now if nobody has it; *ret_new (may be NULL) tells. The
+ * errors are those of serve_options.open. */
+bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
+                struct opened **ret, bool *ret_new, struct err *err);
+struct opened *opened_ref(struct opened *opened);
+void opened_put(struct opened *opened); /* NULL is fine */
+
+/* The name of the sandbox's level; NULL when the workspace could not be opened. */
+const char *opened_level(const struct opened *opened);
+
+/* A provider of which every operation fails with this error. */
+struct opened *opened_broken(const struct err *why);
+
+/* ---- edits that are begun ---------------------------------------------------- */
+
+/* Edits that are begun on the loop's thread, and whose answers it takes, many with one wake-up.
+ *
+ *     struct begun_edit edit = { .arrived = on_arrival };
+ *     begun_add(list, opened, &edit);       // when tool_call_begin has begun it
+ *     begun_ready(&edit, here);             // hooks.ready; any thread
+ *     ... edit.arrived(&edit, here), on the loop's thread, once: tool_call_end ...
+ *
+ * What is begun is sent when all that has arrived with it has been looked at.  Everything but
+ * begun_ready is for the loop's thread.
+ */
+
+struct begun_list;
+
+/* Embedded in the caller's object. */
+struct begun_edit {
+	/* Called once, on any thread, by begun_ready or call_begun_stop: sees to it that the loop's
+	 * thread calls begun_remove soon. `here` as in provider.h. */
+	void (*arrived)(struct begun_edit *edit, bool here);
+	_Atomic bool told; /* from here on: call.c's own */
+	struct bell *bell;
+	struct begun_edit *next, **at;
+};
+
+struct begun_list *call_begun_new(struct loop *loop); /* never NULL */
+void call_begun_free(struct begun_list *list); /* nothing is begun; NULL is fine */
+
+/* The loop takes nothing any more: all that is begun is to be ended by threads that wait, and no
+ * workspace is kept open that nobody uses. */
+void call_begun_stop(struct begun_list *list);
+
+/* ---- watches ----------------------------------------------------------------- */
+
+/* Files that clients have subscribed to.  Private to this folder; on the loop's thread.
+ *
+ * Clients with one workspace share the watch of a file, so that each of them is told once.
+ */
+
+struct watches;
+struct watched; /* one file, for one client */
+
+struct watches *offer_watches_new(void); /* never NULL */
+void offer_watches_free(struct watches *watches); /* nothing is watched any more; NULL is fine */
+
+/* Adds the file to a client's list (`list` points to its head). The errors of a path that
+ * cannot be had, or of the provider. */
+bool offer_watches_add(struct watches *watches, struct mcp_server *server, struct opened *opened,
+                       const char *uri, struct watched **list, struct err *err);
+/* Takes it off again; nothing happens if it is not there. */
+void offer_watches_remove(struct watched **list, const char *uri);
+void offer_watches_clear(struct watched **list);
+
+/* ---- the offer --------------------------------------------------------------- */
 
 /* One tool as it is offered; data of its handler. */
 struct offered {
@@ -55,9 +166,9 @@ struct serve {
 	struct opened *kept; /* of options.roots: stays open between clients; or NULL */
 };
 
-/* declare.c: fills the texts of `offered`. */
-void declare_tool(const struct names *names, struct offered *offered);
-void declare_release(struct offered *offered);
+/* names.c: fills the texts of `offered`. */
+void offer_declare_tool(const struct names *names, struct offered *offered);
+void offer_declare_release(struct offered *offered);
 
 /* call.c */
 void call_tool(struct mcp_call *call, void *offered);
@@ -66,9 +177,6 @@ void call_tool(struct mcp_call *call, void *offered);
  * back. */
 bool confirm_ask(struct mcp_call *call, const struct names *names,
                  const struct tool_question *question, bool *pending, struct err *err);
-
-/* denied.c: logs what the sandbox denied to a call. */
-void denied_log(struct mcp_call *call, const json_t *result);
 
 /* resources.c */
 void resources_list(struct mcp_call *call, void *serve);
@@ -85,10 +193,55 @@ char *prompts_declare(const struct names *names);   /* owned by the caller */
 char *prompts_instructions(const struct names *names, const char *confinement);
 void prompts_get(struct mcp_call *call, void *serve);
 
-/* complete.c */
-void complete_argument(struct mcp_call *call, void *serve);
+/* prompts.c */
+void prompts_complete_argument(struct mcp_call *call, void *serve);
 
-/* mime.c: by the extension of a name; NULL when it is not known. Static. */
-const char *mime_of_name(const char *name);
+/* ---- conversations ----------------------------------------------------------- */
+
+/* What hasp has of one client: its version counter, its workspace, what it watches.
+ *
+ * The workspace is known at once when the server was given roots or the client is stateless
+ * (then it is the server's roots, or the current folder).  Otherwise the client is asked for
+ * its roots once it is ready, and whenever it says that they changed; calls that arrive
+ * before the answer wait for it.  A workspace that is not used any more is closed when the
+ * last call that uses it has ended.
+ */
+
+struct conversation;
+
+/* A call that waits for the roots. Embedded in the caller's object. */
+struct waiting {
+	void (*go)(struct waiting *waiting); /* on the loop's thread */
+	struct waiting *next;
+};
+
+/* struct mcp_offer has these. */
+void *conversation_begin(void *serve, const struct mcp_session_info *info);
+void conversation_ready(void *conversation, struct mcp_peer *peer);
+void conversation_roots_changed(void *conversation, struct mcp_peer *peer);
+void conversation_end(void *conversation);
+bool conversation_subscribe(void *conversation, const char *uri, struct err *err);
+void conversation_unsubscribe(void *conversation, const char *uri);
+
+/* To be copied for each call, with a provider and hooks of its own. */
+const struct session *conversation_session(const struct conversation *conversation);
+
+/* On the loop's thread: whether the workspace is known; otherwise `go` is called when it is. With
+ * a client that has no roots to tell it is known at the first call. */
+bool conversation_is_settled(struct conversation *conversation, const struct mcp_call *call);
+void conversation_wait(struct conversation *conversation, struct waiting *waiting);
+/* Does not wait for the client's roots any more: calls that did fail. */
+void conversation_give_up(struct conversation *conversation);
+
+/* The workspace of a call, opened if it is not, for the caller to put; one that is broken when
+ * it cannot be opened.  On a pool's thread it waits until the workspace is known; on the
+ * loop's it must be (`call` may then be NULL). */
+struct opened *conversation_open(struct conversation *conversation, const struct mcp_call *call);
+/* After a call that may have started commands: those of a workspace that is not the
+ * conversation's any more are ended, then it is put. Not on the loop's thread. */
+void conversation_put(struct conversation *conversation, struct opened *opened);
+
+/* Sends what the client has not been told yet: workspaces that were opened. */
+void conversation_announce(struct conversation *conversation, struct mcp_call *call);
 
 #endif

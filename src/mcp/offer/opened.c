@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/opened.h"
-
+/* Workspaces that are open for clients, and watches on them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "mcp/offer/internal.h"
+#include "mcp/offer/uri.h"
+
+/* ---- workspaces -------------------------------------------------------------- */
 
 struct opened_table {
 	const struct serve_options *options; /* borrowed */
@@ -42,7 +45,7 @@ static char *name_of(const char *const *roots, size_t count)
 	return buf_steal(&name);
 }
 
-static struct opened *find(const struct opened_table *table, const char *name)
+static struct opened *opened_find(const struct opened_table *table, const char *name)
 {
 	struct opened *opened = table->all;
 
@@ -76,7 +79,7 @@ bool opened_get(struct opened_table *table, const char *const *roots, size_t cou
 	bool is_new;
 
 	pthread_mutex_lock(&table->lock);
-	opened = find(table, name);
+	opened = opened_find(table, name);
 	is_new = !opened;
 	if (is_new) {
 		opened = open_new(table, roots, count, err);
@@ -257,4 +260,135 @@ struct opened *opened_broken(const struct err *why)
 	opened->provider = &broken->provider;
 	opened->uses = 1;
 	return opened;
+}
+
+/* ---- watches ----------------------------------------------------------------- */
+
+/* A watch of a provider, for all clients with that workspace. */
+struct shared_watch {
+	struct shared_watch *next, **at;
+	struct mcp_server *server; /* borrowed */
+	struct opened *opened;     /* owned reference */
+	struct watch *watch;       /* owned */
+	char *uri;                 /* owned; as the clients wrote it */
+	size_t uses;
+};
+
+struct watches {
+	struct shared_watch *all;
+};
+
+struct watched {
+	struct watched *next;
+	struct shared_watch *shared;
+};
+
+struct watches *offer_watches_new(void)
+{
+	return mem_alloc(1, sizeof(struct watches));
+}
+
+void offer_watches_free(struct watches *watches)
+{
+	free(watches);
+}
+
+static void notify_watcher(void *data)
+{
+	struct shared_watch *shared = data;
+
+	mcp_resource_updated(shared->server, shared->uri);
+}
+
+static struct shared_watch *watches_find(const struct watches *watches, const struct opened *opened,
+                                         const char *uri)
+{
+	struct shared_watch *shared = watches->all;
+
+	while (shared && (shared->opened != opened || strcmp(shared->uri, uri) != 0))
+		shared = shared->next;
+	return shared;
+}
+
+static struct shared_watch *begin(struct watches *watches, struct mcp_server *server,
+                                  struct opened *opened, const char *uri, struct err *err)
+{
+	struct provider *provider = opened->provider;
+	_cleanup_free_ char *path = NULL;
+	struct shared_watch *shared;
+	struct watch_request request = { .changed = notify_watcher };
+
+	if (!uri_to_path(uri, &path, err))
+		return NULL;
+	shared = mem_alloc(1, sizeof(*shared));
+	*shared = (struct shared_watch){ .server = server, .uri = mem_strdup(uri) };
+	request.path = path;
+	request.data = shared;
+	if (!provider->ops->watch(provider, &request, &shared->watch, err)) {
+		free(shared->uri);
+		free(shared);
+		return NULL;
+	}
+	shared->opened = opened_ref(opened);
+	shared->next = watches->all;
+	shared->at = &watches->all;
+	if (shared->next)
+		shared->next->at = &shared->next;
+	watches->all = shared;
+	return shared;
+}
+
+static void end(struct shared_watch *shared)
+{
+	struct provider *provider = shared->opened->provider;
+
+	if (--shared->uses)
+		return;
+	provider->ops->unwatch(provider, shared->watch);
+	*shared->at = shared->next;
+	if (shared->next)
+		shared->next->at = shared->at;
+	opened_put(shared->opened);
+	free(shared->uri);
+	free(shared);
+}
+
+bool offer_watches_add(struct watches *watches, struct mcp_server *server, struct opened *opened,
+                       const char *uri, struct watched **list, struct err *err)
+{
+	struct shared_watch *shared = watches_find(watches, opened, uri);
+	struct watched *own;
+
+	if (!shared)
+		shared = begin(watches, server, opened, uri, err);
+	if (!shared)
+		return false;
+	shared->uses++;
+	own = mem_alloc(1, sizeof(*own));
+	*own = (struct watched){ *list, shared };
+	*list = own;
+	return true;
+}
+
+static void remove_at(struct watched **at)
+{
+	struct watched *own = *at;
+
+	*at = own->next;
+	end(own->shared);
+	free(own);
+}
+
+void offer_watches_remove(struct watched **list, const char *uri)
+{
+	while (*list && strcmp((*list)->shared->uri, uri) != 0)
+		list = &(*list)->next;
+	if (*list)
+		remove_at(list);
+}
+
+void offer_watches_clear(struct watched **list)
+{
+	while (*list)
+		remove_at(list);
 }

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "mcp/offer/begun.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/watches.h"
 
 static void declare_all(struct serve *serve)
 {
@@ -17,7 +15,7 @@ static void declare_all(struct serve *serve)
 
 		offered->serve = serve;
 		offered->item = &serve->names.items[i];
-		declare_tool(&serve->names, offered);
+		offer_declare_tool(&serve->names, offered);
 		serve->tools[i] = (struct mcp_tool){
 			.name = offered->item->name,
 			.title = offered->item->tool->title,
@@ -53,7 +51,7 @@ static void make_offer(struct serve *serve)
 		.output_schemas_asked = !serve->options.output_schemas,
 		.prompts = serve->prompts,
 		.get_prompt = prompts_get,
-		.complete = complete_argument,
+		.complete = prompts_complete_argument,
 		.begin = conversation_begin,
 		.ready = conversation_ready,
 		.roots_changed = conversation_roots_changed,
@@ -69,8 +67,8 @@ bool serve_new(const struct serve_options *options, struct serve **ret, struct e
 	serve->paper = (struct paper)PAPER_INIT;
 	serve->table = opened_table_new(&serve->options);
 	serve->turns = turns_new();
-	serve->edits = begun_list_new(options->loop);
-	serve->watches = watches_new();
+	serve->edits = call_begun_new(options->loop);
+	serve->watches = offer_watches_new();
 	if (!names_make(&options->names, &serve->names, err) ||
 	    (options->root_count && !opened_get(serve->table, options->roots, options->root_count,
 	                                        &serve->kept, NULL, err))) {
@@ -92,7 +90,7 @@ void serve_stop(struct serve *serve)
 {
 	while (serve->unsettled)
 		conversation_give_up(serve->unsettled);
-	begun_stop(serve->edits);
+	call_begun_stop(serve->edits);
 }
 
 void serve_free(struct serve *serve)
@@ -101,11 +99,11 @@ void serve_free(struct serve *serve)
 		return;
 	opened_put(serve->kept);
 	opened_table_free(serve->table);
-	watches_free(serve->watches);
+	offer_watches_free(serve->watches);
 	turns_free(serve->turns);
-	begun_list_free(serve->edits);
+	call_begun_free(serve->edits);
 	for (size_t i = 0; serve->offered && i < serve->names.count; i++)
-		declare_release(&serve->offered[i]);
+		offer_declare_release(&serve->offered[i]);
 	free(serve->offered);
 	free(serve->tools);
 	free(serve->instructions);

@@ -11,14 +11,14 @@
  *
  * The parts:
  *     names.c         which tools, under which names
- *     declare.c       a tool as MCP declares it: schemas, annotations
+ *     names.c       a tool as MCP declares it: schemas, annotations
  *     call.c          tools/call: at once, on the pool, or in turn (turns.c)
  *     result.c        a tool's result as text
  *     confirm.c       asking the user before an edit or a command
- *     denied.c        telling the client what the sandbox denied
+ *     call.c        telling the client what the sandbox denied
  *     conversation.c  what one client has: a version counter, roots, an open workspace (opened.c)
- *     resources.c     files as resources; listing.c pages through them, watches.c tells of changes
- *     prompts.c complete.c uri.c mime.c
+ *     resources.c     files as resources; listing.c pages through them, opened.c tells of changes
+ *     prompts.c prompts.c uri.c resources.c
  */
 #ifndef HASP_MCP_OFFER_SERVE_H
 #define HASP_MCP_OFFER_SERVE_H

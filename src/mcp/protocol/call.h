@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request on its way to its answer.  Private to this folder.
+/* One request on its way to its answer.
  *
- *     call_new -> admit (methods.h) -> call_run or pool_submit -> call_done
+ *     call_new -> admit (private.h) -> call_run or pool_submit -> call_done
  *
  * A call belongs to the loop's thread, except that between pool_submit and the post that
  * follows its handler's return the handler's thread has the fields that are marked so.
@@ -9,12 +9,57 @@
 #ifndef HASP_MCP_PROTOCOL_CALL_H
 #define HASP_MCP_PROTOCOL_CALL_H
 
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "mcp/protocol/idmap.h"
-#include "mcp/protocol/outbox.h"
 #include "mcp/protocol/peer.h"
-#include "mcp/protocol/refusal.h"
 #include "mcp/protocol/version.h"
+#include "net/loop/loop.h"
 #include "net/loop/pool.h"
+
+/* ---- refusals ---------------------------------------------------------------- */
+
+/* Why a request is answered with an error. */
+
+struct refusal {
+	int code;
+	json_t *data; /* owned; or NULL */
+	char message[512];
+};
+
+/* Fills `refusal` and returns false, so that checks can `return refuse(...)`. */
+bool mcp_refuse(struct refusal *refusal, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- what waits to be sent --------------------------------------------------- */
+
+/* From the threads of the pool to the loop's thread.
+ *
+ * Posts run in the order in which they were posted; all that gathered while the loop was busy
+ * cost one wake-up.  A server's own queue, so that it can be emptied when the server ends
+ * although the loop does not run any more.
+ */
+
+struct outbox;
+
+/* Embedded in what is posted; that lives until `run` was called. */
+struct post {
+	struct post *next; /* the outbox's */
+	void (*run)(struct post *post);
+};
+
+struct outbox *mcp_outbox_new(struct loop *loop);
+/* From any thread. */
+void mcp_outbox_post(struct outbox *outbox, struct post *post);
+/* Runs what was posted, on the loop's thread. */
+void mcp_outbox_drain(struct outbox *outbox);
+/* Whether nothing is posted; from any thread. */
+bool mcp_outbox_empty(struct outbox *outbox);
+/* Drains it; nobody posts any more. It is freed once the loop has let go of it. */
+void mcp_outbox_close(struct outbox *outbox);
+
+/* ---- calls ------------------------------------------------------------------- */
 
 struct ask;
 struct batch;
@@ -95,12 +140,6 @@ void call_cancel(struct mcp_call *call);
 /* Answers of the core itself; call_done has to follow. `refusal` is used up. */
 void call_refuse(struct mcp_call *call, struct refusal *refusal);
 void call_answer_text(struct mcp_call *call, struct span result);
-
-/* Sends a line that belongs to the call before its answer, from the thread that has the call.
- * The line is emptied. */
-void call_send(struct mcp_call *call, struct buf *line);
-/* Sends progress that waited (before the answer). */
-void call_flush_progress(struct mcp_call *call);
 
 /* The text of a request's id, which the call keeps. */
 static inline struct span call_id(const struct mcp_call *call)

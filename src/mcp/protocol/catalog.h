@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server offers, made ready once: lists as text, tools by name.  Private to this folder.
+/* What a server offers, made ready once: lists as text, tools by name.
  *
  * An offer that cannot be (schemas that are not JSON, two tools of one name) is a
  * programming error and ends in an assertion.
@@ -9,10 +9,12 @@
 
 #include <stdint.h>
 
+#include "mcp/protocol/call.h"
 #include "mcp/protocol/idmap.h"
-#include "mcp/protocol/refusal.h"
 #include "mcp/protocol/server.h"
 #include "mcp/protocol/version.h"
+
+/* ---- what is offered --------------------------------------------------------- */
 
 /* An argument that is repeated in a header of the HTTP request (x-mcp-header). */
 struct mirrored {
@@ -57,5 +59,21 @@ void catalog_discover(const struct catalog *catalog, const struct version *versi
 
 /* The implementation's name and version as JSON text, borrowed. */
 struct span catalog_server_info(const struct catalog *catalog);
+
+/* ---- arguments in headers ---------------------------------------------------- */
+
+/* Headers of a stateless HTTP request that repeat what its body says.
+ *
+ * Source: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
+ */
+
+/* Whether the headers of the call's exchange agree with its body: MCP-Protocol-Version alone;
+ * then, once the version is known to be one of ours, the others. */
+bool catalog_check_version(const struct mcp_call *call, const char *version,
+                           struct refusal *refusal);
+bool catalog_check_method(const struct mcp_call *call, struct refusal *refusal);
+bool catalog_check_name(const struct mcp_call *call, const char *name, struct refusal *refusal);
+bool catalog_check_arguments(const struct mcp_call *call, const struct tool_entry *tool,
+                             struct refusal *refusal);
 
 #endif

@@ -1,22 +1,183 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/protocol/methods.h"
-
+/* The methods of the protocol, each with its parameters. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/protocol/ask.h"
-#include "mcp/protocol/level.h"
-#include "mcp/protocol/mirrored.h"
+#include "mcp/protocol/catalog.h"
 #include "mcp/protocol/private.h"
-#include "mcp/protocol/stateless.h"
-#include "mcp/protocol/watch.h"
+#include "net/rpc/rpc.h"
+
+/* ---- levels of the log ------------------------------------------------------- */
+
+/* -1 for what is no level; NULL is none. */
+static int level_of(const char *name)
+{
+	for (enum mcp_level level = MCP_DEBUG; name && level <= MCP_EMERGENCY; level++) {
+		if (strcmp(mcp_level_name(level), name) == 0)
+			return (int)level;
+	}
+	return -1;
+}
+
+const char *mcp_level_name(enum mcp_level level)
+{
+	static const char *const names[] = {
+		[MCP_DEBUG] = "debug",     [MCP_INFO] = "info",
+		[MCP_NOTICE] = "notice",   [MCP_WARNING] = "warning",
+		[MCP_ERROR] = "error",     [MCP_CRITICAL] = "critical",
+		[MCP_ALERT] = "alert",     [MCP_EMERGENCY] = "emergency",
+	};
+
+	return names[level];
+}
+
+/* ---- parameters -------------------------------------------------------------- */
+
+static bool wrong(const struct param *rule, const char *what, struct refusal *refusal)
+{
+	return mcp_refuse(refusal, RPC_INVALID_PARAMS, "params.%s%s%s %s.",
+	                  rule->parent ? rule->parent : "", rule->parent ? "." : "", rule->name,
+	                  what);
+}
+
+static bool has_type(const json_t *value, enum param_type type)
+{
+	switch (type) {
+	case PARAM_STRING:
+		return json_is_string(value);
+	case PARAM_OBJECT:
+		return json_is_object(value);
+	case PARAM_STRING_OR_INTEGER:
+		return json_is_string(value) || json_is_integer(value);
+	}
+	return false;
+}
+
+static bool check_one(const json_t *value, const struct param *rule, struct refusal *refusal)
+{
+	static const char *const wanted[] = {
+		[PARAM_STRING] = "a string",
+		[PARAM_OBJECT] = "an object",
+		[PARAM_STRING_OR_INTEGER] = "a string or an integer",
+	};
+	struct span text = json_span(value);
+	char what[128];
+
+	if (!value)
+		return !rule->required || wrong(rule, "is missing", refusal);
+	if (!has_type(value, rule->type)) {
+		snprintf(what, sizeof(what), "has to be %s, not %s", wanted[rule->type],
+		         json_type_phrase(value));
+		return wrong(rule, what, refusal);
+	}
+	if (text.len && memchr(text.data, '\0', text.len))
+		return wrong(rule, "contains U+0000", refusal);
+	return true;
+}
+
+/* -32602 with a sentence that names the member. Strings with U+0000 are refused: they are
+ * handed on as C strings. `params` may be NULL: none were sent. */
+static bool params_check(const json_t *params, const struct param *rules, struct refusal *refusal)
+{
+	for (const struct param *rule = rules; rule->name; rule++) {
+		const json_t *object =
+			rule->parent ? json_object_get(params, rule->parent) : params;
+		const json_t *value = json_object_get(object, rule->name);
+
+		if (rule->nullable && json_is_null(value))
+			value = NULL;
+		if ((object || !rule->parent) && !check_one(value, rule, refusal))
+			return false;
+	}
+	return true;
+}
+
+/* ---- clients without a session ----------------------------------------------- */
+
+#define META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define META_CLIENT "io.modelcontextprotocol/clientInfo"
+#define META_LEVEL "io.modelcontextprotocol/logLevel"
+
+bool mcp_version_is_known(const char *version)
+{
+	return version && version_find(version);
+}
+
+bool mcp_message_is_stateless(const struct rpc_message *message)
+{
+	const json_t *params = message->kind <= RPC_NOTIFICATION ? message->body : NULL;
+	const json_t *name = json_object_get(json_object_get(params, "_meta"), META_VERSION);
+	const struct version *version;
+
+	if (!name)
+		return false;
+	version = json_is_string(name) ? version_find(json_string_value(name)) : NULL;
+	return !version || version->stateless;
+}
+
+static bool unsupported(const char *requested, struct refusal *refusal)
+{
+	json_t *supported = json_array();
+
+	for (size_t i = 0; version_at(i); i++)
+		json_array_append_new(supported, json_cstr(version_at(i)->name));
+	mcp_refuse(refusal, MCP_UNSUPPORTED_VERSION, "Unsupported protocol version: %s", requested);
+	refusal->data = json_pack("{s:o,s:s}", "supported", supported, "requested", requested);
+	return false;
+}
+
+static bool read_level(struct mcp_call *call, const json_t *meta, struct refusal *refusal)
+{
+	const char *name = json_string_value(json_object_get(meta, META_LEVEL));
+
+	if (!name)
+		return true;
+	call->log_level = level_of(name);
+	return call->log_level >= 0 ||
+	       mcp_refuse(refusal, RPC_INVALID_PARAMS,
+	                  "params._meta." META_LEVEL " has to be one of " LEVEL_NAMES ".");
+}
+
+/* Sets version, client and log_level of the call from its params._meta, and checks the headers
+ * that go with them. */
+static bool stateless_open(struct mcp_call *call, struct refusal *refusal)
+{
+	static const struct param rules[] = {
+		{ NULL, "_meta", PARAM_OBJECT, true, false },
+		{ "_meta", META_VERSION, PARAM_STRING, true, false },
+		{ "_meta", META_CAPABILITIES, PARAM_OBJECT, true, false },
+		{ "_meta", META_CLIENT, PARAM_OBJECT, false, false },
+		{ "_meta", META_LEVEL, PARAM_STRING, false, false },
+		{ 0 },
+	};
+	const json_t *meta = json_object_get(call->params, "_meta");
+	const char *name;
+
+	if (!params_check(call->params, rules, refusal))
+		return false;
+	name = json_string_value(json_object_get(meta, META_VERSION));
+	if (!catalog_check_version(call, name, refusal))
+		return false;
+	call->version = version_find(name);
+	if (!call->version || !call->version->stateless) {
+		call->version = NULL;
+		return unsupported(name, refusal);
+	}
+	call->client = json_object_get(meta, META_CAPABILITIES);
+	return catalog_check_method(call, refusal) && read_level(call, meta, refusal);
+}
+
+/* ---- methods ----------------------------------------------------------------- */
 
 /* What is not offered is a method that does not exist. */
 static bool unknown_method(const struct mcp_call *call, struct refusal *refusal)
 {
-	return refuse(refusal, RPC_METHOD_NOT_FOUND, "Method not found: %s", call->message.method);
+	return mcp_refuse(refusal, RPC_METHOD_NOT_FOUND, "Method not found: %s",
+	                  call->message.method);
 }
 
 /* The call is answered by a handler of the offer, on the pool. */
@@ -44,7 +205,7 @@ static bool answer_initialize(struct mcp_call *call, struct refusal *refusal)
 	const struct version *version = version_find(string_param(call, "protocolVersion"));
 
 	if (peer->version)
-		return refuse(refusal, RPC_INVALID_REQUEST, "Initialized already.");
+		return mcp_refuse(refusal, RPC_INVALID_REQUEST, "Initialized already.");
 	if (!version || version->stateless)
 		version = version_latest(/* stateless= */ false);
 	peer->version = version;
@@ -78,8 +239,8 @@ static bool answer_set_level(struct mcp_call *call, struct refusal *refusal)
 	int level = level_of(string_param(call, "level"));
 
 	if (level < 0)
-		return refuse(refusal, RPC_INVALID_PARAMS,
-		              "params.level has to be one of " LEVEL_NAMES ".");
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+		                  "params.level has to be one of " LEVEL_NAMES ".");
 	call->peer->log_level = level;
 	call_answer_text(call, SPAN("{}"));
 	return true;
@@ -112,8 +273,8 @@ static bool answer_call_tool(struct mcp_call *call, struct refusal *refusal)
 		return unknown_method(call, refusal);
 	entry = catalog_tool(call->peer->server->catalog, call->name);
 	if (!entry)
-		return refuse(refusal, RPC_INVALID_PARAMS, "Unknown tool: %s", call->name);
-	if (call->version->stateless && !mirrored_check_arguments(call, entry, refusal))
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown tool: %s", call->name);
+	if (call->version->stateless && !catalog_check_arguments(call, entry, refusal))
 		return false;
 	call->run = entry->tool->run;
 	call->data = entry->tool->data;
@@ -166,8 +327,8 @@ static bool answer_subscribe(struct mcp_call *call, struct refusal *refusal)
 		return unknown_method(call, refusal);
 	if (!watch_subscribe(call->peer, call->uri, &err)) {
 		missing = err.code == ERR_FILE_NOT_FOUND;
-		refuse(refusal, missing ? MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS, "%s",
-		       err.message);
+		mcp_refuse(refusal, missing ? MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS, "%s",
+		           err.message);
 		refusal->data = json_pack("{s:s}", "uri", call->uri);
 		return false;
 	}
@@ -198,8 +359,8 @@ static bool answer_list_prompts(struct mcp_call *call, struct refusal *refusal)
 	if (!call->peer->server->offer->prompts)
 		return unknown_method(call, refusal);
 	if (call->cursor)
-		return refuse(refusal, RPC_INVALID_PARAMS,
-		              "params.cursor is none that this server has given out.");
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+		                  "params.cursor is none that this server has given out.");
 	catalog_list_prompts(call->peer->server->catalog, &out);
 	call_answer_text(call, buf_view(&out));
 	return true;
@@ -217,14 +378,14 @@ static bool check_prompt_arguments(const struct mcp_call *call, const json_t *pr
 		name = json_string_value(json_object_get(argument, "name"));
 		if (json_is_true(json_object_get(argument, "required")) &&
 		    !json_object_get(call->arguments, name))
-			return refuse(refusal, RPC_INVALID_PARAMS,
-			              "params.arguments.%s is missing.", name);
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+			                  "params.arguments.%s is missing.", name);
 	}
 	json_object_foreach((json_t *)call->arguments, name, value) {
 		if (!json_is_string(value))
-			return refuse(refusal, RPC_INVALID_PARAMS,
-			              "params.arguments.%s has to be a string, not %s.", name,
-			              json_type_phrase(value));
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+			                  "params.arguments.%s has to be a string, not %s.", name,
+			                  json_type_phrase(value));
 	}
 	return true;
 }
@@ -238,7 +399,7 @@ static bool answer_get_prompt(struct mcp_call *call, struct refusal *refusal)
 		return unknown_method(call, refusal);
 	prompt = catalog_prompt(server->catalog, call->name);
 	if (!prompt)
-		return refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", call->name);
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", call->name);
 	return check_prompt_arguments(call, prompt, refusal) &&
 	       hand_over(call, server->offer->get_prompt, refusal);
 }
@@ -263,13 +424,13 @@ static bool answer_complete(struct mcp_call *call, struct refusal *refusal)
 			return false;
 		name = json_string_value(json_object_get(ref, "name"));
 		if (!catalog_prompt(server->catalog, name))
-			return refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", name);
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", name);
 	} else if (span_eq(type, SPAN("ref/resource"))) {
 		if (!params_check(call->params, resource_rules, refusal))
 			return false;
 	} else {
-		return refuse(refusal, RPC_INVALID_PARAMS,
-		              "params.ref.type has to be ref/prompt or ref/resource.");
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+		                  "params.ref.type has to be ref/prompt or ref/resource.");
 	}
 	return hand_over(call, server->offer->complete, refusal);
 }
@@ -352,10 +513,10 @@ static bool check_legacy(struct mcp_call *call, struct refusal *refusal)
 
 	if (!peer->version && !(call->method && call->method->early)) {
 		if (call->method && call->method->era == ERA_STATELESS)
-			return refuse(refusal, RPC_INVALID_PARAMS,
-			              "params._meta with the protocol version is missing.");
-		return refuse(refusal, RPC_INVALID_REQUEST,
-		              "Not initialized: the first request has to be initialize.");
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+			                  "params._meta with the protocol version is missing.");
+		return mcp_refuse(refusal, RPC_INVALID_REQUEST,
+		                  "Not initialized: the first request has to be initialize.");
 	}
 	call->version = peer->version ? peer->version : version_latest(/* stateless= */ false);
 	if (!call->method || !(call->method->era & ERA_LEGACY))
@@ -369,8 +530,8 @@ static bool check_stateless(struct mcp_call *call, struct refusal *refusal)
 	if (!stateless_open(call, refusal))
 		return false;
 	if (call->batch)
-		return refuse(refusal, RPC_INVALID_REQUEST,
-		              "This version of the protocol has no batches.");
+		return mcp_refuse(refusal, RPC_INVALID_REQUEST,
+		                  "This version of the protocol has no batches.");
 	if (!call->method || !(call->method->era & ERA_STATELESS))
 		return unknown_method(call, refusal);
 	call->session = server_shared_session(call->peer->server);
@@ -407,8 +568,8 @@ static bool check_params(struct mcp_call *call, struct refusal *refusal)
 	if (!call->version->stateless)
 		return true;
 	return (!method->named ||
-	        mirrored_check_name(call, string_param(call, method->named), refusal)) &&
-	       (!method->asks || questions_open(call, refusal));
+	        catalog_check_name(call, string_param(call, method->named), refusal)) &&
+	       (!method->asks || ask_questions_open(call, refusal));
 }
 
 bool method_start(struct mcp_call *call, struct refusal *refusal)

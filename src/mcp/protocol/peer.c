@@ -1,16 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A peer: messages in, lines out, batches, its life. */
 #include "mcp/protocol/peer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/protocol/ask.h"
-#include "mcp/protocol/batch.h"
-#include "mcp/protocol/members.h"
-#include "mcp/protocol/methods.h"
+#include "mcp/protocol/call.h"
 #include "mcp/protocol/private.h"
+#include "mcp/protocol/result.h"
+
+/* ---- what waits to be sent --------------------------------------------------- */
+
+struct outbox {
+	struct loop_task task;
+	struct loop *loop;
+	pthread_mutex_t lock; /* guards the rest */
+	struct post *first, **last;
+	bool posted; /* the task is with the loop */
+	bool closed;
+};
+
+static void outbox_free(struct outbox *outbox)
+{
+	pthread_mutex_destroy(&outbox->lock);
+	free(outbox);
+}
+
+static void arrive(struct loop_task *task)
+{
+	struct outbox *outbox = (struct outbox *)task;
+	bool closed;
+
+	pthread_mutex_lock(&outbox->lock);
+	outbox->posted = false;
+	closed = outbox->closed;
+	pthread_mutex_unlock(&outbox->lock);
+	if (closed)
+		outbox_free(outbox);
+	else
+		mcp_outbox_drain(outbox);
+}
+
+struct outbox *mcp_outbox_new(struct loop *loop)
+{
+	struct outbox *outbox = mem_alloc(1, sizeof(*outbox));
+
+	outbox->task.run = arrive;
+	outbox->loop = loop;
+	outbox->last = &outbox->first;
+	pthread_mutex_init(&outbox->lock, NULL);
+	return outbox;
+}
+
+void mcp_outbox_post(struct outbox *outbox, struct post *post)
+{
+	bool wake;
+
+	post->next = NULL;
+	pthread_mutex_lock(&outbox->lock);
+	*outbox->last = post;
+	outbox->last = &post->next;
+	wake = !outbox->posted;
+	outbox->posted = true;
+	/* Under the lock: the outbox may be closed as soon as the post is seen. */
+	if (wake)
+		loop_post(outbox->loop, &outbox->task);
+	pthread_mutex_unlock(&outbox->lock);
+}
+
+void mcp_outbox_drain(struct outbox *outbox)
+{
+	struct post *post;
+
+	pthread_mutex_lock(&outbox->lock);
+	post = outbox->first;
+	outbox->first = NULL;
+	outbox->last = &outbox->first;
+	pthread_mutex_unlock(&outbox->lock);
+	while (post) {
+		struct post *next = post->next;
+
+		post->run(post);
+		post = next;
+	}
+}
+
+bool mcp_outbox_empty(struct outbox *outbox)
+{
+	bool empty;
+
+	pthread_mutex_lock(&outbox->lock);
+	empty = !outbox->first;
+	pthread_mutex_unlock(&outbox->lock);
+	return empty;
+}
+
+void mcp_outbox_close(struct outbox *outbox)
+{
+	bool posted;
+
+	mcp_outbox_drain(outbox);
+	pthread_mutex_lock(&outbox->lock);
+	outbox->closed = true;
+	posted = outbox->posted;
+	pthread_mutex_unlock(&outbox->lock);
+	if (!posted)
+		outbox_free(outbox);
+}
+
+/* ---- batches ----------------------------------------------------------------- */
+
+struct batch {
+	struct mcp_peer *peer;
+	struct mcp_exchange *exchange;
+	size_t waiting; /* requests not answered yet, and one while they are being taken */
+	bool expected;  /* there was a request */
+	bool abandoned;
+	struct buf out;
+};
+
+/* Answers to a JSON-RPC batch, which leave together.
+ *
+ *     batch = batch_new(peer, exchange);
+ *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     batch_release(batch);       when all requests have been taken
+ */
+static struct batch *batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange)
+{
+	struct batch *batch = mem_alloc(1, sizeof(*batch));
+
+	batch->peer = peer;
+	batch->exchange = exchange;
+	batch->waiting = 1;
+	batch->out.max = LIMIT_RESULT_BYTES;
+	peer_hold(peer);
+	return batch;
+}
+
+/* Answers to a JSON-RPC batch, which leave together.
+ *
+ *     batch = batch_new(peer, exchange);
+ *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     batch_release(batch);       when all requests have been taken
+ */
+static void batch_expect(struct batch *batch)
+{
+	batch->expected = true;
+	batch->waiting++;
+}
+
+/* Answers to a JSON-RPC batch, which leave together.
+ *
+ *     batch = batch_new(peer, exchange);
+ *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     batch_release(batch);       when all requests have been taken
+ */
+static void batch_add(struct batch *batch, struct span answer)
+{
+	buf_char(&batch->out, batch->out.len ? ',' : '[');
+	buf_span(&batch->out, answer);
+	peer_batch_forget(batch);
+}
+
+static void send_all(struct batch *batch)
+{
+	if (batch->out.len)
+		buf_char(&batch->out, ']');
+	if (batch->out.len || (batch->expected && batch->exchange))
+		peer_send(batch->peer, MCP_ROUTE_FINAL, batch->exchange, buf_view(&batch->out), 0);
+}
+
+void peer_batch_forget(struct batch *batch)
+{
+	struct mcp_peer *peer = batch->peer;
+
+	if (--batch->waiting)
+		return;
+	if (!batch->abandoned)
+		send_all(batch);
+	buf_release(&batch->out);
+	free(batch);
+	peer_unhold(peer);
+}
+
+static void batch_release(struct batch *batch)
+{
+	peer_batch_forget(batch);
+}
+
+/* The exchange is gone. */
+static void batch_abandon(struct batch *batch)
+{
+	batch->abandoned = true;
+}
+
+/* ---- messages ---------------------------------------------------------------- */
 
 /* --- Life ------------------------------------------------------------------------------ */
 
@@ -344,7 +531,7 @@ static json_t *early_id(struct span beginning)
 	struct span key, value;
 	json_t *id;
 
-	while (members_next(&members, &key, &value)) {
+	while (result_member_next(&members, &key, &value)) {
 		/* What ends with the text may go on. */
 		if (!span_eq(key, SPAN("id")) || !members.rest.len ||
 		    !json_parse(value, &id, &err))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server and its peers from the inside.  Private to this folder. */
+/* The server and its peers from the inside. */
 #ifndef HASP_MCP_PROTOCOL_PRIVATE_H
 #define HASP_MCP_PROTOCOL_PRIVATE_H
 
@@ -8,7 +8,142 @@
 #include "base/sha256.h"
 #include "mcp/protocol/call.h"
 #include "mcp/protocol/catalog.h"
-#include "mcp/protocol/watch.h"
+#include "mcp/protocol/peer.h"
+#include "mcp/protocol/server.h"
+
+/* ---- clients without a session ----------------------------------------------- */
+
+/* What a stateless request says about itself in its _meta.
+ *
+ * Source: 2026-07-28, basic/index, "_meta", and basic/versioning.
+ */
+
+/* ---- parameters -------------------------------------------------------------- */
+
+/* The shape of a method's parameters.
+ *
+ * A rule names one member; a table of rules ends with a row without a name.  Members that no
+ * rule names are the handler's business.
+ */
+
+enum param_type { PARAM_STRING, PARAM_OBJECT, PARAM_STRING_OR_INTEGER };
+
+struct param {
+	const char *parent; /* the object it is in, by an earlier rule; NULL: params itself */
+	const char *name;
+	enum param_type type;
+	bool required;
+	bool nullable; /* null counts as absent */
+};
+
+/* ---- methods ----------------------------------------------------------------- */
+
+/* The methods a client can call.
+ *
+ * One row for each in methods.c.  To add one: its row; where it differs between versions,
+ * a column in version.h.
+ */
+
+enum method_era { ERA_LEGACY = 1, ERA_STATELESS = 2, ERA_BOTH = 3 };
+
+struct method {
+	const char *name;
+	enum method_era era;
+	bool early;                 /* allowed before initialize */
+	bool tool;                  /* its result is that of a tool */
+	bool asks;                  /* its answer may be a question (input_required) */
+	const char *cache_scope;    /* of a result that may be kept; NULL: it may not */
+	const char *named;          /* the parameter that Mcp-Name repeats; or NULL */
+	const struct param *params; /* rules; or NULL */
+	/* Sets call->run for a handler, or call_answer_text at once, or (a subscription)
+	 * neither. False with `refusal` when that is an error. */
+	bool (*answer)(struct mcp_call *call, struct refusal *refusal);
+};
+
+/* Finds out which version the call is of and what answers it, checks everything that is
+ * known about its method and parameters, and starts it. False when it has to be refused. */
+bool method_start(struct mcp_call *call, struct refusal *refusal);
+
+/* ---- levels of the log ------------------------------------------------------- */
+
+/* Levels of log messages by name (RFC 5424). */
+
+#define LEVEL_NAMES "debug, info, notice, warning, error, critical, alert, emergency"
+
+/* -1 for what is no level; NULL is none. */
+const char *mcp_level_name(enum mcp_level level);
+
+/* ---- signatures -------------------------------------------------------------- */
+
+/* HMAC-SHA-256 (RFC 2104), as 64 digits. */
+
+/* Of any key of exactly 32 bytes. */
+void sign_hex(const struct sha256 *key, struct span text, char hex[static SHA256_HEX_SIZE]);
+/* Takes the same time wherever the digits differ. */
+bool mcp_sign_check(const struct sha256 *key, struct span text, struct span hex);
+
+/* ---- questions --------------------------------------------------------------- */
+
+/* Questions to clients.
+ *
+ * To a client with a connection a question is a request of its own (ask.c); it is answered by
+ * id, and its asker waits on its own thread.  To a stateless one it is the result of the
+ * request, which the client repeats with the answers (ask.c).
+ */
+
+/* On the loop's thread: a client's result or error arrived. The message may be taken over. */
+void ask_answered(struct mcp_peer *peer, struct rpc_message *message);
+/* Nobody will answer this one; none of a peer's. */
+void ask_give_up(struct ask *ask);
+void ask_give_up_all(struct mcp_peer *peer);
+
+/* Reads inputResponses and requestState of a stateless request. */
+bool ask_questions_open(struct mcp_call *call, struct refusal *refusal);
+void ask_questions_release(struct questions *questions);
+/* {"resultType": "input_required", ...}; new. NULL when the state is too long to be taken
+ * back (LIMIT_REQUEST_STATE_BYTES). */
+json_t *ask_questions_result(const struct mcp_call *call);
+
+/* ---- batches ----------------------------------------------------------------- */
+
+/* Answers to a JSON-RPC batch, which leave together.
+ *
+ *     batch = batch_new(peer, exchange);
+ *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     batch_release(batch);       when all requests have been taken
+ */
+
+void peer_batch_forget(struct batch *batch);
+
+/* ---- watching ---------------------------------------------------------------- */
+
+/* Who wants to hear of changes of resources.
+ *
+ * Clients with a connection subscribe to a URI at a time (resources/subscribe); stateless ones
+ * open a stream with a filter (subscriptions/listen), which is a call without an end.
+ */
+
+struct subscriber;
+
+/* What one peer, or one stream, watches. */
+struct watch_list {
+	struct subscriber *first;
+	size_t count;
+};
+
+/* Twice is once. False when the offer cannot watch that, or there are too many. */
+bool watch_subscribe(struct mcp_peer *peer, const char *uri, struct err *err);
+void watch_unsubscribe(struct mcp_peer *peer, const char *uri);
+void watch_unsubscribe_all(struct mcp_peer *peer);
+
+/* Opens a stream and acknowledges it. The call stays listed until it is cancelled or ended. */
+bool watch_listen(struct mcp_call *call, struct refusal *refusal);
+/* Forgets what a stream watches (its call goes away). */
+void watch_unlisten(struct mcp_call *call);
+/* Ends a stream from this side: its client is told. */
+void watch_end(struct mcp_call *call);
+
+/* ---- peers ------------------------------------------------------------------- */
 
 struct mcp_server {
 	struct loop *loop;
@@ -20,7 +155,7 @@ struct mcp_server {
 	uint64_t map_key;       /* random; of the maps */
 	json_t *empty;          /* {} for what is absent */
 	struct mcp_peer *peers; /* all that are open */
-	struct idmap watches;   /* by URI (watch.h) */
+	struct idmap watches;   /* by URI (private.h) */
 	void *shared;           /* the session of stateless clients */
 	bool shared_begun;
 	pthread_mutex_t lock; /* guards the rest */
@@ -41,7 +176,7 @@ struct mcp_peer {
 	size_t listens;      /* of these, subscriptions */
 	size_t bytes;        /* of all its calls */
 	size_t arrived;      /* bytes of the text that is being received; 0: unknown */
-	struct idmap asks;   /* by id (ask.h) */
+	struct idmap asks;   /* by id (private.h) */
 	_Atomic int64_t last_ask; /* id of the latest; from any thread */
 	struct buf spare;    /* memory for the line of the next call on the loop's thread */
 

@@ -1,7 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Answers as text: results, refusals, members of a text that is JSON; protocol versions. */
 #include "mcp/protocol/result.h"
 
-#include "mcp/protocol/members.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "mcp/protocol/call.h"
+#include "mcp/protocol/server.h"
+#include "mcp/protocol/version.h"
+#include "net/rpc/rpc.h"
+
+/* ---- refusals ---------------------------------------------------------------- */
+
+bool mcp_refuse(struct refusal *refusal, int code, const char *format, ...)
+{
+	char text[2048];
+	struct span cut;
+	va_list args;
+
+	*refusal = (struct refusal){ .code = code };
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cut = utf8_head(span_str(text), sizeof(refusal->message) - 1);
+	memcpy(refusal->message, cut.data, cut.len);
+	return false;
+}
+
+/* ---- versions ---------------------------------------------------------------- */
+
+static const struct version versions[] = {
+	{ .name = "2026-07-28", .stateless = true, .tools = TOOL_WHOLE, .structured = true,
+	  .completions = true, .progress_message = true, .titles = true, .website = true,
+	  .elicitation = true, .elicitation_url = true, .result_type = true,
+	  .not_found = RPC_INVALID_PARAMS },
+	{ .name = "2025-11-25", .tools = TOOL_WHOLE, .structured = true, .completions = true,
+	  .progress_message = true, .titles = true, .website = true, .elicitation = true,
+	  .elicitation_url = true, .not_found = MCP_RESOURCE_NOT_FOUND },
+	{ .name = "2025-06-18", .tools = TOOL_WHOLE, .structured = true, .completions = true,
+	  .progress_message = true, .titles = true, .elicitation = true,
+	  .not_found = MCP_RESOURCE_NOT_FOUND },
+	{ .name = "2025-03-26", .batches = true, .tools = TOOL_ANNOTATED, .completions = true,
+	  .progress_message = true, .not_found = MCP_RESOURCE_NOT_FOUND },
+	{ .name = "2024-11-05", .batches = true, .tools = TOOL_PLAIN,
+	  .not_found = MCP_RESOURCE_NOT_FOUND },
+};
+
+const struct version *version_at(size_t i)
+{
+	return i < ARRAY_LEN(versions) ? &versions[i] : NULL;
+}
+
+const struct version *version_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		if (strcmp(versions[i].name, name) == 0)
+			return &versions[i];
+	}
+	return NULL;
+}
+
+const struct version *version_latest(bool stateless)
+{
+	const struct version *version = versions;
+
+	while (version->stateless != stateless)
+		version++;
+	return version;
+}
+
+/* ---- members ----------------------------------------------------------------- */
+
+static struct span skip_space(struct span text)
+{
+	while (text.len && (*text.data == ' ' || (*text.data >= '\t' && *text.data <= '\r')))
+		text = span_skip(text, 1);
+	return text;
+}
+
+/* The length of the string at the start of the text, with its quotation marks; 0: no end. */
+static size_t string_len(struct span text)
+{
+	size_t from = 1;
+
+	while (from < text.len) {
+		const char *quote = memchr(text.data + from, '"', text.len - from);
+		size_t at = quote ? (size_t)(quote - text.data) : text.len;
+		size_t backslashes = 0;
+
+		if (!quote)
+			return 0;
+		while (at - backslashes > 1 && text.data[at - backslashes - 1] == '\\')
+			backslashes++;
+		if (backslashes % 2 == 0)
+			return at + 1;
+		from = at + 1;
+	}
+	return 0;
+}
+
+/* The length of the object or array at the start of the text; 0: no end. */
+static size_t nested_len(struct span text)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+
+		if (c == '"') {
+			size_t len = string_len(span_skip(text, i));
+
+			if (!len)
+				return 0;
+			i += len - 1;
+		} else if (c == '{' || c == '[') {
+			depth++;
+		} else if ((c == '}' || c == ']') && --depth == 0) {
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+static size_t value_len(struct span text)
+{
+	size_t len = 0;
+
+	if (!text.len)
+		return 0;
+	if (*text.data == '"')
+		return string_len(text);
+	if (*text.data == '{' || *text.data == '[')
+		return nested_len(text);
+	while (len < text.len && !memchr(",}] \t\r\n", text.data[len], 7))
+		len++;
+	return len;
+}
+
+bool result_member_next(struct members *members, struct span *ret_key, struct span *ret_value)
+{
+	struct span text = skip_space(members->rest);
+	size_t len;
+
+	if (!text.len || (*text.data != '{' && *text.data != ','))
+		return false;
+	text = skip_space(span_skip(text, 1));
+	len = text.len && *text.data == '"' ? string_len(text) : 0;
+	if (!len)
+		return false;
+	*ret_key = span_of(text.data + 1, len - 2);
+	text = skip_space(span_skip(text, len));
+	if (!text.len || *text.data != ':')
+		return false;
+	text = skip_space(span_skip(text, 1));
+	len = value_len(text);
+	if (!len)
+		return false;
+	*ret_value = span_head(text, len);
+	members->rest = span_skip(text, len);
+	return true;
+}
+
+bool result_members_ended(const struct members *members)
+{
+	struct span text = skip_space(members->rest);
+
+	if (text.len && *text.data == '{') /* nothing has been read: it was empty */
+		text = skip_space(span_skip(text, 1));
+	return text.len && *text.data == '}' && !skip_space(span_skip(text, 1)).len;
+}
+
+/* ---- results ----------------------------------------------------------------- */
 
 /* How long a list may be kept: until hasp tells of a change, but clients that do not listen
  * see a change within a minute. */
@@ -42,7 +214,7 @@ static void put_meta(struct writer *writer, const struct result_form *form, stru
 	bool named = false;
 
 	put(writer, "_meta", SPAN(""));
-	while (members_next(&members, &key, &value)) {
+	while (result_member_next(&members, &key, &value)) {
 		buf_char(inner.out, inner.any ? ',' : '{');
 		inner.any = true;
 		buf_append(inner.out, key.data - 1, key.len + 2);
@@ -108,11 +280,11 @@ bool result_write(struct buf *out, const struct result_form *form, struct span t
 		return false;
 	if (!form->version->result_type && (!form->tool || form->version->structured))
 		return buf_span(out, text);
-	while (members_next(&members, &key, &value)) {
+	while (result_member_next(&members, &key, &value)) {
 		if (!copy_member(&writer, form, &own, key, value))
 			return false;
 	}
-	if (!members_ended(&members))
+	if (!result_members_ended(&members))
 		return false;
 	if (form->version->result_type)
 		put_extras(&writer, form, &own);

@@ -22,7 +22,7 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	server->loop = loop;
 	server->pool = pool;
 	server->offer = offer;
-	server->outbox = outbox_new(loop);
+	server->outbox = mcp_outbox_new(loop);
 	server->empty = json_object();
 	server->empty->refcount = (size_t)-1; /* jansson's mark of what nobody counts */
 	fill_random(server->key.bytes, sizeof(server->key.bytes));
@@ -67,12 +67,12 @@ static void wait_for_handlers(struct mcp_server *server)
 {
 	pthread_mutex_lock(&server->lock);
 	while (server->running) {
-		if (outbox_empty(server->outbox)) {
+		if (mcp_outbox_empty(server->outbox)) {
 			pthread_cond_wait(&server->idle, &server->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&server->lock);
-		outbox_drain(server->outbox);
+		mcp_outbox_drain(server->outbox);
 		pthread_mutex_lock(&server->lock);
 	}
 	pthread_mutex_unlock(&server->lock);
@@ -84,7 +84,7 @@ void mcp_server_free(struct mcp_server *server)
 		return;
 	shut_peers(server);
 	wait_for_handlers(server);
-	outbox_close(server->outbox);
+	mcp_outbox_close(server->outbox);
 	if (server->shared_begun && server->offer->end)
 		server->offer->end(server->shared);
 	catalog_free(server->catalog);

@@ -2,7 +2,7 @@
 /* What differs between the versions of the protocol.  Private to this folder.
  *
  * One row for each version; everything else asks the row.  To add a version: its row in
- * version.c, in order of time.
+ * result.c, in order of time.
  *
  * Source: the changelog of each version of the specification.
  */

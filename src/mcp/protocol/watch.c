@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/protocol/watch.h"
+#include "mcp/protocol/private.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/protocol/private.h"
 
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
 
@@ -147,20 +146,20 @@ static bool check_filter(const json_t *filter, struct refusal *refusal)
 		const json_t *value = json_object_get(filter, switches[i]);
 
 		if (value && !json_is_boolean(value))
-			return refuse(refusal, RPC_INVALID_PARAMS,
-			              "params.notifications.%s has to be a boolean, not %s.",
-			              switches[i], json_type_phrase(value));
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+			                  "params.notifications.%s has to be a boolean, not %s.",
+			                  switches[i], json_type_phrase(value));
 	}
 	if (uris && !json_is_array(uris))
-		return refuse(refusal, RPC_INVALID_PARAMS,
-		              "params.notifications.resourceSubscriptions has to be an array.");
+		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+		                  "params.notifications.resourceSubscriptions has to be an array.");
 	json_array_foreach(uris, i, uri) {
 		struct span text = json_span(uri);
 
 		if (!json_is_string(uri) || (text.len && memchr(text.data, '\0', text.len)))
-			return refuse(refusal, RPC_INVALID_PARAMS,
-			              "params.notifications.resourceSubscriptions has to hold "
-			              "URIs.");
+			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
+			                  "params.notifications.resourceSubscriptions has to hold "
+			                  "URIs.");
 	}
 	return true;
 }
@@ -242,8 +241,8 @@ bool watch_listen(struct mcp_call *call, struct refusal *refusal)
 	if (!check_filter(filter, refusal))
 		return false;
 	if (call->peer->listens >= LIMIT_PEER_LISTENS)
-		return refuse(refusal, RPC_INVALID_REQUEST, "More than %d subscriptions.",
-		              LIMIT_PEER_LISTENS);
+		return mcp_refuse(refusal, RPC_INVALID_REQUEST, "More than %d subscriptions.",
+		                  LIMIT_PEER_LISTENS);
 	call->listen = mem_alloc(1, sizeof(*call->listen));
 	call->peer->listens++;
 	honoured = honour(call, filter);
@@ -364,7 +363,7 @@ static void post_change(struct mcp_server *server, bool list, const char *uri)
 	change->server = server;
 	change->list = list;
 	memcpy(change->uri, uri, len);
-	outbox_post(server->outbox, &change->post);
+	mcp_outbox_post(server->outbox, &change->post);
 }
 
 void mcp_resource_updated(struct mcp_server *server, const char *uri)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoint: what is checked, GET and DELETE, time. */
+/* The endpoint: what is checked, POST, GET and DELETE, time. */
 #include "mcp/transport/http.h"
 
 #include <stdlib.h>
@@ -11,6 +11,200 @@
 #include "mcp/transport/http_private.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
+
+/* ---- POST -------------------------------------------------------------------- */
+
+/* What a POST brings: to which peer it goes, and what is no message for any. */
+
+/* ---- refusals --------------------------------------------------------------- */
+
+/* Answers with a JSON-RPC error; `id` may be NULL. */
+static void post_refuse(struct http_request *request, unsigned status, int code,
+                        const char *sentence, const json_t *id)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	rpc_write_error(&body, id, code, sentence, NULL);
+	http_answer(request, status, "application/json", &body);
+}
+
+/* A version that is none, or one that has no sessions: for requests of sessions. */
+static const char *version_problem(struct http_request *request)
+{
+	const char *version = http_request_header(request, "MCP-Protocol-Version");
+
+	if (!version || mcp_version_is_known(version))
+		return NULL;
+	return "The server does not know the version that MCP-Protocol-Version names.";
+}
+
+/* The session that a request names; NULL when that was refused. */
+static struct session *session_needed(struct mcp_http *http, struct http_request *request)
+{
+	const char *id = http_request_header(request, "Mcp-Session-Id");
+	const char *problem = version_problem(request);
+	struct session *session = http_session_find(http, id);
+
+	if (problem)
+		http_refuse(request, 400, problem);
+	else if (!id)
+		http_refuse(request, 400,
+		            "The request has no Mcp-Session-Id: send initialize first.");
+	else if (!session)
+		http_refuse(request, 404, "There is no such session, or it has ended.");
+	else
+		http_session_touch(session);
+	return http_request_waits(request) ? session : NULL;
+}
+
+/* ---- stateless clients ------------------------------------------------------- */
+
+static void stateless_send(void *data, const struct mcp_outgoing *message)
+{
+	if (message->route == MCP_ROUTE_FINAL)
+		http_exchange_answer(data, message->text, message->error_code);
+	else
+		http_exchange_event(data, message->text);
+}
+
+static const char *stateless_header(void *data, struct mcp_exchange *exchange, const char *name)
+{
+	struct mcp_exchange *only = data;
+
+	(void)exchange;
+	return only->request ? http_request_header(only->request, name) : NULL;
+}
+
+static void stateless_hang_up(void *data)
+{
+	http_exchange_hang_up(data, 503, "The server ends.");
+}
+
+static void take_stateless(struct mcp_http *http, struct http_request *request,
+                           struct rpc_message *message)
+{
+	static const struct mcp_wire wire = {
+		.send = stateless_send,
+		.header = stateless_header,
+		.hang_up = stateless_hang_up,
+		.stateless = true,
+	};
+	struct mcp_exchange *exchange;
+
+	if (message->kind != RPC_REQUEST) {
+		bool notification = message->kind == RPC_NOTIFICATION;
+
+		rpc_message_release(message);
+		if (notification)
+			http_answer(request, 202, NULL, NULL);
+		else
+			http_refuse(request, 400, "This version has no responses of clients.");
+		return;
+	}
+	exchange = http_exchange_new(http, NULL, request);
+	exchange->peer = mcp_peer_open(http->server, &wire, exchange);
+	mcp_peer_receive(exchange->peer, exchange, message);
+}
+
+/* ---- clients with sessions --------------------------------------------------- */
+
+static void take_initialize(struct mcp_http *http, struct http_request *request,
+                            struct rpc_message *message)
+{
+	struct session *session = http_session_new(http);
+	struct mcp_exchange *exchange;
+
+	if (!session) {
+		post_refuse(request, 503, RPC_INTERNAL_ERROR,
+		                  "Too many sessions are in use.", message->id);
+		rpc_message_release(message);
+		return;
+	}
+	exchange = http_exchange_new(http, session, request);
+	exchange->announce = true;
+	mcp_peer_receive(session->peer, exchange, message);
+}
+
+static void take_with_session(struct session *session, struct http_request *request,
+                              struct rpc_message *message)
+{
+	struct mcp_exchange *exchange = NULL;
+
+	if (message->kind == RPC_REQUEST)
+		exchange = http_exchange_new(session->http, session, request);
+	mcp_peer_receive(session->peer, exchange, message);
+	if (!exchange)
+		http_answer(request, 202, NULL, NULL);
+}
+
+static void take_batch(struct session *session, struct http_request *request, struct span body)
+{
+	struct mcp_exchange *exchange = http_exchange_new(session->http, session, request);
+
+	if (mcp_peer_receive_body(session->peer, exchange, body))
+		return;
+	exchange->final = true;
+	http_answer(request, 202, NULL, NULL);
+}
+
+/* ---- which of them ------------------------------------------------------------ */
+
+/* Its body says so, or a header that only such clients send. initialize is of the others. */
+static bool is_stateless(struct http_request *request, const struct rpc_message *message)
+{
+	const char *version = http_request_header(request, "MCP-Protocol-Version");
+
+	if (mcp_message_is_stateless(message))
+		return true;
+	return version && mcp_version_is_known(version) && strcmp(version, "2026") > 0 &&
+	       !(message->method && strcmp(message->method, "initialize") == 0);
+}
+
+static void take_message(struct mcp_http *http, struct http_request *request,
+                         struct rpc_message *message)
+{
+	bool initialize = message->kind == RPC_REQUEST &&
+	                  strcmp(message->method, "initialize") == 0;
+	struct session *session;
+
+	if (is_stateless(request, message)) {
+		take_stateless(http, request, message);
+		return;
+	}
+	if (initialize && !http_request_header(request, "Mcp-Session-Id")) {
+		take_initialize(http, request, message);
+		return;
+	}
+	session = session_needed(http, request);
+	if (session)
+		take_with_session(session, request, message);
+	else
+		rpc_message_release(message);
+}
+
+static void post_take(struct mcp_http *http, struct http_request *request, struct span body)
+{
+	struct rpc_message message;
+	struct rpc_problem problem;
+	struct session *session;
+
+	if (span_starts(span_trim(body), SPAN("["))) {
+		session = session_needed(http, request);
+		if (session)
+			take_batch(session, request, body);
+		return;
+	}
+	if (rpc_parse(body, &message, &problem)) {
+		take_message(http, request, &message);
+		return;
+	}
+	post_refuse(request, 400, problem.code, problem.message, problem.id);
+	rpc_problem_release(&problem);
+}
+
+/* ---- the endpoint ------------------------------------------------------------ */
+
+/* The endpoint: what is checked, GET and DELETE, time. */
 
 enum {
 	IDLE_SECONDS = 30 * 60,
@@ -89,9 +283,9 @@ static void resume_stream(struct session *session, struct http_request *request,
 	uint64_t stream, event;
 
 	if (parse_event_id(last_event, &stream, &event))
-		exchange = session_stream(session, stream);
+		exchange = http_session_stream(session, stream);
 	if (exchange && exchange->streaming)
-		exchange_resume(exchange, request, event);
+		http_exchange_resume(exchange, request, event);
 	else
 		http_refuse(request, 400,
 		            "Nothing is kept of the stream that Last-Event-ID names.");
@@ -100,13 +294,13 @@ static void resume_stream(struct session *session, struct http_request *request,
 /* A client may have several streams; each message goes to one of them. */
 static void open_stream(struct session *session, struct http_request *request)
 {
-	struct mcp_exchange *exchange = session_unrelated(session);
+	struct mcp_exchange *exchange = http_session_unrelated(session);
 
 	if (exchange->request) {
-		exchange = exchange_new(session->http, session, NULL);
+		exchange = http_exchange_new(session->http, session, NULL);
 		exchange->unrelated = exchange->streaming = exchange->takes_stream = true;
 	}
-	exchange_resume(exchange, request, exchange->delivered);
+	http_exchange_resume(exchange, request, exchange->delivered);
 }
 
 static void take_get(struct mcp_http *http, struct http_request *request)
@@ -126,7 +320,7 @@ static void take_delete(struct mcp_http *http, struct http_request *request)
 
 	if (!session)
 		return;
-	session_end(session);
+	http_session_end(session);
 	http_answer(request, 204, NULL, NULL);
 }
 
@@ -152,7 +346,7 @@ static void close_stateless(struct mcp_exchange *exchange)
 	if (!exchange->final)
 		mcp_peer_abandon(exchange->peer, exchange);
 	mcp_peer_close(exchange->peer);
-	exchange_free(exchange);
+	http_exchange_free(exchange);
 }
 
 static void on_closed(void *data, struct http_request *request, bool whole)
@@ -169,11 +363,11 @@ static void on_closed(void *data, struct http_request *request, bool whole)
 		close_stateless(exchange);
 		return;
 	}
-	session_touch(session);
+	http_session_touch(session);
 	if (exchange->announce && exchange->final && !mcp_peer_initialized(session->peer))
-		session_end(session);
+		http_session_end(session);
 	else
-		exchange_closed(exchange);
+		http_exchange_closed(exchange);
 }
 
 static void begin_streams(struct mcp_http *http, struct mcp_exchange *fixed)
@@ -182,7 +376,7 @@ static void begin_streams(struct mcp_http *http, struct mcp_exchange *fixed)
 
 	for (; exchange != fixed; exchange = exchange->next)
 		if (!exchange->final && http->now > exchange->since + PATIENCE_SECONDS)
-			exchange_stream(exchange);
+			http_exchange_stream(exchange);
 }
 
 static void on_sweep(void *data)
@@ -194,7 +388,7 @@ static void on_sweep(void *data)
 	begin_streams(http, &http->stateless);
 	for (; session != &http->sessions; session = session->next)
 		begin_streams(http, &session->exchanges);
-	session_end_idle(http);
+	http_session_end_idle(http);
 }
 
 /* ---- life ------------------------------------------------------------------- */
@@ -263,11 +457,11 @@ void mcp_http_free(struct mcp_http *http)
 		return;
 	loop_timer_stop(http->sweep);
 	while (http->sessions.next != &http->sessions)
-		session_end(http->sessions.next);
+		http_session_end(http->sessions.next);
 	for (exchange = http->stateless.next; exchange != &http->stateless;
 	     exchange = exchange->next) {
 		mcp_peer_finish(exchange->peer); /* answers subscriptions */
-		exchange_hang_up(exchange, 503, "The server ends.");
+		http_exchange_hang_up(exchange, 503, "The server ends.");
 	}
 	http_server_free(http->web, LINGER_MS); /* closes the rest, which frees them */
 	free(http);

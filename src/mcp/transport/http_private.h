@@ -73,55 +73,41 @@ struct mcp_http {
 	uint64_t now; /* second */
 };
 
-/* ---- http_exchange.c ------------------------------------------------------------------- */
+/* ---- http_session.c ------------------------------------------------------------------- */
 
 /* For a request (NULL: none yet) of a session, or of a stateless client. */
-struct mcp_exchange *exchange_new(struct mcp_http *http, struct session *session,
-                                  struct http_request *request);
+struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct session *session,
+                                       struct http_request *request);
 /* Frees it with what is kept of it, and lets go of its request. */
-void exchange_free(struct mcp_exchange *exchange);
+void http_exchange_free(struct mcp_exchange *exchange);
 /* Its HTTP request is over: it may be freed. */
-void exchange_closed(struct mcp_exchange *exchange);
+void http_exchange_closed(struct mcp_exchange *exchange);
 /* The final message. */
-void exchange_answer(struct mcp_exchange *exchange, struct span text, int error_code);
+void http_exchange_answer(struct mcp_exchange *exchange, struct span text, int error_code);
 /* A message before that. */
-void exchange_event(struct mcp_exchange *exchange, struct span text);
+void http_exchange_event(struct mcp_exchange *exchange, struct span text);
 /* Makes its answer an event stream, if it is not decided and the client takes one. */
-void exchange_stream(struct mcp_exchange *exchange);
-/* Ends the connection, asking the client to come back. */
-void exchange_pause(struct mcp_exchange *exchange, unsigned retry_ms);
+void http_exchange_stream(struct mcp_exchange *exchange);
 /* Goes on with a stream on this request, after event `after` of it. */
-void exchange_resume(struct mcp_exchange *exchange, struct http_request *request, uint64_t after);
+void http_exchange_resume(struct mcp_exchange *exchange, struct http_request *request,
+                          uint64_t after);
 /* Ends its request: nothing will come any more. */
-void exchange_hang_up(struct mcp_exchange *exchange, unsigned status, const char *sentence);
+void http_exchange_hang_up(struct mcp_exchange *exchange, unsigned status, const char *sentence);
 
 /* ---- http_session.c -------------------------------------------------------------------- */
 
 /* NULL when there are too many sessions and all are in use. */
-struct session *session_new(struct mcp_http *http);
-struct session *session_find(struct mcp_http *http, const char *id);
-void session_touch(struct session *session);
-void session_end(struct session *session);
+struct session *http_session_new(struct mcp_http *http);
+struct session *http_session_find(struct mcp_http *http, const char *id);
+void http_session_touch(struct session *session);
+void http_session_end(struct session *session);
 /* Ends those that were not used for long. */
-void session_end_idle(struct mcp_http *http);
+void http_session_end_idle(struct mcp_http *http);
 /* The stream of this number; NULL: nothing is kept of it. */
-struct mcp_exchange *session_stream(struct session *session, uint64_t number);
+struct mcp_exchange *http_session_stream(struct session *session, uint64_t number);
 /* The stream for messages that belong to no request; made when there is none. */
-struct mcp_exchange *session_unrelated(struct session *session);
-/* Keeps an event, and forgets older ones when they are too many. */
-void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text);
-/* Forgets what is kept of one exchange. */
-void session_forget(struct session *session, struct mcp_exchange *exchange);
-/* Whether its version has streams that begin with an event without data (SEP-1699). */
-bool session_primes(const struct session *session);
+struct mcp_exchange *http_session_unrelated(struct session *session);
 
-/* ---- http_post.c ----------------------------------------------------------------------- */
-
-void post_take(struct mcp_http *http, struct http_request *request, struct span body);
-/* The session that a request names; NULL when that was refused. */
-struct session *session_needed(struct mcp_http *http, struct http_request *request);
-/* Answers with a JSON-RPC error; `id` may be NULL. */
-void post_refuse(struct http_request *request, unsigned status, int code,
-                       const char *sentence, const json_t *id);
+/* ---- http.c ----------------------------------------------------------------------- */
 
 #endif

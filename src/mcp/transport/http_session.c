@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions, and what is kept for their clients to come back for. */
+/* Sessions, the ways out of their requests, and what is kept for clients to come back for. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -7,6 +9,224 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "mcp/transport/http_private.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
+
+/* ---- one request's way out --------------------------------------------------- */
+
+/* One request's way out: as JSON when only its answer is sent, else as a stream of events. */
+
+/* The codes that 2026-07-28 adds, for the statuses that go with them. */
+enum {
+	HEADER_MISMATCH = -32020,
+	MISSING_CLIENT_CAPABILITY = -32021,
+	UNSUPPORTED_PROTOCOL_VERSION = -32022,
+};
+
+enum { EVENT_ID_SIZE = 40 };
+
+_Static_assert(LIMIT_STREAM_BACKLOG > LIMIT_REPLAY_BYTES, "a replay is not taken for a flood");
+
+/* ---- life ------------------------------------------------------------------- */
+
+struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct session *session,
+                                       struct http_request *request)
+{
+	struct mcp_exchange *exchange = mem_alloc(1, sizeof(*exchange));
+	struct mcp_exchange *fixed = session ? &session->exchanges : &http->stateless;
+	const char *accept = request ? http_request_header(request, "Accept") : NULL;
+
+	exchange->http = http;
+	exchange->session = session;
+	exchange->request = request;
+	exchange->since = http->now;
+	exchange->number = session ? ++session->streams : 0;
+	exchange->takes_json = http_accepts(accept, "application/json");
+	exchange->takes_stream = http_accepts(accept, EVENT_STREAM_TYPE);
+	exchange->next = fixed;
+	exchange->prev = fixed->prev;
+	exchange->prev->next = exchange->next->prev = exchange;
+	if (request)
+		http_request_set_data(request, exchange);
+	return exchange;
+}
+
+/* Its request goes on without it. */
+static void let_go(struct mcp_exchange *exchange)
+{
+	if (exchange->request)
+		http_request_set_data(exchange->request, NULL);
+	exchange->request = NULL;
+}
+
+static void session_forget(struct session *session, struct mcp_exchange *exchange);
+
+void http_exchange_free(struct mcp_exchange *exchange)
+{
+	let_go(exchange);
+	if (exchange->session)
+		session_forget(exchange->session, exchange);
+	exchange->prev->next = exchange->next;
+	exchange->next->prev = exchange->prev;
+	free(exchange);
+}
+
+/* Frees it when nobody will ask for it any more. */
+void http_exchange_closed(struct mcp_exchange *exchange)
+{
+	if (!exchange->request && exchange->final && !exchange->kept)
+		http_exchange_free(exchange);
+}
+
+/* ---- events ----------------------------------------------------------------- */
+
+static void write_event(struct mcp_exchange *exchange, uint64_t event, struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	char id[EVENT_ID_SIZE];
+
+	snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIx64, exchange->number, event);
+	sse_write(&out, exchange->session ? id : NULL, text);
+	http_stream_write(exchange->request, buf_view(&out));
+	if (event > exchange->delivered)
+		exchange->delivered = event;
+}
+
+static bool session_primes(const struct session *session);
+
+/* Begins the stream on its request; `primed`: with an event that gives the client an id. */
+static void begin_stream(struct mcp_exchange *exchange, bool primed)
+{
+	exchange->streaming = true;
+	http_stream_begin(exchange->request);
+	if (primed && exchange->session && session_primes(exchange->session))
+		write_event(exchange, exchange->delivered, SPAN(""));
+}
+
+void http_exchange_stream(struct mcp_exchange *exchange)
+{
+	if (!exchange->streaming && exchange->request && exchange->takes_stream)
+		begin_stream(exchange, /* primed= */ true);
+}
+
+static void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text);
+
+static void add_event(struct mcp_exchange *exchange, struct span text)
+{
+	exchange->events++;
+	if (exchange->request)
+		write_event(exchange, exchange->events, text);
+	if (exchange->session)
+		session_keep(exchange->session, exchange, text);
+}
+
+void http_exchange_event(struct mcp_exchange *exchange, struct span text)
+{
+	http_exchange_stream(exchange);
+	/* Otherwise the client takes nothing but the answer. */
+	if (exchange->streaming)
+		add_event(exchange, text);
+}
+
+/* ---- answers ---------------------------------------------------------------- */
+
+static unsigned status_of(const struct mcp_exchange *exchange, int error_code)
+{
+	switch (error_code) {
+	case RPC_PARSE_ERROR:
+	case RPC_INVALID_REQUEST:
+		return 400;
+	case RPC_METHOD_NOT_FOUND:
+		return exchange->session ? 200 : 404;
+	case RPC_INVALID_PARAMS:
+	case HEADER_MISMATCH:
+	case MISSING_CLIENT_CAPABILITY:
+	case UNSUPPORTED_PROTOCOL_VERSION:
+		return exchange->session ? 200 : 400;
+	default:
+		return 200;
+	}
+}
+
+static void answer_json(struct mcp_exchange *exchange, struct span text, int error_code)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!text.len) { /* taken back by the client: there is no answer */
+		http_answer(exchange->request, 202, NULL, NULL);
+		return;
+	}
+	buf_span(&body, text);
+	http_answer(exchange->request, status_of(exchange, error_code), "application/json", &body);
+}
+
+void http_exchange_answer(struct mcp_exchange *exchange, struct span text, int error_code)
+{
+	exchange->final = true;
+	if (exchange->request && exchange->announce && !error_code)
+		http_add_header(exchange->request, "Mcp-Session-Id", exchange->session->id);
+	if (!exchange->takes_json)
+		http_exchange_stream(exchange);
+	if (!exchange->streaming && exchange->request)
+		answer_json(exchange, text, error_code);
+	else if (exchange->streaming && text.len)
+		add_event(exchange, text);
+	if (exchange->streaming && exchange->request)
+		http_stream_end(exchange->request);
+	http_exchange_closed(exchange);
+}
+
+void http_exchange_hang_up(struct mcp_exchange *exchange, unsigned status, const char *sentence)
+{
+	if (!exchange->request)
+		return;
+	if (exchange->streaming)
+		http_stream_end(exchange->request);
+	else
+		http_refuse(exchange->request, status, sentence);
+}
+
+/* ---- leaving and coming back ------------------------------------------------- */
+
+/* Ends the connection, asking the client to come back. */
+static void exchange_pause(struct mcp_exchange *exchange, unsigned retry_ms)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(64);
+
+	/* Before 2025-11-25 a client takes the end of its stream for a failure. */
+	if (!exchange->session || !session_primes(exchange->session) || exchange->final)
+		return;
+	http_exchange_stream(exchange);
+	if (!exchange->request || !exchange->streaming)
+		return;
+	sse_write_retry(&out, retry_ms);
+	http_stream_write(exchange->request, buf_view(&out));
+	http_stream_end(exchange->request);
+	let_go(exchange);
+}
+
+void http_exchange_resume(struct mcp_exchange *exchange, struct http_request *request,
+                          uint64_t after)
+{
+	struct kept *kept = exchange->session->oldest;
+	bool first = exchange->delivered == 0 && exchange->unrelated;
+
+	if (exchange->request) /* the client has lost that one before we noticed */
+		http_stream_end(exchange->request);
+	let_go(exchange);
+	exchange->request = request;
+	http_request_set_data(request, exchange);
+	begin_stream(exchange, first);
+	for (; kept; kept = kept->next)
+		if (kept->exchange == exchange && kept->event > after)
+			write_event(exchange, kept->event, span_of(kept->text, kept->len));
+	if (exchange->final)
+		http_stream_end(request);
+}
+
+/* ---- sessions ---------------------------------------------------------------- */
+
+/* Sessions, and what is kept for their clients to come back for. */
 
 /* ---- the table -------------------------------------------------------------- */
 
@@ -31,7 +251,7 @@ static void make_id(char id[static SESSION_ID_SIZE])
 	id[SESSION_ID_SIZE - 1] = '\0';
 }
 
-struct session *session_find(struct mcp_http *http, const char *id)
+struct session *http_session_find(struct mcp_http *http, const char *id)
 {
 	struct session *session = NULL;
 
@@ -57,7 +277,7 @@ static void unlist(struct session *session)
 	session->next->prev = session->prev;
 }
 
-void session_touch(struct session *session)
+void http_session_touch(struct session *session)
 {
 	session->used = session->http->now;
 	unlist(session);
@@ -91,10 +311,11 @@ static void session_send(void *data, const struct mcp_outgoing *message)
 	struct session *session = data;
 
 	if (message->route == MCP_ROUTE_FINAL)
-		exchange_answer(message->exchange, message->text, message->error_code);
+		http_exchange_answer(message->exchange, message->text, message->error_code);
 	else
-		exchange_event(message->exchange ? message->exchange : session_unrelated(session),
-		               message->text);
+		http_exchange_event(message->exchange ?
+		                    message->exchange : http_session_unrelated(session),
+		                    message->text);
 }
 
 static const char *session_header(void *data, struct mcp_exchange *exchange, const char *name)
@@ -115,12 +336,12 @@ static void session_hang_up(void *data)
 	struct mcp_exchange *exchange = session->exchanges.next;
 
 	for (; exchange != &session->exchanges; exchange = exchange->next)
-		exchange_hang_up(exchange, 503, "The server ends.");
+		http_exchange_hang_up(exchange, 503, "The server ends.");
 }
 
 /* ---- life ------------------------------------------------------------------- */
 
-struct session *session_new(struct mcp_http *http)
+struct session *http_session_new(struct mcp_http *http)
 {
 	static const struct mcp_wire wire = {
 		.send = session_send,
@@ -132,7 +353,7 @@ struct session *session_new(struct mcp_http *http)
 	struct session *session;
 
 	if (oldest)
-		session_end(oldest);
+		http_session_end(oldest);
 	if (http->session_count >= http->max_sessions)
 		return NULL;
 	session = mem_alloc(1, sizeof(*session));
@@ -149,15 +370,15 @@ struct session *session_new(struct mcp_http *http)
 	return session;
 }
 
-void session_end(struct session *session)
+void http_session_end(struct session *session)
 {
 	struct mcp_http *http = session->http;
 	struct session **at = &http->buckets[bucket_of(session->id)];
 
 	mcp_peer_close(session->peer);
 	while (session->exchanges.next != &session->exchanges) {
-		exchange_hang_up(session->exchanges.next, 404, "The session has ended.");
-		exchange_free(session->exchanges.next);
+		http_exchange_hang_up(session->exchanges.next, 404, "The session has ended.");
+		http_exchange_free(session->exchanges.next);
 	}
 	while (*at != session)
 		at = &(*at)->chain;
@@ -167,7 +388,7 @@ void session_end(struct session *session)
 	free(session);
 }
 
-void session_end_idle(struct mcp_http *http)
+void http_session_end_idle(struct mcp_http *http)
 {
 	struct session *session = http->sessions.next;
 
@@ -175,12 +396,13 @@ void session_end_idle(struct mcp_http *http)
 		struct session *next = session->next;
 
 		if (http->now > session->used + http->idle_s && !is_in_use(session))
-			session_end(session);
+			http_session_end(session);
 		session = next;
 	}
 }
 
-bool session_primes(const struct session *session)
+/* Whether its version has streams that begin with an event without data (SEP-1699). */
+static bool session_primes(const struct session *session)
 {
 	const char *version = mcp_peer_version(session->peer);
 
@@ -189,7 +411,7 @@ bool session_primes(const struct session *session)
 
 /* ---- streams ---------------------------------------------------------------- */
 
-struct mcp_exchange *session_stream(struct session *session, uint64_t number)
+struct mcp_exchange *http_session_stream(struct session *session, uint64_t number)
 {
 	struct mcp_exchange *exchange = session->exchanges.next;
 
@@ -199,7 +421,7 @@ struct mcp_exchange *session_stream(struct session *session, uint64_t number)
 	return NULL;
 }
 
-struct mcp_exchange *session_unrelated(struct session *session)
+struct mcp_exchange *http_session_unrelated(struct session *session)
 {
 	struct mcp_exchange *found = NULL;
 	struct mcp_exchange *exchange = session->exchanges.next;
@@ -209,7 +431,7 @@ struct mcp_exchange *session_unrelated(struct session *session)
 		if (exchange->unrelated && (exchange->request || !found || !found->request))
 			found = exchange;
 	if (!found) {
-		found = exchange_new(session->http, session, NULL);
+		found = http_exchange_new(session->http, session, NULL);
 		found->unrelated = found->streaming = found->takes_stream = true;
 	}
 	return found;
@@ -250,7 +472,7 @@ static struct mcp_exchange *drop(struct session *session, struct kept **at)
 
 static void drop_oldest(struct session *session)
 {
-	exchange_closed(drop(session, &session->oldest));
+	http_exchange_closed(drop(session, &session->oldest));
 }
 
 /* Makes room in all sessions, beginning with those that were not used for longest. */
@@ -263,7 +485,8 @@ static void drop_of_all(struct mcp_http *http, const struct session *except)
 			drop_oldest(session);
 }
 
-void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text)
+/* Keeps an event, and forgets older ones when they are too many. */
+static void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text)
 {
 	struct kept *kept = mem_alloc(1, sizeof(*kept) + text.len);
 
@@ -278,7 +501,8 @@ void session_keep(struct session *session, struct mcp_exchange *exchange, struct
 	drop_of_all(session->http, session);
 }
 
-void session_forget(struct session *session, struct mcp_exchange *exchange)
+/* Forgets what is kept of one exchange. */
+static void session_forget(struct session *session, struct mcp_exchange *exchange)
 {
 	struct kept **at = &session->oldest;
 
