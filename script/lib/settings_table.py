@@ -34,7 +34,7 @@ PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when
            "process": "no; the user's `.env` neither"}
 
 
-# Groups are handed over as objects: policy/settings.c, hooks/.
+# Groups are handed over as objects: policy/policy.c, hooks/.
 WHOLE = ["tools.core", "tools.exclude", "tools.confirmationRequired", "tools.allowed",
          "mcp.allowed", "mcp.excluded", "hooks.*"]
 

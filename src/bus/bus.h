@@ -9,7 +9,7 @@
  *     bus_answer(bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);     // from any thread
  *     bus_free(bus);
  *
- * Messages are JSON objects; the table in topics.c says what each topic's members are, and
+ * Messages are JSON objects; the table in bus.c says what each topic's members are, and
  * docs/bus.md shows them.  A question gets a "correlationId"; the first answer with that id is
  * the answer, later ones are ignored.  Who subscribes to a question's topic promises to answer
  * it; with no subscriber there is no answer (BUS_NOBODY), and no answer means no.
@@ -85,7 +85,7 @@ enum bus_topic {
 
 const char *bus_topic_name(enum bus_topic topic);
 enum bus_topic bus_topic_answer(enum bus_topic topic); /* BUS_NONE: it is no question */
-/* "NAME:TYPES NAME?:TYPES ...", as topics.c says; "" for BUS_NONE. */
+/* "NAME:TYPES NAME?:TYPES ...", as bus.c says; "" for BUS_NONE. */
 const char *bus_topic_members(enum bus_topic topic);
 /* Whether a message has the members of its topic; more than these are fine. INVALID_ARGUMENT: which
  * is missing or has another type. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: a hook as it was read, and the steps of firing an event.
  *
- *   list.c     the groups of an event and what matches        settings.c, toml.c  reading them
- *   trust.c    which hooks of a project the user has seen     fire.c    running an event's hooks
- *   process.c  one command, with its end for certain          keeper.c  the process above it
- *   answer.c   what a hook said                               merge.c   what several said together
- *   text.c     a command's variables
+ *   list.c     the groups of an event and what matches        list.c, list.c  reading them
+ *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
+ *   process.c  one command, with its end for certain          process.c  the process above it
+ *   answer.c   what a hook said                               answer.c   what several said together
+ *   process.c     a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
 #define HASP_HOOKS_HOOK_H
@@ -61,26 +61,12 @@ struct hooks {
 	pthread_mutex_t lock;   /* transcript_path, told_untrusted */
 };
 
-/* "name:command"; the caller frees. */
-char *hook_key(const struct hook *hook);
 /* Whether it would run when its event is fired. */
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);
 bool hook_group_matches(const struct hook_group *group, const char *matched);
-/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
-struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
-                                   struct err *err);
-struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum hook_source source);
 /* `where`: the file; the message begins with it. */
-void hooks_problem(json_t *problems, const char *where, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-bool hook_event_parse(const char *name, enum hook_event *ret);
-bool hook_event_is_of_tools(enum hook_event event);
-const char *hook_source_name(enum hook_source source);
 void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a problem. */
-void hooks_read_trust(struct hooks *hooks, json_t *problems);
 
 /* How a command ended. */
 struct hook_process {
@@ -101,15 +87,6 @@ struct hook_start {
 	const int *files;          /* three: standard input, output, error */
 	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
 };
-/* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's process group too;
- * or the errno of what failed, and nothing runs. */
-int hook_keeper_start(const struct hook_start *start, pid_t *ret);
-
-/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes, replaced by
- * quoted text, so that a path with blanks stays one word. */
-void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out);
-/* The environment of a hook; the caller frees the array and each string. */
-char **hook_environment(const struct hooks *hooks, const struct hook *hook);
 
 /* What one hook said: an outcome of one. True: it was text, and that is its message or its reason. */
 bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
@@ -117,7 +94,5 @@ void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
 /* Adds what one hook said; `one` is emptied. */
 void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
-/* "&lt;" for "<" and so on: nothing that a hook adds looks like hasp's own marks. */
-char *hook_escape_context(const char *text);
 
 #endif

@@ -76,7 +76,6 @@ struct hooks_options {
 struct hooks;
 struct hooks *hooks_new(const struct hooks_options *options);
 void hooks_free(struct hooks *hooks);
-void hooks_set_transcript(struct hooks *hooks, const char *path);
 
 /* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from the file
  * `where`. What is wrong is appended to `problems` ({source, message}: the file, and a sentence that begins

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks of a session: groups by event, and what would run. */
+/* The hooks of a session: read from settings and hooks.toml, trusted or not, grouped by event. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
+#include "data/toml.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
+
+/* ---- the list ---------------------------------------------------------------- */
+
+/* The hooks of a session: groups by event, and what would run. */
 
 static const char *const event_names[] = {
 #define HOOK_EVENT_NAME(symbol, name) [HOOK_##symbol] = name,
@@ -16,12 +27,15 @@ static const char *const event_names[] = {
 #undef HOOK_EVENT_NAME
 };
 
+static void hooks_problem(json_t *problems, const char *where, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 const char *hook_event_name(enum hook_event event)
 {
 	return (unsigned)event < HOOK_EVENT_COUNT ? event_names[event] : "";
 }
 
-bool hook_event_parse(const char *name, enum hook_event *ret)
+static bool hook_event_parse(const char *name, enum hook_event *ret)
 {
 	for (unsigned i = 0; i < HOOK_EVENT_COUNT; i++)
 		if (strcmp(event_names[i], name) == 0) {
@@ -31,12 +45,12 @@ bool hook_event_parse(const char *name, enum hook_event *ret)
 	return false;
 }
 
-bool hook_event_is_of_tools(enum hook_event event)
+static bool hook_event_is_of_tools(enum hook_event event)
 {
 	return event == HOOK_BEFORE_TOOL || event == HOOK_AFTER_TOOL;
 }
 
-const char *hook_source_name(enum hook_source source)
+static const char *hook_source_name(enum hook_source source)
 {
 	static const char *const names[] = {
 		[HOOK_SOURCE_RUNTIME] = "runtime",     [HOOK_SOURCE_PROJECT] = "project",
@@ -135,15 +149,8 @@ void hooks_free(struct hooks *hooks)
 	free(hooks);
 }
 
-void hooks_set_transcript(struct hooks *hooks, const char *path)
-{
-	pthread_mutex_lock(&hooks->lock);
-	free(hooks->transcript_path);
-	hooks->transcript_path = copy(path ? path : "");
-	pthread_mutex_unlock(&hooks->lock);
-}
-
-void hooks_problem(json_t *problems, const char *where, const char *format, ...)
+/* `where`: the file; the message begins with it. */
+static void hooks_problem(json_t *problems, const char *where, const char *format, ...)
 {
 	_cleanup_free_ char *sentence = NULL;
 	char message[512];
@@ -175,13 +182,15 @@ void hooks_notice(const struct hooks *hooks, const char *severity, const char *f
 	hooks->notice(hooks->data, severity, message);
 }
 
-char *hook_key(const struct hook *hook)
+/* "name:command"; the caller frees. */
+static char *hook_key(const struct hook *hook)
 {
 	return mem_printf("%s:%s", hook->name, hook->command ? hook->command : "");
 }
 
-struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
-                                   struct err *err)
+/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
+static struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event,
+                                          const char *matcher, struct err *err)
 {
 	const struct span text = span_trim(span_str(matcher ? matcher : ""));
 	const bool all = !text.len || span_eq(text, SPAN("*"));
@@ -206,7 +215,9 @@ static bool is_disabled(const struct hooks *hooks, const char *name)
 	return *name && json_object_get(hooks->disabled, name);
 }
 
-struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group, enum hook_source source)
+/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
+static struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
+                                   enum hook_source source)
 {
 	struct hook *hook;
 
@@ -301,4 +312,348 @@ json_t *hooks_list(const struct hooks *hooks)
 			json_array_append_new(all, describe(hooks, &hooks->groups[i],
 			                                    &hooks->groups[i].hooks[j]));
 	return all;
+}
+
+/* ---- trust ------------------------------------------------------------------- */
+
+/* Which of a project's hooks the user has seen and trusted: Gemini CLI's trusted_hooks.json,
+ *
+ *     {"/the/project": ["name:command", ...], ...}
+ *
+ * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
+
+enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8 };
+
+/* {} when there is none; NULL: it cannot be read. *err does not name the file. */
+static json_t *read_all(const struct hooks *hooks, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_t *all = NULL;
+
+	if (hooks->trust_file && !file_read(hooks->trust_file, TRUST_BYTES_MAX, &text, err))
+		return NULL;
+	if (!text.data)
+		return json_object();
+	if (!json_parse_depth(file_text_span(&text), DEPTH_MAX, &all, err))
+		return NULL;
+	if (json_is_object(all))
+		return all;
+	json_decref(all);
+	err_set(err, ERR_INVALID_ARGUMENT, "It holds no object.");
+	return NULL;
+}
+
+static bool lists(const json_t *keys, const char *key)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(keys, i, entry)
+		if (json_is_string(entry) && strcmp(json_string_value(entry), key) == 0)
+			return true;
+	return false;
+}
+
+static void each_of_project(const struct hooks *hooks,
+                            void (*use)(struct hook *hook, const char *key, void *data), void *data)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		for (size_t j = 0; j < hooks->groups[i].count; j++) {
+			struct hook *hook = &hooks->groups[i].hooks[j];
+			_cleanup_free_ char *key = hook_key(hook);
+
+			if (hook->source == HOOK_SOURCE_PROJECT)
+				use(hook, key, data);
+		}
+}
+
+static void mark(struct hook *hook, const char *key, void *data)
+{
+	hook->trusted = lists(data, key);
+}
+
+static bool is_told(const json_t *problems, const char *where)
+{
+	size_t i;
+	json_t *problem;
+
+	json_array_foreach(problems, i, problem)
+		if (strcmp(json_string_value(json_object_get(problem, "source")), where) == 0)
+			return true;
+	return false;
+}
+
+/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a problem. */
+static void hooks_read_trust(struct hooks *hooks, json_t *problems)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *all = read_all(hooks, &err);
+
+	if (!all && !is_told(problems, hooks->trust_file))
+		hooks_problem(problems, hooks->trust_file,
+		              "it cannot be read, and no hook of the project counts as trusted. %s",
+		              err.message);
+	each_of_project(hooks, mark, json_object_get(all, hooks->project ? hooks->project : ""));
+}
+
+static void add_untrusted(struct hook *hook, const char *key, void *data)
+{
+	if (!hook->trusted && !lists(data, key))
+		json_array_append_new(data, json_text(span_str(key)));
+}
+
+json_t *hooks_untrusted(const struct hooks *hooks)
+{
+	json_t *untrusted = json_array();
+
+	if (hooks->project_trusted && hooks->enabled)
+		each_of_project(hooks, add_untrusted, untrusted);
+	return untrusted;
+}
+
+static void add_missing(struct hook *hook, const char *key, void *data)
+{
+	hook->trusted = true;
+	if (!lists(data, key))
+		json_array_append_new(data, json_text(span_str(key)));
+}
+
+static bool write_all(const char *path, const json_t *all, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
+
+	if (!json_print(&text, all, 2) || !buf_char(&text, '\n'))
+		return err_set(err, ERR_TOO_LARGE, "%s would be longer than %d bytes.", path,
+		               TRUST_BYTES_MAX);
+	return file_replace(path, buf_view(&text), 0600, err);
+}
+
+/* Under the lock: of two that trust at once, the second adds to what the first wrote. */
+static bool add_to_file(struct hooks *hooks, struct err *err)
+{
+	struct err why = ERR_INIT;
+	json_auto_t *all = NULL;
+	json_t *keys;
+
+	all = read_all(hooks, &why);
+	if (!all)
+		return err_set(err, why.code, "%s: it cannot be read, and so not be added to. %s",
+		               hooks->trust_file, why.message);
+	keys = json_object_get(all, hooks->project);
+	if (!json_is_array(keys)) {
+		keys = json_array();
+		json_object_set_new(all, hooks->project, keys);
+	}
+	each_of_project(hooks, add_missing, keys);
+	return write_all(hooks->trust_file, all, err);
+}
+
+bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err)
+{
+	_cleanup_free_ char *folder = NULL;
+	_cleanup_fd_ int lock = -1;
+
+	if (!hooks->trust_file || !hooks->project)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no home folder to remember trusted hooks in.");
+	folder = path_folder(hooks->trust_file);
+	if (!file_make_folders(folder, err))
+		return false;
+	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0)
+		return err_set_errno(err, errno, "%s cannot be locked", folder);
+	return flock_take(lock, folder, wait, err) && add_to_file(hooks, err);
+}
+
+/* ---- settings ---------------------------------------------------------------- */
+
+/* Hooks as settings.json and hooks.json have them:
+ *
+ *     {"BeforeTool": [{"matcher": "write_.*", "sequential": true,
+ *                      "hooks": [{"type": "command", "command": "...", "name": "...",
+ *                                 "timeout": 5000, "description": "...", "env": {"A": "b"}}]}]}
+ */
+
+static char **read_env(const json_t *env)
+{
+	char **list = mem_alloc(json_object_size(env) + 1, sizeof(*list));
+	size_t count = 0;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)env, name, value)
+		if (json_is_string(value) && *name && !strchr(name, '='))
+			list[count++] = mem_printf("%s=%s", name, json_string_value(value));
+	return list;
+}
+
+static unsigned read_timeout(const json_t *value)
+{
+	json_int_t ms = json_is_integer(value) ? json_integer_value(value) :
+	                json_is_real(value)    ? (json_int_t)json_real_value(value) :
+	                                         0;
+
+	if (ms <= 0)
+		return HOOK_TIMEOUT_MS_DEFAULT;
+	return ms > (json_int_t)HOOK_TIMEOUT_MS_MAX ? HOOK_TIMEOUT_MS_MAX : (unsigned)ms;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	/* A NUL cannot be in a command. */
+	return text && strlen(text) == json_string_length(json_object_get(object, key)) ? text : NULL;
+}
+
+/* Where entries come from, and where what is wrong with them goes. */
+struct reading {
+	struct hooks *hooks;
+	enum hook_source source;
+	const char *where;
+	json_t *problems;
+	size_t beyond; /* hooks that are left out because there are HOOKS_MAX */
+};
+
+static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
+{
+	const char *type = text_of(entry, "type");
+	const char *command = text_of(entry, "command");
+	const char *event = hook_event_name(group->event);
+	struct hook *hook;
+
+	if (!type || strcmp(type, "command") != 0 || !command || !*command) {
+		hooks_problem(reading->problems, reading->where,
+		              "a hook of %s is left out: it needs \"type\": \"command\" and a \"command\".",
+		              event);
+		return;
+	}
+	if (reading->hooks->hook_count >= HOOKS_MAX) {
+		reading->beyond++;
+		return;
+	}
+	hook = hook_group_add(reading->hooks, group, reading->source);
+	hook->name = mem_strdup(text_of(entry, "name") ? text_of(entry, "name") : "");
+	hook->command = mem_strdup(command);
+	if (text_of(entry, "description"))
+		hook->description = mem_strdup(text_of(entry, "description"));
+	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"));
+	if (json_is_object(json_object_get(entry, "env")))
+		hook->env = read_env(json_object_get(entry, "env"));
+}
+
+static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
+{
+	const json_t *list = json_object_get(entry, "hooks");
+	const char *matcher = text_of(entry, "matcher");
+	struct hook_group *group;
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *hook;
+
+	if (!json_is_array(list)) {
+		hooks_problem(reading->problems, reading->where,
+		              "an entry of %s is left out: hooks stand in its \"hooks\": [...], beside "
+		              "\"matcher\".",
+		              hook_event_name(event));
+		return;
+	}
+	group = hooks_add_group(reading->hooks, event, matcher, &err);
+	if (err.code != ERR_NONE)
+		hooks_problem(reading->problems, reading->where,
+		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s", matcher,
+		              hook_event_name(event), err.message);
+	group->sequential = json_is_true(json_object_get(entry, "sequential"));
+	json_array_foreach(list, i, hook)
+		read_hook(reading, group, hook);
+}
+
+/* Settings keep their own switches among the events. */
+static bool is_switch(const char *name)
+{
+	return strcmp(name, "enabled") == 0 || strcmp(name, "disabled") == 0 ||
+	       strcmp(name, "notifications") == 0;
+}
+
+void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
+               const char *where, json_t *problems)
+{
+	struct reading reading = { hooks, source, where, problems, 0 };
+	const char *name;
+	json_t *entries, *entry;
+	enum hook_event event;
+	size_t i;
+
+	json_object_foreach((json_t *)config, name, entries) {
+		if (is_switch(name))
+			continue;
+		if (!hook_event_parse(name, &event) || !json_is_array(entries)) {
+			hooks_problem(problems, where,
+			              "\"%.80s\" is left out: it is no event with a list of hooks.",
+			              name);
+			continue;
+		}
+		json_array_foreach(entries, i, entry)
+			read_group(&reading, event, entry);
+	}
+	if (reading.beyond)
+		hooks_problem(problems, where,
+		              "%zu of its hooks %s left out: hasp runs at most %d hooks of all "
+		              "files together.", reading.beyond, reading.beyond == 1 ? "is" : "are",
+		              HOOKS_MAX);
+	if (source == HOOK_SOURCE_PROJECT && json_object_size(config))
+		hooks_read_trust(hooks, problems);
+}
+
+/* ---- hooks.toml -------------------------------------------------------------- */
+
+/* hooks.toml: the same, as a table for each event or an array of tables:
+ *
+ *     [hooks.BeforeTool]            [[hooks.BeforeTool]]
+ *     sequential = true             matcher = "write_.*"
+ *     hooks = [ { type = "command", command = "..." } ]
+ */
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+/* A table for an event is a list of one. */
+static json_t *as_settings(const json_t *hooks)
+{
+	json_t *config = json_object();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)hooks, name, value) {
+		if (json_is_object(value))
+			json_object_set_new(config, name, json_pack("[O]", value));
+		else
+			json_object_set(config, name, value);
+	}
+	return config;
+}
+
+bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
+                    json_t *problems)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *root = NULL, *config = NULL;
+	struct err err = ERR_INIT;
+	const json_t *table;
+
+	if (source == HOOK_SOURCE_PROJECT ?
+	            !door_read(hooks->project, path, FILE_BYTES_MAX, &text, &err) :
+	            !file_read(path, FILE_BYTES_MAX, &text, &err)) {
+		hooks_problem(problems, path, "%s", err.message);
+		return true;
+	}
+	if (!text.data)
+		return true;
+	if (!toml_parse(file_text_span(&text), false, &root, &err)) {
+		hooks_problem(problems, path, "%s", err.message);
+		return false;
+	}
+	table = json_object_get(root, "hooks");
+	config = as_settings(table ? table : root);
+	hooks_add(hooks, source, config, path, problems);
+	return true;
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hook's process: input from a file in memory, output read with bounds, an end for certain.
- *
- * It gets a process group of its own, a keeper (keeper.c) above it, and a control group around it where one can
- * be had.  A timeout or cancel ends everything beneath the keeper, also what left the process group or detached
- * itself: SIGTERM, a second's grace, SIGKILL.  A hook that ends and leaves something running in the background
- * is not waited for beyond what it had written. */
+/* One hook's process, what it is told of the session, and the process between it and this one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +21,278 @@
 #include "hooks/hook.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
+
+/* ---- what a hook is told of the session -------------------------------------- */
+
+/* What a hook's command and environment say about the session. */
+
+struct variable {
+	const char *name, *value;
+};
+
+enum { VARIABLE_COUNT = 5 };
+
+static void variables_of(const struct hooks *hooks, struct variable ret[static VARIABLE_COUNT])
+{
+	ret[0] = (struct variable){ "GEMINI_PROJECT_DIR", hooks->project };
+	ret[1] = (struct variable){ "CLAUDE_PROJECT_DIR", hooks->project };
+	ret[2] = (struct variable){ "GEMINI_PLANS_DIR", hooks->plans_folder };
+	ret[3] = (struct variable){ "GEMINI_CWD", hooks->cwd };
+	ret[4] = (struct variable){ "GEMINI_SESSION_ID", hooks->session_id };
+}
+
+static bool is_name_byte(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */
+static size_t reference_length(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+	bool braces = text[1] == '{';
+	const char *at = text + 1 + braces;
+
+	if (strncmp(at, name, len) != 0)
+		return 0;
+	if (braces)
+		return at[len] == '}' ? len + 3 : 0;
+	return is_name_byte(at[len]) ? 0 : len + 1;
+}
+
+static void put_quoted(const char *value, struct buf *out)
+{
+	buf_char(out, '\'');
+	for (; *value; value++)
+		if (*value == '\'')
+			buf_str(out, "'\\''");
+		else
+			buf_char(out, *value);
+	buf_char(out, '\'');
+}
+
+/* Replaces the reference at `text`; returns its length, or 0. */
+static size_t replace(const struct variable *variables, const char *text, struct buf *out)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+		size_t len = variables[i].value ? reference_length(text, variables[i].name) : 0;
+
+		if (!len)
+			continue;
+		put_quoted(variables[i].value, out);
+		return len;
+	}
+	return 0;
+}
+
+/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes, replaced by
+ * quoted text, so that a path with blanks stays one word. */
+static void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out)
+{
+	struct variable variables[VARIABLE_COUNT];
+	char quote = 0;
+
+	variables_of(hooks, variables);
+	while (*command) {
+		size_t replaced = 0;
+
+		if (*command == '\\' && quote != '\'' && command[1])
+			buf_char(out, *command++);
+		else if (quote ? *command == quote : *command == '\'' || *command == '"')
+			quote = quote ? 0 : *command;
+		else if (*command == '$' && !quote)
+			replaced = replace(variables, command, out);
+		if (replaced)
+			command += replaced;
+		else
+			buf_char(out, *command++);
+	}
+	buf_char(out, 0);
+}
+
+static bool is_set_by(char *const *list, const char *entry)
+{
+	size_t len = (size_t)(strchrnul(entry, '=') - entry);
+
+	for (; list && *list; list++)
+		if (strncmp(*list, entry, len) == 0 && (*list)[len] == '=')
+			return true;
+	return false;
+}
+
+/* The environment of a hook; the caller frees the array and each string. */
+static char **hook_environment(const struct hooks *hooks, const struct hook *hook)
+{
+	struct variable variables[VARIABLE_COUNT];
+	size_t count = 0, own = 0, n = 0;
+	char **env;
+
+	variables_of(hooks, variables);
+	while (hooks->environment[count])
+		count++;
+	while (hook->env && hook->env[own])
+		own++;
+	env = mem_alloc(count + own + VARIABLE_COUNT + 1, sizeof(*env));
+	for (size_t i = 0; i < own; i++)
+		env[n++] = mem_strdup(hook->env[i]);
+	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+		_cleanup_free_ char *entry = mem_printf("%s=%s", variables[i].name,
+		                                        variables[i].value ?
+		                                        variables[i].value : "");
+
+		if (variables[i].value && !is_set_by(env, entry))
+			env[n++] = mem_steal(&entry);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!is_set_by(env, hooks->environment[i]))
+			env[n++] = mem_strdup(hooks->environment[i]);
+	return env;
+}
+
+/* ---- the process between ----------------------------------------------------- */
+
+/* The process between this one and a hook's shell.
+ *
+ * It is a subreaper: whatever the hook starts stays beneath it, also what detaches itself (a second fork,
+ * setsid), and so can be found and ended together (sandbox/apply/descendants.h).  Where a control group can be had, the
+ * shell is born in it and nothing leaves it.  The keeper ends when the shell does, with the shell's exit code;
+ * what the hook then left in the background goes on elsewhere.
+ *
+ * It executes nothing, so it is a copy of this process, and in one with threads: system calls alone from
+ * the fork on.  It keeps no descriptor, is not to be dumped, and takes no signals but SIGKILL and SIGSTOP.
+ */
+
+/* Where the kernel has no close_range: as many as any process here has. */
+enum { DESCRIPTORS = 65536 };
+
+static _Noreturn void fail(int said)
+{
+	const int why = errno;
+	/* A failed write also ends the stream. */
+	const ssize_t written = write(said, &why, sizeof(why));
+
+	_exit(written == (ssize_t)sizeof(why) ? 127 : 126);
+}
+
+static bool put_files(const int files[static 3])
+{
+	for (int i = 0; i < 3; i++)
+		if (files[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(files[i], i) < 0)
+			return false;
+	return true;
+}
+
+static _Noreturn void run_shell(const struct hook_start *start, int said)
+{
+	const char *const bash[] = { "bash", "-c", start->command, NULL };
+	const char *const sh[] = { "sh", "-c", start->command, NULL };
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	sigemptyset(&none);
+	if (!put_files(start->files) || (start->cwd && chdir(start->cwd) < 0))
+		fail(said);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvpe(bash[0], (char *const *)bash, start->environment);
+	if (errno == ENOENT)
+		execvpe(sh[0], (char *const *)sh, start->environment);
+	fail(said);
+}
+
+static void close_all(void)
+{
+	if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0)
+		return;
+	for (int fd = 0; fd < DESCRIPTORS; fd++)
+		close(fd);
+}
+
+/* As fork, into the control group where there is one. */
+static pid_t fork_into(const struct cgroup_door *door)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+		                   .cgroup = (uint64_t)door->folder };
+	pid_t pid = door->folder < 0 ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0)
+		pid = fork();
+	if (pid == 0)
+		cgroup_enter(door);
+	return pid;
+}
+
+static _Noreturn void keep(const struct hook_start *start, int said)
+{
+	pid_t shell, got;
+	int status = 0;
+
+	/* Waiting for children must work, whatever this process does with them. */
+	signal(SIGCHLD, SIG_DFL);
+	if (setpgid(0, 0) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) < 0)
+		fail(said);
+	shell = fork_into(start->door);
+	if (shell < 0)
+		fail(said);
+	if (!shell)
+		run_shell(start, said);
+	prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
+	close_all();
+	do
+		got = waitpid(-1, &status, 0);
+	while (got != shell && (got > 0 || errno == EINTR));
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/* Without this process's handlers: they are for it. */
+static pid_t fork_keeper(const struct hook_start *start, int said)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pid = fork();
+	if (!pid)
+		keep(start, said);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+/* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's process group too;
+ * or the errno of what failed, and nothing runs. */
+static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
+{
+	int said[2], why = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (pipe2(said, O_CLOEXEC) < 0)
+		return errno;
+	pid = fork_keeper(start, said[1]);
+	if (pid < 0)
+		why = errno;
+	close(said[1]);
+	/* Closed without a word when the shell is there. */
+	do
+		got = pid < 0 ? 0 : read(said[0], &why, sizeof(why));
+	while (got < 0 && errno == EINTR);
+	close(said[0]);
+	if (pid > 0 && why)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	*ret = pid;
+	return why;
+}
+
+/* ---- the hook's process ------------------------------------------------------ */
+
+/* One hook's process: input from a file in memory, output read with bounds, an end for certain.
+ *
+ * It gets a process group of its own, a keeper (process.c) above it, and a control group around it where one can
+ * be had.  A timeout or cancel ends everything beneath the keeper, also what left the process group or detached
+ * itself: SIGTERM, a second's grace, SIGKILL.  A hook that ends and leaves something running in the background
+ * is not waited for beyond what it had written. */
 
 /* After its end, for what others that hold its output are still writing. */
 enum { DRAIN_MS = 50 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call does, in the words of rules. Private to this folder.
+/* What a call does, in the words of rules.
  *
  * Most calls are one act: the tool's names and its arguments.  apply_changes is one act for each
  * of its changes, read_many_files for each path; so a rule about one file or one kind of edit
@@ -8,8 +8,13 @@
 #ifndef HASP_POLICY_ACT_H
 #define HASP_POLICY_ACT_H
 
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "policy/rule.h"
+
+/* ---- acts -------------------------------------------------------------------- */
 
 enum { ACT_NAMES_MAX = 24 };
 
@@ -75,5 +80,19 @@ void act_whole_init(struct act_whole *whole, const json_t *arguments);
 void act_whole_release(struct act_whole *whole);
 /* Whether the pattern is found, or it cannot be told: for a rule that denies or asks. */
 bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);
+
+/* ---- arguments as text ------------------------------------------------------- */
+
+/* Arguments as the text that argsPattern sees.
+ *
+ * Gemini CLI's: what JSON.stringify prints, names sorted, no blanks, and a NUL before and after
+ * each member of the outermost object, so that a pattern can tell a member from text that looks
+ * like one: {\0"command":"ls"\0,\0"dir_path":"src"\0}
+ */
+
+/* False: deeper than JSON_DEPTH_MAX, or `out` overflowed. */
+bool stable_json(struct buf *out, const json_t *value);
+/* A string in it. */
+void stable_string(struct buf *out, struct span text);
 
 #endif

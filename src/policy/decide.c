@@ -1,12 +1,248 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The decision on a call: act by act, rule by rule. */
+/* The decision on a call: act by act, rule by rule; safety checkers; files that rules keep from it. */
 #include "policy/decide.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "policy/act.h"
 #include "policy/names.h"
+
+/* ---- safety checkers --------------------------------------------------------- */
+
+/* Safety checkers: what they say about a call that the rules let through.
+ *
+ * allowed-path: every argument whose name says that it is a path must lie in the workspace.
+ * Links are followed as far as there is something; the tools themselves are kept inside by the
+ * workspace and the sandbox, so this is for tools of others.
+ */
+
+enum { DEPTH_MAX = 32 };
+
+struct search {
+	const struct policy_call *call;
+	const struct checker *checker;
+	char *said; /* owned: what is wrong; NULL: nothing yet */
+};
+
+static bool lists(const json_t *array, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const char *item = json_string_value(json_array_get(array, i));
+
+		if (item && strcmp(item, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Gemini CLI's choice of names. */
+static bool is_path_name(const char *name)
+{
+	return strstr(name, "path") || strstr(name, "directory") || strstr(name, "file") ||
+	       strcmp(name, "source") == 0 || strcmp(name, "destination") == 0;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* "/a/./b//../c" is "/a/c"; in place, `path` is absolute. */
+static void normalize(char *path)
+{
+	char *out = path;
+	const char *in = path;
+
+	while (*in) {
+		size_t len = strcspn(in + 1, "/");
+		const char *part = in + 1;
+
+		in += len + 1;
+		if (len == 0 || (len == 1 && part[0] == '.'))
+			continue;
+		if (len == 2 && part[0] == '.' && part[1] == '.') {
+			while (out > path && *--out != '/')
+				;
+			continue;
+		}
+		memmove(out + 1, part, len);
+		*out = '/';
+		out += len + 1;
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = '\0';
+}
+
+/* Whether the first `len` bytes are the path of something; `real`: which. */
+static bool existing_part(char *full, size_t len, char real[PATH_MAX])
+{
+	char was = full[len];
+	bool exists;
+
+	if (was != '/' && was != '\0')
+		return false;
+	full[len] = '\0';
+	exists = realpath(full, real) != NULL;
+	full[len] = was;
+	return exists;
+}
+
+/* The path with the links of its existing part followed. The caller frees. */
+static char *resolve(const char *base, const char *path)
+{
+	_cleanup_free_ char *full = path[0] == '/' ? mem_strdup(path)
+	                                           : mem_printf("%s/%s", base, path);
+	char real[PATH_MAX], *whole;
+	size_t len;
+
+	/* Links first, then "..": so does the kernel. */
+	if (realpath(full, real))
+		return mem_strdup(real);
+	len = strlen(full);
+	while (len > 0 && !existing_part(full, len, real))
+		len--;
+	whole = len > 0 ? mem_printf("%s%s", strcmp(real, "/") ? real : "", full + len)
+	                : mem_strdup(full);
+	normalize(whole);
+	return whole;
+}
+
+static bool is_beneath(const char *path, const char *root)
+{
+	size_t len = strlen(root);
+
+	if (strcmp(root, "/") == 0)
+		return true;
+	return strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+static bool is_inside(const struct policy_call *call, const char *path)
+{
+	_cleanup_free_ char *place = NULL;
+
+	if (!call->roots || !call->roots[0])
+		return !call->server;
+	if (strlen(path) >= PATH_MAX)
+		return false;
+	place = resolve(call->roots[0], path);
+	for (const char *const *root = call->roots; *root; root++) {
+		_cleanup_free_ char *real = resolve("/", *root);
+
+		if (is_beneath(place, real))
+			return true;
+	}
+	return false;
+}
+
+/* ---- arguments -------------------------------------------------------------------------------- */
+
+static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth);
+
+/* `name`: the member's own; `full`: with those above it, joined by dots. */
+static void look_at(struct search *search, const char *name, const char *full, const json_t *value,
+                    unsigned depth)
+{
+	const struct checker *checker = search->checker;
+
+	if (search->said || lists(checker->excluded, full))
+		return;
+	if (!json_is_string(value)) {
+		look(search, full, value, depth + 1);
+		return;
+	}
+	if (!lists(checker->included, full) && !is_path_name(name))
+		return;
+	if (!is_inside(search->call, json_string_value(value)))
+		search->said = mem_printf("The path in the argument %s is outside of the workspace "
+		                          "(safety checker allowed-path, %s).", full,
+		                          checker->origin);
+}
+
+static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth)
+{
+	const char *name;
+	json_t *member;
+
+	if (depth > DEPTH_MAX) {
+		if (!search->said)
+			search->said = mem_strdup("The arguments are nested too deep to be checked.");
+		return;
+	}
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		_cleanup_free_ char *full = mem_printf("%s.%zu", prefix, i);
+		json_t *item = json_array_get(value, i);
+
+		/* Elements go by the name of their array: paths = ["..."]. */
+		look_at(search, strrchr(prefix, '.') ? strrchr(prefix, '.') + 1 : prefix, full, item,
+		        depth);
+	}
+	json_object_foreach((json_t *)value, name, member) {
+		_cleanup_free_ char *full = *prefix ? mem_printf("%s.%s", prefix, name)
+		                                    : mem_strdup(name);
+
+		look_at(search, name, full, member, depth);
+	}
+}
+
+/* ---- checkers ---------------------------------------------------------------------------------- */
+
+static bool checker_is_about(const struct checker *checker, const struct policy_call *call,
+                             const struct acts *acts)
+{
+	const struct selector *selector = &checker->selector;
+
+	if (!decide_applies(selector, call))
+		return false;
+	for (size_t i = 0; i < acts->count; i++) {
+		struct act *act = &acts->items[i];
+		enum fit fit = act_fit(act, call, selector, /* strict= */ true);
+
+		if (fit == FIT_NONE)
+			continue;
+		/* Prefixes are about parts of a command line: one that may be meant is checked. */
+		if (selector->narrow == NARROW_NONE || selector->narrow == NARROW_PREFIX ||
+		    act_matches(act, call, selector->regex, fit, /* strict= */ true))
+			return true;
+	}
+	return false;
+}
+
+static void check_paths(const struct policy_call *call, const struct checker *checker,
+                        struct outcome *outcome)
+{
+	struct search search = { .call = call, .checker = checker };
+
+	look(&search, "", call->arguments, 0);
+	if (!search.said)
+		return;
+	free(outcome->said);
+	outcome->said = search.said;
+	outcome->decision = POLICY_DENY;
+}
+
+/* decide.c: what the safety checkers say about a call that `outcome` does not deny. */
+static void check_safety(const struct policy *policy, const struct policy_call *call,
+                         const struct acts *acts, struct outcome *outcome)
+{
+	for (size_t i = 0; i < policy->checker_count && outcome->decision != POLICY_DENY; i++) {
+		const struct checker *checker = policy->checkers[i];
+
+		if (!checker_is_about(checker, call, acts))
+			continue;
+		if (checker->kind == CHECKER_ALLOWED_PATH) {
+			check_paths(call, checker, outcome);
+		} else if (outcome->decision == POLICY_ALLOW) {
+			outcome->decision = POLICY_ASK;
+			outcome->why = "A safety checker that hasp does not have is asked for.";
+		}
+	}
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* The decision on a call: act by act, rule by rule. */
 
 static bool has_annotations(const json_t *wanted, const json_t *given)
 {
@@ -31,7 +267,8 @@ bool decide_applies(const struct selector *selector, const struct policy_call *c
 	return !selector->annotations || has_annotations(selector->annotations, call->annotations);
 }
 
-enum policy_decision decide_default(const struct policy_call *call)
+/* What counts where no rule does. */
+static enum policy_decision decide_default(const struct policy_call *call)
 {
 	if (call->mode == MODE_YOLO)
 		return POLICY_ALLOW;
@@ -299,4 +536,201 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 		hidden = hides_act(policy, &any, &acts.items[i]);
 	pthread_rwlock_unlock(lock);
 	return hidden;
+}
+
+/* ---- files ------------------------------------------------------------------- */
+
+/* Which files of many the rules keep from a call. */
+
+/* A path is at most LIMIT_PATH_BYTES; escaped and in five members it is still far below this. */
+enum { TEXT_MAX = 1 << 20, SPELLINGS_MAX = 4 };
+
+struct policy_files {
+	const struct rule **rules; /* owned array, the highest first; rules live as long as the policy */
+	size_t count, cap;
+	bool reads;                /* the call is one of read_file */
+	bool interactive;
+	char *tool;                /* owned */
+};
+
+/* Whether modes and names are the call's: of an allowing rule, for all that the call does. */
+static bool files_is_about(const struct policy *policy, const struct policy_call *call,
+                           const struct acts *acts, const struct rule *rule)
+{
+	const bool strict = rule->decision != POLICY_ALLOW;
+	size_t fits = 0;
+
+	if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call))
+		return false;
+	for (size_t i = 0; i < acts->count; i++)
+		fits += act_fit(&acts->items[i], call, &rule->selector, strict) != FIT_NONE;
+	return strict ? fits > 0 : fits == acts->count;
+}
+
+static bool is_by_arguments(const struct rule *rule)
+{
+	return rule->selector.narrow == NARROW_ARGUMENTS;
+}
+
+bool policy_judges_files(const struct policy *policy, const struct policy_call *call)
+{
+	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
+	struct policy_call any = *call;
+	_cleanup_acts_ struct acts acts;
+	bool found = false;
+
+	any.tool = call->server ? call->tool : names_canonical(call->tool);
+	any.arguments = any.other_arguments = NULL;
+	acts_make(&any, &acts);
+	pthread_rwlock_rdlock(lock);
+	for (size_t i = 0; i < policy->rule_count && !found; i++) {
+		const struct rule *rule = policy->rules[i];
+
+		/* One kind of change that is allowed by its path is enough. */
+		if (is_by_arguments(rule) && !(rule->always && policy->no_always) &&
+		    decide_applies(&rule->selector, &any))
+			for (size_t k = 0; k < acts.count && !found; k++)
+				found = act_fit(&acts.items[k], &any, &rule->selector,
+				                rule->decision != POLICY_ALLOW) != FIT_NONE;
+	}
+	pthread_rwlock_unlock(lock);
+	return found;
+}
+
+/* ---- the rules of a call ---------------------------------------------------------- */
+
+static void collect(struct policy_files *files, const struct policy *policy,
+                    const struct policy_call *call, const struct acts *acts)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = policy->rules[i];
+
+		if (!files_is_about(policy, call, acts, rule))
+			continue;
+		if (rule->selector.narrow == NARROW_NONE)
+			return; /* it decides on all that is left */
+		if (!is_by_arguments(rule))
+			continue;
+		files->rules = mem_grow(files->rules, &files->cap, files->count + 1,
+		                        sizeof(*files->rules));
+		files->rules[files->count++] = rule;
+	}
+}
+
+struct policy_files *policy_files_new(const struct policy *policy, const struct policy_call *call)
+{
+	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
+	struct policy_files *files = mem_alloc(1, sizeof(*files));
+	struct policy_call any = *call;
+	_cleanup_acts_ struct acts acts;
+	bool keeps = false;
+
+	any.tool = call->server ? call->tool : names_canonical(call->tool);
+	any.arguments = any.other_arguments = NULL;
+	acts_make(&any, &acts);
+	pthread_rwlock_rdlock(lock);
+	collect(files, policy, &any, &acts);
+	pthread_rwlock_unlock(lock);
+	for (size_t i = 0; i < files->count; i++)
+		keeps |= files->rules[i]->decision != POLICY_ALLOW;
+	files->reads = strcmp(any.tool, "read_file") == 0;
+	files->interactive = call->interactive;
+	files->tool = mem_strdup(any.tool);
+	if (keeps)
+		return files;
+	policy_files_free(files);
+	return NULL;
+}
+
+void policy_files_free(struct policy_files *files)
+{
+	if (!files)
+		return;
+	free(files->rules);
+	free(files->tool);
+	free(files);
+}
+
+/* ---- one file ---------------------------------------------------------------------- */
+
+static void put_member(struct buf *out, const char *name, struct span path, bool listed)
+{
+	if (out->len > 1)
+		buf_char(out, ',');
+	buf_append(out, "", 1);
+	stable_string(out, span_str(name));
+	buf_str(out, listed ? ":[" : ":");
+	stable_string(out, path);
+	if (listed)
+		buf_char(out, ']');
+	buf_append(out, "", 1);
+}
+
+/* As stable_json prints such arguments. */
+static void put_arguments(struct buf *out, const struct policy_files *files, const char *path)
+{
+	json_auto_t *text = json_name(path); /* as results show it, and as calls name it */
+	struct span shown = json_span(text);
+
+	buf_char(out, '{');
+	if (!files->reads)
+		put_member(out, "dir_path", shown, false);
+	put_member(out, "file_path", shown, false);
+	if (!files->reads) {
+		put_member(out, "include", shown, true);
+		put_member(out, "path", shown, false);
+		put_member(out, "paths", shown, true);
+	}
+	buf_char(out, '}');
+}
+
+static bool is_found(const struct rule *rule, const struct buf *texts, size_t count)
+{
+	const enum js_regex_result least = rule->decision == POLICY_ALLOW ? JS_REGEX_YES :
+	                                                                    JS_REGEX_UNKNOWN;
+
+	for (size_t i = 0; i < count; i++) {
+		enum js_regex_result found = texts[i].overflowed ? JS_REGEX_UNKNOWN :
+			js_regex_test(rule->selector.regex, buf_view(&texts[i]));
+
+		if (found == JS_REGEX_YES || found == least)
+			return true;
+	}
+	return false;
+}
+
+static char *reason_of(const struct policy_files *files, const struct rule *rule)
+{
+	if (rule->decision == POLICY_ASK && files->interactive)
+		return mem_printf("Rule %s asks before this file is read; call read_file to ask.", rule->origin);
+	if (rule->decision == POLICY_ASK)
+		return mem_printf("Somebody has to be asked about it, and nobody can be (%s).",
+		                  rule->origin);
+	return rule->message ? mem_strdup(rule->message) :
+	                       mem_printf("A policy denies %s (%s).", files->tool, rule->origin);
+}
+
+enum policy_decision policy_files_judge(const struct policy_files *files,
+                                        const char *const *spellings, size_t count,
+                                        char **ret_why)
+{
+	struct buf texts[SPELLINGS_MAX];
+	const struct rule *rule = NULL;
+
+	if (!files)
+		return POLICY_ALLOW;
+	count = count < SPELLINGS_MAX ? count : SPELLINGS_MAX;
+	for (size_t i = 0; i < count; i++) {
+		texts[i] = (struct buf)BUF_INIT(TEXT_MAX);
+		put_arguments(&texts[i], files, spellings[i]);
+	}
+	for (size_t i = 0; i < files->count && !rule; i++)
+		if (is_found(files->rules[i], texts, count))
+			rule = files->rules[i];
+	for (size_t i = 0; i < count; i++)
+		buf_release(&texts[i]);
+	if (!rule || rule->decision == POLICY_ALLOW)
+		return POLICY_ALLOW;
+	*ret_why = reason_of(files, rule);
+	return rule->decision;
 }

@@ -26,8 +26,6 @@ struct shell_view {
 /* The highest rule that is about this act. `view`: of run_shell_command, else NULL. */
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
                           struct act *act, const struct shell_view *view);
-/* What counts where no rule does. */
-enum policy_decision decide_default(const struct policy_call *call);
 /* Whether modes, interactivity, sub-agent and annotations of the selector are the call's. */
 bool decide_applies(const struct selector *selector, const struct policy_call *call);
 static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
@@ -52,17 +50,5 @@ enum prefix_match prefix_possible(const struct shell_view *view, const char *pre
 /* What "always" would allow for the command: "git status"; NULL: nothing sensible. The caller
  * frees. */
 char *prefix_offer(const struct shell_command *command);
-
-/* heuristic.c: tables of commands. */
-bool is_dangerous_command(const struct shell_command *command);
-/* It only reads, and is known by its plain name.  Whose files git obeys is another question. */
-bool is_safe_command(const struct shell_command *command);
-bool is_git_command(const struct shell_command *command);
-/* A command that does nothing but run others, which are in the list: sh -c, time, xargs. */
-bool is_mere_wrapper(const struct shell_command *command);
-
-/* checker.c: what the safety checkers say about a call that `outcome` does not deny. */
-void check_safety(const struct policy *policy, const struct policy_call *call,
-                  const struct acts *acts, struct outcome *outcome);
 
 #endif

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-print('#include "policy/defaults.h"\n')
+print('#include "policy/load.c"\n')
 print("const struct default_text default_texts[] = {")
 for path in map(Path, sys.argv[1:]):
     # ASCII, so that a JSON string is a C string.

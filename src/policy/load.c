@@ -1,16 +1,244 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables become rules and checkers. */
+/* Policy files: read, checked, made rules and checkers, and tried on their own examples. */
 #include "policy/load.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "data/toml.h"
-#include "policy/defaults.h"
 #include "policy/names.h"
+
+/* The default policies (defaults/NAME.toml) as text, by embed.py. */
+
+struct default_text {
+	const char *name; /* NULL ends the array */
+	const char *text;
+};
+
+extern const struct default_text default_texts[];
+
+/* ---- members ----------------------------------------------------------------- */
+
+/* Which members [[rule]] and [[safety_checker]] have. */
+
+/* What a member must be. */
+enum shape {
+	STRING,
+	STRINGS,       /* one, or a list of them */
+	BOOLEAN,
+	TABLE,
+	TABLES,
+	PRIORITY,      /* an integer from 0 to 999 */
+	DECISION,
+	MODES,
+};
+
+struct member {
+	const char *name;
+	enum shape shape;
+	bool required;
+};
+
+static const struct member selector_members[] = {
+	{ "toolName", STRINGS, true },
+	{ "mcpName", STRING, false },
+	{ "argsPattern", STRING, false },
+	{ "commandPrefix", STRINGS, false },
+	{ "commandRegex", STRING, false },
+	{ "modes", MODES, false },
+	{ "toolAnnotations", TABLE, false },
+};
+static const struct member rule_members[] = {
+	{ "decision", DECISION, true },
+	{ "priority", PRIORITY, true },
+	{ "subagent", STRING, false },
+	{ "interactive", BOOLEAN, false },
+	{ "allowRedirection", BOOLEAN, false },
+	{ "allow_redirection", BOOLEAN, false },
+	{ "denyMessage", STRING, false },
+	{ "deny_message", STRING, false },
+	{ "safety_checker", TABLE, false },
+	{ "examples", TABLES, false },
+};
+static const struct member checker_rule_members[] = {
+	{ "priority", PRIORITY, false },
+	{ "checker", TABLE, true },
+};
+static const struct member checker_members[] = {
+	{ "type", STRING, true },
+	{ "name", STRING, true },
+	{ "config", TABLE, false },
+};
+static const struct member example_members[] = {
+	{ "decision", DECISION, true },
+	{ "command", STRING, false },
+	{ "tool", STRING, false },
+	{ "args", TABLE, false },
+	{ "mode", STRING, false },
+	{ "interactive", BOOLEAN, false },
+};
+
+static void load_problem(struct loader *loader, const json_t *table, const char *kind,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static bool load_decision(const char *word, enum policy_decision *ret)
+{
+	for (int decision = POLICY_ALLOW; decision <= POLICY_DENY; decision++) {
+		if (strcmp(word, policy_decision_name((enum policy_decision)decision)) == 0) {
+			*ret = (enum policy_decision)decision;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool all_strings(const json_t *value)
+{
+	for (size_t i = 0; i < json_array_size(value); i++)
+		if (!json_is_string(json_array_get(value, i)))
+			return false;
+	return json_array_size(value) > 0;
+}
+
+static bool all_modes(const json_t *value)
+{
+	enum approval_mode mode;
+
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		const char *word = json_string_value(json_array_get(value, i));
+
+		if (!word || !approval_mode_parse(word, &mode))
+			return false;
+	}
+	return json_is_array(value);
+}
+
+static bool all_tables(const json_t *value)
+{
+	for (size_t i = 0; i < json_array_size(value); i++)
+		if (!json_is_object(json_array_get(value, i)))
+			return false;
+	return json_is_array(value);
+}
+
+/* NULL: it has the shape; else what it must be. */
+static const char *misfit(const json_t *value, enum shape shape)
+{
+	enum policy_decision decision;
+
+	switch (shape) {
+	case STRING:
+		return json_is_string(value) ? NULL : "a string";
+	case STRINGS:
+		return json_is_string(value) || all_strings(value) ? NULL
+		                                                   : "a string or strings";
+	case BOOLEAN:
+		return json_is_boolean(value) ? NULL : "true or false";
+	case TABLE:
+		return json_is_object(value) ? NULL : "a table";
+	case TABLES:
+		return all_tables(value) ? NULL : "an array of tables";
+	case PRIORITY:
+		return json_is_integer(value) && json_integer_value(value) >= 0 &&
+		       json_integer_value(value) <= 999 ? NULL : "an integer from 0 to 999";
+	case DECISION:
+		return json_is_string(value) &&
+		       load_decision(json_string_value(value), &decision)
+			       ? NULL : "\"allow\", \"deny\" or \"ask_user\"";
+	case MODES:
+		return all_modes(value)
+			       ? NULL : "an array of default, autoEdit, yolo and plan";
+	}
+	return NULL;
+}
+
+static bool check_members(struct loader *loader, const json_t *table, const char *what,
+                          const struct member *members, size_t count)
+{
+	bool fits = true;
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(table, members[i].name);
+		const char *wanted = value ? misfit(value, members[i].shape) : NULL;
+
+		if (!value && members[i].required)
+			load_problem(loader, table, "schema_validation", "%s needs %s.", what,
+			             members[i].name);
+		else if (wanted)
+			load_problem(loader, table, "schema_validation", "%s of %s must be %s.",
+			             members[i].name, what, wanted);
+		fits = fits && !wanted && (value || !members[i].required);
+	}
+	return fits;
+}
+
+static bool check_rule(struct loader *loader, const json_t *rule)
+{
+	const json_t *examples = json_object_get(rule, "examples");
+	const json_t *checker = json_object_get(rule, "safety_checker");
+	bool fits = check_members(loader, rule, "a rule", selector_members,
+	                          ARRAY_LEN(selector_members));
+
+	fits = check_members(loader, rule, "a rule", rule_members, ARRAY_LEN(rule_members)) && fits;
+	if (fits && checker)
+		fits = check_members(loader, checker, "a safety checker", checker_members,
+		                     ARRAY_LEN(checker_members));
+	for (size_t i = 0; fits && i < json_array_size(examples); i++)
+		fits = check_members(loader, json_array_get(examples, i), "an example",
+		                     example_members, ARRAY_LEN(example_members));
+	return fits;
+}
+
+static bool check_checker(struct loader *loader, const json_t *rule)
+{
+	bool fits = check_members(loader, rule, "a safety checker", selector_members,
+	                          ARRAY_LEN(selector_members));
+
+	fits = check_members(loader, rule, "a safety checker", checker_rule_members,
+	                     ARRAY_LEN(checker_rule_members)) && fits;
+	return fits && check_members(loader, json_object_get(rule, "checker"),
+	                             "a safety checker", checker_members,
+	                             ARRAY_LEN(checker_members));
+}
+
+static bool check_all(struct loader *loader, const json_t *table, const char *name,
+                      bool (*check)(struct loader *loader, const json_t *row))
+{
+	const json_t *rows = json_object_get(table, name);
+	bool fits = true;
+
+	if (rows && !all_tables(rows)) {
+		load_problem(loader, table, "schema_validation", "%s must be an array of tables: "
+		             "write [[%s]].", name, name);
+		return false;
+	}
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		fits = check(loader, json_array_get(rows, i)) && fits;
+	return fits;
+}
+
+/* schema.c: whether the tables have the members that rules and checkers must have, of the right
+ * types. */
+static bool load_check(struct loader *loader, const json_t *table)
+{
+	bool fits = check_all(loader, table, "rule", check_rule);
+
+	return check_all(loader, table, "safety_checker", check_checker) && fits;
+}
+
+/* ---- rules and checkers ------------------------------------------------------ */
+
+/* Tables become rules and checkers. */
 
 /* The kind of what does not keep a file from counting. */
 #define WARNING "tool_name_warning"
@@ -20,8 +248,10 @@ static long line_of(const json_t *table)
 	return (long)json_integer_value(json_object_get(table, TOML_LINE));
 }
 
-void load_problem(struct loader *loader, const json_t *table, const char *kind,
-                  const char *format, ...)
+/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). Of a file's problems after the
+ * first LIMIT_WARNINGS load_text reports only the number, but the first error always counts. */
+static void load_problem(struct loader *loader, const json_t *table, const char *kind,
+                         const char *format, ...)
 {
 	const bool first_error = !loader->failed && strcmp(kind, WARNING) != 0;
 	char message[1024];
@@ -49,7 +279,8 @@ static void count_rest(struct loader *loader)
 		             rest == 1 ? "problem like this is" : "problems like these are");
 }
 
-const json_t *load_member(const json_t *table, const char *name, const char *old_name)
+/* Either spelling of a member, or NULL. */
+static const json_t *load_member(const json_t *table, const char *name, const char *old_name)
 {
 	const json_t *value = json_object_get(table, name);
 
@@ -269,7 +500,8 @@ static void add_rule(struct loader *loader, const json_t *table)
 		add_checker(loader, table, nested);
 }
 
-bool load_table(struct loader *loader, const json_t *table)
+/* The same for what is parsed already. */
+static bool load_table(struct loader *loader, const json_t *table)
 {
 	const json_t *rules = json_object_get(table, "rule");
 	const json_t *checkers = json_object_get(table, "safety_checker");
@@ -283,6 +515,8 @@ bool load_table(struct loader *loader, const json_t *table)
 	}
 	return !loader->failed;
 }
+
+static void load_examples(struct loader *loader, json_t *table);
 
 static bool load_all(struct loader *loader, struct span text)
 {
@@ -318,4 +552,316 @@ void policy_add_defaults(struct policy *policy)
 
 		load_text(&loader, span_str(row->text));
 	}
+}
+
+/* ---- examples ---------------------------------------------------------------- */
+
+/* Examples in rules: decided as if the file were the only one beside the defaults. */
+
+static bool has_examples(const json_t *rules)
+{
+	for (size_t i = 0; i < json_array_size(rules); i++)
+		if (json_array_size(json_object_get(json_array_get(rules, i), "examples")) > 0)
+			return true;
+	return false;
+}
+
+/* The tool of an example: its own, else the rule's first. */
+static const char *tool_of(const json_t *rule, const json_t *example)
+{
+	const json_t *names = json_object_get(rule, "toolName");
+	const char *name = json_string_value(json_object_get(example, "tool"));
+
+	if (!name && json_object_get(example, "command"))
+		name = "run_shell_command";
+	if (!name)
+		name = json_string_value(json_is_array(names) ? json_array_get(names, 0) : names);
+	return names_canonical(name);
+}
+
+static json_t *arguments_of(const json_t *example)
+{
+	json_t *arguments = json_deep_copy(json_object_get(example, "args"));
+	json_t *command = json_object_get(example, "command");
+
+	if (!arguments)
+		arguments = json_object();
+	json_object_del(arguments, TOML_LINE);
+	if (command)
+		json_object_set(arguments, "command", command);
+	return arguments;
+}
+
+/* Whether it is decided as it says; appends a problem if not. */
+static bool try_example(struct loader *loader, const struct policy *trial, const json_t *rule,
+                        const json_t *example)
+{
+	const char *mode = json_string_value(json_object_get(example, "mode"));
+	const char *server = json_string_value(json_object_get(rule, "mcpName"));
+	const char *expected = json_string_value(json_object_get(example, "decision"));
+	json_auto_t *arguments = arguments_of(example);
+	struct policy_call call = {
+		.tool = tool_of(rule, example),
+		.server = server && strcmp(server, "*") != 0 ? server : NULL,
+		.kind = "other",
+		.arguments = arguments,
+		.annotations = json_object_get(rule, "toolAnnotations"),
+		.subagent = json_string_value(json_object_get(rule, "subagent")),
+		.mode = MODE_DEFAULT,
+		.interactive = !json_is_false(json_object_get(example, "interactive")),
+		.trusted = true,
+	};
+	struct policy_verdict verdict;
+	bool same;
+
+	call.server_tool = call.server ? call.tool : NULL;
+	if (mode && !approval_mode_parse(mode, &call.mode)) {
+		load_problem(loader, example, "schema_validation", "There is no mode \"%s\".", mode);
+		return false;
+	}
+	policy_decide(trial, &call, &verdict);
+	same = strcmp(policy_decision_name(verdict.decision), expected) == 0;
+	if (!same)
+		load_problem(loader, example, "example_failed",
+		             "The example of %s is decided as %s, not as %s (%s).", call.tool,
+		             policy_decision_name(verdict.decision), expected, verdict.rule);
+	policy_verdict_release(&verdict);
+	return same;
+}
+
+static void load_examples(struct loader *loader, json_t *table)
+{
+	const json_t *rules = json_object_get(table, "rule");
+	struct loader trial = *loader;
+
+	if (!has_examples(rules))
+		return;
+	trial.policy = policy_new();
+	trial.problems = NULL; /* told when the file itself is loaded */
+	trial.trial = true;
+	policy_add_defaults(trial.policy);
+	load_table(&trial, table);
+	for (size_t i = 0; i < json_array_size(rules); i++) {
+		json_t *rule = json_array_get(rules, i);
+		const json_t *examples = json_object_get(rule, "examples");
+		bool good = true;
+
+		for (size_t k = 0; k < json_array_size(examples); k++)
+			good = try_example(loader, trial.policy, rule,
+			                   json_array_get(examples, k)) && good;
+		/* Not what its author thinks: it must not allow anything. */
+		if (!good &&
+		    strcmp(json_string_value(json_object_get(rule, "decision")), "allow") == 0)
+			json_object_set_new(rule, LOAD_FAILED, json_true());
+	}
+	policy_free(trial.policy);
+}
+
+/* ---- files and folders ------------------------------------------------------- */
+
+/* Policy files and folders of them. */
+
+static bool read_all(int fd, struct buf *out)
+{
+	struct stat info;
+	char *room;
+	ssize_t len;
+
+	if (fstat(fd, &info) != 0)
+		return false;
+	if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size >= LIMIT_POLICY_BYTES) {
+		errno = S_ISREG(info.st_mode) ? EFBIG : EINVAL;
+		return false;
+	}
+	room = buf_reserve(out, (size_t)info.st_size + 1);
+	len = room ? fd_read_full(fd, room, (size_t)info.st_size + 1) : -1;
+	if (len > 0)
+		out->len += (size_t)len;
+	return len >= 0;
+}
+
+bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems)
+{
+	struct loader loader = {
+		.policy = policy, .tier = tier, .file = path, .problems = problems,
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_POLICY_BYTES + 1);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || !read_all(fd, &text)) {
+		load_problem(&loader, NULL, "file_read", "it cannot be read: %s.",
+		             strerror(errno));
+		return false;
+	}
+	return load_text(&loader, buf_from(&text, 0));
+}
+
+/* ---- folders -------------------------------------------------------------------------- */
+
+static int is_policy(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && strcmp(entry->d_name + len - 5, ".toml") == 0 &&
+	       entry->d_name[0] != '.';
+}
+
+/* Bytes, whatever the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool complain(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems, const char *what)
+{
+	struct loader loader = {
+		.policy = policy, .tier = tier, .file = path, .problems = problems,
+	};
+
+	load_problem(&loader, NULL, "file_read", "it %s.", what);
+	return false;
+}
+
+static bool complain_errno(struct policy *policy, enum policy_tier tier, const char *path,
+                           json_t *problems)
+{
+	_cleanup_free_ char *what = mem_printf("cannot be read: %s", strerror(errno));
+
+	return complain(policy, tier, path, problems, what);
+}
+
+static bool add_entries(struct policy *policy, enum policy_tier tier, const char *folder,
+                        json_t *problems)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_policy, by_name);
+	bool well = count >= 0 || complain_errno(policy, tier, folder, problems);
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+
+		well = policy_add_file(policy, tier, path, problems) && well;
+		free(entries[i]);
+	}
+	free(entries);
+	return well;
+}
+
+bool policy_add_project(struct policy *policy, const char *project, json_t *problems)
+{
+	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", project);
+	_cleanup_fd_ int fd = door_folder(project, folder);
+	struct dirent **entries = NULL;
+	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, by_name);
+	bool well = count >= 0 || errno == ENOENT ||
+	            (errno == EXDEV ? complain(policy, POLICY_WORKSPACE, folder, problems,
+	                                       "is not used: it leads outside of the project") :
+	                              complain_errno(policy, POLICY_WORKSPACE, folder, problems));
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+		_cleanup_file_text_ struct file_text text = { 0 };
+		struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE,
+			                 .file = path, .problems = problems };
+		struct err err = ERR_INIT;
+
+		if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err))
+			load_problem(&loader, NULL, "file_read", "%s", err.message);
+		well = text.data && load_text(&loader, file_text_span(&text)) && well;
+		free(entries[i]);
+	}
+	free(entries);
+	return well;
+}
+
+bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
+                     json_t *problems)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return errno == ENOENT || complain_errno(policy, tier, path, problems);
+	if (!S_ISDIR(info.st_mode))
+		return policy_add_file(policy, tier, path, problems);
+	return add_entries(policy, tier, path, problems);
+}
+
+/* Whoever could write it could write rules for everybody. */
+static bool is_roots(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && info.st_uid == 0 && !(info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool all_roots(const char *folder)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_policy, by_name);
+	bool well = count >= 0 && is_roots(folder);
+
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+
+		well = well && is_roots(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return well;
+}
+
+bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
+                       json_t *problems)
+{
+	struct stat info;
+
+	if (stat(folder, &info) != 0 && errno == ENOENT)
+		return true;
+	if (tier == POLICY_ADMIN && !all_roots(folder))
+		return complain(policy, tier, folder, problems,
+		                "is not used: it and its files must belong to root, and nobody "
+		                "else may write them");
+	return policy_add_path(policy, tier, folder, problems);
+}
+
+/* ---- plans ------------------------------------------------------------------- */
+
+/* The rule for a folder of plans in the project: the default one's counterpart. */
+
+/* As an expression finds it in arguments, which are JSON. */
+static void put_literal(struct buf *out, struct span text)
+{
+	_cleanup_buf_ struct buf quoted = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+	json_print_string(&quoted, text);
+	for (size_t i = 1; i + 1 < quoted.len; i++) {
+		if (strchr("\\^$.|?*+()[]{}/", quoted.data[i]))
+			buf_char(out, '\\');
+		buf_char(out, quoted.data[i]);
+	}
+}
+
+void policy_add_plans(struct policy *policy, const char *project, const char *folder)
+{
+	struct loader loader = { .policy = policy, .tier = POLICY_DEFAULT,
+		                 .file = "settings: general.plan.directory", .lazy = true };
+	_cleanup_buf_ struct buf pattern = BUF_INIT(64 * LIMIT_PATH_BYTES);
+	_cleanup_buf_ struct buf text = BUF_INIT(128 * LIMIT_PATH_BYTES);
+	size_t len = strlen(project);
+
+	if (strncmp(folder, project, len) != 0 || folder[len] != '/')
+		return;
+	buf_str(&pattern, "\\x00\"file_path\":\"(?:");
+	put_literal(&pattern, span_str(project));
+	buf_str(&pattern, "\\/|\\.\\/|)");
+	put_literal(&pattern, span_str(folder + len + 1));
+	buf_str(&pattern, "\\/[\\w-]+\\.md\"\\x00");
+	buf_str(&text, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\ndecision = \"allow\"\n"
+	               "priority = 70\nmodes = [\"plan\"]\nargsPattern = ");
+	json_print_string(&text, buf_view(&pattern));
+	buf_char(&text, '\n');
+	if (!pattern.overflowed && !text.overflowed)
+		load_text(&loader, buf_view(&text));
 }

@@ -70,7 +70,6 @@ struct policy {
 
 /* `selector` is released with the rule or checker. */
 void selector_init(struct selector *selector);
-void selector_release(struct selector *selector);
 void selector_add_name(struct selector *selector, const char *name);
 void selector_add_prefix(struct selector *selector, const char *prefix);
 void rule_free(struct rule *rule);

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libhasp-agent (include/hasp_agent.h): an agent as data for programs, over agent/host. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/host/host.h"
+#include "agent/session/sessions.h"
+#include "agent/setup/prepare.h"
+#include "base/cancel.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "hasp_agent.h"
+#include "hooks/hooks.h"
+#include "worker/environment.h"
+#include "worker/local.h"
+
+/* What the files of libhasp-agent share: the public object from inside.
+ *
+ * libhasp-agent translates between include/hasp_agent.h, whose names and layouts are promised, and
+ * agent/host/host.h, which changes with the program.
+ *
+ *   agent.c  codes and messages      agent.c      an agent put together, and taken apart
+ *   agent.c   functions that decide   agent.c   who watches, and answers
+ *   agent.c a prompt, its end       agent.c     no signal of broken pipes
+ */
+
+/* A function of the program's; kept for as long as the agent. */
+struct registered {
+	struct registered *next;
+	union {
+		hasp_hook *hook;
+		hasp_listener *listener;
+	};
+	void *data;
+};
+
+struct hasp_agent {
+	struct host *host;
+	struct settings *settings;
+	struct policy *policy;
+	struct provider *provider;
+	char *project;      /* canonical */
+	char *resume_file;  /* or NULL */
+	char **environment; /* of hooks */
+	bool interactive, promised;
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *notice_data;
+	struct registered *registered;
+	struct cancel cancel;
+	pthread_mutex_t lock; /* of what follows, and of the cancel's being reset */
+	bool running;         /* a prompt is under way */
+};
+
+
+/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that came meanwhile is
+ * taken back. */
+struct quiet {
+	sigset_t before;
+	bool pending;
+};
+
+/* ---- errors ------------------------------------------------------------------ */
+
+/* Codes and messages for programs. */
+
+#ifndef HASP_VERSION
+#error "the build defines HASP_VERSION"
+#endif
+
+static const char *const names[] = {
+	[HASP_AGENT_NONE] = "none",
+	[HASP_AGENT_INVALID_ARGUMENT] = "invalid_argument",
+	[HASP_AGENT_NOT_FOUND] = "not_found",
+	[HASP_AGENT_NOT_PERMITTED] = "not_permitted",
+	[HASP_AGENT_BUSY] = "busy",
+	[HASP_AGENT_WORKER_FAILED] = "worker_failed",
+	[HASP_AGENT_AUTHENTICATION_FAILED] = "authentication_failed",
+	[HASP_AGENT_QUOTA_EXCEEDED] = "quota_exceeded",
+	[HASP_AGENT_OVERLOADED] = "overloaded",
+	[HASP_AGENT_NETWORK_ERROR] = "network_error",
+	[HASP_AGENT_CONTEXT_TOO_LARGE] = "context_too_large",
+	[HASP_AGENT_MODEL_ERROR] = "model_error",
+	[HASP_AGENT_IO_ERROR] = "io_error",
+	[HASP_AGENT_CANCELLED] = "cancelled",
+	[HASP_AGENT_STOPPED] = "stopped",
+	[HASP_AGENT_TURN_LIMIT] = "turn_limit",
+	[HASP_AGENT_LOOP] = "loop",
+	[HASP_AGENT_INTERNAL] = "internal",
+};
+
+/* Others are INTERNAL: they are of tools, whose errors go to the model. */
+static const struct {
+	enum err_code inside;
+	hasp_agent_code code;
+} rows[] = {
+	{ ERR_INVALID_ARGUMENT, HASP_AGENT_INVALID_ARGUMENT },
+	{ ERR_FILE_NOT_FOUND, HASP_AGENT_NOT_FOUND },
+	{ ERR_NOT_A_DIRECTORY, HASP_AGENT_NOT_FOUND },
+	{ ERR_NOT_A_FILE, HASP_AGENT_NOT_FOUND },
+	{ ERR_PERMISSION_DENIED, HASP_AGENT_NOT_PERMITTED },
+	{ ERR_DENIED_BY_POLICY, HASP_AGENT_NOT_PERMITTED },
+	{ ERR_OUTSIDE_WORKSPACE, HASP_AGENT_NOT_PERMITTED },
+	{ ERR_BUSY, HASP_AGENT_BUSY },
+	{ ERR_WORKER_LOST, HASP_AGENT_WORKER_FAILED },
+	{ ERR_DENIED_BY_SANDBOX, HASP_AGENT_WORKER_FAILED },
+	{ ERR_AUTHENTICATION_FAILED, HASP_AGENT_AUTHENTICATION_FAILED },
+	{ ERR_QUOTA_EXCEEDED, HASP_AGENT_QUOTA_EXCEEDED },
+	{ ERR_OVERLOADED, HASP_AGENT_OVERLOADED },
+	{ ERR_NETWORK_ERROR, HASP_AGENT_NETWORK_ERROR },
+	{ ERR_CONTEXT_TOO_LARGE, HASP_AGENT_CONTEXT_TOO_LARGE },
+	{ ERR_MODEL_ERROR, HASP_AGENT_MODEL_ERROR },
+	{ ERR_TOO_LARGE, HASP_AGENT_IO_ERROR },
+	{ ERR_DISK_FULL, HASP_AGENT_IO_ERROR },
+	{ ERR_IO_ERROR, HASP_AGENT_IO_ERROR },
+	{ ERR_CANCELLED, HASP_AGENT_CANCELLED },
+};
+
+static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+const char *hasp_agent_version(void)
+{
+	return HASP_VERSION;
+}
+
+const char *hasp_agent_code_name(hasp_agent_code code)
+{
+	return names[(size_t)code < ARRAY_LEN(names) ? code : HASP_AGENT_INTERNAL];
+}
+
+static hasp_agent_code code_of(enum err_code inside)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].inside == inside)
+			return rows[i].code;
+	return HASP_AGENT_INTERNAL;
+}
+
+/* Fills `error` (may be NULL); returns false. */
+static bool embed_error(const struct err *err, hasp_agent_error *error)
+{
+	return embed_fail(error, code_of(err->code), "%s", err->message);
+}
+
+/* Fills `error` (may be NULL); returns false. */
+static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
+{
+	va_list args;
+
+	if (!error)
+		return false;
+	error->code = code;
+	va_start(args, format);
+	vsnprintf(error->message, sizeof(error->message), format, args);
+	va_end(args);
+	return false;
+}
+
+/* ---- signals ----------------------------------------------------------------- */
+
+/* A worker or a hook that ends while it is written to is an error of a call, not the end of the
+ * program. */
+
+static void quiet_begin(struct quiet *quiet)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	quiet->pending = sigismember(&set, SIGPIPE) == 1;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &set, &quiet->before);
+}
+
+static void quiet_end(struct quiet *quiet)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	if (!quiet->pending)
+		while (sigtimedwait(&set, NULL, &at_once) == SIGPIPE)
+			;
+	pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+/* An agent put together from what the program and the user's settings say. */
+
+/* What the caller's version of the structure has; the rest are zeros. */
+static hasp_agent_options known_options(const hasp_agent_options *options)
+{
+	hasp_agent_options known = HASP_AGENT_OPTIONS_INIT;
+	size_t size = options->struct_size;
+
+	memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
+	return known;
+}
+
+/* False, with INVALID_ARGUMENT, while a prompt is under way. */
+static struct registered *embed_register(hasp_agent *agent, void *data)
+{
+	struct registered *registered = mem_alloc(1, sizeof(*registered));
+
+	registered->data = data;
+	registered->next = agent->registered;
+	agent->registered = registered;
+	return registered;
+}
+
+static void forward_notice(void *data, const char *severity, const char *message)
+{
+	const hasp_agent *agent = data;
+
+	if (agent->notice)
+		agent->notice(agent->notice_data, strcmp(severity, "hook") == 0 ? "info" : severity,
+		              message);
+}
+
+/* ---- steps ----------------------------------------------------------------- */
+
+static bool find_project(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+{
+	if (!options->folder_count || !options->folders)
+		return err_set(err, ERR_INVALID_ARGUMENT, "An agent needs at least one folder.");
+	if (options->session_id && options->resume)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "session_id and resume exclude each other.");
+	agent->project = realpath(options->folders[0], NULL);
+	return agent->project || err_set(err, ERR_FILE_NOT_FOUND, "There is no folder \"%.300s\".",
+	                                 options->folders[0]);
+}
+
+static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+{
+	json_auto_t *overrides = NULL;
+	struct settings_options from = { .project = agent->project, .skip_trust = options->trust };
+	struct err why = ERR_INIT;
+
+	if (options->settings && (!json_parse(span_str(options->settings), &overrides, &why) ||
+	                          !json_is_object(overrides)))
+		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are no JSON object%s%s",
+		               why.code ? ": " : ".", why.message);
+	from.overrides = overrides;
+	if (!settings_load(&from, &agent->settings, err))
+		return false;
+	prepare_warnings(agent->settings, forward_notice, agent);
+	return true;
+}
+
+static bool choose_mode(const hasp_agent *agent, const char *word, enum approval_mode *ret,
+                        struct err *err)
+{
+	if (word && !approval_mode_parse(word, ret))
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
+		               word);
+	*ret = prepare_mode(agent->settings, word);
+	return prepare_mode_check(agent->settings, *ret, err);
+}
+
+static bool open_policy(hasp_agent *agent, struct err *err)
+{
+	struct policy_sources sources = { .settings = agent->settings };
+
+	return prepare_policy(&sources, forward_notice, agent, &agent->policy, err);
+}
+
+static bool find_resumed(hasp_agent *agent, const char *which, struct err *err)
+{
+	struct home *home;
+	bool ok;
+
+	if (!which)
+		return true;
+	if (!home_open(agent->project, &home, err))
+		return false;
+	ok = sessions_find(home, which, &agent->resume_file, err);
+	home_free(home);
+	return ok;
+}
+
+static const char *program_of(const hasp_agent_options *options)
+{
+	return options->program ? options->program : "hasp";
+}
+
+/* *ret_told: sentences for the model about what is confined; the caller frees. */
+static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options, char **ret_told,
+                           struct err *err)
+{
+	_cleanup_free_ char *journal = local_journal_folder();
+	_cleanup_free_ const char **roots = NULL, **write = NULL;
+	json_auto_t *list = json_array();
+	const struct prepare_folders included = { .list = list, .notice = forward_notice,
+		                                  .data = agent };
+	struct worker_options worker = { .journal_folder = journal,
+		                         .program = program_of(options) };
+
+	for (size_t i = 1; i < options->folder_count; i++)
+		json_array_append_new(list, json_path_bytes(options->folders[i]));
+	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
+	worker.roots = roots;
+	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,
+	                   &worker, err))
+		return false;
+	write = prepare_sandbox(agent->settings, &worker);
+	if (!local_provider_open(&worker, &agent->provider, err))
+		return false;
+	*ret_told = local_sentences(&worker, agent->provider->ops->info(agent->provider)->level);
+	return true;
+}
+
+static void make_environment(hasp_agent *agent, const char *const *given)
+{
+	size_t count = 0;
+
+	while (given && given[count])
+		count++;
+	agent->environment = given ? texts_copy(given, count) :
+	                             prepare_environment(agent->settings);
+}
+
+static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
+                      enum approval_mode mode, const char *told, struct err *err)
+{
+	_cleanup_free_ char *policies = policy_save_folder(agent->settings);
+	struct host_options from = {
+		.settings = agent->settings, .provider = agent->provider, .local = true,
+		.worker_program = program_of(options),
+		.policy = agent->policy, .policy_folder = policies,
+		.model = options->model, .session_id = options->session_id,
+		.resume_file = agent->resume_file, .mode = mode,
+		.interactive = options->interactive, .confinement = told,
+		.environment = agent->environment, .cancel = &agent->cancel,
+		.notice = forward_notice, .data = agent,
+	};
+
+	return host_open(&from, &agent->host, err);
+}
+
+static bool open_all(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+{
+	_cleanup_free_ char *told = NULL;
+	enum approval_mode mode;
+
+	agent->interactive = options->interactive;
+	agent->notice = options->notice;
+	agent->notice_data = options->notice_data;
+	if (!find_project(agent, options, err) || !open_settings(agent, options, err) ||
+	    !choose_mode(agent, options->approval_mode, &mode, err) || !open_policy(agent, err) ||
+	    !find_resumed(agent, options->resume, err) ||
+	    !open_workspace(agent, options, &told, err))
+		return false;
+	make_environment(agent, options->environment);
+	return open_host(agent, options, mode, told, err);
+}
+
+/* ---- open and close -------------------------------------------------------- */
+
+hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error *error)
+{
+	hasp_agent_options known = known_options(options);
+	hasp_agent *agent = mem_alloc(1, sizeof(*agent));
+	struct err err = ERR_INIT;
+	struct quiet quiet;
+	bool ok;
+
+	if (!cancel_init(&agent->cancel, &err)) {
+		free(agent);
+		embed_error(&err, error);
+		return NULL;
+	}
+	pthread_mutex_init(&agent->lock, NULL);
+	quiet_begin(&quiet);
+	ok = open_all(agent, &known, &err);
+	quiet_end(&quiet);
+	if (ok)
+		return agent;
+	hasp_agent_close(agent);
+	embed_error(&err, error);
+	return NULL;
+}
+
+void hasp_agent_close(hasp_agent *agent)
+{
+	struct quiet quiet;
+
+	if (!agent)
+		return;
+	pthread_mutex_lock(&agent->lock);
+	agent->running = true; /* SessionEnd's functions may not change the agent either */
+	pthread_mutex_unlock(&agent->lock);
+	quiet_begin(&quiet);
+	host_close(agent->host, "exit");
+	provider_free(agent->provider);
+	quiet_end(&quiet);
+	policy_free(agent->policy);
+	settings_free(agent->settings);
+	environment_free(agent->environment);
+	while (agent->registered) {
+		struct registered *next = agent->registered->next;
+
+		free(agent->registered);
+		agent->registered = next;
+	}
+	cancel_release(&agent->cancel);
+	pthread_mutex_destroy(&agent->lock);
+	free(agent->resume_file);
+	free(agent->project);
+	free(agent);
+}
+
+const char *hasp_agent_session_id(const hasp_agent *agent)
+{
+	return host_session_id(agent->host);
+}
+
+/* ---- messages ---------------------------------------------------------------- */
+
+/* Messages of the bus as text, and answers from text. */
+
+/* The JSON text of a message or an input; the caller frees. Never NULL. */
+static char *embed_json_text(const json_t *value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 20);
+
+	/* Longer or deeper than what the agent makes: its end is as good as nothing. */
+	if (!json_print(&text, value, 0)) {
+		buf_clear(&text);
+		buf_str(&text, "{}");
+	}
+	return mem_dup(text.data, text.len);
+}
+
+static void forward_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	const struct registered *registered = data;
+	_cleanup_free_ char *text = embed_json_text(message);
+
+	registered->listener(registered->data, bus_topic_name(topic), text);
+}
+
+/* Listens to a question's topic only because who does so promises to answer. */
+static void promise(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)data, (void)topic, (void)message;
+}
+
+static bool embed_idle(hasp_agent *agent, hasp_agent_error *error);
+
+bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
+                       hasp_agent_error *error)
+{
+	struct bus *bus = host_bus(agent->host);
+	struct registered *registered;
+
+	if (!listener)
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "There is no function.");
+	if (!embed_idle(agent, error))
+		return false;
+	registered = embed_register(agent, data);
+	registered->listener = listener;
+	bus_subscribe(bus, BUS_NONE, forward_message, registered);
+	if (agent->interactive && !agent->promised) {
+		agent->promised = true;
+		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise, NULL);
+		bus_subscribe(bus, BUS_ASK_USER_REQUEST, promise, NULL);
+	}
+	return true;
+}
+
+/* BUS_NONE: it is no answer to anything. */
+static enum bus_topic answer_topic(const char *name)
+{
+	for (int topic = 0; name && topic < BUS_TOPIC_COUNT; topic++) {
+		enum bus_topic answer = bus_topic_answer((enum bus_topic)topic);
+
+		if (answer != BUS_NONE && strcmp(bus_topic_name(answer), name) == 0)
+			return answer;
+	}
+	return BUS_NONE;
+}
+
+bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,
+                       hasp_agent_error *error)
+{
+	enum bus_topic answer = answer_topic(topic);
+	json_auto_t *value = NULL;
+	struct err err = ERR_INIT;
+
+	if (answer == BUS_NONE)
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		                  "\"%.100s\" is not the topic of an answer.", topic ? topic : "");
+	if (!json_parse(span_str(message ? message : ""), &value, &err) ||
+	    !bus_check(answer, value, &err))
+		return embed_error(&err, error);
+	if (!bus_answer(host_bus(agent->host), answer, value))
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		                  "Nobody waits for this answer any more.");
+	return true;
+}
+
+/* ---- prompts ----------------------------------------------------------------- */
+
+/* One prompt: how it begins and ends, and what it did. */
+
+static const struct {
+	enum agent_end end;
+	hasp_agent_code code;
+	const char *sentence; /* where the agent gives none */
+} ends[] = {
+	{ AGENT_CANCELLED, HASP_AGENT_CANCELLED, "The work was cancelled." },
+	{ AGENT_TURN_LIMIT, HASP_AGENT_TURN_LIMIT, "The limit of turns was reached." },
+	{ AGENT_LOOP, HASP_AGENT_LOOP, "The model repeated itself." },
+	{ AGENT_HOOK_STOPPED, HASP_AGENT_STOPPED, "A hook stopped the work." },
+};
+
+/* False, with INVALID_ARGUMENT, while a prompt is under way. */
+static bool embed_idle(hasp_agent *agent, hasp_agent_error *error)
+{
+	bool running;
+
+	pthread_mutex_lock(&agent->lock);
+	running = agent->running;
+	pthread_mutex_unlock(&agent->lock);
+	return !running ||
+	       embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
+}
+
+static bool begin(hasp_agent *agent, hasp_agent_error *error)
+{
+	bool idle;
+
+	pthread_mutex_lock(&agent->lock);
+	idle = !agent->running;
+	agent->running = true;
+	pthread_mutex_unlock(&agent->lock);
+	return idle || embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
+}
+
+/* What was asked to stop has stopped: the next prompt is not cancelled. */
+static void end(hasp_agent *agent)
+{
+	pthread_mutex_lock(&agent->lock);
+	agent->running = false;
+	cancel_reset(&agent->cancel);
+	pthread_mutex_unlock(&agent->lock);
+}
+
+void hasp_agent_cancel(hasp_agent *agent)
+{
+	pthread_mutex_lock(&agent->lock);
+	if (agent->running)
+		cancel_set(&agent->cancel);
+	pthread_mutex_unlock(&agent->lock);
+}
+
+static bool report_prompt_end(const struct agent_outcome *outcome, hasp_agent_error *error)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (ends[i].end == outcome->end)
+			return embed_fail(error, ends[i].code, "%s",
+			                  outcome->reason ? outcome->reason : ends[i].sentence);
+	return true;
+}
+
+bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
+                       hasp_agent_error *error)
+{
+	struct agent_outcome outcome = { 0 };
+	struct err err = ERR_INIT;
+	struct quiet quiet;
+	bool ok;
+
+	if (ret_answer)
+		*ret_answer = mem_strdup("");
+	if (!text || !*text)
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The prompt is empty.");
+	if (!begin(agent, error))
+		return false;
+	quiet_begin(&quiet);
+	ok = host_prompt(agent->host, SPAN(""), span_str(text), &outcome, &err);
+	quiet_end(&quiet);
+	end(agent);
+	if (ret_answer && outcome.text) {
+		free(*ret_answer);
+		*ret_answer = mem_steal(&outcome.text);
+	}
+	ok = ok ? report_prompt_end(&outcome, error) : embed_error(&err, error);
+	agent_outcome_release(&outcome);
+	return ok;
+}
+
+char *hasp_agent_stats(const hasp_agent *agent)
+{
+	json_auto_t *stats = agent_stats(host_agent(agent->host));
+
+	return embed_json_text(stats);
+}
+
+void hasp_agent_text_free(char *text)
+{
+	free(text);
+}
+
+/* ---- hooks ------------------------------------------------------------------- */
+
+/* Functions of the program's as hooks. */
+
+struct hasp_decision {
+	struct hook_answer *answer;
+};
+
+#define SAME(event) _Static_assert((int)HASP_##event == (int)HOOK_##event, #event)
+SAME(BEFORE_TOOL);
+SAME(AFTER_TOOL);
+SAME(BEFORE_AGENT);
+SAME(AFTER_AGENT);
+SAME(BEFORE_MODEL);
+SAME(AFTER_MODEL);
+SAME(BEFORE_TOOL_SELECTION);
+SAME(SESSION_START);
+SAME(SESSION_END);
+SAME(NOTIFICATION);
+SAME(PRE_COMPRESS);
+_Static_assert((int)HASP_PRE_COMPRESS + 1 == (int)HOOK_EVENT_COUNT, "all events");
+
+static void set_text(char **slot, const char *text)
+{
+	free(*slot);
+	*slot = mem_strdup(text);
+}
+
+void hasp_decision_refuse(hasp_decision *decision, const char *reason)
+{
+	decision->answer->proceed = false;
+	set_text(&decision->answer->reason, reason);
+}
+
+void hasp_decision_respond(hasp_decision *decision, const char *text)
+{
+	set_text(&decision->answer->alternative_response, text ? text : "");
+}
+
+void hasp_decision_fail(hasp_decision *decision, const char *message)
+{
+	set_text(&decision->answer->error, message ? message : "A hook failed.");
+}
+
+bool hasp_decision_modify(hasp_decision *decision, const char *json)
+{
+	struct err err = ERR_INIT;
+	json_t *members = NULL;
+
+	if (!json_parse(span_str(json ? json : ""), &members, &err) || !json_is_object(members)) {
+		json_decref(members);
+		hasp_decision_fail(decision, "A hook's modification is no JSON object.");
+		return false;
+	}
+	json_decref(decision->answer->modified_arguments);
+	decision->answer->modified_arguments = members;
+	return true;
+}
+
+static void run(void *data, enum hook_event event, const json_t *input, struct hook_answer *answer)
+{
+	const struct registered *registered = data;
+	struct hasp_decision decision = { .answer = answer };
+	_cleanup_free_ char *text = embed_json_text(input);
+
+	registered->hook(registered->data, (hasp_event)event, text, &decision);
+}
+
+bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, hasp_hook *hook,
+                   void *data, hasp_agent_error *error)
+{
+	struct registered *registered;
+
+	if ((unsigned)event >= HOOK_EVENT_COUNT || !hook)
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "%s",
+		                  hook ? "There is no such event." : "There is no function.");
+	if (!embed_idle(agent, error))
+		return false;
+	registered = embed_register(agent, data);
+	registered->hook = hook;
+	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run, registered);
+	return true;
+}
