@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/context/compact.h"
-#include "agent/context/file_states.h"
-#include "agent/context/superseded.h"
-#include "agent/context/transcript.h"
+#include "agent/context/mask.h"
 #include "base/limits.h"
 #include "data/json.h"
 #include "model/content.h"
@@ -56,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_superseded(history);
 	file_states_known(history, "/w/a", SPAN("0"));
 	check_tail(history);
-	transcript_write(&record, history, ROOM);
+	compact_transcript_write(&record, history, ROOM);
 	must(record.len <= ROOM + 100);
 	return 0;
 }

@@ -18,7 +18,7 @@
  * Folder, by subject:
  *   a prompt's life   agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c
  *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
- *                     the question; off_tools.c what is not offered, missing.c what that cost; hook_model.c hooks on requests and
+ *                     the question; off_tools.c what is not offered, missing.c what that cost; turn.c hooks on requests and
  *                     replies; state.c what these share
  *   what is sent      prompt.c and facts.c the beginning, told.c what changes of it; sent.c how much of a request
  *                     equals the last one; memory.c GEMINI.md with imports.c, mention.c @files; superseded.c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's parts.  Private to this folder. */
+/* The agent's parts. */
 #ifndef HASP_AGENT_PRIVATE_H
 #define HASP_AGENT_PRIVATE_H
 
@@ -9,9 +9,10 @@
 #include "agent/agent.h"
 #include "agent/call/loop_check.h"
 #include "agent/context/mask.h"
-#include "agent/context/sent.h"
-#include "agent/context/superseded.h"
+#include "agent/context/told.h"
 #include "agent/session/stats.h"
+
+/* ---- agents ------------------------------------------------------------------ */
 
 /* The member of a tool's response that has what was found just in time. */
 #define FOUND_CONTEXT "newly_discovered_project_context"
@@ -63,8 +64,6 @@ struct agent {
 	pthread_mutex_t asking;        /* of `top`: one question at a time */
 };
 
-/* A hook said continue: false. */
-void agent_stop(struct agent *agent, const char *reason);
 /* Fires an event if there is any hook for it; false: there is none, and *ret is not touched. Tells
  * people what hooks want them told, and takes down that they want to stop. */
 bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
@@ -89,5 +88,24 @@ json_t *agent_tools_hash(struct agent *agent);
 void agent_tell_changes(struct agent *agent, json_t *message);
 /* Takes thinking out of the history that its provider would refuse now (content.h), and records that. */
 void agent_drop_thoughts(struct agent *agent);
+
+/* ---- turns ------------------------------------------------------------------- */
+
+/* One request to the model and its reply. */
+
+enum turn_end {
+	TURN_REPLIED,
+	TURN_BLOCKED, /* a hook does not let the request go out: *ret_reason */
+	TURN_FAILED,  /* *err; CANCELLED among them */
+};
+
+/* Sends the history, trimmed as it is; pieces are told on the bus as they come. *ret is for the caller to
+ * release (model_reply_release) after TURN_REPLIED alone; *ret_reason (owned, may be NULL) after BLOCKED
+ * alone.  The history is not changed. */
+enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
+                       struct err *err);
+
+/* The tools as they are declared, in every mode; borrowed. */
+const json_t *turn_tools(struct agent *agent);
 
 #endif

@@ -4,11 +4,10 @@
 #include <time.h>
 
 #include "agent/call/calls.h"
-#include "agent/context/first_prompt.h"
+#include "agent/context/cut.h"
 #include "agent/context/told.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
-#include "agent/turn.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha256.h"
@@ -360,7 +359,8 @@ void agent_drop_thoughts(struct agent *agent)
 
 /* ---- hooks ------------------------------------------------------------------------- */
 
-void agent_stop(struct agent *agent, const char *reason)
+/* A hook said continue: false. */
+static void agent_stop(struct agent *agent, const char *reason)
 {
 	pthread_mutex_lock(&agent->lock);
 	if (!agent->stop_reason)

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/context/compact.h"
-#include "agent/context/transcript.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "history.h"
@@ -100,10 +99,11 @@ static void a_record_fits_whatever_it_is_of(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rooms); i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-		transcript_write(&text, history, rooms[i]);
+		compact_transcript_write(&text, history, rooms[i]);
 		assert_in_range(text.len, 1000, rooms[i] + 100);
 		assert_true(span_starts(buf_view(&text), SPAN("USER: The goal.\n")));
-		assert_non_null(memmem(text.data, text.len, "RESULT run_shell_command {\"output\":\"99",
+		assert_non_null(memmem(text.data, text.len,
+		                       "RESULT run_shell_command {\"output\":\"99",
 		                       37));
 	}
 }

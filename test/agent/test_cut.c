@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/context/cut.h"
-#include "agent/context/first_prompt.h"
 #include "base/limits.h"
 #include "base/mem.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "agent/prompt/imports.h"
+#include "agent/prompt/memory.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"

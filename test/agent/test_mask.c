@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "agent/context/cut.h"
 #include "agent/context/mask.h"
-#include "agent/context/weight.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "history.h"

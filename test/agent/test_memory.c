@@ -13,10 +13,9 @@
 
 #include <cmocka.h>
 
-#include "agent/prompt/facts.h"
+#include "agent/context/told.h"
 #include "agent/prompt/memory.h"
 #include "agent/prompt/prompt.h"
-#include "agent/context/told.h"
 #include "agent/prompt/source.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -216,7 +215,7 @@ static void the_first_message_escapes_names(void **state)
 	struct opened all = open_all(project, true);
 	struct facts_options options = { .settings = all.settings, .provider = all.provider,
 		                         .memory = all.memory, .now = 1755770000 };
-	json_auto_t *pieces = facts_pieces(&options);
+	json_auto_t *pieces = prompt_facts_pieces(&options);
 	char *text = told_text(pieces);
 
 	(void)state;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/call/order.h"
+#include "agent/call/call.h"
 #include "base/mem.h"
 #include "history.h"
 
@@ -30,14 +30,14 @@ static void expect_first(const struct one *calls, size_t count, const char *expe
 		json_auto_t *args = json_loads(calls[i].args, 0, NULL);
 
 		assert_non_null(args);
-		order_describe(&order[i], tool_find(calls[i].name), calls[i].name, args, "/w");
+		call_order_describe(&order[i], tool_find(calls[i].name), calls[i].name, args, "/w");
 	}
 	for (size_t i = 0; i < count; i++)
-		if (order_may_begin(order, i, ended))
+		if (call_order_may_begin(order, i, ended))
 			may[strlen(may)] = (char)('0' + i);
 	assert_string_equal(may, expected);
 	for (size_t i = 0; i < count; i++)
-		order_release(&order[i]);
+		call_order_release(&order[i]);
 }
 
 #define EXPECT_FIRST(expected, ...)                                        \

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "agent/context/superseded.h"
-#include "agent/context/weight.h"
+#include "agent/context/cut.h"
+#include "agent/context/mask.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "history.h"

@@ -13,7 +13,7 @@ SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
 
 # Who reads the environment by a name that is not written at the call, and where the names are then.
 INDIRECT = {
-    "src/agent/setup/command_env.c": "names of a setting of the user's",
+    "src/agent/setup/prepare.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
     "src/config/variables.c": "names in settings",
     "src/config/home.c": "in the file",
@@ -115,7 +115,7 @@ def test_what_is_read_of_the_process_alone_is_marked_so(table):
 
 # Names of files in sources that are nowhere read: lists of files' types, of what globs leave out, of what is
 # named because it is ignored.
-NO_PLACES = {"src/search/rules/types.c", "src/tool/builtin/read_files.c", "src/agent/setup/unsupported.c"}
+NO_PLACES = {"src/search/rules/types.c", "src/tool/builtin/read_files.c", "src/agent/setup/prepare.c"}
 # Names there are those that others obey, which commands may not write: tables of their own (names.h).
 OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan/config\.c)")
 FILE_NAME = re.compile(r'"(?:[^"\s]*/|%\.?\*?s)?((?:[\w-][\w.-]*)?'

@@ -1,11 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of a tool, from the model's words to the part that answers them.  Private to this folder. */
+/* One call of a tool, from the model's words to the part that answers them. */
 #ifndef HASP_AGENT_CALL_CALL_H
 #define HASP_AGENT_CALL_CALL_H
 
-#include "agent/call/order.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "agent/call/path_rules.h"
 #include "agent/private.h"
+#include "base/err.h"
+#include "tool/tool.h"
+
+/* ---- confirmation ------------------------------------------------------------ */
+
+/* The question whether a call may run, and what follows from the answer.
+ *
+ * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a command its
+ * prefixes, of a server's tool that tool), proceed_always_tool, proceed_always_server,
+ * proceed_always_and_save (a rule in a file, where that is permitted), modify_with_editor (newContent is
+ * written instead), cancel.  An outcome that was not offered counts as cancel.
+ *
+ * One question at a time: the next call's is put when this one is answered, and only if "always" has not
+ * answered it.  Nobody to ask means no.
+ */
+
+/* For struct call_hooks; `data` is the struct call. */
+bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
+
+/* ---- errors ------------------------------------------------------------------ */
+
+/* Errors of calls under the names that Gemini CLI gives them ("edit_no_occurrence_found").  Private to this
+ * folder. */
+
+/* `result` is a failure; `tool` may be NULL. Never NULL. */
+const char *call_error_type(const struct tool *tool, const json_t *result);
+/* The code that a failed result names; ERR_INTERNAL when it names none of ours. */
+enum err_code call_error_code(const json_t *result);
+/* The sentence of a failed result; "" without. Borrowed. */
+const char *call_error_message(const json_t *result);
+
+/* ---- what people are shown --------------------------------------------------- */
+
+/* What people are shown of a call: plain text, which may hold anything that models, files and servers
+ * say; whoever shows it on a terminal makes it harmless there.
+ */
+
+/* One line that says what a call is about: "src/main.c", "git status". For the caller. */
+char *display_call(const struct tool *tool, const json_t *args);
+/* What came of it: an editor's message and diff, a command's output, a count. For the caller. */
+char *display_result(const struct tool *tool, const json_t *result);
+
+/* ---- order ------------------------------------------------------------------- */
+
+/* Which calls of one turn have to wait for which: pure.
+ *
+ *     struct order_call calls[n];
+ *     call_order_describe(&calls[i], tool, name, args, root);      // for each
+ *     if (call_order_may_begin(calls, i, ended)) ...               // all that it waits for have ended
+ *     call_order_release(&calls[i]);
+ *
+ * The results are those of the calls made one after the other, as the model listed them, except that
+ * commands run beside each other, and beside what only reads:
+ *
+ *   - editors (edit, delete, move) and what reads run beside each other unless they touch the same file
+ *     and one of them changes it; what reads without naming files (search, glob) touches all;
+ *   - a command, another agent, and a tool of unknown effect wait for all editors before them, and
+ *     editors for them;
+ *   - a change of mode (plan), and a call with wait_for_previous: true, waits for all before it, and all
+ *     after it wait for it.
+ *
+ * Files are the same when their names are, "." and ".." and the workspace folder resolved; two names that
+ * are one file by a link are told apart here, and by the state that each edit names.
+ */
+
+enum order_effect {
+	ORDER_NOTHING, /* touches no file: asks, thinks, fetches */
+	ORDER_READS,   /* its paths, or all */
+	ORDER_EDITS,   /* its paths */
+	ORDER_ANY,     /* anything, beside others of its kind */
+	ORDER_ALONE,
+};
+
+struct order_call {
+	enum order_effect effect;
+	char **paths;      /* owned, absolute */
+	size_t path_count; /* 0: all */
+};
+
+/* `tool` NULL: unknown, it will fail at once. `root`: the workspace folder, absolute. */
+void call_order_describe(struct order_call *ret, const struct tool *tool, const char *name,
+                         const json_t *args, const char *root);
+void call_order_release(struct order_call *call);
+
+/* Whether every call before `index` that it has to wait for has ended. */
+bool call_order_may_begin(const struct order_call *calls, size_t index, const bool *ended);
+
+/* ---- calls ------------------------------------------------------------------- */
 
 /* Why a call was refused that somebody could have allowed, had anybody been there to be asked. */
 enum call_wants {
@@ -44,14 +135,5 @@ struct call {
 	json_t *answer;              /* owned; the functionResponse part */
 	bool success, cancelled, fatal;
 };
-
-/* `part`: of the reply, has to live as long as the call. */
-void call_init(struct call *call, struct agent *agent, const json_t *part);
-void call_release(struct call *call);
-
-/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
-void call_run(struct call *call);
-/* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */
-void agent_call_refuse(struct call *call, enum err_code code, const char *sentence);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/call/confirm.h"
+#include "agent/call/call.h"
 
 #include <string.h>
 
-#include "agent/call/display.h"
 #include "agent/call/gate.h"
 #include "base/limits.h"
 #include "base/mem.h"

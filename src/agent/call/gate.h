@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands around every call: hooks before and after it, the policy, the question (confirm.h).  Private
+/* What stands around every call: hooks before and after it, the policy, the question (call.h).  Private
  * to this folder.
  *
  * Order, which tool_call keeps: BeforeTool hooks (may rewrite, refuse, answer themselves, demand a
@@ -10,6 +10,11 @@
 #define HASP_AGENT_CALL_GATE_H
 
 #include "agent/call/call.h"
+#include "config/settings.h"
+#include "policy/policy.h"
+#include "tool/set.h"
+
+/* ---- the gate ---------------------------------------------------------------- */
 
 /* Sets the hooks of the call's session. */
 void gate_attach(struct call *call);
@@ -21,12 +26,35 @@ void gate_about_to_run(struct call *call, const struct tool *tool, const json_t 
 
 /* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
 struct policy_call gate_subject(const struct tool *tool);
-/* "update_file replace edit": all names of a tool, for matchers; for the caller. */
-char *gate_names(const struct tool *tool);
 /* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be
  * named to the model. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
 /* Whether that is so in every mode: it is not declared. */
 bool gate_hides_always(struct agent *agent, const struct tool *tool);
+
+/* ---- tools that are off ------------------------------------------------------ */
+
+/* Tools that are off because nobody can be asked about their calls: they are not offered, so the model has to be
+ * told of them, and of what would allow them.
+ */
+
+struct off_tools {
+	const struct policy *policy;
+	const struct session *session; /* its tools */
+	const struct settings *settings;
+	enum approval_mode mode;
+	bool interactive;
+};
+
+/* A line of the system prompt; NULL: none is off for that reason. The caller frees. Those that a rule of
+ * somebody's or plan mode keeps out are not named: no answer would allow them. */
+char *gate_off_text(const struct off_tools *options);
+
+/* The least mode above `call`'s in which not every such call is denied; MODE_COUNT: there is none. */
+enum approval_mode gate_off_mode(const struct policy *policy, const struct policy_call *call);
+/* Whether the settings forbid it, in trusted folders too. */
+bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode);
+/* As --approval-mode has it. */
+const char *gate_off_mode_word(enum approval_mode mode);
 
 #endif

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "agent/call/display.h"
+#include "agent/call/call.h"
 #include "agent/call/gate.h"
-#include "agent/call/off_tools.h"
 #include "base/mem.h"
 #include "data/json.h"
 
@@ -50,7 +49,7 @@ static enum approval_mode mode_for(struct agent *agent, const struct tool *tool)
 
 	subject.mode = agent_mode(agent);
 	subject.trusted = agent->trusted;
-	return agent->options.policy ? off_tools_mode(agent->options.policy, &subject) : MODE_COUNT;
+	return agent->options.policy ? gate_off_mode(agent->options.policy, &subject) : MODE_COUNT;
 }
 
 /* `words`: for --allowed-tools; takes the reference. */
@@ -196,7 +195,7 @@ static enum approval_mode least_mode(const struct agent *agent, const json_t *no
 			least = mode;
 	}
 	if (least != MODE_COUNT && agent->options.settings &&
-	    off_tools_forbidden(agent->options.settings, least))
+	    gate_off_forbidden(agent->options.settings, least))
 		return MODE_COUNT;
 	return least;
 }
@@ -249,7 +248,7 @@ static void put_ways(const struct agent *agent, const json_t *notes, struct buf 
 	json_auto_t *words = all_words(notes);
 
 	if (mode != MODE_COUNT && mode > MODE_DEFAULT)
-		buf_printf(out, " --approval-mode %s%s, or", off_tools_mode_word(mode),
+		buf_printf(out, " --approval-mode %s%s, or", gate_off_mode_word(mode),
 		           mode == MODE_YOLO ? " (-y)" : "");
 	if (!lacks_words(notes)) {
 		buf_str(out, " --allowed-tools ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on paths, judged by the files that a call opens.  Private to agent/.
+/* Rules on paths, judged by the files that a call opens.
  *
  * A pattern in a rule sees the arguments; a link, "..", a folder, a glob or a search reaches a
  * file by others.  So each call gets a provider of its own, in front of the workspace's, which
@@ -34,6 +34,8 @@
 #include "policy/policy.h"
 #include "tool/tool.h"
 
+/* ---- rules on paths ---------------------------------------------------------- */
+
 struct path_rules {
 	struct provider provider;    /* first: what the tools of the call are given */
 	struct provider_ops ops;
@@ -61,5 +63,18 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 
 /* For calls that no rule is asked about first: they are judged as those of `tool`. */
 void path_rules_mention(struct path_rules *rules, const struct tool *tool);
+
+/* ---- Gemini CLI's names ------------------------------------------------------ */
+
+/* Arguments under the names that Gemini CLI's tools have for them, for rules and hooks written for it.
+ *
+ *
+ * To add one: a row in path_rules.c.
+ */
+
+/* `arguments` (canonical) with Gemini CLI's names instead of ours; NULL when none differs. */
+json_t *gemini_arguments(const struct tool *tool, const json_t *arguments);
+/* With both. A new reference. */
+json_t *both_arguments(const struct tool *tool, const json_t *arguments);
 
 #endif

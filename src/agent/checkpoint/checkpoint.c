@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "agent/call/gemini_names.h"
+#include "agent/call/path_rules.h"
 #include "agent/checkpoint/private.h"
 #include "base/fd.h"
 #include "base/limits.h"

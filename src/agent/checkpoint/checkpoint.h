@@ -19,8 +19,8 @@
  * that was not there before is removed only if it is as an edit made it, whatever is forced.  What
  * a restore replaces is kept before, so that it can be undone.
  *
- * Folder: checkpoint.c before and after edits; restore.c; list.c; note.c and
- * files.c notes; repository.c contents; library.c libgit2.
+ * Folder: checkpoint.c before and after edits; restore.c; restore.c; note.c and
+ * note.c notes; repository.c contents; repository.c libgit2.
  *
  * Not here: the conversation (record.h); a note names the call, whose place in it the record knows.
  */
@@ -34,8 +34,12 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "bus/bus.h"
 #include "config/home.h"
+#include "config/settings.h"
 #include "tool/tool.h"
+
+/* ---- checkpoints ------------------------------------------------------------- */
 
 struct checkpoints;
 
@@ -90,5 +94,34 @@ bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool f
  * many.  Their contents go with the repository's next `git gc`. */
 bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_t *ret_count,
                        struct err *err);
+
+/* ---- of a session ------------------------------------------------------------ */
+
+/* the checkpoints of one session, as settings ask for them.
+ *
+ * general.checkpointing.enabled (default false): whether there are any.  hasp.checkpoints.keepDays (default
+ * 0): older ones of the project are removed when a session begins; 0: none ever is.  hasp.durability:
+ * whether they are synced to the disk.
+ */
+
+struct checkpoint_session;
+
+struct checkpoint_session_options {
+	const struct settings *settings; /* borrowed for the call */
+	struct provider *provider;       /* borrowed */
+	struct bus *bus;                 /* borrowed: results of calls come from there */
+	const char *session_id;
+	/* As in checkpoints_options. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *data;
+	const struct cancel *cancel;     /* of the session; borrowed */
+};
+
+/* NULL when there are to be none, or there can be none (told). */
+struct checkpoint_session *checkpoint_session_begin(
+	const struct checkpoint_session_options *options);
+/* NULL of NULL. */
+struct checkpoints *checkpoint_session_of(const struct checkpoint_session *session);
+void checkpoint_session_end(struct checkpoint_session *session); /* NULL is fine; before the bus ends */
 
 #endif

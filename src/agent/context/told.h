@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model has been told of its surroundings, in pieces.  Private to agent/.
+/* What the model has been told of its surroundings, in pieces.
  *
  * What has been sent stays as it was: providers cache the beginning of a request that equals the last one's,
  * and newer models refuse thinking of theirs if anything that stood before it has changed (Anthropic:
@@ -17,8 +17,13 @@
 #define HASP_AGENT_CONTEXT_TOLD_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/span.h"
+#include "model/model.h"
+
+/* ---- what the model is told of changes --------------------------------------- */
 
 /* Names of pieces; one that is not in this table is never told again. */
 #define PIECE_BASE "base"           /* hasp's own system prompt: another version's is as good */
@@ -41,8 +46,6 @@ void told_add(json_t *pieces, const char *name, struct span text);
 void told_set(json_t *pieces, const char *name, struct span text);
 /* All texts joined; the caller frees. */
 char *told_text(const json_t *pieces);
-/* The text of the first piece of that name in `surroundings`; NULL: it has none. Borrowed. */
-const json_t *told_find(const json_t *surroundings, const char *name);
 
 /* The first message, of the pieces of `surroundings`; a new reference. */
 json_t *told_message(const json_t *surroundings);
@@ -59,5 +62,38 @@ void told_take(json_t *told, const json_t *changes);
 /* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the names that
  * came and went, if they are few. */
 char *told_note(const json_t *told, const json_t *changes);
+
+/* ---- what was sent ----------------------------------------------------------- */
+
+/* The last request of a conversation, and how much of the next one equals its beginning.  Private to
+ * agent/.
+ *
+ *     share = sent_compare(sent, &request);     // before it goes out
+ *     if (share.broken) ... what providers signed over the old beginning has to go (model/content.h)
+ *     sent_take(sent, &request);
+ *
+ * A request begins with the last one if its system text and its tools are the same and its messages begin
+ * with the last one's; of the last message, more parts may have been added.  Providers charge what is equal
+ * at a fraction ("prompt caching": platform.claude.com, ai.google.dev/gemini-api/docs/caching,
+ * developers.openai.com/api/docs/guides/prompt-caching), in the order tools, system, messages.
+ */
+
+struct sent;
+
+struct sent_share {
+	bool first;    /* there was none before: nothing to compare */
+	bool broken;   /* it does not begin with the last one */
+	size_t bytes;  /* of the request, by cut.h */
+	size_t equal;  /* of them: equal to the last one's beginning */
+};
+
+struct sent *sent_new(void);
+void sent_free(struct sent *sent); /* NULL is fine */
+
+struct sent_share sent_compare(const struct sent *sent, const struct model_request *request);
+/* It is the last one now; its contents and tools are shared, not copied. */
+void sent_take(struct sent *sent, const struct model_request *request);
+/* The conversation begins anew. */
+void sent_forget(struct sent *sent);
 
 #endif

@@ -1,33 +1,142 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* An agent put together: model, hooks, tools, record, instructions; its prompts. */
 #include "agent/host/host.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/call/off_tools.h"
+#include "agent/call/gate.h"
 #include "agent/call/path_rules.h"
-#include "agent/checkpoint/session.h"
+#include "agent/checkpoint/checkpoint.h"
 #include "agent/context/told.h"
-#include "agent/host/outputs.h"
 #include "agent/host/services.h"
-#include "agent/prompt/facts.h"
 #include "agent/prompt/mention.h"
 #include "agent/prompt/prompt.h"
 #include "agent/prompt/source.h"
-#include "agent/session/retention.h"
 #include "agent/session/sessions.h"
-#include "agent/setup/command_env.h"
-#include "agent/setup/hooks_load.h"
+#include "agent/setup/policy_load.h"
+#include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "config/home.h"
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/content.h"
 #include "model/record.h"
 #include "worker/job/job.h"
+#include "worker/local.h"
+#include "worker/provider.h"
+
+/* The folder of a session's tool outputs that were too long (mask.h), and who reads them for the model:
+ * a confined worker of their own, started by the first such read.
+ *
+ *     outputs = outputs_open(&options);
+ *     session.own_files = outputs_reader;
+ *     session.own_files_data = outputs;
+ *     outputs_close(outputs);
+ */
+
+struct outputs;
+
+struct outputs_options {
+	struct home *home;
+	const char *session_id;
+	enum sandbox_level level; /* of the worker: the workspace's */
+	const char *program;      /* as worker_options.program */
+};
+
+/* ---- outputs that are too long ----------------------------------------------- */
+
+struct outputs {
+	char *folder;  /* owned; or NULL */
+	char *program; /* owned; or NULL */
+	enum sandbox_level level;
+	pthread_mutex_t lock;
+	struct provider *provider; /* NULL until it is asked for */
+};
+
+static char *folder_of(const struct outputs_options *options)
+{
+	_cleanup_free_ char *all = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!home_claim(options->home, &ignored))
+		return NULL;
+	all = home_make(home_temp(options->home), "tool-outputs", &ignored);
+	return all ? mem_printf("%s/session-%s", all, options->session_id) : NULL;
+}
+
+/* Never NULL; the options are copied, but the home's claim is taken now. */
+static struct outputs *outputs_open(const struct outputs_options *options)
+{
+	struct outputs *outputs = mem_alloc(1, sizeof(*outputs));
+
+	outputs->folder = folder_of(options);
+	outputs->program = mem_strdup(options->program);
+	outputs->level = options->level;
+	pthread_mutex_init(&outputs->lock, NULL);
+	return outputs;
+}
+
+/* Never NULL; the options are copied, but the home's claim is taken now. */
+static void outputs_close(struct outputs *outputs)
+{
+	if (!outputs)
+		return;
+	provider_free(outputs->provider);
+	pthread_mutex_destroy(&outputs->lock);
+	free(outputs->program);
+	free(outputs->folder);
+	free(outputs);
+}
+
+/* Absolute; not made yet. NULL: there is no place for it. Borrowed. */
+static const char *outputs_folder(const struct outputs *outputs)
+{
+	return outputs->folder;
+}
+
+static bool is_inside(const struct outputs *outputs, const char *path)
+{
+	const size_t len = outputs->folder ? strlen(outputs->folder) : 0;
+
+	return len > 0 && strncmp(path, outputs->folder, len) == 0 && path[len] == '/';
+}
+
+static struct provider *open_provider(const struct outputs *outputs)
+{
+	const char *roots[] = { outputs->folder };
+	const struct worker_options options = {
+		.roots = roots, .root_count = 1, .level_given = true, .level = outputs->level,
+		.program = outputs->program,
+	};
+	struct provider *provider = NULL;
+	struct err ignored = ERR_INIT; /* the workspace's provider says that it is outside */
+
+	return local_provider_open(&options, &provider, &ignored) ? provider : NULL;
+}
+
+/* As session.own_files; `data` is a struct outputs. From any thread. */
+static struct provider *outputs_reader(void *data, const char *path)
+{
+	struct outputs *outputs = data;
+	struct provider *provider;
+
+	if (!is_inside(outputs, path))
+		return NULL;
+	pthread_mutex_lock(&outputs->lock);
+	if (!outputs->provider)
+		outputs->provider = open_provider(outputs);
+	provider = outputs->provider;
+	pthread_mutex_unlock(&outputs->lock);
+	return provider;
+}
+
+/* ---- the host ---------------------------------------------------------------- */
 
 struct host {
 	struct host_options options;
@@ -388,7 +497,7 @@ static void load_memory(struct host *host)
 	host->memory = memory_load(&options);
 	notice_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;
-	host->context = facts_pieces(&facts);
+	host->context = prompt_facts_pieces(&facts);
 }
 
 static struct prompt_options prompt_options(const struct host *host)
@@ -410,7 +519,7 @@ static char *off_text_in(const struct host *host, enum approval_mode mode)
 		                       .settings = host->options.settings, .mode = mode,
 		                       .interactive = host->options.interactive };
 
-	return off_tools_text(&off);
+	return gate_off_text(&off);
 }
 
 /* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
@@ -420,7 +529,7 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	const struct prompt_options prompt = prompt_options(host);
 	_cleanup_free_ char *off_text = off_text_in(host, mode);
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
-	_cleanup_free_ char *date = facts_date(time(NULL));
+	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
 	json_t *context = json_deep_copy(host->context);
 
 	told_set(context, PIECE_MODE, span_str(mode_text));
@@ -456,7 +565,7 @@ static void open_retention(struct host *host)
 {
 	const char *why;
 
-	host->retains = retention_read(host->options.settings, &host->retention, &why);
+	host->retains = sessions_retention_read(host->options.settings, &host->retention, &why);
 	if (why)
 		notice(host, "warning", why);
 }
@@ -553,8 +662,8 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 static void delete_old_sessions(struct host *host)
 {
 	if (host->retains)
-		retention_apply(host->home, &host->retention, time(NULL),
-		                record_path(host->record));
+		sessions_retention_apply(host->home, &host->retention, time(NULL),
+		                         record_path(host->record));
 }
 
 void host_close(struct host *host, const char *reason)
@@ -622,11 +731,6 @@ const char *host_session_id(const struct host *host)
 bool host_recorded(struct host *host, struct err *err)
 {
 	return record_whole(host->record, err);
-}
-
-const char *host_record_path(const struct host *host)
-{
-	return record_path(host->record);
 }
 
 const char *host_model(const struct host *host)

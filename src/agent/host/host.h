@@ -58,8 +58,6 @@ struct agent *host_agent(const struct host *host);
 /* To add functions to (hooks_add_function), while no prompt is under way. */
 struct hooks *host_hooks(const struct host *host);
 const char *host_session_id(const struct host *host);
-/* Where the session's file is or will be; "" without a place. Borrowed. */
-const char *host_record_path(const struct host *host);
 /* Whether all of the session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */

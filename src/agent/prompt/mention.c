@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What @ names in a prompt, and the message that the prompt becomes. */
 #include "agent/prompt/mention.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/prompt/source.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
+#include "data/warnings.h"
+#include "model/content.h"
+
+/* ---- mentions ---------------------------------------------------------------- */
 
 static bool ends_path(struct span prompt, size_t at)
 {
@@ -97,4 +104,199 @@ void mentions_free(struct mention *mentions, size_t count)
 	for (size_t i = 0; i < count; i++)
 		free(mentions[i].path);
 	free(mentions);
+}
+
+/* ---- the message ------------------------------------------------------------- */
+
+/* The message that a prompt with mentions becomes. */
+
+struct building {
+	struct session *session;
+	bool search;
+	json_t *content;  /* the message */
+	json_t *notices;
+	bool begun;       /* the heading of the files is there */
+};
+
+static void add_text(struct building *building, const char *text)
+{
+	content_add(building->content, part_text(span_str(text)));
+}
+
+static void notice(struct building *building, const struct mention *mention, const char *why)
+{
+	_cleanup_free_ char *text = mem_printf("@%s: %s", mention->path, why);
+
+	warnings_add(building->notices, json_text(span_str(text)));
+}
+
+static void begin_file(struct building *building, const char *path)
+{
+	_cleanup_free_ char *heading =
+		mem_printf("%sContent from @%s:\n",
+	                   building->begun ? "\n" : "\n--- Content from referenced files ---\n", path);
+
+	building->begun = true;
+	add_text(building, heading);
+}
+
+/* A file object goes as JSON; the bytes of media beside it, as a part of their own. */
+static void add_file(struct building *building, const struct mention *mention, const json_t *file)
+{
+	const char *path = json_string_value(json_object_get(file, "file_path"));
+	const char *mime = json_string_value(json_object_get(file, "mime_type"));
+	json_t *data = json_object_get(file, "data");
+	json_auto_t *bare = json_copy((json_t *)file), *shown = NULL;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t unseen = 0;
+
+	json_object_del(bare, "data");
+	shown = json_show_unseen(bare, &unseen);
+	if (unseen) {
+		json_object_set_new(shown, TOOL_UNSEEN, tool_unseen_note(unseen));
+		notice_unseen(path ? path : mention->path, unseen, building->notices);
+	}
+	begin_file(building, path ? path : mention->path);
+	if (!json_print(&text, shown, 0))
+		return;
+	content_add(building->content, part_text(buf_view(&text)));
+	if (mime && json_is_string(data))
+		content_add(building->content,
+		            json_pack("{s:{s:s,s:O}}", "inlineData", "mimeType", mime, "data", data));
+}
+
+/* What could not be read is said in the object itself; the user hears of it too. */
+static void report_unread(struct building *building, const struct mention *mention,
+                          const json_t *file)
+{
+	const json_t *error = json_object_get(file, "error");
+	const char *message = json_string_value(json_object_get(error, "message"));
+
+	if (error)
+		notice(building, mention, message ? message : "cannot be read");
+}
+
+static json_t *read_path(const struct building *building, const char *path)
+{
+	json_auto_t *arguments = json_object();
+
+	json_object_set_new(arguments, "paths", json_pack("[o]", json_text(span_str(path))));
+	return tool_call(building->session, "read_many_files", arguments);
+}
+
+static bool is_code(const json_t *error, const char *code)
+{
+	const char *own = json_string_value(json_object_get(error, "code"));
+
+	return own && strcmp(own, code) == 0;
+}
+
+/* Whether nothing has this name. */
+static bool is_missing(const json_t *result)
+{
+	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
+
+	if (json_is_array(result) && json_array_size(result) == 0)
+		return true;
+	return (!json_is_array(result) || json_array_size(result) == 1) &&
+	       is_code(json_object_get(first, "error"), "file_not_found");
+}
+
+/* The first file of the workspace whose name has this in it; NULL without. The caller frees. */
+static char *search_name(const struct building *building, const char *name)
+{
+	_cleanup_free_ char *pattern = mem_printf("**/*%s*", name);
+	json_auto_t *arguments = NULL, *result = NULL;
+	const json_t *first;
+
+	if (strpbrk(name, "*?[]{}\\"))
+		return NULL;
+	arguments = json_pack("{s:o}", "pattern", json_text(span_str(pattern)));
+	result = tool_call(building->session, "glob", arguments);
+	first = json_array_get(json_object_get(result, "files"), 0);
+	if (json_is_object(first))
+		first = json_object_get(first, "path");
+	return json_is_string(first) ? mem_strdup(json_string_value(first)) : NULL;
+}
+
+/* "@alice" in a sentence is no path: nothing is said about it. */
+static bool looks_like_path(const struct mention *mention)
+{
+	return mention->quoted || strpbrk(mention->path, "/.*");
+}
+
+static json_t *resolve(struct building *building, const struct mention *mention)
+{
+	json_t *result = read_path(building, mention->path);
+	_cleanup_free_ char *found = NULL;
+
+	if (!is_missing(result) || !building->search)
+		return result;
+	found = search_name(building, mention->path);
+	if (!found)
+		return result;
+	json_decref(result);
+	return read_path(building, found);
+}
+
+static void add_mention(struct building *building, const struct mention *mention)
+{
+	json_auto_t *result = resolve(building, mention);
+	const char *message = json_string_value(json_object_get(result, "message"));
+	size_t i;
+	json_t *file;
+
+	if (is_missing(result)) {
+		if (looks_like_path(mention))
+			notice(building, mention, "there is no such file");
+		return;
+	}
+	if (!json_is_array(result)) {
+		notice(building, mention, message ? message : "cannot be read");
+		return;
+	}
+	json_array_foreach(result, i, file) {
+		report_unread(building, mention, file);
+		add_file(building, mention, file);
+	}
+}
+
+/* \@ was written for @. */
+static void add_prompt(struct building *building, struct span piped, struct span prompt)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(piped.len + prompt.len + 1);
+
+	buf_append(&text, piped.data, piped.len);
+	for (size_t i = 0; i < prompt.len; i++) {
+		if (prompt.data[i] == '\\' && i + 1 < prompt.len && prompt.data[i + 1] == '@')
+			continue;
+		buf_char(&text, prompt.data[i]);
+	}
+	content_add(building->content, part_text(buf_view(&text)));
+}
+
+static bool is_repeated(const struct mention *mentions, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(mentions[j].path, mentions[i].path) == 0)
+			return true;
+	return false;
+}
+
+json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
+                        json_t *notices)
+{
+	struct building building = { .session = session, .search = search,
+		                     .content = content_new("user"), .notices = notices };
+	struct mention *mentions;
+	size_t count = mentions_find(prompt, &mentions);
+
+	add_prompt(&building, piped, prompt);
+	for (size_t i = 0; i < count; i++)
+		if (!is_repeated(mentions, i))
+			add_mention(&building, &mentions[i]);
+	if (building.begun)
+		add_text(&building, "\n--- End of content ---");
+	mentions_free(mentions, count);
+	return building.content;
 }

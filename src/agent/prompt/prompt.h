@@ -11,10 +11,15 @@
 #ifndef HASP_AGENT_PROMPT_PROMPT_H
 #define HASP_AGENT_PROMPT_PROMPT_H
 
+#include <time.h>
+
+#include "agent/prompt/memory.h"
 #include "config/settings.h"
 #include "policy/policy.h"
 #include "tool/set.h"
 #include "worker/provider.h"
+
+/* ---- the system prompt ------------------------------------------------------- */
 
 struct prompt_options {
 	const struct settings *settings;
@@ -29,8 +34,32 @@ struct prompt_options {
 
 /* *ret_pieces (told.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot be read. */
 bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, struct err *err);
-/* What holds in a mode; `off_tools`: off_tools_text, or NULL. The caller frees. */
+/* What holds in a mode; `off_tools`: gate_off_text, or NULL. The caller frees. */
 char *prompt_mode_text(const struct prompt_options *options, enum approval_mode mode,
                        const char *off_tools);
+
+/* ---- facts ------------------------------------------------------------------- */
+
+/* The first message of a conversation: where and when it takes place, and what the project's files of
+ * instructions say.
+ *
+ * It stands before the history.  It is made once, and again by a compaction; what changes is told at the end
+ * (told.h).
+ */
+
+struct facts_options {
+	const struct settings *settings;
+	struct provider *provider;
+	const struct memory *memory;     /* may be NULL */
+	const char *temp_folder;         /* where outputs are kept; or NULL */
+	const char *mode;                /* prompt_mode_text; or NULL */
+	time_t now;
+};
+
+/* Its pieces (told.h), a new reference. The tree of files (context.includeDirectoryTree) has at most 200
+ * lines; names in it are escaped. */
+json_t *prompt_facts_pieces(const struct facts_options *options);
+/* The piece that has the date; the caller frees. */
+char *prompt_facts_date(time_t now);
 
 #endif

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/context/first_prompt.h"
+#include "agent/context/cut.h"
 #include "agent/context/told.h"
-#include "agent/session/record_lines.h"
+#include "agent/session/record.h"
 #include "agent/session/sessions.h"
 #include "base/fd.h"
 #include "base/file.h"

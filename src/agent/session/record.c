@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/session/record_lines.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -463,18 +462,6 @@ void record_first_prompt(struct record *record, const char *text)
 		return;
 	pthread_mutex_lock(&record->lock);
 	line = json_pack("{s:{s:{s:o}}}", "$set", "hasp", "firstPrompt", json_text(span_str(text)));
-	append(record, line);
-	pthread_mutex_unlock(&record->lock);
-}
-
-void record_summary(struct record *record, const char *summary)
-{
-	json_auto_t *line = NULL;
-
-	if (!record)
-		return;
-	pthread_mutex_lock(&record->lock);
-	line = json_pack("{s:{s:o}}", "$set", "summary", json_text(span_str(summary)));
 	append(record, line);
 	pthread_mutex_unlock(&record->lock);
 }

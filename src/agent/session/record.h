@@ -24,10 +24,13 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "config/home.h"
 #include "model/model.h"
+
+/* ---- the record of a session ------------------------------------------------- */
 
 struct record;
 
@@ -72,7 +75,6 @@ void record_first_prompt(struct record *record, const char *text);
 void record_replace(struct record *record, const json_t *contents);
 /* Messages that the file has (session_read.messages). */
 void record_know(struct record *record, const json_t *messages);
-void record_summary(struct record *record, const char *summary);
 /* What the conversation begins with, in pieces (told.h), and the hash of the tools that were declared. */
 void record_sent(struct record *record, const json_t *beginning);
 /* The pieces of which the next message tells that they have changed. */
@@ -81,5 +83,40 @@ void record_told(struct record *record, const json_t *changes);
 void record_thoughts_dropped(struct record *record);
 /* The share of the request that equals the beginning of the last one: for the next message of the model. */
 void record_share(struct record *record, double share);
+
+/* ---- its lines --------------------------------------------------------------- */
+
+/* The lines of a session's file, as values (reference: docs/sessions.md).
+ *
+ * Functions that return json_t * give a new reference. */
+
+bool record_id_is_valid(const char *session_id); /* [A-Za-z0-9_-]{1,128} */
+char *record_new_id(void);                       /* a random UUID; the caller frees */
+void record_minute(char *out, size_t size);      /* "2026-08-21T09-41", now, UTC */
+
+json_t *record_metadata_line(const char *session_id, const char *project_hash,
+                             const json_t *directories);
+/* NULL: nothing but results of calls, which stand with their calls. */
+json_t *record_user_line(const json_t *content);
+json_t *record_model_line(const json_t *content, const struct model_usage *usage,
+                          const char *model);
+/* A call as it ended; its line of its own, and in its message. */
+json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
+                          const json_t *result, const json_t *media, const char *status,
+                          const char *display);
+json_t *record_call_line(const json_t *message_id, json_t *call);
+void record_add_call(json_t *message, json_t *call /* taken */);
+/* A member of the message's "hasp"; takes the value. */
+void record_add_own(json_t *message, const char *name, json_t *value);
+json_t *record_notice_line(const char *type, const char *text);
+/* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the file. */
+json_t *record_gap_line(const char *since, size_t lines);
+/* The lines of a whole history, a new reference. */
+json_t *record_messages_of(const json_t *contents);
+/* A hash of what a message's line says; the caller frees. */
+char *record_line_key(const json_t *line);
+/* Those of `known` (hash: id) stand in the file: {"hasp": {"messages": [ID or message...]}}. Without any:
+ * {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
+json_t *record_checkpoint_line(const json_t *messages, const json_t *known);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/session/record_lines.h"
+#include "agent/session/record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,18 +7,22 @@
  *
  * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is only read
  * or resumed is never deleted, nor an older file written; lines that cannot be read are passed over.  Old
- * ones: retention.h.
+ * ones: sessions.h.
  */
 #ifndef HASP_AGENT_SESSION_SESSIONS_H
 #define HASP_AGENT_SESSION_SESSIONS_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "config/home.h"
+#include "config/settings.h"
+
+/* ---- sessions ---------------------------------------------------------------- */
 
 struct session_read {
 	char *id;          /* owned */
@@ -62,13 +66,34 @@ bool sessions_delete(struct home *home, const char *which, struct err *err);
 bool sessions_have(struct home *home, const char *id);
 /* Whether a file of this name may be a session; whether it is the name of one with this id. */
 bool session_is_name(const char *name);
-bool session_is_named_for(const char *path, const char *id);
-/* Removes files of one session and what belongs to it, as above (`id` NULL: it has none). BUSY: one of the files
- * is open; then all stay. */
-bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
-                    struct err *err);
 /* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each, the titles
  * foreign text. */
 void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
+
+/* ---- how long they stay ------------------------------------------------------ */
+
+/* Old sessions are deleted (general.sessionRetention, as in Gemini CLI): at a session's end, never by
+ * reading, listing or resuming.
+ *
+ * A session is as old as the last change of its file, or of the newest if there are several.  maxAge and
+ * maxCount say which ones go, with all their files; none goes that is younger than minRetention, is open
+ * somewhere, or is not named like a session.
+ */
+
+struct retention {
+	int64_t max_age;  /* seconds; 0: any */
+	int64_t min_age;  /* seconds; younger ones stay */
+	size_t max_count; /* 0: any */
+};
+
+/* What the settings say. False: nothing is deleted; *ret_why is then NULL or a sentence about a setting
+ * that is wrong, static. */
+bool sessions_retention_read(const struct settings *settings, struct retention *ret,
+                             const char **ret_why);
+/* Returns how many sessions were deleted, with their tools' outputs. `kept`: the path of one that
+ * stays in any case, or NULL. */
+size_t sessions_retention_apply(struct home *home, const struct retention *retention,
+                                int64_t now_seconds,
+                                const char *kept);
 
 #endif

@@ -14,12 +14,43 @@
 #ifndef HASP_AGENT_SETUP_PREPARE_H
 #define HASP_AGENT_SETUP_PREPARE_H
 
+#include <stdbool.h>
+
 #include "agent/setup/policy_load.h"
+#include "base/buf.h"
+#include "config/settings.h"
+#include "worker/environment.h"
 #include "worker/local.h"
+
+/* ---- variables of commands --------------------------------------------------- */
+
+/* What the settings say of the environment of commands and hooks: variables that they get all the same
+ * or do not get (security.environmentVariableRedaction), the pager (tools.shell.pager).
+ *
+ *     struct command_env env;
+ *     command_env_init(&env, settings);
+ *     vars = environment_for_command(environ, &env.options);
+ *     command_env_release(&env);
+ *
+ * What else they see is in worker/environment.h.
+ */
+
+struct command_env {
+	struct environment_options options; /* of pipes, at level paths */
+	bool usual;                         /* the settings say nothing: any worker's own serves */
+	char **more;                        /* owned; what options.more borrows */
+	const char **blocked;               /* owned array; the names are the settings' */
+};
+
+/* `settings` must outlive it. */
+void command_env_init(struct command_env *env, const struct settings *settings);
+void command_env_release(struct command_env *env);
+
+/* ---- preparation ------------------------------------------------------------- */
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);
 
-/* What the settings have wrong; what there is that hasp does not use (unsupported.h); and that the folder is not trusted, if it has what trust would
+/* What the settings have wrong; what there is that hasp does not use (prepare.h); and that the folder is not trusted, if it has what trust would
  * change. */
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
 
@@ -68,7 +99,20 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs, unless the
- * settings say so (command_env.h). Freed with environment_free. */
+ * settings say so (prepare.h). Freed with environment_free. */
 char **prepare_environment(const struct settings *settings);
+
+/* ---- what is ignored --------------------------------------------------------- */
+
+/* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions, skills, agents, custom
+ * commands.  A run that meets such a thing says so; a prompt that is such a command is refused.
+ *
+ * Not here: settings without effect ("hasp config", docs/settings.md).
+ */
+
+/* Whether a prompt can be sent. INVALID_ARGUMENT: it begins with /NAME, and that is no path: a command, which
+ * hasp has none of.  "//NAME" is text: *ret_skip is 1 then, the bytes to leave out, else 0. */
+bool unsupported_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
+                        struct err *err);
 
 #endif

@@ -8,7 +8,6 @@
 #include "agent/host/host.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
-#include "agent/setup/unsupported.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/agent_exit.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/setup/hooks_load.h"
+#include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/options/commands.h"
