@@ -16,19 +16,18 @@
  * `parent`, which only shares the bus's call ids and adds its statistics.
  *
  * Folder, by subject:
- *   a prompt's life   agent.c the loop; turn.c one reply of the model; calls.c the calls of a turn, order.c
- *                     which waits for which, call.c one of them; gate.c hooks and policy around it, confirm.c
- *                     the question; off_tools.c what is not offered, missing.c what that cost; turn.c hooks on requests and
- *                     replies; state.c what these share
- *   what is sent      prompt.c and facts.c the beginning, told.c what changes of it; sent.c how much of a request
- *                     equals the last one; memory.c GEMINI.md with imports.c, mention.c @files; superseded.c,
- *                     mask.c, compact.c what leaves again, first_prompt.c what of it stays, cut.c the note in
- *                     its place; loop_check.c; weight.c
- *   what is kept      record.c and sessions.c, retention.c how long; outputs.c what was too long;
- *                     checkpoint*.c states to return to; stats.c
- *   what is shown     display.c, error_type.c for people and wrappers
- *   what holds it     host.c puts it together: prepare.c, command_env.c, policy_load.c, hooks_load.c,
- *                     unsupported.c, services.c, plans.c
+ *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it; call/calls.c the
+ *                     calls of a turn, and which waits for which; call/gate.c hooks and policy around
+ *                     each, and tools that are off; call/confirm.c the question; call/missing.c what
+ *                     was refused; state.c what these share
+ *   what is sent      prompt/prompt.c the beginning, prompt/memory.c GEMINI.md, prompt/mention.c @files;
+ *                     context/told.c what changes of it; context/mask.c and context/compact.c what
+ *                     leaves again, context/cut.c the note in its place; call/loop_check.c
+ *   what is kept      session/record.c and session/sessions.c; session/stats.c; checkpoint/ states to
+ *                     return to
+ *   what is shown     call/display.c for people and wrappers
+ *   what holds it     host/host.c and host/services.c put it together; setup/prepare.c and
+ *                     setup/policy_load.c what is decided before
  */
 #ifndef HASP_AGENT_AGENT_H
 #define HASP_AGENT_AGENT_H

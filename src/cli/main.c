@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 
 #include "base/limits.h"
-#include "cli/options/commands.h"
 #include "cli/options/help.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "worker/environment.h"
 

@@ -9,8 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/command/child_env.h"
-#include "cli/command/words.h"
+#include "cli/command/provider.h"
 
 /* The words, each followed by a bar. */
 static char *joined(char **words)
@@ -28,11 +27,11 @@ static void assert_words(const char *text, const char *expected)
 	char **words = NULL;
 	_cleanup_free_ char *found = NULL;
 
-	if (!words_split(text, &words, &err))
+	if (!provider_words_split(text, &words, &err))
 		fail_msg("%s: %s", text, err.message);
 	found = joined(words);
 	assert_string_equal(found, expected);
-	words_free(words);
+	provider_words_free(words);
 }
 
 static void assert_refused(const char *text)
@@ -40,7 +39,7 @@ static void assert_refused(const char *text)
 	struct err err = ERR_INIT;
 	char **words = NULL;
 
-	assert_false(words_split(text, &words, &err));
+	assert_false(provider_words_split(text, &words, &err));
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 	assert_null(words);
 }
@@ -110,7 +109,7 @@ static void assert_environment(const char *which, const char *expected, size_t w
 	_cleanup_child_env_ struct child_env env;
 	_cleanup_free_ char *found = NULL;
 
-	child_env_make(which, environment, &look, &env);
+	provider_child_env_make(which, environment, &look, &env);
 	found = joined((char **)env.vars);
 	if (expected)
 		assert_string_equal(found, expected);

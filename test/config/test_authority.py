@@ -27,7 +27,7 @@ INDIRECT = {
     "src/worker/options.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
-    "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c", "src/cli/command/sandbox_explain.c",
+    "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
     "src/config/variables.c", "src/tool/session.c", "src/worker/front/local.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }

@@ -34,7 +34,7 @@ void services_close(struct services *services); /* NULL is fine */
 /* Gives a session its services, and its provider: that of the workspace, with the plans. */
 void services_attach(struct services *services, struct session *session);
 /* The agent whose mode it is, once there is one; whether tools are off that somebody could allow
- * (off_tools.h). */
+ * (call/gate.h). */
 void services_follow(struct services *services, struct agent *agent, bool tools_off);
 /* Adds the conversation's tools to the set, and those that a command of the project describes. */
 void services_add_tools(struct services *services, struct tool_set *set);

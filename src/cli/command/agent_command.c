@@ -1,27 +1,257 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program without a command: the agent, headless. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/host/host.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/agent_exit.h"
-#include "cli/command/agent_flags.h"
-#include "cli/command/agent_input.h"
 #include "cli/command/agent_signals.h"
 #include "cli/command/provider.h"
-#include "cli/options/commands.h"
 #include "cli/options/help.h"
-#include "cli/options/manpage.h"
+#include "cli/options/options.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "data/json.h"
 #include "worker/environment.h"
+
+/* The prompt of a headless run: flag, words, standard input. */
+
+/* Longest text taken from standard input; as Gemini CLI's. */
+#define AGENT_INPUT_BYTES_MAX ((size_t)8 << 20)
+
+struct agent_input {
+	struct buf text;  /* all of it; the caller releases */
+	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user says */
+};
+
+#define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
+
+
+static inline struct span agent_input_piped(const struct agent_input *input)
+{
+	return span_head(buf_view(&input->text), input->piped_len);
+}
+
+static inline struct span agent_input_said(const struct agent_input *input)
+{
+	return span_skip(buf_view(&input->text), input->piped_len);
+}
+
+/* ---- lists ------------------------------------------------------------------- */
+
+static void add(const char *from, const char *to, json_t *out)
+{
+	while (from < to && strchr(" \t\n", *from))
+		from++;
+	while (from < to && strchr(" \t\n", to[-1]))
+		to--;
+	if (from < to)
+		json_array_append_new(out, json_text(span_of(from, (size_t)(to - from))));
+}
+
+/* Appends each value of `text`, without blanks around it, to the array `out`; empty ones are left out. A comma
+ * in parentheses parts nothing: "glob,run_shell_command(a, b)" is two values. */
+static void list_split(const char *text, json_t *out)
+{
+	const char *from = text;
+	unsigned depth = 0;
+
+	for (; *text; text++) {
+		if (*text == '(')
+			depth++;
+		else if (*text == ')' && depth)
+			depth--;
+		if (*text != ',' || depth)
+			continue;
+		add(from, text, out);
+		from = text + 1;
+	}
+	add(from, text, out);
+}
+
+/* ---- standard input ---------------------------------------------------------- */
+
+/* Something that is going to write does so soon; a forgotten descriptor never does. */
+enum { FIRST_BYTE_MS = 500 };
+
+static bool has_input(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct stat status;
+
+	/* A closed one has become one that cannot be read (output_setup): there is nothing on it. */
+	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0 ||
+	    (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY)
+		return false;
+	return poll(&input, 1, FIRST_BYTE_MS) > 0 && (input.revents & (POLLIN | POLLHUP));
+}
+
+static bool read_input(struct buf *out, struct err *err)
+{
+	_cleanup_free_ char *bytes = mem_piece();
+	ssize_t got;
+
+	while ((got = read(STDIN_FILENO, bytes, MEM_PIECE_BYTES)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_set_errno(err, errno, "Cannot read standard input");
+		if (out->len + (size_t)got > AGENT_INPUT_BYTES_MAX)
+			return err_set(err, ERR_TOO_LARGE,
+			               "There is more than %zu MB on standard input. Put it into a "
+			               "file and name that with @PATH.",
+			               AGENT_INPUT_BYTES_MAX >> 20);
+		buf_append(out, bytes, (size_t)got);
+	}
+	return true;
+}
+
+static void put_words(const struct invocation *invocation, struct buf *out)
+{
+	const char *prompt = invocation_value(invocation, FLAG_PROMPT);
+
+	if (prompt)
+		buf_str(out, prompt);
+	for (size_t i = 0; i < invocation->positional_count; i++)
+		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
+}
+
+static bool is_blank(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!strchr(" \t\r\n", text.data[i]) || !text.data[i])
+			return false;
+	return true;
+}
+
+/* Reads the prompt into an empty *ret: what is on standard input, if that is no terminal (waited for half a
+ * second), an empty line, and --prompt or the words. Empty when there is nothing; what is on standard input
+ * alone is what the user says.  INVALID_ARGUMENT: --prompt and words. TOO_LARGE. IO_ERROR. */
+static bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
+                             struct err *err)
+{
+	struct buf *out = &ret->text;
+	bool prompt = invocation_has(invocation, FLAG_PROMPT);
+
+	if (prompt && invocation->positional_count)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The prompt is given twice: by --prompt and by words.");
+	if (has_input() && !read_input(out, err))
+		return false;
+	if (is_blank(buf_view(out)))
+		buf_clear(out);
+	else if (prompt || invocation->positional_count)
+		buf_str(out, "\n\n");
+	ret->piped_len = out->len;
+	put_words(invocation, out);
+	if (is_blank(agent_input_said(ret)))
+		ret->piped_len = 0;
+	if (is_blank(buf_view(out)))
+		buf_clear(out);
+	return true;
+}
+
+/* ---- flags ------------------------------------------------------------------- */
+
+/* Gemini CLI's, and what there is here in their place. */
+static const struct {
+	enum flag_id id;
+	const char *sentence;
+} missing[] = {
+	{ FLAG_INTERACTIVE, "--prompt-interactive: hasp has no interactive mode yet. -p runs a prompt and "
+	                    "ends; --resume goes on with what was said." },
+	{ FLAG_ACP, "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
+	            "tools to other agents." },
+	{ FLAG_WORKTREE, "--worktree: hasp makes no worktree. \"git worktree add DIR\" does; run hasp "
+	                 "there." },
+};
+
+static json_t *agent_flags_list(const struct invocation *invocation, enum flag_id id);
+
+static bool check_missing(const struct invocation *invocation, struct err *err)
+{
+	json_auto_t *extensions = agent_flags_list(invocation, FLAG_EXTENSIONS);
+	size_t i;
+	json_t *name;
+
+	for (i = 0; i < ARRAY_LEN(missing); i++)
+		if (invocation_has(invocation, missing[i].id))
+			return err_set(err, ERR_INVALID_ARGUMENT, "%s", missing[i].sentence);
+	json_array_foreach(extensions, i, name)
+		if (strcasecmp(json_string_value(name), "none") != 0)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "--extensions: hasp has no extensions, and so not \"%.64s\". "
+			               "It can only be none.",
+			               json_string_value(name));
+	return true;
+}
+
+static bool check_session(const struct invocation *invocation, struct err *err)
+{
+	int given = invocation_has(invocation, FLAG_RESUME) +
+	            invocation_has(invocation, FLAG_SESSION_ID) +
+	            invocation_has(invocation, FLAG_SESSION_FILE);
+
+	return given < 2 || err_set(err, ERR_INVALID_ARGUMENT,
+	                            "--resume, --session-id and --session-file exclude each other.");
+}
+
+static bool agent_flags_check_mode(const struct invocation *invocation, struct err *err)
+{
+	return !invocation_has(invocation, FLAG_YOLO) ||
+	       !invocation_has(invocation, FLAG_APPROVAL_MODE) ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "--yolo and --approval-mode say the same thing; give one of them.");
+}
+
+/* False: the run cannot be, with its exit code. */
+static bool agent_flags_check(const struct invocation *invocation, enum agent_exit *ret_code,
+                              struct err *err)
+{
+	*ret_code = AGENT_EXIT_INPUT;
+	if (!check_missing(invocation, err))
+		return false;
+	*ret_code = AGENT_EXIT_GENERAL;
+	return check_session(invocation, err) && agent_flags_check_mode(invocation, err);
+}
+
+/* --output-format, else the setting output.format (NULL settings: there are none yet), else text. */
+static enum agent_format agent_flags_format(const struct invocation *invocation,
+                                            const struct settings *settings)
+{
+	const char *word = invocation_value(invocation, FLAG_OUTPUT_FORMAT);
+
+	if (!word && settings)
+		word = settings_string(settings, "output.format", "text");
+	if (!word || strcmp(word, "text") == 0)
+		return AGENT_TEXT;
+	return strcmp(word, "json") == 0 ? AGENT_JSON : AGENT_STREAM_JSON;
+}
+
+/* The values of a flag that takes lists, cut at commas: texts, for the caller. */
+static json_t *agent_flags_list(const struct invocation *invocation, enum flag_id id)
+{
+	size_t count;
+	_cleanup_free_ const char **values = flag_values(invocation, id, &count);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		list_split(values[i], list);
+	return list;
+}
+
+/* ---- the command ------------------------------------------------------------- */
 
 /* One run, with what it has opened so far. */
 struct headless {
@@ -97,7 +327,8 @@ static void choose_mode(struct headless *run)
 }
 
 /* What a mode may not be: in a folder that is not trusted, or where the settings forbid it. */
-static bool check_mode(const struct headless *run, struct agent_ending *ending, struct err *err)
+static bool agent_command_check_mode(const struct headless *run, struct agent_ending *ending,
+                                     struct err *err)
 {
 	if (prepare_mode_check(run->settings, run->mode, err))
 		return true;
@@ -320,7 +551,7 @@ static bool prepare(struct headless *run, struct agent_input *input, struct agen
 	warn_of_raw_output(run);
 	choose_mode(run);
 	prepare_warnings(run->settings, early_notice, &run->output);
-	if (!check_mode(run, ending, err))
+	if (!agent_command_check_mode(run, ending, err))
 		return false;
 	if (!open_policy(run, err)) {
 		*ending = fail(AGENT_EXIT_CONFIG, err);
@@ -437,7 +668,7 @@ static int show_version_or_page(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_VERSION))
 		buf_str(&out, "hasp " HASP_VERSION "\n");
 	else
-		manpage_print(&out);
+		help_manpage_print(&out);
 	if (output_text(buf_view(&out), &err))
 		return CLI_OK;
 	output_complain(err.message);

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/provider.h"
-#include "cli/options/commands.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "cli/view/render.h"
 #include "data/json.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp config`: settings, where they come from, and changes to them. */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,13 +8,103 @@
 #include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/mask.h"
-#include "cli/options/commands.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "cli/view/render.h"
 #include "config/authority.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "worker/environment.h"
+
+/* ---- secrets ----------------------------------------------------------------- */
+
+#define MASK "***"
+
+/* Shorter values occur by chance. */
+enum { SECRET_MIN = 6 };
+
+/* keyVariable says where a key is, not what it is. */
+static bool names_a_variable(const char *name)
+{
+	return span_ends(span_str(name), SPAN("Variable"));
+}
+
+static bool is_secret(const char *name, const char *text)
+{
+	_cleanup_free_ char *variable = mem_printf("%s=%s", name, text);
+
+	return *text && !names_a_variable(name) && environment_is_secret(variable);
+}
+
+/* The text with every occurrence of `secret` masked. */
+static json_t *without(json_t *string, const char *secret)
+{
+	const char *text = json_string_value(string), *found = strstr(text, secret);
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_SETTINGS_BYTES);
+
+	if (!found)
+		return string;
+	for (; found; text = found + strlen(secret), found = strstr(text, secret)) {
+		buf_append(&out, text, (size_t)(found - text));
+		buf_str(&out, MASK);
+	}
+	buf_str(&out, text);
+	json_decref(string);
+	return json_text(buf_view(&out));
+}
+
+static json_t *mask_string(const char *name, const json_t *value, char *const *variables)
+{
+	json_t *string = json_text(json_span(value));
+
+	if (is_secret(name, json_string_value(string))) {
+		json_decref(string);
+		return json_string(MASK);
+	}
+	for (size_t i = 0; variables && variables[i]; i++) {
+		const char *sign = strchr(variables[i], '=');
+
+		if (sign && strlen(sign + 1) >= SECRET_MIN && environment_is_secret(variables[i]))
+			string = without(string, sign + 1);
+	}
+	return string;
+}
+
+/* Recursion is bounded by the depth to which files of settings are read. */
+static json_t *mask(const char *name, const json_t *value, char *const *variables)
+{
+	json_t *result, *member;
+	const char *below;
+	size_t i;
+
+	if (json_is_string(value))
+		return mask_string(name, value, variables);
+	if (json_is_array(value)) {
+		result = json_array();
+		json_array_foreach(value, i, member)
+			json_array_append_new(result, mask(name, member, variables));
+		return result;
+	}
+	if (!json_is_object(value))
+		return json_incref((json_t *)value);
+	result = json_object();
+	json_object_foreach((json_t *)value, below, member)
+		json_object_set_new(result, below, mask(below, member, variables));
+	return result;
+}
+
+/* A copy of `value` (nested at most as settings are), which stands at `path`.  Masked are strings
+ * whose name or text
+ * looks like a secret (worker/environment.h), and in all strings the values of those `variables`
+ * (NAME=VALUE, NULL-terminated) that do.  A new reference. */
+static json_t *mask_secrets(const char *path, const json_t *value, char *const *variables)
+{
+	const char *dot = strrchr(path, '.');
+
+	return mask(dot ? dot + 1 : path, value, variables);
+}
+
+/* ---- the command ------------------------------------------------------------- */
 
 struct config_call {
 	const struct invocation *invocation;

@@ -5,8 +5,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/agent_exit.h"
-#include "cli/options/commands.h"
+#include "cli/command/agent_signals.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "cli/view/render.h"
 #include "config/settings.h"

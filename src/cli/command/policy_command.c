@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/options/commands.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
-#include "agent/setup/policy_load.h"
 #include "cli/view/render.h"
 #include "config/settings.h"
 #include "data/json.h"

@@ -1,15 +1,180 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The provider that flags ask for, what a command in it gets, and `hasp worker`, its other end. */
 #include "cli/command/provider.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/words.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "config/settings.h"
+#include "data/json.h"
 #include "sandbox/plan/probe.h"
+#include "worker/inside/serve.h"
 #include "worker/local.h"
+
+/* ---- words ------------------------------------------------------------------- */
+
+static const char blanks[] = " \t\n\r";
+
+void provider_words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static bool from_array(const json_t *array, char ***ret, struct err *err)
+{
+	size_t count = json_array_size(array);
+	char **words = mem_alloc(count + 1, sizeof(*words));
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *word = json_array_get(array, i);
+
+		if (!json_is_string(word) || strlen(json_string_value(word)) !=
+		                                     json_string_length(word)) {
+			provider_words_free(words);
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "Element %zu of the array is no text that can be a word.",
+			               i + 1);
+		}
+		words[i] = mem_strdup(json_string_value(word));
+	}
+	*ret = words;
+	return true;
+}
+
+/* Whether a backslash at `at` takes the meaning of what follows away. */
+static bool is_escape(const char *at, char quote)
+{
+	return at[0] == '\\' && at[1] && quote != '\'' &&
+	       (!quote || at[1] == '"' || at[1] == '\\');
+}
+
+/* One word from *at, which moves behind it. */
+static bool take_word(const char **at, char **ret, struct err *err)
+{
+	struct buf word = BUF_INIT(LIMIT_PATH_BYTES * 4);
+	const char *c = *at;
+	char quote = 0;
+
+	for (; *c && (quote || !strchr(blanks, *c)); c++) {
+		if (is_escape(c, quote))
+			buf_char(&word, *++c);
+		else if (quote ? *c == quote : *c == '\'' || *c == '"')
+			quote = quote ? 0 : *c;
+		else
+			buf_char(&word, *c);
+	}
+	*at = c;
+	if (quote || word.overflowed) {
+		buf_release(&word);
+		return quote ? err_set(err, ERR_INVALID_ARGUMENT, "A quote (%c) is not closed.",
+		                       quote)
+		             : err_set(err, ERR_INVALID_ARGUMENT, "A word is too long.");
+	}
+	*ret = word.data ? buf_steal(&word) : mem_strdup("");
+	return true;
+}
+
+static bool from_line(const char *text, char ***ret, struct err *err)
+{
+	size_t room = 0, count = 0;
+	char **words = NULL;
+
+	for (;;) {
+		text += strspn(text, blanks);
+		words = mem_grow(words, &room, count + 1, sizeof(*words));
+		words[count] = NULL;
+		if (!*text)
+			break;
+		if (!take_word(&text, &words[count], err)) {
+			provider_words_free(words);
+			return false;
+		}
+		count++;
+	}
+	*ret = words;
+	return true;
+}
+
+bool provider_words_split(const char *text, char ***ret, struct err *err)
+{
+	const char *start = text + strspn(text, blanks);
+	json_auto_t *array = NULL;
+	char **words = NULL;
+
+	if (*start == '[') {
+		if (!json_parse(span_str(start), &array, err))
+			return false;
+		if (!from_array(array, &words, err))
+			return false;
+	} else if (!from_line(start, &words, err)) {
+		return false;
+	}
+	if (!words[0] || !*words[0]) {
+		provider_words_free(words);
+		return err_set(err, ERR_INVALID_ARGUMENT, "No program is named.");
+	}
+	*ret = words;
+	return true;
+}
+
+/* ---- variables of a command -------------------------------------------------- */
+
+static size_t count_of(const char *const *vars)
+{
+	size_t count = 0;
+
+	while (vars[count])
+		count++;
+	return count;
+}
+
+static bool passes(const char *which, const char *variable)
+{
+	if (strcmp(which, "keep") == 0)
+		return true;
+	return environment_allows(variable) ||
+	       (strcmp(which, "safe") == 0 && !environment_is_secret(variable));
+}
+
+void provider_child_env_make(const char *which, const char *const *from,
+                             const struct environment_options *options, struct child_env *ret)
+{
+	size_t total = count_of(from), kept = 0;
+
+	which = which ? which : "safe";
+	*ret = (struct child_env){ .withheld = mem_alloc(total + 1, sizeof(*ret->withheld)) };
+	for (size_t i = 0; i < total; i++)
+		if (!passes(which, from[i]))
+			ret->withheld[ret->withheld_count++] = from[i];
+	if (strcmp(which, "clean") == 0) {
+		ret->clean = environment_for_command(from, options);
+		from = (const char *const *)ret->clean;
+		total = count_of(from);
+	}
+	ret->vars = mem_alloc(total + 1, sizeof(*ret->vars));
+	for (size_t i = 0; i < total; i++)
+		if (ret->clean || passes(which, from[i]))
+			ret->vars[kept++] = from[i];
+}
+
+void provider_child_env_release(struct child_env *env)
+{
+	free(env->vars);
+	free(env->withheld);
+	environment_free(env->clean);
+	*env = (struct child_env){ 0 };
+}
+
+/* ---- providers --------------------------------------------------------------- */
 
 #define LEVEL_SETTING "hasp.sandbox.level"
 
@@ -117,7 +282,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 
 	if (!check_paths(invocation, err) || !read_level(invocation, &confinement, err))
 		return false;
-	if (worker && !words_split(worker, &confinement.worker, &why))
+	if (worker && !provider_words_split(worker, &confinement.worker, &why))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--worker: %s", why.message);
 	confinement.write = flag_values(invocation, FLAG_WRITE, &options->write_count);
 	confinement.read = flag_values(invocation, FLAG_READ, &options->read_count);
@@ -149,7 +314,7 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 
 void confinement_release(struct confinement *confinement)
 {
-	words_free(confinement->worker);
+	provider_words_free(confinement->worker);
 	free(confinement->write);
 	free(confinement->read);
 	free(confinement->deny);
@@ -193,4 +358,48 @@ void confinement_warn(struct provider *provider)
 	                             ? ""
 	                             : " \"hasp sandbox --status\" says what would change that.");
 	output_complain(message);
+}
+
+/* ---- hasp worker ------------------------------------------------------------- */
+
+/* `hasp worker`: the other end of a provider. */
+
+/* A worker waits most of its life: it gives back what it does not need, and does not keep a heap
+ * for each thread. */
+static void stay_small(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+}
+
+static int serve(const struct worker_options *most, bool confined)
+{
+	const struct worker_serve_options options = {
+		.read_fd = STDIN_FILENO,
+		.write_fd = STDOUT_FILENO,
+		.confined = confined,
+		.most = most,
+	};
+
+	return worker_serve(&options);
+}
+
+int command_run_worker(const struct invocation *invocation)
+{
+	_cleanup_confinement_ struct confinement confinement = { 0 };
+	_cleanup_free_ const char **roots = NULL;
+	struct err err = ERR_INIT;
+
+	stay_small();
+	if (invocation_has(invocation, FLAG_CONFINED))
+		return serve(NULL, true);
+	if (!confinement_read(invocation, &confinement, &err) ||
+	    !confinement_settle(&confinement, &err)) {
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
+	roots = flag_values(invocation, FLAG_ROOT, &confinement.options.root_count);
+	confinement.options.roots = roots;
+	return serve(&confinement.options, false);
 }

@@ -13,8 +13,54 @@
 #define HASP_CLI_COMMAND_PROVIDER_H
 
 #include "agent/setup/prepare.h"
-#include "cli/options/parse.h"
+#include "base/err.h"
+#include "cli/options/options.h"
+#include "worker/environment.h"
 #include "worker/local.h"
+
+/* ---- words ------------------------------------------------------------------- */
+
+/* A command line as words, without a shell.
+ *
+ *     ssh -p 2222 "my host" hasp worker        -> ssh, -p, 2222, my host, hasp, worker
+ *     ["ssh", "my host", "hasp worker"]        -> the strings of a JSON array
+ *
+ * Words end at blanks (space, tab, newline).  Within '...' everything is itself; within "..." a
+ * backslash keeps the special meaning of " and \ away; outside of quotes a backslash does so for
+ * any character.  Nothing else means anything: no variables, globs, pipes, comments.
+ */
+
+/* *ret is NULL-terminated, with one word or more, for provider_words_free. INVALID_ARGUMENT: a quote that is
+ * not closed, no word, an array of anything but strings. */
+bool provider_words_split(const char *text, char ***ret, struct err *err);
+void provider_words_free(char **words); /* NULL is fine */
+
+/* ---- variables of a command -------------------------------------------------- */
+
+/* The environment of a command that a person runs with `hasp sandbox`.
+ *
+ *   safe    the person's own, without what looks like a secret and is not known to be none
+ *   keep    all of it
+ *   clean   what commands of models get
+ *
+ * What looks like a secret, and what commands of models get, is in worker/environment.h.  This
+ * keeps secrets from leaking by accident; it is not a boundary.
+ */
+
+struct child_env {
+	const char **vars;     /* owned array, NULL-terminated; the strings are borrowed */
+	const char **withheld; /* owned array of borrowed NAME=VALUE */
+	size_t withheld_count;
+	char **clean;          /* owned; what `vars` points to, if it was made */
+};
+
+/* `which`: NULL is "safe". `from`: what to choose from; borrowed until the release. */
+void provider_child_env_make(const char *which, const char *const *from,
+                             const struct environment_options *options, struct child_env *ret);
+void provider_child_env_release(struct child_env *env);
+#define _cleanup_child_env_ __attribute__((cleanup(provider_child_env_release)))
+
+/* ---- providers --------------------------------------------------------------- */
 
 /* The values of a flag that is given several times, in their order; the caller frees the array.
  * Never NULL; with room for one more. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp sandbox`: any command, confined; or the confinement, explained. */
+#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,329 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/attend.h"
-#include "cli/command/child_env.h"
 #include "cli/command/provider.h"
-#include "cli/command/sandbox_explain.h"
-#include "cli/command/sandbox_report.h"
-#include "cli/options/commands.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "data/json.h"
+#include "sandbox/plan/probe.h"
+#include "sandbox/report/explain.h"
+#include "sandbox/report/seatbelt.h"
+#include "sandbox/report/twins.h"
+#include "tool/denial.h"
+
+/* ---- explanations ------------------------------------------------------------ */
+
+extern char **environ;
+
+/* ---- as JSON ------------------------------------------------------------------ */
+
+enum { DEPTH_MAX = 16 };
+
+/* What a reporter says becomes a document; the innermost container is the last. */
+struct told {
+	json_t *open[DEPTH_MAX]; /* borrowed but the first */
+	size_t depth;
+};
+
+static void put(struct told *told, const char *key, json_t *value)
+{
+	json_t *inner = told->open[told->depth - 1];
+
+	if (json_is_array(inner))
+		json_array_append_new(inner, value);
+	else
+		json_object_set_new(inner, key, value);
+}
+
+static void told_begin(void *data, const char *key, bool list)
+{
+	struct told *told = data;
+	json_t *inner = list ? json_array() : json_object();
+
+	put(told, key, inner);
+	if (told->depth < DEPTH_MAX)
+		told->open[told->depth++] = inner;
+}
+
+static void told_end(void *data)
+{
+	((struct told *)data)->depth--;
+}
+
+static void told_text(void *data, const char *key, const char *value)
+{
+	put(data, key, json_cstr(value));
+}
+
+static void told_number(void *data, const char *key, uint64_t value)
+{
+	put(data, key, json_size(value));
+}
+
+static void told_flag(void *data, const char *key, bool value)
+{
+	put(data, key, json_boolean(value));
+}
+
+static struct reporter json_reporter(struct told *told)
+{
+	*told = (struct told){ .open = { json_object() }, .depth = 1 };
+	return (struct reporter){
+		.data = told,
+		.begin = told_begin,
+		.end = told_end,
+		.text = told_text,
+		.number = told_number,
+		.flag = told_flag,
+	};
+}
+
+/* Prints and releases the document: on one line, on a terminal indented. */
+static int print_document(json_t *document)
+{
+	struct err err = ERR_INIT;
+	bool ok = output_json(document, output_is_terminal(), &err);
+
+	json_decref(document);
+	if (ok)
+		return CLI_OK;
+	output_complain(err.message);
+	return CLI_FAILED;
+}
+
+static int print_text(const struct buf *text)
+{
+	struct err err = ERR_INIT;
+
+	if (output_text(buf_view(text), &err))
+		return CLI_OK;
+	output_complain(err.message);
+	return CLI_FAILED;
+}
+
+/* ---- the plan ------------------------------------------------------------------- */
+
+/* The plan that a command would get; its folder for temporary files is made only for a run. */
+static bool make_plan(const struct confinement *confinement, struct sandbox_plan **ret,
+                      struct err *err)
+{
+	const struct worker_options *from = &confinement->options;
+	const struct sandbox_options options = {
+		.roots = from->roots,
+		.root_count = from->root_count,
+		.write = from->write,
+		.write_count = from->write_count,
+		.read = from->read,
+		.read_count = from->read_count,
+		.deny = from->deny,
+		.deny_count = from->deny_count,
+		.network = from->network,
+		.use = SANDBOX_USE_COMMAND,
+		.limits = sandbox_limits_default(),
+		.level_given = from->level_given,
+		.level = from->level,
+	};
+
+	return sandbox_plan_make(&options, sandbox_probe(), ret, err);
+}
+
+/* Names of variables, not values. */
+static json_t *names_of_withheld(const struct child_env *env)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < env->withheld_count; i++) {
+		struct span variable = span_str(env->withheld[i]);
+
+		for (size_t len = 0; len < variable.len; len++)
+			if (variable.data[len] == '=')
+				variable.len = len;
+		json_array_append_new(names, json_text(variable));
+	}
+	return names;
+}
+
+static json_t *environment_json(const struct invocation *invocation,
+                                const struct sandbox_plan *plan)
+{
+	const char *which = invocation_value(invocation, FLAG_ENV);
+	const struct environment_options look = { .level = plan->level };
+	_cleanup_child_env_ struct child_env env;
+
+	provider_child_env_make(which, (const char *const *)environ, &look, &env);
+	return json_pack("{s:s, s:o}", "which", which ? which : "safe", "withheld",
+	                 names_of_withheld(&env));
+}
+
+/* Hard links out of the workspace. */
+static void find_twins(const struct confinement *confinement, struct twins *ret)
+{
+	twins_find(confinement->options.roots, confinement->options.root_count, ret);
+}
+
+static int show_plan_json(const struct invocation *invocation,
+                          const struct confinement *confinement, const struct sandbox_plan *plan)
+{
+	__attribute__((cleanup(twins_release))) struct twins twins;
+	struct told told;
+	const struct reporter reporter = json_reporter(&told);
+
+	find_twins(confinement, &twins);
+	explain_plan(plan, sandbox_probe(), &reporter);
+	twins_print(&twins, &reporter);
+	json_object_set_new(told.open[0], "environment", environment_json(invocation, plan));
+	return print_document(told.open[0]);
+}
+
+static void add_environment(const struct invocation *invocation, const struct sandbox_plan *plan,
+                            struct buf *out)
+{
+	json_auto_t *environment = environment_json(invocation, plan);
+	json_t *name;
+	size_t i;
+
+	buf_printf(out, "\nenvironment: %s\n",
+	           json_string_value(json_object_get(environment, "which")));
+	json_array_foreach(json_object_get(environment, "withheld"), i, name) {
+		buf_str(out, i ? ", " : "  withheld: ");
+		explain_escape(out, json_string_value(name));
+	}
+	if (json_array_size(json_object_get(environment, "withheld")))
+		buf_char(out, '\n');
+}
+
+/* --explain and --seatbelt: the plan that a command would get. */
+static int sandbox_show_plan(const struct invocation *invocation,
+                             const struct confinement *confinement)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct sandbox_plan *plan = NULL;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!make_plan(confinement, &plan, &err)) {
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
+	if (invocation_has(invocation, FLAG_SEATBELT)) {
+		seatbelt_profile(plan, getenv("HOME"), &text);
+		code = print_text(&text);
+	} else if (invocation_has(invocation, FLAG_JSON)) {
+		code = show_plan_json(invocation, confinement, plan);
+	} else {
+		__attribute__((cleanup(twins_release))) struct twins twins;
+
+		find_twins(confinement, &twins);
+		explain_plan_text(plan, sandbox_probe(), &text);
+		twins_text(&twins, &text);
+		add_environment(invocation, plan, &text);
+		code = print_text(&text);
+	}
+	sandbox_plan_free(plan);
+	return code;
+}
+
+/* ---- the machine ------------------------------------------------------------------ */
+
+/* --status: what this machine can do, and why not more; of the level that is asked for, if one is. */
+static int sandbox_show_status(const struct invocation *invocation,
+                               const struct confinement *confinement)
+{
+	const struct sandbox_options options = { .level_given = confinement->options.level_given,
+		                                 .level = confinement->options.level };
+	__attribute__((cleanup(twins_release))) struct twins twins = { 0 };
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	enum sandbox_level level;
+	struct err err = ERR_INIT;
+	struct told told;
+
+	if (!sandbox_level_choose(&options, sandbox_probe(), &level, &err)) {
+		output_complain(err.message);
+		return CLI_USAGE;
+	}
+	find_twins(confinement, &twins);
+	if (invocation_has(invocation, FLAG_JSON)) {
+		const struct reporter reporter = json_reporter(&told);
+
+		status_print(sandbox_probe(), level, &reporter);
+		twins_print(&twins, &reporter);
+		return print_document(told.open[0]);
+	}
+	status_text(sandbox_probe(), level, &text);
+	twins_text(&twins, &text);
+	return print_text(&text);
+}
+
+/* ---- how a command ended ----------------------------------------------------- */
+
+/* Why a command that did not end by itself was ended; NULL: it did. */
+static const char *end_sentence(enum run_why why)
+{
+	static const char *const sentences[] = {
+		[RUN_TIMED_OUT] = "the command took too long and was ended",
+		[RUN_INACTIVE] = "the command was silent for too long and was ended",
+		[RUN_CANCELLED] = "the command was ended",
+		[RUN_LIMIT] = "the command reached a limit and was ended",
+		[RUN_LOST] = "the worker that ran the command is gone; how the command ended is "
+			     "not known",
+	};
+
+	return (unsigned)why < ARRAY_LEN(sentences) ? sentences[why] : NULL;
+}
+
+/* A line a denial, and one if it did not end by itself; nothing when all was well. */
+static void sandbox_report_lines(const struct attended *attended, struct buf *out)
+{
+	const char *ended = end_sentence(attended->end.why);
+	bool succeeded = attended->end.why == RUN_EXITED && attended->end.exit_code == 0;
+
+	for (size_t i = 0; i < attended->denial_count; i++) {
+		if (succeeded && denial_is_routine(&attended->denials[i]))
+			continue;
+		buf_str(out, attended->denials[i].kind == DENIAL_CHANGED ? "hasp: " :
+		                                                           "hasp: denied: ");
+		denial_sentence(&attended->denials[i], out);
+		buf_char(out, '\n');
+	}
+	if (attended->denial_count >= LIMIT_DENIALS)
+		buf_str(out, "hasp: there may have been more denials than are told\n");
+	if (ended && !attended->output_lost)
+		buf_printf(out, "hasp: %s\n", ended);
+}
+
+static json_t *report_denial(const struct denial *denial)
+{
+	json_t *object = denial_json(denial);
+
+	if (denial->pid)
+		json_object_set_new(object, "pid", json_integer(denial->pid));
+	if (denial_is_routine(denial))
+		json_object_set_new(object, "routine", json_true());
+	return object;
+}
+
+/* The caller owns it. */
+static json_t *sandbox_report_json(const struct provider_info *info,
+                                   const struct attended *attended)
+{
+	json_t *denials = json_array();
+	const struct run_end *end = &attended->end;
+
+	for (size_t i = 0; i < attended->denial_count; i++)
+		json_array_append_new(denials, report_denial(&attended->denials[i]));
+	return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o}",
+	                 "sandbox", sandbox_level_name(info->level),
+	                 "weaker_because", json_cstr(info->weaker_because),
+	                 "ended", run_why_name(end->why),
+	                 "exit_code", end->exit_code,
+	                 "signal", end->signal,
+	                 "wall_ms", json_size(end->wall_ms),
+	                 "cpu_ms", json_size(end->cpu_ms),
+	                 "peak_memory_bytes", json_size(end->peak_memory_bytes),
+	                 "denials", denials);
+}
+
+/* ---- the command ------------------------------------------------------------- */
 
 /* As env(1), timeout(1) and docker(1) have them. */
 enum {
@@ -174,7 +491,7 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	struct err err = ERR_INIT;
 	int code, failed;
 
-	child_env_make(which, (const char *const *)environ, &look, &env);
+	provider_child_env_make(which, (const char *const *)environ, &look, &env);
 	const struct run_request request = {
 		.argv = invocation->positionals,
 		.folder = folder,

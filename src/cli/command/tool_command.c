@@ -1,23 +1,305 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp tool`: one call from a shell. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cancel.h"
+#include "base/err.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/agent_signals.h"
 #include "cli/command/provider.h"
-#include "cli/command/tool_args.h"
-#include "cli/options/commands.h"
 #include "cli/options/help.h"
-#include "cli/view/live.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "cli/view/view.h"
+#include "data/json.h"
 #include "data/schema.h"
 #include "policy/names.h"
+#include "tool/tool.h"
 #include "worker/job/job.h"
+
+/* ---- arguments --------------------------------------------------------------- */
+
+/* Reading ARGS and --arg. */
+
+enum { READ_BYTES = 64 << 10 };
+
+/* What is being put together. */
+struct args {
+	const struct tool *tool;
+	json_t *schema;    /* owned; the tool's arguments schema */
+	json_t *object;    /* owned; the result so far */
+	json_t *given;     /* owned; the keys that --arg has set */
+	bool stdin_taken;
+};
+
+static void args_release(struct args *args)
+{
+	json_decref(args->schema);
+	json_decref(args->object);
+	json_decref(args->given);
+}
+
+static bool read_fd(int fd, const char *what, struct buf *out, struct err *err)
+{
+	for (;;) {
+		char *room = buf_reserve(out, READ_BYTES);
+		struct pollfd ready = { .fd = fd, .events = POLLIN };
+		ssize_t got;
+
+		if (!room)
+			return err_set(err, ERR_TOO_LARGE, "%s holds more than %zu bytes.", what,
+			               out->max);
+		got = read(fd, room, READ_BYTES);
+		room[got > 0 ? got : 0] = '\0'; /* there is always room for it */
+		if (got == 0)
+			return true;
+		if (got > 0)
+			out->len += (size_t)got;
+		else if (errno == EAGAIN)
+			poll(&ready, 1, -1); /* standard input may be somebody's non-blocking pipe */
+		else if (errno != EINTR)
+			return err_set_errno(err, errno, "%s cannot be read", what);
+	}
+}
+
+/* All of a file, or of standard input when the name is "-". */
+static bool read_named(struct args *args, const char *name, struct buf *out, struct err *err)
+{
+	_cleanup_fd_ int fd = -1;
+	_cleanup_free_ char *what = mem_printf("The file \"%s\"", name);
+
+	if (strcmp(name, "-") == 0) {
+		if (args->stdin_taken)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "Standard input can be used for one value only.");
+		args->stdin_taken = true;
+		return read_fd(STDIN_FILENO, "Standard input", out, err);
+	}
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return err_set_errno(err, errno, "%s cannot be opened", what);
+	return read_fd(fd, what, out, err);
+}
+
+/* Who gives a word alone means it as the value of the tool's first argument, if that is a text. The caller
+ * frees; NULL: there is no such. */
+static char *meant_by(const struct args *args, const char *word)
+{
+	json_auto_t *schema = json_loads(args->tool->arguments_schema, 0, NULL);
+	const char *first = json_string_value(
+		json_array_get(json_object_get(schema, "required"), 0));
+	const json_t *property = first ? json_object_get(json_object_get(schema, "properties"), first) :
+	                                 NULL;
+	const char *type = json_string_value(json_object_get(property, "type"));
+
+	if (!type || strcmp(type, "string") != 0 || strcmp(word, "-") == 0)
+		return NULL;
+	return mem_printf(" ARGS is a file with a JSON object. Did you mean -a %s=%.200s?", first, word);
+}
+
+/* ARGS: a file, standard input, or the object itself. */
+static bool read_object(struct args *args, const char *word, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ARGUMENT_BYTES);
+	struct err inner = ERR_INIT;
+	const char *where = word;
+	json_t *object;
+
+	if (strcmp(word, "-") == 0)
+		where = "standard input";
+	else if (word[0] == '{')
+		where = "ARGS";
+	if (word[0] == '{')
+		buf_str(&text, word);
+	else if (!read_named(args, word, &text, &inner)) {
+		_cleanup_free_ char *meant = meant_by(args, word);
+
+		return err_set(err, inner.code, "%s%s", inner.message, meant ? meant : "");
+	}
+	if (!json_parse(buf_view(&text), &object, &inner)) {
+		_cleanup_free_ char *meant = word[0] == '{' ? NULL : meant_by(args, word);
+
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: %s%s", where, inner.message,
+		               meant ? meant : "");
+	}
+	if (!json_is_object(object)) {
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "The arguments must be a JSON object, and this is %s.",
+		        json_type_phrase(object));
+		json_decref(object);
+		return false;
+	}
+	args->object = object;
+	return true;
+}
+
+/* The schema of a parameter, also by an alias; NULL when the tool has none of that name. */
+static const json_t *parameter_schema(const struct args *args, const char *key)
+{
+	const json_t *properties = json_object_get(args->schema, "properties");
+	const struct tool_alias *alias = args->tool->parameter_aliases;
+
+	for (; alias && alias->alias; alias++) {
+		if (strcmp(alias->alias, key) == 0 && !json_object_get(properties, key))
+			return json_object_get(properties, alias->name);
+	}
+	return json_object_get(properties, key);
+}
+
+static bool has_type(const json_t *schema, const char *name)
+{
+	const json_t *type = json_object_get(schema, "type");
+
+	if (json_is_string(type))
+		return strcmp(json_string_value(type), name) == 0;
+	for (size_t i = 0; i < json_array_size(type); i++) {
+		const char *one = json_string_value(json_array_get(type, i));
+
+		if (one && strcmp(one, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_string_list(const json_t *schema)
+{
+	return has_type(schema, "array") && has_type(json_object_get(schema, "items"), "string");
+}
+
+static bool as_string(const char *key, struct span text, json_t **ret, struct err *err)
+{
+	*ret = json_stringn(text.data ? text.data : "", text.len);
+	if (!*ret)
+		return err_set(err, ERR_INVALID_ARGUMENT, "The value of %s is not UTF-8 text.",
+		               key);
+	return true;
+}
+
+static const char *type_phrase(const json_t *schema)
+{
+	static const struct {
+		const char *type, *phrase;
+	} phrases[] = {
+		{ "integer", "an integer" },
+		{ "number", "a number" },
+		{ "boolean", "true or false" },
+		{ "array", "a JSON array" },
+		{ "object", "a JSON object" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
+		if (has_type(schema, phrases[i].type))
+			return phrases[i].phrase;
+	}
+	return "JSON";
+}
+
+/* A value as the schema of its parameter reads it. What is unknown is a string: the tool will
+ * name it. */
+static bool parse_value(const char *key, const json_t *schema, struct span text, json_t **ret,
+                        struct err *err)
+{
+	struct err inner = ERR_INIT;
+	bool is_text = !schema || has_type(schema, "string") || !json_object_get(schema, "type");
+
+	if (is_text)
+		return as_string(key, text, ret, err);
+	if (is_string_list(schema) && !span_starts(span_trim(text), SPAN("["))) {
+		json_t *item;
+
+		if (!as_string(key, text, &item, err))
+			return false;
+		*ret = json_array();
+		json_array_append_new(*ret, item);
+		return true;
+	}
+	if (!json_parse(text, ret, &inner))
+		return err_set(err, ERR_INVALID_ARGUMENT, "The value of %s must be %s: %s", key,
+		               type_phrase(schema), inner.message);
+	return true;
+}
+
+/* Takes over `value`. A list may come in several flags; anything else only once. */
+static bool set_value(struct args *args, const char *key, json_t *value, struct err *err)
+{
+	json_t *old = json_object_get(args->object, key);
+
+	if (json_object_get(args->given, key)) {
+		bool lists = json_is_array(old) && json_is_array(value);
+
+		if (lists)
+			json_array_extend(old, value);
+		json_decref(value);
+		return lists || err_set(err, ERR_INVALID_ARGUMENT, "--arg %s is given twice.", key);
+	}
+	json_object_set_new(args->given, key, json_true());
+	json_object_set_new(args->object, key, value);
+	return true;
+}
+
+static bool add_argument(struct args *args, const char *word, struct err *err)
+{
+	_cleanup_buf_ struct buf file = BUF_INIT(LIMIT_ARGUMENT_BYTES);
+	const char *equals = strchr(word, '=');
+	_cleanup_free_ char *key = NULL;
+	struct span text;
+	json_t *value = NULL;
+
+	if (!equals || equals == word)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--arg takes KEY=VALUE, and \"%s\" is not of that form.", word);
+	key = mem_dup(word, (size_t)(equals - word));
+	if (!utf8_valid(span_str(key)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The name of an argument is not UTF-8 text.");
+	text = span_str(equals + 1);
+	if (span_starts(text, SPAN("@@"))) {
+		text = span_skip(text, 1);
+	} else if (span_starts(text, SPAN("@"))) {
+		if (!read_named(args, text.data + 1, &file, err))
+			return false;
+		text = buf_view(&file);
+	}
+	return parse_value(key, parameter_schema(args, key), text, &value, err) &&
+	       set_value(args, key, value, err);
+}
+
+/* The caller owns *ret, an object. INVALID_ARGUMENT: what cannot be read or understood, with line
+ * and column for JSON; the codes of err_set_errno for files that cannot be read. */
+static bool tool_args_read(const struct invocation *invocation, const struct tool *tool,
+                           json_t **ret, struct err *err)
+{
+	__attribute__((cleanup(args_release))) struct args args = { .tool = tool };
+	const char *word = invocation_positional(invocation, 1);
+
+	if (word && !read_object(&args, word, err))
+		return false;
+	if (!args.object)
+		args.object = json_object();
+	if (invocation_has(invocation, FLAG_ARG)) {
+		args.given = json_object();
+		args.schema = json_loads(tool->arguments_schema, 0, NULL);
+	}
+	for (size_t i = 0; i < invocation->flag_count; i++) {
+		if (invocation->flags[i].id == FLAG_ARG &&
+		    !add_argument(&args, invocation->flags[i].value, err))
+			return false;
+	}
+	*ret = mem_steal(&args.object);
+	return true;
+}
+
+/* ---- the command ------------------------------------------------------------- */
 
 static int complain(const struct err *err, int code)
 {
@@ -175,7 +457,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	session.hooks.cancel = &cancel->set;
 	session.one_call = true;
 	if (live && tool->kind == TOOL_KIND_EXECUTE) {
-		session.hooks.output = live_output;
+		session.hooks.output = output_live;
 		session.hooks.data = live;
 	}
 	result = tool_call(&session, tool_find(invocation_positional(invocation, 0)) ?
@@ -206,9 +488,10 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	confinement_warn(provider);
 	if (for_people)
 		view_prepare(tool, arguments);
-	live_init(&live);
-	result = run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL, &cancel);
-	live_release(&live);
+	output_live_init(&live);
+	result =
+		run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL, &cancel);
+	output_live_release(&live);
 	failed = tool_result_failed(result);
 	if (json_is_object(result) && !for_people)
 		json_object_set_new(result, member_sandbox, json_string(sandbox_level_name(

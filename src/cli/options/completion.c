@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "cli/options/commands.h"
+#include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "config/settings.h"
 #include "tool/tool.h"

@@ -11,11 +11,15 @@
 #define HASP_CLI_VIEW_OUTPUT_H
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "worker/provider.h"
+
+/* ---- output ------------------------------------------------------------------ */
 
 /* Makes descriptors 0 to 2 exist and SIGPIPE and SIGXFSZ error codes, once, at start: a file opened
  * later must not become standard output. */
@@ -45,5 +49,24 @@ void output_stderr(struct span text);
 
 /* "hasp: MESSAGE" to standard error, made safe for a terminal. */
 void output_complain(const char *message);
+
+/* ---- output while it comes --------------------------------------------------- */
+
+/* The output of a command, shown to people as it comes.
+ *
+ * Whole lines, made safe for a terminal (render.h), to standard output; a carriage return ends a
+ * line too.  From any thread.
+ */
+
+struct live {
+	pthread_mutex_t lock;
+	struct buf line; /* what has no end yet */
+	bool any;        /* something was shown */
+};
+
+void output_live_init(struct live *live);
+/* For call_hooks.output (tool/tool.h); `data` is the struct live. */
+void output_live(void *data, enum run_stream stream, struct span bytes);
+void output_live_release(struct live *live); /* shows what is left, with a line end */
 
 #endif

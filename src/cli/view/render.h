@@ -26,6 +26,8 @@
 
 #include "base/buf.h"
 
+/* ---- text -------------------------------------------------------------------- */
+
 /* Appends the text, usually one line without its ending. */
 void render_safe(struct buf *out, struct span untrusted);
 
@@ -34,5 +36,30 @@ void render_safe(struct buf *out, struct span untrusted);
  * lines red, added ones green, and what differs between paired lines is in
  * reverse.  The diff is foreign text too.  False when `out` overflowed. */
 bool render_diff(struct buf *out, struct span unified, bool colour, size_t width);
+
+/* ---- cells ------------------------------------------------------------------- */
+
+/* Writing safe text column by column: what render.c and render.c share.
+ *
+ *     struct cells cells = { .out = out, .limit = 72, .margin = 8 };
+ *     render_cells_style(&cells, "\033[31m");
+ *     render_cells_text(&cells, line);
+ *     render_cells_style(&cells, NULL);
+ */
+
+struct cells {
+	struct buf *out;
+	size_t column;     /* where the next character goes, from the start of the text */
+	size_t limit;      /* columns before the text is wrapped; 0: never */
+	size_t margin;     /* blanks before a line that goes on */
+	const char *style; /* escape sequence in force; NULL: none */
+	unsigned marks;    /* combining marks since the last letter */
+};
+
+/* Appends foreign text, made safe as render.h says. */
+void render_cells_text(struct cells *cells, struct span untrusted);
+
+/* Ends the style in force and begins another (NULL: none). */
+void render_cells_style(struct cells *cells, const char *style);
 
 #endif

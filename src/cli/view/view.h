@@ -17,7 +17,7 @@
 struct view {
 	bool colour;
 	size_t width; /* columns; 0: lines are not wrapped */
-	bool output_shown; /* of a command: it was shown as it came (live.h) */
+	bool output_shown; /* of a command: it was shown as it came (output.h) */
 };
 
 /* Asks the tool for what is shown best (the diff instead of the content, where in a line a
