@@ -252,7 +252,8 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	if (agent_mode(agent) != agent->told_mode)
 		agent_tell_changes(agent, done.message);
 	if (agent->options.record)
-		record_user(agent->options.record, done.message); /* what stands beside the results */
+		record_user(agent->options.record, done.message); /* what stands beside the
+		                                                   * results */
 	agent_append(agent, done.message);
 	free(done.fatal);
 }
@@ -299,12 +300,14 @@ static void after_agent(struct prompt_run *run, bool active)
 	else if (outcome.denied) {
 		report_blocked(run, &outcome);
 		run->over = false;
-		say_to_model(run, outcome.reason ? outcome.reason : "Go on: a hook is not satisfied.");
+		say_to_model(run, outcome.reason ?
+		             outcome.reason : "Go on: a hook is not satisfied.");
 	}
 	hook_outcome_release(&outcome);
 }
 
-/* model_stream has asked again as often as it makes sense; what a hook left of a reply may be nothing. */
+/* model_stream has asked again as often as it makes sense; what a hook left of a reply may be
+ * nothing. */
 static void nothing_said(struct prompt_run *run)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "The model answers, and says nothing.");
@@ -436,8 +439,8 @@ static void begin_prompt(struct agent *agent)
 	pthread_mutex_unlock(&agent->lock);
 }
 
-/* A conversation that goes on begins with what was sent, if it can: if the file has that, and the tools are the
- * same. */
+/* A conversation that goes on begins with what was sent, if it can: if the file has that, and
+ * the tools are the same. */
 static void go_on(struct agent *agent)
 {
 	const json_t *sent = agent->options.sent;

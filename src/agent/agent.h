@@ -7,10 +7,11 @@
  *     agent_outcome_release(&outcome);
  *     agent_free(agent);
  *
- * What happens is published on the bus (bus/bus.h) as it happens, and recorded (record.h).  Everything that
- * an agent needs is in its options, borrowed: the model, the tool session, policy, hooks, bus; texts are
- * copied.  One prompt at a time; agent_prompt may be cancelled from anywhere by options.cancel, and when
- * it returns nothing that it started is running, but for commands that were asked for in the background.
+ * What happens is published on the bus (bus/bus.h) as it happens, and recorded (record.h).
+ * Everything that an agent needs is in its options, borrowed: the model, the tool session,
+ * policy, hooks, bus; texts are copied.  One prompt at a time; agent_prompt may be cancelled
+ * from anywhere by options.cancel, and when it returns nothing that it started is running, but
+ * for commands that were asked for in the background.
  *
  * A sub-agent is another agent with its own options (its tools, model, limits, `name`): the seam is
  * `parent`, which only shares the bus's call ids and adds its statistics.
@@ -49,22 +50,24 @@ struct agent_options {
 	struct model *model;
 	const struct model_parameters *parameters; /* of each request, hooks may change them; NULL: the
 	                                            * model's own. Borrowed */
-	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to set */
+	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to
+	                                * set */
 	struct bus *bus;               /* may be NULL: nobody watches, nobody can be asked */
 	struct policy *policy;
 	struct hooks *hooks;           /* may be NULL */
 	const struct settings *settings;
 	struct record *record;         /* may be NULL: nothing is recorded */
-	/* Told of an edit that was allowed and is about to be made, before anything is written; on the thread
-	 * of the call, several at a time. May be NULL. */
+	/* Told of an edit that was allowed and is about to be made, before anything is written;
+	 * on the thread of the call, several at a time. May be NULL. */
 	void (*before_edit)(void *data, const char *call_id, const struct tool *tool,
 	                    const json_t *arguments);
 	void *before_edit_data;
 	const char *session_id;
-	/* What the model is told of its surroundings as they are now, in a mode: system prompt and first
-	 * message in pieces (told.h), a new reference. It is asked for when a conversation begins and when it
-	 * begins anew, and before each prompt; what differs from what was told is said in a note. On the
-	 * thread of agent_prompt. NULL: `system` and `context` are all. */
+	/* What the model is told of its surroundings as they are now, in a mode: system prompt
+	 * and first message in pieces (told.h), a new reference. It is asked for when a
+	 * conversation begins and when it begins anew, and before each prompt; what differs from
+	 * what was told is said in a note. On the thread of agent_prompt. NULL: `system` and
+	 * `context` are all. */
 	json_t *(*surroundings)(void *data, enum approval_mode mode);
 	void *surroundings_data;
 	const json_t *sent;            /* of a resumed session: what its conversation begins with (sessions.h);
@@ -73,18 +76,20 @@ struct agent_options {
 	const json_t *context;         /* the history's first message, whatever becomes of the rest; NULL:
 	                                * none. Borrowed; without `surroundings` */
 	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
-	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the history has it */
-	/* Asked once for each folder that calls touch, with the path of a file or folder in it: what is
-	 * found just in time (memory.h) is appended to the result. The caller frees what it returns; NULL:
-	 * nothing. On a call's thread, one at a time. May be NULL. */
+	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the
+	                                * history has it */
+	/* Asked once for each folder that calls touch, with the path of a file or folder in it:
+	 * what is found just in time (memory.h) is appended to the result. The caller frees what
+	 * it returns; NULL: nothing. On a call's thread, one at a time. May be NULL. */
 	char *(*context_for)(void *data, const char *path);
-	/* The history was replaced: of what context_for found, the texts in `kept` (an array) are still in
-	 * it. It is asked about every folder once more. May be NULL. */
+	/* The history was replaced: of what context_for found, the texts in `kept` (an array)
+	 * are still in it. It is asked about every folder once more. May be NULL. */
 	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */
-	const char *policy_folder;     /* where "always and save" writes, if the settings permit it; or NULL */
+	const char *policy_folder;     /* where "always and save" writes, if the settings permit
+	                                * it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */
 	unsigned max_turns;            /* of this session; 0: no limit (model.maxSessionTurns -1) */
 	const struct cancel *cancel;
@@ -115,8 +120,8 @@ struct agent_outcome {
 };
 void agent_outcome_release(struct agent_outcome *outcome);
 
-/* `content`: the user's message (role user), borrowed. False only for AGENT_FAILED and FATAL_TOOL, with
- * *err; outcome is filled in any case. */
+/* `content`: the user's message (role user), borrowed. False only for AGENT_FAILED and
+ * FATAL_TOOL, with *err; outcome is filled in any case. */
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err);
 
@@ -129,8 +134,9 @@ json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
 enum approval_mode agent_mode(const struct agent *agent);
 /* Told on the bus. From any thread. */
 void agent_set_mode(struct agent *agent, enum approval_mode mode);
-/* Compresses now (also when it would not be needed): PreCompress hooks, "manual". CONTEXT_TOO_LARGE: it
- * did not become smaller, and is as it was; CANCELLED; else what the model's errors are. */
+/* Compresses now (also when it would not be needed): PreCompress hooks, "manual".
+ * CONTEXT_TOO_LARGE: it did not become smaller, and is as it was; CANCELLED; else what the
+ * model's errors are. */
 bool agent_compress(struct agent *agent, struct err *err);
 
 #endif

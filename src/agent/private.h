@@ -22,8 +22,10 @@ struct agent {
 	char *system;                 /* owned */
 	char *root;                   /* owned; the workspace folder, for names of files in calls */
 	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
-	json_t *context;              /* owned; the history's first message; or NULL: there is none */
-	json_t *told;                 /* owned; what the model knows of its surroundings (told.h); or NULL */
+	json_t *context;              /* owned; the history's first message; or NULL: there is
+	                               * none */
+	json_t *told;                 /* owned; what the model knows of its surroundings
+	                               * (told.h); or NULL */
 	enum approval_mode told_mode; /* the mode that it knows of */
 	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file is to
 	                               * have it; NULL: there are no surroundings, or it has it */
@@ -42,8 +44,10 @@ struct agent {
 	struct superseded *superseded; /* owned; of `history` */
 	struct loop_check *loop;       /* owned */
 	bool loop_told;                /* of this prompt */
-	json_t *declared;              /* owned; the tools, as told to the model: the same for the whole session */
-	json_t *offered;               /* owned; the tools of the last request; NULL: none yet, or none */
+	json_t *declared;              /* owned; the tools, as told to the model: the same for
+	                                * the whole session */
+	json_t *offered;               /* owned; the tools of the last request; NULL: none yet,
+	                                * or none */
 	unsigned turns;                /* of the session */
 	/* What the provider counted last, for how many messages. */
 	uint64_t counted_tokens;
@@ -60,7 +64,8 @@ struct agent {
 	json_t *ids;                   /* of `top`: call ids that were used; a set */
 	json_t *folders;               /* for which context was given; a set */
 	json_t *missing;               /* of a prompt: missing.h; under `lock` */
-	bool changed;                  /* of a prompt: a call that changes or runs something succeeded */
+	bool changed;                  /* of a prompt: a call that changes or runs something
+	                                * succeeded */
 	pthread_mutex_t asking;        /* of `top`: one question at a time */
 };
 
@@ -77,16 +82,18 @@ void agent_append(struct agent *agent, json_t *message);
 json_t *agent_conversation(const struct agent *agent);
 /* Another conversation takes its place; takes the reference, and records it. */
 void agent_replace(struct agent *agent, json_t *conversation);
-/* The surroundings as they are now, told when a conversation begins anew. `cut`: the first message, where a
- * compaction had to shorten it; NULL: all of it. */
+/* The surroundings as they are now, told when a conversation begins anew. `cut`: the first
+ * message, where a compaction had to shorten it; NULL: all of it. */
 void agent_tell_anew(struct agent *agent, json_t *cut);
 /* Records that, if there is something new. */
 void agent_record_beginning(struct agent *agent);
 /* The tools as they are declared, as the session's file names them; a new reference. */
 json_t *agent_tools_hash(struct agent *agent);
-/* Adds to a message of the user that is not sent yet what is not as the model was told, and records that. */
+/* Adds to a message of the user that is not sent yet what is not as the model was told, and
+ * records that. */
 void agent_tell_changes(struct agent *agent, json_t *message);
-/* Takes thinking out of the history that its provider would refuse now (content.h), and records that. */
+/* Takes thinking out of the history that its provider would refuse now (content.h), and records
+ * that. */
 void agent_drop_thoughts(struct agent *agent);
 
 /* ---- turns ------------------------------------------------------------------- */
@@ -99,9 +106,9 @@ enum turn_end {
 	TURN_FAILED,  /* *err; CANCELLED among them */
 };
 
-/* Sends the history, trimmed as it is; pieces are told on the bus as they come. *ret is for the caller to
- * release (model_reply_release) after TURN_REPLIED alone; *ret_reason (owned, may be NULL) after BLOCKED
- * alone.  The history is not changed. */
+/* Sends the history, trimmed as it is; pieces are told on the bus as they come. *ret is for the
+ * caller to release (model_reply_release) after TURN_REPLIED alone; *ret_reason (owned, may be
+ * NULL) after BLOCKED alone.  The history is not changed. */
 enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
                        struct err *err);
 

@@ -196,7 +196,8 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode)
 /* ---- what its parts share ---------------------------------------------------------- */
 
 /* `hook`: they are a hook's words for people, who see them wherever they are. */
-static void notice_publish(struct agent *agent, const char *severity, const char *message, bool hook)
+static void notice_publish(struct agent *agent, const char *severity, const char *message,
+                           bool hook)
 {
 	json_auto_t *notice = json_object();
 

@@ -110,8 +110,9 @@ static json_t *text_message(const json_t *message)
 	return content;
 }
 
-/* Lays `override` (what hooks returned, compared with what they were `shown`) over the request. What the
- * request then points to is kept in *ret_owned, for the caller to release after the request. */
+/* Lays `override` (what hooks returned, compared with what they were `shown`) over the request.
+ * What the request then points to is kept in *ret_owned, for the caller to release after the
+ * request. */
 static void hook_override(struct model_request *request, const json_t *shown,
                           const json_t *override, json_t **ret_owned)
 {
@@ -209,8 +210,8 @@ static json_t *hook_response(const struct model_reply *reply)
 	return response;
 }
 
-/* The text of a response that a hook gave, as a message of the model; a new reference. NULL: there is
- * none in it. */
+/* The text of a response that a hook gave, as a message of the model; a new reference. NULL:
+ * there is none in it. */
 static json_t *hook_response_content(const json_t *response)
 {
 	const json_t *candidate = json_array_get(json_object_get(response, "candidates"), 0);
@@ -234,7 +235,8 @@ static json_t *hook_response_content(const json_t *response)
 
 /* ---- tools ------------------------------------------------------------------------- */
 
-/* The same in every mode: what has been sent stays as it was. A call to one that is off is refused. */
+/* The same in every mode: what has been sent stays as it was. A call to one that is off is
+ * refused. */
 static bool wanted(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);
@@ -388,7 +390,8 @@ struct shaped {
 	json_t *contents, *tools; /* owned, or NULL */
 	json_t *shown;            /* owned, or NULL: llm_request */
 	json_t *instead;          /* owned: the reply that a hook gave; or NULL */
-	json_t *refused;          /* owned: media that are to be taken out of the session; or NULL */
+	json_t *refused;          /* owned: media that are to be taken out of the session; or
+	                           * NULL */
 };
 
 static void shaped_release(struct shaped *shaped)
@@ -520,8 +523,8 @@ static struct model_request sendable_request(const struct agent *agent, const st
 	return request;
 }
 
-/* Before it goes out. Where a hook, the limits of media, or what nobody thought of, changed what was sent, the
- * thinking that is bound to it stays here. */
+/* Before it goes out. Where a hook, the limits of media, or what nobody thought of, changed what
+ * was sent, the thinking that is bound to it stays here. */
 static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
 	json_auto_t *first = NULL, *now = NULL;
@@ -618,7 +621,8 @@ static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct
 	return TURN_REPLIED;
 }
 
-/* Nothing that a provider accepted changes: what it refused was never a part of an answered request. */
+/* Nothing that a provider accepted changes: what it refused was never a part of an answered
+ * request. */
 static void take_out_refused(struct agent *agent, const json_t *refused)
 {
 	json_auto_t *conversation = agent_conversation(agent);

@@ -73,7 +73,8 @@ enum bus_topic {
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message}
- * NOTICE                     severity "info"|"warning"|"error", message; of a reply that is asked for
+ * NOTICE                     severity "info"|"warning"|"error", message; of a reply that is
+ * asked for
  *                            again: delayMs? (int), forget? (int): so many of the last bytes of CONTENT
  *                            do not count any more
  * MODEL                      model, reason?: another model answers from now on
@@ -97,7 +98,8 @@ typedef void bus_listener(void *data, enum bus_topic topic, const json_t *messag
 struct bus *bus_new(void);
 void bus_free(struct bus *bus); /* NULL is fine; nobody may be asking */
 
-/* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic (and no promise to answer). */
+/* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic (and no promise to
+ * answer). */
 unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *listener, void *data);
 /* The listener is not running, and not called any more, when it returns; unless it is called by the
  * listener itself.  Who asks and has no subscriber left that could answer gets BUS_NOBODY. */

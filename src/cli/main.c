@@ -9,8 +9,8 @@
 #include "cli/view/output.h"
 #include "worker/environment.h"
 
-/* What the deepest call needs, several times over; the build refuses frames that would not fit (frame limit in
- * meson.build). */
+/* What the deepest call needs, several times over; the build refuses frames that would not fit
+ * (frame limit in meson.build). */
 enum { STACK_BYTES = 2 << 20 };
 
 static int usage_error(const struct invocation *invocation, const char *message)
@@ -77,8 +77,8 @@ static void *run_on_stack(void *data)
 	return NULL;
 }
 
-/* Threads get as much as the limit on stacks says, which may be too little for anything: then they get enough,
- * and the program runs on such a thread, as the first one's stack cannot grow. */
+/* Threads get as much as the limit on stacks says, which may be too little for anything: then
+ * they get enough, and the program runs on such a thread, as the first one's stack cannot grow. */
 static bool has_small_stack(void)
 {
 	struct rlimit limit;

@@ -95,16 +95,19 @@ static const struct authority_row variables[] = {
 	/* Where settings are, what is trusted, how all is confined. */
 	FLAGGED("HASP_SANDBOX", PROCESS, "--sandbox",
 	        "The sandbox's level; never weaker than hasp.sandbox.level requires."),
-	ROW("HASP_MCP_TOKEN", PROCESS, "The token that clients of \"hasp serve mcp\" have to send."),
+	ROW("HASP_MCP_TOKEN", PROCESS,
+	    "The token that clients of \"hasp serve mcp\" have to send."),
 	ROW("HASP_*", PROCESS, "Kept for hasp."),
-	FLAGGED("GEMINI_CLI_TRUST_WORKSPACE", PROCESS, "--skip-trust", "Whether the folder is trusted."),
+	FLAGGED("GEMINI_CLI_TRUST_WORKSPACE", PROCESS, "--skip-trust",
+	        "Whether the folder is trusted."),
 	ROW("GEMINI_CLI_TRUSTED_FOLDERS_PATH", PROCESS, "The file of trusted folders."),
 	ROW("GEMINI_CLI_SYSTEM_SETTINGS_PATH", PROCESS, 
 	    "The administrator's settings, where /etc/gemini-cli/settings.json is missing."),
 	ROW("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", PROCESS, "The administrator's defaults."),
 	ROW("GEMINI_CLI_HOME", PROCESS, "What stands for the home folder."),
 	ROW("GEMINI_FORCE_FILE_STORAGE", PROCESS, "Ask no key store."),
-	ROW("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", PROCESS, "Gemini CLI's: a program that it starts."),
+	ROW("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", PROCESS,
+	    "Gemini CLI's: a program that it starts."),
 	ROW("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", PROCESS, "Gemini CLI's: that program's arguments."),
 	ROW("GEMINI_SANDBOX*", PROCESS, "Gemini CLI's sandbox; hasp has no use for it."),
 	ROW("GEMINI_TELEMETRY_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
@@ -126,7 +129,8 @@ static const struct authority_row variables[] = {
 	ROW("GIT_CONFIG_GLOBAL", PROCESS, GIT_FILES),
 	ROW("NO_COLOR", PROCESS, "Print without colours."),
 	ROW("TERM", PROCESS, "Whether the terminal has colours."),
-	ROW("KUBERNETES_SERVICE_HOST", PROCESS, "Which remedy is named where namespaces are missing."),
+	ROW("KUBERNETES_SERVICE_HOST", PROCESS,
+	    "Which remedy is named where namespaces are missing."),
 
 	/* What libraries obey: libc, OpenSSL, libcurl, libuv, GLib, libmagic. */
 	OTHERS("LD_*", "Code in every program."),
@@ -207,7 +211,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
-	FILE_ROW("~/.gemini/projects.json", NEVER, "Which folder of ~/.gemini/tmp is which project's."),
+	FILE_ROW("~/.gemini/projects.json", NEVER,
+	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
 	         "Which ignore files count (core.excludesFile); which files git obeys, and commands so "
 	         "may not write."),
@@ -219,11 +224,13 @@ static const struct authority_row files[] = {
 	         "The project's variables, each as its row says; also in the folders above."),
 	FILE_ROW("GEMINI.md, AGENTS.md", TRUSTED,
 	         "Instructions for the model (context.fileName); also in the folders above."),
-	FILE_ROW(".gemini/system.md", TRUSTED, "The system prompt, where GEMINI_SYSTEM_MD says so."),
+	FILE_ROW(".gemini/system.md", TRUSTED,
+	         "The system prompt, where GEMINI_SYSTEM_MD says so."),
 	FILE_ROW(".gemini/policies/*.toml", ASK,
 	         "The project's policies: rules that deny or ask count in a trusted project, rules "
 	         "that allow after \"hasp config allow .gemini/policies\"."),
-	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE, "What searches leave out."),
+	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE,
+	         "What searches leave out."),
 	FILE_ROW(".git/config", ANY_FILE, "Which files git obeys, and commands so may not write."),
 };
 
@@ -233,15 +240,18 @@ static const struct {
 	const char *word, *sentence;
 } words[AUTHORITY_COUNT] = {
 	[AUTHORITY_TRUSTED] = { "trusted", "a trusted project" },
-	[AUTHORITY_ANY] = { "any", "any project, of an untrusted one letters, digits and -_./ alone" },
+	[AUTHORITY_ANY] =
+		{ "any", "any project, of an untrusted one letters, digits and -_./ alone" },
 	[AUTHORITY_ANY_FILE] = { "any file", "any project" },
-	[AUTHORITY_ANY_ENV] = { "any env", "a trusted project; of an untrusted one, four variables" },
+	[AUTHORITY_ANY_ENV] =
+		{ "any env", "a trusted project; of an untrusted one, four variables" },
 	[AUTHORITY_ONLY_TRUE] = { "only true", "a trusted project, true alone" },
 	[AUTHORITY_ONLY_FALSE] = { "only false", "a trusted project, false alone" },
 	[AUTHORITY_PLAIN] = { "plain", "a trusted project, a plain name; else after " ALLOW },
 	[AUTHORITY_TEXT_NAMES] = { "text names", "a trusted project, names of Markdown and text "
 	                                         "files; others after " ALLOW },
-	[AUTHORITY_INSIDE] = { "inside", "a trusted project, paths inside it; others after " ALLOW },
+	[AUTHORITY_INSIDE] =
+		{ "inside", "a trusted project, paths inside it; others after " ALLOW },
 	[AUTHORITY_CONTENT] = { "content", "a trusted project, after \"hasp hooks trust\"" },
 	[AUTHORITY_ASK] = { "ask", "a trusted project, after " ALLOW },
 	[AUTHORITY_NEVER] = { "never", "no project" },

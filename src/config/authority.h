@@ -38,9 +38,11 @@ enum authority {
 	AUTHORITY_PLAIN,      /* a trusted project, a plain name; else ASK */
 	AUTHORITY_TEXT_NAMES, /* a trusted project, names of Markdown and text files; else ASK */
 	AUTHORITY_INSIDE,     /* a trusted project, paths inside it; else ASK */
-	AUTHORITY_CONTENT,    /* a trusted project, after its content was trusted (hasp hooks trust) */
+	AUTHORITY_CONTENT,    /* a trusted project, after its content was trusted (hasp hooks
+	                       * trust) */
 	AUTHORITY_ASK,        /* a trusted project, after "hasp config allow NAME" */
-	AUTHORITY_NEVER,      /* no project; of variables: the process's environment and the user's .env */
+	AUTHORITY_NEVER,      /* no project; of variables: the process's environment and the
+	                       * user's .env */
 	AUTHORITY_PROCESS,    /* of variables: the process's environment alone */
 	AUTHORITY_REMOTE,     /* no file at all */
 	AUTHORITY_COUNT,
@@ -54,8 +56,8 @@ struct authority_row {
 	enum authority project;
 	const char *help; /* what it decides; a finished sentence.  NULL: see the setting */
 	const char *flag; /* that sets the same, "--sandbox"; NULL: none */
-	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts do. A
-	 * project's .env cannot set it, and that is worth no warning. */
+	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts
+	 * do. A project's .env cannot set it, and that is worth no warning. */
 	bool others;
 };
 

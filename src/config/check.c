@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of settings held against the table: old names made new, what it says checked, the table as a JSON Schema. */
+/* A file of settings held against the table: old names made new, what it says checked, the table
+ * as a JSON Schema. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -38,7 +39,8 @@ static json_t *unless_object(const json_t *value)
 /* First version 1, where all names were flat; then later changes. In this order. */
 static const struct move {
 	const char *from, *to;
-	json_t *(*change)(const json_t *value); /* NULL: as it is. It returns NULL to leave it alone */
+	json_t *(*change)(const json_t *value); /* NULL: as it is. It returns NULL to leave it
+	                                         * alone */
 } moves[] = {
 	{ "model", "model.name", unless_object },
 	{ "accessibility", "ui.accessibility", NULL },
@@ -106,7 +108,8 @@ static const struct move {
 
 	{ "general.disableAutoUpdate", "general.enableAutoUpdate", opposite },
 	{ "general.disableUpdateNag", "general.enableAutoUpdateNotification", opposite },
-	{ "ui.accessibility.disableLoadingPhrases", "ui.accessibility.enableLoadingPhrases", opposite },
+	{ "ui.accessibility.disableLoadingPhrases", "ui.accessibility.enableLoadingPhrases",
+	  opposite },
 	{ "ui.accessibility.enableLoadingPhrases", "ui.loadingPhrases", off },
 	{ "context.fileFiltering.disableFuzzySearch", "context.fileFiltering.enableFuzzySearch",
 	  opposite },
@@ -167,7 +170,8 @@ static const char *const type_texts[SETTING_TYPE_COUNT] = {
 	[SETTING_STRING] = "{\"type\":\"string\"}",
 	[SETTING_CHOICE] = "{\"type\":\"string\"}",
 	[SETTING_STRINGS] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
-	[SETTING_STRING_OR_STRINGS] = "{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}}",
+	[SETTING_STRING_OR_STRINGS] =
+		"{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}}",
 	[SETTING_ARRAY] = "{\"type\":\"array\"}",
 	[SETTING_OBJECT] = "{\"type\":\"object\"}",
 	[SETTING_SWITCH] = "{\"type\":[\"boolean\",\"string\",\"object\"]}",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are kept: the user's folder, a project's folders in it, and what was learnt of providers. */
+/* Where things are kept: the user's folder, a project's folders in it, and what was learnt of
+ * providers. */
 #include "config/home.h"
 
 #include <ctype.h>
@@ -274,7 +275,8 @@ static bool is_others(const struct home *home, const char *slug)
 
 static bool write_marker(const char *path, const char *project, struct err *err)
 {
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_fd_ int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd >= 0 && fd_write_all(fd, project, strlen(project)))
 		return true;
@@ -411,7 +413,8 @@ static char *take_new(const struct home *home, const json_t *registry, struct er
 	_cleanup_free_ char *slug = projects_slug(home->project);
 
 	for (unsigned i = 0; i < LIMIT_FOLDER_ENTRIES; i++) {
-		_cleanup_free_ char *candidate = i ? mem_printf("%s-%u", slug, i) : mem_strdup(slug);
+		_cleanup_free_ char *candidate =
+			i ? mem_printf("%s-%u", slug, i) : mem_strdup(slug);
 		struct err why = ERR_INIT;
 
 		if (registry_has_slug(registry, candidate) || is_others(home, candidate))
@@ -590,8 +593,8 @@ bool home_learnt_holds(const json_t *until)
 
 /* ---- the user's folder ------------------------------------------------------- */
 
-/* "/a/../b", "/a//b" and "/a/./b" name a folder that others name otherwise: what is found beneath it would seem
- * to be elsewhere. Links in a plain path stay as they are. */
+/* "/a/../b", "/a//b" and "/a/./b" name a folder that others name otherwise: what is found
+ * beneath it would seem to be elsewhere. Links in a plain path stay as they are. */
 static bool is_plain_path(const char *path)
 {
 	if (path[0] != '/' || strstr(path, "//"))

@@ -36,7 +36,8 @@ struct settings {
 	json_t *merged;
 	json_t *warnings; /* sentences */
 	json_t *allowed;  /* what the user allows this project (authority.h); NULL: nothing */
-	json_t *withheld; /* what the project says and does not count until it is allowed: settings.h */
+	json_t *withheld; /* what the project says and does not count until it is allowed:
+	                   * settings.h */
 	bool project_is_home;
 	bool trusted, trust_unknown;
 };
@@ -48,15 +49,16 @@ void settings_scope_release(struct scope *scope);
 unsigned settings_scope_line(const struct scope *scope, const char *path);
 
 /* Takes out of the scope's value what may not stand there, and what has another type than it
- * should; a
- * sentence about each, and about keys that nobody knows, goes to `warnings`.  What the user could allow
- * the project goes to settings->withheld. */
+ * should; a sentence about each, and about keys that nobody knows, goes to `warnings`.  What the
+ * user could allow the project goes to settings->withheld. */
 void settings_scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
                           json_t *warnings);
 
-/* How much of a project's value counts by itself: all of it, nothing, or, of a list of paths, some. */
+/* How much of a project's value counts by itself: all of it, nothing, or, of a list of paths,
+ * some. */
 enum permission { PERMITTED_NOT, PERMITTED_ALL, PERMITTED_SOME };
-/* SOME: *ret_rest is what does not count, which is an array, and *ret_part the rest of the value. */
+/* SOME: *ret_rest is what does not count, which is an array, and *ret_part the rest of the
+ * value. */
 enum permission authority_permits(enum authority authority, const char *project,
                                   const json_t *value, json_t **ret_part, json_t **ret_rest);
 
@@ -85,8 +87,8 @@ void variables_free(struct variables *variables); /* NULL is fine */
 
 /* `value` with variables put in every string of it; a new reference. Strings stay as they were
  * when those before them used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the
- * administrator's, so of a project's .env only keys and what the user allowed are put in; a sentence
- * about others goes to `warnings` (NULL: nowhere). */
+ * administrator's, so of a project's .env only keys and what the user allowed are put in; a
+ * sentence about others goes to `warnings` (NULL: nowhere). */
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings);
 
@@ -105,8 +107,9 @@ void config_path_delete(json_t *object, const char *path);
 
 /* Gemini CLI's lock on a file of settings. */
 
-/* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left over and
- * taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to file_unlock. */
+/* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left
+ * over and taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to
+ * file_unlock. */
 char *file_lock(const char *path, struct err *err);
 void file_unlock(char *lock); /* NULL is fine; frees */
 static inline void file_cleanup_unlock(char **lock)

@@ -85,7 +85,8 @@ static enum setting_type type_of(char letter)
 		[SETTING_SWITCH] = 'w',
 	};
 
-	return (enum setting_type)((const char *)memchr(letters, letter, sizeof(letters)) - letters);
+	return (enum setting_type)((const char *)memchr(letters, letter,
+	                                                sizeof(letters)) - letters);
 }
 
 static void set_flag(struct setting *row, char flag)

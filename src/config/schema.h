@@ -4,8 +4,8 @@
  * docs/settings.md and the completion of `hasp config` follow.
  *
  * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_rows.c), where its path
- * sorts
- * beside its relatives, with what a project may say of it (authority.h); then run script/lib/settings_table.py.
+ * sorts beside its relatives, with what a project may say of it (authority.h); then run
+ * script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
 #define HASP_CONFIG_SCHEMA_H
@@ -38,11 +38,13 @@ enum setting_merge {
 	MERGE_CONCAT,    /* one after the other, from low to high */
 	MERGE_UNION,     /* the same, each once */
 	MERGE_SHALLOW,   /* members replace members of the same name, whole */
-	MERGE_INTERSECT, /* what all files that have it name; without regard to case and outer blanks */
+	MERGE_INTERSECT, /* what all files that have it name; without regard to case and outer
+	                  * blanks */
 };
 
 struct setting {
-	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row of its own */
+	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row of its
+	                       * own */
 	enum setting_type type;
 	const char *fallback; /* the default as JSON; NULL: there is none */
 	const char *help;     /* finished sentences */

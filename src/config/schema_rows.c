@@ -15,8 +15,9 @@
 /* The default of a setting that has none. */
 #define NONE ""
 
-/* What may stand behind a row's help, one or more beside each other: how files are merged (schema.h),
- * and what a project may say (authority.h; without one, a trusted project says what it likes). */
+/* What may stand behind a row's help, one or more beside each other: how files are merged
+ * (schema.h), and what a project may say (authority.h; without one, a trusted project says what
+ * it likes). */
 #define CONCAT "c"
 #define UNION "u"
 #define SHALLOW "s"

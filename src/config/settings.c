@@ -43,10 +43,12 @@ static json_t *as_array(const json_t *value)
 	return array;
 }
 
-/* Whether the item is new to the set, which then has it: an object whose names are the items' texts. */
+/* Whether the item is new to the set, which then has it: an object whose names are the items'
+ * texts. */
 static bool add_to_set(json_t *set, const json_t *item)
 {
-	_cleanup_free_ char *text = json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+	_cleanup_free_ char *text =
+		json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 
 	if (!text)
 		return true; /* cannot be compared */
@@ -255,8 +257,8 @@ static char *given(const char *name)
 	return value && *value ? mem_strdup(value) : NULL;
 }
 
-/* The administrator's settings.  A variable says where they are only where the usual file is missing: it
- * is the user's, and what the administrator requires must not vanish with it. */
+/* The administrator's settings.  A variable says where they are only where the usual file is
+ * missing: it is the user's, and what the administrator requires must not vanish with it. */
 static char *system_file(struct settings *settings)
 {
 	char *named = given("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
@@ -362,7 +364,8 @@ json_t *settings_expand(struct settings *settings, enum settings_scope scope, co
 	                             settings->warnings);
 }
 
-/* What a link leads out of the project to is not its settings: it does not count, and the user hears of it. */
+/* What a link leads out of the project to is not its settings: it does not count, and the user
+ * hears of it. */
 static bool read_project(struct settings *settings, struct err *err)
 {
 	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];

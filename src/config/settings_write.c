@@ -33,7 +33,8 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 	                                             : project != AUTHORITY_NEVER;
 
 	if (scope != SCOPE_USER && scope != SCOPE_WORKSPACE)
-		return err_set(err, ERR_INVALID_ARGUMENT, "The %s settings are not written by hasp.",
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The %s settings are not written by hasp.",
 		               settings_scope_name(scope));
 	if (!settings->scopes[scope].path)
 		return err_set(err, ERR_INVALID_ARGUMENT,

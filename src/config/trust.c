@@ -161,7 +161,8 @@ bool trust_set(const struct home *home, const char *folder, const char *rule, st
 	bool ok;
 
 	if (!word_of(rule) || real[0] != '/')
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" for %s is no rule of trust.", rule,
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" for %s is no rule of trust.",
+		               rule,
 		               folder);
 	lock = file_lock(path, err);
 	if (!lock)

@@ -320,7 +320,8 @@ __attribute__((format(printf, 3, 4))) static void warn(const struct taking *taki
 static void withhold(const struct taking *taking, struct span name, json_t *value)
 {
 	json_t *one = json_pack("{s:o, s:O, s:o, s:i}", "name", json_text(name), "value", value,
-	                        "file", json_cstr(taking->path), "line", (int)line_of(taking, name)), *other;
+	                        "file", json_cstr(taking->path), "line",
+	                        (int)line_of(taking, name)), *other;
 	size_t i;
 
 	if (!taking->options->withheld || json_array_size(taking->options->withheld) >=

@@ -2,12 +2,12 @@
 /* Environment variables and the one .env file that counts, without touching the process's
  * environment.
  *
- * .env (Gemini CLI's order): from the folder upward, .gemini/.env (trusted folders only) then .env;
- * then ~/.gemini/.env, ~/.env; the first that exists.  It never replaces a variable that is set.  Of a
- * project's file each variable counts as its row says (authority.h), without those of
- * advanced.excludedEnvVars; in an untrusted folder only the API keys and Google Cloud project and
- * location.  What steers hasp (AUTHORITY_ASK) is taken of the user's file also where a project has
- * one: a project cannot take the user's proxy or address away by a file of its own.
+ * .env (Gemini CLI's order): from the folder upward, .gemini/.env (trusted folders only) then
+ * .env; then ~/.gemini/.env, ~/.env; the first that exists.  It never replaces a variable that
+ * is set.  Of a project's file each variable counts as its row says (authority.h), without those
+ * of advanced.excludedEnvVars; in an untrusted folder only the API keys and Google Cloud project
+ * and location.  What steers hasp (AUTHORITY_ASK) is taken of the user's file also where a
+ * project has one: a project cannot take the user's proxy or address away by a file of its own.
  */
 #ifndef HASP_CONFIG_VARIABLES_H
 #define HASP_CONFIG_VARIABLES_H

@@ -110,11 +110,12 @@ static void read_text(struct span text, int exit_code, struct hook_outcome *ret)
 		_cleanup_free_ char *copy = text.len ? text_copy(text) : NULL;
 
 		if (copy)
-			ret->system_message = mem_printf("%s%s", exit_code ? "Warning: " : "", copy);
+			ret->system_message =
+				mem_printf("%s%s", exit_code ? "Warning: " : "", copy);
 		return;
 	}
-	/* A broken hook is no objection; one that was killed (a shell adds 128 to the signal) had no chance to
-	 * make one. */
+	/* A broken hook is no objection; one that was killed (a shell adds 128 to the signal)
+	 * had no chance to make one. */
 	if (!text.len && exit_code > 2 && exit_code <= 128)
 		return;
 	ret->denied = true;
@@ -192,9 +193,9 @@ void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
 
 /* ---- all answers ------------------------------------------------------------- */
 
-/* What several hooks said about one event: a denial wins, reasons and contexts are joined, the model's
- * request and answer are replaced member by member in the hooks' order, and of tools' modes NONE is
- * stronger than ANY, ANY than AUTO. */
+/* What several hooks said about one event: a denial wins, reasons and contexts are joined, the
+ * model's request and answer are replaced member by member in the hooks' order, and of tools'
+ * modes NONE is stronger than ANY, ANY than AUTO. */
 
 static void join(char **all, char **one)
 {

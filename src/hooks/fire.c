@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running an event's hooks: functions first, then commands; side by side, or one after the other when a
- * group that matches says so, each then seeing what those before it changed. */
+/* Running an event's hooks: functions first, then commands; side by side, or one after the other
+ * when a group that matches says so, each then seeing what those before it changed. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -96,12 +96,14 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 
 	if (process->timed_out)
 		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.", name,
+		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.",
+		             name,
 		             event, run->hook->timeout_ms);
 	else if (process->exit_code > 2 && !said && !run->outcome.denied)
 		hooks_notice(run->hooks, "warning",
 		             "The hook \"%.200s\" of %s ended with exit code %d and said nothing: the run "
-		             "goes on as if it had not been there.", name, event, process->exit_code);
+		             "goes on as if it had not been there.", name, event,
+		             process->exit_code);
 	else if (process->exit_code == 1 && !said)
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
 		             event, process->err.len ? process->err.data : "(exit code 1)");

@@ -51,7 +51,8 @@ struct hook_group {
 struct hooks {
 	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
-	json_t *disabled;       /* an object with their names: there may be many, and each hook asks */
+	json_t *disabled;       /* an object with their names: there may be many, and each hook
+	                         * asks */
 	bool enabled, project_trusted, told_untrusted;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
@@ -74,9 +75,10 @@ struct hook_process {
 	int exit_code;       /* 128 + signal when one ended it */
 	bool timed_out, cancelled;
 };
-/* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When it
- * returns, after a timeout or cancel, no process that came from it runs any more: for certain where a
- * control group can be had (sandbox/apply/cgroup.h), else but for what descendants_kill names. */
+/* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When
+ * it returns, after a timeout or cancel, no process that came from it runs any more: for certain
+ * where a control group can be had (sandbox/apply/cgroup.h), else but for what descendants_kill
+ * names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);
@@ -88,7 +90,8 @@ struct hook_start {
 	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
 };
 
-/* What one hook said: an outcome of one. True: it was text, and that is its message or its reason. */
+/* What one hook said: an outcome of one. True: it was text, and that is its message or its
+ * reason. */
 bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);

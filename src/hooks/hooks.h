@@ -12,10 +12,10 @@
  *     }
  *     hooks_free(hooks);                                                 // kills what still runs
  *
- * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers and rules
- * of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout kills all that the
- * hook started, and a project's hooks run only after the user trusted exactly these (hooks_trust).
- * From any thread; a hook never blocks longer than its timeout.
+ * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers
+ * and rules of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout
+ * kills all that the hook started, and a project's hooks run only after the user trusted exactly
+ * these (hooks_trust). From any thread; a hook never blocks longer than its timeout.
  */
 #ifndef HASP_HOOKS_HOOKS_H
 #define HASP_HOOKS_HOOKS_H
@@ -66,7 +66,8 @@ struct hooks_options {
 	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
 	const char *trust_file;      /* ~/.gemini/trusted_hooks.json */
 	const json_t *disabled;      /* hooksConfig.disabled: names; or NULL */
-	bool project_trusted;        /* the folder is; else the project's hooks do not count at all */
+	bool project_trusted;        /* the folder is; else the project's hooks do not count at
+	                              * all */
 	bool enabled;                /* hooksConfig.enabled */
 	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
 	void (*notice)(void *data, const char *severity, const char *message);
@@ -77,10 +78,10 @@ struct hooks;
 struct hooks *hooks_new(const struct hooks_options *options);
 void hooks_free(struct hooks *hooks);
 
-/* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from the file
- * `where`. What is wrong is appended to `problems` ({source, message}: the file, and a sentence that begins
- * with it) and left out; a matcher that is no regular expression counts as the text it is. `problems` is
- * a list of warnings (data/warnings.h). */
+/* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from
+ * the file `where`. What is wrong is appended to `problems` ({source, message}: the file, and a
+ * sentence that begins with it) and left out; a matcher that is no regular expression counts as
+ * the text it is. `problems` is a list of warnings (data/warnings.h). */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems);
 /* False: the file is there and is not TOML (appended to `problems` too). */
@@ -100,9 +101,9 @@ typedef void hook_function(void *data, enum hook_event event, const json_t *inpu
 void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *matcher,
                         hook_function *function, void *data);
 
-/* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the source,
- * ..., or the names of a tool, with a blank between them: one that matches is enough; NULL: an event
- * without such, whatever the matchers say. */
+/* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
+ * source, ..., or the names of a tool, with a blank between them: one that matches is enough;
+ * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
 struct hook_outcome {
@@ -124,14 +125,15 @@ struct hook_outcome {
 void hook_outcome_release(struct hook_outcome *outcome);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
- * timestamp are added). Never fails: a hook that cannot be run is a warning, unless it is denied. */
+ * timestamp are added). Never fails: a hook that cannot be run is a warning, unless it is
+ * denied. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 
-/* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they are kept
- * in trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be NULL. A
- * changed command is a new one. BUSY, CANCELLED: another holds the lock. INVALID_ARGUMENT: trust_file
- * is not of that format; it stays as it is. */
+/* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they
+ * are kept in trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be
+ * NULL. A changed command is a new one. BUSY, CANCELLED: another holds the lock.
+ * INVALID_ARGUMENT: trust_file is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
 bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err);
 /* [{event, matcher, source, name, command, timeout, enabled, trusted}]; a new reference. */

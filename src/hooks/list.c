@@ -188,7 +188,8 @@ static char *hook_key(const struct hook *hook)
 	return mem_printf("%s:%s", hook->name, hook->command ? hook->command : "");
 }
 
-/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
+/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it
+ * is none. */
 static struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event,
                                           const char *matcher, struct err *err)
 {
@@ -215,7 +216,8 @@ static bool is_disabled(const struct hooks *hooks, const char *name)
 	return *name && json_object_get(hooks->disabled, name);
 }
 
-/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it is none. */
+/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it
+ * is none. */
 static struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
                                    enum hook_source source)
 {
@@ -383,7 +385,8 @@ static bool is_told(const json_t *problems, const char *where)
 	return false;
 }
 
-/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a problem. */
+/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a
+ * problem. */
 static void hooks_read_trust(struct hooks *hooks, json_t *problems)
 {
 	struct err err = ERR_INIT;
@@ -503,7 +506,8 @@ static const char *text_of(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	/* A NUL cannot be in a command. */
-	return text && strlen(text) == json_string_length(json_object_get(object, key)) ? text : NULL;
+	return text && strlen(text) == json_string_length(json_object_get(object,
+	                                                                  key)) ? text : NULL;
 }
 
 /* Where entries come from, and where what is wrong with them goes. */
@@ -561,7 +565,8 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 	group = hooks_add_group(reading->hooks, event, matcher, &err);
 	if (err.code != ERR_NONE)
 		hooks_problem(reading->problems, reading->where,
-		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s", matcher,
+		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s",
+		              matcher,
 		              hook_event_name(event), err.message);
 	group->sequential = json_is_true(json_object_get(entry, "sequential"));
 	json_array_foreach(list, i, hook)

@@ -43,7 +43,8 @@ static void variables_of(const struct hooks *hooks, struct variable ret[static V
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' &&
+	                                                            c <= '9') || c == '_';
 }
 
 /* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */
@@ -85,8 +86,8 @@ static size_t replace(const struct variable *variables, const char *text, struct
 	return 0;
 }
 
-/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes, replaced by
- * quoted text, so that a path with blanks stays one word. */
+/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes,
+ * replaced by quoted text, so that a path with blanks stays one word. */
 static void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out)
 {
 	struct variable variables[VARIABLE_COUNT];
@@ -153,13 +154,15 @@ static char **hook_environment(const struct hooks *hooks, const struct hook *hoo
 
 /* The process between this one and a hook's shell.
  *
- * It is a subreaper: whatever the hook starts stays beneath it, also what detaches itself (a second fork,
- * setsid), and so can be found and ended together (sandbox/apply/descendants.h).  Where a control group can be had, the
- * shell is born in it and nothing leaves it.  The keeper ends when the shell does, with the shell's exit code;
- * what the hook then left in the background goes on elsewhere.
+ * It is a subreaper: whatever the hook starts stays beneath it, also what detaches itself (a
+ * second fork, setsid), and so can be found and ended together (sandbox/apply/descendants.h).
+ * Where a control group can be had, the shell is born in it and nothing leaves it.  The keeper
+ * ends when the shell does, with the shell's exit code; what the hook then left in the
+ * background goes on elsewhere.
  *
- * It executes nothing, so it is a copy of this process, and in one with threads: system calls alone from
- * the fork on.  It keeps no descriptor, is not to be dumped, and takes no signals but SIGKILL and SIGSTOP.
+ * It executes nothing, so it is a copy of this process, and in one with threads: system calls
+ * alone from the fork on.  It keeps no descriptor, is not to be dumped, and takes no signals but
+ * SIGKILL and SIGSTOP.
  */
 
 /* Where the kernel has no close_range: as many as any process here has. */
@@ -259,8 +262,8 @@ static pid_t fork_keeper(const struct hook_start *start, int said)
 	return pid;
 }
 
-/* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's process group too;
- * or the errno of what failed, and nothing runs. */
+/* Starts the keeper, and it the shell. 0 and the keeper's number, which is that of the hook's
+ * process group too; or the errno of what failed, and nothing runs. */
 static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
 {
 	int said[2], why = 0;
@@ -289,10 +292,11 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
 
 /* One hook's process: input from a file in memory, output read with bounds, an end for certain.
  *
- * It gets a process group of its own, a keeper (process.c) above it, and a control group around it where one can
- * be had.  A timeout or cancel ends everything beneath the keeper, also what left the process group or detached
- * itself: SIGTERM, a second's grace, SIGKILL.  A hook that ends and leaves something running in the background
- * is not waited for beyond what it had written. */
+ * It gets a process group of its own, a keeper (process.c) above it, and a control group around
+ * it where one can be had.  A timeout or cancel ends everything beneath the keeper, also what
+ * left the process group or detached itself: SIGTERM, a second's grace, SIGKILL.  A hook that
+ * ends and leaves something running in the background is not waited for beyond what it had
+ * written. */
 
 /* After its end, for what others that hold its output are still writing. */
 enum { DRAIN_MS = 50 };
@@ -396,7 +400,8 @@ static void wait_some(struct running *running, struct hook_process *process, uin
                       const struct cancel *cancel)
 {
 	uint64_t now = monotonic_ms();
-	int ms = now >= until ? 0 : until - now > 100 && running->pidfd < 0 ? 20 : (int)(until - now);
+	int ms =
+		now >= until ? 0 : until - now > 100 && running->pidfd < 0 ? 20 : (int)(until - now);
 	struct pollfd fds[4] = {
 		{ .fd = running->out, .events = POLLIN },
 		{ .fd = running->err, .events = POLLIN },
@@ -414,7 +419,8 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 		reap(running);
 }
 
-/* Sends a signal to all that came from the hook, 0 to ask only; false when nothing of it is alive. */
+/* Sends a signal to all that came from the hook, 0 to ask only; false when nothing of it is
+ * alive. */
 static bool signal_all(const struct running *running, int number)
 {
 	struct descendant *below;
@@ -434,12 +440,14 @@ static void stop(struct running *running, struct hook_process *process)
 	const uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
 	bool alive;
 
-	/* Without a control group the keeper has to stay when the shell is gone: what the shell leaves comes to it. */
+	/* Without a control group the keeper has to stay when the shell is gone: what the shell
+	 * leaves comes to it. */
 	if (!running->group)
 		kill(running->pid, SIGSTOP);
 	alive = signal_all(running, SIGTERM);
 	while (alive && monotonic_ms() < until) {
-		wait_some(running, process, monotonic_ms() + 10 < until ? monotonic_ms() + 10 : until, NULL);
+		wait_some(running, process, monotonic_ms() + 10 < until ?
+		          monotonic_ms() + 10 : until, NULL);
 		alive = signal_all(running, 0);
 	}
 	if (running->group) {
@@ -451,7 +459,8 @@ static void stop(struct running *running, struct hook_process *process)
 		/* Where /proc tells nothing, at least the process group. */
 		kill(-running->pid, SIGKILL);
 	}
-	while (!running->ended && (waitpid(running->pid, &running->status, 0) >= 0 || errno != EINTR))
+	while (!running->ended &&
+	       (waitpid(running->pid, &running->status, 0) >= 0 || errno != EINTR))
 		running->ended = true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which model a word means, who provides it, where its key comes from, and until when it is there. */
+/* Which model a word means, who provides it, where its key comes from, and until when it is
+ * there. */
 #include "model/choose.h"
 
 #include <stdbool.h>
@@ -95,8 +96,8 @@ static const struct catalogue_row rows[] = {
 /* The day of what the tables of models say. */
 static const char catalogue_date[] = "2026-11-23";
 
-/* Sources: ai.google.dev/gemini-api/docs/deprecations; platform.claude.com/docs, "Model deprecations". Vertex
- * AI has days of its own. */
+/* Sources: ai.google.dev/gemini-api/docs/deprecations; platform.claude.com/docs, "Model
+ * deprecations". Vertex AI has days of its own. */
 static const struct catalogue_end ends[] = {
 	{ "gemini", "gemini-2.0-", "2026-06-01", "gemini-3.5-flash-lite" },
 	{ "gemini", "gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash" },
@@ -155,7 +156,8 @@ static const struct alias {
 /* Aliases that extend each other, at most. */
 enum { ALIAS_STEPS = 16 };
 
-/* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or `name`. */
+/* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or
+ * `name`. */
 static const char *google_alias(const struct settings *settings, const char *name)
 {
 	const char *given = name, *next = name;
@@ -228,7 +230,8 @@ static bool google_auth_type(const struct settings *settings, const char **ret, 
 	               "%.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
 }
 
-/* ---- headers ---------------------------------------------------------------------------------- */
+/* ---- headers
+ * ---------------------------------------------------------------------------------- */
 
 /* Where an entry of "K:V,K:V" ends: at a comma after which another "K:" comes. */
 static size_t entry_length(const char *text)
@@ -270,7 +273,8 @@ static void custom_headers(const struct settings *settings, struct choice_store 
 	}
 }
 
-/* ---- addresses -------------------------------------------------------------------------------- */
+/* ---- addresses
+ * -------------------------------------------------------------------------------- */
 
 /* Whether an address ends in its version: ".../v1beta". */
 static bool has_version(const char *address, size_t len)
@@ -295,7 +299,8 @@ static char *with_version(const struct settings *settings, const char *address,
 
 static bool is_name(const char *text)
 {
-	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")] ==
+	return text[strspn(text,
+	                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")] ==
 	       '\0';
 }
 
@@ -402,7 +407,8 @@ void model_choice_release(struct model_choice *choice)
 	for (size_t i = 0; i < CHOICE_FALLBACKS; i++)
 		model_choice_release(&store->fallbacks[i]);
 	for (size_t i = 0; i < store->count; i++) {
-		explicit_bzero(store->strings[i], strlen(store->strings[i])); /* keys are among them */
+		/* keys are among them */
+		explicit_bzero(store->strings[i], strlen(store->strings[i]));
 		free(store->strings[i]);
 	}
 	free(store->strings);
@@ -411,7 +417,8 @@ void model_choice_release(struct model_choice *choice)
 	*choice = (struct model_choice){ 0 };
 }
 
-/* ---- variables and keys ----------------------------------------------------------------------- */
+/* ---- variables and keys
+ * ----------------------------------------------------------------------- */
 
 static const char *choose_variable(const struct settings *settings, const char *name)
 {
@@ -456,7 +463,8 @@ static bool choice_no_key(const struct catalogue_row *row, struct err *err)
 	               row->key_variables[1] ? row->key_variables[1] : "");
 }
 
-/* ---- one provider ----------------------------------------------------------------------------- */
+/* ---- one provider
+ * ----------------------------------------------------------------------------- */
 
 /* OLLAMA_HOST and its like hold "host:port" too, and addresses without a version. */
 static const char *complete_address(struct choice_store *store, const char *address)
@@ -503,8 +511,8 @@ static bool row_options(const struct settings *settings, const struct catalogue_
 	return options->api_key || row->keyless || choice_no_key(row, err);
 }
 
-/* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.  What it
- * leaves out, a row of the same name has. */
+/* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.
+ * What it leaves out, a row of the same name has. */
 static bool own_options(const struct settings *settings, const json_t *own, const char *name,
                         struct choice_store *store, struct model_options *options, struct err *err)
 {
@@ -550,7 +558,8 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 	               (int)(len < 64 ? len : 64), name, names.data);
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------ */
 
 /* What all providers have. */
 static void common_options(const struct settings *settings, struct choice_store *store,
@@ -738,7 +747,8 @@ static bool choose_one(const struct settings *settings, const char *words,
 
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
-	warn(choice, mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why));
+	warn(choice,
+	     mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why));
 }
 
 static bool add_fallback(const struct settings *settings, const char *name, size_t at,

@@ -8,13 +8,14 @@
  *     model_choice_release(&choice);
  *
  * Words are read so: "replay:FILE"; "PROVIDER/NAME" where PROVIDER is a row of choose.c's table
- * (gemini, vertex, openai, openai-responses, anthropic, openrouter, ollama, llama.cpp, vllm, groq,
- * deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is Gemini's: an
- * alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases) or a name.  NULL:
- * --model is absent; then GEMINI_MODEL, then the setting model.name, then auto.
+ * (gemini, vertex, openai, openai-responses, anthropic, openrouter, ollama, llama.cpp, vllm,
+ * groq, deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is
+ * Gemini's: an alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases)
+ * or a name.  NULL: --model is absent; then GEMINI_MODEL, then the setting model.name, then
+ * auto.
  *
- * Keys come from the variables (environment, then .env: config/variables.h), then from the system's key
- * store; docs/models.md has the table.
+ * Keys come from the variables (environment, then .env: config/variables.h), then from the
+ * system's key store; docs/models.md has the table.
  */
 #ifndef HASP_MODEL_CHOOSE_H
 #define HASP_MODEL_CHOOSE_H
@@ -31,8 +32,8 @@ struct model_choice {
 	struct choice_store *store;   /* private, owned */
 };
 
-/* INVALID_ARGUMENT: no such provider. AUTHENTICATION_FAILED: no key where one is needed; the sentence
- * says which variable would hold it. */
+/* INVALID_ARGUMENT: no such provider. AUTHENTICATION_FAILED: no key where one is needed; the
+ * sentence says which variable would hold it. */
 bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
                   struct err *err);
 void model_choice_release(struct model_choice *choice);

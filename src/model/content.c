@@ -109,7 +109,8 @@ size_t content_call_count(const json_t *content)
 	return count;
 }
 
-/* ---- thinking that is bound to what stood before it -------------------------------------------- */
+/* ---- thinking that is bound to what stood before it
+ * -------------------------------------------- */
 
 static bool is_word(const json_t *object, const char *name, const char *word)
 {
@@ -240,7 +241,8 @@ size_t content_estimate_tokens(const json_t *content_or_contents)
 struct repair {
 	json_t *out;     /* owned */
 	json_t *last;    /* of out, borrowed; NULL at first */
-	json_t *waiting; /* calls of the model's last message without a response; borrowed members */
+	json_t *waiting; /* calls of the model's last message without a response; borrowed
+	                  * members */
 };
 
 static json_t *unfinished(const json_t *call)
@@ -259,7 +261,8 @@ static json_t *message_for(struct repair *repair, bool user)
 		return repair->last;
 	/* The first message is the user's. */
 	if (!user && !repair->last) {
-		repair->last = content_user_text(SPAN("(The beginning of the conversation was left out.)"));
+		repair->last =
+			content_user_text(SPAN("(The beginning of the conversation was left out.)"));
 		json_array_append_new(repair->out, repair->last);
 	}
 	repair->last = content_new(user ? "user" : "model");

@@ -12,9 +12,10 @@
  *                                                              only in the role user
  *           {"inlineData": {"mimeType", "data": base64}}       an image, a PDF, audio
  *
- * A part that a provider wants back untouched carries what it gave as "opaque": {"provider": NAME,
- * ...}; for Gemini's own thoughtSignature that is "thoughtSignature" itself, where Gemini puts it.  A
- * provider sends back its own and leaves out others', and thoughts of others with them.
+ * A part that a provider wants back untouched carries what it gave as "opaque": {"provider":
+ * NAME, ...}; for Gemini's own thoughtSignature that is "thoughtSignature" itself, where Gemini
+ * puts it.  A provider sends back its own and leaves out others', and thoughts of others with
+ * them.
  *
  * Each functionCall has exactly one functionResponse, in the next message (content_repair sees to
  * it).  Functions that return json_t * give a new reference.
@@ -38,7 +39,8 @@ json_t *part_response(const char *id, const char *name, json_t *response /* take
 
 bool content_is_user(const json_t *content);
 bool part_is_thought(const json_t *part);
-/* The functionCall / functionResponse / text of a part, borrowed; NULL or empty if it is not one. */
+/* The functionCall / functionResponse / text of a part, borrowed; NULL or empty if it is not
+ * one. */
 const json_t *part_get_call(const json_t *part);
 const json_t *part_get_response(const json_t *part);
 struct span part_get_text(const json_t *part);              /* thoughts are not text */
@@ -46,17 +48,19 @@ struct span part_get_text(const json_t *part);              /* thoughts are not 
 void content_text(const json_t *content, struct buf *out);
 size_t content_call_count(const json_t *content);
 
-/* Makes a history what every provider takes: messages without parts are dropped, neighbours of one
- * role joined, the first message is the user's, calls without a response get one that says the call
- * was not finished, responses without a call are dropped. Returns a new array; the parts are shared. */
+/* Makes a history what every provider takes: messages without parts are dropped, neighbours of
+ * one role joined, the first message is the user's, calls without a response get one that says
+ * the call was not finished, responses without a call are dropped. Returns a new array; the
+ * parts are shared. */
 json_t *content_repair(const json_t *contents);
 
-/* The conversation without the thinking that a provider signed over everything that stood before it, to be sent
- * when that has changed: Anthropic refuses the request otherwise ("Prefix checks on thinking blocks",
- * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), also by way of OpenRouter.
- * Its text stays, and is sent to nobody. What Gemini and OpenAI sign is not bound to what stood before it,
- * and Gemini demands it. Returns a new array that shares what is not changed; NULL: there is no such
- * thinking. */
+/* The conversation without the thinking that a provider signed over everything that stood before
+ * it, to be sent when that has changed: Anthropic refuses the request otherwise ("Prefix checks
+ * on thinking blocks",
+ * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), also by way
+ * of OpenRouter. Its text stays, and is sent to nobody. What Gemini and OpenAI sign is not bound
+ * to what stood before it, and Gemini demands it. Returns a new array that shares what is not
+ * changed; NULL: there is no such thinking. */
 json_t *content_drop_bound_thoughts(const json_t *contents);
 
 /* A conservative estimate of the tokens of a value, without asking anybody: ASCII text 4 bytes a

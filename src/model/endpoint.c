@@ -12,8 +12,9 @@
 
 /* ---- endpoint ---------------------------------------------------------------- */
 
-/* Windows of models whose name nobody knows, until their provider is asked. Too small a one would shorten
- * conversations for nothing; of one that is too large the provider says so, and then they are. */
+/* Windows of models whose name nobody knows, until their provider is asked. Too small a one
+ * would shorten conversations for nothing; of one that is too large the provider says so, and
+ * then they are. */
 enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 262144 };
 
 static bool has_control(const char *text)
@@ -96,7 +97,8 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->without = NULL;
 }
 
-/* ---- what was learnt of it --------------------------------------------------------------------- */
+/* ---- what was learnt of it
+ * --------------------------------------------------------------------- */
 
 /* An organisation may be verified, a server brought up to date: then it is tried again. */
 enum { FORGO_DAYS = 30 };
@@ -226,8 +228,8 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
 
 /* How long a conversation may be, in the provider's own words: one GET, remembered for a week. */
 
-/* Nobody waits long for what is only good to know. Less than LEAST tokens is no window that an agent works
- * in: a mistake, or the limit of something else. */
+/* Nobody waits long for what is only good to know. Less than LEAST tokens is no window that an
+ * agent works in: a mistake, or the limit of something else. */
 enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
 struct answer {

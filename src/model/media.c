@@ -110,7 +110,8 @@ static bool look_webp(struct span bytes, struct media_look *ret)
 	return true;
 }
 
-/* Of PNG, GIF, JPEG or WebP in base64. False: it is none of these, or says nothing of it at its beginning. */
+/* Of PNG, GIF, JPEG or WebP in base64. False: it is none of these, or says nothing of it at its
+ * beginning. */
 static bool media_look(struct span base64, struct media_look *ret)
 {
 	_cleanup_buf_ struct buf head = BUF_INIT(HEAD_BYTES + 4);
@@ -146,8 +147,8 @@ static bool media_look(struct span base64, struct media_look *ret)
 
 enum { KIB = 1024, MIB = 1024 * KIB };
 
-/* 0 and NULL: not documented. `encoded`: bytes of the base64 text; `side`: pixels; with more than `many` images
- * in a request `many_side` is the limit; `total`: base64 bytes of all media. */
+/* 0 and NULL: not documented. `encoded`: bytes of the base64 text; `side`: pixels; with more
+ * than `many` images in a request `many_side` is the limit; `total`: base64 bytes of all media. */
 struct media_limits {
 	const char *format, *host; /* host: what the address contains; NULL: any */
 	const char *types;         /* of images, each with a blank behind it */
@@ -168,10 +169,13 @@ static const struct media_limits rows[] = {
 	{ "anthropic", NULL, WEB_TYPES, 5 * MIB, 8000, 20, 2000, 100, (size_t)32 * MIB },
 	/* docs.cloud.google.com/vertex-ai, the models' pages: 7 MB a file, 3,000 images. */
 	{ "gemini", "aiplatform.googleapis.com",
-	  "image/png image/jpeg image/webp image/heic image/heif ", (size_t)7 * MIB / 3 * 4, 0, 0, 0,
+	  "image/png image/jpeg image/webp image/heic image/heif ", (size_t)7 * MIB / 3 * 4, 0, 0,
+	  0,
 	  3000, 0 },
-	/* ai.google.dev/gemini-api/docs/image-understanding: types, 3,600 files, requests of 100 MB. */
-	{ "gemini", NULL, "image/png image/jpeg image/webp image/heic image/heif ", 0, 0, 0, 0, 3600,
+	/* ai.google.dev/gemini-api/docs/image-understanding: types, 3,600 files, requests of 100
+	 * MB. */
+	{ "gemini", NULL, "image/png image/jpeg image/webp image/heic image/heif ", 0, 0, 0, 0,
+	  3600,
 	  (size_t)100 * MIB },
 	/* console.groq.com/docs/vision: 4 MB of base64, five images. */
 	{ "openai", "api.groq.com", WEB_TYPES, 4 * MIB, 0, 0, 0, 5, 0 },
@@ -210,7 +214,8 @@ static struct span type_of(const json_t *part)
 
 enum { KEY_SIZE = 33, KEY_SAMPLE = 4 * KIB };
 
-/* Names data by its length and samples of it: a session's images are looked at before each request. */
+/* Names data by its length and samples of it: a session's images are looked at before each
+ * request. */
 static void key_of(struct span data, char key[static KEY_SIZE])
 {
 	_cleanup_buf_ struct buf sample = BUF_INIT(4 * KEY_SAMPLE);
@@ -378,7 +383,8 @@ static char *why_not(const struct fitting *fitting, const json_t *part)
 		return mem_printf("the provider takes %sand no others",
 		                  limits->types);
 	if (limits->encoded && data.len > limits->encoded)
-		return mem_printf("it has %zu bytes in base64, and the provider takes %zu", data.len,
+		return mem_printf("it has %zu bytes in base64, and the provider takes %zu",
+		                  data.len,
 		                  limits->encoded);
 	if (side && media_look(data, &look) && (look.width > side || look.height > side))
 		return mem_printf("it is %u pixels wide and %u high, and the provider takes %u",
@@ -407,7 +413,8 @@ static void fit_media(void *data, const json_t *part)
 	_cleanup_free_ char *why = why_not(fitting, part);
 
 	if (!why && fitting->limits->total && fitting->total > fitting->limits->total)
-		why = mem_printf("the provider takes %zu bytes in a request, and newer parts follow",
+		why =
+			mem_printf("the provider takes %zu bytes in a request, and newer parts follow",
 		                 fitting->limits->total);
 	fitting->passed += is_image(part);
 	if (!why)
@@ -472,7 +479,8 @@ static bool says_any(struct span text, const char *const *phrases)
  * as it was. */
 static bool may_be_about_media(struct span sentence)
 {
-	static const char *const things[] = { "image", "media", "mime", "pdf", "document", "inline_data",
+	static const char *const things[] =
+		{ "image", "media", "mime", "pdf", "document", "inline_data",
 	                                      "inlineData", "audio", "file", "multimodal", "vision",
 	                                      "content type", NULL };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images and documents in a conversation: what a provider takes of them, and what it refused.
  *
- * Each provider has limits: types, bytes, pixels, how many.  What is beyond them is refused with the whole
- * request, and would be in every later request of the session.  So what a provider's documents exclude is
- * replaced by a sentence before it is sent, always in the same way; and when a provider refuses one that
- * was new all the same, the request goes out without it, and the caller is told, who keeps it out of the
- * session (MODEL_LEFT_OUT, media_without).  What was accepted once stays as it was.
+ * Each provider has limits: types, bytes, pixels, how many.  What is beyond them is refused with
+ * the whole request, and would be in every later request of the session.  So what a provider's
+ * documents exclude is replaced by a sentence before it is sent, always in the same way; and
+ * when a provider refuses one that was new all the same, the request goes out without it, and
+ * the caller is told, who keeps it out of the session (MODEL_LEFT_OUT, media_without).  What was
+ * accepted once stays as it was.
  *
  * To add limits: a row in media.c with the page that they come from.
  */
@@ -15,8 +16,8 @@
 #include "base/span.h"
 #include "model/model.h"
 
-/* A conversation without the media that `left_out` names ({KEY: SENTENCE}, as MODEL_LEFT_OUT tells it): the
- * sentences stand in their place. A new reference; NULL: it has none of them. */
+/* A conversation without the media that `left_out` names ({KEY: SENTENCE}, as MODEL_LEFT_OUT
+ * tells it): the sentences stand in their place. A new reference; NULL: it has none of them. */
 json_t *media_without(const json_t *contents, const json_t *left_out);
 
 /* ---- private to this folder ---- */
@@ -25,21 +26,23 @@ json_t *media_without(const json_t *contents, const json_t *left_out);
 struct media_memory {
 	json_t *refused;  /* {KEY: SENTENCE}; owned */
 	json_t *accepted; /* {KEY: true}; owned */
-	json_t *trial;    /* {KEY: SENTENCE}: left out of the request that is under way; owned, or NULL */
+	json_t *trial;    /* {KEY: SENTENCE}: left out of the request that is under way; owned,
+	                   * or NULL */
 	json_t *told;     /* {KEY: true}: of what the limits exclude; owned */
 };
 void media_memory_release(struct media_memory *memory);
 
-/* What of the media is to be sent to this model. A new reference to contents.  `tell` is called for each that
- * its limits exclude, once; NULL: nobody is told, and they count as not told. */
+/* What of the media is to be sent to this model. A new reference to contents.  `tell` is called
+ * for each that its limits exclude, once; NULL: nobody is told, and they count as not told. */
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
                   const json_t *contents, void (*tell)(void *data, const char *sentence),
                   void *data);
-/* The provider refused a request: whether it may be about media that are new in it.  Then the next one goes
- * without those of the newest message, and if that is refused too without all that are new. */
+/* The provider refused a request: whether it may be about media that are new in it.  Then the
+ * next one goes without those of the newest message, and if that is refused too without all that
+ * are new. */
 bool media_try_without(struct media_memory *memory, const json_t *contents, struct span sentence);
-/* The request was answered (or, with false, given up). What was left out of it is remembered as refused,
- * and returned as a new reference; NULL: nothing was. */
+/* The request was answered (or, with false, given up). What was left out of it is remembered as
+ * refused, and returned as a new reference; NULL: nothing was. */
 json_t *media_settle(struct media_memory *memory, const json_t *contents, bool answered);
 
 #endif

@@ -110,7 +110,8 @@ void model_learn_limits(struct model *model, const struct cancel *cancel)
 	endpoint_learn_limits(current(model), cancel);
 }
 
-/* ---- one reply -------------------------------------------------------------------------------- */
+/* ---- one reply
+ * -------------------------------------------------------------------------------- */
 
 struct asking {
 	struct model *model;
@@ -122,20 +123,24 @@ struct asking {
 	unsigned asked;               /* of the requests, those to the current model */
 	struct err media_error;       /* the refusal after which media were left out */
 	json_t *contents;             /* owned; of the request, without what was paused */
-	struct model_reply paused;    /* what was said before the last pause; empty: there was none */
+	struct model_reply paused;    /* what was said before the last pause; empty: there was
+	                               * none */
 	unsigned pauses;
 };
 
-/* Who shows the reply forgets all of it when it is asked for again: what came before a pause stands. */
+/* Who shows the reply forgets all of it when it is asked for again: what came before a pause
+ * stands. */
 static void report_paused_again(const struct asking *asking)
 {
 	const json_t *part;
 	size_t i;
 
 	json_array_foreach(json_object_get(asking->paused.content, "parts"), i, part)
-		if (json_object_get(part, "text") && !json_is_true(json_object_get(part, "thought")))
+		if (json_object_get(part, "text") &&
+		    !json_is_true(json_object_get(part, "thought")))
 			asking->event(asking->data, &(struct model_event){
-				.kind = MODEL_TEXT, .text = json_span(json_object_get(part, "text")) });
+				.kind = MODEL_TEXT, .text =
+					json_span(json_object_get(part, "text")) });
 }
 
 static void emit_event(const struct asking *asking, const struct model_event *event)
@@ -152,8 +157,8 @@ static bool cancelled_error(struct err *err)
 	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
-/* A conversation that can be answered: repaired, and with the user's word at its end.  Newer models take
- * no message of their own there (platform.claude.com/docs, "Prefill"). */
+/* A conversation that can be answered: repaired, and with the user's word at its end.  Newer
+ * models take no message of their own there (platform.claude.com/docs, "Prefill"). */
 static json_t *answerable(const json_t *contents)
 {
 	json_t *repaired = content_repair(contents);
@@ -221,7 +226,8 @@ json_t *model_sendable(struct model *model, const json_t *contents)
 	return media_fit(&model->media, &current(model)->options, contents, NULL, NULL);
 }
 
-/* ---- replies that pause ------------------------------------------------------------------------ */
+/* ---- replies that pause
+ * ------------------------------------------------------------------------ */
 
 enum { PAUSES_MAX = 8 };
 
@@ -295,7 +301,8 @@ static void finish_paused(struct asking *asking, struct model_reply *reply)
 		reply->finish = MODEL_FINISH_OTHER;
 }
 
-/* ---- one reply, whatever it takes -------------------------------------------------------------- */
+/* ---- one reply, whatever it takes
+ * -------------------------------------------------------------- */
 
 static void go_to_fallback(struct asking *asking, const struct err *why)
 {
@@ -339,8 +346,8 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 	                                          .attempt = asking->requests + 1 });
 }
 
-/* The provider refuses an image or a document, maybe: what is new is left out, and if that was not it the
- * first refusal is the error. */
+/* The provider refuses an image or a document, maybe: what is new is left out, and if that was
+ * not it the first refusal is the error. */
 static bool ask_without_media(struct asking *asking, struct err *err)
 {
 	struct media_memory *media = &asking->model->media;
@@ -407,7 +414,8 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 	}
 	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(err->message),
-	                                          .delay_ms = delay_ms, .attempt = asking->requests + 1 });
+	                                          .delay_ms = delay_ms,
+	                                          .attempt = asking->requests + 1 });
 	return retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
 }
 

@@ -8,12 +8,14 @@
  *     model_free(model);
  *
  * A request is the whole conversation (content.h), the system text, the tools; the reply is the
- * content to append to the conversation, complete with what the provider wants back.  While it comes,
- * pieces are told as events.  One request at a time for each model; several models may work at once.
+ * content to append to the conversation, complete with what the provider wants back.  While it
+ * comes, pieces are told as events.  One request at a time for each model; several models may
+ * work at once.
  *
- * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and malformed
- * replies, with jitter and with the delays that servers name; it falls back along options->fallbacks
- * when quota is used up.  What had been told of a reply that broke is taken back by MODEL_RESTART.
+ * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and
+ * malformed replies, with jitter and with the delays that servers name; it falls back along
+ * options->fallbacks when quota is used up.  What had been told of a reply that broke is taken
+ * back by MODEL_RESTART.
  *
  * To add a provider: a row in provider.c's table and one file with its functions (provider.h).
  */
@@ -40,7 +42,8 @@ struct model_options {
 	const char *label;     /* what the provider is called in model_id and in errors ("groq");
 	                        * NULL: as `provider` */
 	const char *name;      /* as the provider knows it: "gemini-2.5-pro" */
-	const char *base_url;  /* NULL: the provider's own, with its version ("https://.../v1beta") */
+	const char *base_url;  /* NULL: the provider's own, with its version
+	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
@@ -53,8 +56,9 @@ struct model_options {
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
 	bool no_network_retries;    /* connection trouble is told at once */
-	/* The longest that is waited (docs/models.md, "Waits"). 0: 30 s for a connection; 300 s without a
-	 * byte; 900 s with comments and pings alone; 3,600 s for one reply; MODEL_WAITING after 15 s. */
+	/* The longest that is waited (docs/models.md, "Waits"). 0: 30 s for a connection; 300 s
+	 * without a byte; 900 s with comments and pings alone; 3,600 s for one reply;
+	 * MODEL_WAITING after 15 s. */
 	unsigned connect_ms, idle_ms, ping_ms, reply_ms, waiting_ms;
 	uint64_t context_tokens;    /* 0: what the provider says (model_learn_limits), else known by
 	                          * name, else 1,048,576 for gemini, 200,000, 262,144 */
@@ -63,7 +67,8 @@ struct model_options {
 	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
 	                              * (config/home.h) */
 	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
-	/* Told of each request that goes out and each answer's status: for logs. No keys. May be NULL. */
+	/* Told of each request that goes out and each answer's status: for logs. No keys. May be
+	 * NULL. */
 	void (*trace)(void *data, const char *line);
 	void *trace_data;
 };
@@ -75,7 +80,8 @@ enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MOD
 struct model_request {
 	struct span system;          /* may be empty */
 	const json_t *contents;      /* content.h; repaired before it is sent */
-	const json_t *tools;         /* [{"name", "description", "parameters": JSON Schema}], or NULL */
+	const json_t *tools;         /* [{"name", "description", "parameters": JSON Schema}], or
+	                              * NULL */
 	enum model_tool_mode tool_mode;
 	const json_t *allowed_tools; /* with ANY: names; or NULL */
 	double temperature, top_p;   /* below 0: the model's default */
@@ -123,10 +129,12 @@ enum model_event_kind {
 	MODEL_USAGE,    /* usage so far */
 	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms: the
 	                 * longest that is waited. Told after 15, 30, 60, 120 s and so on */
-	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why; delay_ms */
+	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
+	                 * delay_ms */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused them, and
 	                 * the caller keeps them out of the conversation (media_without in media.h) */
-	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason in subject */
+	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
+	                 * in subject */
 };
 
 struct model_event {
@@ -162,28 +170,31 @@ const char *model_id(const struct model *model);
  * without "gemini/". A part of `id`. */
 const char *model_plain_id(const char *id);
 uint64_t model_context_tokens(const struct model *model);
-/* Asks the provider how long a conversation may be, where it says so, once for each model; the answer is
- * remembered in options->learnt_file for a week.  It takes three seconds at most, and never fails: for when
- * a conversation has grown, not for its first request.  `cancel` ends it at once; may be NULL. */
+/* Asks the provider how long a conversation may be, where it says so, once for each model; the
+ * answer is remembered in options->learnt_file for a week.  It takes three seconds at most, and
+ * never fails: for when a conversation has grown, not for its first request.  `cancel` ends it
+ * at once; may be NULL. */
 void model_learn_limits(struct model *model, const struct cancel *cancel);
 
-/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own tools
- * have run for long) is sent back as it is, up to eight times, and what comes is added to it: one
- * reply, with the sums of the usage.  After that it is returned as it is, with MODEL_FINISH_OTHER.
- * A fallback that takes over between begins the reply anew, and MODEL_RESTART says so: only the
- * provider that ran the tools can read what they gave, and text without it has lost its sources.
- * `event` may be NULL. Errors, after all tries: NETWORK_ERROR, AUTHENTICATION_FAILED, QUOTA_EXCEEDED
- * (told from OVERLOADED), CONTEXT_TOO_LARGE, INVALID_ARGUMENT (the provider refused the request:
- * its sentence), MODEL_ERROR (empty, malformed, unexpected), CANCELLED. */
+/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own
+ * tools have run for long) is sent back as it is, up to eight times, and what comes is added to
+ * it: one reply, with the sums of the usage.  After that it is returned as it is, with
+ * MODEL_FINISH_OTHER. A fallback that takes over between begins the reply anew, and
+ * MODEL_RESTART says so: only the provider that ran the tools can read what they gave, and text
+ * without it has lost its sources. `event` may be NULL. Errors, after all tries: NETWORK_ERROR,
+ * AUTHENTICATION_FAILED, QUOTA_EXCEEDED (told from OVERLOADED), CONTEXT_TOO_LARGE,
+ * INVALID_ARGUMENT (the provider refused the request: its sentence), MODEL_ERROR (empty,
+ * malformed, unexpected), CANCELLED. */
 bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err);
 
-/* A conversation as model_stream would send it now: without the media that the model's limits exclude, which
- * depend on all that is in it (so many images, so many bytes).  A new reference. */
+/* A conversation as model_stream would send it now: without the media that the model's limits
+ * exclude, which depend on all that is in it (so many images, so many bytes).  A new reference. */
 json_t *model_sendable(struct model *model, const json_t *contents);
 
-/* Tokens of the request: by the provider's counter where it has one, else estimated (*exact says). */
+/* Tokens of the request: by the provider's counter where it has one, else estimated (*exact
+ * says). */
 bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
                         bool *exact, struct err *err);
 

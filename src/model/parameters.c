@@ -16,7 +16,8 @@ const json_t *model_alias(const struct settings *settings, const char *name)
 	const json_t *own = settings_get(settings, "modelConfigs.customAliases");
 	const json_t *alias = json_object_get(own, name);
 
-	return alias ? alias : json_object_get(settings_get(settings, "modelConfigs.aliases"), name);
+	return alias ? alias : json_object_get(settings_get(settings, "modelConfigs.aliases"),
+	                                       name);
 }
 
 /* ---- merging ------------------------------------------------------------------------------- */

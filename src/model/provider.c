@@ -58,8 +58,8 @@ void wire_header(struct wire_request *request, const char *format, ...)
 	request->headers[request->header_count] = NULL;
 }
 
-/* Appends a sentence of a server to an error's: on one line, without control characters, at most 500
- * bytes. */
+/* Appends a sentence of a server to an error's: on one line, without control characters, at most
+ * 500 bytes. */
 static void wire_quote(struct buf *out, struct span text)
 {
 	enum { QUOTE_BYTES = 500 };

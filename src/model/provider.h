@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a provider's wire format is: private to this folder.
  *
- * A format is two pure halves: a request becomes an HTTP request (build), and the answer's events
- * become a reply (a reader that is fed).  Sending, retrying, recording and cancelling are stream.c's
- * and stream.c's, the same for all.
+ * A format is two pure halves: a request becomes an HTTP request (build), and the answer's
+ * events become a reply (a reader that is fed).  Sending, retrying, recording and cancelling are
+ * stream.c's and stream.c's, the same for all.
  */
 #ifndef HASP_MODEL_PROVIDER_H
 #define HASP_MODEL_PROVIDER_H
@@ -30,9 +30,9 @@ void wire_header(struct wire_request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The class and the error of an answer with this status, for what a format does not know better:
- * 401 and 403 AUTHENTICATION_FAILED; 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429, 499 and
- * 500 and above OVERLOADED, transient; others INVALID_ARGUMENT.  `sentence`: the server's own, or
- * empty. */
+ * 401 and 403 AUTHENTICATION_FAILED; 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429,
+ * 499 and 500 and above OVERLOADED, transient; others INVALID_ARGUMENT.  `sentence`: the
+ * server's own, or empty. */
 enum wire_trouble wire_status(int status, struct span sentence, struct err *err);
 
 /* Where a reader puts what it reads; the functions tell the caller's event too (sink.c).  Pieces of
@@ -42,8 +42,8 @@ struct reply_sink;
 void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque /* or NULL */);
 void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque);
 /* `part` (taken): a whole part with its functionCall, id and all. A missing id is given.  After
- * sink_finish it is left out: it came after the end of the reply.  Whether it may run is decided when
- * the reply has ended (sink.h). */
+ * sink_finish it is left out: it came after the end of the reply.  Whether it may run is decided
+ * when the reply has ended (sink.h). */
 void sink_call(struct reply_sink *sink, json_t *part);
 /* A call that came in part, or (`late`) one whose pieces came after the end. It is left out. */
 void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */, bool late);
@@ -57,8 +57,8 @@ void sink_sign(struct reply_sink *sink, const char *member, json_t *value /* tak
 /* The next piece begins a part of its own, whatever it is. */
 void sink_break(struct reply_sink *sink);
 void sink_usage(struct reply_sink *sink, const struct model_usage *usage);
-/* The reply ends so.  Where a provider says it twice, the worse counts: STOP and TOOLS, LENGTH, OTHER,
- * SAFETY. */
+/* The reply ends so.  Where a provider says it twice, the worse counts: STOP and TOOLS, LENGTH,
+ * OTHER, SAFETY. */
 void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *word);
 /* Whether `finish` takes the place of `before` when both are said. */
 bool sink_finish_counts(enum model_finish before, enum model_finish finish);
@@ -70,7 +70,8 @@ enum wire_trouble {
 	WIRE_TRANSIENT, /* overloaded, rate limited for seconds: wait and ask again */
 	WIRE_QUOTA,     /* used up for longer than waiting makes sense: fall back */
 	WIRE_BROKEN,    /* the stream broke or made no sense: ask again soon */
-	WIRE_UNREADABLE, /* what came is no JSON: once more; a server that prints it so will do it again */
+	WIRE_UNREADABLE, /* what came is no JSON: once more; a server that prints it so will do
+	                  * it again */
 };
 
 struct provider_format {
@@ -81,25 +82,28 @@ struct provider_format {
 	              bool count_only, struct wire_request *ret, struct err *err);
 	/* A reader of one answer; it is fed each SSE event, then ended. */
 	void *(*reader_new)(struct reply_sink *sink);
-	bool (*reader_event)(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
+	bool (*reader_event)(void *reader, const struct sse_event *event,
+	                     enum wire_trouble *trouble,
 	                     struct err *err);
 	bool (*reader_end)(void *reader, enum wire_trouble *trouble, struct err *err);
 	void (*reader_free)(void *reader);
-	/* An answer with an HTTP status of 400 and above: fills err and says what to do; *delay_s is
-	 * what the body asks for (retry-after is stream.c's), below 0: nothing. */
-	enum wire_trouble (*error)(int status, struct span headers, struct span body, double *delay_s,
+	/* An answer with an HTTP status of 400 and above: fills err and says what to do;
+	 * *delay_s is what the body asks for (retry-after is stream.c's), below 0: nothing. */
+	enum wire_trouble (*error)(int status, struct span headers, struct span body,
+	                           double *delay_s,
 	                           struct err *err);
 	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
 	bool (*count)(struct span body, uint64_t *ret, struct err *err);
 	uint64_t (*context_tokens)(const char *model_name); /* 0: not known */
-	/* What the provider itself says of its models: a GET, and what is in its answer (0: nothing of
-	 * this model). Both NULL: it has nothing of the kind. False: not for these options. */
+	/* What the provider itself says of its models: a GET, and what is in its answer (0:
+	 * nothing of this model). Both NULL: it has nothing of the kind. False: not for these
+	 * options. */
 	bool (*limits_build)(const struct model_options *options, struct wire_request *ret);
 	uint64_t (*limits_read)(const struct model_options *options, const json_t *answer);
 
-	/* A provider without HTTP (replay) has these instead of all of the above but the names; NULL
-	 * for others.  `open` is called by model_open; `answer` puts one whole answer into the
-	 * sink, or fails as a reader does. */
+	/* A provider without HTTP (replay) has these instead of all of the above but the names;
+	 * NULL for others.  `open` is called by model_open; `answer` puts one whole answer into
+	 * the sink, or fails as a reader does. */
 	bool (*open)(const struct model_options *options, void **ret_state, struct err *err);
 	bool (*answer)(void *state, const struct model_request *request, struct reply_sink *sink,
 	               enum wire_trouble *trouble, struct err *err);

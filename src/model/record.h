@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give them again.
+/* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give
+ * them again.
  *
  *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...     // before anything is asked
  *     options.recording = recording;                                    // of one model or several
@@ -24,10 +25,11 @@
 
 struct recording;
 
-/* The file is appended to, and made (mode 0600) if it is not there. `trouble` (may be NULL) is told, once, when
- * an answer could not be written; none is from then on: a recording with a gap would replay another
- * conversation.  `roots`: the workspace's, as in door_open (base/door.h): no link there is followed out of them.
- * From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND, NOT_A_FILE, IO_ERROR, ... */
+/* The file is appended to, and made (mode 0600) if it is not there. `trouble` (may be NULL) is
+ * told, once, when an answer could not be written; none is from then on: a recording with a gap
+ * would replay another conversation.  `roots`: the workspace's, as in door_open (base/door.h):
+ * no link there is followed out of them. From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND,
+ * NOT_A_FILE, IO_ERROR, ... */
 bool recording_open(const char *file, const char *const *roots,
                     void (*trouble)(void *data, const struct err *err), void *data,
                     struct recording **ret, struct err *err);

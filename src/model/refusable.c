@@ -36,9 +36,11 @@ static const struct row {
 	{ "reasoning.summary", RESPONSES, ACT_REMOVE, NULL,
 	  { "reasoning summaries", "reasoning summary" }, false },
 	{ "input.encrypted_content", RESPONSES, ACT_REASONING, NULL,
-	  { "invalid_encrypted_content", "could not be verified", "could not be decrypted" }, true },
+	  { "invalid_encrypted_content", "could not be verified", "could not be decrypted" },
+	  true },
 	{ "include", RESPONSES, ACT_REMOVE, NULL,
-	  { "include[0]", "'include'", "reasoning.encrypted_content", "encrypted content" }, false },
+	  { "include[0]", "'include'", "reasoning.encrypted_content", "encrypted content" },
+	  false },
 	{ "reasoning.effort", OPENAI, ACT_REMOVE, NULL, { "reasoning effort", "reasoning_effort" },
 	  false },
 	{ "reasoning", OPENAI, ACT_REMOVE, NULL, { "'reasoning'", "`reasoning`" }, false },
@@ -218,8 +220,8 @@ void refusable_drop(const char *format, json_t *body, refusable_set without)
 
 enum { ANSWER_DEPTH = 6, ANSWER_BYTES = 4000 };
 
-/* What an answer says, as one text: its strings, each on a line, but not what it repeats of the request. A
- * location (["body", "top_k"]) becomes a path. */
+/* What an answer says, as one text: its strings, each on a line, but not what it repeats of the
+ * request. A location (["body", "top_k"]) becomes a path. */
 static void gather(const json_t *value, struct buf *out, unsigned depth, char end)
 {
 	const char *name;
@@ -296,7 +298,8 @@ static void put_plain_path(struct buf *out, struct span path)
 
 		while (index && i < path.len && path.data[i] != ']')
 			i++;
-		if (!index && (path.data[i] != '.' || (i + 1 < path.len && path.data[i + 1] != '[')))
+		if (!index &&
+		    (path.data[i] != '.' || (i + 1 < path.len && path.data[i + 1] != '[')))
 			buf_char(out, path.data[i]);
 	}
 }

@@ -185,7 +185,8 @@ static void publish_piece(struct reply_sink *sink, struct span piece)
 	sink_publish(sink, &(struct model_event){ .kind = MODEL_TEXT, .text = piece });
 }
 
-/* A character may be split over two pieces, each with half of its surrogates: the first half waits. */
+/* A character may be split over two pieces, each with half of its surrogates: the first half
+ * waits. */
 static void add_halves(struct reply_sink *sink, struct span piece)
 {
 	_cleanup_buf_ struct buf joined = BUF_INIT(piece.len + 8);
@@ -431,7 +432,8 @@ static char *why_withheld(const struct reply_sink *sink)
 		buf_printf(&text, "The provider blocked the reply (%.100s).",
 		           word ? word : "no reason given");
 	else if (word)
-		buf_printf(&text, "The reply ended with \"%.100s\", which does not say that it is whole.",
+		buf_printf(&text,
+		           "The reply ended with \"%.100s\", which does not say that it is whole.",
 		           word);
 	else
 		buf_str(&text, "The reply has no finish reason, so it may not be whole.");

@@ -8,7 +8,8 @@
  *     reply_sink_take(&sink, &reply);      // or not: the reply was of no use
  *     reply_sink_release(&sink);
  *
- * Which calls of a reply may run is decided here and nowhere else, for every format (reply_sink_finish):
+ * Which calls of a reply may run is decided here and nowhere else, for every format
+ * (reply_sink_finish):
  *
  *   how the reply ended             calls that stay
  *   whole (STOP, TOOLS)             all that came before its end
@@ -18,7 +19,8 @@
  *   any other word, or no word      none
  *
  * The others leave the content, so that the conversation has no call without a result, and
- * `withheld` says so.  A reader reports what it sees and leaves out nothing for the sake of this rule.
+ * `withheld` says so.  A reader reports what it sees and leaves out nothing for the sake of this
+ * rule.
  */
 #ifndef HASP_MODEL_SINK_H
 #define HASP_MODEL_SINK_H
@@ -85,8 +87,8 @@ struct reply_sink {
 void reply_sink_init(struct reply_sink *sink,
                      void (*event)(void *data, const struct model_event *event), void *data);
 void reply_sink_release(struct reply_sink *sink);
-/* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A reply
- * for which sink_finish was never called is not whole. */
+/* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A
+ * reply for which sink_finish was never called is not whole. */
 void reply_sink_finish(struct reply_sink *sink);
 /* Moves content, usage, finish and grounding into *ret. */
 void reply_sink_take(struct reply_sink *sink, struct model_reply *ret);

@@ -69,8 +69,8 @@ static unsigned backoff(struct retry *retry, double first_ms, unsigned n)
 	return (unsigned)(delay * (0.7 + 0.6 * uniform(retry)));
 }
 
-/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so that not
- * everybody is back at once. */
+/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so
+ * that not everybody is back at once. */
 static enum retry_step overloaded(struct retry *retry, const struct attempt *attempt,
                                   unsigned *ret_delay_ms)
 {
@@ -191,7 +191,8 @@ static void trace(const struct endpoint *endpoint, const char *format, ...)
 	endpoint->options.trace(endpoint->options.trace_data, line);
 }
 
-/* ---- waits ------------------------------------------------------------------------------------ */
+/* ---- waits
+ * ------------------------------------------------------------------------------------ */
 
 enum { IDLE_MS = 300000, PING_MS = 900000, REPLY_MS = 3600000, WAITING_MS = 15000 };
 
@@ -259,7 +260,8 @@ static bool is_ping(const struct sse_event *event)
 	return span_eq(event->type, SPAN("ping")) || !span_trim(event->data).len;
 }
 
-/* ---- what comes ------------------------------------------------------------------------------- */
+/* ---- what comes
+ * ------------------------------------------------------------------------------- */
 
 static bool on_event(void *data, const struct sse_event *event, struct err *err)
 {
@@ -322,7 +324,8 @@ static bool on_body(void *data, struct span bytes)
 	return !transfer->failed && !transfer->enough;
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors
+ * ----------------------------------------------------------------------------------- */
 
 /* Servers repeat what they were sent; a key must not come back in an error. */
 static void hide(char *message, const char *secret)
@@ -345,7 +348,8 @@ static void name_endpoint(const struct endpoint *endpoint, struct err *err)
 	hide(err->message, endpoint->options.api_key);
 	for (; header && *header; header++)
 		if (strchr(*header, ':') && strlen(*header) > 12)
-			hide(err->message, strchr(*header, ':') + 1 + strspn(strchr(*header, ':') + 1, " "));
+			hide(err->message,
+			     strchr(*header, ':') + 1 + strspn(strchr(*header, ':') + 1, " "));
 	err_set(&named, err->code, "%s: %s", endpoint->id, err->message);
 	*err = named;
 }
@@ -445,7 +449,8 @@ static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
 	            thought ? "The reply has thoughts and nothing else." : "The reply is empty.");
 }
 
-/* ---- the request ------------------------------------------------------------------------------ */
+/* ---- the request
+ * ------------------------------------------------------------------------------ */
 
 void wire_request_release(struct wire_request *request)
 {

@@ -22,8 +22,10 @@ struct endpoint {
 	void *state;                          /* of a format without HTTP */
 	char *id;                             /* "provider/name" */
 	char *host;                           /* of base_url, for sentences */
-	refusable_set without;                /* what is not sent: by the options, and what was refused */
-	char *learnt_key;                     /* under which the home remembers it; "": not at all */
+	refusable_set without;                /* what is not sent: by the options, and what was
+	                                       * refused */
+	char *learnt_key;                     /* under which the home remembers it; "": not at
+	                                       * all */
 	bool recalled;                        /* what the home remembers was read */
 	uint64_t learnt_context;              /* tokens, by the provider's own word; 0: not known */
 	bool asked_limits;                    /* it was asked for that word */
@@ -34,11 +36,13 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 void endpoint_release(struct endpoint *endpoint);
 /* Before a request: reads what the home remembers of this endpoint, once. */
 void endpoint_recall(struct endpoint *endpoint);
-/* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a while. */
+/* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a
+ * while. */
 void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
-/* By the options, by the provider's own word, by the format, or the least that its provider's models have. */
+/* By the options, by the provider's own word, by the format, or the least that its provider's
+ * models have. */
 uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
 
 /* ---- attempts ---------------------------------------------------------------- */
@@ -78,11 +82,12 @@ void wire_request_release(struct wire_request *request);
  *             case RETRY_NEVER:  return the error;
  *             }
  *
- * The rules are Gemini CLI's, where it has one: overload is waited for with 5 s doubling to 30 s,
- * ±30 %, ten requests in all; a server's own delay goes before that, but no wait is shorter than a
- * tenth of hasp's own, and every wait is jittered; a connection that fails or a stream that breaks is
- * tried 3 times more after 1, 2, 4 s; so is an empty answer.  What will most likely be the same again
- * (an answer that cannot be read, a server that sends nothing for minutes) is asked for once more.
+ * The rules are Gemini CLI's, where it has one: overload is waited for with 5 s doubling to 30
+ * s, ±30 %, ten requests in all; a server's own delay goes before that, but no wait is shorter
+ * than a tenth of hasp's own, and every wait is jittered; a connection that fails or a stream
+ * that breaks is tried 3 times more after 1, 2, 4 s; so is an empty answer.  What will most
+ * likely be the same again (an answer that cannot be read, a server that sends nothing for
+ * minutes) is asked for once more.
  */
 
 struct retry {

@@ -26,9 +26,10 @@ static bool is_key_char(char c)
 	       c == '-' || c == '_' || c == '*' || c == '.';
 }
 
-/* How keys and tokens look: how they begin, and how long they are at least with that.  A beginning alone is
- * no key: "sk-learn" and "hf_hub" are names. Sources: the providers' consoles and the public lists of
- * scanners for leaked secrets (docs.github.com, "Supported secret scanning patterns"). */
+/* How keys and tokens look: how they begin, and how long they are at least with that.  A
+ * beginning alone is no key: "sk-learn" and "hf_hub" are names. Sources: the providers' consoles
+ * and the public lists of scanners for leaked secrets (docs.github.com, "Supported secret
+ * scanning patterns"). */
 static const struct key_shape {
 	const char *start;
 	size_t least;
@@ -193,8 +194,8 @@ static const struct fault_row phrases[] = {
 	{ NULL, ERR_NONE, WIRE_FATAL },
 };
 
-/* "Request too large for ... on tokens per min (TPM): Limit 30000, Requested 40000": more than a whole minute
- * allows is not had by waiting for the next. */
+/* "Request too large for ... on tokens per min (TPM): Limit 30000, Requested 40000": more than a
+ * whole minute allows is not had by waiting for the next. */
 static bool beyond_a_minute(struct span message)
 {
 	return says(message, "request too large") &&

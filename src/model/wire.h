@@ -19,8 +19,8 @@ void wire_endpoint(struct buf *url, const char *base, const char *path);
  * CONTEXT_TOO_LARGE: it did not fit. */
 bool wire_body(struct wire_request *request, json_t *body, struct err *err);
 
-/* The session's id for a member that takes at most `longest` characters (64 or more): a longer one becomes
- * its hash. A new string. */
+/* The session's id for a member that takes at most `longest` characters (64 or more): a longer
+ * one becomes its hash. A new string. */
 json_t *wire_session_key(const char *session_id, size_t longest);
 
 /* What ids of calls a provider takes.  Ids of other providers get into a conversation when the

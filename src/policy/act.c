@@ -42,7 +42,8 @@ void stable_string(struct buf *out, struct span text)
 	buf_char(out, '"');
 }
 
-/* The shortest decimal that is the same number; JavaScript's exponents differ, and do not matter. */
+/* The shortest decimal that is the same number; JavaScript's exponents differ, and do not
+ * matter. */
 static void print_real(struct buf *out, double value)
 {
 	char text[40];
@@ -120,7 +121,8 @@ static bool print(struct buf *out, const json_t *value, unsigned depth)
 	else if (json_is_real(value))
 		print_real(out, json_real_value(value));
 	else
-		buf_str(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+		buf_str(out, json_is_true(value) ? "true" : json_is_false(value) ?
+		        "false" : "null");
 	return !out->overflowed;
 }
 
@@ -133,7 +135,8 @@ bool stable_json(struct buf *out, const json_t *value)
 
 /* How acts and selectors meet. */
 
-/* The stable text of a call whose write_file carries a generated file; more is not matched at all. */
+/* The stable text of a call whose write_file carries a generated file; more is not matched at
+ * all. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret)
@@ -241,7 +244,8 @@ enum fit act_fit(const struct act *act, const struct policy_call *call,
 
 /* ---- arguments ------------------------------------------------------------------------ */
 
-static enum js_regex_result match_text(struct js_regex *regex, const json_t *value, struct buf *text,
+static enum js_regex_result match_text(struct js_regex *regex, const json_t *value,
+                                       struct buf *text,
                                      bool *made)
 {
 	if (!value)
@@ -414,7 +418,8 @@ static void add_change(struct acts *acts, const struct policy_call *call, const 
 	if (diff)
 		acts_add(acts, call, diff_as_replace(path, diff))->covers = as_replace;
 	if (before || after)
-		acts_add(acts, call, json_pack("{s:O?, s:O?, s:O?}", "file_path", path, "old_string",
+		acts_add(acts, call,
+		         json_pack("{s:O?, s:O?, s:O?}", "file_path", path, "old_string",
 		                               before, "new_string", after))->covers = as_replace;
 	if (content)
 		acts_add(acts, call, json_pack("{s:O?, s:O}", "file_path", path, "content",

@@ -24,7 +24,8 @@ struct act {
 	 * not. */
 	const char *names[ACT_NAMES_MAX];
 	const char *const *covers, *const *strict; /* NULL-terminated, or NULL */
-	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's own */
+	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's
+	                    * own */
 	bool part;         /* it is not all that the call does */
 	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are
 	 * tried on each.  Both borrowed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The decision on a call: act by act, rule by rule; safety checkers; files that rules keep from it. */
+/* The decision on a call: act by act, rule by rule; safety checkers; files that rules keep from
+ * it. */
 #include "policy/decide.h"
 
 #include <limits.h>
@@ -136,7 +137,8 @@ static bool is_inside(const struct policy_call *call, const char *path)
 	return false;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------- */
+/* ---- arguments
+ * -------------------------------------------------------------------------------- */
 
 static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth);
 
@@ -167,7 +169,8 @@ static void look(struct search *search, const char *prefix, const json_t *value,
 
 	if (depth > DEPTH_MAX) {
 		if (!search->said)
-			search->said = mem_strdup("The arguments are nested too deep to be checked.");
+			search->said =
+				mem_strdup("The arguments are nested too deep to be checked.");
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(value); i++) {
@@ -175,7 +178,8 @@ static void look(struct search *search, const char *prefix, const json_t *value,
 		json_t *item = json_array_get(value, i);
 
 		/* Elements go by the name of their array: paths = ["..."]. */
-		look_at(search, strrchr(prefix, '.') ? strrchr(prefix, '.') + 1 : prefix, full, item,
+		look_at(search, strrchr(prefix, '.') ? strrchr(prefix, '.') + 1 : prefix, full,
+		        item,
 		        depth);
 	}
 	json_object_foreach((json_t *)value, name, member) {
@@ -186,7 +190,8 @@ static void look(struct search *search, const char *prefix, const json_t *value,
 	}
 }
 
-/* ---- checkers ---------------------------------------------------------------------------------- */
+/* ---- checkers
+ * ---------------------------------------------------------------------------------- */
 
 static bool checker_is_about(const struct checker *checker, const struct policy_call *call,
                              const struct acts *acts)
@@ -319,7 +324,8 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
 		return PREFIX_YES;
 	if (view && selector->narrow == NARROW_PREFIX)
 		return match_prefixes(selector, strict,
-		                      rule->allow_redirection || call->mode >= MODE_AUTO_EDIT, view);
+		                      rule->allow_redirection || call->mode >= MODE_AUTO_EDIT,
+		                      view);
 	/* Input of a command, or a command line that is none: what it would run is not known. */
 	if (selector->narrow == NARROW_PREFIX)
 		return strict ? PREFIX_MAYBE : PREFIX_NO;
@@ -546,7 +552,8 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 enum { TEXT_MAX = 1 << 20, SPELLINGS_MAX = 4 };
 
 struct policy_files {
-	const struct rule **rules; /* owned array, the highest first; rules live as long as the policy */
+	const struct rule **rules; /* owned array, the highest first; rules live as long as the
+	                            * policy */
 	size_t count, cap;
 	bool reads;                /* the call is one of read_file */
 	bool interactive;
@@ -702,7 +709,8 @@ static bool is_found(const struct rule *rule, const struct buf *texts, size_t co
 static char *reason_of(const struct policy_files *files, const struct rule *rule)
 {
 	if (rule->decision == POLICY_ASK && files->interactive)
-		return mem_printf("Rule %s asks before this file is read; call read_file to ask.", rule->origin);
+		return mem_printf("Rule %s asks before this file is read; call read_file to ask.",
+		                  rule->origin);
 	if (rule->decision == POLICY_ASK)
 		return mem_printf("Somebody has to be asked about it, and nobody can be (%s).",
 		                  rule->origin);

@@ -9,7 +9,8 @@
 struct outcome {
 	enum policy_decision decision;
 	const struct rule *rule;   /* borrowed; NULL: none matched */
-	const char *why;           /* a static sentence, where the rule alone does not say it; or NULL */
+	const char *why;           /* a static sentence, where the rule alone does not say it;
+	                            * or NULL */
 	char *said;                /* owned: a sentence that was made for this call; or NULL */
 };
 

@@ -616,7 +616,8 @@ static bool try_example(struct loader *loader, const struct policy *trial, const
 
 	call.server_tool = call.server ? call.tool : NULL;
 	if (mode && !approval_mode_parse(mode, &call.mode)) {
-		load_problem(loader, example, "schema_validation", "There is no mode \"%s\".", mode);
+		load_problem(loader, example, "schema_validation", "There is no mode \"%s\".",
+		             mode);
 		return false;
 	}
 	policy_decide(trial, &call, &verdict);

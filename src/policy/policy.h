@@ -65,8 +65,8 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 /* No such folder: true, nothing added. ADMIN: not owned by root or writable by others: refused. */
 bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
                        json_t *problems);
-/* Those of PROJECT/.gemini/policies, in tier WORKSPACE. Anybody may have written them: no link out of the
- * project is followed (base/door.h). */
+/* Those of PROJECT/.gemini/policies, in tier WORKSPACE. Anybody may have written them: no link
+ * out of the project is followed (base/door.h). */
 bool policy_add_project(struct policy *policy, const char *project, json_t *problems);
 /* What settings and flags mean as rules; any may be NULL: tools {core, allowed, exclude,
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
@@ -77,7 +77,8 @@ void policy_add_plans(struct policy *policy, const char *project, const char *fo
 /* Rules that somebody chose with "always", saved ones too, do not count
  * (security.disableAlwaysAllow). Before the first decision. */
 void policy_forget_always(struct policy *policy);
-/* Takes away a tier's rules that allow, and returns how many there were: those that deny or ask stay. */
+/* Takes away a tier's rules that allow, and returns how many there were: those that deny or ask
+ * stay. */
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 
 /* One call to be decided on. All borrowed. */
@@ -88,7 +89,8 @@ struct policy_call {
 	const char *server_tool;        /* its name there; or NULL */
 	const char *kind;               /* "read", "edit", ... (tool_kind_name) */
 	const json_t *arguments;        /* canonical */
-	const json_t *other_arguments;  /* the same in Gemini CLI's names for argsPattern; or NULL */
+	const json_t *other_arguments;  /* the same in Gemini CLI's names for argsPattern; or
+	                                 * NULL */
 	const json_t *annotations;      /* of an MCP tool; or NULL */
 	const char *subagent;           /* who calls; NULL: the main agent */
 	const char *const *roots;       /* of the workspace, canonical, NULL-terminated; relative paths
@@ -160,8 +162,8 @@ void policy_allow_for_session(struct policy *policy, const char *tool, const jso
                               const char *server, enum approval_mode mode);
 /* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
  * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
- * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/flock.h, may be
- * NULL) for another process that does the same was in vain. */
+ * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/flock.h,
+ * may be NULL) for another process that does the same was in vain. */
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
                  enum approval_mode mode, const struct flock_wait *wait, struct err *err);

@@ -349,14 +349,16 @@ static void apply_tables(const struct line *line, struct unit *unit)
 		if (is_dangerous_command(unit->command))
 			outcome->why = "No rule covers this command, and it can change things.";
 		else if (is_git_command(unit->command) && !call->trusted)
-			outcome->why = "Git runs what a folder's files say, and this one is not trusted.";
+			outcome->why =
+				"Git runs what a folder's files say, and this one is not trusted.";
 		if (outcome->why) {
 			outcome->decision = POLICY_ASK;
 			unit->final = !call->trusted;
 		}
 	} else if (is_question_by_default(outcome) && is_safe_command(unit->command)) {
 		if (is_git_command(unit->command) && !is_trusted_git(line, unit->command)) {
-			outcome->why = "Git runs programs that a repository's configuration names, and "
+			outcome->why =
+				"Git runs programs that a repository's configuration names, and "
 			               "this repository may be outside of the trusted folder.";
 			return;
 		}
@@ -472,7 +474,8 @@ static void decide_units(struct line *line)
 	settle_wrappers(line);
 }
 
-/* ---- the line --------------------------------------------------------------------------------- */
+/* ---- the line
+ * --------------------------------------------------------------------------------- */
 
 /* { ...; } > file, and > file alone. */
 static bool group_writes(const struct line *line)
@@ -539,7 +542,8 @@ static struct outcome combine(struct line *line)
 	return strictest;
 }
 
-/* ---- what the verdict carries -------------------------------------------------------------------- */
+/* ---- what the verdict carries
+ * -------------------------------------------------------------------- */
 
 static json_t *commands_json(const struct line *line)
 {

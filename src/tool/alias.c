@@ -161,8 +161,8 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
-/* Where arguments of built-in tools have paths: a member, or one of each element of a list; NULL: the elements
- * themselves. */
+/* Where arguments of built-in tools have paths: a member, or one of each element of a list;
+ * NULL: the elements themselves. */
 static const struct {
 	const char *list, *member;
 } paths[] = {

@@ -13,8 +13,9 @@
 json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
                       struct buf *problems);
 
-/* The arguments as the tool's handler gets them: paths in the bytes that they are the text of (base/name.h).
- * A new reference, to `arguments` where that changes nothing. Not to be printed, kept or shown. */
+/* The arguments as the tool's handler gets them: paths in the bytes that they are the text of
+ * (base/name.h). A new reference, to `arguments` where that changes nothing. Not to be printed,
+ * kept or shown. */
 json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments);
 
 #endif

@@ -28,7 +28,8 @@ struct pending_call {
 	json_t *arguments;           /* owned by the caller; perhaps replaced */
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
-	bool modified;               /* by who was asked: `tool` and `arguments` are to be validated */
+	bool modified;               /* by who was asked: `tool` and `arguments` are to be
+	                              * validated */
 };
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -290,7 +291,8 @@ static void check_hash(const json_t *object, const char *where, struct buf *prob
 
 	if (!text.len || sha256_parse(text, &sum))
 		return;
-	buf_printf(problems, "%s%sbase_content_sha256 is no SHA-256: \"%.*s\" has not 64 hexadecimal "
+	buf_printf(problems,
+	           "%s%sbase_content_sha256 is no SHA-256: \"%.*s\" has not 64 hexadecimal "
 	           "digits; copy it whole from the latest state of the file",
 	           problems->len ? "; " : "", where, (int)shown.len, shown.data);
 }

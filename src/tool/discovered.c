@@ -116,7 +116,8 @@ static bool attend(struct run *run, struct watched *watched, const struct whole_
 	}
 	wait_for(watched, request->cancel, &is_cancelled);
 	if (is_cancelled)
-		return err_set(err, ERR_CANCELLED, "The call was cancelled; its command was ended.");
+		return err_set(err, ERR_CANCELLED,
+		               "The call was cancelled; its command was ended.");
 	return true;
 }
 
@@ -224,7 +225,8 @@ static bool failed(const struct whole_run_result *run)
 static void say_failure(const struct whole_run_result *run, struct err *err)
 {
 	if (run->too_much)
-		err_set(err, ERR_TOO_LARGE, "It wrote more than %d bytes, and was ended.", STREAM_MAX);
+		err_set(err, ERR_TOO_LARGE, "It wrote more than %d bytes, and was ended.",
+		        STREAM_MAX);
 	else if (run->end.why == RUN_EXITED && run->end.exit_code == 0)
 		err_set(err, ERR_TOOL_FAILED, "It wrote to its standard error.");
 	else if (run->end.why == RUN_EXITED)
@@ -424,7 +426,8 @@ bool discovered_add_text(struct tool_set *set, struct span text, const char *cal
 
 	*ret_count = 0;
 	if (!json_parse_depth(text, NESTING_MAX, &all, &why))
-		return err_set(err, why.code, "What the command of tools.discoveryCommand printed: %s",
+		return err_set(err, why.code,
+		               "What the command of tools.discoveryCommand printed: %s",
 		               why.message);
 	if (!json_is_array(all))
 		return err_set(err, ERR_INVALID_ARGUMENT,

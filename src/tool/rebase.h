@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recovery from a state mismatch without sending the edit again.
  *
- * A session keeps the texts that its answers showed whole, by their SHA-256, within LIMIT_KEPT_BYTES.
- * When an edit meets state_mismatch and the text that its hash names is among them, the edit is
- * merged with what changed since (diff/script.h).  If the two do not touch, the answer
- * offers `rebased`: the edit as a diff against the state that is there now, with an id.  A call
- * that names the id and that state's hash makes it; nothing is ever made by itself.
+ * A session keeps the texts that its answers showed whole, by their SHA-256, within
+ * LIMIT_KEPT_BYTES. When an edit meets state_mismatch and the text that its hash names is among
+ * them, the edit is merged with what changed since (diff/script.h).  If the two do not touch,
+ * the answer offers `rebased`: the edit as a diff against the state that is there now, with an
+ * id.  A call that names the id and that state's hash makes it; nothing is ever made by itself.
  *
  * Such a call is turned into the diff before anybody looks at it: hooks, rules and the person
  * who is asked see what will be written.
@@ -22,8 +22,9 @@ struct kept;
 /* Keeps a whole text that an answer shows: a reference to the JSON string, no copy. */
 void rebase_keep(struct session *session, const struct sha256 *sum, json_t *content);
 
-/* What `rebased` is to be in the answer to an edit that failed, and adds to `message` how to take it up.
- * NULL where nothing is offered: another error, a text that is not kept, changes that touch. */
+/* What `rebased` is to be in the answer to an edit that failed, and adds to `message` how to
+ * take it up. NULL where nothing is offered: another error, a text that is not kept, changes
+ * that touch. */
 json_t *rebase_offer(struct session *session, const struct change *change,
                      const struct change_result *result, struct buf *message);
 

@@ -79,7 +79,8 @@ void services_set_todos(struct tool_services *services, json_t *todos)
 
 static uint64_t last_request(const struct host *host)
 {
-	size_t last = (host->next + SERVICES_REQUESTS_PER_MINUTE - 1) % SERVICES_REQUESTS_PER_MINUTE;
+	size_t last =
+		(host->next + SERVICES_REQUESTS_PER_MINUTE - 1) % SERVICES_REQUESTS_PER_MINUTE;
 
 	return host->at[last];
 }

@@ -34,7 +34,8 @@ void grounded_release(struct grounded *grounded);
 struct tool_services {
 	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */
 	const struct cancel *cancel;
-	unsigned lock_wait_ms;      /* for the lock of another process (base/flock.h); 0: the default */
+	unsigned lock_wait_ms;      /* for the lock of another process (base/flock.h); 0: the
+	                             * default */
 	bool interactive;           /* somebody can be asked */
 	bool todos;                 /* write_todos is offered */
 	const char *memory_file;    /* absolute: where save_memory writes; NULL: nowhere */
@@ -44,15 +45,18 @@ struct tool_services {
 	bool (*in_plan_mode)(void *data);
 	void (*set_plan_mode)(void *data, bool plan);
 
-	/* Some tools are off because nobody can be asked about their calls: the model may report which of
-	 * them the task needs. INVALID_ARGUMENT: one of these names is no tool that is off. */
+	/* Some tools are off because nobody can be asked about their calls: the model may report
+	 * which of them the task needs. INVALID_ARGUMENT: one of these names is no tool that is
+	 * off. */
 	bool tools_off;
-	bool (*report_missing)(void *data, const json_t *tools, const char *reason, struct err *err);
+	bool (*report_missing)(void *data, const json_t *tools, const char *reason,
+	                       struct err *err);
 
 	/* Asks a model that runs `server_tool` itself ("google_search", "url_context"). *ret is
 	 * the caller's to release. INVALID_ARGUMENT: the model has no such tool; else as
 	 * model_stream (model/model.h). NULL: there is no such model. */
-	bool (*ground)(void *data, const char *server_tool, const char *prompt, struct grounded *ret,
+	bool (*ground)(void *data, const char *server_tool, const char *prompt,
+	               struct grounded *ret,
 	               struct err *err);
 	/* Sends a request as http_client_send does. NULL: that, with a client of its own. */
 	bool (*send)(void *data, const struct http_request *request,

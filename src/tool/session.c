@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the calls of one conversation have in common, and edits of an old state offered on the new one. */
+/* What the calls of one conversation have in common, and edits of an old state offered on the
+ * new one. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -169,7 +170,8 @@ static bool make_write(const struct change *change, struct span base, struct buf
 	struct err ignored = ERR_INIT;
 
 	/* What would be adapted to the file's own line endings is left to the call itself. */
-	if (change->encoding || change->bytes || memchr(base.data ? base.data : "", '\r', base.len) ||
+	if (change->encoding || change->bytes ||
+	    memchr(base.data ? base.data : "", '\r', base.len) ||
 	    !utf8_valid(change->text) ||
 	    !placeholder_check(change->text, base, "content", &ignored))
 		return false;
@@ -209,7 +211,8 @@ static bool make_mine(const struct change *change, const struct lines *base, str
  * for where whole blocks were moved or copied its numbers are no evidence. */
 static bool says_the_same(const struct lines *now, const struct script *script, struct span diff)
 {
-	_cleanup_buf_ struct buf wanted = BUF_INIT(LIMIT_FILE_BYTES), got = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf wanted = BUF_INIT(LIMIT_FILE_BYTES), got =
+		BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf again = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf bare = BUF_INIT(LIMIT_KEPT_OFFER);
 	struct change change = { .kind = CHANGE_PATCH, .text = diff };
@@ -363,7 +366,8 @@ json_t *rebase_offer(struct session *session, const struct change *change,
 	object = json_object();
 	json_object_set_new(object, "id", json_cstr(id));
 	json_object_set_new(object, "diff", json_text(buf_view(&diff)));
-	add_offer(session_kept(session), change, &result->state, id, json_object_get(object, "diff"));
+	add_offer(session_kept(session), change, &result->state, id,
+	          json_object_get(object, "diff"));
 	buf_printf(message, " This edit does not touch what has changed since: rebased.diff is the "
 	                    "same edit of the file as it is now. To make it, call safe_patch with "
 	                    "file_path, rebase \"%s\" and the sha256 of latest_file_state.", id);
@@ -420,16 +424,20 @@ static void expand_one(struct session *session, json_t *change, const char *wher
 	                  json_is_string(path) ? json_string_value(path) : "", &other);
 	if (diff && json_string_length(json_object_get(change, "unified_diff"))) {
 		json_decref(diff);
-		buf_printf(problems, "%s%srebase: it and unified_diff are two edits: pass one of them",
+		buf_printf(problems,
+		           "%s%srebase: it and unified_diff are two edits: pass one of them",
 		           problems->len ? "; " : "", where);
 	} else if (diff) {
 		json_object_set_new(change, "unified_diff", diff);
 		json_object_del(change, "rebase");
 	} else if (other) {
-		buf_printf(problems, "%s%srebase: \"%.*s\" is an edit of %s: name that as file_path",
-		           problems->len ? "; " : "", where, (int)utf8_head(id, 40).len, id.data, other);
+		buf_printf(problems,
+		           "%s%srebase: \"%.*s\" is an edit of %s: name that as file_path",
+		           problems->len ? "; " : "", where, (int)utf8_head(id, 40).len, id.data,
+		           other);
 	} else {
-		buf_printf(problems, "%s%srebase: this session has no edit \"%.*s\" (any more); send "
+		buf_printf(problems,
+		           "%s%srebase: this session has no edit \"%.*s\" (any more); send "
 		                     "the diff itself", problems->len ? "; " : "", where,
 		           (int)utf8_head(id, 40).len, id.data);
 	}
@@ -438,7 +446,8 @@ static void expand_one(struct session *session, json_t *change, const char *wher
 static void want_diff(const json_t *change, const char *where, struct buf *problems)
 {
 	if (!json_object_get(change, "unified_diff") && !json_object_get(change, "rebase"))
-		buf_printf(problems, "%s%sunified_diff: required, but missing", problems->len ? "; " : "", where);
+		buf_printf(problems, "%s%sunified_diff: required, but missing", problems->len ?
+		           "; " : "", where);
 }
 
 json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *arguments,

@@ -393,7 +393,8 @@ static void add_choice(json_t *properties, const char *name, const json_t *membe
 		json_array_append(json_object_get(known, "enum"), choice);
 }
 
-/* Kinds of one object become one, with what any of them has; its description says which has what. */
+/* Kinds of one object become one, with what any of them has; its description says which has
+ * what. */
 static json_t *told_kinds(const json_t *kinds)
 {
 	json_t *properties = json_object(), *required = json_array(), *kind, *member;
@@ -411,7 +412,8 @@ static json_t *told_kinds(const json_t *kinds)
 	return told(merged);
 }
 
-/* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is told. */
+/* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is
+ * told. */
 static json_t *told(const json_t *schema)
 {
 	static const char *const checks[] = { "minLength", "maxLength", "minItems", "maxItems",

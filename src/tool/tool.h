@@ -51,7 +51,8 @@ enum tool_kind {
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
 /* Whether such a tool changes files, or anything else. */
 bool tool_kind_changes(enum tool_kind kind);
-/* Whether it does nothing but find something out. (Not the opposite: TOOL_KIND_OTHER is neither.) */
+/* Whether it does nothing but find something out. (Not the opposite: TOOL_KIND_OTHER is
+ * neither.) */
 bool tool_kind_reads(enum tool_kind kind);
 
 /* What the success of an edit carries unless the call says otherwise. */
@@ -62,9 +63,9 @@ struct tool_question {
 	const struct tool *tool;
 	const json_t *arguments; /* final: validated, and bound to the states in `plan` */
 	const json_t *plan;      /* of an editor: the result of a dry run, with diffs; or NULL */
-	/* Who is asked may set *modified to a new reference and say yes: these arguments run instead
-	 * (validated and planned anew, not asked about again), and by another tool if *modified_tool is
-	 * set to its name (a whole new content: write_file). */
+	/* Who is asked may set *modified to a new reference and say yes: these arguments run
+	 * instead (validated and planned anew, not asked about again), and by another tool if
+	 * *modified_tool is set to its name (a whole new content: write_file). */
 	json_t **modified;
 	const char **modified_tool;
 	const char *preview;     /* what the tool's preview gave; or NULL */
@@ -75,28 +76,32 @@ enum call_decision { CALL_ALLOW, CALL_ASK, CALL_DENY };
 
 /* What may differ from call to call of one session. All of it may be NULL. */
 struct call_hooks {
-	/* Sees the validated arguments first: may replace *arguments (validated again), may demand that
-	 * somebody is asked (*ask), or end the call with the result that it returns. NULL: go on. */
+	/* Sees the validated arguments first: may replace *arguments (validated again), may
+	 * demand that somebody is asked (*ask), or end the call with the result that it returns.
+	 * NULL: go on. */
 	json_t *(*before)(void *data, const struct tool *tool, json_t **arguments, bool *ask);
-	/* What the rules say about the final arguments. DENY: *err says why. NULL: as `confirm` says. */
+	/* What the rules say about the final arguments. DENY: *err says why. NULL: as `confirm`
+	 * says. */
 	enum call_decision (*decide)(void *data, const struct tool *tool, const json_t *arguments,
 	                             struct err *err);
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
-	 * Asked only about tools that change something, and edits that can be made; with `decide`:
-	 * whenever that says ASK. NULL: all is allowed, but no call that wants more than the session
-	 * has (tool_wants_more); with `decide`: nobody can be asked, so the answer is no. */
+	 * Asked only about tools that change something, and edits that can be made; with
+	 * `decide`: whenever that says ASK. NULL: all is allowed, but no call that wants more
+	 * than the session has (tool_wants_more); with `decide`: nobody can be asked, so the
+	 * answer is no. */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
-	/* Whether the tool was offered to who calls: the answer to a name that is no tool's lists only
-	 * those. NULL: all were. */
+	/* Whether the tool was offered to who calls: the answer to a name that is no tool's
+	 * lists only those. NULL: all were. */
 	bool (*offered)(void *data, const struct tool *tool);
 	/* Sees the result of a call that ran, and may replace it. */
-	void (*after)(void *data, const struct tool *tool, const json_t *arguments, json_t **result);
+	void (*after)(void *data, const struct tool *tool, const json_t *arguments,
+	              json_t **result);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
 	void (*progress)(void *data, size_t done, size_t total);
 	/* What a command writes, as it comes, on a provider's thread; raw. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
-	/* Around a time in which the call computes nothing and waits: for a command, for a moment to pass.
-	 * Another call may take its place on a processor meanwhile. */
+	/* Around a time in which the call computes nothing and waits: for a command, for a
+	 * moment to pass. Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
 	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
@@ -130,8 +135,8 @@ struct session {
 	 * is not what whoever runs them lets through of its own (NULL). Borrowed. */
 	unsigned inactivity_ms;
 	const struct environment_options *environment;
-	/* Who reads files of the session's own, such as outputs that were cut: NULL for a path that is none
-	 * of them. NULL: there are none. Borrowed. */
+	/* Who reads files of the session's own, such as outputs that were cut: NULL for a path
+	 * that is none of them. NULL: there are none. Borrowed. */
 	struct provider *(*own_files)(void *data, const char *path);
 	void *own_files_data;
 	enum return_content return_content;
@@ -158,7 +163,8 @@ bool session_seen(const struct session *session, const char *path, struct sha256
 bool session_cancelled(const struct session *session);
 /* Who reads this path: the workspace's provider, or that of the session's own files. */
 struct provider *session_reader(const struct session *session, const char *path);
-/* The environment of a command (run_request.env), freed with environment_free; NULL: its worker's. */
+/* The environment of a command (run_request.env), freed with environment_free; NULL: its
+ * worker's. */
 char **session_environment(const struct session *session, bool pty);
 void session_progress(const struct session *session, size_t done, size_t total);
 void session_wait(const struct session *session, bool begins); /* in pairs, not nested */
@@ -195,8 +201,8 @@ struct tool {
 	const struct tool_name_default *name_defaults; /* ends with a NULL alias, or NULL */
 	const char *description;        /* for a model */
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
-	/* NULL, or parameters that a model is not told of, ends with NULL: they are for scripts and for
-	 * settings' sake, or other words for another; a call may have them all the same. */
+	/* NULL, or parameters that a model is not told of, ends with NULL: they are for scripts
+	 * and for settings' sake, or other words for another; a call may have them all the same. */
 	const char *const *undeclared;
 	const char *result_schema;      /* JSON Schema text of the result, also of failures */
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
@@ -249,16 +255,16 @@ struct begun_call *tool_call_begin(struct session *session, const char *name,
                                    const json_t *arguments);
 json_t *tool_call_end(struct session *session, struct begun_call *begun);
 
-/* Whether a call asks for permissions beyond the session's (additional_permissions): somebody has to
- * be asked; where nobody can be, the answer is no. */
+/* Whether a call asks for permissions beyond the session's (additional_permissions): somebody
+ * has to be asked; where nobody can be, the answer is no. */
 bool tool_wants_more(const json_t *arguments);
 
 /* Whether a result says that the call failed: "success": false, or a list with nothing but
  * errors. */
 bool tool_result_failed(const json_t *result);
 
-/* The member that a result gets when invisible characters in it are shown as escapes (base/unseen.h, whose
- * json_show_unseen in data/json.h makes them), and its text. */
+/* The member that a result gets when invisible characters in it are shown as escapes
+ * (base/unseen.h, whose json_show_unseen in data/json.h makes them), and its text. */
 #define TOOL_UNSEEN "unseen_characters"
 json_t *tool_unseen_note(size_t count);
 

@@ -16,13 +16,14 @@
 
 /* The question whether a call may run, and what follows from the answer.
  *
- * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a command its
- * prefixes, of a server's tool that tool), proceed_always_tool, proceed_always_server,
- * proceed_always_and_save (a rule in a file, where that is permitted), modify_with_editor (newContent is
- * written instead), cancel.  An outcome that was not offered counts as cancel.
+ * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a
+ * command its prefixes, of a server's tool that tool), proceed_always_tool,
+ * proceed_always_server, proceed_always_and_save (a rule in a file, where that is permitted),
+ * modify_with_editor (newContent is written instead), cancel.  An outcome that was not offered
+ * counts as cancel.
  *
- * One question at a time: the next call's is put when this one is answered, and only if "always" has not
- * answered it.  Nobody to ask means no.
+ * One question at a time: the next call's is put when this one is answered, and only if "always"
+ * has not answered it.  Nobody to ask means no.
  */
 
 /* For struct call_hooks; `data` is the struct call. */
@@ -30,8 +31,8 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* Errors of calls under the names that Gemini CLI gives them ("edit_no_occurrence_found").  Private to this
- * folder. */
+/* Errors of calls under the names that Gemini CLI gives them ("edit_no_occurrence_found").
+ * Private to this folder. */
 
 /* `result` is a failure; `tool` may be NULL. Never NULL. */
 const char *call_error_type(const struct tool *tool, const json_t *result);
@@ -42,8 +43,8 @@ const char *call_error_message(const json_t *result);
 
 /* ---- what people are shown --------------------------------------------------- */
 
-/* What people are shown of a call: plain text, which may hold anything that models, files and servers
- * say; whoever shows it on a terminal makes it harmless there.
+/* What people are shown of a call: plain text, which may hold anything that models, files and
+ * servers say; whoever shows it on a terminal makes it harmless there.
  */
 
 /* One line that says what a call is about: "src/main.c", "git status". For the caller. */
@@ -60,8 +61,8 @@ char *display_result(const struct tool *tool, const json_t *result);
  *     if (call_order_may_begin(calls, i, ended)) ...               // all that it waits for have ended
  *     call_order_release(&calls[i]);
  *
- * The results are those of the calls made one after the other, as the model listed them, except that
- * commands run beside each other, and beside what only reads:
+ * The results are those of the calls made one after the other, as the model listed them, except
+ * that commands run beside each other, and beside what only reads:
  *
  *   - editors (edit, delete, move) and what reads run beside each other unless they touch the same file
  *     and one of them changes it; what reads without naming files (search, glob) touches all;
@@ -70,8 +71,8 @@ char *display_result(const struct tool *tool, const json_t *result);
  *   - a change of mode (plan), and a call with wait_for_previous: true, waits for all before it, and all
  *     after it wait for it.
  *
- * Files are the same when their names are, "." and ".." and the workspace folder resolved; two names that
- * are one file by a link are told apart here, and by the state that each edit names.
+ * Files are the same when their names are, "." and ".." and the workspace folder resolved; two
+ * names that are one file by a link are told apart here, and by the state that each edit names.
  */
 
 enum order_effect {

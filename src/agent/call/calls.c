@@ -45,11 +45,13 @@ static void add_path(struct order_call *call, size_t *cap, const char *root, con
 	if (!json_string_length(path))
 		return;
 	if (call->path_count == *cap)
-		call->paths = mem_grow(call->paths, cap, call->path_count + 1, sizeof(*call->paths));
+		call->paths =
+			mem_grow(call->paths, cap, call->path_count + 1, sizeof(*call->paths));
 	call->paths[call->path_count++] = path_join(root, json_string_value(path));
 }
 
-/* A folder that is looked through, and files that a list names, are not one file: those touch all. */
+/* A folder that is looked through, and files that a list names, are not one file: those touch
+ * all. */
 static void add_paths(struct order_call *call, const json_t *args, const char *root)
 {
 	size_t cap = 0, i;
@@ -238,7 +240,8 @@ static json_t *as_object(const json_t *result)
 /* An image, sound or PDF that a result carries goes beside it, as what it is. */
 static void take_media(json_t *object, json_t *media)
 {
-	json_t *mime = json_object_get(object, "mime_type"), *data = json_object_get(object, "data");
+	json_t *mime = json_object_get(object, "mime_type"), *data =
+		json_object_get(object, "data");
 	json_t *part, *inside;
 
 	if (!json_is_string(mime) || !json_is_string(data))

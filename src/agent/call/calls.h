@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of one reply: run, in the order that they need, as many at once as they may.  Private to
- * agent/.
+/* The calls of one reply: run, in the order that they need, as many at once as they may.
+ * Private to agent/.
  *
- * Every call gets exactly one answer, in the order of the calls, whatever happens: a call that was not
- * begun when the prompt was cancelled, or when somebody said no to one before it, says so.  Nothing runs
- * any more when calls_run returns.
+ * Every call gets exactly one answer, in the order of the calls, whatever happens: a call that
+ * was not begun when the prompt was cancelled, or when somebody said no to one before it, says
+ * so.  Nothing runs any more when calls_run returns.
  */
 #ifndef HASP_AGENT_CALL_CALLS_H
 #define HASP_AGENT_CALL_CALLS_H

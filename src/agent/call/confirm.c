@@ -22,7 +22,8 @@ struct asking {
 
 /* ---- what is shown ----------------------------------------------------------------- */
 
-/* The whole new content of an edit, from a dry run that carries it; of several files there is none. */
+/* The whole new content of an edit, from a dry run that carries it; of several files there is
+ * none. */
 static json_t *new_content(struct call *call, const struct tool_question *question)
 {
 	json_auto_t *dry = json_copy((json_t *)question->arguments);
@@ -306,7 +307,8 @@ static void save(struct asking *asking)
 		                         .max_ms = settings_lock_wait_ms(options->settings),
 		                         .notice = wait_notice };
 	const struct tool *tool = asking->question->tool;
-	_cleanup_free_ char *pattern = tool->plans ? file_pattern(asking->question->arguments) : NULL;
+	_cleanup_free_ char *pattern =
+		tool->plans ? file_pattern(asking->question->arguments) : NULL;
 	struct err err = ERR_INIT;
 
 	if (policy_save(options->policy, options->policy_folder, tool->name,
@@ -319,7 +321,8 @@ static void save(struct asking *asking)
 	allow(asking, NULL);
 }
 
-/* What somebody made of the file is written as a whole, if the file is what the question was about. */
+/* What somebody made of the file is written as a whole, if the file is what the question was
+ * about. */
 static bool modify(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool_question *question = asking->question;

@@ -175,7 +175,8 @@ static json_t *stopped(struct call *call, const struct tool *tool, const json_t 
 	json_t *result = failure(call, tool, arguments, ERR_DENIED_BY_POLICY,
 	                         "Agent execution stopped by a hook: ", reason);
 
-	json_object_set_new(json_object_get(result, "error"), "type", json_string("stop_execution"));
+	json_object_set_new(json_object_get(result, "error"), "type",
+	                    json_string("stop_execution"));
 	return result;
 }
 
@@ -380,8 +381,8 @@ static bool add_word(json_t *words, const char *tool, const char *prefix)
 	       json_array_append_new(words, json_pack("s+++", tool, "(", prefix, ")")) == 0;
 }
 
-/* The words for --allowed-tools, the narrowest that would do: ["run_shell_command(git add)"], ["write_file"], [].
- * A new reference. */
+/* The words for --allowed-tools, the narrowest that would do: ["run_shell_command(git add)"],
+ * ["write_file"], []. A new reference. */
 static json_t *words_for(const struct policy_call *subject, const struct policy_verdict *verdict)
 {
 	json_auto_t *prefixes = json_copy(verdict->prefixes);
@@ -401,8 +402,8 @@ static json_t *words_for(const struct policy_call *subject, const struct policy_
 	return words;
 }
 
-/* Whether somebody who could be asked would have been: then it was refused for want of them. A question to
- * the user is none about permission. */
+/* Whether somebody who could be asked would have been: then it was refused for want of them. A
+ * question to the user is none about permission. */
 static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
 {
 	json_auto_t *theirs = gemini_arguments(tool, arguments);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands around every call: hooks before and after it, the policy, the question (call.h).  Private
- * to this folder.
+/* What stands around every call: hooks before and after it, the policy, the question (call.h).
+ * Private to this folder.
  *
- * Order, which tool_call keeps: BeforeTool hooks (may rewrite, refuse, answer themselves, demand a
- * question); policy_decide on what they made of it; the question, if the rules or a hook say so; the run;
- * AfterTool hooks (may add, replace, refuse, call another tool, stop).
+ * Order, which tool_call keeps: BeforeTool hooks (may rewrite, refuse, answer themselves, demand
+ * a question); policy_decide on what they made of it; the question, if the rules or a hook say
+ * so; the run; AfterTool hooks (may add, replace, refuse, call another tool, stop).
  */
 #ifndef HASP_AGENT_CALL_GATE_H
 #define HASP_AGENT_CALL_GATE_H
@@ -26,16 +26,16 @@ void gate_about_to_run(struct call *call, const struct tool *tool, const json_t 
 
 /* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
 struct policy_call gate_subject(const struct tool *tool);
-/* Whether the tool has no use now, or every call of it would be refused in this mode: it need not be
- * named to the model. */
+/* Whether the tool has no use now, or every call of it would be refused in this mode: it need
+ * not be named to the model. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
 /* Whether that is so in every mode: it is not declared. */
 bool gate_hides_always(struct agent *agent, const struct tool *tool);
 
 /* ---- tools that are off ------------------------------------------------------ */
 
-/* Tools that are off because nobody can be asked about their calls: they are not offered, so the model has to be
- * told of them, and of what would allow them.
+/* Tools that are off because nobody can be asked about their calls: they are not offered, so the
+ * model has to be told of them, and of what would allow them.
  */
 
 struct off_tools {
@@ -46,11 +46,12 @@ struct off_tools {
 	bool interactive;
 };
 
-/* A line of the system prompt; NULL: none is off for that reason. The caller frees. Those that a rule of
- * somebody's or plan mode keeps out are not named: no answer would allow them. */
+/* A line of the system prompt; NULL: none is off for that reason. The caller frees. Those that a
+ * rule of somebody's or plan mode keeps out are not named: no answer would allow them. */
 char *gate_off_text(const struct off_tools *options);
 
-/* The least mode above `call`'s in which not every such call is denied; MODE_COUNT: there is none. */
+/* The least mode above `call`'s in which not every such call is denied; MODE_COUNT: there is
+ * none. */
 enum approval_mode gate_off_mode(const struct policy *policy, const struct policy_call *call);
 /* Whether the settings forbid it, in trusted folders too. */
 bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode);

@@ -104,7 +104,8 @@ static void digest(struct sha256_stream *stream, const json_t *value, bool resul
 	size_t size = json_is_array(value) ? json_array_size(value) : json_string_length(value), i;
 	double number = json_number_value(value);
 	char mark[64];
-	int len = snprintf(mark, sizeof(mark), "%d:%zu:%.17g;", value ? (int)json_typeof(value) : -1,
+	int len =
+		snprintf(mark, sizeof(mark), "%d:%zu:%.17g;", value ? (int)json_typeof(value) : -1,
 	                   size, number);
 	const char *name;
 	json_t *member;
@@ -142,7 +143,8 @@ static struct one_call one_call(const char *name, const json_t *args, const json
 
 static void remember(struct loop_check *check, const struct one_call *one)
 {
-	const struct one_call *last = check->call_count ? &check->calls[check->call_count - 1] : NULL;
+	const struct one_call *last =
+		check->call_count ? &check->calls[check->call_count - 1] : NULL;
 	bool same_call = last && sha256_eq(&last->call, &one->call);
 	bool same_whole = last && sha256_eq(&last->whole, &one->whole);
 
@@ -184,8 +186,10 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
 
 	remember(check, &one);
 	if (check->same_whole >= same_most)
-		found(check, mem_printf("The same call of %.*s was made %u times in a row, with the "
-		                        "same result.", (int)shown.len, shown.data, check->same_whole));
+		found(check,
+		      mem_printf("The same call of %.*s was made %u times in a row, with the "
+		                        "same result.", (int)shown.len, shown.data,
+		                 check->same_whole));
 	else if (check->same_call >= SAME_CALL)
 		found(check, mem_printf("The same call of %.*s was made %u times in a row.",
 		                        (int)shown.len, shown.data, check->same_call));

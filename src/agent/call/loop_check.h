@@ -8,9 +8,9 @@
  *     if (loop_check_hit(check)) ...                    // why, in a sentence; or NULL
  *     loop_check_forgive(check);                        // the model was told: count anew
  *
- * A call is the same as another if its name, arguments and result are the same, but for what differs
- * with every call (version, duration_ms, ...): reading a file that changed, or running tests that fail
- * differently, is no circle.  It is one when
+ * A call is the same as another if its name, arguments and result are the same, but for what
+ * differs with every call (version, duration_ms, ...): reading a file that changed, or running
+ * tests that fail differently, is no circle.  It is one when
  *
  *   - a call and its result come 5 times in a row (10 times for tools that wait for something);
  *   - a row of 2 to 6 calls comes 3 times in a row, and so 8 calls or more;

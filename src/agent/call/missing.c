@@ -73,9 +73,11 @@ static void note_refused(struct call *call)
 
 	json_object_set_new(note, "kind", json_integer(call->tool->kind));
 	if (call->wants == CALL_WANTS_FLAGS)
-		json_object_set_new(note, "flags", json_string("--net, --write PATH or --read PATH"));
+		json_object_set_new(note, "flags",
+		                    json_string("--net, --write PATH or --read PATH"));
 	else if (call->wants == CALL_WANTS_HOOK)
-		json_object_set_new(note, "flags", json_string("another answer of the hook that asks"));
+		json_object_set_new(note, "flags",
+		                    json_string("another answer of the hook that asks"));
 	add_note(call->agent, note);
 }
 
@@ -289,7 +291,8 @@ static void put_flags(const struct agent *agent, const json_t *notes, struct buf
 	put_special(notes, !ways, out);
 	buf_char(out, '.');
 	if (ways && !agent->trusted && least_mode(agent, notes) != MODE_COUNT)
-		buf_str(out, " That mode is for trusted folders: \"hasp config trust\", or --skip-trust "
+		buf_str(out,
+		        " That mode is for trusted folders: \"hasp config trust\", or --skip-trust "
 		             "for one run.");
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a prompt lacked because nobody was there to allow it.  Private to agent/.
  *
- * A call that is refused only because nobody can be asked is noted; a later call of the same kind (an edit, a
- * command, ...) that succeeds takes the note away: the model found a permitted way.  What the model reports
- * itself (request_permission) stays.  Whatever is left when the model has answered is the prompt's
- * `missing` sentence.
+ * A call that is refused only because nobody can be asked is noted; a later call of the same
+ * kind (an edit, a command, ...) that succeeds takes the note away: the model found a permitted
+ * way.  What the model reports itself (request_permission) stays.  Whatever is left when the
+ * model has answered is the prompt's `missing` sentence.
  */
 #ifndef HASP_AGENT_CALL_MISSING_H
 #define HASP_AGENT_CALL_MISSING_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on paths asked again for each file that a call opens; arguments under Gemini CLI's names. */
+/* Rules on paths asked again for each file that a call opens; arguments under Gemini CLI's
+ * names. */
 #include "agent/call/path_rules.h"
 
 #include <stdlib.h>
@@ -98,7 +99,8 @@ typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolu
 /* Of a path that an argument spells; NULL: nothing takes its place. */
 static json_t *changed(struct path_rules *rules, const json_t *text, visit change, bool absolute)
 {
-	_cleanup_free_ char *path = json_string_length(text) ? name_of(json_string_value(text)) : NULL;
+	_cleanup_free_ char *path =
+		json_string_length(text) ? name_of(json_string_value(text)) : NULL;
 
 	return path ? change(rules, path, absolute) : NULL;
 }
@@ -471,7 +473,8 @@ static bool opens_files(const struct path_rules *rules)
 static bool entry_denied(const struct path_rules *rules, const char *folder, const char *path,
                          char **ret_why)
 {
-	_cleanup_free_ char *whole = mem_printf("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
+	_cleanup_free_ char *whole =
+		mem_printf("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
 
 	return opens_files(rules) ? file_denied(rules, whole, ret_why) :
 	                            tool_denied(rules, whole, ret_why);

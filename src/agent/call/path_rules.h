@@ -66,7 +66,8 @@ void path_rules_mention(struct path_rules *rules, const struct tool *tool);
 
 /* ---- Gemini CLI's names ------------------------------------------------------ */
 
-/* Arguments under the names that Gemini CLI's tools have for them, for rules and hooks written for it.
+/* Arguments under the names that Gemini CLI's tools have for them, for rules and hooks written
+ * for it.
  *
  *
  * To add one: a row in path_rules.c.

@@ -140,7 +140,8 @@ static bool keep_file(struct checkpoints *checkpoints, const char *path, struct 
 		ret->sha256 = sha256_of(buf_view(&read.content));
 		ret->size = read.content.len;
 		pthread_mutex_lock(&checkpoints->lock);
-		ok = repository_add(checkpoints->repository, buf_view(&read.content), ret->blob, err);
+		ok = repository_add(checkpoints->repository, buf_view(&read.content), ret->blob,
+		                    err);
 		pthread_mutex_unlock(&checkpoints->lock);
 		if (ok)
 			path = read.state.path;

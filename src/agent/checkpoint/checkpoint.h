@@ -9,15 +9,16 @@
  *     ok = checkpoints_restore(checkpoints, id, false, &result, &err);
  *     checkpoints_close(checkpoints);
  *
- * Only the files that a call is about to change are kept, byte for byte, in a git repository outside the
- * project (~/.gemini/history/SLUG), with a note of each call in ~/.gemini/tmp/SLUG/checkpoints.  Files
- * are read and written through the provider only.  What commands of a shell change is not kept.
+ * Only the files that a call is about to change are kept, byte for byte, in a git repository
+ * outside the project (~/.gemini/history/SLUG), with a note of each call in
+ * ~/.gemini/tmp/SLUG/checkpoints.  Files are read and written through the provider only.  What
+ * commands of a shell change is not kept.
  *
- * A restore goes back to the moment before a call: every file that the session's edits have changed
- * since then gets the content it had.  It is an edit like others: of the state that was looked at, and
- * of no other.  A file that somebody else has changed in between is left, unless `force`; a file
- * that was not there before is removed only if it is as an edit made it, whatever is forced.  What
- * a restore replaces is kept before, so that it can be undone.
+ * A restore goes back to the moment before a call: every file that the session's edits have
+ * changed since then gets the content it had.  It is an edit like others: of the state that was
+ * looked at, and of no other.  A file that somebody else has changed in between is left, unless
+ * `force`; a file that was not there before is removed only if it is as an edit made it,
+ * whatever is forced.  What a restore replaces is kept before, so that it can be undone.
  *
  * Folder: checkpoint.c before and after edits; restore.c; restore.c; note.c and
  * note.c notes; repository.c contents; repository.c libgit2.
@@ -46,11 +47,13 @@ struct checkpoints;
 struct checkpoints_options {
 	struct provider *provider; /* borrowed; NULL: only for lists and pruning */
 	struct home *home;         /* borrowed: of the project, the provider's first root */
-	const char *session_id;    /* whose edits they are; NULL: only for lists, restores, pruning */
+	const char *session_id;    /* whose edits they are; NULL: only for lists, restores,
+	                            * pruning */
 	bool durable;              /* what is kept is on the disk before the edit is made */
-	size_t max_file_bytes;     /* larger files are not kept; 0: LIMIT_CHECKPOINT_FILE_BYTES, the most */
-	/* Told, a sentence each, when something could not be kept; the edit is made all the same. From
-	 * the threads of calls. May be NULL. */
+	size_t max_file_bytes;     /* larger files are not kept; 0: LIMIT_CHECKPOINT_FILE_BYTES,
+	                            * the most */
+	/* Told, a sentence each, when something could not be kept; the edit is made all the
+	 * same. From the threads of calls. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
 	/* Of waits for another process that keeps a checkpoint: what ends them, and the longest (0:
@@ -68,30 +71,31 @@ void checkpoints_close(struct checkpoints *checkpoints); /* NULL is fine; no cal
 void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
                              const json_t *arguments);
 /* Remembers which states the edit made: a restore may replace these and no others.  Calls that
- * checkpoints_before_edit has not seen, and results that are not an editor's success, are ignored. From
- * several threads. */
+ * checkpoints_before_edit has not seen, and results that are not an editor's success, are
+ * ignored. From several threads. */
 void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,
                             const json_t *result);
 
-/* Oldest first: [{"id", "time" (ms since 1970), "session", "callId", "tool", "commit", "files": [{"path",
- * "existed", "size"?, "sha256"?, "notKept"?}]}]; a new reference.  NULL: TOO_LARGE (more than
- * LIMIT_CHECKPOINTS), PERMISSION_DENIED, IO_ERROR. Changes nothing. */
+/* Oldest first: [{"id", "time" (ms since 1970), "session", "callId", "tool", "commit", "files":
+ * [{"path", "existed", "size"?, "sha256"?, "notKept"?}]}]; a new reference.  NULL: TOO_LARGE
+ * (more than LIMIT_CHECKPOINTS), PERMISSION_DENIED, IO_ERROR. Changes nothing. */
 json_t *checkpoints_list(struct checkpoints *checkpoints, struct err *err);
 
-/* `id`: of a checkpoint, or "latest".  *ret, for the caller, when it returns true: {"success" (nothing is
- * left or failed), "checkpoint", "undo": the checkpoint of what was replaced, or null, "files": [{"path",
- * "action", "sha256"? (what the file has now), "replaced_sha256"?, "reason"?}]}.  Actions:
+/* `id`: of a checkpoint, or "latest".  *ret, for the caller, when it returns true: {"success"
+ * (nothing is left or failed), "checkpoint", "undo": the checkpoint of what was replaced, or
+ * null, "files": [{"path", "action", "sha256"? (what the file has now), "replaced_sha256"?,
+ * "reason"?}]}.  Actions:
  *   restored, created, removed   done; created: it had been removed
  *   unchanged                    it is as it was
  *   left                         somebody else's changes are in it: `reason`
  *   failed                       `reason`
- * False, and nothing was changed: INVALID_ARGUMENT (no such checkpoint); DISK_FULL and others when what
- * would be replaced cannot be kept. */
+ * False, and nothing was changed: INVALID_ARGUMENT (no such checkpoint); DISK_FULL and others
+ * when what would be replaced cannot be kept. */
 bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool force, json_t **ret,
                          struct err *err);
 
-/* Removes the notes and references of checkpoints made before `before_ms` (since 1970); *ret_count: so
- * many.  Their contents go with the repository's next `git gc`. */
+/* Removes the notes and references of checkpoints made before `before_ms` (since 1970);
+ * *ret_count: so many.  Their contents go with the repository's next `git gc`. */
 bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_t *ret_count,
                        struct err *err);
 
@@ -99,9 +103,9 @@ bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_
 
 /* the checkpoints of one session, as settings ask for them.
  *
- * general.checkpointing.enabled (default false): whether there are any.  hasp.checkpoints.keepDays (default
- * 0): older ones of the project are removed when a session begins; 0: none ever is.  hasp.durability:
- * whether they are synced to the disk.
+ * general.checkpointing.enabled (default false): whether there are any.
+ * hasp.checkpoints.keepDays (default 0): older ones of the project are removed when a session
+ * begins; 0: none ever is.  hasp.durability: whether they are synced to the disk.
  */
 
 struct checkpoint_session;
@@ -122,6 +126,7 @@ struct checkpoint_session *checkpoint_session_begin(
 	const struct checkpoint_session_options *options);
 /* NULL of NULL. */
 struct checkpoints *checkpoint_session_of(const struct checkpoint_session *session);
-void checkpoint_session_end(struct checkpoint_session *session); /* NULL is fine; before the bus ends */
+void checkpoint_session_end(struct checkpoint_session *session); /* NULL is fine; before the bus
+                                                                  * ends */
 
 #endif

@@ -341,7 +341,8 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot make %s", early);
-	if (!fill(fd, text, durable) || renameat2(AT_FDCWD, early, AT_FDCWD, path, RENAME_NOREPLACE))
+	if (!fill(fd, text, durable) ||
+	    renameat2(AT_FDCWD, early, AT_FDCWD, path, RENAME_NOREPLACE))
 		error = errno;
 	if (error) {
 		unlink(early);
@@ -410,7 +411,8 @@ static bool list_ids(const char *folder, const char *first, struct names *ret, s
 		if (!note_id_valid(id) || (first && strcmp(id, first) < 0))
 			continue;
 		if (ret->count >= LIMIT_CHECKPOINTS)
-			return err_set(err, ERR_TOO_LARGE, "%s has more than %d checkpoints.", folder,
+			return err_set(err, ERR_TOO_LARGE, "%s has more than %d checkpoints.",
+			               folder,
 			               LIMIT_CHECKPOINTS);
 		ret->list = mem_grow(ret->list, &ret->cap, ret->count + 1, sizeof(*ret->list));
 		ret->list[ret->count++] = mem_steal(&id);

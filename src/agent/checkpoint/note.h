@@ -7,8 +7,9 @@
  *      "hasp": {"version": 1, "session", "callId", "tool", "time" (ms), "commit",
  *               "files": [{"path", "sha256": hex|null, "size", "blob", "notKept"}]}}
  *
- * It has no "commitHash": Gemini CLI's /restore would make the whole project what that commit has, and
- * remove all that is not in it.  sha256 null: there was no such file.  notKept: why there is no blob.
+ * It has no "commitHash": Gemini CLI's /restore would make the whole project what that commit
+ * has, and remove all that is not in it.  sha256 null: there was no such file.  notKept: why
+ * there is no blob.
  *
  * The ledger says which states of files edits made: hasp-written.jsonl, a line for each,
  * {"session", "path", "sha256"}.  Lines that cannot be read are passed over.
@@ -47,20 +48,20 @@ struct note {
 
 void note_release(struct note *note);
 
-/* Reads a note's text. INVALID_ARGUMENT: it is not one of hasp's. Nothing of it is believed but for its
- * form: paths are absolute, hashes are hashes. */
+/* Reads a note's text. INVALID_ARGUMENT: it is not one of hasp's. Nothing of it is believed but
+ * for its form: paths are absolute, hashes are hashes. */
 bool note_parse(struct span text, struct note *ret, struct err *err);
 /* The text; `call` is "toolCall" or NULL. False when `out` overflowed. */
 bool note_print(const struct note *note, json_t *call, struct buf *out);
 
-/* "2026-11-22T09-17-25_123Z-FILE-TOOL": what is not a letter, digit, ".", "-" or "_" is "_". The caller
- * frees. */
+/* "2026-11-22T09-17-25_123Z-FILE-TOOL": what is not a letter, digit, ".", "-" or "_" is "_". The
+ * caller frees. */
 char *note_id(int64_t time_ms, const char *path, const char *tool);
 /* Whether it can be a note's id: nothing that leads elsewhere. */
 bool note_id_valid(const char *id);
 
-/* All notes of a folder from `first` (NULL: the oldest) on, oldest first; what cannot be read, and Gemini
- * CLI's own, are left out.  A folder that is missing has none. */
+/* All notes of a folder from `first` (NULL: the oldest) on, oldest first; what cannot be read,
+ * and Gemini CLI's own, are left out.  A folder that is missing has none. */
 bool notes_read(const char *folder, const char *first, struct note **ret, size_t *ret_count,
                 struct err *err);
 void notes_free(struct note *notes, size_t count);

@@ -89,15 +89,16 @@ static const struct library_symbol symbols[] = {
 	ROW(reference_free, "git_reference_free"),
 };
 
-static const struct library row = { { LIBRARY }, "Checkpoints need", "libgit2-" LIBGIT2_SOVERSION, symbols,
+static const struct library row =
+	{ { LIBRARY }, "Checkpoints need", "libgit2-" LIBGIT2_SOVERSION, symbols,
 	                            ARRAY_LEN(symbols) };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct git_library loaded;
 static struct err load_error;
 
-/* Neither ~/.gitconfig nor /etc/gitconfig: what they say of filters, hooks, line endings, templates or
- * programs must not have a part in what is kept. */
+/* Neither ~/.gitconfig nor /etc/gitconfig: what they say of filters, hooks, line endings,
+ * templates or programs must not have a part in what is kept. */
 static bool close_configuration(void)
 {
 	static const git_config_level_t levels[] = { GIT_CONFIG_LEVEL_PROGRAMDATA,
@@ -113,14 +114,15 @@ static bool close_configuration(void)
 
 static void load(void)
 {
-	if (library_load(&row, &loaded, &load_error) && (loaded.init() < 0 || !close_configuration()))
+	if (library_load(&row, &loaded, &load_error) &&
+	    (loaded.init() < 0 || !close_configuration()))
 		err_set(&load_error, ERR_INTERNAL, LIBRARY " could not be initialised.");
 }
 
-/* The library, loaded and initialised once for the process, from whichever thread asks first; it stays.
- * What the user, the system or the environment configure for git does not count in it: no file of
- * settings but the repository's own is read.  NULL with INTERNAL and the package to install when it
- * cannot be loaded. */
+/* The library, loaded and initialised once for the process, from whichever thread asks first; it
+ * stays. What the user, the system or the environment configure for git does not count in it: no
+ * file of settings but the repository's own is read.  NULL with INTERNAL and the package to
+ * install when it cannot be loaded. */
 static const struct git_library *git_library(struct err *err)
 {
 	pthread_once(&once, load);

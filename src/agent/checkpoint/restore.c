@@ -231,7 +231,8 @@ static void add_notes(struct restore *restore, size_t first)
 	}
 }
 
-/* A file that was reached by a link before it was made has two names in the notes: the earlier counts. */
+/* A file that was reached by a link before it was made has two names in the notes: the earlier
+ * counts. */
 static void merge(struct restore *restore, size_t i)
 {
 	const json_t *number = json_object_get(restore->index, restore->items[i].path);
@@ -284,12 +285,14 @@ static void decide(const struct restore *restore, struct item *item)
 	else if (target->existed && (ours || restore->force))
 		item->action = RESTORE;
 	else if (target->existed)
-		leave(item, "It has changes that are not of this session's edits; they would be lost. "
+		leave(item,
+		      "It has changes that are not of this session's edits; they would be lost. "
 		            "Restoring with force replaces it all the same.");
 	else if (ours)
 		item->action = REMOVE;
 	else
-		leave(item, "It was not there, but what it has now is not what an edit of this session "
+		leave(item,
+		      "It was not there, but what it has now is not what an edit of this session "
 		            "made; it is not removed.");
 }
 
@@ -353,7 +356,8 @@ static bool content(struct restore *restore, const struct note_file *file, struc
 
 static bool edit(struct restore *restore, const struct item *item, struct err *err)
 {
-	static const enum change_kind kinds[] = { [RESTORE] = CHANGE_WRITE, [CREATE] = CHANGE_CREATE,
+	static const enum change_kind kinds[] =
+		{ [RESTORE] = CHANGE_WRITE, [CREATE] = CHANGE_CREATE,
 		                                  [REMOVE] = CHANGE_DELETE };
 	struct provider *provider = restore->checkpoints->options.provider;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
@@ -380,7 +384,8 @@ static void carry_out(struct restore *restore, struct item *item)
 	struct err err = ERR_INIT;
 
 	if (!edit(restore, item, &err)) {
-		item->action = err.code == ERR_STATE_MISMATCH || err.code == ERR_FILE_EXISTS ? LEFT :
+		item->action =
+			err.code == ERR_STATE_MISMATCH || err.code == ERR_FILE_EXISTS ? LEFT :
 		                                                                               FAILED;
 		item->reason = mem_strdup(err.message);
 		return;

@@ -100,7 +100,8 @@ enum {
 	SUMMARY_USUAL = 1500,      /* of it, where a place for it is kept */
 };
 
-/* What a conversation begins with that lost its oldest part: this, and the state in a part of its own. */
+/* What a conversation begins with that lost its oldest part: this, and the state in a part of
+ * its own. */
 static const char note_left_out[] =
 	"The earlier part of this conversation was left out, because it became too long.";
 
@@ -174,8 +175,9 @@ static uint64_t last_call(const struct agent *agent)
 	return model_context_tokens(agent->options.model) / 10 * 9;
 }
 
-/* The next compaction waits until turns have used as much room as one has to leave; one that could not get below
- * the threshold waits for the model's limit at the latest, and beyond that for the provider to refuse. */
+/* The next compaction waits until turns have used as much room as one has to leave; one that
+ * could not get below the threshold waits for the model's limit at the latest, and beyond that
+ * for the provider to refuse. */
 static uint64_t next_due(const struct agent *agent)
 {
 	uint64_t due = due_at(agent), room = room_for_turns(agent), last = last_call(agent);
@@ -189,8 +191,8 @@ static uint64_t next_due(const struct agent *agent)
 	return due > grown ? due : grown;
 }
 
-/* How many tokens the next request is about: what the provider counted last and what was added since,
- * or an estimate of all, if that is less. */
+/* How many tokens the next request is about: what the provider counted last and what was added
+ * since, or an estimate of all, if that is less. */
 static uint64_t compact_tokens(struct agent *agent)
 {
 	uint64_t known = counted(agent), all = estimate(agent);
@@ -379,7 +381,8 @@ struct shorter {
 	json_t *conversation; /* owned */
 };
 
-/* It begins anew: with the surroundings as they are now, and without thinking that is bound to what was there. */
+/* It begins anew: with the surroundings as they are now, and without thinking that is bound to
+ * what was there. */
 static void begin_anew(struct agent *agent, struct shorter *shorter)
 {
 	json_t *unbound = content_drop_bound_thoughts(shorter->conversation);
@@ -456,7 +459,8 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 		                    begun_with(agent, text, conversation, first) };
 	if (take(agent, &shorter, now, before, "summary"))
 		return true;
-	return err_set(err, ERR_CONTEXT_TOO_LARGE, "A summary was not shorter than the conversation.");
+	return err_set(err, ERR_CONTEXT_TOO_LARGE,
+	               "A summary was not shorter than the conversation.");
 }
 
 /* ---- without one ------------------------------------------------------------------- */
@@ -616,7 +620,8 @@ static char *blame_tools(struct agent *agent)
 	                  (unsigned long long)model_context_tokens(agent->options.model));
 }
 
-/* It is above the threshold all the same: once, people are told why there is no compaction for a while. */
+/* It is above the threshold all the same: once, people are told why there is no compaction for a
+ * while. */
 static void warn_if_full(struct agent *agent)
 {
 	_cleanup_free_ char *text = NULL;
@@ -624,10 +629,12 @@ static void warn_if_full(struct agent *agent)
 	if (agent->full_told || agent->compacted_to < due_at(agent) || !due_at(agent))
 		return;
 	agent->full_told = true;
-	text = mem_printf("The conversation cannot be made shorter than about %llu tokens, and compression is "
+	text =
+		mem_printf("The conversation cannot be made shorter than about %llu tokens, and compression is "
 	                  "due at %llu (model.compressionThreshold): it is compressed again when it "
 	                  "has grown to %llu.",
-	                  (unsigned long long)agent->compacted_to, (unsigned long long)due_at(agent),
+	                  (unsigned long long)agent->compacted_to,
+	                   (unsigned long long)due_at(agent),
 	                  (unsigned long long)next_due(agent));
 	if (next_due(agent) == UINT64_MAX) {
 		free(text);

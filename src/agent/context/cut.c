@@ -161,7 +161,8 @@ static bool drop_last(struct span *text, size_t i)
 	return false;
 }
 
-/* A prompt's text without the blocks <hook_context> and <session_context> before and behind it; a view. */
+/* A prompt's text without the blocks <hook_context> and <session_context> before and behind it;
+ * a view. */
 static struct span prompt_words(struct span text)
 {
 	bool dropped = true;

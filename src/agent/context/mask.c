@@ -70,7 +70,8 @@ static size_t file_states_of(json_t *response, struct file_state_place *found, s
 	return count;
 }
 
-/* The arguments of the call with this id in the model's message before its answer; borrowed, or NULL. */
+/* The arguments of the call with this id in the model's message before its answer; borrowed, or
+ * NULL. */
 static const json_t *file_states_call(const json_t *message, struct span id)
 {
 	size_t i;
@@ -164,7 +165,8 @@ static void learn_part(struct known *known, const json_t *before, const json_t *
 
 bool file_states_known(const json_t *history, const char *path, struct span sha256)
 {
-	_cleanup_free_ struct file_state_place *places = mem_alloc(FILE_STATES_MAX, sizeof(*places));
+	_cleanup_free_ struct file_state_place *places =
+		mem_alloc(FILE_STATES_MAX, sizeof(*places));
 	struct known known = { .path = path };
 	size_t i, k;
 	json_t *message, *part;
@@ -196,7 +198,8 @@ struct holder {
 	json_int_t version;
 	bool whole;
 	bool obsolete, gone;
-	size_t by;         /* if obsolete: the message that made it so; its own when it need not be sent */
+	size_t by;         /* if obsolete: the message that made it so; its own when it need not
+	                    * be sent */
 	const char *note;
 };
 
@@ -353,7 +356,8 @@ static bool can_go(const struct holder *holder)
 	return holder->obsolete && !holder->gone && holder->bytes >= CONTENT_MIN;
 }
 
-/* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message made so. */
+/* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message
+ * made so. */
 static size_t step(struct superseded *superseded, json_t *history, size_t first, bool all)
 {
 	size_t bytes = 0;
@@ -431,7 +435,8 @@ static char *save_output(const struct mask_options *options, const char *name, c
 	buf_char(&path, '_');
 	plain_name(&path, call_id);
 	buf_str(&path, suffix);
-	if (path.overflowed || !file_make_folders(options->folder, &ignored) || !save(path.data, text))
+	if (path.overflowed || !file_make_folders(options->folder, &ignored) ||
+	    !save(path.data, text))
 		return NULL;
 	return buf_steal(&path);
 }
@@ -460,7 +465,8 @@ struct truncation {
 	unsigned cut;
 };
 
-/* The text in its short form, or NULL when it stays. `truncated`: its tool has left out something. */
+/* The text in its short form, or NULL when it stays. `truncated`: its tool has left out
+ * something. */
 static json_t *short_form(struct truncation *truncation, const json_t *value, bool truncated)
 {
 	struct span text = json_span(value);
@@ -473,7 +479,8 @@ static json_t *short_form(struct truncation *truncation, const json_t *value, bo
 	if (!cut_is_longer(&cut, truncation->options->truncate_chars))
 		return NULL;
 	suffix = truncation->cut ? mem_printf("_%u.txt", truncation->cut) : mem_strdup(".txt");
-	path = save_output(truncation->options, truncation->name, truncation->call_id, suffix, text);
+	path = save_output(truncation->options, truncation->name, truncation->call_id, suffix,
+	                   text);
 	truncation->cut++;
 	return shortened(truncation->options, &cut, path);
 }
@@ -573,7 +580,8 @@ static bool mask_one(const struct mask_options *options, json_t *history, size_t
 	if (!json_print(&text, response, 1))
 		return false;
 	path = save_output(options, json_string_value(json_object_get(answer, "name")),
-	                   json_string_value(json_object_get(answer, "id")), ".json", buf_view(&text));
+	                   json_string_value(json_object_get(answer, "id")), ".json",
+	                   buf_view(&text));
 	if (!path)
 		return false;
 	new_answer = json_copy((json_t *)answer);

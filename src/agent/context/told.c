@@ -27,14 +27,16 @@ static const struct {
 	{ PIECE_DATE, "", "" },
 	{ PIECE_FOLDERS, "The folders are now:\n", "" },
 	{ PIECE_TREE, "The files have changed. ", "The list of files above is out of date.\n" },
-	{ PIECE_PROJECT, "The project's instructions have changed; these hold now in their place:\n",
+	{ PIECE_PROJECT,
+	  "The project's instructions have changed; these hold now in their place:\n",
 	  "The project's instructions above no longer hold: there are none now.\n" },
 	{ PIECE_MODE, "", "" },
 };
 
 void told_add(json_t *pieces, const char *name, struct span text)
 {
-	json_array_append_new(pieces, json_pack("{s:s, s:o}", "name", name, "text", json_text(text)));
+	json_array_append_new(pieces,
+	                      json_pack("{s:s, s:o}", "name", name, "text", json_text(text)));
 }
 
 void told_set(json_t *pieces, const char *name, struct span text)
@@ -135,7 +137,8 @@ void told_take(json_t *told, const json_t *changes)
 	}
 }
 
-/* ---- the note ------------------------------------------------------------------------------------ */
+/* ---- the note
+ * ------------------------------------------------------------------------------------ */
 
 /* The lines of names (they are indented), as a set. */
 static json_t *names_of(struct span tree)
@@ -248,7 +251,8 @@ static size_t weight_of(const struct sent *sent, const json_t *message, size_t i
 	                                                      json_weight(message);
 }
 
-/* The bytes of the parts with which both messages begin; *ret_all: all parts of `before` are in `now`. */
+/* The bytes of the parts with which both messages begin; *ret_all: all parts of `before` are in
+ * `now`. */
 static size_t equal_parts(const json_t *before, const json_t *now, bool *ret_all)
 {
 	const json_t *old = json_object_get(before, "parts"), *new = json_object_get(now, "parts");
@@ -257,7 +261,8 @@ static size_t equal_parts(const json_t *before, const json_t *now, bool *ret_all
 	*ret_all = false;
 	if (!are_equal(json_object_get(before, "role"), json_object_get(now, "role")))
 		return 0;
-	while (i < json_array_size(old) && are_equal(json_array_get(old, i), json_array_get(new, i)))
+	while (i < json_array_size(old) &&
+	       are_equal(json_array_get(old, i), json_array_get(new, i)))
 		sum += json_weight(json_array_get(old, i++));
 	*ret_all = i == json_array_size(old);
 	return sum;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the model has been told of its surroundings, in pieces.
  *
- * What has been sent stays as it was: providers cache the beginning of a request that equals the last one's,
- * and newer models refuse thinking of theirs if anything that stood before it has changed (Anthropic:
- * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks).  So the system prompt and
- * the first message are made once, of named pieces; the session's file keeps them (record.h), and a resumed
- * session sends them again byte for byte.  A piece that has another text by then (the date, the files, the
- * instructions, the mode) is told in a note at the end.  A compaction begins anew, with the pieces as they
- * are then.
+ * What has been sent stays as it was: providers cache the beginning of a request that equals the
+ * last one's, and newer models refuse thinking of theirs if anything that stood before it has
+ * changed (Anthropic:
+ * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks).  So the
+ * system prompt and the first message are made once, of named pieces; the session's file keeps
+ * them (record.h), and a resumed session sends them again byte for byte.  A piece that has
+ * another text by then (the date, the files, the instructions, the mode) is told in a note at
+ * the end.  A compaction begins anew, with the pieces as they are then.
  *
  *     surroundings = {"system": [PIECE...], "context": [PIECE...]}      PIECE = {"name", "text"}
  *
@@ -54,28 +55,29 @@ json_t *told_pieces_of(const json_t *message);
 
 /* {name: text} of all pieces; a new reference. */
 json_t *told_begin(const json_t *surroundings);
-/* The pieces of `surroundings` that differ from `told`; a new reference, may be empty. What was never told,
- * and is empty, is no difference. */
+/* The pieces of `surroundings` that differ from `told`; a new reference, may be empty. What was
+ * never told, and is empty, is no difference. */
 json_t *told_changes(const json_t *told, const json_t *surroundings);
 /* `told` with the texts of `changes`. */
 void told_take(json_t *told, const json_t *changes);
-/* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the names that
- * came and went, if they are few. */
+/* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the
+ * names that came and went, if they are few. */
 char *told_note(const json_t *told, const json_t *changes);
 
 /* ---- what was sent ----------------------------------------------------------- */
 
-/* The last request of a conversation, and how much of the next one equals its beginning.  Private to
- * agent/.
+/* The last request of a conversation, and how much of the next one equals its beginning.
+ * Private to agent/.
  *
  *     share = sent_compare(sent, &request);     // before it goes out
  *     if (share.broken) ... what providers signed over the old beginning has to go (model/content.h)
  *     sent_take(sent, &request);
  *
- * A request begins with the last one if its system text and its tools are the same and its messages begin
- * with the last one's; of the last message, more parts may have been added.  Providers charge what is equal
- * at a fraction ("prompt caching": platform.claude.com, ai.google.dev/gemini-api/docs/caching,
- * developers.openai.com/api/docs/guides/prompt-caching), in the order tools, system, messages.
+ * A request begins with the last one if its system text and its tools are the same and its
+ * messages begin with the last one's; of the last message, more parts may have been added.
+ * Providers charge what is equal at a fraction ("prompt caching": platform.claude.com,
+ * ai.google.dev/gemini-api/docs/caching, developers.openai.com/api/docs/guides/prompt-caching),
+ * in the order tools, system, messages.
  */
 
 struct sent;

@@ -31,8 +31,8 @@
 #include "worker/local.h"
 #include "worker/provider.h"
 
-/* The folder of a session's tool outputs that were too long (mask.h), and who reads them for the model:
- * a confined worker of their own, started by the first such read.
+/* The folder of a session's tool outputs that were too long (mask.h), and who reads them for the
+ * model: a confined worker of their own, started by the first such read.
  *
  *     outputs = outputs_open(&options);
  *     session.own_files = outputs_reader;
@@ -158,7 +158,8 @@ struct host {
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
 	struct agent *agent;
-	/* What the model is told of the surroundings (told.h), as it was when the host was opened. */
+	/* What the model is told of the surroundings (told.h), as it was when the host was
+	 * opened. */
 	json_t *system, *context;
 	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
 	json_t *history;           /* what the agent begins with */
@@ -288,8 +289,8 @@ static enum return_content return_content(const struct settings *settings)
 	       strcmp(word, "none") == 0 ? RETURN_NONE : RETURN_FULL;
 }
 
-/* The highest "version" that a history names: new ones go on from there. What a session's file holds may be
- * anything, so depth is bounded. */
+/* The highest "version" that a history names: new ones go on from there. What a session's file
+ * holds may be anything, so depth is bounded. */
 static uint64_t highest_version(const json_t *value, unsigned depth)
 {
 	const json_t *own = json_object_get(value, "version");
@@ -381,7 +382,8 @@ static bool is_kept_here(const struct host *host, const char *file)
 	return folder && real && path_is_under(real, folder);
 }
 
-/* The conversation that goes on: of the session that is resumed, or that is imported into a new one. */
+/* The conversation that goes on: of the session that is resumed, or that is imported into a new
+ * one. */
 static bool read_history(struct host *host, struct err *err)
 {
 	const char *file = host->options.resume_file ? host->options.resume_file :
@@ -463,14 +465,16 @@ static bool is_git(const struct host *host)
 	struct read_request request = { .path = ".git", .max_lines = 1 };
 	struct read_result read;
 	struct err err = ERR_INIT;
-	bool is = host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
+	bool is =
+		host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
 	          err.code != ERR_FILE_NOT_FOUND;
 
 	read_result_release(&read);
 	return is;
 }
 
-/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as well. */
+/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as
+ * well. */
 static struct policy_call host_subject(const struct host *host)
 {
 	return (struct policy_call){
@@ -597,7 +601,8 @@ static bool open_agent(struct host *host, struct err *err)
 		.first_prompt = host->first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
-		.policy_folder = from->policy_folder, .output_folder = outputs_folder(host->outputs),
+		.policy_folder = from->policy_folder, .output_folder =
+			outputs_folder(host->outputs),
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
@@ -746,7 +751,8 @@ static void start(struct host *host, json_t *content)
 	if (host->started)
 		return;
 	host->started = true;
-	fire_session(host, HOOK_SESSION_START, "source", host->resumed ? "resume" : "startup", &said);
+	fire_session(host, HOOK_SESSION_START, "source", host->resumed ? "resume" : "startup",
+	             &said);
 	if (said.additional_context) {
 		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
 		                                       said.additional_context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that an agent works with, put together for one session: whoever shows it (headless, a terminal, an
- * editor) opens a host, subscribes to its bus, and sends prompts.
+/* All that an agent works with, put together for one session: whoever shows it (headless, a
+ * terminal, an editor) opens a host, subscribes to its bus, and sends prompts.
  *
  *     struct host *host;
  *     if (!host_open(&options, &host, &err)) ...              // connects to nothing yet
@@ -8,8 +8,9 @@
  *     ok = host_prompt(host, SPAN(""), SPAN("fix the build"), &outcome, &err);
  *     host_close(host, "exit");                               // SessionEnd hooks; nothing is left running
  *
- * In this order: the model, the history and the record, tools, hooks, files of instructions, checkpoints, the
- * system prompt, the agent.  What is not needed is not made: a prompt that only talks starts no worker beyond that for files.
+ * In this order: the model, the history and the record, tools, hooks, files of instructions,
+ * checkpoints, the system prompt, the agent.  What is not needed is not made: a prompt that only
+ * talks starts no worker beyond that for files.
  */
 #ifndef HASP_AGENT_HOST_HOST_H
 #define HASP_AGENT_HOST_HOST_H
@@ -27,21 +28,23 @@ struct host_options {
 	bool local;                    /* the provider's files are this machine's */
 	const char *worker_program;    /* as worker_options.program; NULL: this program itself */
 	struct policy *policy;         /* borrowed: all rules are in it */
-	const char *policy_folder;     /* where "always and save" writes, if the settings permit it; or NULL */
+	const char *policy_folder;     /* where "always and save" writes, if the settings permit
+	                                * it; or NULL */
 	const char *model;             /* --model; or NULL */
 	const char *record_file;       /* the model's answers are appended to it; or NULL */
 	const char *session_id;        /* NULL: a new one */
 	const char *resume_file;       /* of a session that goes on; or NULL */
-	const char *import_file;       /* of a session that is the beginning of a new one; or NULL */
+	const char *import_file;       /* of a session that is the beginning of a new one; or
+	                                * NULL */
 	enum approval_mode mode;
 	bool interactive;
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
 	char *const *environment;      /* of hooks, scrubbed; NULL-terminated */
 	const struct cancel *cancel;
-	/* For people: what the settings, policies and files had wrong, a sentence each; also later. From any
-	 * thread. May be NULL. */
-	/* severity "info", "warning", "error"; "hook": words of a hook for the user, to be shown as info is, and
-	 * where nobody watches, too. */
+	/* For people: what the settings, policies and files had wrong, a sentence each; also
+	 * later. From any thread. May be NULL. */
+	/* severity "info", "warning", "error"; "hook": words of a hook for the user, to be shown
+	 * as info is, and where nobody watches, too. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void (*trace)(void *data, const char *line); /* requests to the model; may be NULL */
 	void *data;
@@ -50,7 +53,8 @@ struct host_options {
 /* AUTHENTICATION_FAILED, INVALID_ARGUMENT (the model, a session's file), BUSY (the session is open
  * elsewhere). */
 bool host_open(const struct host_options *options, struct host **ret, struct err *err);
-/* `reason`: of SessionEnd hooks: "exit", "clear", "prompt_input_exit", "other". NULL host is fine. */
+/* `reason`: of SessionEnd hooks: "exit", "clear", "prompt_input_exit", "other". NULL host is
+ * fine. */
 void host_close(struct host *host, const char *reason);
 
 struct bus *host_bus(const struct host *host);
@@ -62,8 +66,8 @@ const char *host_session_id(const struct host *host);
 bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
 
-/* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in which are
- * read (mention.h). SessionStart hooks run before the first. As agent_prompt. */
+/* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in
+ * which are read (mention.h). SessionStart hooks run before the first. As agent_prompt. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
 

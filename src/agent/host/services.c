@@ -138,7 +138,8 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 	for (size_t i = 0; i < count; i++) {
 		own[i] = changes[i];
 		own[i].path = paths[2 * i] = absolute(plans_of(provider), changes[i].path);
-		own[i].new_path = paths[2 * i + 1] = absolute(plans_of(provider), changes[i].new_path);
+		own[i].new_path = paths[2 * i + 1] =
+			absolute(plans_of(provider), changes[i].new_path);
 	}
 	ok = to->ops->edit(to, own, count, options, results, err);
 	for (size_t i = 0; i < 2 * count; i++)
@@ -325,7 +326,8 @@ static bool ground(void *data, const char *server_tool, const char *prompt, stru
                    struct err *err)
 {
 	struct services *services = data;
-	json_auto_t *words = content_user_text(span_str(prompt)); /* pages of strangers may be in it */
+	json_auto_t *words = content_user_text(span_str(prompt)); /* pages of strangers may be
+	                                                           * in it */
 	json_auto_t *contents = json_pack("[o]", json_show_unseen(words, NULL));
 	json_auto_t *names = json_pack("[s]", server_tool);
 	const struct model_request request = {
@@ -351,7 +353,8 @@ static bool ground(void *data, const char *server_tool, const char *prompt, stru
 static char *memory_file(const struct services_options *options)
 {
 	const json_t *value = settings_get(options->settings, "context.fileName");
-	const char *name = json_string_value(json_is_array(value) ? json_array_get(value, 0) : value);
+	const char *name =
+		json_string_value(json_is_array(value) ? json_array_get(value, 0) : value);
 
 	if (!name || !*name || strchr(name, '/') || strcmp(name, "..") == 0)
 		name = "GEMINI.md";
@@ -369,7 +372,8 @@ static bool is_temporary(const char *folder, const char *project)
 /* Whether what there is of the way to it has no link that leads out of the project. */
 static bool leads_inside(const char *folder, const char *project)
 {
-	_cleanup_free_ char *path = mem_strdup(folder), *root = realpath(project, NULL), *found = NULL;
+	_cleanup_free_ char *path = mem_strdup(folder), *root = realpath(project, NULL), *found =
+		NULL;
 
 	while (!(found = realpath(path, NULL)) && strlen(path) > 1) {
 		char *above = path_folder(path);
@@ -486,7 +490,8 @@ const char *services_plans_folder(const struct services *services)
 	return services->plans_folder;
 }
 
-/* In a folder that is not trusted too: its own settings are none there, those that are left are the user's. */
+/* In a folder that is not trusted too: its own settings are none there, those that are left are
+ * the user's. */
 static void discover(struct services *services, struct tool_set *set)
 {
 	const struct settings *settings = services->options.settings;

@@ -15,7 +15,8 @@ struct services;
 struct services_options {
 	const struct settings *settings;
 	struct provider *provider;      /* of the workspace */
-	struct policy *policy;          /* may be NULL; gets a rule for a folder of plans in the project */
+	struct policy *policy;          /* may be NULL; gets a rule for a folder of plans in the
+	                                 * project */
 	struct bus *bus;
 	struct home *home;
 	const char *session_id;

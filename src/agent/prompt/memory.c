@@ -49,7 +49,8 @@ static void put_comment(struct buf *out, const char *what, struct span name, con
 {
 	buf_printf(out, "<!-- %s: ", what);
 	for (size_t i = 0; i < name.len; i++)
-		buf_char(out, name.data[i] == '>' || (name.data[i] == '-' && i && name.data[i - 1] == '-') ?
+		buf_char(out, name.data[i] == '>' ||
+		         (name.data[i] == '-' && i && name.data[i - 1] == '-') ?
 		                      '_' : name.data[i]);
 	buf_printf(out, "%s%s -->", *why ? " - " : "", why);
 }
@@ -277,7 +278,8 @@ static void add_folder(struct memory *memory, const struct source *source, const
 	}
 }
 
-/* The setting is a name or a list of names; both programs' customs count unless it says otherwise. */
+/* The setting is a name or a list of names; both programs' customs count unless it says
+ * otherwise. */
 static json_t *file_names(const struct settings *settings)
 {
 	const json_t *value = settings_get(settings, "context.fileName");

@@ -62,8 +62,9 @@ static size_t read_quoted(struct span text, struct buf *path)
 	return 0;
 }
 
-/* Reads what stands at an @; the length of it, with the @. Without a path there is ret->path NULL: nothing, or
- * more than a path can be. That is passed over as one: it would be read again from each @ in it. */
+/* Reads what stands at an @; the length of it, with the @. Without a path there is ret->path
+ * NULL: nothing, or more than a path can be. That is passed over as one: it would be read again
+ * from each @ in it. */
 static size_t read_mention(struct span prompt, size_t at, struct mention *ret)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
@@ -134,7 +135,8 @@ static void begin_file(struct building *building, const char *path)
 {
 	_cleanup_free_ char *heading =
 		mem_printf("%sContent from @%s:\n",
-	                   building->begun ? "\n" : "\n--- Content from referenced files ---\n", path);
+	                   building->begun ? "\n" : "\n--- Content from referenced files ---\n",
+	                   path);
 
 	building->begun = true;
 	add_text(building, heading);
@@ -162,7 +164,8 @@ static void add_file(struct building *building, const struct mention *mention, c
 	content_add(building->content, part_text(buf_view(&text)));
 	if (mime && json_is_string(data))
 		content_add(building->content,
-		            json_pack("{s:{s:s,s:O}}", "inlineData", "mimeType", mime, "data", data));
+		            json_pack("{s:{s:s,s:O}}", "inlineData", "mimeType", mime, "data",
+		                      data));
 }
 
 /* What could not be read is said in the object itself; the user hears of it too. */

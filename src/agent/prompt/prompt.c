@@ -47,7 +47,8 @@ static size_t depth_that_fits(const struct walk_result *walked)
 	return depth;
 }
 
-/* The line of a file, or of the folder at the depth where the tree ends; nothing for what was said. */
+/* The line of a file, or of the folder at the depth where the tree ends; nothing for what was
+ * said. */
 static bool put_entry(struct buf *out, const char *path, size_t depth, const char **last,
                       size_t *last_len)
 {

@@ -120,6 +120,7 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 	if (unseen && source->notices)
 		notice_unseen(path, unseen, source->notices);
 	return !out->overflowed ||
-	       err_set(err, ERR_TOO_LARGE, "%s is too large once its invisible characters are escaped.",
+	       err_set(err, ERR_TOO_LARGE,
+	               "%s is too large once its invisible characters are escaped.",
 	               path);
 }

@@ -34,7 +34,8 @@ struct replay {
 static char *call_key(const struct replay *replay, const char *message_id, const char *call_id)
 {
 	return mem_printf("%lld %zu %s %s",
-	                  (long long)json_integer_value(json_object_get(replay->versions, message_id)),
+	                  (long long)json_integer_value(json_object_get(replay->versions,
+	                                                                message_id)),
 	                  strlen(message_id), message_id, call_id);
 }
 
@@ -125,7 +126,8 @@ static void add_parts(json_t *content, const json_t *value)
 	}
 }
 
-/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no answer. */
+/* "/help" and the like, typed in a terminal and never sent: a word after the slash, and no
+ * answer. */
 static bool is_slash_command(const json_t *messages, size_t i)
 {
 	const json_t *value = json_object_get(json_array_get(messages, i), "content");
@@ -133,15 +135,16 @@ static bool is_slash_command(const json_t *messages, size_t i)
 
 	if (json_is_array(value) && json_array_size(value) == 1)
 		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
-	if (!text || (*text != '/' && *text != '?') || is_type(json_array_get(messages, i + 1), "gemini"))
+	if (!text || (*text != '/' && *text != '?') ||
+	    is_type(json_array_get(messages, i + 1), "gemini"))
 		return false;
 	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
 		;
 	return *text == '\0' || *text == ' ';
 }
 
-/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first question,
- * and each program tells its own. */
+/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first
+ * question, and each program tells its own. */
 static bool is_surroundings(const json_t *messages, size_t i)
 {
 	const json_t *value = json_object_get(json_array_get(messages, i), "content");
@@ -169,7 +172,8 @@ static json_t *user_content(const json_t *messages, size_t i)
 /* Known once it is found: what replaces the messages may have another beginning. */
 static void find_first_prompt(struct session_read *read)
 {
-	const json_t *said = json_object_get(json_object_get(read->metadata, "hasp"), "firstPrompt");
+	const json_t *said =
+		json_object_get(json_object_get(read->metadata, "hasp"), "firstPrompt");
 
 	if (!read->first_prompt && json_is_string(said))
 		read->first_prompt = first_prompt_of_text(json_span(said));
@@ -191,7 +195,8 @@ static void set_metadata(struct replay *replay, const json_t *values)
 {
 	const json_t *messages = json_object_get(values, "messages");
 	json_t *metadata = replay->read->metadata;
-	json_auto_t *id = replay->has_id ? json_incref(json_object_get(metadata, "sessionId")) : NULL;
+	json_auto_t *id =
+		replay->has_id ? json_incref(json_object_get(metadata, "sessionId")) : NULL;
 
 	json_object_update(metadata, (json_t *)values);
 	json_object_del(metadata, "messages");
@@ -283,7 +288,8 @@ static void drop_thoughts(struct session_read *read)
 	json_t *message, *without, *own;
 
 	json_array_foreach(read->messages, i, message) {
-		json_auto_t *content = json_pack("[O]", json_object_get(json_object_get(message, "hasp"),
+		json_auto_t *content =
+			json_pack("[O]", json_object_get(json_object_get(message, "hasp"),
 		                                                        "content"));
 
 		without = content ? content_drop_bound_thoughts(content) : NULL;
@@ -393,9 +399,10 @@ static size_t object_length(struct span text)
 	return 0;
 }
 
-/* A line that is no value: the objects that stand whole at its beginning, one after the other, with a byte in
- * place of the line's end between them at most. What comes after damage inside an object is not
- * looked at: it could be what a message quotes. False: that is not all of the line. */
+/* A line that is no value: the objects that stand whole at its beginning, one after the other,
+ * with a byte in place of the line's end between them at most. What comes after damage inside an
+ * object is not looked at: it could be what a message quotes. False: that is not all of the
+ * line. */
 static bool replay_joined(struct replay *replay, struct span line)
 {
 	size_t len, found = 0;
@@ -534,7 +541,8 @@ static bool has_message(const struct session_read *read)
 }
 
 /* `named`: the id that the file's name has, for one that has lost its own; or NULL. */
-static bool read_text(struct span text, const char *named, struct session_read *ret, struct err *err)
+static bool read_text(struct span text, const char *named, struct session_read *ret,
+                      struct err *err)
 {
 	static const struct span mark = { "\xEF\xBB\xBF", 3 };
 	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
@@ -571,11 +579,13 @@ bool session_read_text(struct span text, struct session_read *ret, struct err *e
 void session_read_defects(const struct session_read *read, struct buf *out)
 {
 	if (read->gap_since)
-		buf_printf(out, "This session is not recorded whole: %zu line%s of it, from %s on, could not "
+		buf_printf(out,
+		           "This session is not recorded whole: %zu line%s of it, from %s on, could not "
 		                "be written, and what was said and done there is missing here.",
 		           read->gap_lines, read->gap_lines == 1 ? "" : "s", read->gap_since);
 	if (read->bad_lines)
-		buf_printf(out, "%s%zu line%s of this session's file cannot be read, and what %s said is "
+		buf_printf(out,
+		           "%s%zu line%s of this session's file cannot be read, and what %s said is "
 		                "missing here.", out->len ? " " : "", read->bad_lines,
 		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
 }

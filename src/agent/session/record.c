@@ -32,7 +32,8 @@ struct record {
 	size_t waiting, dropped;   /* how many those are; how many will never be written */
 	char since[CLOCK_TIMESTAMP_SIZE]; /* when the first of either was said */
 	bool gap_waits;            /* among the waiting lines is one about dropped ones */
-	off_t mark;                /* where the mark of a gap begins, behind which nothing is; -1: none */
+	off_t mark;                /* where the mark of a gap begins, behind which nothing is;
+	                            * -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
 	bool whole;                /* it was written with all of its calls */
 	double share;              /* for the next one; below 0: none */
@@ -51,8 +52,8 @@ static void report_unrecorded(struct record *record, const struct err *err)
 		record->trouble(record->data, err);
 }
 
-/* The name is Gemini CLI's: minutes of the start, and the beginning of the id; all of the id where another
- * file has that name. */
+/* The name is Gemini CLI's: minutes of the start, and the beginning of the id; all of the id
+ * where another file has that name. */
 static char *free_path(const char *chats, const char *session_id)
 {
 	char minute[32];
@@ -114,7 +115,8 @@ static bool choose_path(struct record *record, struct err *err)
 	return chats != NULL;
 }
 
-/* Never another session's: one that began in the same minute and whose id begins alike has its own. */
+/* Never another session's: one that began in the same minute and whose id begins alike has its
+ * own. */
 static bool create(struct record *record, struct err *err)
 {
 	const int flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -146,7 +148,8 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		                   .pending = BUF_INIT(PENDING_BYTES_MAX),
 		                   .trouble = options->trouble, .data = options->data };
 	pthread_mutex_init(&record->lock, NULL);
-	record->session_id = options->session_id ? mem_strdup(options->session_id) : record_new_id();
+	record->session_id =
+		options->session_id ? mem_strdup(options->session_id) : record_new_id();
 	record->directories = options->directories ? json_deep_copy(options->directories) : NULL;
 	if (options->resume_file && !open_resumed(record, options->resume_file, err)) {
 		record_close(record);
@@ -166,8 +169,8 @@ static bool put_gap(struct record *record, size_t lines, struct buf *out)
 	return json_print(out, line, 0) && buf_char(out, '\n');
 }
 
-/* Says at the end of the file that lines are missing, if that fits: it is shorter than what did not, and
- * what did not has just been taken away. */
+/* Says at the end of the file that lines are missing, if that fits: it is shorter than what did
+ * not, and what did not has just been taken away. */
 static void write_mark(struct record *record, off_t size)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(GAP_LINE_MAX);
@@ -382,7 +385,8 @@ static void put_whole(struct record *record)
 /* The last one to end goes with its message; the others stand for themselves until then. */
 static void put_call(struct record *record, json_t *call)
 {
-	const json_t *content = json_object_get(json_object_get(record->message, "hasp"), "content");
+	const json_t *content =
+		json_object_get(json_object_get(record->message, "hasp"), "content");
 	json_auto_t *line = NULL;
 
 	line = record_call_line(json_object_get(record->message, "id"), call);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session's record: Gemini CLI's append-only JSONL, written so that a crash loses at most the line that
- * was being written, and a full disk is said, once, and tried again.  While lines wait for room the file ends
- * with a mark that says so, where that has room itself; lines that never find any leave it for good.
+/* A session's record: Gemini CLI's append-only JSONL, written so that a crash loses at most the
+ * line that was being written, and a full disk is said, once, and tried again.  While lines wait
+ * for room the file ends with a mark that says so, where that has room itself; lines that never
+ * find any leave it for good.
  *
  *     struct record *record;
  *     if (!record_open(&options, &record, &err)) ...
@@ -9,15 +10,15 @@
  *     record_call(record, call_id, name, args, result, status, display, duration_ms);
  *     record_close(record);
  *
- * What Gemini CLI's form has no place for (thoughts, signatures, other providers' data; each call as it
- * ends, before its message is written again with all of them) stands in members and lines named "hasp",
- * which it passes over.  An output stands in a file once: of calls that ran beside each other, all but the last
- * stand there once more, as they end.
+ * What Gemini CLI's form has no place for (thoughts, signatures, other providers' data; each
+ * call as it ends, before its message is written again with all of them) stands in members and
+ * lines named "hasp", which it passes over.  An output stands in a file once: of calls that ran
+ * beside each other, all but the last stand there once more, as they end.
  *
- * A line is one write of whole JSON and its end; a half line at the end of a file that is opened again is
- * completed with a line end before anything is added.  Two programs never write one file: it is locked
- * (flock) while it is open, and a new session's is one that was not there.  Nothing here deletes anything:
- * sessions.h does, when asked to.
+ * A line is one write of whole JSON and its end; a half line at the end of a file that is opened
+ * again is completed with a line end before anything is added.  Two programs never write one
+ * file: it is locked (flock) while it is open, and a new session's is one that was not there.
+ * Nothing here deletes anything: sessions.h does, when asked to.
  */
 #ifndef HASP_AGENT_SESSION_RECORD_H
 #define HASP_AGENT_SESSION_RECORD_H
@@ -39,19 +40,21 @@ struct record_options {
 	const char *session_id;   /* NULL: a new UUID */
 	const char *resume_file;  /* NULL, or an existing session's file to be continued */
 	const json_t *directories; /* of the workspace, or NULL; borrowed */
-	/* Told when something could not be written (DISK_FULL and the like), once each time it begins. */
+	/* Told when something could not be written (DISK_FULL and the like), once each time it
+	 * begins. */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
 };
 
 /* The file is made by the first message, not before: a run that fails early leaves nothing.
- * INVALID_ARGUMENT: a session id that is not [A-Za-z0-9_-]{1,128}. BUSY: the session that is to be resumed
- * is open in another program. */
+ * INVALID_ARGUMENT: a session id that is not [A-Za-z0-9_-]{1,128}. BUSY: the session that is to
+ * be resumed is open in another program. */
 bool record_open(const struct record_options *options, struct record **ret, struct err *err);
 void record_close(struct record *record); /* NULL is fine, here and below */
 const char *record_session_id(const struct record *record);
-/* Whether all that was recorded is in the file; what waits for room is tried once more. False: *err says since
- * when lines are missing, how many, where, and why (its code is that of the write). True for NULL. */
+/* Whether all that was recorded is in the file; what waits for room is tried once more. False:
+ * *err says since when lines are missing, how many, where, and why (its code is that of the
+ * write). True for NULL. */
 bool record_whole(struct record *record, struct err *err);
 /* Where it is or will be; "" when there is no place for it. */
 const char *record_path(const struct record *record);
@@ -59,8 +62,8 @@ const char *record_path(const struct record *record);
 void record_user(struct record *record, const json_t *content);
 void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
                   const char *model);
-/* Of the last model message. `result`: what the model gets; `media`: the parts beside it, or NULL; status
- * "success", "error", "cancelled". */
+/* Of the last model message. `result`: what the model gets; `media`: the parts beside it, or
+ * NULL; status "success", "error", "cancelled". */
 void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
                  const json_t *result, const json_t *media, const char *status,
                  const char *display);
@@ -70,18 +73,21 @@ void record_notice(struct record *record, const char *type /* info, warning, err
 void record_calls_end(struct record *record);
 /* Of a session whose first messages are not in this file. */
 void record_first_prompt(struct record *record, const char *text);
-/* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands in the file, is
- * named there and not written again. */
+/* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands
+ * in the file, is named there and not written again. */
 void record_replace(struct record *record, const json_t *contents);
 /* Messages that the file has (session_read.messages). */
 void record_know(struct record *record, const json_t *messages);
-/* What the conversation begins with, in pieces (told.h), and the hash of the tools that were declared. */
+/* What the conversation begins with, in pieces (told.h), and the hash of the tools that were
+ * declared. */
 void record_sent(struct record *record, const json_t *beginning);
 /* The pieces of which the next message tells that they have changed. */
 void record_told(struct record *record, const json_t *changes);
-/* Thinking that is bound to what stood before it (content.h) is not sent any more, of all messages so far. */
+/* Thinking that is bound to what stood before it (content.h) is not sent any more, of all
+ * messages so far. */
 void record_thoughts_dropped(struct record *record);
-/* The share of the request that equals the beginning of the last one: for the next message of the model. */
+/* The share of the request that equals the beginning of the last one: for the next message of
+ * the model. */
 void record_share(struct record *record, double share);
 
 /* ---- its lines --------------------------------------------------------------- */
@@ -109,14 +115,15 @@ void record_add_call(json_t *message, json_t *call /* taken */);
 /* A member of the message's "hasp"; takes the value. */
 void record_add_own(json_t *message, const char *name, json_t *value);
 json_t *record_notice_line(const char *type, const char *text);
-/* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the file. */
+/* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the
+ * file. */
 json_t *record_gap_line(const char *since, size_t lines);
 /* The lines of a whole history, a new reference. */
 json_t *record_messages_of(const json_t *contents);
 /* A hash of what a message's line says; the caller frees. */
 char *record_line_key(const json_t *line);
-/* Those of `known` (hash: id) stand in the file: {"hasp": {"messages": [ID or message...]}}. Without any:
- * {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
+/* Those of `known` (hash: id) stand in the file: {"hasp": {"messages": [ID or message...]}}.
+ * Without any: {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
 json_t *record_checkpoint_line(const json_t *messages, const json_t *known);
 
 #endif

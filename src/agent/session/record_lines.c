@@ -34,7 +34,8 @@ char *record_new_id(void)
 		;
 	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
 	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-	return mem_printf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+	return mem_printf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+	                  b[0],
 	                  b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
 	                  b[13], b[14], b[15]);
 }
@@ -107,7 +108,8 @@ static json_t *thought_entry(struct span text)
 	json_t *entry = json_object();
 	struct span subject = span_of("", 0);
 	const char *from = text.len ? memmem(text.data, text.len, "**", 2) : NULL;
-	const char *to = from ? memmem(from + 2, (size_t)(text.data + text.len - from - 2), "**", 2) :
+	const char *to =
+		from ? memmem(from + 2, (size_t)(text.data + text.len - from - 2), "**", 2) :
 	                        NULL;
 
 	if (to) {
@@ -129,7 +131,8 @@ static json_t *thoughts_of(const json_t *content)
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_is_thought(part))
 			json_array_append_new(thoughts,
-			                      thought_entry(json_span(json_object_get(part, "text"))));
+			                      thought_entry(json_span(json_object_get(part,
+			                                                              "text"))));
 	return thoughts;
 }
 
@@ -180,7 +183,8 @@ static json_t *short_display(const char *display)
 
 	buf_span(&out, head);
 	if (head.len < strlen(display))
-		buf_printf(&out, "\n[... %zu bytes more, in the result ...]", strlen(display) - head.len);
+		buf_printf(&out, "\n[... %zu bytes more, in the result ...]",
+		           strlen(display) - head.len);
 	return json_text(buf_view(&out));
 }
 
@@ -262,7 +266,8 @@ static void add_calls(json_t *message, const json_t *content, const json_t *next
 				record_add_call(message,
 				                record_call_entry(
 							id,
-							json_string_value(json_object_get(call, "name")),
+							json_string_value(json_object_get(call,
+							                                  "name")),
 							json_object_get(call, "args"),
 							json_object_get(response, "response"),
 							json_object_get(response, "parts"),
@@ -273,13 +278,16 @@ static void add_calls(json_t *message, const json_t *content, const json_t *next
 
 json_t *record_gap_line(const char *since, size_t lines)
 {
-	return json_pack("{s:{s:{s:s, s:o}}}", "hasp", "gap", "since", since, "lines", json_size(lines));
+	return json_pack("{s:{s:{s:s, s:o}}}", "hasp", "gap", "since", since, "lines",
+	                 json_size(lines));
 }
 
-/* What identifies a message: all that becomes of it when it is read, but thinking that a compaction drops. */
+/* What identifies a message: all that becomes of it when it is read, but thinking that a
+ * compaction drops. */
 char *record_line_key(const json_t *line)
 {
-	json_auto_t *own = json_pack("[O]", json_object_get(json_object_get(line, "hasp"), "content"));
+	json_auto_t *own =
+		json_pack("[O]", json_object_get(json_object_get(line, "hasp"), "content"));
 	json_auto_t *unbound = own ? content_drop_bound_thoughts(own) : NULL;
 	json_auto_t *said = json_array();
 	_cleanup_buf_ struct buf text = BUF_INIT(TEXT_BYTES_MAX);

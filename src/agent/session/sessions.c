@@ -344,9 +344,9 @@ static void remove_in(int above, const char *name)
 		temp_remove_folder(above, name, folder, REMOVAL_MS);
 }
 
-/* What a session keeps beside its file: outputs that were too long, plans, Gemini CLI's tasks. The id is one
- * that record_id_is_valid finds good. It may be the name of another folder here: only what is known to be the
- * session's goes. */
+/* What a session keeps beside its file: outputs that were too long, plans, Gemini CLI's tasks.
+ * The id is one that record_id_is_valid finds good. It may be the name of another folder here:
+ * only what is known to be the session's goes. */
 static void remove_belongings(const struct home *home, const char *id)
 {
 	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
@@ -387,7 +387,8 @@ static int lock_file(const char *path, const char *id, struct err *err)
 		return -1;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		err_set(err, ERR_BUSY, "The session %s is open in another program.", id ? id : path);
+		err_set(err, ERR_BUSY, "The session %s is open in another program.", id ?
+		        id : path);
 		return -1;
 	}
 	return fd_steal(&fd);
@@ -402,8 +403,8 @@ static bool unlink_all(const char *const *paths, size_t count, struct err *err)
 	return true;
 }
 
-/* Removes files of one session and what belongs to it, as above (`id` NULL: it has none). BUSY: one of the files
- * is open; then all stay. */
+/* Removes files of one session and what belongs to it, as above (`id` NULL: it has none). BUSY:
+ * one of the files is open; then all stay. */
 static bool session_remove(struct home *home, const char *id, const char *const *paths,
                            size_t count, struct err *err)
 {
@@ -422,7 +423,8 @@ static bool session_remove(struct home *home, const char *id, const char *const 
 	return ok;
 }
 
-/* The listed file, and the others of its session: those that say so by what is in them and by name. */
+/* The listed file, and the others of its session: those that say so by what is in them and by
+ * name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
 	json_auto_t *rows = read_all(home), *list = list_of(rows);
@@ -598,7 +600,8 @@ static bool any_may_go(const struct retention *retention, const struct file *fil
 static int by_session(const void *a, const void *b)
 {
 	const struct file *left = a, *right = b;
-	const int order = strcmp(left->id ? left->id : left->path, right->id ? right->id : right->path);
+	const int order =
+		strcmp(left->id ? left->id : left->path, right->id ? right->id : right->path);
 
 	return order ? order : newest_first(a, b);
 }
@@ -627,7 +630,8 @@ static struct group *group_files(struct file *files, size_t count, size_t *ret_c
 		files[i].id = session_read_id(files[i].path);
 	qsort(files, count, sizeof(*files), by_session);
 	for (size_t i = 0; i < count; i++) {
-		if (i && files[i].id && files[i - 1].id && strcmp(files[i].id, files[i - 1].id) == 0)
+		if (i && files[i].id && files[i - 1].id &&
+		    strcmp(files[i].id, files[i - 1].id) == 0)
 			groups[made - 1].count++;
 		else
 			groups[made++] = (struct group){ i, 1, files[i].changed };

@@ -5,9 +5,9 @@
  *     if (sessions_find(home, "latest", &path, &err) && session_read(path, &read, &err)) ...
  *     session_read_release(&read);
  *
- * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is only read
- * or resumed is never deleted, nor an older file written; lines that cannot be read are passed over.  Old
- * ones: sessions.h.
+ * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is
+ * only read or resumed is never deleted, nor an older file written; lines that cannot be read
+ * are passed over.  Old ones: sessions.h.
  */
 #ifndef HASP_AGENT_SESSION_SESSIONS_H
 #define HASP_AGENT_SESSION_SESSIONS_H
@@ -47,37 +47,40 @@ void session_read_defects(const struct session_read *read, struct buf *out);
 /* The same of the file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 void session_read_release(struct session_read *read);
-/* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is a session. */
+/* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
+ * a session. */
 char *session_read_id(const char *path);
 
-/* Sessions with something to resume, in the order in which they began: [{id, file, title, startTime,
- * lastUpdated, messages, defects}], `file` in the bytes of its path (not to be printed); a new reference. A project without a folder has none.  Of several files with one
- * id the one that was changed last is the session's; a file in which nobody said anything (Gemini CLI leaves
- * them) counts for none. */
+/* Sessions with something to resume, in the order in which they began: [{id, file, title,
+ * startTime, lastUpdated, messages, defects}], `file` in the bytes of its path (not to be
+ * printed); a new reference. A project without a folder has none.  Of several files with one id
+ * the one that was changed last is the session's; a file in which nobody said anything (Gemini
+ * CLI leaves them) counts for none. */
 json_t *sessions_list(struct home *home);
-/* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an id (at least
- * 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there is none, or several. */
+/* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an
+ * id (at least 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there
+ * is none, or several. */
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
-/* Likewise; removes the session's files, its tool outputs, its plans and what Gemini CLI's agents said in it: the
- * listed file, and others that have the same id both in them and in their names. BUSY: one of them is open; then
- * all stay. */
+/* Likewise; removes the session's files, its tool outputs, its plans and what Gemini CLI's
+ * agents said in it: the listed file, and others that have the same id both in them and in their
+ * names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
 /* Whether a file of this name may be a session; whether it is the name of one with this id. */
 bool session_is_name(const char *name);
-/* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each, the titles
- * foreign text. */
+/* "  1. Fix the bug (2 hours ago) [uuid]\n" for each, as Gemini CLI prints them: one line each,
+ * the titles foreign text. */
 void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
 
 /* ---- how long they stay ------------------------------------------------------ */
 
-/* Old sessions are deleted (general.sessionRetention, as in Gemini CLI): at a session's end, never by
- * reading, listing or resuming.
+/* Old sessions are deleted (general.sessionRetention, as in Gemini CLI): at a session's end,
+ * never by reading, listing or resuming.
  *
- * A session is as old as the last change of its file, or of the newest if there are several.  maxAge and
- * maxCount say which ones go, with all their files; none goes that is younger than minRetention, is open
- * somewhere, or is not named like a session.
+ * A session is as old as the last change of its file, or of the newest if there are several.
+ * maxAge and maxCount say which ones go, with all their files; none goes that is younger than
+ * minRetention, is open somewhere, or is not named like a session.
  */
 
 struct retention {
@@ -86,8 +89,8 @@ struct retention {
 	size_t max_count; /* 0: any */
 };
 
-/* What the settings say. False: nothing is deleted; *ret_why is then NULL or a sentence about a setting
- * that is wrong, static. */
+/* What the settings say. False: nothing is deleted; *ret_why is then NULL or a sentence about a
+ * setting that is wrong, static. */
 bool sessions_retention_read(const struct settings *settings, struct retention *ret,
                              const char **ret_why);
 /* Returns how many sessions were deleted, with their tools' outputs. `kept`: the path of one that

@@ -291,7 +291,8 @@ static json_t *stream_model(const json_t *tokens_of, json_t *sum)
 
 json_t *stats_stream_json(struct stats *stats, uint64_t duration_ms)
 {
-	static const char *const names[] = { "total_tokens", "input_tokens", "output_tokens", "cached",
+	static const char *const names[] =
+		{ "total_tokens", "input_tokens", "output_tokens", "cached",
 		                             "input" };
 	json_t *sum = zeros(names, ARRAY_LEN(names)), *models = json_object(), *model;
 	const char *name;

@@ -39,9 +39,9 @@ enum stats_decision {
 void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
 
-/* {"models", "tools", "files"} of `-o json`, and "cached": {"requests", "bytes", "equal", "share", "least"},
- * the share of requests that equals the beginning of the one before (0 to 1; the least of all), and "tokens",
- * those that providers found in their caches. A new reference. */
+/* {"models", "tools", "files"} of `-o json`, and "cached": {"requests", "bytes", "equal",
+ * "share", "least"}, the share of requests that equals the beginning of the one before (0 to 1;
+ * the least of all), and "tokens", those that providers found in their caches. A new reference. */
 json_t *stats_json(struct stats *stats);
 /* "stats" of stream-json's result event; a new reference. */
 json_t *stats_stream_json(struct stats *stats, uint64_t duration_ms);

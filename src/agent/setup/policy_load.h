@@ -37,8 +37,9 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *policy_problem_text(const json_t *problem);
 
-/* Whether the user allowed the project's .gemini/policies, as the files are now: without that, its rules
- * that allow do not count (config/authority.h).  What is not allowed is in settings_withheld. */
+/* Whether the user allowed the project's .gemini/policies, as the files are now: without that,
+ * its rules that allow do not count (config/authority.h).  What is not allowed is in
+ * settings_withheld. */
 bool policy_project_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */
@@ -46,7 +47,8 @@ char *policy_save_folder(const struct settings *settings);
 
 /* ---- hooks ------------------------------------------------------------------- */
 
-/* The hooks that count for a project: of its settings and hooks.toml, of the user's, and of the system's.
+/* The hooks that count for a project: of its settings and hooks.toml, of the user's, and of the
+ * system's.
  *
  *     struct hooks *hooks = hooks_load(&options, problems);
  *     hooks_free(hooks);
@@ -59,17 +61,19 @@ struct hooks_sources {
 	const char *session_id;      /* "" where no hook will run */
 	const char *transcript_path; /* likewise */
 	const char *plans_folder;    /* or NULL */
-	char *const *environment;    /* of hooks, scrubbed; NULL-terminated; NULL where none will run */
+	char *const *environment;    /* of hooks, scrubbed; NULL-terminated; NULL where none
+	                              * will run */
 	void (*notice)(void *data, const char *severity, const char *message); /* may be NULL */
 	void *data;
 };
 
-/* Reads them all; a project's own count if its folder is trusted, and run once they are trusted themselves.
- * What is wrong is appended to `problems` ({source, message}) and left out. Never NULL. */
+/* Reads them all; a project's own count if its folder is trusted, and run once they are trusted
+ * themselves. What is wrong is appended to `problems` ({source, message}) and left out. Never
+ * NULL. */
 struct hooks *hooks_load(const struct hooks_sources *sources, json_t *problems);
 
-/* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller frees it; NULL:
- * there are none such. */
+/* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller
+ * frees it; NULL: there are none such. */
 char *hooks_untrusted_sentence(const struct hooks *hooks);
 
 #endif

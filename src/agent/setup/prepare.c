@@ -90,7 +90,8 @@ enum {
 static const struct kind {
 	const char *what;
 	const char *folders[2]; /* beneath the home and the project; NULL: none */
-	const char *file;       /* in each entry, a folder; or NULL: entries are files with `ending` */
+	const char *file;       /* in each entry, a folder; or NULL: entries are files with
+	                         * `ending` */
 	const char *ending;
 } kinds[] = {
 	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
@@ -206,8 +207,8 @@ static void put_names(struct buf *out, const char *what, const json_t *names)
 		buf_printf(out, " and %zu more", count - NAMES_MAX);
 }
 
-/* One sentence that names all there is, a few of each kind; NULL: there is nothing. The caller frees. A project's
- * own count in a trusted folder. */
+/* One sentence that names all there is, a few of each kind; NULL: there is nothing. The caller
+ * frees. A project's own count in a trusted folder. */
 static char *unsupported_sentence(const struct settings *settings)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(16 << 10);
@@ -434,8 +435,8 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 	to->notice(to->data, "warning", warning);
 }
 
-/* Relative folders of settings are the project's, which need not be where this process is: what they
- * lead to was looked at from there (config/authority.h). */
+/* Relative folders of settings are the project's, which need not be where this process is: what
+ * they lead to was looked at from there (config/authority.h). */
 static json_t *from_project(const json_t *folders, const char *project, bool remote)
 {
 	json_t *list = json_array(), *folder;
@@ -454,7 +455,8 @@ static json_t *from_project(const json_t *folders, const char *project, bool rem
 const char **prepare_roots(const struct settings *settings, const char *project,
                            const struct prepare_folders *included, size_t *ret_count)
 {
-	json_auto_t *named = from_project(settings_get(settings, "context.includeDirectories"), project,
+	json_auto_t *named =
+		from_project(settings_get(settings, "context.includeDirectories"), project,
 	                                  included->remote);
 	const char **roots;
 	size_t i;
@@ -541,12 +543,14 @@ static bool take_word(const struct requirement *required, const struct prepare_l
 	ret->level_given = sandbox_level_parse(word, &ret->level);
 	if (!ret->level_given)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s is auto, full, landlock, paths or none, not \"%s\".", name, word);
+		               "%s is auto, full, landlock, paths or none, not \"%s\".", name,
+		               word);
 	if (!required->any || ret->level >= required->level)
 		return true;
 	if (!given->flag || is_administrators(required->origin.scope))
 		return refuse_lower(required, name, word, err);
-	sentence = mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
+	sentence =
+		mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
 	                      word, sandbox_level_name(required->level),
 	                      required->origin.file ? required->origin.file : "the settings",
 	                      required->origin.line);
@@ -565,7 +569,8 @@ static bool check_network(const struct settings *settings, const struct worker_o
 		return true;
 	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
 		scope = settings_origin_of(settings, NETWORK).scope;
-	if (!is_administrators(scope) || !json_is_false(settings_of_scope(settings, scope, NETWORK)))
+	if (!is_administrators(scope) ||
+	    !json_is_false(settings_of_scope(settings, scope, NETWORK)))
 		return true;
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "--net asks for the network, but the administrator forbids it (" NETWORK

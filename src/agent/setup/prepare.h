@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What settings and the user decide before a host is opened (host.h): the same for the command line and
- * for other programs that contain the agent.
+/* What settings and the user decide before a host is opened (host.h): the same for the command
+ * line and for other programs that contain the agent.
  *
  *     mode = prepare_mode(settings, word);
  *     if (!prepare_mode_check(settings, mode, &err) ||
@@ -24,8 +24,8 @@
 
 /* ---- variables of commands --------------------------------------------------- */
 
-/* What the settings say of the environment of commands and hooks: variables that they get all the same
- * or do not get (security.environmentVariableRedaction), the pager (tools.shell.pager).
+/* What the settings say of the environment of commands and hooks: variables that they get all
+ * the same or do not get (security.environmentVariableRedaction), the pager (tools.shell.pager).
  *
  *     struct command_env env;
  *     command_env_init(&env, settings);
@@ -50,8 +50,8 @@ void command_env_release(struct command_env *env);
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);
 
-/* What the settings have wrong; what there is that hasp does not use (prepare.h); and that the folder is not trusted, if it has what trust would
- * change. */
+/* What the settings have wrong; what there is that hasp does not use (prepare.h); and that the
+ * folder is not trusted, if it has what trust would change. */
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
 
 /* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
@@ -63,7 +63,8 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
                     struct policy **ret, struct err *err);
 
-/* Where to look for further folders of the workspace, and who is told of those that are not there. */
+/* Where to look for further folders of the workspace, and who is told of those that are not
+ * there. */
 struct prepare_folders {
 	json_t *list;      /* texts; those that are found are added to it */
 	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
@@ -71,8 +72,8 @@ struct prepare_folders {
 	void *data;
 };
 
-/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with a warning, as
- * Gemini CLI does; `named_by` says in it who wanted it. */
+/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with
+ * a warning, as Gemini CLI does; `named_by` says in it who wanted it. */
 void prepare_add_folders(const json_t *folders, const char *named_by,
                          const struct prepare_folders *to);
 /* The workspace's folders: the project, those in included->list, and those of the setting
@@ -87,31 +88,35 @@ struct prepare_level {
 	const char *variable; /* HASP_SANDBOX; NULL or "": not set */
 };
 
-/* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a variable
- * never lowers it, a flag only the user's own (and `notice` says so), nothing the administrator's.
- * `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no level.  DENIED_BY_POLICY: it
- * would be lowered; or the administrator forbids the network and ret->network asks for it. */
+/* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a
+ * variable never lowers it, a flag only the user's own (and `notice` says so), nothing the
+ * administrator's. `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no
+ * level.  DENIED_BY_POLICY: it would be lowered; or the administrator forbids the network and
+ * ret->network asks for it. */
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
 
-/* What the settings say of the sandbox, beside what `ret` has already: the network; paths to write, in
- * an array that takes the place of ret->write.  The caller frees that; its strings are the settings'. */
+/* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
+ * write, in an array that takes the place of ret->write.  The caller frees that; its strings are
+ * the settings'. */
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
-/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs, unless the
- * settings say so (prepare.h). Freed with environment_free. */
+/* Of hooks, from this process's: they are the user's programs, but secrets are not theirs,
+ * unless the settings say so (prepare.h). Freed with environment_free. */
 char **prepare_environment(const struct settings *settings);
 
 /* ---- what is ignored --------------------------------------------------------- */
 
-/* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions, skills, agents, custom
- * commands.  A run that meets such a thing says so; a prompt that is such a command is refused.
+/* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions,
+ * skills, agents, custom commands.  A run that meets such a thing says so; a prompt that is such
+ * a command is refused.
  *
  * Not here: settings without effect ("hasp config", docs/settings.md).
  */
 
-/* Whether a prompt can be sent. INVALID_ARGUMENT: it begins with /NAME, and that is no path: a command, which
- * hasp has none of.  "//NAME" is text: *ret_skip is 1 then, the bytes to leave out, else 0. */
+/* Whether a prompt can be sent. INVALID_ARGUMENT: it begins with /NAME, and that is no path: a
+ * command, which hasp has none of.  "//NAME" is text: *ret_skip is 1 then, the bytes to leave
+ * out, else 0. */
 bool unsupported_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
                         struct err *err);
 

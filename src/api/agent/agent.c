@@ -58,8 +58,8 @@ struct hasp_agent {
 };
 
 
-/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that came meanwhile is
- * taken back. */
+/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that came
+ * meanwhile is taken back. */
 struct quiet {
 	sigset_t before;
 	bool pending;
@@ -691,6 +691,7 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 		return false;
 	registered = embed_register(agent, data);
 	registered->hook = hook;
-	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run, registered);
+	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run,
+	                   registered);
 	return true;
 }

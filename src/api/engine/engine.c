@@ -48,7 +48,8 @@ static const struct row {
 	                        "Pass one unified diff for one file, with at least one hunk." },
 	[HASP_AMBIGUOUS_DIFF] = { ERR_AMBIGUOUS_DIFF,
 	                          "Add context lines, or the right line number, to the hunk." },
-	[HASP_NO_MATCH] = { ERR_NO_MATCH, "Make the diff, or the old text, from the file as it is." },
+	[HASP_NO_MATCH] =
+		{ ERR_NO_MATCH, "Make the diff, or the old text, from the file as it is." },
 	[HASP_WRONG_MATCH_COUNT] = { ERR_WRONG_MATCH_COUNT,
 	                             "Take the old text from the file as it is, with enough around "
 	                             "it, or expect the right count." },

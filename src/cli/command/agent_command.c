@@ -32,7 +32,8 @@
 
 struct agent_input {
 	struct buf text;  /* all of it; the caller releases */
-	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user says */
+	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user
+	                   * says */
 };
 
 #define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
@@ -60,8 +61,8 @@ static void add(const char *from, const char *to, json_t *out)
 		json_array_append_new(out, json_text(span_of(from, (size_t)(to - from))));
 }
 
-/* Appends each value of `text`, without blanks around it, to the array `out`; empty ones are left out. A comma
- * in parentheses parts nothing: "glob,run_shell_command(a, b)" is two values. */
+/* Appends each value of `text`, without blanks around it, to the array `out`; empty ones are
+ * left out. A comma in parentheses parts nothing: "glob,run_shell_command(a, b)" is two values. */
 static void list_split(const char *text, json_t *out)
 {
 	const char *from = text;
@@ -90,7 +91,8 @@ static bool has_input(void)
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct stat status;
 
-	/* A closed one has become one that cannot be read (output_setup): there is nothing on it. */
+	/* A closed one has become one that cannot be read (output_setup): there is nothing on
+	 * it. */
 	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0 ||
 	    (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY)
 		return false;
@@ -135,9 +137,10 @@ static bool is_blank(struct span text)
 	return true;
 }
 
-/* Reads the prompt into an empty *ret: what is on standard input, if that is no terminal (waited for half a
- * second), an empty line, and --prompt or the words. Empty when there is nothing; what is on standard input
- * alone is what the user says.  INVALID_ARGUMENT: --prompt and words. TOO_LARGE. IO_ERROR. */
+/* Reads the prompt into an empty *ret: what is on standard input, if that is no terminal (waited
+ * for half a second), an empty line, and --prompt or the words. Empty when there is nothing;
+ * what is on standard input alone is what the user says.  INVALID_ARGUMENT: --prompt and words.
+ * TOO_LARGE. IO_ERROR. */
 static bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
                              struct err *err)
 {
@@ -169,11 +172,14 @@ static const struct {
 	enum flag_id id;
 	const char *sentence;
 } missing[] = {
-	{ FLAG_INTERACTIVE, "--prompt-interactive: hasp has no interactive mode yet. -p runs a prompt and "
+	{ FLAG_INTERACTIVE,
+	  "--prompt-interactive: hasp has no interactive mode yet. -p runs a prompt and "
 	                    "ends; --resume goes on with what was said." },
-	{ FLAG_ACP, "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
+	{ FLAG_ACP,
+	  "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
 	            "tools to other agents." },
-	{ FLAG_WORKTREE, "--worktree: hasp makes no worktree. \"git worktree add DIR\" does; run hasp "
+	{ FLAG_WORKTREE,
+	  "--worktree: hasp makes no worktree. \"git worktree add DIR\" does; run hasp "
 	                 "there." },
 };
 
@@ -226,7 +232,8 @@ static bool agent_flags_check(const struct invocation *invocation, enum agent_ex
 	return check_session(invocation, err) && agent_flags_check_mode(invocation, err);
 }
 
-/* --output-format, else the setting output.format (NULL settings: there are none yet), else text. */
+/* --output-format, else the setting output.format (NULL settings: there are none yet), else
+ * text. */
 static enum agent_format agent_flags_format(const struct invocation *invocation,
                                             const struct settings *settings)
 {
@@ -454,7 +461,8 @@ static struct agent_ending ending_of(const struct agent_outcome *outcome, bool o
 	};
 }
 
-/* Said last, so that it is not overlooked; where the run failed for another reason that is its exit code. */
+/* Said last, so that it is not overlooked; where the run failed for another reason that is its
+ * exit code. */
 static void check_record(struct headless *run, struct agent_ending *ending, struct err *err)
 {
 	if (host_recorded(run->host, err))
@@ -482,7 +490,8 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	agent_output_begin(&run->output, host_session_id(run->host),
 	                   model_plain_id(host_model(run->host)), buf_view(&input->text));
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	ok = host_prompt(run->host, agent_input_piped(input), agent_input_said(input), &outcome, &err);
+	ok = host_prompt(run->host, agent_input_piped(input), agent_input_said(input), &outcome,
+	                 &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	stats = agent_stats(host_agent(run->host));
 	stream_stats = agent_stream_stats(
@@ -710,8 +719,10 @@ int command_run_root(const struct invocation *invocation)
 	    invocation_has(invocation, FLAG_DELETE_SESSION)) {
 		if (!invocation->positional_count)
 			return list_or_delete(invocation);
-		err_set(&err, ERR_INVALID_ARGUMENT, "--%s takes no further word: \"%.100s\". Nothing "
-		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ? "list-sessions" :
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "--%s takes no further word: \"%.100s\". Nothing "
+		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
+		        "list-sessions" :
 		        "delete-session SESSION", invocation->positionals[0]);
 		output_complain(err.message);
 		return CLI_USAGE;
@@ -724,7 +735,8 @@ int command_run_root(const struct invocation *invocation)
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {
 		code = refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
-		                                                             AGENT_EXIT_INPUT, &err);
+		                                                             AGENT_EXIT_INPUT,
+		              &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "There is no prompt: give one with -p, as words, or on standard input.");

@@ -90,7 +90,8 @@ static void on_signal(int number)
 /* The time to end in is over. */
 static void on_alarm(int number)
 {
-	static const char said[] = "hasp: The end took longer than hasp.endSeconds; ended as it was.\n";
+	static const char said[] =
+		"hasp: The end took longer than hasp.endSeconds; ended as it was.\n";
 	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
 
 	(void)number;

@@ -8,8 +8,9 @@
 
 /* ---- exit codes -------------------------------------------------------------- */
 
-/* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but what was asked needed a permission
- * that nobody was there to give; 57: there is an answer, but the session could not be recorded whole. */
+/* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but what was asked
+ * needed a permission that nobody was there to give; 57: there is an answer, but the session
+ * could not be recorded whole. */
 
 /* X(symbol, code, type in JSON, sentence) */
 #define AGENT_EXIT_TABLE(X)                                                                       \
@@ -39,19 +40,20 @@ enum agent_exit agent_exit_of(enum agent_end end, const struct err *err);
 
 /* ---- signals ----------------------------------------------------------------- */
 
-/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and all is put in
- * order; a second one ends the program at once, and so does the end of the time for that, whatever the
- * program is doing. */
+/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and
+ * all is put in order; a second one ends the program at once, and so does the end of the time
+ * for that, whatever the program is doing. */
 
 /* `cancel` must live as long as the program. */
 void agent_signals_install(struct cancel *cancel);
-/* The time for it, in place of AGENT_END_SECONDS; it is brought between 1 and AGENT_END_SECONDS_MAX. */
+/* The time for it, in place of AGENT_END_SECONDS; it is brought between 1 and
+ * AGENT_END_SECONDS_MAX. */
 void agent_signals_limit(long long seconds);
 enum { AGENT_END_SECONDS = 30, AGENT_END_SECONDS_MAX = 600 };
 /* The signal that came first; 0: none. */
 int agent_signal(void);
-/* Ends the program by that signal, when all is put in order: who started it sees by which. Returns if
- * none came. */
+/* Ends the program by that signal, when all is put in order: who started it sees by which.
+ * Returns if none came. */
 void agent_signal_die(void);
 
 #endif

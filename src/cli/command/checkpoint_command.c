@@ -133,7 +133,8 @@ static bool prune(struct checkpoint_command *command, struct err *err)
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not a number of days.", word);
 	if (!checkpoints_prune(command->checkpoints,
 	                       /* The second that has begun is past too. */
-	                       ((int64_t)time(NULL) + 1 - (int64_t)days * 86400) * 1000, &count, err))
+	                       ((int64_t)time(NULL) + 1 - (int64_t)days * 86400) * 1000, &count,
+	                       err))
 		return false;
 	buf_printf(&text, "%zu removed.\n", count);
 	document = json_pack("{s:I}", "removed", (json_int_t)count);

@@ -327,11 +327,13 @@ static int refuse_to_allow(const struct config_call *call)
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
 	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
 	                   row.project == AUTHORITY_REMOTE))
-		err_set(&err, ERR_INVALID_ARGUMENT, "No project can set \"%s\", so it cannot be allowed.",
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "No project can set \"%s\", so it cannot be allowed.",
 		        call->key);
 	else
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "This project sets nothing named \"%s\" that needs to be allowed.", call->key);
+		        "This project sets nothing named \"%s\" that needs to be allowed.",
+		        call->key);
 	return complain(&err, CLI_FAILED);
 }
 
@@ -391,7 +393,8 @@ static json_t *authority_json(const struct config_call *call, const struct autho
 	json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "kind",
 	                         authority_kind_name(row->kind), "name", row->name, "project",
 	                         authority_word(row->project), "flag", json_cstr(row->flag), "help",
-	                         json_cstr(row->help), "here", json_cstr(standing(call, row->name)));
+	                         json_cstr(row->help), "here",
+	                         json_cstr(standing(call, row->name)));
 	struct settings_origin origin;
 
 	if (row->kind != AUTHORITY_SETTING)
@@ -412,7 +415,8 @@ static void put_authority(struct buf *out, const struct config_call *call,
 	buf_str(out, ": ");
 	if (row->kind == AUTHORITY_SETTING)
 		buf_printf(out, "set by %s; ",
-		           settings_scope_name(settings_origin_of(call->settings, row->name).scope));
+		           settings_scope_name(settings_origin_of(call->settings,
+		                                                  row->name).scope));
 	buf_printf(out, "by a project: %s", authority_sentence(row->project));
 	if (row->flag)
 		buf_printf(out, "; flag %s", row->flag);
@@ -500,7 +504,8 @@ static int set_trust(const struct config_call *call, const char *rule)
 	ok = trust_set(home, real, rule, &err);
 	home_free(home);
 	if (ok) {
-		buf_printf(&out, "%s: ", strcmp(rule, "TRUST_FOLDER") == 0 ? "Trusted" : "Not trusted");
+		buf_printf(&out, "%s: ", strcmp(rule, "TRUST_FOLDER") == 0 ?
+		           "Trusted" : "Not trusted");
 		render_safe(&out, span_str(real));
 		buf_char(&out, '\n');
 		ok = output_text(buf_view(&out), &err);

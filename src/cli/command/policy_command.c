@@ -274,7 +274,8 @@ static void put_pattern(struct buf *out, struct span pattern)
 
 static void put_rule(struct buf *out, const json_t *row)
 {
-	static const char *const members[] = { "mcpName", "argsPattern", "commandRegex", "subagent" };
+	static const char *const members[] =
+		{ "mcpName", "argsPattern", "commandRegex", "subagent" };
 	const char *decision = json_string_value(json_object_get(row, "decision"));
 	const json_t *modes = json_object_get(row, "modes");
 	const json_t *interactive = json_object_get(row, "interactive");
@@ -313,7 +314,8 @@ static int list(struct policy_command *command)
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		ok = output_json(rows, output_is_terminal(), &err);
 	} else {
-		buf_str(&out, "PRIO   DECISION TOOLS, CONDITIONS (WHERE THE RULE STANDS); the first that "
+		buf_str(&out,
+		        "PRIO   DECISION TOOLS, CONDITIONS (WHERE THE RULE STANDS); the first that "
 		              "fits decides\n");
 		for (size_t i = 0; i < json_array_size(rows); i++)
 			put_rule(&out, json_array_get(rows, i));
@@ -322,7 +324,8 @@ static int list(struct policy_command *command)
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------------------ */
 
 /* But for the one that is told as the error. */
 static void print_rule_problems(const json_t *problems, const struct err *err)
@@ -384,7 +387,8 @@ int command_run_policy(const struct invocation *invocation)
 	int code;
 
 	if (checks ? words < 2 : words != 1) {
-		err_set(&err, ERR_INVALID_ARGUMENT, "hasp policy check TOOL [ARGS], or hasp policy list");
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "hasp policy check TOOL [ARGS], or hasp policy list");
 		return complain(&err, CLI_USAGE);
 	}
 	if (!open_policies(&command, &err))

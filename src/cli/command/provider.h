@@ -30,8 +30,8 @@
  * any character.  Nothing else means anything: no variables, globs, pipes, comments.
  */
 
-/* *ret is NULL-terminated, with one word or more, for provider_words_free. INVALID_ARGUMENT: a quote that is
- * not closed, no word, an array of anything but strings. */
+/* *ret is NULL-terminated, with one word or more, for provider_words_free. INVALID_ARGUMENT: a
+ * quote that is not closed, no word, an array of anything but strings. */
 bool provider_words_split(const char *text, char ***ret, struct err *err);
 void provider_words_free(char **words); /* NULL is fine */
 

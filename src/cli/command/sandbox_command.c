@@ -234,7 +234,8 @@ static int sandbox_show_plan(const struct invocation *invocation,
 
 /* ---- the machine ------------------------------------------------------------------ */
 
-/* --status: what this machine can do, and why not more; of the level that is asked for, if one is. */
+/* --status: what this machine can do, and why not more; of the level that is asked for, if one
+ * is. */
 static int sandbox_show_status(const struct invocation *invocation,
                                const struct confinement *confinement)
 {

@@ -66,7 +66,8 @@ static bool read_fd(int fd, const char *what, struct buf *out, struct err *err)
 		if (got > 0)
 			out->len += (size_t)got;
 		else if (errno == EAGAIN)
-			poll(&ready, 1, -1); /* standard input may be somebody's non-blocking pipe */
+			poll(&ready, 1, -1); /* standard input may be somebody's non-blocking
+			                      * pipe */
 		else if (errno != EINTR)
 			return err_set_errno(err, errno, "%s cannot be read", what);
 	}
@@ -91,20 +92,22 @@ static bool read_named(struct args *args, const char *name, struct buf *out, str
 	return read_fd(fd, what, out, err);
 }
 
-/* Who gives a word alone means it as the value of the tool's first argument, if that is a text. The caller
- * frees; NULL: there is no such. */
+/* Who gives a word alone means it as the value of the tool's first argument, if that is a text.
+ * The caller frees; NULL: there is no such. */
 static char *meant_by(const struct args *args, const char *word)
 {
 	json_auto_t *schema = json_loads(args->tool->arguments_schema, 0, NULL);
 	const char *first = json_string_value(
 		json_array_get(json_object_get(schema, "required"), 0));
-	const json_t *property = first ? json_object_get(json_object_get(schema, "properties"), first) :
+	const json_t *property =
+		first ? json_object_get(json_object_get(schema, "properties"), first) :
 	                                 NULL;
 	const char *type = json_string_value(json_object_get(property, "type"));
 
 	if (!type || strcmp(type, "string") != 0 || strcmp(word, "-") == 0)
 		return NULL;
-	return mem_printf(" ARGS is a file with a JSON object. Did you mean -a %s=%.200s?", first, word);
+	return mem_printf(" ARGS is a file with a JSON object. Did you mean -a %s=%.200s?", first,
+	                  word);
 }
 
 /* ARGS: a file, standard input, or the object itself. */
@@ -467,8 +470,8 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	return result;
 }
 
-/* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there is of
- * a result told. */
+/* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there
+ * is of a result told. */
 static int call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
 {
 	static struct cancel cancel;

@@ -239,7 +239,8 @@ static void help_parameter(struct buf *out, const char *path, const json_t *sche
 
 	buf_printf(&text, "(%s", type_of(schema));
 	if (items)
-		buf_printf(&text, " of %s", json_object_get(items, "oneOf") ? "object" : type_of(items));
+		buf_printf(&text, " of %s", json_object_get(items, "oneOf") ?
+		           "object" : type_of(items));
 	put_choices(&text, items && json_object_get(items, "enum") ? items : schema);
 	buf_printf(&text, "%s) %s", required ? ", required" : "", description ? description : "");
 	help_row(out, path, text.data);

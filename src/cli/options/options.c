@@ -78,7 +78,8 @@ static const char *const level_choices[] __attribute__((unused)) = {
 
 /* ---- the program itself ------------------------------------------------------ */
 
-/* The rows of the program itself: the agent. Names and letters are Gemini CLI's where it has them. */
+/* The rows of the program itself: the agent. Names and letters are Gemini CLI's where it has
+ * them. */
 
 static const char *const format_choices[] = { "text", "json", "stream-json", NULL };
 static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
@@ -111,7 +112,8 @@ static const struct flag flags[] = {
 	  .man = "What runs unasked: default is reading; auto_edit edits too; yolo everything; plan "
 		 "is reading and writing plans. Where nobody can be asked, what would have to be "
 		 "asked about is refused." },
-	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true, .help = "--approval-mode yolo" },
+	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,
+	  .help = "--approval-mode yolo" },
 	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "tools that run unasked, as \"run_shell_command(git status)\"" },
@@ -123,7 +125,8 @@ static const struct flag flags[] = {
 	  .help = "the id of the new session (letters, digits, - and _)" },
 	{ .id = FLAG_SESSION_FILE, .name = "session-file", .value = { "FILE", COMPLETE_FILE, NULL },
 	  .help = "begin with the conversation of this session's file" },
-	{ .id = FLAG_LIST_SESSIONS, .name = "list-sessions", .boolean = true, .help = "list this project's sessions" },
+	{ .id = FLAG_LIST_SESSIONS, .name = "list-sessions", .boolean = true,
+	  .help = "list this project's sessions" },
 	{ .id = FLAG_DELETE_SESSION, .name = "delete-session",
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL },
 	  .help = "delete a session: a number or an id" },
@@ -197,7 +200,8 @@ static const struct command agent_command = {
 	.name = "hasp",
 	.summary = "a coding agent with state-verified edits, and its tools",
 	.synopsis = synopsis,
-	.text = "With a prompt, hasp works on the files of the current folder until it has answered: a "
+	.text =
+		"With a prompt, hasp works on the files of the current folder until it has answered: a "
 		"model reads, edits and runs commands through hasp's tools. Every read answers with "
 		"the SHA-256 of the file; every edit names the SHA-256 it was made for and changes "
 		"nothing when the file is in another state. Tools run in a sandbox; nothing outside "
@@ -309,7 +313,8 @@ static const struct flag serve_flags[] = {
 	  .value = { "OLD=NEW", COMPLETE_NOTHING, NULL },
 	  .help = "offer the tool OLD under the name NEW",
 	  .man = "Offers the tool OLD under the name NEW, in the descriptions of other tools too." },
-	{ .id = FLAG_TOOL_PREFIX, .name = "tool-prefix", .value = { "TEXT", COMPLETE_NOTHING, NULL },
+	{ .id = FLAG_TOOL_PREFIX, .name = "tool-prefix",
+	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
 	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
 	{ .id = FLAG_CONFIRM, .name = "confirm",
 	  .value = { "WHEN", COMPLETE_CHOICE, confirm_choices },
@@ -411,7 +416,8 @@ static const struct flag worker_flags[] = {
 	  .value = { "PATH", COMPLETE_FILE, NULL },
 	  .help = "with --root: this may be read too, if asked for" },
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,
-	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read, whatever is asked for" },
+	  .value = { "PATH", COMPLETE_FILE, NULL },
+	  .help = "may not be read, whatever is asked for" },
 	HELP_FLAG,
 };
 
@@ -510,7 +516,8 @@ static const struct flag models_flags[] = {
 
 static const struct positional models_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
-	{ { "NAME", COMPLETE_NOTHING, NULL }, "a model as --model takes it (default: the one in use)" },
+	{ { "NAME", COMPLETE_NOTHING, NULL },
+	  "a model as --model takes it (default: the one in use)" },
 };
 
 static const char *const models_synopsis[] = {
@@ -571,7 +578,8 @@ static const struct command commands[] = {
 		.name = "serve",
 		.summary = "serve the tools to an agent, over the Model Context Protocol",
 		.synopsis = serve_synopsis,
-		.text = "Serves the tools, the files of the workspace and a few prompts to agents and "
+		.text =
+			"Serves the tools, the files of the workspace and a few prompts to agents and "
 			"editors that speak the Model Context Protocol (versions 2024-11-05 to "
 			"2026-07-28): on standard input and output, for the agent that starts it, or "
 			"with --http on a port of this machine.\n\n"
@@ -609,7 +617,8 @@ static const struct command commands[] = {
 		.name = "config",
 		.summary = "show and change settings, and where they come from",
 		.synopsis = config_synopsis,
-		.text = "Settings are Gemini CLI's: from low to high, built-in defaults, the system's "
+		.text =
+			"Settings are Gemini CLI's: from low to high, built-in defaults, the system's "
 			"defaults, the user's file, the project's (if its folder is trusted), and the "
 			"system's. What is shown is what they come to; keys, tokens and passwords are "
 			"shown as ***.\n\n"
@@ -632,7 +641,8 @@ static const struct command commands[] = {
 		.name = "policy",
 		.summary = "say what the policies decide on a call, and by which rule",
 		.synopsis = policy_synopsis,
-		.text = "Policies decide whether a call of a tool is allowed, denied, or somebody is "
+		.text =
+			"Policies decide whether a call of a tool is allowed, denied, or somebody is "
 			"asked. check says what they decide on one call, and the file and line of the "
 			"rule that made it; of a command line, for each command in it. Nothing is run. "
 			"list shows all rules, the strongest first, and then the safety checkers.\n\n"
@@ -650,7 +660,8 @@ static const struct command commands[] = {
 		.alias = "hook",
 		.summary = "list hooks, and trust those of a project",
 		.synopsis = hooks_synopsis,
-		.text = "Hooks are programs that an agent tells of what happens, and that may change it. "
+		.text =
+			"Hooks are programs that an agent tells of what happens, and that may change it. "
 			"list shows those of the user, the system and the project, and whether each "
 			"runs. A project's hooks run after they were trusted: trust does that for all "
 			"that the project has now. One that changes has to be trusted again.",
@@ -664,7 +675,8 @@ static const struct command commands[] = {
 		.name = "checkpoint",
 		.summary = "list what was kept before edits, and go back to it",
 		.synopsis = checkpoint_synopsis,
-		.text = "With the setting general.checkpointing.enabled, files are kept before an agent "
+		.text =
+			"With the setting general.checkpointing.enabled, files are kept before an agent "
 			"edits them. list shows the checkpoints of the project, the oldest first. restore "
 			"gives every file that the same session edited since the checkpoint the content "
 			"it had, and removes what these edits made; a file that somebody else has changed "
@@ -682,7 +694,8 @@ static const struct command commands[] = {
 		.name = "models",
 		.summary = "try out what of a model works",
 		.synopsis = models_synopsis,
-		.text = "check sends three small requests to the model, which its provider may charge: one "
+		.text =
+			"check sends three small requests to the model, which its provider may charge: one "
 			"for a text, one for a call of a tool, one with thinking. It prints which of them "
 			"work and how long they took, and for those that do not the provider's own words. "
 			"Parameters that the provider refuses are named, left out, and remembered. Nothing "
@@ -701,7 +714,8 @@ static const struct command commands[] = {
 		.name = "worker",
 		.summary = "work for a hasp elsewhere, over standard input and output",
 		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
-		.text = "Serves the protocol between hasp and its workers: for \"hasp tool --worker "
+		.text =
+			"Serves the protocol between hasp and its workers: for \"hasp tool --worker "
 			"'ssh HOST hasp worker'\" and the like. It opens the workspace that the other "
 			"side names, and confines itself and its commands as that side asks, within "
 			"what the options allow. It ends when its input ends.",

@@ -121,11 +121,11 @@ struct flag {
 	const char *name; /* without the dashes */
 	char letter;      /* short form, or 0 */
 	struct value value;
-	/* The value may be missing: then the flag is a switch. The next word is taken for it only if it is
-	 * one of the choices, or, without choices, does not begin with '-'. */
+	/* The value may be missing: then the flag is a switch. The next word is taken for it
+	 * only if it is one of the choices, or, without choices, does not begin with '-'. */
 	bool optional;
-	/* As Gemini CLI's switches: --name=false, --name false and --no-name take it back, and "true" may be
-	 * given to it. Of a flag with a value these are values like others. */
+	/* As Gemini CLI's switches: --name=false, --name false and --no-name take it back, and
+	 * "true" may be given to it. Of a flag with a value these are values like others. */
 	bool boolean;
 	bool repeatable;
 	bool hidden;
@@ -170,15 +170,16 @@ const struct command *command_find(const char *name); /* NULL if there is none *
  *             ... usage error ...
  *     return invocation.command->run(&invocation);
  *
- * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where the words
- * are a prompt: the first word is a command's name only where nothing stands before it.  A first word that is a
- * command's name elsewhere, is nearly one, or is one of Gemini CLI's is refused; so is a lone word that other
- * programs have as a command ("login").  Words behind "--" and -p are a prompt whatever they are.  A flag is --name,
- * --name=VALUE, --name VALUE, -x, -xVALUE or -x VALUE; "--" ends the flags and
- * "-" is a positional.  A switch of Gemini CLI's (`boolean`) is also --name=true, --name false, --no-name; the last
- * one given counts.  Flags are not abbreviated, so that a new one never
- * changes what a script means.  Of a command that passes words on (`passes_on`) the first
- * positional ends the flags too: what follows is another program's.
+ * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where
+ * the words are a prompt: the first word is a command's name only where nothing stands before
+ * it.  A first word that is a command's name elsewhere, is nearly one, or is one of Gemini CLI's
+ * is refused; so is a lone word that other programs have as a command ("login").  Words behind
+ * "--" and -p are a prompt whatever they are.  A flag is --name, --name=VALUE, --name VALUE, -x,
+ * -xVALUE or -x VALUE; "--" ends the flags and "-" is a positional.  A switch of Gemini CLI's
+ * (`boolean`) is also --name=true, --name false, --no-name; the last one given counts.  Flags
+ * are not abbreviated, so that a new one never changes what a script means.  Of a command that
+ * passes words on (`passes_on`) the first positional ends the flags too: what follows is another
+ * program's.
  */
 
 struct flag_value {
@@ -234,7 +235,8 @@ int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_c
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* provider.c */
 
-/* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after saying what is wrong. */
+/* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after
+ * saying what is wrong. */
 struct tool;
 const struct tool *command_tool(const char *name);
 

@@ -291,7 +291,8 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 	return true;
 }
 
-/* ---- what is no prompt ------------------------------------------------------------------------------ */
+/* ---- what is no prompt
+ * ------------------------------------------------------------------------------ */
 
 /* Gemini CLI's commands begin no prompt there, so they do not here. */
 static const char *const gemini_commands[] = { "mcp", "extensions", "extension", "skills",
@@ -331,7 +332,8 @@ static bool is_one_slip(const char *a, const char *b)
 	blen -= same;
 	if (alen == blen)
 		return alen && (strcmp(a + 1, b + 1) == 0 ||
-		                (alen > 1 && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0));
+		                (alen > 1 && a[0] == b[1] && a[1] == b[0] &&
+		                 strcmp(a + 2, b + 2) == 0));
 	return (alen == blen + 1 && strcmp(a + 1, b) == 0) ||
 	       (blen == alen + 1 && strcmp(a, b + 1) == 0);
 }
@@ -350,7 +352,8 @@ static const char *command_meant(const char *word)
 		if (strcmp(word, gemini_commands[i]) == 0)
 			return gemini_commands[i];
 	for (size_t i = 0; i < command_count(); i++)
-		if (strcmp(word, command_at(i)->name) == 0 || is_one_slip(word, command_at(i)->name))
+		if (strcmp(word, command_at(i)->name) == 0 ||
+		    is_one_slip(word, command_at(i)->name))
 			return command_at(i)->name;
 	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
 		if (is_one_slip(word, gemini_commands[i]))
@@ -372,8 +375,8 @@ static bool check_lone_word(const char *word, struct err *err)
 	return true;
 }
 
-/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y that is an agent
- * that may do anything. */
+/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y
+ * that is an agent that may do anything. */
 static bool check_prompt_words(const struct invocation *ret, struct err *err)
 {
 	const char *word = ret->positionals[0], *meant;
@@ -389,10 +392,12 @@ static bool check_prompt_words(const struct invocation *ret, struct err *err)
 	if (!command_find(meant))
 		why = mem_printf("Gemini CLI has a command \"%s\", hasp has none", meant);
 	else if (strcmp(meant, word) == 0)
-		why = mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...", meant,
+		why = mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...",
+		                 meant,
 		                 meant);
 	else
-		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word, meant);
+		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word,
+		                 meant);
 	return refuse_prompt(word, why, err);
 }
 

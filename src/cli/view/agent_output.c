@@ -51,8 +51,8 @@ enum { PIECE_BYTES = 4096, LAST_WORDS_MS = 1000 };
 /* Of a line about a call. */
 enum { CALL_BYTES = 200, REASON_BYTES = 500 };
 
-/* Waits until standard output takes something; false: the run is cancelled, and whoever reads has not read for
- * a second. */
+/* Waits until standard output takes something; false: the run is cancelled, and whoever reads
+ * has not read for a second. */
 static bool wait_for_reader(const struct agent_output *output)
 {
 	while (true) {
@@ -115,10 +115,11 @@ static void write_text(struct agent_output *output, struct span text)
 	write_out(output, buf_view(&safe));
 }
 
-/* --- text that may be taken back --------------------------------------------------------------- */
+/* --- text that may be taken back
+ * --------------------------------------------------------------- */
 
-/* A reply that breaks midway is asked for again. What can take no text back, a file or a pipe, gets that of a
- * reply when it is whole; on a terminal it is shown as it comes. */
+/* A reply that breaks midway is asked for again. What can take no text back, a file or a pipe,
+ * gets that of a reply when it is whole; on a terminal it is shown as it comes. */
 static void put_answer(struct agent_output *output, struct span text)
 {
 	if (output->terminal)
@@ -280,7 +281,8 @@ static void show_part(const char *label, const char *text)
 	output_stderr(buf_view(&line));
 }
 
-/* That a call failed, and why; and what the sandbox denied to a command, which may end well all the same. */
+/* That a call failed, and why; and what the sandbox denied to a command, which may end well all
+ * the same. */
 static void show_result(const json_t *message)
 {
 	const json_t *denials = json_object_get(json_object_get(message, "result"), "denials");
@@ -559,7 +561,8 @@ static void end_stream(struct agent_output *output, const struct agent_ending *e
 	put_event(output, event);
 }
 
-/* What has come of a reply that will not be whole, and that nothing replaces, is told all the same. */
+/* What has come of a reply that will not be whole, and that nothing replaces, is told all the
+ * same. */
 static void end_text(struct agent_output *output)
 {
 	put_held(output);
@@ -586,7 +589,8 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 	else
 		end_text(output);
 	/* An output that failed cancelled the run: the caller says why. */
-	if (ending->type && (output->format != AGENT_JSON || ending->answered) && !output->closed && !output->failed)
+	if (ending->type && (output->format != AGENT_JSON || ending->answered) && !output->closed &&
+	    !output->failed)
 		output_complain(ending->message);
 	output->ended = true;
 	pthread_mutex_unlock(&output->lock);

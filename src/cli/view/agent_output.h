@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a headless run prints, in three formats (Gemini CLI's, byte by byte where its wrappers look).
+/* What a headless run prints, in three formats (Gemini CLI's, byte by byte where its wrappers
+ * look).
  *
  *     agent_output_open(&output, AGENT_STREAM_JSON, &cancel);
  *     agent_output_listen(&output, bus);                         // listens from now on
@@ -8,8 +9,8 @@
  *     agent_output_end(&output, &ending);
  *     agent_output_close(&output);
  *
- * Standard output gets the answer, standard error what is not the answer.  A reader that went away (EPIPE)
- * cancels the run.
+ * Standard output gets the answer, standard error what is not the answer.  A reader that went
+ * away (EPIPE) cancels the run.
  */
 #ifndef HASP_CLI_VIEW_AGENT_OUTPUT_H
 #define HASP_CLI_VIEW_AGENT_OUTPUT_H
@@ -60,10 +61,11 @@ void agent_output_open(struct agent_output *output, enum agent_format format,
 void agent_output_listen(struct agent_output *output, struct bus *bus);
 void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
                         struct span prompt);
-/* A sentence for people: "[WARNING] ..." on standard error; an event of stream-json. From any thread. */
+/* A sentence for people: "[WARNING] ..." on standard error; an event of stream-json. From any
+ * thread. */
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message);
-/* The last word: what comes on the bus later is not told, notices only on standard error. To be called while
- * the bus is there. */
+/* The last word: what comes on the bus later is not told, notices only on standard error. To be
+ * called while the bus is there. */
 void agent_output_end(struct agent_output *output, const struct agent_ending *ending);
 void agent_output_close(struct agent_output *output);
 

@@ -462,7 +462,8 @@ static size_t same_bytes(const struct lines *words, const struct script *script)
 	for (size_t i = 0; i < script->count; i++) {
 		const struct edit *edit = &script->edits[i];
 
-		changed += word_offset(words, edit->at + edit->remove) - word_offset(words, edit->at);
+		changed += word_offset(words, edit->at + edit->remove) - word_offset(words,
+		                                                                     edit->at);
 	}
 	return word_offset(words, words->count) - changed;
 }
@@ -668,7 +669,8 @@ bool render_diff(struct buf *out, struct span unified, bool colour, size_t width
 	if (width >= margin + WRAP_MIN)
 		v.limit = width - margin;
 	while (line_next(&unified, &line) && !out->overflowed) {
-		struct span text = span_ends(line, SPAN("\n")) ? span_head(line, line.len - 1) : line;
+		struct span text =
+			span_ends(line, SPAN("\n")) ? span_head(line, line.len - 1) : line;
 
 		if ((v.old_left == 0 && v.new_left == 0 && !span_starts(text, SPAN("\\"))) ||
 		    !hunk_line(&v, text))

@@ -37,7 +37,8 @@ static void log_denial_of_error(struct mcp_call *call, const json_t *result)
 		log_denial(call, json_object_get(result, "message"), NULL);
 }
 
-/* Each file of several that were read, or changed together: the whole says the same as the first. */
+/* Each file of several that were read, or changed together: the whole says the same as the
+ * first. */
 static void log_each_denial(struct mcp_call *call, const json_t *parts)
 {
 	size_t i;

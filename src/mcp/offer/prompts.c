@@ -32,8 +32,9 @@ struct completion {
 	size_t total;
 };
 
-/* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes of
- * their own: a client that escapes what we show of such a name asks for another file, so it is left out. */
+/* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes
+ * of their own: a client that escapes what we show of such a name asks for another file, so it
+ * is left out. */
 static void add_value(struct completion *completion, const char *value)
 {
 	if (completion->template && !utf8_valid(span_str(value)))

@@ -62,7 +62,8 @@ bool uri_to_path(const char *uri, char **ret, struct err *err)
 		return refuse(uri, "does not name an absolute path", err);
 	path = mem_alloc(strlen(rest) + 1, 1);
 	if (!unescape(rest, path))
-		return refuse(uri, "has a broken escape in it: % has to be followed by two hexadecimal digits, and not by 00", err);
+		return refuse(uri,
+		              "has a broken escape in it: % has to be followed by two hexadecimal digits, and not by 00", err);
 	if (strlen(path) > LIMIT_PATH_BYTES)
 		return refuse(uri, "is longer than a path can be", err);
 	*ret = mem_steal(&path);

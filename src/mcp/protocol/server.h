@@ -105,7 +105,8 @@ struct mcp_offer {
 	void (*end)(void *session); /* after its last call has finished */
 
 	unsigned page_size; /* of tools/list; 0: all on one page */
-	/* Output schemas are in tools/list only when its _meta has MCP_META_OUTPUT_SCHEMAS: true. */
+	/* Output schemas are in tools/list only when its _meta has MCP_META_OUTPUT_SCHEMAS:
+	 * true. */
 	bool output_schemas_asked;
 };
 
@@ -194,11 +195,11 @@ enum mcp_code {
  * offerer can put calls in an order of its own without a thread that waits. */
 void mcp_call_hold(struct mcp_call *call);
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
-/* Whether answers of this call go onto a stream that all calls share: only there do several arrive
- * together.  Others belong to an exchange of their own, which its client may leave at any time: what was
- * begun for it would go on until the worker has answered, and a client that comes back at once and uses
- * the call's id again would be refused, because it is under way (some milliseconds; test/mcp/test_http.py,
- * clients that leave in the middle). */
+/* Whether answers of this call go onto a stream that all calls share: only there do several
+ * arrive together.  Others belong to an exchange of their own, which its client may leave at any
+ * time: what was begun for it would go on until the worker has answered, and a client that comes
+ * back at once and uses the call's id again would be refused, because it is under way (some
+ * milliseconds; test/mcp/test_http.py, clients that leave in the middle). */
 bool mcp_call_shares_stream(const struct mcp_call *call);
 /* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
  * loop's thread, as such a handler, when what has arrived with it has been looked at; also if the

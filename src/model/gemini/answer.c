@@ -12,8 +12,8 @@
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* google.rpc.Status as an error.  Source: https://cloud.google.com/apis/design/errors, and for quotas
- * https://ai.google.dev/gemini-api/docs/rate-limits. */
+/* google.rpc.Status as an error.  Source: https://cloud.google.com/apis/design/errors, and for
+ * quotas https://ai.google.dev/gemini-api/docs/rate-limits. */
 
 /* A limit by the minute is renewed after at most one. */
 enum { MINUTE_S = 60 };
@@ -86,7 +86,8 @@ static const struct status_word {
 	int status;
 } status_words[] = {
 	{ "INVALID_ARGUMENT", 400 },   { "FAILED_PRECONDITION", 400 }, { "UNAUTHENTICATED", 401 },
-	{ "PERMISSION_DENIED", 403 },  { "NOT_FOUND", 404 },           { "RESOURCE_EXHAUSTED", 429 },
+	{ "PERMISSION_DENIED", 403 },  { "NOT_FOUND", 404 },           { "RESOURCE_EXHAUSTED",
+	                                                                 429 },
 	{ "CANCELLED", 499 },          { "INTERNAL", 500 },            { "UNAVAILABLE", 503 },
 	{ "DEADLINE_EXCEEDED", 504 },
 };
@@ -144,7 +145,8 @@ static bool has_no_quota(struct span message)
 	static const char words[] = "limit: 0";
 	const char *at = message.len ? memmem(message.data, message.len, words, sizeof(words) - 1) :
 	                               NULL;
-	struct span rest = at ? span_skip(message, (size_t)(at - message.data) + sizeof(words) - 1) :
+	struct span rest =
+		at ? span_skip(message, (size_t)(at - message.data) + sizeof(words) - 1) :
 	                        message;
 
 	if (span_starts(rest, SPAN(".")) && rest.len > 1)
@@ -338,7 +340,8 @@ static void take_text(struct gemini_reader *reader, const json_t *part, struct s
 {
 	json_t *signature = json_object_get(part, "thoughtSignature");
 
-	/* Parts with a signature are given back as they came: never joined with their neighbours. */
+	/* Parts with a signature are given back as they came: never joined with their
+	 * neighbours. */
 	if (json_is_string(signature))
 		sink_break(reader->sink);
 	if (part_is_thought(part))

@@ -11,8 +11,9 @@
 
 /* ---- schemas ----------------------------------------------------------------- */
 
-/* JSON Schema, cut down to what parametersJsonSchema and responseJsonSchema take.  Other keywords are
- * refused by the server; they only narrow what is valid, which the tool checks anyway. */
+/* JSON Schema, cut down to what parametersJsonSchema and responseJsonSchema take.  Other
+ * keywords are refused by the server; they only narrow what is valid, which the tool checks
+ * anyway. */
 
 enum { SCHEMA_DEPTH = 64 };
 
@@ -198,8 +199,8 @@ static void add_part(json_t *parts, const json_t *part, enum gemini_family famil
 	json_array_append_new(parts, copy);
 }
 
-/* Where the last turn begins: its first message is the last of the user's that is not responses alone.
- * Signatures of earlier turns are not asked for. */
+/* Where the last turn begins: its first message is the last of the user's that is not responses
+ * alone. Signatures of earlier turns are not asked for. */
 static size_t last_turn(const json_t *contents)
 {
 	size_t i, j, begin = 0;
@@ -265,8 +266,8 @@ static enum gemini_family gemini_family_of(const char *model_name)
 	return lite ? GEMINI_25_FLASH_LITE : flash ? GEMINI_25_FLASH : GEMINI_25_PRO;
 }
 
-/* The levels that a model takes; the first row whose parts are both in the name counts.
- * Source: ai.google.dev/gemini-api/docs/thinking and each model's page: 3.7 and 3.8 Flash answer MINIMAL
+/* The levels that a model takes; the first row whose parts are both in the name counts. Source:
+ * ai.google.dev/gemini-api/docs/thinking and each model's page: 3.7 and 3.8 Flash answer MINIMAL
  * with an error. */
 enum { LEVEL_MINIMAL = 1, LEVEL_MEDIUM = 2 };
 static const struct {
@@ -355,7 +356,8 @@ const struct provider_format format_gemini = {
 
 /* ---- requests ---------------------------------------------------------------- */
 
-/* ---- address and key -------------------------------------------------------------------------- */
+/* ---- address and key
+ * -------------------------------------------------------------------------- */
 
 static void put_escaped(struct buf *out, const char *text)
 {
@@ -397,7 +399,8 @@ static void gemini_key(const struct model_options *options, struct wire_request 
 		wire_header(ret, "x-goog-api-key: %s", options->api_key);
 }
 
-/* ---- tools ------------------------------------------------------------------------------------ */
+/* ---- tools
+ * ------------------------------------------------------------------------------------ */
 
 static const struct server_tool {
 	const char *name, *member;
@@ -478,7 +481,8 @@ static void put_tool_mode(const struct model_request *request, json_t *body)
 	                    json_pack("{s:o}", "functionCallingConfig", config));
 }
 
-/* ---- generationConfig ------------------------------------------------------------------------- */
+/* ---- generationConfig
+ * ------------------------------------------------------------------------- */
 
 /* Tokens to think with, for each of enum model_thinking, and what the family allows. */
 static const struct budget {
@@ -506,8 +510,8 @@ static unsigned wanted_budget(const struct budget *row, const struct model_reque
 	}
 }
 
-/* Thoughts count as output (ai.google.dev/gemini-api/docs/thinking): the answer gets half of the longest
- * length, or thoughts could use it up. */
+/* Thoughts count as output (ai.google.dev/gemini-api/docs/thinking): the answer gets half of the
+ * longest length, or thoughts could use it up. */
 static unsigned within_half(unsigned budget, const struct model_request *request)
 {
 	unsigned half = request->max_output_tokens / 2;
@@ -530,13 +534,15 @@ static unsigned budget_of(const struct budget *row, const struct model_request *
 static json_t *thinking_config(const char *name, enum gemini_family family,
                                const struct model_request *request)
 {
-	json_t *config = json_pack("{s:b}", "includeThoughts", request->thinking != MODEL_THINK_OFF);
+	json_t *config =
+		json_pack("{s:b}", "includeThoughts", request->thinking != MODEL_THINK_OFF);
 
 	for (size_t i = 0; i < ARRAY_LEN(budgets); i++)
 		if (budgets[i].family == family)
 			json_object_set_new(config, "thinkingBudget",
 			                    json_integer(budget_of(&budgets[i], request)));
-	if (gemini_signs(family) && request->thinking_tokens && request->thinking != MODEL_THINK_OFF)
+	if (gemini_signs(family) && request->thinking_tokens &&
+	    request->thinking != MODEL_THINK_OFF)
 		json_object_set_new(config, "thinkingBudget",
 		                    json_integer(within_half(request->thinking_tokens, request)));
 	else if (gemini_signs(family))
@@ -565,13 +571,15 @@ static void put_generation(const char *name, const struct model_request *request
 		                    gemini_schema(request->answer_schema));
 	}
 	if (family != GEMINI_OTHER)
-		json_object_set_new(config, "thinkingConfig", thinking_config(name, family, request));
+		json_object_set_new(config, "thinkingConfig",
+		                    thinking_config(name, family, request));
 	if (json_object_size(config))
 		json_object_set(body, "generationConfig", config);
 	json_decref(config);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------- */
 
 /* The Gemini API counts a whole request that is wrapped; Vertex takes its members as they are. */
 static json_t *wrap_for_counting(const struct model_options *options, json_t *body)

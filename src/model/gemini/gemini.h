@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to model/: the pieces of Gemini's format (generateContent, v1beta).
  *
- * Source: https://ai.google.dev/api/generate-content, /api/tokens, /gemini-api/docs/thought-signatures.
+ * Source: https://ai.google.dev/api/generate-content, /api/tokens,
+ * /gemini-api/docs/thought-signatures.
  */
 #ifndef HASP_MODEL_GEMINI_GEMINI_H
 #define HASP_MODEL_GEMINI_GEMINI_H

@@ -118,7 +118,8 @@ static void add_user(struct building *building, const json_t *content)
 		else
 			add_text(said, part_get_text(part));
 	}
-	/* Nothing that can be said is still the user's turn: many templates want the sides to alternate. */
+	/* Nothing that can be said is still the user's turn: many templates want the sides to
+	 * alternate. */
 	if (!json_array_size(said) && json_array_size(building->messages) == before)
 		add_text(said, SPAN("(empty)"));
 	add_user_parts(building, said);
@@ -180,7 +181,8 @@ static void add_assistant(struct building *building, const json_t *content)
 			json_array_append_new(calls, call_of(building, part_get_call(part)));
 	if (!text.len && !json_array_size(calls))
 		buf_str(&text, "(nothing)"); /* no server takes a message without either */
-	json_object_set_new(message, "content", text.len ? json_text(buf_view(&text)) : json_null());
+	json_object_set_new(message, "content", text.len ?
+	                    json_text(buf_view(&text)) : json_null());
 	if (json_array_size(calls))
 		json_object_set(message, "tool_calls", calls);
 	json_decref(calls);
@@ -361,7 +363,8 @@ static bool build(const struct model_options *options, const struct model_reques
 	return wire_body(ret, body_of(options, request), err);
 }
 
-/* The list of models, in which many servers say how long a conversation may be; OpenAI's own does not. */
+/* The list of models, in which many servers say how long a conversation may be; OpenAI's own
+ * does not. */
 static bool limits_build(const struct model_options *options, struct wire_request *ret)
 {
 	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;

@@ -9,8 +9,8 @@
 
 /* ---- models ------------------------------------------------------------------ */
 
-/* OpenAI's models, as of 2026-11-23 (developers.openai.com/api/docs/models).  The first row whose prefix fits
- * counts. */
+/* OpenAI's models, as of 2026-11-23 (developers.openai.com/api/docs/models).  The first row
+ * whose prefix fits counts. */
 
 static const struct openai_model model_table[] = {
 	{ "gpt-3.5", false, false, NULL, 16385 },
@@ -102,8 +102,8 @@ struct model_usage openai_usage(const json_t *usage)
 
 	if (!ret.cached) /* DeepSeek */
 		ret.cached = wire_count(usage, "prompt_cache_hit_tokens");
-	/* Thoughts are among the output, but for xAI, where only the total has them. Some count more
-	 * thoughts than output: it was no more than that. */
+	/* Thoughts are among the output, but for xAI, where only the total has them. Some count
+	 * more thoughts than output: it was no more than that. */
 	if (ret.total == ret.input + ret.output || (!ret.total && ret.thoughts <= ret.output)) {
 		ret.thoughts = ret.thoughts < ret.output ? ret.thoughts : ret.output;
 		ret.output -= ret.thoughts;

@@ -128,8 +128,8 @@ static bool is_whole_reasoning(const json_t *item)
 	return json_string_length(json_object_get(item, "encrypted_content")) > 0;
 }
 
-/* A reasoning item is refused unless the message or the call that it led to stands behind it.  When the
- * longest length cut that off, or nobody kept it, the reasoning goes too. */
+/* A reasoning item is refused unless the message or the call that it led to stands behind it.
+ * When the longest length cut that off, or nobody kept it, the reasoning goes too. */
 static void drop_last_reasoning(json_t *items, size_t first)
 {
 	size_t count = json_array_size(items);
@@ -364,14 +364,16 @@ static void responses_reader_free(void *data)
 	free(reader);
 }
 
-/* ---- which items have come -------------------------------------------------------------------- */
+/* ---- which items have come
+ * -------------------------------------------------------------------- */
 
 enum { ITEMS_MAX = 4096 };
 
 /* An item is known by its id, and by its place in the output. */
 static void note_item(json_t *set, struct span id, const json_t *place)
 {
-	_cleanup_free_ char *name = id.len ? mem_printf("id %.*s", (int)(id.len < 200 ? id.len : 200),
+	_cleanup_free_ char *name =
+		id.len ? mem_printf("id %.*s", (int)(id.len < 200 ? id.len : 200),
 	                                                id.data) : NULL;
 	char number[32];
 

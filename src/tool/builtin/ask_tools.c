@@ -60,7 +60,8 @@ static bool fits(const json_t *object, const char *member, size_t max, size_t nu
 {
 	if (argument_span(object, member).len <= max)
 		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT, "The %s of question %zu is longer than %zu bytes.",
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "The %s of question %zu is longer than %zu bytes.",
 	               member, number, max);
 }
 
@@ -133,7 +134,8 @@ static json_t *ask(struct tool_services *services, json_t *questions, struct err
 		return NULL;
 	}
 	json_object_set(message, "questions", questions);
-	switch (bus_ask(services->bus, BUS_ASK_USER_REQUEST, message, 0, services->cancel, &answer)) {
+	switch (bus_ask(services->bus, BUS_ASK_USER_REQUEST, message, 0, services->cancel,
+	                &answer)) {
 	case BUS_ANSWERED:
 		return answers_of(questions, answer, err);
 	case BUS_CANCELLED:
@@ -280,14 +282,16 @@ static json_t *enter(struct session *session, const json_t *arguments)
 static char *plan_path(const struct tool_services *services, const json_t *arguments,
                        struct err *err)
 {
-	const char *folder = services->plans_folder, *name = argument_str(arguments, "plan_filename");
+	const char *folder = services->plans_folder, *name =
+		argument_str(arguments, "plan_filename");
 	size_t len = strlen(folder);
 
 	if (strncmp(name, folder, len) == 0 && name[len] == '/')
 		name += len + 1;
 	if (strchr(name, '/') || name[0] == '.' || !*name) {
 		err_set(err, ERR_OUTSIDE_WORKSPACE,
-		        "\"%.200s\" is no name of a file in the folder for plans, which is %s.", name,
+		        "\"%.200s\" is no name of a file in the folder for plans, which is %s.",
+		        name,
 		        folder);
 		return NULL;
 	}
@@ -386,8 +390,9 @@ const struct tool tool_exit_plan_mode = {
 
 /* ---- request_permission ------------------------------------------------------ */
 
-/* request_permission: where nobody can be asked, the model says which of the tools that are off the task
- * needs.  Nothing is allowed by it: the run ends with an exit code of its own and names the flags.
+/* request_permission: where nobody can be asked, the model says which of the tools that are off
+ * the task needs.  Nothing is allowed by it: the run ends with an exit code of its own and names
+ * the flags.
  */
 
 static const char request_permission_description[] =

@@ -17,7 +17,8 @@ struct editor {
 	struct session *session;
 	enum return_content content;
 	struct edit_options options;
-	bool alone; /* the call has one change of this file: it may be offered anew (tool/rebase.h) */
+	bool alone; /* the call has one change of this file: it may be offered anew
+	             * (tool/rebase.h) */
 };
 
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments);

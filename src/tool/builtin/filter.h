@@ -20,8 +20,8 @@ void filter_heed(struct read_request *request, const struct walk_rules *rules);
  * absolute folder with its '/'.  The caller frees. */
 char *filter_prefix(struct provider *provider, const char *folder);
 
-/* Of files that rules keep from this call: "left_out_by_policy", how many, and a sentence at the end
- * of "message" with the reason of the first. Nothing, if there are none. */
+/* Of files that rules keep from this call: "left_out_by_policy", how many, and a sentence at the
+ * end of "message" with the reason of the first. Nothing, if there are none. */
 void filter_put_denied(json_t *result, size_t denied, const char *why);
 #define RESULT_DENIED SCHEMA("left_out_by_policy": {"type": "integer", "description": \
 	"Number of files left out because a policy denies them."})

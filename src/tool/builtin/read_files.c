@@ -40,7 +40,8 @@ static json_t *continuation(const struct read_request *request, const struct rea
 		buf_printf(&text, " To go on, call read_file with start_line %zu.",
 		           read->next_line);
 	if (read->cut_lines)
-		buf_printf(&text, " %zu line%s longer than %zu characters %s cut (max_line_chars).", read->cut_lines,
+		buf_printf(&text, " %zu line%s longer than %zu characters %s cut (max_line_chars).",
+		           read->cut_lines,
 		           read->cut_lines == 1 ? "" : "s",
 		           request->max_line_chars ? request->max_line_chars :
 		                                     (size_t)LINE_CHARS_DEFAULT,

@@ -127,7 +127,8 @@ static bool has_failed(const struct job_report *report)
 	       (end->why != RUN_EXITED || end->exit_code != 0);
 }
 
-/* A model that reads of a denial looks into it: routine ones are worth that after a failure alone. */
+/* A model that reads of a denial looks into it: routine ones are worth that after a failure
+ * alone. */
 static bool is_shown(const struct job_report *report, size_t i)
 {
 	return has_failed(report) || !denial_is_routine(&report->denials[i]);
@@ -290,7 +291,8 @@ static void say_output(struct buf *out, const struct session *session,
 		buf_printf(out, " Its output is not text (%" PRIu64 " bytes) and is not shown: "
 		                "write it to a file.", report->info.bytes);
 	else if (report->text_bytes)
-		buf_printf(out, " From byte %" PRIu64 " of %" PRIu64 " on its output is not text, and "
+		buf_printf(out,
+		           " From byte %" PRIu64 " of %" PRIu64 " on its output is not text, and "
 		                "is not shown.", report->text_bytes, report->info.bytes);
 	if (!report->binary && report->text.left_out_bytes)
 		say_where_the_rest_is(out, session, report->info.id);
@@ -409,7 +411,8 @@ minutes, in the background 0."},
 			"description": "What it needs beyond the sandbox; the user is asked.",
 			"properties": {
 			"network": {"type": "boolean"},
-			"fileSystem": {"type": "object", "additionalProperties": false, "properties": {
+			"fileSystem": {"type": "object", "additionalProperties": false,
+			                "properties": {
 				"read": {"type": "array", "maxItems": 64,
 					"items": {"type": "string", "minLength": 1}},
 				"write": {"type": "array", "maxItems": 64,

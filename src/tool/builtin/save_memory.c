@@ -79,7 +79,8 @@ static void put_line(struct span fact, struct buf *out)
 			continue;
 		}
 		len = 1;
-		if (!out->len && (fact.data[i] == '-' || fact.data[i] == '#' || fact.data[i] == '*'))
+		if (!out->len &&
+		    (fact.data[i] == '-' || fact.data[i] == '#' || fact.data[i] == '*'))
 			continue;
 		if (blank)
 			buf_char(out, ' ');
@@ -193,7 +194,8 @@ static bool remember(const struct tool_services *services, struct span fact, boo
 	put_item(file_text_span(&old), &section, fact, &text);
 	if (text.overflowed)
 		return err_set(err, ERR_TOO_LARGE,
-		               "%s is full: it may have %zu bytes. The user has to shorten it.", path,
+		               "%s is full: it may have %zu bytes. The user has to shorten it.",
+		               path,
 		               LIMIT_MEMORY_FILE_BYTES);
 	return file_replace(path, buf_view(&text), old.data ? old.mode : 0600, err);
 }

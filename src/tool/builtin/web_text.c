@@ -146,7 +146,8 @@ static size_t marks_of(const struct grounded *grounded, size_t sources, struct m
 	json_t *support, *index;
 
 	json_array_foreach((json_t *)supports, i, support) {
-		const json_t *end = json_object_get(json_object_get(support, "segment"), "endIndex");
+		const json_t *end =
+			json_object_get(json_object_get(support, "segment"), "endIndex");
 
 		if (!json_is_integer(end))
 			continue;

@@ -96,7 +96,8 @@ static char *address_of(struct span text, struct err *err)
 		return NULL;
 	}
 	if (memchr(text.data, '@', end)) {
-		err_set(err, ERR_INVALID_ARGUMENT, "An address with a name or password is not fetched.");
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "An address with a name or password is not fetched.");
 		return NULL;
 	}
 	if (text.len > WEB_URL_BYTES_MAX) {
@@ -364,7 +365,8 @@ static void put_title(json_t *page, const struct buf *title)
 			buf_char(&line, c);
 	}
 	if (line.len)
-		json_object_set_new(page, "title", json_text(utf8_head(buf_view(&line), TITLE_MAX)));
+		json_object_set_new(page, "title",
+		                    json_text(utf8_head(buf_view(&line), TITLE_MAX)));
 }
 
 static void put_content(json_t *page, struct span text, bool cut, size_t *characters)
@@ -620,7 +622,8 @@ static json_t *read_arguments(const json_t *arguments, struct buf *prompt, struc
 	_cleanup_free_ char *one = NULL;
 
 	if (words.len > PROMPT_MAX) {
-		err_set(err, ERR_INVALID_ARGUMENT, "The prompt is longer than %d bytes.", PROMPT_MAX);
+		err_set(err, ERR_INVALID_ARGUMENT, "The prompt is longer than %d bytes.",
+		        PROMPT_MAX);
 		return NULL;
 	}
 	if (!url && words.len)
@@ -709,7 +712,8 @@ static bool look_up(struct session *session, const char *query, struct grounded 
 {
 	struct tool_services *services = session->services;
 	_cleanup_free_ char *prompt = mem_printf(
-		"Search the web and answer from what you find, with the facts that matter: %s", query);
+		"Search the web and answer from what you find, with the facts that matter: %s",
+		                                 query);
 
 	if (!services || !services->ground)
 		return err_set(err, ERR_DENIED_BY_POLICY,
