@@ -155,7 +155,7 @@ static char **hook_environment(const struct hooks *hooks, const struct hook *hoo
 /* The process between this one and a hook's shell.
  *
  * It is a subreaper: whatever the hook starts stays beneath it, also what detaches itself (a
- * second fork, setsid), and so can be found and ended together (sandbox/apply/descendants.h).
+ * second fork, setsid), and so can be found and ended together (sandbox/apply/processes.h).
  * Where a control group can be had, the shell is born in it and nothing leaves it.  The keeper
  * ends when the shell does, with the shell's exit code; what the hook then left in the
  * background goes on elsewhere.

@@ -255,11 +255,11 @@ static int sandbox_show_status(const struct invocation *invocation,
 	if (invocation_has(invocation, FLAG_JSON)) {
 		const struct reporter reporter = json_reporter(&told);
 
-		status_print(sandbox_probe(), level, &reporter);
+		explain_status(sandbox_probe(), level, &reporter);
 		twins_print(&twins, &reporter);
 		return print_document(told.open[0]);
 	}
-	status_text(sandbox_probe(), level, &text);
+	explain_status_text(sandbox_probe(), level, &text);
 	twins_text(&twins, &text);
 	return print_text(&text);
 }
