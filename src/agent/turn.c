@@ -14,9 +14,7 @@
 #include "model/model.h"
 #include "tool/tool.h"
 
-/* ---- requests and replies as hooks see them ---------------------------------- */
-
-/* ---- requests ---------------------------------------------------------------------- */
+/* ---- requests as hooks see them ---------------------------------------------- */
 
 static json_t *message_text(const json_t *content)
 {
@@ -167,7 +165,7 @@ static void hook_select_tools(struct model_request *request, const json_t *confi
 	request->tools = *ret_owned;
 }
 
-/* ---- replies ----------------------------------------------------------------------- */
+/* ---- replies as hooks see them ----------------------------------------------- */
 
 static const char *finish_word(enum model_finish finish)
 {
@@ -230,8 +228,6 @@ static json_t *hook_response_content(const json_t *response)
 	content_add(content, part_text(buf_view(&text)));
 	return content;
 }
-
-/* ---- turns ------------------------------------------------------------------- */
 
 /* ---- tools ------------------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
  * user allowed that name with that value (authority.h).
  *
  * To add a variable or a file: a row in authority.c.  A setting's authority is in its row of
- * schema_*.c.  test/config/test_authority.py fails while a getenv, or the name
- * of such a file, in src/ has no row.
+ * schema_rows.c.  test/config/test_authority.py fails while a getenv, or the name of such a file,
+ * in src/ has no row.
  */
 #ifndef HASP_CONFIG_AUTHORITY_H
 #define HASP_CONFIG_AUTHORITY_H

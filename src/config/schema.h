@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: the table of all settings, from which defaults, merging, checks, the JSON
- * Schema,
- * docs/settings.md and the completion of `hasp config` follow.
+ * Schema, docs/settings.md and the completion of `hasp config` follow.
  *
- * To add a setting: a row in the fitting schema_*.c (hasp's own: schema_rows.c), where its path
- * sorts beside its relatives, with what a project may say of it (authority.h); then run
- * script/lib/settings_table.py.
+ * To add a setting: a row in schema_rows.c, where its path sorts beside its relatives, with what a
+ * project may say of it (authority.h); then run script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
 #define HASP_CONFIG_SCHEMA_H

@@ -2,11 +2,9 @@
 /* The rows of the table of settings. */
 #include "config/schema.h"
 
-/* Private to the schema_*.c: how rows are written down.
- *
- * A group is one text of fields, not an array of pointers: those would have to be relocated at
- * every start of the
- * program, for settings that most commands do not read.  schema.c takes it apart when it is needed.
+/* How rows are written down: a group is one text of fields, not an array of pointers, which would
+ * have to be relocated at every start of the program, for settings that most commands do not read.
+ * schema.c takes it apart when it is needed.
  */
 
 #define ROW(TYPE, PATH, DEFAULT, CHOICES, HELP, FLAGS) \

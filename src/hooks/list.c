@@ -216,8 +216,6 @@ static bool is_disabled(const struct hooks *hooks, const char *name)
 	return *name && json_object_get(hooks->disabled, name);
 }
 
-/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it
- * is none. */
 static struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
                                    enum hook_source source)
 {

@@ -230,8 +230,7 @@ static bool google_auth_type(const struct settings *settings, const char **ret, 
 	               "%.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
 }
 
-/* ---- headers
- * ---------------------------------------------------------------------------------- */
+/* ---- headers ---- */
 
 /* Where an entry of "K:V,K:V" ends: at a comma after which another "K:" comes. */
 static size_t entry_length(const char *text)
@@ -273,8 +272,7 @@ static void custom_headers(const struct settings *settings, struct choice_store 
 	}
 }
 
-/* ---- addresses
- * -------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 /* Whether an address ends in its version: ".../v1beta". */
 static bool has_version(const char *address, size_t len)
@@ -417,8 +415,7 @@ void model_choice_release(struct model_choice *choice)
 	*choice = (struct model_choice){ 0 };
 }
 
-/* ---- variables and keys
- * ----------------------------------------------------------------------- */
+/* ---- variables and keys ---- */
 
 static const char *choose_variable(const struct settings *settings, const char *name)
 {
@@ -453,7 +450,6 @@ static const char *choice_key(const struct settings *settings, const struct cata
 	return found ? choice_keep(store, stored) : NULL;
 }
 
-/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
 static bool choice_no_key(const struct catalogue_row *row, struct err *err)
 {
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
@@ -463,8 +459,7 @@ static bool choice_no_key(const struct catalogue_row *row, struct err *err)
 	               row->key_variables[1] ? row->key_variables[1] : "");
 }
 
-/* ---- one provider
- * ----------------------------------------------------------------------------- */
+/* ---- one provider ---- */
 
 /* OLLAMA_HOST and its like hold "host:port" too, and addresses without a version. */
 static const char *complete_address(struct choice_store *store, const char *address)
@@ -558,8 +553,7 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 	               (int)(len < 64 ? len : 64), name, names.data);
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------ */
+/* ---- words ---- */
 
 /* What all providers have. */
 static void common_options(const struct settings *settings, struct choice_store *store,

@@ -109,8 +109,7 @@ size_t content_call_count(const json_t *content)
 	return count;
 }
 
-/* ---- thinking that is bound to what stood before it
- * -------------------------------------------- */
+/* ---- thinking that is bound to what stood before it ---- */
 
 static bool is_word(const json_t *object, const char *name, const char *word)
 {

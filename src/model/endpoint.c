@@ -97,8 +97,7 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->without = NULL;
 }
 
-/* ---- what was learnt of it
- * --------------------------------------------------------------------- */
+/* ---- what was learnt of it ---- */
 
 /* An organisation may be verified, a server brought up to date: then it is tried again. */
 enum { FORGO_DAYS = 30 };

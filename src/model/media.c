@@ -141,8 +141,6 @@ static bool media_look(struct span base64, struct media_look *ret)
 	return false;
 }
 
-/* ---- fitting and refusals ---------------------------------------------------- */
-
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 enum { KIB = 1024, MIB = 1024 * KIB };

@@ -110,8 +110,7 @@ void model_learn_limits(struct model *model, const struct cancel *cancel)
 	endpoint_learn_limits(current(model), cancel);
 }
 
-/* ---- one reply
- * -------------------------------------------------------------------------------- */
+/* ---- one reply ---- */
 
 struct asking {
 	struct model *model;
@@ -226,8 +225,7 @@ json_t *model_sendable(struct model *model, const json_t *contents)
 	return media_fit(&model->media, &current(model)->options, contents, NULL, NULL);
 }
 
-/* ---- replies that pause
- * ------------------------------------------------------------------------ */
+/* ---- replies that pause ---- */
 
 enum { PAUSES_MAX = 8 };
 
@@ -301,8 +299,7 @@ static void finish_paused(struct asking *asking, struct model_reply *reply)
 		reply->finish = MODEL_FINISH_OTHER;
 }
 
-/* ---- one reply, whatever it takes
- * -------------------------------------------------------------- */
+/* ---- one reply, whatever it takes ---- */
 
 static void go_to_fallback(struct asking *asking, const struct err *why)
 {

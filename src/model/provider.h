@@ -115,10 +115,10 @@ struct provider_format {
 /* The row for a name; NULL if there is none (provider.c). */
 const struct provider_format *provider_find(const char *name);
 
-extern const struct provider_format format_gemini;            /* gemini*.c */
-extern const struct provider_format format_openai_chat;       /* openai_chat*.c */
-extern const struct provider_format format_openai_responses;  /* openai_responses*.c */
-extern const struct provider_format format_anthropic;         /* anthropic*.c */
+extern const struct provider_format format_gemini;            /* gemini/ */
+extern const struct provider_format format_openai_chat;       /* openai/chat.c */
+extern const struct provider_format format_openai_responses;  /* openai/responses.c */
+extern const struct provider_format format_anthropic;         /* anthropic/ */
 
 /* ---- replay ------------------------------------------------------------------ */
 

@@ -191,8 +191,7 @@ static void trace(const struct endpoint *endpoint, const char *format, ...)
 	endpoint->options.trace(endpoint->options.trace_data, line);
 }
 
-/* ---- waits
- * ------------------------------------------------------------------------------------ */
+/* ---- waits ---- */
 
 enum { IDLE_MS = 300000, PING_MS = 900000, REPLY_MS = 3600000, WAITING_MS = 15000 };
 
@@ -260,8 +259,7 @@ static bool is_ping(const struct sse_event *event)
 	return span_eq(event->type, SPAN("ping")) || !span_trim(event->data).len;
 }
 
-/* ---- what comes
- * ------------------------------------------------------------------------------- */
+/* ---- what comes ---- */
 
 static bool on_event(void *data, const struct sse_event *event, struct err *err)
 {
@@ -324,8 +322,7 @@ static bool on_body(void *data, struct span bytes)
 	return !transfer->failed && !transfer->enough;
 }
 
-/* ---- errors
- * ----------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 /* Servers repeat what they were sent; a key must not come back in an error. */
 static void hide(char *message, const char *secret)
@@ -449,8 +446,7 @@ static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
 	            thought ? "The reply has thoughts and nothing else." : "The reply is empty.");
 }
 
-/* ---- the request
- * ------------------------------------------------------------------------------ */
+/* ---- the request ---- */
 
 void wire_request_release(struct wire_request *request)
 {

@@ -137,8 +137,7 @@ static bool is_inside(const struct policy_call *call, const char *path)
 	return false;
 }
 
-/* ---- arguments
- * -------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth);
 
@@ -190,8 +189,7 @@ static void look(struct search *search, const char *prefix, const json_t *value,
 	}
 }
 
-/* ---- checkers
- * ---------------------------------------------------------------------------------- */
+/* ---- checkers ---- */
 
 static bool checker_is_about(const struct checker *checker, const struct policy_call *call,
                              const struct acts *acts)

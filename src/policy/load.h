@@ -20,8 +20,7 @@ struct loader {
 /* Adds the rules and checkers of one file. False: what loader->failed says. */
 bool load_text(struct loader *loader, struct span text);
 
-/* examples.c: runs all examples of a file; rules that allow and whose examples fail get this
- * member. */
+/* The member that a rule gets which allows something and whose own examples fail. */
 #define LOAD_FAILED "\x01" "failed"
 
 #endif

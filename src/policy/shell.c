@@ -474,8 +474,7 @@ static void decide_units(struct line *line)
 	settle_wrappers(line);
 }
 
-/* ---- the line
- * --------------------------------------------------------------------------------- */
+/* ---- the line ---- */
 
 /* { ...; } > file, and > file alone. */
 static bool group_writes(const struct line *line)
@@ -542,8 +541,7 @@ static struct outcome combine(struct line *line)
 	return strictest;
 }
 
-/* ---- what the verdict carries
- * -------------------------------------------------------------------- */
+/* ---- what the verdict carries ---- */
 
 static json_t *commands_json(const struct line *line)
 {

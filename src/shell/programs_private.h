@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to programs*.c: the table, and reading a call by it. */
+/* Private to the files that begin with "programs": the table, and reading a call by it. */
 #ifndef HASP_SHELL_PROGRAMS_PRIVATE_H
 #define HASP_SHELL_PROGRAMS_PRIVATE_H
 

@@ -64,8 +64,7 @@ static void script_read(struct judging *j, struct script *script)
 		judging_unknown(j, script->word, "script");
 }
 
-/* ---- sed
- * -------------------------------------------------------------------------------------- */
+/* ---- sed ---- */
 
 struct sed {
 	struct judging *j;
@@ -317,8 +316,7 @@ void judge_sed(struct judging *j)
 	buf_release(&script.text);
 }
 
-/* ---- awk
- * --------------------------------------------------------------------------------------- */
+/* ---- awk ---- */
 
 struct awk {
 	struct judging *j;
@@ -518,8 +516,7 @@ void judge_awk(struct judging *j)
 	buf_release(&script.text);
 }
 
-/* ---- clients
- * ---------------------------------------------------------------------------------- */
+/* ---- clients ---- */
 
 /* Whether the word stands in the text as a name of its own, in any case. */
 static bool sql_has_word(struct span text, const char *word)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to reader*.c: the reader's state and its parts. */
+/* Private to the files that begin with "reader": the reader's state and its parts. */
 #ifndef HASP_SHELL_READER_PRIVATE_H
 #define HASP_SHELL_READER_PRIVATE_H
 

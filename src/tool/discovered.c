@@ -158,9 +158,6 @@ static bool whole_run(struct provider *provider, const struct whole_run *request
 	return ok;
 }
 
-/* In the provider's sandbox, in the first workspace folder.  False: it could not be started (as
- * provider->ops->run), TOO_LARGE (the input), CANCELLED.  *ret is the caller's to release in any
- * case. */
 static void whole_run_result_release(struct whole_run_result *result)
 {
 	buf_release(&result->out);

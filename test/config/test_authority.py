@@ -15,12 +15,11 @@ SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
 INDIRECT = {
     "src/agent/setup/prepare.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
-    "src/config/variables.c": "names in settings",
     "src/config/home.c": "in the file",
     "src/config/settings.c": "in the file",
-    "src/config/variables.c": "all of them",
+    "src/config/variables.c": "names in settings; all of them",
     "src/net/http/client_url.c": "in the file",
-    "src/model/choose.c": "in the file, and src/model/choose.c",
+    "src/model/choose.c": "in the file",
     "src/sandbox/plan/config.c": "in the file: what git would obey, which is then protected",
     "src/sandbox/plan/plan_names.c": "src/sandbox/plan/names_home.c: where credentials are, which are hidden",
     "src/search/rules/global_ignore.c": "in the file",
@@ -28,7 +27,7 @@ INDIRECT = {
 }
 WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
-    "src/config/variables.c", "src/tool/session.c", "src/worker/front/local.c",
+    "src/config/variables.c", "src/tool/session.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
@@ -56,7 +55,7 @@ def names_in_sources():
             if quoted:
                 found[word] = name
         if calls and name not in ("src/sandbox/plan/plan_names.c",) or name in (
-                "src/model/choose.c", "src/model/choose.c", "src/agent/prompt/prompt.c"):
+                "src/model/choose.c", "src/agent/prompt/prompt.c"):
             found.update((word, name) for word in UPPER.findall(text) if word not in NO_VARIABLES)
     return found
 
@@ -115,7 +114,11 @@ def test_what_is_read_of_the_process_alone_is_marked_so(table):
 
 # Names of files in sources that are nowhere read: lists of files' types, of what globs leave out, of what is
 # named because it is ignored.
-NO_PLACES = {"src/search/rules/types.c", "src/tool/builtin/read_files.c", "src/agent/setup/prepare.c"}
+NO_PLACES = {
+    "src/search/rules/types.c": None,  # all
+    "src/tool/builtin/read_files.c": {".env"},
+    "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
+}
 # Names there are those that others obey, which commands may not write: tables of their own (names.h).
 OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan/config\.c)")
 FILE_NAME = re.compile(r'"(?:[^"\s]*/|%\.?\*?s)?((?:[\w-][\w.-]*)?'
@@ -127,10 +130,11 @@ def files_in_sources():
     found = {}
     for path in SOURCES:
         name = relative(path)
-        if name not in NO_PLACES and name != "src/config/authority.c" and not OBEYED_BY_OTHERS.match(name):
+        unread = NO_PLACES.get(name, set())
+        if unread is not None and name != "src/config/authority.c" and not OBEYED_BY_OTHERS.match(name):
             text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
             text = re.sub(r"(?m)^#include.*", "", text)
-            found.update((word, name) for word in FILE_NAME.findall(text))
+            found.update((word, name) for word in FILE_NAME.findall(text) if word not in unread)
     return found
 
 

@@ -163,7 +163,6 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	gate_attach(call);
 }
 
-/* `part`: of the reply, has to live as long as the call. */
 static void call_release(struct call *call)
 {
 	call_order_release(&call->order);

@@ -33,7 +33,6 @@ static bool file_states_have(const struct tool *tool)
 	        !strcmp(tool->name, "read_many_files"));
 }
 
-/* Whether results of the tool carry such states; by its name, or an alias. NULL: there is none. */
 static bool file_states_in(const char *tool_name)
 {
 	return tool_name && file_states_have(tool_find(tool_name));

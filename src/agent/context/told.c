@@ -137,8 +137,7 @@ void told_take(json_t *told, const json_t *changes)
 	}
 }
 
-/* ---- the note
- * ------------------------------------------------------------------------------------ */
+/* ---- the note ---- */
 
 /* The lines of names (they are indented), as a set. */
 static json_t *names_of(struct span tree)

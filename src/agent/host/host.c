@@ -82,7 +82,6 @@ static struct outputs *outputs_open(const struct outputs_options *options)
 	return outputs;
 }
 
-/* Never NULL; the options are copied, but the home's claim is taken now. */
 static void outputs_close(struct outputs *outputs)
 {
 	if (!outputs)

@@ -148,7 +148,6 @@ static bool embed_error(const struct err *err, hasp_agent_error *error)
 	return embed_fail(error, code_of(err->code), "%s", err->message);
 }
 
-/* Fills `error` (may be NULL); returns false. */
 static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
 {
 	va_list args;
@@ -205,7 +204,6 @@ static hasp_agent_options known_options(const hasp_agent_options *options)
 	return known;
 }
 
-/* False, with INVALID_ARGUMENT, while a prompt is under way. */
 static struct registered *embed_register(hasp_agent *agent, void *data)
 {
 	struct registered *registered = mem_alloc(1, sizeof(*registered));

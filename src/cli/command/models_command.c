@@ -27,8 +27,7 @@ struct check {
 	bool failed;
 };
 
-/* ---- the requests
- * ----------------------------------------------------------------------------- */
+/* ---- the requests ---- */
 
 static json_t *echo_tool(void)
 {
@@ -89,8 +88,7 @@ static void on_event(void *data, const struct model_event *event)
 		json_array_append_new(check->notices, json_text(event->text));
 }
 
-/* ---- the results
- * ------------------------------------------------------------------------------ */
+/* ---- the results ---- */
 
 static void add_result(struct check *check, const char *name, const char *status,
                        const char *message, const struct model_reply *reply)
@@ -141,8 +139,7 @@ static void run_request(struct check *check, const struct request_row *row)
 	model_reply_release(&reply);
 }
 
-/* ---- what is printed
- * -------------------------------------------------------------------------- */
+/* ---- what is printed ---- */
 
 /* An address without the name and password that it may hold. */
 static json_t *address_of(const char *url)
@@ -208,8 +205,7 @@ static bool print_results(const struct invocation *invocation, struct check *che
 	return output_text(buf_view(&text), err);
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------ */
+/* ---- the command ---- */
 
 static bool open_check(const struct invocation *invocation, struct check *check, struct err *err)
 {

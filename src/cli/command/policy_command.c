@@ -324,8 +324,7 @@ static int list(struct policy_command *command)
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------ */
+/* ---- the command ---- */
 
 /* But for the one that is told as the error. */
 static void print_rule_problems(const json_t *problems, const struct err *err)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* Rows that several commands' tables have in common. Private to the tables (options*.c). */
+/* Rows that several commands' tables have in common. */
 
 static const char *const durability_choices[] __attribute__((unused)) = { "full", "rename", NULL };
 static const char *const level_choices[] __attribute__((unused)) = {

@@ -291,8 +291,7 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 	return true;
 }
 
-/* ---- what is no prompt
- * ------------------------------------------------------------------------------ */
+/* ---- what is no prompt ---- */
 
 /* Gemini CLI's commands begin no prompt there, so they do not here. */
 static const char *const gemini_commands[] = { "mcp", "extensions", "extension", "skills",

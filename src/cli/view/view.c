@@ -33,14 +33,12 @@ static void shown_style(const struct shown *s, enum style style)
 		buf_printf(s->out, "\033[%sm", styles[style]);
 }
 
-/* Begins a style, if there are colours, and ends it. */
 static void shown_plain(const struct shown *s)
 {
 	if (s->view->colour)
 		buf_str(s->out, "\033[0m");
 }
 
-/* Begins a style, if there are colours, and ends it. */
 static void shown_styled(const struct shown *s, enum style style, const char *own_text)
 {
 	shown_style(s, style);
@@ -68,7 +66,6 @@ static struct span member_text(const json_t *object, const char *key)
 	return json_span(json_object_get(object, key));
 }
 
-/* The member of an object; empty or 0 when it has none of that type. */
 static json_int_t member_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
@@ -112,7 +109,6 @@ static void show_output(const struct shown *s, struct span text)
 	}
 }
 
-/* Whether the result is that of a command, running or ended. */
 static void view_command(const struct shown *s, const json_t *result)
 {
 	const json_t *denials = json_object_get(result, "denials");

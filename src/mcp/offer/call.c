@@ -193,7 +193,6 @@ static bool begun_has_room(const struct begun_list *list)
 	return list->count < BEGUN_MAX;
 }
 
-/* Whether one more may be begun. */
 static void begun_add(struct begun_list *list, struct opened *opened, struct begun_edit *edit)
 {
 	struct bell *bell = bell_of(list, opened);
@@ -212,14 +211,12 @@ static void begun_add(struct begun_list *list, struct opened *opened, struct beg
 	list->posted = true;
 }
 
-/* Whether one more may be begun. */
 static void begun_ready(struct begun_edit *edit, bool here)
 {
 	if (!atomic_exchange(&edit->told, true))
 		edit->arrived(edit, here);
 }
 
-/* Whether one more may be begun. */
 static void begun_remove(struct begun_list *list, struct begun_edit *edit)
 {
 	*edit->at = edit->next;

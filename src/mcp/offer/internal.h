@@ -193,7 +193,7 @@ char *prompts_declare(const struct names *names);   /* owned by the caller */
 char *prompts_instructions(const struct names *names, const char *confinement);
 void prompts_get(struct mcp_call *call, void *serve);
 
-/* prompts.c */
+/* completion/complete. */
 void prompts_complete_argument(struct mcp_call *call, void *serve);
 
 /* ---- conversations ----------------------------------------------------------- */

@@ -10,15 +10,13 @@
  *     serve_free(serve);
  *
  * The parts:
- *     names.c         which tools, under which names
- *     names.c       a tool as MCP declares it: schemas, annotations
- *     call.c          tools/call: at once, on the pool, or in turn (turns.c)
+ *     names.c         which tools, under which names; as MCP declares them: schemas, annotations
+ *     call.c          tools/call: at once, on the pool, or in turn (turns.c); denials
  *     result.c        a tool's result as text
  *     confirm.c       asking the user before an edit or a command
- *     call.c        telling the client what the sandbox denied
  *     conversation.c  what one client has: a version counter, roots, an open workspace (opened.c)
- *     resources.c     files as resources; listing.c pages through them, opened.c tells of changes
- *     prompts.c prompts.c uri.c resources.c
+ *     resources.c     files as resources, page by page (uri.c); opened.c tells of changes
+ *     prompts.c       prompts, and completion of arguments
  */
 #ifndef HASP_MCP_OFFER_SERVE_H
 #define HASP_MCP_OFFER_SERVE_H

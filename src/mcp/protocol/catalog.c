@@ -94,7 +94,6 @@ static void mirrored_find(const json_t *schema, struct mirrored **ret, size_t *r
 	*ret_count = search.count;
 }
 
-/* The arguments whose schema has a valid x-mcp-header; `*ret` is freed with mirrored_free. */
 static void mirrored_free(struct mirrored *mirrored, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

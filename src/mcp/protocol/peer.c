@@ -140,24 +140,12 @@ static struct batch *batch_new(struct mcp_peer *peer, struct mcp_exchange *excha
 	return batch;
 }
 
-/* Answers to a JSON-RPC batch, which leave together.
- *
- *     batch = batch_new(peer, exchange);
- *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
- *     batch_release(batch);       when all requests have been taken
- */
 static void batch_expect(struct batch *batch)
 {
 	batch->expected = true;
 	batch->waiting++;
 }
 
-/* Answers to a JSON-RPC batch, which leave together.
- *
- *     batch = batch_new(peer, exchange);
- *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
- *     batch_release(batch);       when all requests have been taken
- */
 static void batch_add(struct batch *batch, struct span answer)
 {
 	buf_char(&batch->out, batch->out.len ? ',' : '[');

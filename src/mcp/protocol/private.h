@@ -70,7 +70,7 @@ bool method_start(struct mcp_call *call, struct refusal *refusal);
 
 #define LEVEL_NAMES "debug, info, notice, warning, error, critical, alert, emergency"
 
-/* -1 for what is no level; NULL is none. */
+/* The word that MCP has for it; static. */
 const char *mcp_level_name(enum mcp_level level);
 
 /* ---- signatures -------------------------------------------------------------- */

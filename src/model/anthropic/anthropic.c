@@ -59,7 +59,6 @@ static const struct claude_model *claude_model_of(const char *name)
 	return row;
 }
 
-/* Never NULL. Names of Vertex and Bedrock are found too. */
 static uint64_t claude_context_tokens(const char *name)
 {
 	return claude_model_of(name)->context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private between anthropic*.c: the Messages API.
+/* Private to this folder: the Messages API.
  *
  * To add a model: a row in anthropic.c.
  */

@@ -354,10 +354,7 @@ const struct provider_format format_gemini = {
 	.limits_read = gemini_limits_read,
 };
 
-/* ---- requests ---------------------------------------------------------------- */
-
-/* ---- address and key
- * -------------------------------------------------------------------------- */
+/* ---- address and key ---- */
 
 static void put_escaped(struct buf *out, const char *text)
 {
@@ -369,7 +366,7 @@ static void put_escaped(struct buf *out, const char *text)
 			buf_printf(out, "%%%02X", (unsigned char)*text);
 }
 
-/* The model's address, without a method; the key's header. */
+/* The model's address, without a method. */
 static void gemini_model_url(const struct model_options *options, struct buf *url)
 {
 	struct span base = span_str(options->base_url);
@@ -390,7 +387,6 @@ static void put_url(const struct model_options *options, bool count_only, struct
 	buf_str(url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
 }
 
-/* The model's address, without a method; the key's header. */
 static void gemini_key(const struct model_options *options, struct wire_request *ret)
 {
 	if (options->api_key && options->bearer)
@@ -399,8 +395,7 @@ static void gemini_key(const struct model_options *options, struct wire_request 
 		wire_header(ret, "x-goog-api-key: %s", options->api_key);
 }
 
-/* ---- tools
- * ------------------------------------------------------------------------------------ */
+/* ---- tools ---- */
 
 static const struct server_tool {
 	const char *name, *member;
@@ -481,8 +476,7 @@ static void put_tool_mode(const struct model_request *request, json_t *body)
 	                    json_pack("{s:o}", "functionCallingConfig", config));
 }
 
-/* ---- generationConfig
- * ------------------------------------------------------------------------- */
+/* ---- generationConfig ---- */
 
 /* Tokens to think with, for each of enum model_thinking, and what the family allows. */
 static const struct budget {
@@ -578,8 +572,7 @@ static void put_generation(const char *name, const struct model_request *request
 	json_decref(config);
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 /* The Gemini API counts a whole request that is wrapped; Vertex takes its members as they are. */
 static json_t *wrap_for_counting(const struct model_options *options, json_t *body)

@@ -23,7 +23,7 @@ static inline bool gemini_signs(enum gemini_family family)
 	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
 }
 
-/* The model's address, without a method; the key's header. */
+/* provider.h says what each function does. */
 bool gemini_build(const struct model_options *options, const struct model_request *request,
                   bool count_only, struct wire_request *ret, struct err *err);
 
@@ -33,7 +33,7 @@ bool gemini_reader_event(void *reader, const struct sse_event *event, enum wire_
 bool gemini_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
 void gemini_reader_free(void *reader);
 
-/* Of a whole answer, or of an event in the middle: `error` is the value of "error". */
+/* Of an answer with an error status (provider.h, `error`). */
 enum wire_trouble gemini_error(int status, struct span headers, struct span body, double *delay_s,
                                struct err *err);
 

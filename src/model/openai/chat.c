@@ -210,7 +210,6 @@ static void add_system(struct building *building, const struct model_options *op
 		                                json_text(buf_view(&text))));
 }
 
-/* Private between openai_chat*.c. */
 static json_t *chat_messages(const struct chat_traits *traits, const struct model_options *options,
                              const struct model_request *request)
 {

@@ -70,7 +70,7 @@ enum wire_trouble openai_error_value(int status, const json_t *value, double *de
 
 /* ---- chat -------------------------------------------------------------------- */
 
-/* Private between openai_chat*.c: the reader (provider.h says what each function does). */
+/* The reader; provider.h says what each function does. */
 
 void *chat_reader_new(struct reply_sink *sink);
 bool chat_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,

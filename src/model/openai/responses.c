@@ -364,8 +364,7 @@ static void responses_reader_free(void *data)
 	free(reader);
 }
 
-/* ---- which items have come
- * -------------------------------------------------------------------- */
+/* ---- which items have come ---- */
 
 enum { ITEMS_MAX = 4096 };
 

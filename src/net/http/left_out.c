@@ -142,8 +142,7 @@ LEFT_OUT(RTMP_Write)
 extern void *GSS_C_NT_HOSTBASED_SERVICE;
 void *GSS_C_NT_HOSTBASED_SERVICE;
 
-/* ---- what libcurl calls all the same
- * ---------------------------------------------------------- */
+/* ---- what libcurl calls all the same ---- */
 
 /* When it is initialised, and released. */
 int libssh2_init(int flags);

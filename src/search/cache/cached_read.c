@@ -285,9 +285,7 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	return good ? WORK_DONE : WORK_STALE;
 }
 
-/* ---- comparing a tree with the disk, for what no event tells (cache.c has the list) ---- */
-
-/* ---- all files ---------------------------------------------------------------------- */
+/* ---- comparing all files with the disk, for what no event tells (cache.c has the list) ---- */
 
 /* What was known of a file before the disk was looked at, and what the disk has. */
 struct look {

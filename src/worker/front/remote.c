@@ -291,8 +291,6 @@ static void remote_watchman_free(struct watchman *man)
 	free(man);
 }
 
-/* ---- the provider ---- */
-
 /* ---- the worker ---- */
 
 /* The latest, with a reference of the caller's, whatever has become of it; NULL before the

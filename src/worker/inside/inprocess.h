@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider that answers in this process, with this process's rights.
  *
- * One op_*.c per operation.  This is what a confined worker answers with (serve.h), and what
+ * ops.h has the operations.  This is what a confined worker answers with (serve.h), and what
  * libraries and tests use without one.
  */
 #ifndef HASP_WORKER_INSIDE_INPROCESS_H

@@ -72,8 +72,6 @@ struct run_reporter {
 void run_reporter_init(struct run_reporter *reporter,
                        void (*tell)(void *data, enum run_stream stream, struct span bytes),
                        void *data, int wake);
-/* Hands over what is in the buffer; not while it is busy. Where no thread can be had it tells
- * on this one. */
 void run_reporter_release(struct run_reporter *reporter); /* waits too */
 
 /* ---- A command's standard input, output and errors ---- */

@@ -65,6 +65,8 @@ static bool run_reporter_busy(struct run_reporter *reporter)
 	return busy;
 }
 
+/* Hands over what is in the buffer; not while it is busy.  If no thread can be had it reports on
+ * this one. */
 static void run_reporter_output(struct run_reporter *reporter, enum run_stream stream, size_t len)
 {
 	if (!reporter->started)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the serve*.c share. */
+/* What serve.c and serve_run.c share. */
 #ifndef HASP_WORKER_INSIDE_SERVE_PRIVATE_H
 #define HASP_WORKER_INSIDE_SERVE_PRIVATE_H
 

@@ -2,7 +2,7 @@
 /* The messages between hasp and a worker, one row each.
  *
  * docs/protocol-worker.md describes the protocol; a test compares it with these tables.  To add a
- * message: a row here, its structure below, its layout in message.c, a line in the
+ * message: a row here, its structure and layout, a line in the
  * document; and a new version (wire.h) if others must know of it. */
 #ifndef HASP_WORKER_WIRE_MESSAGE_H
 #define HASP_WORKER_WIRE_MESSAGE_H

@@ -29,7 +29,8 @@ enum { WIRE_READ_AHEAD = 64 << 10 };
 enum { FIRST_STEP = 1 << 20, GROWTH = 4 };
 
 /* Sets the problem; returns WIRE_FAILED. */
-static enum wire_step wire_fail(struct wire *wire, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static enum wire_step wire_fail(struct wire *wire,
+                                                                    const char *format, ...)
 {
 	va_list args;
 
