@@ -66,6 +66,10 @@ static void output(void *data, enum run_stream stream, struct span bytes)
 	if (told->slow_us)
 		usleep(told->slow_us);
 	pthread_mutex_lock(&told->lock);
+	told->held = true;
+	pthread_cond_broadcast(&told->changed);
+	while (told->holds)
+		pthread_cond_wait(&told->changed, &told->lock);
 	assert_int_equal(told->ended, 0);
 	told->bytes[stream] += bytes.len;
 	buf_span(&told->text[stream], bytes);
@@ -119,8 +123,9 @@ bool told_try(struct told *told, struct fixture *fixture, const struct run_reque
 {
 	const struct worker worker = { .workspace = fixture->workspace };
 	unsigned slow = told->slow_us;
+	bool holds = told->holds;
 
-	*told = (struct told){ .fixture = fixture, .slow_us = slow,
+	*told = (struct told){ .fixture = fixture, .slow_us = slow, .holds = holds,
 		               .text = { BUF_INIT(TEXT_MAX), BUF_INIT(TEXT_MAX) } };
 	pthread_mutex_init(&told->lock, NULL);
 	pthread_cond_init(&told->changed, NULL);
@@ -172,6 +177,27 @@ void told_wait_text(struct told *told, const char *text)
 	pthread_mutex_unlock(&told->lock);
 	if (late)
 		fail_msg("no \"%s\" in: %s", text, told_text(told, 0));
+}
+
+void told_wait_held(struct told *told)
+{
+	struct timespec until = deadline();
+	int late = 0;
+
+	pthread_mutex_lock(&told->lock);
+	while (!told->held && !late)
+		late = pthread_cond_timedwait(&told->changed, &told->lock, &until);
+	pthread_mutex_unlock(&told->lock);
+	if (late)
+		fail_msg("no output comes");
+}
+
+void told_release(struct told *told)
+{
+	pthread_mutex_lock(&told->lock);
+	told->holds = false;
+	pthread_cond_broadcast(&told->changed);
+	pthread_mutex_unlock(&told->lock);
 }
 
 void told_free(struct told *told)

@@ -29,6 +29,8 @@ struct told {
 	struct denial denial; /* the last */
 	unsigned denials;
 	unsigned slow_us;     /* each output takes so long */
+	bool holds;           /* each output takes until told_release */
+	bool held;            /* one has come */
 };
 
 /* Fails the test when it does not start. `script` is bash's. */
@@ -39,6 +41,8 @@ bool told_try(struct told *told, struct fixture *fixture, const struct run_reque
               struct err *err);
 void told_wait(struct told *told);             /* for `ended`, 20 s at most */
 void told_wait_text(struct told *told, const char *text); /* for it in the output */
+void told_wait_held(struct told *told);        /* for output that is held */
+void told_release(struct told *told);
 void told_free(struct told *told);
 const char *told_text(const struct told *told, enum run_stream stream); /* never NULL */
 
