@@ -8,7 +8,7 @@
  * differs is what a *project* may set: a folder that others write, and sandboxed commands too.
  * Anything that chooses where keys or contents go, what is read or written, how strongly it is
  * confined, or what runs unasked is AUTHORITY_ASK at least: it counts from a project only after the
- * user allowed that name with that value (authority.h).
+ * user allowed that name with that value.
  *
  * To add a variable or a file: a row in authority.c.  A setting's authority is in its row of
  * schema_rows.c.  test/config/test_authority.py fails while a getenv, or the name of such a file,

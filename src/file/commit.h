@@ -39,8 +39,9 @@
  *     is, where there are no leases, all that is written to the new file before it is put back.
  *   - Putting back is an exchange too.  It is preceded by a look; who renames a second file in
  *     between the two (about a microsecond) has it put back by the next exchange, and who opens the
- *     file in between the exchanges gets the first one, whose bytes are then removed.  Seen once,
- *     on a busy machine, in 6,632 writes in place beside commits and renames without a pause.
+ *     file in between the exchanges gets the first one, whose bytes are then removed.  Most
+ *     likely this lost the one write that was lost in a test on a busy machine, of 6,632 in place
+ *     beside commits and renames without a pause: with delays at random steps nothing else did.
  *   - File systems without leases (most network and FUSE ones; or a file that another user
  *     owns): the content is compared again after the exchange and at the last look,
  *     so a writer is lost who has the file open but writes only later.

@@ -292,7 +292,7 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
 
 /* One hook's process: input from a file in memory, output read with bounds, an end for certain.
  *
- * It gets a process group of its own, a keeper (process.c) above it, and a control group around
+ * It gets a process group of its own, a keeper above it, and a control group around
  * it where one can be had.  A timeout or cancel ends everything beneath the keeper, also what
  * left the process group or detached itself: SIGTERM, a second's grace, SIGKILL.  A hook that
  * ends and leaves something running in the background is not waited for beyond what it had

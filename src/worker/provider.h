@@ -213,7 +213,7 @@ struct provider_ops {
 	              struct watch **ret, struct err *err);
 	/* `changed` is not running, and not called any more, when it returns. */
 	void (*unwatch)(struct provider *provider, struct watch *watch);
-	/* Starts a command. `ret` is for the caller to free (provider.h). DENIED_BY_SANDBOX: this
+	/* Starts a command. `ret` is for the caller to free. DENIED_BY_SANDBOX: this
 	 * provider runs none, or not with such permissions. */
 	bool (*run)(struct provider *provider, const struct run_request *request,
 	            const struct run_events *events, void *data, struct run **ret,

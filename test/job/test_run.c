@@ -30,8 +30,8 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Whether the process is in the fixture's folder, as all are that its commands start: another build's
- * tests run the same ones. */
+/* Whether the process is in the fixture's folder, as all are that its commands start: another
+ * build's tests run the same ones. */
 static bool is_of(const struct fixture *fixture, const char *pid)
 {
 	char link[300], folder[4096];

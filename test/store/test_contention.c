@@ -80,7 +80,7 @@ enum {
 	DIGITS = 8,
 	FILE_BYTES = LINES * LINE_BYTES,
 	/* Writes in place that may be late: of each 100,000, or part of them.  To be expected are 0.2
-	 * (docs/files.md).  Without a lease kept until the last look 5,000 updates have 70 to 90 late ones. */
+	 * (docs/files.md).  Without a lease kept until the last look 5,000 updates have 70 to 90. */
 	LATE_MAX = 2,
 	LATE_OF = 100000,
 	SECONDS_MAX = 60, /* a machine that is busy with other things takes ten times as long */
@@ -222,9 +222,9 @@ static int take_turn(const struct arena *a)
 	return fd;
 }
 
-/* Whether the file open for writing is not the one that has the name, for good.  A commit that meets a
- * writer has its own file there for a moment, and puts the writer's back: waits for that, or for the
- * end of a file that was on its way out. */
+/* Whether the file open for writing is not the one that has the name, for good.  A commit that
+ * meets a writer has its own file there for a moment, and puts the writer's back: waits for that,
+ * or for the end of a file that was on its way out. */
 static bool was_late(const struct arena *a, int fd)
 {
 	_cleanup_fd_ int folder = open(a->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -42,10 +42,9 @@ void cut_write(const struct cut *cut, size_t head, size_t tail, struct span plac
 
 /* ---- first prompts ----------------------------------------------------------- */
 
-/* What the user said first in a session: its title, and what a compaction never drops.
- * */
+/* What the user said first in a session: its title, and what a compaction never drops. */
 
-/* The same, a copy of at most 4,000 bytes of both ends, with a note if it had more (cut.h);
+/* The same, a copy of at most 4,000 bytes of both ends, with a note if it had more;
  * NULL: there are no words. The caller frees. */
 char *first_prompt_of_text(struct span text);
 /* Of a message (content.h): of its first part with words, which is what was typed; NULL: it has

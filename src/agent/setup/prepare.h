@@ -50,7 +50,7 @@ void command_env_release(struct command_env *env);
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);
 
-/* What the settings have wrong; what there is that hasp does not use (prepare.h); and that the
+/* What the settings have wrong; what there is that hasp does not use (below); and that the
  * folder is not trusted, if it has what trust would change. */
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
 
@@ -102,7 +102,7 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs,
- * unless the settings say so (prepare.h). Freed with environment_free. */
+ * unless the settings say so. Freed with environment_free. */
 char **prepare_environment(const struct settings *settings);
 
 /* ---- what is ignored --------------------------------------------------------- */

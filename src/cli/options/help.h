@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help texts computed from the table in options.h.
- *
- * Not here: the man page (help.h).
- */
+/* Help texts and the man page, computed from the table in options.h. */
 #ifndef HASP_CLI_OPTIONS_HELP_H
 #define HASP_CLI_OPTIONS_HELP_H
 

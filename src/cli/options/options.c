@@ -195,7 +195,7 @@ static const char *const synopsis[] = {
 	NULL,
 };
 
-/* The program itself, which is the agent (options.c). */
+/* The program itself, which is the agent. */
 static const struct command agent_command = {
 	.name = "hasp",
 	.summary = "a coding agent with state-verified edits, and its tools",

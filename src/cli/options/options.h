@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of sub-commands and flags, from which everything else follows.
  *
- * Parsing (options.h), --help (help.h), the man page and the completion scripts
+ * Parsing, --help and the man page (help.h) and the completion scripts
  * are computed from these rows; nothing about a flag is written down twice.
  *
  * To add a flag:
  *   1. an entry in enum flag_id
  *   2. a row in the flags of its command in options.c
- *   3. the handler asks invocation_has() or invocation_value() (options.h)
+ *   3. the handler asks invocation_has() or invocation_value()
  *   4. a test in test/cli/, a line in docs/tool-command.md
  * To add a sub-command: a row in options.c and a handler in its own file,
  * declared in options.h.

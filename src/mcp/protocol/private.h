@@ -155,7 +155,7 @@ struct mcp_server {
 	uint64_t map_key;       /* random; of the maps */
 	json_t *empty;          /* {} for what is absent */
 	struct mcp_peer *peers; /* all that are open */
-	struct idmap watches;   /* by URI (private.h) */
+	struct idmap watches;   /* by URI */
 	void *shared;           /* the session of stateless clients */
 	bool shared_begun;
 	pthread_mutex_t lock; /* guards the rest */
@@ -176,7 +176,7 @@ struct mcp_peer {
 	size_t listens;      /* of these, subscriptions */
 	size_t bytes;        /* of all its calls */
 	size_t arrived;      /* bytes of the text that is being received; 0: unknown */
-	struct idmap asks;   /* by id (private.h) */
+	struct idmap asks;   /* by id */
 	_Atomic int64_t last_ask; /* id of the latest; from any thread */
 	struct buf spare;    /* memory for the line of the next call on the loop's thread */
 

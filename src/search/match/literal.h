@@ -36,7 +36,7 @@
  * The time taken is near linear where texts are short.  Long ones (more than LITERAL_LONG bytes),
  * unless case is ignored, are looked for with memmem, which is linear in any text.
  *
- * Not here: several texts at once (literal.h), lines (matcher.c).
+ * Not here: lines (matcher.c).
  */
 
 enum { LITERAL_LONG = 256 };

@@ -98,7 +98,7 @@ static inline bool regex_set_has(const struct regex_set *set, unsigned char c)
 
 /* ---- questions about the text of a pattern that decide how it is to be taken ---- */
 
-/* All go by the pattern's tokens (regex_text.h): what is odd there counts for nothing here. */
+/* All go by the pattern's tokens: what is odd there counts for nothing here. */
 
 /* Appends the regular expression that matches `text` and nothing else. */
 void regex_quote(struct buf *out, struct span text);

@@ -113,7 +113,7 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 	}
 }
 
-/* The sentence for a person or model (editor.c); owned by the caller. */
+/* The sentence for a person or model; owned by the caller. */
 static char *editor_message(const struct change *change, const struct change_result *result,
                             bool dry_run)
 {
