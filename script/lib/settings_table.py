@@ -96,13 +96,13 @@ def values(leaf):
     return " or ".join(kinds)
 
 
-def row(path, leaf, used):
+def row(path, leaf):
     default = f"`{json.dumps(leaf['default'])}`" if "default" in leaf else ""
     extra = leaf["x-hasp"]
     words = [leaf["description"], MERGED.get(extra["merge"])]
     text = " ".join(word for word in words if word).replace("|", "\\|")
     project = PROJECT[extra["project"]]
-    return f"| `{path}` | {values(leaf)} | {default} | {text} | {project} |{' yes' if used else ''} |"
+    return f"| `{path}` | {values(leaf)} | {default} | {text} | {project} |"
 
 
 def order(path):
@@ -116,21 +116,31 @@ def said(*words):
 
 
 def render_settings():
+    """A table of the settings that hasp uses, then the names of the others."""
     schema = said("schema")
     spelled = asked_for()
-    lines = ["| key | values | default | what it says | from a project | used |", "|---|---|---|---|---|---|"]
+    lines = ["| key | values | default | what it says | from a project |", "|---|---|---|---|---|"]
+    unused = {}
     for path, leaf in sorted(leaves(schema), key=lambda pair: order(pair[0])):
-        used = path in spelled or f"{path.split('.')[0]}.*" in spelled
-        lines.append(row(path, leaf, used))
+        group = path.split(".")[0]
+        if path in spelled or f"{group}.*" in spelled:
+            lines.append(row(path, leaf))
+        else:
+            unused.setdefault(group, []).append(f"`{path}`")
+    lines += ["", "Without effect on hasp:", ""]
+    lines += ["- " + ", ".join(names) for names in unused.values()]
     return "\n".join(lines) + "\n"
 
 
 def render_authority(kind):
-    rows = [row for row in said("authority", "--json") if row["kind"] == kind]
+    """The table of what is no setting; names that decide the same, alike from a project, share a row."""
+    shared = {}
+    for row in said("authority", "--json"):
+        if row["kind"] == kind:
+            text = row["help"] + (f" Flag `{row['flag']}`." if row["flag"] else "")
+            shared.setdefault((text, PROJECT[row["project"]]), []).append(f"`{row['name']}`")
     lines = [f"| {kind} | what it decides | from a project |", "|---|---|---|"]
-    for row in rows:
-        text = row["help"] + (f" Flag `{row['flag']}`." if row["flag"] else "")
-        lines.append(f"| `{row['name']}` | {text} | {PROJECT[row['project']]} |")
+    lines += [f"| {', '.join(names)} | {text} | {project} |" for (text, project), names in shared.items()]
     return "\n".join(lines) + "\n"
 
 

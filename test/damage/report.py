@@ -67,6 +67,11 @@ class Tally:
     def total(self):
         return self.right + self.literal + self.refused + self.wrong
 
+    def outcome(self):
+        """The outcome of all cases, as the name of its field; None where they differ."""
+        found = [name for name in ("right", "literal", "refused", "wrong") if getattr(self, name)]
+        return found[0] if len(found) == 1 else None
+
     def cell(self, group):
         """For a table of the group: literal results are counted where they are allowed."""
         if group in (EFFORT, OPTIONAL):
@@ -176,7 +181,7 @@ TITLES = {
     RECOVER: "Recoverable: the result still follows from the diff",
     REFUSE: "To be refused, or left alone as done: another state of the file, or no such diff",
     EFFORT: "Best effort: right, literal or refused, all are fine",
-    OPTIONAL: "Other coats of a diff: right, literal or refused, all are fine",
+    OPTIONAL: "Other forms of a diff: right, literal or refused, all are fine",
 }
 
 
@@ -193,8 +198,33 @@ def _markdown(name):
     return name
 
 
-def tables(rows, names):
-    """The Markdown tables, one for each group."""
+def merged(lines):
+    """Of (kind, cells), the lines of a table: kinds for which every program has one outcome in all
+    cases, and the same as for other kinds, share a line with their cells added up."""
+    shared, rest = {}, []
+    for kind, cells in lines:
+        outcomes = tuple(cell.outcome() for cell in cells)
+        (rest if None in outcomes else shared.setdefault(outcomes, [])).append((kind, cells))
+    out = []
+    for same in sorted(shared.values(), key=len, reverse=True):
+        sums = [Tally() for _ in same[0][1]]
+        for _, cells in same:
+            sums = [total.plus(cell) for total, cell in zip(sums, cells)]
+        out.append((kinds_in_words([kind for kind, _ in same]), sums))
+    return out + rest
+
+
+def kinds_in_words(names):
+    """Names of kinds, those that begin with the same words and a colon together."""
+    stems = {}
+    for name in names:
+        stem, colon, _ = name.partition(": ")
+        stems.setdefault(stem + colon, []).append(name[len(stem + colon):])
+    return "<br>".join(stem + "; ".join(ends) for stem, ends in stems.items())
+
+
+def tables(rows, names, share_lines=False):
+    """The Markdown tables, one for each group; share_lines: see merged()."""
     out = []
     for group, title in TITLES.items():
         chosen = [row for row in rows if row.entry.group == group and _tallies(row)]
@@ -204,11 +234,12 @@ def tables(rows, names):
                 "|---|" + "---|" * len(names)]
         totals = {name: Tally() for name in names}
         for row in chosen:
-            cells = [_tallies(row).get(name, Tally()) for name in names]
-            for name, cell in zip(names, cells):
-                totals[name] = totals[name].plus(cell)
-            out.append("| %s | %s |" % (_markdown(row.entry.name),
-                                        " | ".join(cell.cell(group) for cell in cells)))
+            for name in names:
+                totals[name] = totals[name].plus(_tallies(row).get(name, Tally()))
+        lines = [(_markdown(row.entry.name), [_tallies(row).get(name, Tally()) for name in names])
+                 for row in chosen]
+        out += ["| %s | %s |" % (kind, " | ".join(cell.cell(group) for cell in cells))
+                for kind, cells in (merged(lines) if share_lines else lines)]
         out.append("| **all** | %s |" % " | ".join("**%s**" % totals[name].cell(group)
                                                    for name in names))
         if group == RECOVER:
@@ -224,19 +255,20 @@ def tables(rows, names):
 
 PAGE = """# Damaged diffs
 
-Real changes, from Debian's patch series, from successive versions of npm packages and from
-this repository, printed as unified diffs and then damaged as language models damage them.
-Each cell is *right / refused / wrong*: right is the exact bytes of the real result, wrong is any
-other result reported as success. In the last two tables each cell is *right / literal / refused /
-wrong*: literal means that every hunk is at its true place and every other byte of the file is
-kept, but the added lines, or words in them, have the text that the damaged diff gives them,
-because nothing in it need show that they were damaged. Left out are %d of %d cases whose damaged
-text is just what another change would have (a wrong number that names another fitting place,
-indentation lost where nothing shows whose).
+Real changes (from Debian's patch series, successive versions of npm packages and this
+repository), printed as unified diffs and then damaged as language models damage them.
+Each cell counts cases: *right / refused / wrong*. Right is the exact bytes of the real result;
+wrong is any other result reported as success. The last two tables have *right / literal /
+refused / wrong*. Literal: every hunk is at its true place and every other byte of the file is
+kept, but the added lines have the text of the damaged diff, in which nothing shows the damage.
+Kinds for which each program has one outcome in all cases share a row.
 
-GNU patch is run with its default fuzz, `git apply` and npm's `diff` with their defaults; each is
-given the first cases of those that hasp is given. To repeat it (the first time it fetches the
-packages, by apt and npm; where a package has moved on since, the figures change a little):
+The tables leave out %d of %d cases, whose damaged text is just what another change would have (a
+wrong number that names another fitting place, indentation lost where nothing shows whose).
+
+GNU patch runs with its default fuzz, `git apply` and npm's `diff` with their defaults; each gets
+the first of hasp's cases. To repeat it (the first run fetches the packages, by apt and npm; the
+figures change a little where a package has moved on):
 
     meson compile -C build damage_driver
     DAMAGE_DRIVER=build/test/damage/damage_driver test/damage/report.py --peers \\
@@ -248,7 +280,7 @@ def page(rows, names, options):
     misled = sum(row.misled for row in rows)
     total = misled + sum(row.cases() for row in rows)
     head = PAGE % (misled, total, options.cases, options.peer_cases, options.seed)
-    return head + "\n".join(tables(rows, names)) + "\n"
+    return head + "\n".join(tables(rows, names, share_lines=True)) + "\n"
 
 
 # ---- failures --------------------------------------------------------------------------
