@@ -257,7 +257,7 @@ static void the_prompt_has_its_sections(void **state)
 	assert_null(strstr(text, "# Plan mode"));
 	plan = prompt_mode_text(&options, MODE_PLAN, NULL);
 	assert_non_null(strstr(plan, "# Plan mode"));
-	assert_non_null(strstr(plan, "The folder for plans is /plans."));
+	assert_non_null(strstr(plan, "The plans folder is /plans."));
 	free(plan);
 	free(text);
 	close_all(&all);

@@ -114,7 +114,7 @@ def test_who_begins_in_plan_mode_is_told_the_folder(world):
                       [call("exit_plan_mode", {"plan_filename": "p.md"})],
                       [write("a.txt")], [text("Done.")]], "--approval-mode", "plan")
     first = done.sent[0]["contents"][0]["parts"][0]["text"]
-    assert "The folder for plans is %s." % world.plans in first
+    assert "The plans folder is %s." % world.plans in first
     results = done.results()
     assert results[0]["success"] and "file_path" in results[1]
     assert code(results[2]) == "denied_by_policy"  # the default mode, and nobody is there

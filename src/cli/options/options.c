@@ -25,26 +25,26 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },                                             \
 	  .help = "the project's folder (default: the current one)" },                           \
 	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust",                                           \
-	  .help = "let the project's own " WHAT " count this time" }
+	  .help = "use the project's own " WHAT " this once" }
 
 #define DURABILITY_FLAG                                                                          \
 	{ .id = FLAG_DURABILITY, .name = "durability",                                           \
 	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },                               \
 	  .help = "full (synced to the disk, the default) or rename",                            \
-	  .man = "How safe a written file is when the call returns: full (the file and its folder " \
-		 "are synced to the disk, the default) or rename (atomic, and left to the kernel " \
-		 "to write out)." }
+	  .man = "How durable a written file is when the call returns: full (the default; the file " \
+		 "and its folder are synced to the disk) or rename (atomic; the kernel writes it " \
+		 "to the disk later)." }
 
 /* Paths that a sandbox opens or closes beside its level's own. */
 #define REACH_FLAGS                                                                              \
 	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
 	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "commands may write this file or folder too" },                                \
+	  .help = "also let commands write this file or folder" },                           \
 	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "may be read although it is hidden by default" },                              \
+	  .help = "allow reading this normally hidden path" },                               \
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
-	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "may not be read at all" }
+	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "forbid reading this path" }
 
 /* What the commands that reach a workspace have in common. `WHO` is what is confined. */
 #define SANDBOX_FLAGS(WHO)                                                                       \
@@ -52,17 +52,17 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
 	  .help = "how " WHO " is confined: auto (default), full, landlock or paths",            \
 	  .man = "How " WHO " is confined: auto (the default) is the strongest level that this " \
-		 "machine allows; full, landlock or paths (also called none) is exactly that "   \
-		 "level, and an error where it cannot be had. \"hasp sandbox --status\" "        \
+		 "machine supports; full, landlock or paths (also called none) is exactly that " \
+		 "level, or an error where it is not supported. \"hasp sandbox --status\" "        \
 		 "explains them. HASP_SANDBOX is the default; it cannot be weaker than the "      \
 		 "setting hasp.sandbox.level." },                                                \
-	{ .id = FLAG_NET, .name = "net", .help = "leave the network on" },                       \
+	{ .id = FLAG_NET, .name = "net", .help = "allow the network" },                          \
 	REACH_FLAGS
 
 #define WORKER_FLAG                                                                              \
 	{ .id = FLAG_WORKER, .name = "worker", .value = { "COMMAND", COMPLETE_NOTHING, NULL },   \
 	  .help = "work elsewhere: \"ssh HOST hasp worker\"",                                    \
-	  .man = "Starts COMMAND and works where its standard input and output lead: "           \
+	  .man = "Starts COMMAND and works at the other end of its standard input and output: "   \
 		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is cut "  \
 		 "into words at blanks; quotes and backslashes keep blanks, nothing else has a " \
 		 "meaning and no shell is run. Or it is a JSON array of words. Roots and the "   \
@@ -91,40 +91,41 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
-	  .help = "the prompt; what is on standard input stands before it",
-	  .man = "The prompt. Text on standard input, if that is not a terminal, stands before it, "
-		 "with an empty line between. @PATH in a prompt hands over a file, the files of a "
-		 "folder, or those that a glob names." },
+	  .help = "the prompt; text on standard input is put before it",
+	  .man = "The prompt. Text on standard input, unless that is a terminal, is put before "
+		 "it, followed by an empty line. @PATH in a prompt attaches a file, the files of "
+		 "a folder, or the files that a glob matches." },
 	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
 	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
 	  .help = "PROVIDER/NAME, a name of Gemini's, or auto, pro, flash, flash-lite",
 	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), a "
 		 "name of Gemini's, one of auto, pro, flash and flash-lite, or replay:FILE. The "
-		 "default is that of GEMINI_MODEL, of the setting model.name, else auto." },
+		 "default is the value of GEMINI_MODEL, else the setting model.name, else auto." },
 	{ .id = FLAG_OUTPUT_FORMAT, .name = "output-format", .letter = 'o',
 	  .value = { "FORMAT", COMPLETE_CHOICE, format_choices },
 	  .help = "text (default), json or stream-json",
-	  .man = "What standard output gets: text is the answer alone; json one object with the "
-		 "answer and statistics; stream-json one line of JSON for each event as it happens." },
+	  .man = "What is written to standard output: text is the answer alone; json is one "
+		 "object with the answer and statistics; stream-json is one line of JSON per "
+		 "event, as it happens." },
 	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",
 	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
 	  .help = "default, auto_edit, yolo or plan",
-	  .man = "What runs unasked: default is reading; auto_edit edits too; yolo everything; plan "
-		 "is reading and writing plans. Where nobody can be asked, what would have to be "
-		 "asked about is refused." },
+	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, "
+		 "everything; plan, reading and writing plans. With nobody to ask, hasp refuses "
+		 "what it would ask about." },
 	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,
 	  .help = "--approval-mode yolo" },
 	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
-	  .help = "tools that run unasked, as \"run_shell_command(git status)\"" },
+	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },
 	POLICY_FLAGS,
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
-	  .help = "go on with a session: latest (default), a number or an id" },
+	  .help = "resume a session: latest (default), a number or an id" },
 	{ .id = FLAG_SESSION_ID, .name = "session-id", .value = { "ID", COMPLETE_NOTHING, NULL },
 	  .help = "the id of the new session (letters, digits, - and _)" },
 	{ .id = FLAG_SESSION_FILE, .name = "session-file", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "begin with the conversation of this session's file" },
+	  .help = "start from the conversation in this session file" },
 	{ .id = FLAG_LIST_SESSIONS, .name = "list-sessions", .boolean = true,
 	  .help = "list this project's sessions" },
 	{ .id = FLAG_DELETE_SESSION, .name = "delete-session",
@@ -132,21 +133,21 @@ static const struct flag flags[] = {
 	  .help = "delete a session: a number or an id" },
 	{ .id = FLAG_INCLUDE, .name = "include-directories", .repeatable = true,
 	  .value = { "DIRS", COMPLETE_FOLDER, NULL },
-	  .help = "further workspace folders (with commas, or repeated)" },
+	  .help = "more workspace folders (comma-separated or repeated)" },
 	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',
 	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true, .boolean = true,
 	  .help = "how tools are confined: auto (default), full, landlock or paths",
 	  .man = "How tools are confined: auto (the default) is the strongest level that this "
-		 "machine allows; full (also true, or without LEVEL), landlock or paths (also called none "
-		 "or false) is exactly that level, and an error where it cannot be had. HASP_SANDBOX is "
+		 "machine supports; full (also true, or without LEVEL), landlock or paths (also called none "
+		 "or false) is exactly that level, or an error where it is not supported. HASP_SANDBOX is "
 		 "the default. The setting hasp.sandbox.level is a requirement: HASP_SANDBOX cannot "
 		 "lower it, and this flag cannot lower the administrator's." },
-	{ .id = FLAG_NET, .name = "net", .help = "leave the network on for commands" },
+	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },
 	REACH_FLAGS,
 	WORKER_FLAG,
 	DURABILITY_FLAG,
 	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,
-	  .help = "let the project's own settings, hooks and policies count this time" },
+	  .help = "use the project's own settings, hooks and policies this once" },
 	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },
 	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },
 	  .help = "append the model's answers to FILE, for replay:FILE" },
@@ -157,30 +158,30 @@ static const struct flag flags[] = {
 	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,
 	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
 	{ .id = FLAG_RAW_OUTPUT, .name = "raw-output", .boolean = true,
-	  .help = "let what the model says act on the terminal",
-	  .man = "Text of the model goes to a terminal as it is, with all that acts there. To a "
-		 "file or a pipe it always does." },
+	  .help = "print the model's text unescaped; it can control the terminal",
+	  .man = "Prints the model's text to a terminal as it is, control sequences included. To "
+		 "a file or a pipe it is always printed so." },
 	{ .id = FLAG_ACCEPT_RAW_OUTPUT, .name = "accept-raw-output-risk", .boolean = true,
-	  .hidden = true, .help = "no warning about --raw-output" },
+	  .hidden = true, .help = "do not warn about --raw-output" },
 	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true, .hidden = true,
-	  .help = "of no effect: nothing is drawn" },
+	  .help = "no effect: nothing is drawn" },
 	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "of no effect: the agent connects to no MCP server" },
+	  .help = "no effect: the agent connects to no MCP server" },
 	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e', .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "none: there are no extensions" },
+	  .help = "no effect: there are no extensions" },
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l', .hidden = true,
 	  .boolean = true, .help = "say that there are no extensions" },
 	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i', .hidden = true,
-	  .value = { "TEXT", COMPLETE_NOTHING, NULL }, .help = "not there yet" },
+	  .value = { "TEXT", COMPLETE_NOTHING, NULL }, .help = "not available yet" },
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "not there" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
 	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
 	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true,
-	  .help = "tell each request to the model on standard error" },
+	  .help = "log each request to the model on standard error" },
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'v', .hidden = true,
@@ -201,14 +202,14 @@ static const struct command agent_command = {
 	.summary = "a coding agent with state-verified edits, and its tools",
 	.synopsis = synopsis,
 	.text =
-		"With a prompt, hasp works on the files of the current folder until it has answered: a "
-		"model reads, edits and runs commands through hasp's tools. Every read answers with "
-		"the SHA-256 of the file; every edit names the SHA-256 it was made for and changes "
-		"nothing when the file is in another state. Tools run in a sandbox; nothing outside "
-		"the workspace is written. Settings, policies, hooks, GEMINI.md and sessions are "
-		"Gemini CLI's, read as they are.\n\n"
-		"The commands offer the parts: one tool from a script, all tools to another agent, "
-		"the sandbox for any command.",
+		"With a prompt, hasp works on the files of the current folder until it has "
+		"answered: a model reads, edits and runs commands through hasp's tools. Every "
+		"read returns the file's SHA-256; every edit names the SHA-256 it was made "
+		"against, and changes nothing if the file has changed since. Tools run in a "
+		"sandbox and write nothing outside the workspace. hasp reads Gemini CLI's "
+		"settings, policies, hooks, GEMINI.md and sessions as they are.\n\n"
+		"The commands offer its parts alone: one tool to a script, all tools to another "
+		"agent, the sandbox to any command.",
 	.flags = flags,
 	.flag_count = ARRAY_LEN(flags),
 	.run = command_run_root,
@@ -228,24 +229,24 @@ static const struct flag tool_flags[] = {
 	{ .id = FLAG_ARG, .name = "arg", .letter = 'a', .repeatable = true,
 	  .value = { "KEY=VALUE", COMPLETE_PARAMETER, NULL },
 	  .help = "set one argument of the tool (KEY=@FILE reads a file)",
-	  .man = "Sets the argument KEY, in place of what ARGS says about it. A string is taken "
-		 "as it stands; a number, a boolean, an array or an object is read as JSON, as the "
-		 "tool's schema demands. An array of strings can also be built from several flags "
-		 "with one item each. KEY=@FILE takes the value from FILE, KEY=@- from standard "
-		 "input; KEY=@@TEXT is the text @TEXT." },
+	  .man = "Sets the argument KEY, overriding ARGS. A string is taken literally; a number, "
+		 "a boolean, an array or an object is parsed as JSON, as the tool's schema "
+		 "requires. An array of strings can also be given as several flags, one item "
+		 "each. KEY=@FILE reads the value from FILE, KEY=@- from standard input; "
+		 "KEY=@@TEXT is the text @TEXT." },
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
 	  .help = "a workspace folder (default: the current one)",
-	  .man = "Makes DIR a root of the workspace. Relative paths are beneath the first one; "
-		 "no path leads outside all of them. The default is the current folder." },
+	  .man = "Makes DIR a root of the workspace. Relative paths start at the first root; no "
+		 "path reaches outside the roots. The default is the current folder." },
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
 	  .help = "print JSON, also on a terminal",
 	  .man = "Prints one JSON document on one line, also on a terminal. This is the default "
 		 "when standard output is not a terminal." },
 	{ .id = FLAG_PRETTY, .name = "pretty", .letter = 'p',
 	  .help = "print for people, also to a pipe; with --json: indent",
-	  .man = "Prints the view for people, with the diff, also when standard output is not a "
-		 "terminal. Together with --json: indents the JSON by two spaces." },
+	  .man = "Prints the view for people, with the diff, even if standard output is not a "
+		 "terminal. With --json: indents the JSON by two spaces." },
 	{ .id = FLAG_COLOR, .name = "color", .value = { "WHEN", COMPLETE_CHOICE, color_choices },
 	  .help = "colour the view for people: auto, always or never",
 	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
@@ -278,37 +279,37 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
 	  .help = "a workspace folder (default: the client's roots, else the current folder)",
-	  .man = "Makes DIR a root of the workspace, for every client. Without this flag a client "
-		 "that offers roots is asked for its own, and the current folder is taken for others." },
+	  .man = "Makes DIR a root of the workspace for every client. Without this flag, a client "
+		 "that offers roots is asked for them; the others get the current folder." },
 	{ .id = FLAG_HTTP, .name = "http", .value = { "PORT", COMPLETE_NOTHING, NULL },
-	  .help = "serve streamable HTTP on this port of 127.0.0.1 (0: any free one)",
+	  .help = "serve streamable HTTP on this port of 127.0.0.1 (0: any free port)",
 	  .man = "Serves streamable HTTP on this port of 127.0.0.1 instead of standard input and "
 		 "output, to any number of clients; 0 takes a free port. The URL is printed to "
 		 "standard error." },
 	{ .id = FLAG_TOKEN_FILE, .name = "token-file", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "read the bearer token from FILE, or make it there",
-	  .man = "The bearer token that HTTP clients must send is the content of FILE, which only "
-		 "its owner may read. If there is no such file it is made, with a new token. "
-		 "Without this flag the token is that of the environment variable "
-		 "HASP_MCP_TOKEN, else a new one at each start, which is printed." },
+	  .help = "read the bearer token from FILE, creating it if necessary",
+	  .man = "HTTP clients must send the bearer token in FILE, which only its owner may be "
+		 "able to read. If FILE does not exist, hasp creates it with a new token. Without "
+		 "this flag the token is the value of HASP_MCP_TOKEN, else a new one at each "
+		 "start, which is printed." },
 	{ .id = FLAG_NO_TOKEN, .name = "no-token",
-	  .help = "ask HTTP clients for no token (for tests only)",
-	  .man = "Asks HTTP clients for no token: every process of this machine can then use the "
-		 "tools, whoever's it is. For tests only." },
+	  .help = "require no token of HTTP clients (for tests only)",
+	  .man = "Requires no token of HTTP clients: any process of any user of this machine can "
+		 "then use the tools. For tests only." },
 	{ .id = FLAG_ALLOW_ORIGIN, .name = "allow-origin", .repeatable = true,
 	  .value = { "ORIGIN", COMPLETE_NOTHING, NULL },
-	  .help = "accept HTTP requests of web pages from this origin too" },
+	  .help = "also accept HTTP requests from web pages of this origin" },
 	{ .id = FLAG_ALLOW_HOST, .name = "allow-host", .repeatable = true,
 	  .value = { "HOST", COMPLETE_NOTHING, NULL },
-	  .help = "accept HTTP requests for this host name too" },
+	  .help = "also accept HTTP requests for this host name" },
 	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
-	  .help = "offer only these tools (names or aliases, with commas)" },
+	  .help = "offer only these tools (names or aliases, comma-separated)" },
 	{ .id = FLAG_EXCLUDE_TOOLS, .name = "exclude-tools", .letter = 'x', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "do not offer these tools" },
 	{ .id = FLAG_READ_ONLY, .name = "read-only",
-	  .help = "offer only tools that do not change anything" },
+	  .help = "offer only tools that change nothing" },
 	{ .id = FLAG_TOOL_NAME, .name = "tool-name", .repeatable = true,
 	  .value = { "OLD=NEW", COMPLETE_NOTHING, NULL },
 	  .help = "offer the tool OLD under the name NEW",
@@ -318,23 +319,22 @@ static const struct flag serve_flags[] = {
 	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
 	{ .id = FLAG_CONFIRM, .name = "confirm",
 	  .value = { "WHEN", COMPLETE_CHOICE, confirm_choices },
-	  .help = "ask the user: never (default; most clients do), before commands, or before all "
-		  "that changes something",
-	  .man = "Whether the user is asked, by the client's elicitation: never (the default: most "
-		 "clients ask by themselves), before commands are run, or before all that "
-		 "changes something, which is edits and commands (edits is another name for it). "
-		 "The question shows the command, or the diff, and exactly that is done, or "
-		 "nothing. A client that cannot ask can do neither then." },
+	  .help = "when to ask the user: never (default; most clients ask themselves), commands, "
+		  "or all (commands and edits)",
+	  .man = "When to ask the user, through the client's elicitation: never (the default: "
+		 "most clients ask by themselves), commands, or all (commands and edits; edits is "
+		 "another name for it). The question shows the command or the diff, and hasp does "
+		 "exactly that or nothing. A client without elicitation can then do neither." },
 	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
 	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
-	  .help = "what edits answer with by default: full, diff or none",
-	  .man = "What the answer of an edit carries when the call does not say: the full new "
-		 "content (the default), a diff, or none. Less saves the model's context." },
+	  .help = "what edits return by default: full, diff or none",
+	  .man = "What an edit returns when the call does not say: the full new content (the "
+		 "default), a diff, or none. Less saves the model's context." },
 	{ .id = FLAG_OUTPUT_SCHEMAS, .name = "output-schemas",
-	  .help = "tell every client the schemas of results too (for clients that check them)",
-	  .man = "Puts the schema of its results beside each tool in tools/list, for clients that "
-		 "check structuredContent against it. They are two thirds of the list, and no "
-		 "model needs them; without this flag a client gets them that asks, by "
+	  .help = "send every client the schemas of results (for clients that check them)",
+	  .man = "Adds to each tool in tools/list the schema of its results, for clients that "
+		 "check structuredContent against it. These schemas are two thirds of the list, "
+		 "and no model needs them; without this flag, a client gets them by sending "
 		 "\"hasp/outputSchemas\": true in the _meta of tools/list." },
 	DURABILITY_FLAG,
 	SANDBOX_FLAGS("each tool"),
@@ -351,29 +351,29 @@ static const char *const serve_synopsis[] = {
 static const struct flag sandbox_flags[] = {
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
-	  .help = "a workspace folder, which may be written (default: the current one)",
-	  .man = "Makes DIR a root of the workspace: it may be written. The command begins in the "
-		 "current folder if that is in the workspace, else in the first root. The default "
-		 "is the current folder." },
+	  .help = "a workspace folder, which the command may write (default: the current one)",
+	  .man = "Makes DIR a root of the workspace, which the command may write. The command "
+		 "starts in the current folder if that is in the workspace, else in the first "
+		 "root. The default is the current folder." },
 	SANDBOX_FLAGS("the command"),
 	WORKER_FLAG,
 	{ .id = FLAG_ENV, .name = "env", .value = { "WHICH", COMPLETE_CHOICE, env_choices },
-	  .help = "environment: safe (default: yours without secrets), keep or clean",
+	  .help = "the command's environment: safe (default: yours without secrets), keep or clean",
 	  .man = "The environment of the command: safe (the default) is that of hasp without the "
 		 "variables whose names or values look like secrets, keep is all of it, clean is "
 		 "the short list that commands of models get." },
 	{ .id = FLAG_TTY, .name = "tty", .value = { "WHEN", COMPLETE_CHOICE, tty_choices },
-	  .help = "a terminal of its own: auto (default), always or never",
-	  .man = "Whether the command gets a terminal of its own, from which hasp copies to yours: "
-		 "auto (the default) when standard input, output and error all are a terminal, "
-		 "always, or never. Without one it gets hasp's own standard input, output and "
+	  .help = "give the command its own terminal: auto (default), always or never",
+	  .man = "Whether the command gets its own terminal, which hasp copies to yours: auto "
+		 "(the default; if standard input, output and error are all a terminal), always, "
+		 "or never. Without its own terminal it gets hasp's standard input, output and "
 		 "error." },
 	{ .id = FLAG_REPORT, .name = "report", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "write how it ended, and what was denied, to FILE as JSON" },
+	  .help = "write the command's end and all denials to FILE, as JSON" },
 	{ .id = FLAG_EXPLAIN, .name = "explain", .letter = 'e',
 	  .help = "print what would be allowed and denied; run nothing" },
 	{ .id = FLAG_STATUS, .name = "status", .letter = 's',
-	  .help = "print how this machine can confine, and why not better" },
+	  .help = "print the levels this machine supports, and what the others lack" },
 	{ .id = FLAG_SEATBELT, .name = "seatbelt",
 	  .help = "print the plan as a profile for macOS (sandbox-exec -f)" },
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
@@ -401,23 +401,23 @@ static const struct flag worker_flags[] = {
 	  .help = "the sandbox is there already (what hasp starts)" },
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
-	  .help = "allow workspaces beneath this folder only",
-	  .man = "Allows workspaces in or beneath DIR only. Without this option whoever is "
-		 "connected may open any folder of this user's." },
+	  .help = "allow only workspaces beneath this folder",
+	  .man = "Allows only workspaces in or beneath DIR. Without this option, the other side "
+		 "may open any folder of this user." },
 	{ .id = FLAG_SANDBOX, .name = "sandbox",
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },
-	  .help = "work at this level only: full, landlock or paths" },
+	  .help = "work only at this level: full, landlock or paths" },
 	{ .id = FLAG_NET, .name = "net",
-	  .help = "with --root: commands may be given the network" },
+	  .help = "with --root: let commands use the network, if asked for" },
 	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,
 	  .value = { "PATH", COMPLETE_FILE, NULL },
-	  .help = "with --root: this may be written too, if asked for" },
+	  .help = "with --root: also let commands write this, if asked for" },
 	{ .id = FLAG_READ, .name = "read", .repeatable = true,
 	  .value = { "PATH", COMPLETE_FILE, NULL },
-	  .help = "with --root: this may be read too, if asked for" },
+	  .help = "with --root: also allow reading this, if asked for" },
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,
 	  .value = { "PATH", COMPLETE_FILE, NULL },
-	  .help = "may not be read, whatever is asked for" },
+	  .help = "never allow reading this path" },
 	HELP_FLAG,
 };
 
@@ -430,7 +430,7 @@ static const struct flag config_flags[] = {
 	{ .id = FLAG_ORIGIN, .name = "origin", .letter = 'o',
 	  .help = "with show: where each value comes from" },
 	{ .id = FLAG_ALL, .name = "all", .letter = 'a',
-	  .help = "with show: also values that nobody set" },
+	  .help = "with show: also settings that have their default" },
 	JSON_FLAG,
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
 	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
@@ -445,9 +445,9 @@ static const struct positional config_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, config_choices },
 	  "show, get, set, unset, allow, disallow, authority, schema, trust or distrust" },
 	{ { "KEY", COMPLETE_SETTING, NULL },
-	  "a setting, as tools.shell.pager; for allow, disallow and authority a variable too; for "
-	  "trust: the folder" },
-	{ { "VALUE", COMPLETE_NOTHING, NULL }, "its new value: a string as it stands, else JSON" },
+	  "a setting such as tools.shell.pager; for allow, disallow and authority also a "
+	  "variable; for trust and distrust a folder" },
+	{ { "VALUE", COMPLETE_NOTHING, NULL }, "the new value: a string taken literally, else JSON" },
 };
 
 static const char *const config_synopsis[] = {
@@ -466,9 +466,9 @@ static const char *const policy_choices[] = { "check", "list", NULL };
 static const struct flag policy_flags[] = {
 	{ .id = FLAG_MODE, .name = "mode", .letter = 'm',
 	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
-	  .help = "with check: the approval mode (default: as settings say)" },
+	  .help = "with check: the approval mode (default: from the settings)" },
 	{ .id = FLAG_HEADLESS, .name = "headless",
-	  .help = "with check: nobody can be asked" },
+	  .help = "with check: decide as if nobody can be asked" },
 	JSON_FLAG,
 	POLICY_FLAGS,
 	PROJECT_FLAGS("settings and policies"),
@@ -479,7 +479,7 @@ static const struct positional policy_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, policy_choices }, "check or list" },
 	{ { "TOOL", COMPLETE_TOOL, NULL }, "a tool, or mcp_SERVER_TOOL" },
 	{ { "ARGS", COMPLETE_NOTHING, NULL },
-	  "its arguments as JSON; of run_shell_command also the command itself" },
+	  "its arguments as JSON; for run_shell_command also just the command" },
 };
 
 static const char *const policy_synopsis[] = {
@@ -529,9 +529,10 @@ static const char *const checkpoint_choices[] = { "list", "restore", "prune", NU
 
 static const struct flag checkpoint_flags[] = {
 	{ .id = FLAG_FORCE, .name = "force", .letter = 'f',
-	  .help = "with restore: also files that somebody else has changed",
-	  .man = "With restore: also files that somebody else has changed since get the content they "
-		 "had. What is replaced is kept, as always. Nothing is removed that no edit made." },
+	  .help = "with restore: also restore files that somebody else has changed",
+	  .man = "With restore: also restores files that somebody else has changed since. The "
+		 "replaced content is kept, as always. Only files that an edit created are "
+		 "removed." },
 	JSON_FLAG,
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
@@ -544,7 +545,7 @@ static const struct flag checkpoint_flags[] = {
 
 static const struct positional checkpoint_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, checkpoint_choices }, "list, restore or prune" },
-	{ { "ID", COMPLETE_NOTHING, NULL }, "a checkpoint, or latest; of prune: days" },
+	{ { "ID", COMPLETE_NOTHING, NULL }, "a checkpoint, or latest; for prune: days" },
 };
 
 static const char *const checkpoint_synopsis[] = {
@@ -560,14 +561,14 @@ static const struct command commands[] = {
 		.summary = "run one tool: JSON in, JSON out",
 		.synopsis = tool_synopsis,
 		.text = "Runs the tool NAME once. Its arguments are a JSON object: ARGS is the "
-			"name of a file that holds it, or - for standard input, or the object itself "
-			"if it begins with {. Arguments given with --arg are merged over it.\n\n"
-			"The result is one JSON document on standard output. On a terminal the "
-			"result is shown for people instead: the diff, where each hunk went, and "
-			"on failure what is needed to try again.\n\n"
-			"SIGINT, SIGTERM and SIGHUP cancel the call: a command ends with all that it "
-			"started, what it must not leave behind is put right, and hasp ends by that "
-			"signal. A second one ends hasp at once.",
+			"name of a file that holds it, - for standard input, or the object itself "
+			"if it begins with {. Arguments given with --arg override it.\n\n"
+			"The result is one JSON document on standard output. On a terminal, hasp "
+			"prints it for people instead: the diff, where each hunk went, and on "
+			"failure what is needed to try again.\n\n"
+			"SIGINT, SIGTERM and SIGHUP cancel the call: hasp ends the command and "
+			"everything it started, undoes what it must not leave behind, and ends by "
+			"that signal. A second signal ends hasp at once.",
 		.flags = tool_flags,
 		.flag_count = ARRAY_LEN(tool_flags),
 		.positionals = tool_positionals,
@@ -579,12 +580,12 @@ static const struct command commands[] = {
 		.summary = "serve the tools to an agent, over the Model Context Protocol",
 		.synopsis = serve_synopsis,
 		.text =
-			"Serves the tools, the files of the workspace and a few prompts to agents and "
-			"editors that speak the Model Context Protocol (versions 2024-11-05 to "
-			"2026-07-28): on standard input and output, for the agent that starts it, or "
-			"with --http on a port of this machine.\n\n"
-			"It ends when its input ends (exit code 0), or by SIGINT, SIGTERM or SIGHUP "
-			"(128 and the signal's number).",
+			"Serves the tools, the files of the workspace and a few prompts to agents "
+			"and editors that speak the Model Context Protocol (versions 2024-11-05 "
+			"to 2026-07-28): on standard input and output, for the agent that starts "
+			"it, or with --http on a port of this machine.\n\n"
+			"At the end of its input, hasp exits with 0; on SIGINT, SIGTERM or "
+			"SIGHUP, with 128 plus the signal's number.",
 		.flags = serve_flags,
 		.flag_count = ARRAY_LEN(serve_flags),
 		.positionals = (const struct positional[]){
@@ -596,16 +597,17 @@ static const struct command commands[] = {
 		.name = "sandbox",
 		.summary = "run any command confined, or explain the confinement",
 		.synopsis = sandbox_synopsis,
-		.text = "Runs a command that can write only the workspace (and what --write adds), "
-			"cannot read credentials, and reaches no network unless --net is given. "
-			"What git, agents and editors would run or obey (hooks, configuration, "
-			"settings) is kept as it is, while git itself works.\n\n"
-			"Input and output are hasp's own, the exit code is the command's (128 and "
-			"the number for a signal). When it has ended, hasp reports "
-			"on standard error what was denied, by which rule, and how to allow it; "
-			"after success it leaves out routine denials (--report has them).\n\n"
-			"hasp's own exit codes are 2 for a wrong command line, 125 when nothing could "
-			"be run, 126 when CMD is not a program and 127 when there is none.",
+		.text = "Runs a command that can write only the workspace (and what --write "
+			"adds), cannot read credentials, and reaches no network unless --net is "
+			"given. It cannot change files that git, agents and editors would run or "
+			"obey (hooks, configuration, settings); git itself works.\n\n"
+			"The command has hasp's standard input and output. hasp exits with the "
+			"command's exit code, or with 128 plus the number of the signal that "
+			"ended it. Afterwards it reports on standard error what was denied, by "
+			"which rule, and how to allow it; after success it leaves out routine "
+			"denials (--report has them).\n\n"
+			"hasp itself exits with 2 for wrong usage, 125 if it cannot start the "
+			"command, 126 if CMD is not executable and 127 if CMD is not found.",
 		.flags = sandbox_flags,
 		.flag_count = ARRAY_LEN(sandbox_flags),
 		.positionals = sandbox_positionals,
@@ -615,22 +617,23 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "config",
-		.summary = "show and change settings, and where they come from",
+		.summary = "show settings and where they come from, and change them",
 		.synopsis = config_synopsis,
 		.text =
-			"Settings are Gemini CLI's: from low to high, built-in defaults, the system's "
-			"defaults, the user's file, the project's (if its folder is trusted), and the "
-			"system's. What is shown is what they come to; keys, tokens and passwords are "
-			"shown as ***.\n\n"
-			"set and unset change one value of a file and leave all else, comments too, as "
-			"it is. trust lets a folder's own settings, hooks, commands and servers count; "
-			"distrust forbids it. schema prints a JSON Schema of the settings.\n\n"
+			"Settings are Gemini CLI's: from low to high, built-in defaults, the "
+			"system's defaults, the user's file, the project's (if its folder is "
+			"trusted), and the system's. show prints the merged values, with keys, "
+			"tokens and passwords as ***.\n\n"
+			"set and unset change one value in a file and keep the rest, comments "
+			"included. trust makes hasp use a folder's own settings, hooks, commands "
+			"and servers; distrust makes it ignore them. schema prints a JSON Schema "
+			"of the settings.\n\n"
 			"Even a trusted project cannot decide where keys and files go, what is "
-			"read and written outside of it, how it is confined, or what runs unasked. allow "
-			"lets this project's settings.json or .env set NAME to the value that it has "
-			"now, and prints that value; after a change it has to be allowed again. disallow "
-			"revokes it. authority lists everything that hasp obeys (settings, "
-			"variables, files), and who may set it.",
+			"read and written outside of it, how it is confined, or what runs without "
+			"asking. allow lets this project's settings.json or .env set NAME to the "
+			"value that it has now, and prints that value; a changed value has to be "
+			"allowed again. disallow revokes it. authority lists everything that hasp "
+			"obeys (settings, variables, files), and who may set it.",
 		.flags = config_flags,
 		.flag_count = ARRAY_LEN(config_flags),
 		.positionals = config_positionals,
@@ -639,16 +642,17 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "policy",
-		.summary = "say what the policies decide on a call, and by which rule",
+		.summary = "show what the policies decide on a call, and by which rule",
 		.synopsis = policy_synopsis,
 		.text =
-			"Policies decide whether a call of a tool is allowed, denied, or somebody is "
-			"asked. check says what they decide on one call, and the file and line of the "
-			"rule that made it; of a command line, for each command in it. Nothing is run. "
-			"list shows all rules, the strongest first, and then the safety checkers.\n\n"
-			"The policies are those of Gemini CLI: files in ~/.gemini/policies, in the "
-			"project's .gemini/policies if its folder is trusted, the administrator's in "
-			"/etc/gemini-cli/policies, and what settings say.",
+			"Policies decide whether a tool call is allowed, denied, or put to the "
+			"user. check prints the decision on one call, with the file and line of "
+			"the rule behind it; for a command line, the decision on each command in "
+			"it. It runs nothing. list shows all rules, strongest first, then the "
+			"safety checkers.\n\n"
+			"The policies are Gemini CLI's: files in ~/.gemini/policies, in the "
+			"project's .gemini/policies if its folder is trusted, the administrator's "
+			"in /etc/gemini-cli/policies, and rules in the settings.",
 		.flags = policy_flags,
 		.flag_count = ARRAY_LEN(policy_flags),
 		.positionals = policy_positionals,
@@ -661,10 +665,11 @@ static const struct command commands[] = {
 		.summary = "list hooks, and trust those of a project",
 		.synopsis = hooks_synopsis,
 		.text =
-			"Hooks are programs that an agent tells of what happens, and that may change it. "
-			"list shows those of the user, the system and the project, and whether each "
-			"runs. A project's hooks run after they were trusted: trust does that for all "
-			"that the project has now. One that changes has to be trusted again.",
+			"Hooks are programs that the agent runs at certain events, and that may "
+			"change what happens next. list shows the hooks of the user, the system "
+			"and the project, and whether each runs. A project's hooks run only once "
+			"trusted: trust trusts all hooks that the project has now. A hook that "
+			"changes has to be trusted again.",
 		.flags = hooks_flags,
 		.flag_count = ARRAY_LEN(hooks_flags),
 		.positionals = hooks_positionals,
@@ -673,17 +678,18 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "checkpoint",
-		.summary = "list what was kept before edits, and go back to it",
+		.summary = "list checkpoints made before edits, and restore one",
 		.synopsis = checkpoint_synopsis,
 		.text =
-			"With the setting general.checkpointing.enabled, files are kept before an agent "
-			"edits them. list shows the checkpoints of the project, the oldest first. restore "
-			"gives every file that the same session edited since the checkpoint the content "
-			"it had, and removes what these edits made; a file that somebody else has changed "
-			"is left and named. What is replaced is kept too, so that a restore can be "
-			"undone.\n\n"
-			"prune removes checkpoints that are more than so many days old.\n\n"
-			"The exit code is 1 when a file was left or could not be restored.",
+			"With the setting general.checkpointing.enabled, hasp keeps a copy of "
+			"each file before an agent edits it. list shows the checkpoints of the "
+			"project, oldest first. restore gives every file that the session has "
+			"edited since the checkpoint its content at that time, and removes the "
+			"files that these edits created; a file that somebody else has changed is "
+			"left alone and named. The replaced content is kept too, so that a "
+			"restore can be undone.\n\n"
+			"prune removes checkpoints more than DAYS days old.\n\n"
+			"The exit code is 1 if a file was left alone or could not be restored.",
 		.flags = checkpoint_flags,
 		.flag_count = ARRAY_LEN(checkpoint_flags),
 		.positionals = checkpoint_positionals,
@@ -692,17 +698,18 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "models",
-		.summary = "try out what of a model works",
+		.summary = "check that a model works",
 		.synopsis = models_synopsis,
 		.text =
-			"check sends three small requests to the model, which its provider may charge: one "
-			"for a text, one for a call of a tool, one with thinking. It prints which of them "
-			"work and how long they took, and for those that do not the provider's own words. "
-			"Parameters that the provider refuses are named, left out, and remembered. Nothing "
-			"is asked twice for other reasons, and no other model answers.\n\n"
-			"Each check works, fails, is missing (the reply came, without what was asked for) "
-			"or was not tried.\n\n"
-			"The exit code is 0 when all three work, 41 when there is no valid key, and 1 "
+			"check sends the model three small requests, for which its provider may "
+			"charge: for text, for a tool call, and with thinking. It prints which of "
+			"them work and how long they took, and for the others the provider's own "
+			"words. Parameters that the provider refuses are named, left out, and "
+			"remembered. Requests are not repeated for other reasons, and no fallback "
+			"model is used.\n\n"
+			"Each check works, fails, is missing (there was a reply, without what was "
+			"asked for) or was not tried.\n\n"
+			"The exit code is 0 if all three work, 41 if there is no valid key, and 1 "
 			"otherwise.",
 		.flags = models_flags,
 		.flag_count = ARRAY_LEN(models_flags),
@@ -712,13 +719,13 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "worker",
-		.summary = "work for a hasp elsewhere, over standard input and output",
+		.summary = "serve a hasp elsewhere, over standard input and output",
 		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
 		.text =
-			"Serves the protocol between hasp and its workers: for \"hasp tool --worker "
-			"'ssh HOST hasp worker'\" and the like. It opens the workspace that the other "
-			"side names, and confines itself and its commands as that side asks, within "
-			"what the options allow. It ends when its input ends.",
+			"Speaks hasp's worker protocol, for \"hasp tool --worker 'ssh HOST hasp "
+			"worker'\" and the like. It opens the workspace that the other side "
+			"names, and confines itself and its commands as that side asks, within "
+			"what the options allow. It ends at the end of its input.",
 		.flags = worker_flags,
 		.flag_count = ARRAY_LEN(worker_flags),
 		.run = command_run_worker,

@@ -15,11 +15,11 @@
 enum { TEXT_MAX = 4000, HEADER_MAX = 64, OPTIONS_LEAST = 2, OPTIONS_MOST = 4 };
 
 static const char ask_user_description[] =
-	"Asks the user up to four questions and waits for the answers. For decisions that are "
-	"the user's, when a wrong guess would cost much; not for what you can find out, and "
-	"not for leave to use a tool. type choice: options to choose from (the user may also "
-	"write something else); text: a free answer; yesno. Returns answers by the number of "
-	"the question, from \"0\".";
+	"Asks the user up to four questions and waits for the answers. For decisions that are the "
+	"user's, when a wrong guess would cost much; not for what you can find out, and not for "
+	"permission to use a tool. type choice: options to choose from (the user may also write "
+	"something else); text: a free answer; yesno. Returns answers by the number of the "
+	"question, from \"0\".";
 
 /* clang-format off */
 static const char ask_user_arguments_schema[] = SCHEMA(
@@ -178,21 +178,21 @@ const struct tool tool_ask_user = {
 /* enter_plan_mode and exit_plan_mode: first a plan that somebody approves, then the work.
  *
  * What the mode means is the policy's matter (its default rules): reading, and Markdown files in
- * the folder for plans.  These tools only change the mode, and show the plan to whoever is asked.
+ * the plans folder.  These tools only change the mode, and show the plan to whoever is asked.
  */
 
 /* Somebody is to read it. */
 enum { PLAN_MAX_BYTES = 256 << 10 };
 
 static const char enter_description[] =
-	"Goes into plan mode, for a task that is large or can be done in several ways: you "
-	"look around, change nothing, write a plan for the user, and carry it out once it is "
-	"approved (exit_plan_mode). Not for small changes and not for questions.";
+	"Enters plan mode, for a task that is large or can be done in several ways: you explore, "
+	"change nothing, write a plan, and carry it out once the user approves it "
+	"(exit_plan_mode). Not for small changes or questions.";
 
 static const char exit_description[] =
-	"Shows the user the plan that you have written, a Markdown file in the folder for "
-	"plans, and asks to carry it out. On success plan mode is over: do what it says. "
-	"denied_by_user: change it as the user says and call again.";
+	"Shows the user your plan, a Markdown file in the plans folder, and asks for permission "
+	"to carry it out. On success plan mode is over: carry out the plan. denied_by_user: "
+	"change it as the user says and call again.";
 
 /* clang-format off */
 static const char enter_arguments[] = SCHEMA(
@@ -209,7 +209,7 @@ static const char exit_arguments[] = SCHEMA(
 	"type": "object", "required": ["plan_filename"], "additionalProperties": false,
 	"properties": {
 		"plan_filename": {"type": "string", "minLength": 1, "description":
-			"The name of the plan's file in the folder for plans, such as parser.md."}
+			"The name of the plan's file in the plans folder, such as parser.md."}
 	}
 } );
 
@@ -290,7 +290,7 @@ static char *plan_path(const struct tool_services *services, const json_t *argum
 		name += len + 1;
 	if (strchr(name, '/') || name[0] == '.' || !*name) {
 		err_set(err, ERR_OUTSIDE_WORKSPACE,
-		        "\"%.200s\" is no name of a file in the folder for plans, which is %s.",
+		        "\"%.200s\" is no name of a file in the plans folder, which is %s.",
 		        name,
 		        folder);
 		return NULL;
@@ -396,9 +396,9 @@ const struct tool tool_exit_plan_mode = {
  */
 
 static const char request_permission_description[] =
-	"Reports that the task cannot be done without tools that are off in this run. It turns "
-	"nothing on: the user is told at the end which, why, and how to allow them. Call it "
-	"once, then do what can be done without them.";
+	"Reports that the task needs tools that are off in this run. It turns nothing on: the "
+	"user is told at the end which, why, and how to allow them. Call it once, then do what "
+	"can be done without them.";
 
 /* clang-format off */
 static const char request_permission_arguments_schema[] = SCHEMA(
@@ -465,9 +465,9 @@ const struct tool tool_request_permission = {
 enum { DESCRIPTION_MAX = 2000 };
 
 static const char write_todos_description[] =
-	"Shows the user the steps of a task and how far they are. For work of more than a few "
-	"steps: write the list when you begin, and the whole list again whenever a step begins "
-	"or ends. At most one step is in_progress.";
+	"Shows the user the steps of a task and their progress. For work of more than a few "
+	"steps: send the list when you begin, and the whole list again whenever a step begins or "
+	"ends. At most one step is in_progress.";
 
 /* clang-format off */
 static const char write_todos_arguments_schema[] = SCHEMA(

@@ -14,7 +14,7 @@
 enum { WAIT_MS = 3000 };
 
 static const char kill_background_process_description[] =
-	"Ends a command that runs in the background, with all processes that it started.";
+	"Ends a background command and all processes that it started.";
 
 /* clang-format off */
 static const char kill_background_process_arguments_schema[] = SCHEMA(
@@ -85,8 +85,7 @@ const struct tool tool_kill_background_process = {
 /* list_background_processes: the commands that this session remembers. */
 
 static const char list_background_processes_description[] =
-	"Lists the commands of this session that run in the background, or did, with their "
-	"pids.";
+	"Lists this session's background commands, running or ended, with their pids.";
 
 /* clang-format off */
 static const char list_background_processes_arguments_schema[] = SCHEMA(
@@ -154,8 +153,8 @@ const struct tool tool_list_background_processes = {
 enum { LINES_DEFAULT = 100, POLL_MS = 20 };
 
 static const char read_background_output_description[] =
-	"Shows output of a command that runs in the background, has ended, or printed too "
-	"much: the last lines, or up to 64 KiB from a byte offset. Go on with next_offset.";
+	"Shows output of a background command, running or ended, or of one that printed too much: "
+	"the last lines, or up to 64 KiB from a byte offset. Continue with next_offset.";
 
 /* clang-format off */
 static const char read_background_output_arguments_schema[] = SCHEMA(

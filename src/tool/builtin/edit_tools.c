@@ -13,25 +13,22 @@
 /* safe_patch: a unified diff, applied to the state that a hash names. */
 
 static const char safe_patch_description[] =
-	"Changes one file, in as many places as needed, by a unified diff. This is the "
-	"preferred tool for all changes to files.\n"
-	"\n"
+	"Changes one file, in as many places as needed, by a unified diff. This is the preferred "
+	"tool for all changes to files.\n\n"
 	"1. Work from the latest version in your context: the one with the highest version "
-	"number, be it from a read or an edit.\n"
+	"number, from a read or an edit.\n"
 	"2. If there is none, you MUST call read_file or read_many_files first.\n"
-	"3. You MUST pass the sha256 of that version as base_content_sha256. It is a lock: if "
-	"the file has changed since, nothing is written.\n"
-	"4. You MUST give at least 10 unchanged lines of context before and after each change "
-	"(as diff -U 10), copied exactly. Line numbers may be wrong.\n"
-	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n"
-	"\n"
+	"3. You MUST pass the sha256 of that version as base_content_sha256. It is a lock: if the "
+	"file has changed since, nothing is written.\n"
+	"4. You MUST give at least 10 unchanged lines of context before and after each change (as "
+	"diff -U 10), copied exactly. Line numbers may be wrong.\n"
+	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n\n"
 	"All hunks apply or none does. Every answer has latest_file_state (content, version, "
 	"sha256): make the next edit from it without reading again, also after state_mismatch; if "
 	"that answer has rebased, call again with rebase (its id) and the new sha256 instead of a "
-	"diff, if the edit is still right. "
-	"no_match: error.expected and error.found differ in error.hunk; copy exactly. "
-	"ambiguous_diff: add context until the hunk fits one of error.candidates. "
-	"outside_workspace, permission_denied, denied_*: do not retry.";
+	"diff, if the edit is still right. no_match: error.expected and error.found differ in "
+	"error.hunk; copy exactly. ambiguous_diff: add context until the hunk fits one of "
+	"error.candidates. outside_workspace, permission_denied, denied_*: do not retry.";
 
 /* clang-format off */
 static const char safe_patch_arguments_schema[] = SCHEMA(
@@ -101,15 +98,13 @@ const struct tool tool_safe_patch = {
 /* update_file: exact text for exact text, counted. */
 
 static const char update_file_description[] =
-	"Replaces exact text in one file: old_content, which occurs expected_matches times "
-	"(once by default), becomes new_content. For more or larger changes use safe_patch.\n"
-	"\n"
-	"Copy old_content from the latest version in your context (highest version number), "
-	"with enough lines around it to occur only there; base_content_sha256 locks that "
-	"version. An empty old_content creates a file.\n"
-	"\n"
+	"Replaces exact text in one file: old_content, which occurs expected_matches times (once "
+	"by default), becomes new_content. For more or larger changes use safe_patch.\n\n"
+	"Copy old_content from the latest version in your context (highest version number), with "
+	"enough lines around it to occur only there; base_content_sha256 locks that version. An "
+	"empty old_content creates a file.\n\n"
 	"Every answer has latest_file_state: after state_mismatch begin again from it. "
-	"wrong_match_count: error.match_lines are its places. denied_*: do not retry.";
+	"wrong_match_count: error.match_lines says where it occurs. denied_*: do not retry.";
 
 /* clang-format off */
 static const char update_file_arguments_schema[] = SCHEMA(
@@ -193,16 +188,14 @@ const struct tool tool_update_file = {
 
 static const char write_file_description[] =
 	"Writes the whole content of a file, new or existing. To change parts of one, use "
-	"safe_patch.\n"
-	"\n"
-	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have "
-	"its latest content (highest version number, from read_file or an edit) and you MUST "
-	"pass the sha256 of that version as base_content_sha256: a lock that keeps what others "
-	"wrote since. Without it, the call fails if the file exists. Never shorten content "
-	"with a placeholder.\n"
-	"\n"
-	"Every answer has latest_file_state: after state_mismatch decide again from it. "
-	"denied_*: do not retry.";
+	"safe_patch.\n\n"
+	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have its "
+	"latest content (highest version number, from read_file or an edit) and you MUST pass the "
+	"sha256 of that version as base_content_sha256: a lock that protects what others wrote "
+	"since. Without it, the call fails if the file exists. Never shorten content with a "
+	"placeholder.\n\n"
+	"Every answer has latest_file_state: after state_mismatch decide again from it. denied_*: "
+	"do not retry.";
 
 /* clang-format off */
 static const char write_file_arguments_schema[] = SCHEMA(
@@ -281,17 +274,15 @@ const struct tool tool_write_file = {
 /* apply_changes: changes to many files, all or nothing. */
 
 static const char apply_changes_description[] =
-	"Changes many files in one step: all changes are made or none. Use it where only the "
-	"whole makes sense.\n"
-	"\n"
-	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; write: "
-	"content; create: content of a file that must not exist; update: old_content, "
+	"Changes many files in one step: all changes are made or none. Use it for changes that "
+	"only make sense together.\n\n"
+	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; "
+	"write: content; create: content of a file that must not exist; update: old_content, "
 	"new_content; delete; move: new_path, which must be free.\n"
-	"To patch, write, delete or move an existing file you MUST pass the sha256 of its "
-	"latest version (highest version number in your context) as base_content_sha256. If "
-	"there is none, read the file first. Later changes see earlier ones.\n"
-	"\n"
-	"On failure nothing was written: error.change is the first at fault; mend it as for "
+	"To patch, write, delete or move an existing file you MUST pass the sha256 of its latest "
+	"version (highest version number in your context) as base_content_sha256. If there is "
+	"none, read the file first. Later changes see earlier ones.\n\n"
+	"On failure nothing was written: error.change is the first at fault; correct it as for "
 	"safe_patch and send the whole list again.";
 
 /* clang-format off */

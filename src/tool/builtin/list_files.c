@@ -16,8 +16,8 @@
 /* list_directory: what one folder holds. */
 
 static const char list_directory_description[] =
-	"Lists what is directly in a folder: folders first, then by name, with the size of "
-	"files. What .gitignore and .geminiignore leave out is only counted.";
+	"Lists the entries of one folder: folders first, then by name, with file sizes. Entries "
+	"that .gitignore and .geminiignore exclude are only counted.";
 
 /* clang-format off */
 static const char list_directory_arguments_schema[] = SCHEMA(
@@ -164,10 +164,10 @@ enum {
 };
 
 static const char glob_description[] =
-	"Finds files by patterns of their paths, such as src/**/*.ts or docs/*.{md,rst}: * and "
-	"? stay within one folder, ** goes through any number of them, a leading ! leaves out. "
-	"Files changed in the last 24 hours come first, the newest at the top; the others "
-	"follow by name. Ignored files are left out, dotfiles are not.";
+	"Finds files whose paths match patterns such as src/**/*.ts or docs/*.{md,rst}: * and ? "
+	"stay within one folder, ** goes through any number of them, a leading ! excludes. Files "
+	"changed in the last 24 hours come first, the newest at the top; the others follow by "
+	"name. Ignored files are left out, dotfiles are not.";
 
 /* clang-format off */
 static const char glob_arguments_schema[] = SCHEMA(

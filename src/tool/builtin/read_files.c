@@ -117,13 +117,12 @@ static void file_failure_state(struct session *session, const struct read_reques
 /* read_file: one file, or a range of its lines, with version and hash. */
 
 static const char read_file_description[] =
-	"Reads one file: its content, a version number unique in this session (higher is "
-	"later) and the SHA-256 of the whole file. To change the file pass that as "
-	"base_content_sha256 to safe_patch.\n"
-	"\n"
-	"Do not read again what your context has: edits answer with the new state. At most "
-	"2000 lines of 2000 characters come; truncated and message say how to go on. Images, "
-	"audio, video and PDF come as data.";
+	"Reads one file: its content, a version number unique in this session (higher is later) "
+	"and the SHA-256 of the whole file. To change the file pass that as base_content_sha256 "
+	"to safe_patch.\n\n"
+	"Do not read a file again while your context has its latest state: edits return the new "
+	"one. Returns at most 2000 lines of 2000 characters; truncated and message say how to "
+	"continue. Images, audio, video and PDF are returned as data.";
 
 /* clang-format off */
 static const char read_file_arguments_schema[] = SCHEMA(
@@ -278,14 +277,12 @@ enum {
 };
 
 static const char read_many_files_description[] =
-	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such "
-	"as src/**/*.c. Returns an array; an element has a file's content, a version number "
-	"unique in this session and its SHA-256, which safe_patch, write_file and "
-	"apply_changes need.\n"
-	"\n"
-	"Folders and globs leave out ignored files, build products and binaries. An element "
-	"with error could not be read. next_start_line: there is more of the file; left_out: "
-	"read these with another call.";
+	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such as "
+	"src/**/*.c. Returns an array; an element has a file's content, a version number unique "
+	"in this session and its SHA-256, which safe_patch, write_file and apply_changes need.\n\n"
+	"Folders and globs leave out ignored files, build products and binaries. An element with "
+	"error could not be read. next_start_line: the file continues there; left_out: read these "
+	"with another call.";
 
 /* clang-format off */
 #define ARGUMENT_GLOBS SCHEMA( \

@@ -373,15 +373,14 @@ enum {
 };
 
 static const char description[] =
-	"Runs a command with bash -c in the workspace, inside the sandbox: only the workspace "
-	"and TMPDIR can be written, and unless the user allowed it there is no network but "
-	"loopback. Standard input is empty, so use options that do not ask. cd and variables "
-	"last for one call.\n"
-	"\n"
-	"success is true when the command ran to its end; look at exit_code. Long output is "
-	"cut in the middle: read_background_output shows any part. What goes on running "
-	"(is_background, or &) ends with the session. denials say what the sandbox refused and "
-	"how the user can allow it; do not retry.";
+	"Runs a command with bash -c in the workspace, inside the sandbox: only the workspace and "
+	"TMPDIR can be written, and unless the user allowed it there is no network but loopback. "
+	"Standard input is empty, so use options that do not ask. cd and variables do not outlast "
+	"the call.\n\n"
+	"success is true when the command ran to its end; look at exit_code. Long output is cut "
+	"in the middle: read_background_output shows any part. What keeps running (is_background, "
+	"or &) ends with the session. denials say what the sandbox refused and how the user can "
+	"allow it; do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

@@ -26,9 +26,9 @@ enum { FACT_MAX = 2000 };
 static const char heading[] = "## Gemini Added Memories";
 
 static const char description[] =
-	"Remembers one fact for all later sessions, in all projects: what the user asks to "
-	"have remembered, and lasting preferences; not what concerns this task or project "
-	"only, never secrets.";
+	"Remembers one fact for all later sessions, in all projects: what the user asks you to "
+	"remember, and lasting preferences; not what concerns only this task or project, and "
+	"never secrets.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

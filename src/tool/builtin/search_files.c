@@ -326,13 +326,12 @@ enum {
 };
 
 static const char description[] =
-	"Finds text in files: the lines that hold a literal text (default) or match a regular "
-	"expression (regex: true), in a folder and all beneath it. Letter case does not count "
-	"unless case_sensitive is true. Ignored and binary files are left out.\n"
-	"\n"
-	"Returns files with lines such as \"12:text\" (a match) and \"13-text\" (context). "
-	"With with_hashes safe_patch can follow without a read. When more is true, narrow "
-	"path, include or pattern.";
+	"Finds text in files: the lines that contain a literal text (default) or match a regular "
+	"expression (regex: true), in a folder and all beneath it. Case is ignored unless "
+	"case_sensitive is true. Ignored and binary files are left out.\n\n"
+	"Returns files with lines such as \"12:text\" (a match) and \"13-text\" (context). With "
+	"with_hashes, safe_patch can follow without a read. When more is true, narrow path, "
+	"include or pattern.";
 
 /* clang-format off */
 #define ARGUMENT_STRINGS(text) SCHEMA( \
