@@ -380,12 +380,17 @@ def run(driver, form, found, cases, seed):
 
 
 def table(forms):
-    """A line for each damage; right · with the difference · refused · wrong for each form."""
-    out = ["| damage | as an update | as a hunk | as a section |", "|---|---|---|---|"]
-    for name, _ in KINDS:
-        cells = ["%d · %d · %d · %d" % (row.right, row.enough, row.refused, row.wrong)
-                 for row in (rows[name] for rows in forms.values())]
-        out.append("| %s | %s |" % (name, " | ".join(cells)))
+    """A line for each damage; right · with the difference · refused · wrong for each form.
+    Forms whose cells are all alike share a column."""
+    columns = {}
+    for form, rows in forms.items():
+        cells = tuple("%d · %d · %d · %d" % (row.right, row.enough, row.refused, row.wrong)
+                      for row in (rows[name] for name, _ in KINDS))
+        columns.setdefault(cells, []).append("as a %s" % form if form != "update" else "as an update")
+    out = ["| damage | %s |" % " | ".join(", ".join(forms) for forms in columns.values()),
+           "|---|" + "---|" * len(columns)]
+    out += ["| %s | %s |" % line for line in
+            ((name, " | ".join(cells)) for (name, _), *cells in zip(KINDS, *columns))]
     return "\n".join(out)
 
 

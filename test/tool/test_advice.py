@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error code that a file tool answers with: its message and its advice can be acted on.
 
-Each row provokes one code; a code of the table in docs/edits.md that has neither a row nor a reason
+Each row provokes one code; a code of the table in docs/tools.md that has neither a row nor a reason
 fails the test.  HASP names the program.
 """
 
@@ -73,7 +73,7 @@ ELSEWHERE = {
 
 
 def codes():
-    text = (ROOT / "docs" / "edits.md").read_text().split("<!-- error codes: begin -->")[1]
+    text = (ROOT / "docs" / "tools.md").read_text().split("\n## Errors\n")[1].split("\n### ")[0]
     return set(re.findall(r"(?m)^\| `(\w+)` \| \w+ \|", text))
 
 

@@ -130,10 +130,11 @@ TOOL_AND_CODE_NAMES = {tool["name"] for tool in TOOLS} | {
     name for name, _, _ in error_table.rows((TOP / "src" / "base" / "err.h").read_text())}
 
 
-def test_every_error_code_has_its_meaning():
+def test_every_error_code_has_its_class_and_meaning():
     rows_of_code = error_table.rows((TOP / "src" / "base" / "err.h").read_text())
-    wanted = [name for name, _, _ in rows_of_code if name != "none"]
-    assert [codes(cell)[0] for cell, _ in rows(sections(page())["Errors"], "code")] == wanted
+    wanted = [(name, kind) for name, kind, _ in rows_of_code if name != "none"]
+    assert [(codes(cell)[0], kind)
+            for cell, kind, _ in rows(sections(page())["Errors"], "code")] == wanted
 
 
 def test_the_protocol_is_told_in_five_points():
