@@ -23,3 +23,27 @@ void clock_timestamp(char out[static CLOCK_TIMESTAMP_SIZE])
 	len = strftime(out, CLOCK_TIMESTAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
 	snprintf(out + len, CLOCK_TIMESTAMP_SIZE - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
+
+static long long monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+long long clock_deadline(unsigned wait_ms)
+{
+	return monotonic_us() + (wait_ms ? wait_ms : BACKOFF_WAIT_MS) * 1000LL;
+}
+
+bool clock_back_off(long long deadline_us, long *backoff_us)
+{
+	struct timespec delay = { .tv_nsec = *backoff_us * 1000 };
+
+	if (monotonic_us() >= deadline_us)
+		return false;
+	nanosleep(&delay, NULL);
+	*backoff_us = *backoff_us * 2 < BACKOFF_MAX_US ? *backoff_us * 2 : BACKOFF_MAX_US;
+	return true;
+}

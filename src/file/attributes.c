@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copying owner, mode, ACL and extended attributes between two open files. */
-#include "file/attributes.h"
+#include "file/stage.h"
 
 #include <errno.h>
 #include <linux/limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commits: recovery, staging, the exchange, and making it last. */
-#include "file/commit_internal.h"
+#include "file/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "file/adopt.h"
-#include "file/recover.h"
+#include "file/private.h"
 
 /* How often an exchange is repeated for a writer who showed up at the last look. */
 enum { CONFIRM_TRIES = 8 };
@@ -34,7 +33,7 @@ static struct commit_how how_of(const struct commit_options *options)
 
 /* A file that its user may not write is protected, although its folder would let it be
  * replaced. */
-static bool check_writable(const struct snapshot *base, struct err *err)
+static bool commit_check_writable(const struct snapshot *base, struct err *err)
 {
 	if ((base->stat.st_mode & S_IWUSR) && base->stat.st_uid == geteuid())
 		return true;
@@ -45,7 +44,7 @@ static bool check_writable(const struct snapshot *base, struct err *err)
 }
 
 /* An early look, before anything is written: most conflicts show here. */
-static bool check_early(const struct snapshot *base, struct err *err)
+static bool commit_check_early(const struct snapshot *base, struct err *err)
 {
 	struct stat now;
 	bool exists;
@@ -59,12 +58,12 @@ static bool check_early(const struct snapshot *base, struct err *err)
 	if (base->exists && (!exists || now.st_size != base->stat.st_size))
 		return err_set(err, ERR_STATE_MISMATCH,
 		               "%s has changed on disk since it was read.", base->place.path);
-	return !base->exists || check_writable(base, err);
+	return !base->exists || commit_check_writable(base, err);
 }
 
 /* Makes the names last. `folder` can be read, or is -1: then the new file's own sync does it,
  * on the file systems that log names and files together. */
-static bool sync_names(int folder, int file, const char *path, struct err *err)
+static bool commit_sync_names(int folder, int file, const char *path, struct err *err)
 {
 	int fd = folder >= 0 ? folder : file;
 
@@ -74,7 +73,7 @@ static bool sync_names(int folder, int file, const char *path, struct err *err)
 }
 
 /* The folders above, in which `made` new folders were entered. */
-static bool sync_made(int folder, size_t made, const char *path, struct err *err)
+static bool commit_sync_made(int folder, size_t made, const char *path, struct err *err)
 {
 	_cleanup_fd_ int at = made ? dup(folder) : -1;
 
@@ -83,18 +82,18 @@ static bool sync_made(int folder, size_t made, const char *path, struct err *err
 
 		close(at);
 		at = up;
-		if (up >= 0 && !sync_names(up, -1, path, err))
+		if (up >= 0 && !commit_sync_names(up, -1, path, err))
 			return false;
 	}
 	return true;
 }
 
 /* What has been exchanged, moved away or created: makes it last, and looks a last time. */
-static bool settle(struct stage *stage, const struct snapshot *base,
-                   const struct commit_how *how, struct err *err)
+static bool commit_settle(struct stage *stage, const struct snapshot *base,
+                          const struct commit_how *how, struct err *err)
 {
 	if (how->options.durability == DURABILITY_FULL &&
-	    !sync_names(stage->readable, stage->fd, base->place.path, err)) {
+	    !commit_sync_names(stage->readable, stage->fd, base->place.path, err)) {
 		stage_undo(stage);
 		return false;
 	}
@@ -105,17 +104,17 @@ static bool settle(struct stage *stage, const struct snapshot *base,
 	return stage_confirm(stage, base, how, err);
 }
 
-static bool replace(struct stage *stage, struct snapshot *base, const struct commit_how *how,
-                    struct err *err)
+static bool commit_replace(struct stage *stage, struct snapshot *base, const struct commit_how *how,
+                           struct err *err)
 {
 	if (!base->exists)
-		return stage_create(stage, base, how, err) && settle(stage, base, how, err);
+		return stage_create(stage, base, how, err) && commit_settle(stage, base, how, err);
 	if (!stage_name(stage, base, TEMPORARY_SWAP, err))
 		return false;
 	for (int i = 0; i < CONFIRM_TRIES; i++) {
 		if (!stage_exchange(stage, base, how, err))
 			return false;
-		if (settle(stage, base, how, err))
+		if (commit_settle(stage, base, how, err))
 			return true;
 		if (err->code != ERR_BUSY || !stage->name[0])
 			return false;
@@ -124,14 +123,14 @@ static bool replace(struct stage *stage, struct snapshot *base, const struct com
 }
 
 /* Everything but the folders. */
-static bool write_file(struct snapshot *base, const struct span *pieces, size_t count,
-                       const struct commit_how *how, struct file_state *ret, struct err *err)
+static bool commit_write_once(struct snapshot *base, const struct span *pieces, size_t count,
+                              const struct commit_how *how, struct file_state *ret, struct err *err)
 {
 	_cleanup_stage_ struct stage stage = STAGE_INIT;
 
 	stage.readable = recover_open(&base->place);
-	if (!check_early(base, err) || !stage_write(&stage, base, pieces, count, how, err) ||
-	    !replace(&stage, base, how, err))
+	if (!commit_check_early(base, err) || !stage_write(&stage, base, pieces, count, how, err) ||
+	    !commit_replace(&stage, base, how, err))
 		return false;
 	stage_note(&stage, base);
 	stage_discard(&stage);
@@ -142,18 +141,19 @@ static bool write_file(struct snapshot *base, const struct span *pieces, size_t 
 }
 
 /* A temporary that cannot be linked (no /proc, an older kernel) is made with a name instead. */
-static bool write_any_way(struct snapshot *base, const struct span *pieces, size_t count,
-                          const struct commit_how *how, struct file_state *ret, struct err *err)
+static bool commit_write_any_way(struct snapshot *base, const struct span *pieces, size_t count,
+                                 const struct commit_how *how, struct file_state *ret,
+                                 struct err *err)
 {
 	struct commit_how named = *how;
 
-	if (write_file(base, pieces, count, how, ret, err))
+	if (commit_write_once(base, pieces, count, how, ret, err))
 		return true;
 	if (how->no_tmpfile || err->code != ERR_FILE_NOT_FOUND)
 		return false;
 	named.no_tmpfile = true;
 	*err = (struct err)ERR_INIT;
-	return write_file(base, pieces, count, &named, ret, err);
+	return commit_write_once(base, pieces, count, &named, ret, err);
 }
 
 /* What place_make_folders changes, to change it back. */
@@ -200,14 +200,14 @@ bool commit_write_how(struct snapshot *base, const struct span *pieces, size_t c
 	size_t made;
 	bool ok = make_folders(base, &saved, &made, err);
 
-	ok = ok && write_any_way(base, pieces, count, how, ret, err);
+	ok = ok && commit_write_any_way(base, pieces, count, how, ret, err);
 	if (!ok)
 		unmake_folders(base, &saved, made);
 	if (saved.folder >= 0)
 		close(saved.folder);
 	free(saved.missing);
 	return ok && (how->options.durability != DURABILITY_FULL ||
-	              sync_made(base->place.folder, made, base->place.path, err));
+	              commit_sync_made(base->place.folder, made, base->place.path, err));
 }
 
 bool commit_write(struct snapshot *base, const struct span *pieces, size_t count,
@@ -228,7 +228,7 @@ bool commit_delete_how(struct snapshot *base, const struct commit_how *how, stru
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", base->place.path);
 	stage.readable = recover_open(&base->place);
 	ok = stage_remove(&stage, base, TEMPORARY_DELETE, how, err) &&
-	     settle(&stage, base, how, err);
+	     commit_settle(&stage, base, how, err);
 	stage_discard(&stage);
 	if (ok)
 		recover_note(&base->place, stage.readable);

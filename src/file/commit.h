@@ -8,7 +8,7 @@
  *     ... STATE_MISMATCH: read again, decide again ...
  *
  * Replacing: an anonymous temporary in the same folder (O_TMPFILE) gets the content, mode,
- * owner, xattrs and ACL (attributes.h), and is synced.  Then, under a lock on the folder
+ * owner, xattrs and ACL (stage.h), and is synced.  Then, under a lock on the folder
  * that all commits take: a lease on the old file shows that nobody has it open for writing; every
  * byte of it is compared with what was read; the temporary is given a name and, if the file
  * still has its own, exchanged with it (RENAME_EXCHANGE); what came out must be that very
@@ -16,12 +16,12 @@
  * another writer's bytes are not lost.  Creating: link(2), which refuses to replace.
  * Deleting: the file is moved to a temporary name, verified like an exchanged one, and removed.
  * A kill at any instruction leaves the old or the new file; the temporary's name says
- * what it is, so that the next commit in the folder puts things right (recover.h).
+ * what it is, so that the next commit in the folder puts things right (private.h).
  * Folders that were made for a new file stay when the process is killed.
  *
  * What others can see: a program that watches the folder may see a name that begins with
  * ".hasp-" for a moment; when a commit loses a race against somebody's rename, the new file is
- * under the name for the few microseconds until theirs is put back. Nobody reads it (adopt.h).
+ * under the name for the few microseconds until theirs is put back. Nobody reads it (stage.h).
  *
  * What remains:
  *   - A program that has looked the old file up by name and is interrupted before the kernel
@@ -33,7 +33,7 @@
  *     nothing but open, write and close, beside commits without a pause: about 1 of its 50,000
  *     writes was lost without the sleep, 1 of 600,000 with it.
  *   - Whoever opens the new file before its last look waits in open(2) until then (a lease, see
- *     adopt.h); with O_NONBLOCK open fails with EAGAIN instead.  If the file is put back,
+ *     stage.h); with O_NONBLOCK open fails with EAGAIN instead.  If the file is put back,
  *     they get the stranger's content; so do those who have looked it up by its name before
  *     that, and open it after, however late.  What such a late one writes in place is lost, as
  *     is, where there are no leases, all that is written to the new file before it is put back.

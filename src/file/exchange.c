@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compare-and-swap itself: verify, exchange, verify what came out.
+/* The compare-and-swap itself: verify, exchange, verify what came out; and taking it back.
  *
- * With a lease (lease.h): take it, compare every byte of the old file with
+ * With a lease (stage.h): take it, compare every byte of the old file with
  * what was read, see once more that it has its name, exchange the names, see
- * that what came out is that very file and that the lease was not broken. Then no byte of it has changed since the comparison.
- * Comparing bytes is not a matter of doubt about time stamps: a store through a
- * shared mapping need not move them at once, and they are no finer than a clock
+ * that what came out is that very file and that the lease was not broken. Then no byte of it has
+ * changed since the comparison.  Comparing bytes is not a matter of doubt about time stamps: a
+ * store through a shared mapping need not move them at once, and they are no finer than a clock
  * tick on older kernels.  Without a lease: compare again after the exchange.
  */
 #include "file/stage.h"
@@ -16,16 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "file/adopt.h"
-#include "file/attributes.h"
-#include "file/lease.h"
-#include "file/backoff.h"
-#include "file/swap.h"
+#include "file/private.h"
 
 struct contest {
 	struct stage *stage;
@@ -65,7 +63,7 @@ static void contest_start(struct contest *contest, struct stage *stage,
 	*contest = (struct contest){ .stage = stage, .base = base, .how = how,
 		                     .fd = stage->reopened >= 0 ? stage->reopened : base->fd,
 		                     .lease = LEASE_NONE,
-		                     .deadline_us = backoff_deadline(how->options.busy_wait_ms),
+		                     .deadline_us = clock_deadline(how->options.busy_wait_ms),
 		                     .backoff_us = BACKOFF_FIRST_US };
 	stage->options = &how->options;
 }
@@ -74,7 +72,7 @@ static void contest_start(struct contest *contest, struct stage *stage,
 static bool contest_back_off(struct contest *contest)
 {
 	commit_waits(&contest->how->options);
-	return backoff_wait(contest->deadline_us, &contest->backoff_us);
+	return clock_back_off(contest->deadline_us, &contest->backoff_us);
 }
 
 static void reached(const struct contest *contest, enum commit_point point)
@@ -138,7 +136,7 @@ static enum verdict verify_name(const struct contest *contest)
  * at last, by the attempt. */
 static enum verdict verify_before(struct contest *contest)
 {
-	contest->lease = contest->how->no_lease ? LEASE_NONE : lease_take(contest->fd);
+	contest->lease = contest->how->no_lease ? LEASE_NONE : file_lease_take(contest->fd);
 	return contest->lease == LEASE_BUSY ? VERDICT_BUSY : compare_content(contest);
 }
 
@@ -146,7 +144,7 @@ static enum verdict verify_before(struct contest *contest)
 static enum verdict verify_still(const struct contest *contest)
 {
 	if (contest->lease == LEASE_HELD)
-		return lease_kept(contest->fd) ? VERDICT_SAME : VERDICT_BUSY;
+		return file_lease_is_held(contest->fd) ? VERDICT_SAME : VERDICT_BUSY;
 	return compare_content(contest);
 }
 
@@ -162,7 +160,7 @@ static enum verdict verify_after(struct contest *contest, struct stat *out)
 static void give_up_lease(struct contest *contest)
 {
 	if (contest->lease == LEASE_HELD)
-		lease_drop(contest->fd);
+		file_lease_drop(contest->fd);
 	contest->lease = LEASE_NONE;
 }
 
@@ -207,7 +205,8 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 		break;
 	}
 	if (contest->kept[0])
-		return err_set_errno(err, errno, "Cannot put back what others wrote to %s, which is "
+		return err_set_errno(err, errno,
+		                     "Cannot put back what others wrote to %s, which is "
 		                     "in %s beside it", path, contest->kept);
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
@@ -241,7 +240,7 @@ static enum verdict attempt_plain(struct contest *contest)
 	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
-	if (contest->lease == LEASE_HELD && !lease_kept(contest->fd))
+	if (contest->lease == LEASE_HELD && !file_lease_is_held(contest->fd))
 		return VERDICT_BUSY;
 	if (!swap_rename(stage->folder, stage->name, stage->leaf, 0))
 		return VERDICT_ERROR;
@@ -250,7 +249,7 @@ static enum verdict attempt_plain(struct contest *contest)
 }
 
 /* Afterwards `name` has our file again, for another attempt, or nothing; returns `verdict`. */
-static enum verdict put_back(struct contest *contest, enum verdict verdict)
+static enum verdict contest_put_back(struct contest *contest, enum verdict verdict)
 {
 	struct stage *stage = contest->stage;
 	int saved = errno;
@@ -266,7 +265,7 @@ static enum verdict put_back(struct contest *contest, enum verdict verdict)
 		errno = saved;
 		return verdict;
 	}
-	/* It holds somebody's content: recovery puts it back (recover.h). */
+	/* It holds somebody's content: recovery puts it back (private.h). */
 	memcpy(contest->kept, stage->name, sizeof(contest->kept));
 	stage->name[0] = '\0';
 	return VERDICT_ERROR;
@@ -294,7 +293,7 @@ static enum verdict attempt_exchange(struct contest *contest)
 	verdict = verify_after(contest, &out);
 	stage->swapped = verdict == VERDICT_SAME;
 	if (!stage->swapped)
-		return put_back(contest, verdict);
+		return contest_put_back(contest, verdict);
 	follow_attributes(contest, &out);
 	return verdict;
 }
@@ -311,7 +310,7 @@ bool stage_exchange(struct stage *stage, const struct snapshot *base,
 }
 
 /* Afterwards the old file has its name again, unless that is taken: what took it is newer. */
-static enum verdict move_back(struct contest *contest, enum verdict verdict)
+static enum verdict contest_move_back(struct contest *contest, enum verdict verdict)
 {
 	struct stage *stage = contest->stage;
 
@@ -335,7 +334,7 @@ static enum verdict attempt_remove(struct contest *contest)
 		return errno == ENOENT ? VERDICT_CHANGED : VERDICT_ERROR;
 	verdict = verify_after(contest, &out);
 	stage->swapped = verdict == VERDICT_SAME;
-	return stage->swapped ? verdict : move_back(contest, verdict);
+	return stage->swapped ? verdict : contest_move_back(contest, verdict);
 }
 
 bool stage_remove(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
@@ -348,7 +347,7 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum tempora
 	stage->folder = base->place.folder;
 	stage->leaf = base->place.leaf;
 	stage->stat = base->stat;
-	stage->clean = base->place.clean;
+	stage->cache = base->place.cache;
 	/* Says that we live; somebody else's lock says so just as well. */
 	flock(base->fd, LOCK_SH | LOCK_NB);
 	temporary_init(&temporary, kind, stage->leaf, &base->sha256, NULL);
@@ -377,9 +376,61 @@ bool stage_confirm(struct stage *stage, const struct snapshot *base,
 	stage->swapped = false;
 	stage->leased = -1;
 	stage_lock(stage, contest.deadline_us);
-	verdict = stage->fd >= 0 ? put_back(&contest, verdict) : move_back(&contest, verdict);
+	verdict = stage->fd >= 0 ? contest_put_back(&contest, verdict) :
+	          contest_move_back(&contest, verdict);
 	stage_unlock(stage);
 	give_up_lease(&contest);
 	return contest_end(&contest, verdict, err);
 }
 
+/* ---- taking back ------------------------------------------------------------------ */
+
+/* Taking back a step of a commit. */
+
+/* Whether the name still has our file, untouched. */
+static bool stage_name_is_ours(const struct stage *stage)
+{
+	struct stat now;
+
+	return fstatat(stage->folder, stage->leaf, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat_same_file(&now, &stage->stat) && snapshot_content_is(stage->fd, &stage->sha256);
+}
+
+static bool undo_exchange(struct stage *stage)
+{
+	bool ok = stage_name_is_ours(stage);
+
+	if (ok && !swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, NULL, NULL))
+		stage->name[0] = '\0'; /* it holds somebody's content: recovery's */
+	if (stage->leased >= 0)
+		file_lease_drop(stage->leased);
+	stage->leased = -1;
+	stage_leave(stage, clock_deadline(0));
+	return ok;
+}
+
+static bool undo_remove(struct stage *stage)
+{
+	bool ok = swap_move_back(stage->folder, stage->name, stage->leaf, false);
+
+	if (ok)
+		stage->name[0] = '\0';
+	stage_discard(stage);
+	return ok;
+}
+
+bool stage_undo(struct stage *stage)
+{
+	bool swapped = stage->swapped, created = stage->created;
+	bool ok = false;
+
+	stage->swapped = stage->created = false;
+	/* Whoever holds the lock longer than that is stopped: go on without. */
+	stage_lock(stage, clock_deadline(0));
+	if (created)
+		ok = stage_name_is_ours(stage) && unlinkat(stage->folder, stage->leaf, 0) == 0;
+	else if (swapped)
+		ok = stage->fd >= 0 ? undo_exchange(stage) : undo_remove(stage);
+	stage_unlock(stage);
+	return ok;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding temporary files whose writer is dead, and removing them or putting them back. */
-#include "file/recover.h"
+#include "file/private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,25 +15,23 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/beneath.h"
-#include "file/folder_cache.h"
+#include "file/stage.h"
 #include "file/temporary.h"
-#include "file/swap.h"
 
 /* A stranger can fill a folder with what looks temporary: what one recovery does is
  * bounded, the next one goes on. */
 enum { ENTRY_BLOCK = 8 << 10, SETTLE_MAX = 64 };
 
 struct recovery {
-	struct folder_cache *clean; /* knows our own; or NULL */
+	struct file_cache *cache; /* knows our own; or NULL */
 	size_t removed;
 	size_t looked_at;  /* temporary files */
 	size_t bytes_left; /* that may still be hashed */
 };
 
 /* Calls `visit` for each name in the folder until it returns false. */
-static bool each_name(int folder, bool (*visit)(int folder, const char *name, void *data),
-                      void *data)
+static bool recover_each_name(int folder, bool (*visit)(int folder, const char *name, void *data),
+                              void *data)
 {
 	_Alignas(struct dirent64) char block[ENTRY_BLOCK];
 
@@ -78,7 +76,7 @@ static bool content_key(struct recovery *recovery, int fd,
 }
 
 /* Opens a regular file for reading; *ret gets its stat, whatever it is. -1 when it is not
- * one, or cannot be opened: a living writer's lease refuses it (adopt.h). */
+ * one, or cannot be opened: a living writer's lease refuses it (stage.h). */
 static int open_regular(int folder, const char *name, struct stat *ret)
 {
 	int fd;
@@ -124,9 +122,9 @@ static int open_readable(int folder)
 
 /* Somebody else's file, exchanged out by a writer that died: it gets its name back if the
  * writer's new file (unchanged since) still has it. Otherwise something newer has the name. */
-static bool exchange_back(struct recovery *recovery, int folder, const char *name,
-                          const char *leaf, int leaf_fd, const struct stat *leaf_stat,
-                          const struct temporary *temporary)
+static bool recovery_exchange_back(struct recovery *recovery, int folder, const char *name,
+                                   const char *leaf, int leaf_fd, const struct stat *leaf_stat,
+                                   const struct temporary *temporary)
 {
 	unsigned char key[TEMPORARY_KEY_SIZE];
 
@@ -141,8 +139,8 @@ static bool exchange_back(struct recovery *recovery, int folder, const char *nam
 
 /* A temporary file of kind x; `fd` is -1 when it is not a regular file. Returns whether `name` may
  * be removed now. */
-static bool settle_swap(struct recovery *recovery, int folder, const char *name, int fd,
-                        const struct temporary *temporary)
+static bool recovery_settle_swap(struct recovery *recovery, int folder, const char *name, int fd,
+                                 const struct temporary *temporary)
 {
 	struct target target = { .temporary = temporary };
 	_cleanup_fd_ int again = open_readable(folder); /* `folder` is being read by our caller */
@@ -151,7 +149,7 @@ static bool settle_swap(struct recovery *recovery, int folder, const char *name,
 	struct stat leaf_stat;
 	bool ok = true;
 
-	if (again < 0 || !each_name(again, is_target, &target))
+	if (again < 0 || !recover_each_name(again, is_target, &target))
 		return false;
 	if (target.leaf)
 		leaf_fd = open_regular(folder, target.leaf, &leaf_stat);
@@ -162,16 +160,17 @@ static bool settle_swap(struct recovery *recovery, int folder, const char *name,
 		ok = false;
 	else if (fd < 0 || (memcmp(key, temporary->new_sum, sizeof(key)) != 0 &&
 	                    memcmp(key, temporary->old_sum, sizeof(key)) != 0))
-		ok = exchange_back(recovery, folder, name, target.leaf, leaf_fd, &leaf_stat,
-		                   temporary);
+		ok = recovery_exchange_back(recovery, folder, name, target.leaf, leaf_fd,
+		                            &leaf_stat,
+		                            temporary);
 	free(target.leaf);
 	return ok;
 }
 
 /* A temporary file of kind d. A file that is not the one that was to be removed gets its name back
  * (and then `name` is gone), or was superseded by what has the name now. */
-static bool settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
-                          const struct temporary *temporary)
+static bool recovery_settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
+                                   const struct temporary *temporary)
 {
 	unsigned char key[TEMPORARY_KEY_SIZE];
 
@@ -184,16 +183,16 @@ static bool settle_delete(struct recovery *recovery, int folder, const char *nam
 	return !swap_move_back(folder, name, temporary->whole_leaf, false) && errno == EEXIST;
 }
 
-static bool settle(struct recovery *recovery, int folder, const char *name, int fd,
-                   const struct temporary *temporary)
+static bool recovery_settle(struct recovery *recovery, int folder, const char *name, int fd,
+                            const struct temporary *temporary)
 {
 	switch (temporary->kind) {
 	case TEMPORARY_PART:
 		return true;
 	case TEMPORARY_SWAP:
-		return settle_swap(recovery, folder, name, fd, temporary);
+		return recovery_settle_swap(recovery, folder, name, fd, temporary);
 	case TEMPORARY_DELETE:
-		return settle_delete(recovery, folder, name, fd, temporary);
+		return recovery_settle_delete(recovery, folder, name, fd, temporary);
 	case TEMPORARY_STAGED:
 		break;
 	}
@@ -202,7 +201,7 @@ static bool settle(struct recovery *recovery, int folder, const char *name, int 
 
 /* Takes the lock that keeps others from settling the same file, and sees that the name still
  * is this file: somebody may just have settled it. */
-static bool claim(int folder, const char *name, int fd, const struct stat *stat)
+static bool recovery_claim(int folder, const char *name, int fd, const struct stat *stat)
 {
 	struct stat now;
 
@@ -213,10 +212,10 @@ static bool claim(int folder, const char *name, int fd, const struct stat *stat)
 }
 
 /* Whether recovery has to look at it: temporary, and not of a commit that is under way here. */
-static bool is_abandoned(struct folder_cache *clean, const char *name, struct temporary *ret)
+static bool is_abandoned(struct file_cache *cache, const char *name, struct temporary *ret)
 {
 	return temporary_parse(name, ret) && ret->kind != TEMPORARY_STAGED &&
-	       !(clean && folder_cache_owns(clean, name));
+	       !(cache && file_cache_owns(cache, name));
 }
 
 static bool recover_one(int folder, const char *name, void *data)
@@ -226,17 +225,18 @@ static bool recover_one(int folder, const char *name, void *data)
 	struct recovery *recovery = data;
 	struct temporary temporary;
 
-	if (!is_abandoned(recovery->clean, name, &temporary))
+	if (!is_abandoned(recovery->cache, name, &temporary))
 		return true;
 	fd = open_regular(folder, name, &stat);
-	if (claim(folder, name, fd, &stat) && settle(recovery, folder, name, fd, &temporary) &&
+	if (recovery_claim(folder, name, fd, &stat) &&
+	    recovery_settle(recovery, folder, name, fd, &temporary) &&
 	    unlinkat(folder, name, 0) == 0)
 		recovery->removed++;
 	return ++recovery->looked_at < SETTLE_MAX;
 }
 
 struct search {
-	struct folder_cache *clean;
+	struct file_cache *cache;
 	size_t names;
 	bool found;
 };
@@ -248,7 +248,7 @@ static bool finds_temporary(int folder, const char *name, void *data)
 
 	(void)folder;
 	search->names++;
-	search->found = is_abandoned(search->clean, name, &temporary);
+	search->found = is_abandoned(search->cache, name, &temporary);
 	return !search->found;
 }
 
@@ -256,15 +256,15 @@ static bool finds_temporary(int folder, const char *name, void *data)
  * exchange names (stage.h); whoever has it is at work, and the next one settles. */
 static bool recover_readable(int folder, struct search *search, size_t *removed)
 {
-	struct recovery recovery = { search->clean, .bytes_left = LIMIT_FILE_BYTES };
+	struct recovery recovery = { search->cache, .bytes_left = LIMIT_FILE_BYTES };
 	bool ok;
 
 	*removed = 0;
-	if (!each_name(folder, finds_temporary, search))
+	if (!recover_each_name(folder, finds_temporary, search))
 		return false;
 	if (!search->found || (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
 		return true;
-	ok = each_name(folder, recover_one, &recovery);
+	ok = recover_each_name(folder, recover_one, &recovery);
 	flock(folder, LOCK_UN);
 	*removed = recovery.removed;
 	return ok;
@@ -286,18 +286,18 @@ bool recover_folder(int folder, size_t *ret_removed, struct err *err)
 int recover_open(const struct place *place)
 {
 	int readable = open_readable(place->folder);
-	struct search search = { place->clean, .names = 0 };
+	struct search search = { place->cache, .names = 0 };
 	struct stat stat;
 	size_t removed;
 	bool known;
 
 	if (readable < 0)
 		return -1;
-	known = place->clean && fstat(readable, &stat) == 0;
-	if (known && folder_cache_knows(place->clean, &stat))
+	known = place->cache && fstat(readable, &stat) == 0;
+	if (known && file_cache_knows_folder(place->cache, &stat))
 		return readable;
 	if (recover_readable(readable, &search, &removed) && known && !search.found)
-		folder_cache_note_read(place->clean, &stat, search.names);
+		file_cache_note_folder_read(place->cache, &stat, search.names);
 	return readable;
 }
 
@@ -305,6 +305,6 @@ void recover_note(const struct place *place, int readable)
 {
 	struct stat stat;
 
-	if (place->clean && readable >= 0 && fstat(readable, &stat) == 0)
-		folder_cache_note_change(place->clean, &stat);
+	if (place->cache && readable >= 0 && fstat(readable, &stat) == 0)
+		file_cache_note_folder_change(place->cache, &stat);
 }

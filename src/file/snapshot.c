@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a file whole, with its hash, or the hash that its content is known to have. */
+/* The hashing thread: a bounded queue of pieces, in order. */
 #include "file/snapshot.h"
 
 #include <errno.h>
@@ -13,88 +13,80 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/beneath.h"
-#include "file/hasher.h"
+#include "file/private.h"
 
-/* ---- digests that are known ------------------------------------------------------- */
-
-
-/* Larger contents are not kept; so many of this size are. */
-enum { DIGESTS_CONTENT_BYTES = 32 << 10, DIGESTS_COUNT = 16 };
-
-struct digest {
-	char *content; /* owned; NULL: none */
-	size_t len;
-	struct sha256 sum;
-};
-
-struct digests {
-	pthread_mutex_t lock;
-	struct digest slots[DIGESTS_COUNT];
-};
-
-struct digests *snapshot_digests_new(void)
+static void *hash_pieces(void *arg)
 {
-	struct digests *digests = mem_alloc(1, sizeof(*digests));
+	struct hasher *hasher = arg;
 
-	pthread_mutex_init(&digests->lock, NULL);
-	return digests;
+	pthread_mutex_lock(&hasher->lock);
+	for (;;) {
+		struct span piece;
+
+		while (!hasher->count && !hasher->closed)
+			pthread_cond_wait(&hasher->changed, &hasher->lock);
+		if (!hasher->count)
+			break;
+		piece = hasher->queue[hasher->head];
+		pthread_mutex_unlock(&hasher->lock);
+		sha256_update(&hasher->stream, piece);
+		pthread_mutex_lock(&hasher->lock);
+		hasher->head = (hasher->head + 1) % HASHER_QUEUE;
+		hasher->count--;
+		pthread_cond_signal(&hasher->changed);
+	}
+	pthread_mutex_unlock(&hasher->lock);
+	return NULL;
 }
 
-void snapshot_digests_free(struct digests *digests)
+void snapshot_hash_start(struct hasher *hasher, size_t total)
 {
-	if (!digests)
+	hasher->head = hasher->count = 0;
+	hasher->closed = false;
+	hasher->threaded = false;
+	sha256_init(&hasher->stream);
+	if (total <= HASHER_THREAD_BYTES)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(digests->slots); i++)
-		free(digests->slots[i].content);
-	pthread_mutex_destroy(&digests->lock);
-	free(digests);
+	pthread_mutex_init(&hasher->lock, NULL);
+	pthread_cond_init(&hasher->changed, NULL);
+	hasher->threaded = pthread_create(&hasher->thread, NULL, hash_pieces, hasher) == 0;
+	if (!hasher->threaded) {
+		pthread_cond_destroy(&hasher->changed);
+		pthread_mutex_destroy(&hasher->lock);
+	}
 }
 
-static struct digest *digests_slot_of(struct digests *digests, const struct stat *file)
+void snapshot_hash_feed(struct hasher *hasher, struct span piece)
 {
-	return &digests->slots[file->st_ino % DIGESTS_COUNT];
-}
-
-/* What is not worth a slot: hashed as fast as compared, or too large. */
-static bool is_kept(struct span content)
-{
-	return content.len >= 256 && content.len <= DIGESTS_CONTENT_BYTES;
-}
-
-static bool digests_find(struct digests *digests, const struct stat *file, struct span content,
-                         struct sha256 *ret)
-{
-	const struct digest *slot = digests_slot_of(digests, file);
-	bool found;
-
-	if (!is_kept(content))
-		return false;
-	pthread_mutex_lock(&digests->lock);
-	found = slot->content && slot->len == content.len &&
-	        memcmp(slot->content, content.data, content.len) == 0;
-	if (found)
-		*ret = slot->sum;
-	pthread_mutex_unlock(&digests->lock);
-	return found;
-}
-
-static void digests_keep(struct digests *digests, const struct stat *file, struct span content,
-                         const struct sha256 *sum)
-{
-	struct digest *slot = digests_slot_of(digests, file);
-	char *copy = is_kept(content) ? malloc(content.len) : NULL;
-	char *before;
-
-	if (!copy)
+	if (!hasher->threaded) {
+		sha256_update(&hasher->stream, piece);
 		return;
-	memcpy(copy, content.data, content.len);
-	pthread_mutex_lock(&digests->lock);
-	before = slot->content;
-	*slot = (struct digest){ copy, content.len, *sum };
-	pthread_mutex_unlock(&digests->lock);
-	free(before);
+	}
+	pthread_mutex_lock(&hasher->lock);
+	while (hasher->count == HASHER_QUEUE)
+		pthread_cond_wait(&hasher->changed, &hasher->lock);
+	hasher->queue[(hasher->head + hasher->count++) % HASHER_QUEUE] = piece;
+	pthread_cond_signal(&hasher->changed);
+	pthread_mutex_unlock(&hasher->lock);
 }
+
+struct sha256 snapshot_hash_finish(struct hasher *hasher)
+{
+	if (hasher->threaded) {
+		pthread_mutex_lock(&hasher->lock);
+		hasher->closed = true;
+		pthread_cond_signal(&hasher->changed);
+		pthread_mutex_unlock(&hasher->lock);
+		pthread_join(hasher->thread, NULL);
+		pthread_cond_destroy(&hasher->changed);
+		pthread_mutex_destroy(&hasher->lock);
+	}
+	return sha256_final(&hasher->stream);
+}
+
+/* ---- snapshot --------------------------------------------------------------------- */
+
+/* Reading a file whole, with its hash, or the hash that its content is known to have. */
 
 /* ---- reading a file with its hash ------------------------------------------------- */
 
@@ -148,15 +140,15 @@ static ssize_t read_piece(int fd, char *data, size_t len, size_t at, size_t size
 }
 
 /* A small file in one piece; its hash may be known. */
-static ssize_t read_small(struct snapshot *snap, struct digests *digests, char *data, size_t cap)
+static ssize_t read_small(struct snapshot *snap, struct file_cache *cache, char *data, size_t cap)
 {
 	ssize_t n = read_piece(snap->fd, data, cap, 0, cap - 1);
 	struct span content = span_of(data, n > 0 ? (size_t)n : 0);
 
-	if (n < 0 || digests_find(digests, &snap->stat, content, &snap->sha256))
+	if (n < 0 || file_cache_find_sum(cache, &snap->stat, content, &snap->sha256))
 		return n;
 	snap->sha256 = sha256_of(content);
-	digests_keep(digests, &snap->stat, content, &snap->sha256);
+	file_cache_keep_sum(cache, &snap->stat, content, &snap->sha256);
 	return n;
 }
 
@@ -168,20 +160,20 @@ static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 	ssize_t n = 0;
 	int saved;
 
-	hasher_start(&hasher, cap);
+	snapshot_hash_start(&hasher, cap);
 	while (done < cap) {
 		size_t want = cap - done < PIECE_BYTES ? cap - done : PIECE_BYTES;
 
 		n = read_piece(fd, data + done, want, done, cap - 1);
 		if (n <= 0)
 			break;
-		hasher_feed(&hasher, span_of(data + done, (size_t)n));
+		snapshot_hash_feed(&hasher, span_of(data + done, (size_t)n));
 		done += (size_t)n;
 		if ((size_t)n < want)
 			break;
 	}
 	saved = errno;
-	*ret = hasher_finish(&hasher);
+	*ret = snapshot_hash_finish(&hasher);
 	errno = saved;
 	return n < 0 ? -1 : (ssize_t)done;
 }
@@ -209,7 +201,7 @@ static char *content_alloc(size_t size)
 
 /* One reading; *torn when the file changed meanwhile. A byte more than the size is
  * asked for, so that growth shows. */
-static bool snapshot_read_once(struct snapshot *snap, struct digests *digests, bool *torn,
+static bool snapshot_read_once(struct snapshot *snap, struct file_cache *cache, bool *torn,
                                struct err *err)
 {
 	size_t cap = (size_t)snap->stat.st_size + 1;
@@ -222,7 +214,7 @@ static bool snapshot_read_once(struct snapshot *snap, struct digests *digests, b
 	if (!data)
 		return err_set(err, ERR_NO_RESOURCES, "There is no memory for the %zu bytes of %s.",
 		               cap, snap->place.path);
-	n = cap <= DIGESTS_CONTENT_BYTES ? read_small(snap, digests, data, cap) :
+	n = cap <= FILE_CACHE_CONTENT_BYTES ? read_small(snap, cache, data, cap) :
 	                                   read_hashed(snap->fd, data, cap, &snap->sha256);
 	if (n < 0 || fstat(snap->fd, &after) < 0)
 		return err_set_errno(err, errno, "Cannot read %s", snap->place.path);
@@ -232,14 +224,14 @@ static bool snapshot_read_once(struct snapshot *snap, struct digests *digests, b
 	return true;
 }
 
-static bool snapshot_read_content(struct snapshot *snap, struct digests *digests, size_t max_bytes,
+static bool snapshot_read_content(struct snapshot *snap, struct file_cache *cache, size_t max_bytes,
                                   struct err *err)
 {
 	bool torn = true;
 
 	for (int i = 0; torn && i < TORN_MAX; i++)
 		if (!check_stat(snap, max_bytes, err) ||
-		    !snapshot_read_once(snap, digests, &torn, err))
+		    !snapshot_read_once(snap, cache, &torn, err))
 			return false;
 	/* Content without a size: made by the kernel while it is read (procfs). */
 	if (snap->stat.st_size == 0 && snap->content.len)
@@ -276,11 +268,35 @@ bool snapshot_read(const struct workspace *ws, const char *path, size_t max_byte
 		snap.sha256 = sha256_of(span_of(NULL, 0));
 	} else {
 		if (!snapshot_open_file(&snap, &leaf, max_bytes, err) ||
-		    !snapshot_read_content(&snap, ws->digests, max_bytes, err))
+		    !snapshot_read_content(&snap, ws->cache, max_bytes, err))
 			return false;
 		snap.exists = true;
 	}
 	*ret = snap;
 	snap = (struct snapshot)SNAPSHOT_INIT;
 	return true;
+}
+
+bool snapshot_content_is(int fd, const struct sha256 *sum)
+{
+	_cleanup_free_ char *block = mem_piece();
+	struct sha256_stream stream;
+	struct sha256 have;
+	off_t at = 0;
+
+	sha256_init(&stream);
+	for (;;) {
+		ssize_t n = pread(fd, block, MEM_PIECE_BYTES, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		if (n == 0)
+			break;
+		sha256_update(&stream, span_of(block, (size_t)n));
+		at += n;
+	}
+	have = sha256_final(&stream);
+	return sha256_eq(&have, sum);
 }

@@ -36,11 +36,4 @@ void snapshot_release(struct snapshot *snapshot);
 bool snapshot_read(const struct workspace *ws, const char *path, size_t max_bytes,
                    struct snapshot *ret, struct err *err);
 
-/* The contents that were hashed last, so that the same bytes are not hashed again: one for each
- * workspace; threads may share it.  Internal to file/. */
-struct digests;
-
-struct digests *snapshot_digests_new(void); /* never NULL */
-void snapshot_digests_free(struct digests *digests); /* NULL is fine */
-
 #endif

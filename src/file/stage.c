@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the new file: anonymous if the file system can, content, attributes, a name. */
+/* The new file of a commit: anonymous if the file system can, content, attributes, a name; and
+ * those who open it while it is tried out. */
 #include "file/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
-#include "file/adopt.h"
-#include "file/attributes.h"
-#include "file/folder_cache.h"
-#include "file/hasher.h"
-#include "file/lease.h"
-#include "file/backoff.h"
-#include "file/swap.h"
+#include "base/mem.h"
+#include "file/private.h"
 
 enum {
 	NAME_TRIES = 16,
@@ -39,24 +39,24 @@ void stage_discard(struct stage *stage)
 void stage_release(struct stage *stage)
 {
 	if (stage->seen && !stage->swapped) {
-		stage_lock(stage, backoff_deadline(0));
-		stage_leave(stage, backoff_deadline(0));
+		stage_lock(stage, clock_deadline(0));
+		stage_leave(stage, clock_deadline(0));
 		stage_unlock(stage);
 	}
 	/* Not left to close(): a child forked meanwhile may have the descriptor too. */
 	if (stage->fd >= 0)
-		lease_drop(stage->fd);
+		file_lease_drop(stage->fd);
 	stage_discard(stage);
 	if (stage->leased >= 0)
-		lease_drop(stage->leased);
+		file_lease_drop(stage->leased);
 	if (stage->reopened >= 0)
 		close(stage->reopened);
 	if (stage->fd >= 0)
 		close(stage->fd);
 	if (stage->readable >= 0)
 		close(stage->readable);
-	if (stage->clean)
-		folder_cache_disown(stage->clean, stage->own);
+	if (stage->cache)
+		file_cache_disown(stage->cache, stage->own);
 	*stage = (struct stage)STAGE_INIT;
 }
 
@@ -64,10 +64,10 @@ void stage_choose_name(struct stage *stage, const struct temporary *temporary,
                        char name[static TEMPORARY_NAME_SIZE])
 {
 	temporary_format(temporary, name);
-	if (!stage->clean)
+	if (!stage->cache)
 		return;
-	folder_cache_disown(stage->clean, stage->own);
-	stage->own = folder_cache_own(stage->clean, name);
+	file_cache_disown(stage->cache, stage->own);
+	stage->own = file_cache_own(stage->cache, name);
 }
 
 /* A file with a name, for file systems without anonymous ones. Whoever finds it unlocked
@@ -167,7 +167,7 @@ struct batch {
 	size_t bytes;
 };
 
-static bool batch_flush(struct stage *stage, struct batch *batch)
+static bool batch_write(struct stage *stage, struct batch *batch)
 {
 	bool ok = write_batch(stage->fd, batch->vec, batch->count);
 
@@ -177,13 +177,13 @@ static bool batch_flush(struct stage *stage, struct batch *batch)
 }
 
 /* Hashes a piece and queues it to be written. */
-static bool batch_add(struct stage *stage, struct batch *batch, struct hasher *hasher,
-                      struct span piece, bool sparse)
+static bool batch_add_piece(struct stage *stage, struct batch *batch, struct hasher *hasher,
+                            struct span piece, bool sparse)
 {
 	while (piece.len) {
 		struct span part = span_head(piece, BATCH_BYTES);
 
-		hasher_feed(hasher, part);
+		snapshot_hash_feed(hasher, part);
 		piece = span_skip(piece, part.len);
 		if (sparse) {
 			if (!write_sparse(stage->fd, part))
@@ -194,7 +194,7 @@ static bool batch_add(struct stage *stage, struct batch *batch, struct hasher *h
 			(struct iovec){ (void *)(uintptr_t)part.data, part.len };
 		batch->bytes += part.len;
 		if ((batch->count == BATCH_PIECES || batch->bytes >= BATCH_BYTES) &&
-		    !batch_flush(stage, batch))
+		    !batch_write(stage, batch))
 			return false;
 	}
 	return true;
@@ -211,13 +211,13 @@ static bool write_pieces(struct stage *stage, const struct snapshot *base,
 
 	for (size_t i = 0; i < count; i++)
 		stage->size += pieces[i].len;
-	hasher_start(&hasher, stage->size);
+	snapshot_hash_start(&hasher, stage->size);
 	for (size_t i = 0; ok && i < count; i++)
-		ok = batch_add(stage, &batch, &hasher, pieces[i], sparse);
-	ok = ok && batch_flush(stage, &batch);
+		ok = batch_add_piece(stage, &batch, &hasher, pieces[i], sparse);
+	ok = ok && batch_write(stage, &batch);
 	ok = ok && (!sparse || ftruncate(stage->fd, (off_t)stage->size) == 0);
 	saved = errno;
-	stage->sha256 = hasher_finish(&hasher);
+	stage->sha256 = snapshot_hash_finish(&hasher);
 	return ok || err_set_errno(err, saved, "Cannot write %s", base->place.path);
 }
 
@@ -251,7 +251,7 @@ bool stage_write(struct stage *stage, const struct snapshot *base, const struct 
 
 	stage->folder = base->place.folder;
 	stage->leaf = base->place.leaf;
-	stage->clean = base->place.clean;
+	stage->cache = base->place.cache;
 	if (!open_temporary(stage, base, mode, how, err) ||
 	    !write_pieces(stage, base, pieces, count, err) ||
 	    !copy_attributes(stage, base, err))
@@ -347,4 +347,226 @@ bool stage_create(struct stage *stage, const struct snapshot *base,
 		return err_set(err, ERR_STATE_MISMATCH, "%s has been created meanwhile.",
 		               base->place.path);
 	return err_set_errno(err, errno, "Cannot create %s", base->place.path);
+}
+
+/* ---- those who open a file that is being tried out -------------------------------- */
+
+enum { GRACE_US = 100, LIVELY_SECONDS = 2 };
+
+static bool grace(void)
+{
+	const struct timespec delay = { .tv_nsec = GRACE_US * 1000 };
+
+	return nanosleep(&delay, NULL) == 0;
+}
+
+/* When somebody else last changed the file that `base` was read from. */
+static time_t others_at(const struct snapshot *base)
+{
+	if (!base->exists || !base->place.cache)
+		return base->stat.st_ctim.tv_sec;
+	return file_cache_others_at(base->place.cache, &base->stat, &base->sha256);
+}
+
+bool stage_grace(const struct snapshot *base)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (base->exists && now.tv_sec - others_at(base) <= LIVELY_SECONDS)
+		return grace();
+	sched_yield();
+	return false;
+}
+
+/* A lease that conflicts with every other open, also for reading. BUSY: somebody waits for
+ * it to end, or has the file open. */
+static enum lease take_alone(int fd)
+{
+	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
+		return LEASE_NONE;
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+		return LEASE_HELD;
+	return errno == EAGAIN ? LEASE_BUSY : LEASE_NONE;
+}
+
+void stage_guard(struct stage *stage)
+{
+	if (stage->fd >= 0)
+		stage->guarded = take_alone(stage->fd) == LEASE_HELD;
+}
+
+void stage_note(const struct stage *stage, const struct snapshot *base)
+{
+	struct stat now;
+
+	/* Without the lease, what it has now may be somebody else's doing. */
+	if (stage->guarded && base->place.cache && fstat(stage->fd, &now) == 0)
+		file_cache_note_file(base->place.cache, &now, &stage->sha256, others_at(base));
+}
+
+/* Makes the content of `to` that of `from`. */
+static bool copy_content(int from, int to)
+{
+	_cleanup_free_ char *block = mem_piece();
+	off_t at = 0;
+
+	for (;;) {
+		ssize_t n = pread(from, block, MEM_PIECE_BYTES, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		if (n == 0)
+			return ftruncate(to, at) == 0;
+		for (ssize_t done = 0; done < n;) {
+			ssize_t put = pwrite(to, block + done, (size_t)(n - done), at + done);
+
+			if (put <= 0 && !(put < 0 && errno == EINTR))
+				return false;
+			done += put > 0 ? put : 0;
+		}
+		at += n;
+	}
+}
+
+enum outcome { OUTCOME_DONE, OUTCOME_AGAIN, OUTCOME_FAILED };
+
+/* Opens what has the name now, if that is a regular file and not ours; -1 with errno set. */
+static int open_theirs(const struct stage *stage, struct stat *ret)
+{
+	int fd;
+
+	if (fstatat(stage->folder, stage->leaf, ret, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	errno = EINVAL;
+	if (!S_ISREG(ret->st_mode) || stat_same_file(ret, &stage->stat))
+		return -1;
+	fd = openat(stage->folder, stage->leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode) ||
+	                stat_same_file(ret, &stage->stat))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+/* Takes over from the file that has the name now, open as `fd` and leased if that can be. */
+static enum outcome stage_take_over(struct stage *stage, int fd, const struct stat *stat,
+                                    enum lease lease)
+{
+	struct err ignored = ERR_INIT;
+	struct stat out;
+
+	if (!copy_content(fd, stage->fd) ||
+	    !attributes_copy(fd, stat, stage->fd, stage->leaf, NULL, &ignored) ||
+	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
+		return OUTCOME_FAILED;
+	grace();
+	if (fstatat(stage->folder, stage->name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    stat_same_file(&out, stat) && (lease != LEASE_HELD || file_lease_is_held(fd)))
+		return OUTCOME_DONE;
+	return swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, NULL, NULL) ?
+	       OUTCOME_AGAIN : OUTCOME_FAILED;
+}
+
+/* Whether `name` has our file. It has a stranger's, older than what has the name, when somebody
+ * renamed another over ours. */
+static bool has_ours(const struct stage *stage)
+{
+	struct stat now;
+
+	return fstatat(stage->folder, stage->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat_same_file(&now, &stage->stat);
+}
+
+static enum outcome try_adopt(struct stage *stage)
+{
+	struct stat stat;
+	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+	enum lease lease;
+
+	if (!has_ours(stage))
+		return OUTCOME_FAILED;
+	if (fd < 0)
+		return errno == EAGAIN || errno == EINTR ? OUTCOME_AGAIN : OUTCOME_FAILED;
+	lease = file_lease_take(fd);
+	return lease == LEASE_BUSY ? OUTCOME_AGAIN : stage_take_over(stage, fd, &stat, lease);
+}
+
+/* True when our file has taken over the name: `name` then has the stranger's file, whose content
+ * ours now has. */
+static bool adopt(struct stage *stage, long long deadline_us)
+{
+	enum outcome outcome = OUTCOME_AGAIN;
+	long backoff_us = BACKOFF_FIRST_US;
+
+	while (outcome == OUTCOME_AGAIN) {
+		outcome = try_adopt(stage);
+		if (outcome == OUTCOME_AGAIN && !clock_back_off(deadline_us, &backoff_us))
+			return false;
+	}
+	return outcome == OUTCOME_DONE;
+}
+
+/* Gives our file the content that the name has. */
+static void resemble(struct stage *stage)
+{
+	struct stat stat;
+	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+
+	if (fd >= 0)
+		copy_content(fd, stage->fd);
+}
+
+bool stage_awaited(const struct stage *stage)
+{
+	return stage->fd >= 0 && take_alone(stage->fd) == LEASE_BUSY;
+}
+
+void stage_leave(struct stage *stage, long long deadline_us)
+{
+	enum lease lease;
+
+	stage->seen = false;
+	if (stage->fd < 0)
+		return;
+	grace();
+	lease = take_alone(stage->fd);
+	/* Without leases, others may be reading it. */
+	if (lease != LEASE_NONE &&
+	    !(lease == LEASE_BUSY && stage->name[0] && adopt(stage, deadline_us)))
+		resemble(stage);
+	stage_discard(stage);
+	file_lease_drop(stage->fd);
+}
+
+/* ---- the lock on the folder ------------------------------------------------------- */
+
+/* The lock on a folder, and waiting. */
+
+bool stage_lock(struct stage *stage, long long deadline_us)
+{
+	long backoff_us = BACKOFF_FIRST_US;
+
+	if (stage->readable < 0)
+		stage->readable =
+			openat(stage->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (stage->readable >= 0 && flock(stage->readable, LOCK_EX | LOCK_NB) < 0)
+		if ((errno != EWOULDBLOCK && errno != EINTR))
+			break; /* no locks here: then without */
+		else {
+			commit_waits(stage->options);
+			if (!clock_back_off(deadline_us, &backoff_us))
+				return false;
+		}
+	return true;
+}
+
+void stage_unlock(struct stage *stage)
+{
+	if (stage->readable >= 0)
+		flock(stage->readable, LOCK_UN);
 }

@@ -10,11 +10,16 @@
  *
  * Creating: stage_write, then stage_create. Removing: stage_remove, then stage_discard.
  * Undoing an exchange (a transaction): stage_undo.
- * Internal to file/.  What a crash leaves is recover.h's.
+ * Below: what the steps ask of the kernel: leases, exchanges of names, attributes.
+ * Not here: what a crash leaves (recover_folder, private.h).  Internal to file/.
  */
 #ifndef HASP_FILE_STAGE_H
 #define HASP_FILE_STAGE_H
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
 #include "file/commit.h"
 #include "file/temporary.h"
 
@@ -50,15 +55,15 @@ struct stage {
 	struct sha256 sha256; /* of the new content */
 	size_t size;
 	char name[TEMPORARY_NAME_SIZE]; /* "" while it has none */
-	struct folder_cache *clean; /* borrowed from the snapshot's place; NULL: nobody is told */
-	struct own_name *own; /* `name`, as `clean` knows it until stage_release; or NULL */
+	struct file_cache *cache; /* borrowed from the snapshot's place; NULL: nobody is told */
+	struct own_name *own; /* `name`, as `cache` knows it until stage_release; or NULL */
 	int reopened;         /* owned; the old file opened again, or -1 */
 	int leased;           /* borrowed; the old file's descriptor that has a lease, or -1 */
-	bool guarded;         /* the new file has a lease of its own (adopt.h) */
+	bool guarded;         /* the new file has a lease of its own (stage_guard) */
 	bool swapped;         /* `name` has the old file */
 	bool created;         /* the file did not exist before */
 	bool seen;            /* the new file has had the name: it may be opened even when it has
-	                       * been taken back (adopt.h) */
+	                       * been taken back (stage_leave) */
 };
 
 #define STAGE_INIT { .fd = -1, .folder = -1, .readable = -1, .reopened = -1, \
@@ -81,6 +86,7 @@ bool stage_name(struct stage *stage, const struct snapshot *base, enum temporary
  * taken by another for a stranger's file.  False: not had until `deadline_us` (CLOCK_MONOTONIC).
  * True also where there are no locks, or the folder cannot be read. */
 bool stage_lock(struct stage *stage, long long deadline_us);
+/* Gives the lock up; harmless without one. */
 void stage_unlock(struct stage *stage);
 
 /* Puts it in the place of the old file, if that is still what `base` says; then `name` has
@@ -109,8 +115,8 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum tempora
  * `name`.  A replacement without RENAME_EXCHANGE cannot be taken back (false). */
 bool stage_undo(struct stage *stage);
 
-/* Makes up a name for the temporary and tells this process's recovery that it is ours, before anybody can
- * see it (folder_cache.h). */
+/* Makes up a name for the temporary and reports it to this process's recovery as ours, before
+ * anybody can see it (file_cache_own). */
 void stage_choose_name(struct stage *stage, const struct temporary *temporary,
                        char name[static TEMPORARY_NAME_SIZE]);
 
@@ -119,5 +125,138 @@ bool stage_sync(int fd);
 
 /* Removes `name`. */
 void stage_discard(struct stage *stage);
+
+/* ---- those who open a file while it is tried out ---------------------------------- */
+
+/* Those who open a file in the microseconds in which it is being tried out.
+ *
+ * Between the exchange of the names and its verification, everybody who opens the file gets the
+ * new one.  If it then has to be taken back, because a stranger's rename came between
+ * comparing and exchanging, what such a writer writes would be lost with it, and
+ * such a reader would have read what never was.  So the new file has a lease of its own
+ * during that time, which makes every opener wait (F_WRLCK: it conflicts with every open, so
+ * it is refused to readers too):
+ *
+ *     stage_guard(stage)      before the exchange
+ *     stage_leave(stage, ...) after it was taken back for good
+ *
+ * Those who wait have our file already, and will go on with it: so it is given the content
+ * and attributes that the name has now, and then the name, while they wait.
+ *
+ * Who has looked our file up by its name, and is interrupted before the kernel counts it as opened,
+ * cannot be seen.  So the lease ends only after some time, and before that our file gets the
+ * content of the name in any case: then who still comes later reads what the name had when ours
+ * was taken back, and never what we had wanted to write.  (If they write in place, that is lost.)
+ *
+ * An opener with O_NONBLOCK does not wait, but gets EAGAIN.
+ */
+
+/* Makes openers of the new file wait, where the file system can. */
+void stage_guard(struct stage *stage);
+
+/* Whether somebody waits for the new file (or has it open). */
+bool stage_awaited(const struct stage *stage);
+
+/* Ends what stage_guard began, for a new file that was taken back and will not be tried again:
+ * `name` goes, and the stage is used up.  Waits until `deadline_us` (CLOCK_MONOTONIC) for those who
+ * have the stranger's file open for writing, when somebody waits for ours.  To be called with the
+ * folder locked. */
+void stage_leave(struct stage *stage, long long deadline_us);
+
+/* Before the last look at the old file: gives time to those who have found it by its name and
+ * not yet come to the point of opening it where the lease shows them.  That takes
+ * a fraction of a microsecond, unless they are interrupted just there; then they wait for a
+ * processor, and giving ours up helps. A file that somebody else has changed within the last two
+ * seconds, in place or by whatever means, has others at work: for it we sleep
+ * (true).  What this workspace's own last commit changed does not count (file_cache_others_at), but
+ * others' changes before it do. */
+bool stage_grace(const struct snapshot *base);
+
+/* After the last look, while the new file's lease is still held: what it is now is our doing
+ * alone. */
+void stage_note(const struct stage *stage, const struct snapshot *base);
+
+/* ---- leases ----------------------------------------------------------------------- */
+
+/* A read lease: proof that nobody has a file open for writing.
+ *
+ * The kernel grants F_RDLCK only while no descriptor (or mapping) of any process can write
+ * to the file, and breaks it before the next open for writing, or truncation, takes
+ * effect: the opener waits until the lease is given up. So while file_lease_is_held() is true,
+ * no byte has changed since file_lease_take().  Readers are never disturbed, and several
+ * may hold such a lease at once, which is why it is not a write lease: that one is
+ * also refused and broken for readers, and proves nothing more.
+ *
+ * The signal that tells of a break would by default end the process. It is set to SIGURG,
+ * whose default is to be ignored: file_lease_is_held() asks instead.
+ */
+
+enum lease {
+	LEASE_HELD,
+	LEASE_BUSY, /* somebody has the file open for writing */
+	LEASE_NONE, /* this file system has none, or this user may not: compare instead */
+};
+
+/* Takes the lease; `fd` must be open for reading only. */
+enum lease file_lease_take(int fd);
+/* Whether the lease is still held, unbroken. */
+bool file_lease_is_held(int fd);
+/* Gives it up; harmless when there is none. */
+void file_lease_drop(int fd);
+
+/* ---- exchanging names ------------------------------------------------------------- */
+
+/* Whether both are of the same file. */
+static inline bool stat_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* renameat2 within one folder, repeated when interrupted; false with errno set. */
+bool swap_rename(int folder, const char *from, const char *to, unsigned flags);
+
+/* Whether errno says that the file system has no such flag for rename. */
+bool swap_unsupported(int sys_errno);
+
+/* `leaf` got our file `ours` by an exchange, and what came out, under `name`, was not
+ * what we had read: gives it its name back.  A file that somebody else renames to
+ * `leaf` meanwhile is newer than what we hold, and wins: when it is seen before the first exchange,
+ * there is none, and when it comes between that look and the exchange, it is put back in
+ * the next round.
+ * Afterwards `name` has our file, or a stranger's that was superseded: it can be removed.
+ * False (errno) when it could not be done; then `name` must stay. `before` (may be NULL) is
+ * called before each exchange. */
+bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
+                   void (*before)(void *data), void *data);
+
+/* Gives a file that was moved away to `name` its name back; false with EEXIST when `leaf`
+ * is taken again, by something newer. `plain` is as without RENAME_NOREPLACE. */
+bool swap_move_back(int folder, const char *name, const char *leaf, bool plain);
+
+/* Renames between folders; EEXIST when the new name is taken. False with errno set. */
+bool swap_move(int from_folder, const char *from, int to_folder, const char *to);
+
+/* ---- owner, mode and attributes --------------------------------------------------- */
+
+/* What a file has besides its content: owner, group, mode, ACL, xattrs.
+ *
+ * Kept, or CANNOT_PRESERVE: owner, group, mode, the access ACL, user.* xattrs.
+ * Kept where the kernel permits: security.* (labels), trusted.*, other system.*.
+ * Not kept: security.capability (a write drops it too), inode flags, the time of
+ * birth, the times of access and change.
+ */
+
+/* Gives the file open as `to` what the one open as `from` has; `stat` is the latter's. `path`
+ * is for messages.  Works whatever was already copied. Call it after the content
+ * is written: a write clears set-user-id.  *was (may be NULL) gets the stat of `to` before. */
+bool attributes_copy(int from, const struct stat *stat, int to, const char *path,
+                     struct stat *was, struct err *err);
+
+/* ---- whole commits, for tests and for undoing ------------------------------------- */
+
+/* commit_write and commit_delete with the switches of struct commit_how. */
+bool commit_write_how(struct snapshot *base, const struct span *pieces, size_t count,
+                      const struct commit_how *how, struct file_state *ret, struct err *err);
+bool commit_delete_how(struct snapshot *base, const struct commit_how *how, struct err *err);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file/swap.h"
+/* Exchanging names in a folder, putting back what came out of an exchange, and leases on files. */
+#include "file/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -110,4 +112,39 @@ bool swap_move_back(int folder, const char *name, const char *leaf, bool plain)
 		return false;
 	}
 	return errno == ENOENT && swap_rename(folder, name, leaf, 0);
+}
+
+bool swap_move(int from_folder, const char *from, int to_folder, const char *to)
+{
+	long result;
+
+	do
+		result = syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE);
+	while (result < 0 && errno == EINTR);
+	if (result == 0 || !swap_unsupported(errno))
+		return result == 0;
+	return linkat(from_folder, from, to_folder, to, 0) == 0 &&
+	       unlinkat(from_folder, from, 0) == 0;
+}
+
+/* ---- leases ----------------------------------------------------------------------- */
+
+enum lease file_lease_take(int fd)
+{
+	/* First the signal: a break can come at once. */
+	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
+		return LEASE_NONE;
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
+		return LEASE_HELD;
+	return errno == EAGAIN ? LEASE_BUSY : LEASE_NONE;
+}
+
+bool file_lease_is_held(int fd)
+{
+	return fcntl(fd, F_GETLEASE) == F_RDLCK;
+}
+
+void file_lease_drop(int fd)
+{
+	fcntl(fd, F_SETLEASE, F_UNLCK);
 }

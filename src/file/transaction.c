@@ -1,17 +1,271 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several commits, all or nothing: staging, the journal, the commit point. */
+/* Several commits, all or nothing: staging, the journal, the commit point; and undoing or
+ * finishing, from the journal alone, what a crash left. */
 #include "file/transaction.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/adopt.h"
-#include "file/recover.h"
-#include "file/transaction_internal.h"
+#include "file/journal.h"
+#include "file/private.h"
+#include "file/stage.h"
+
+/* One file of a transaction. */
+struct tx_file {
+	enum journal_kind kind;
+	struct snapshot *base;   /* borrowed; CREATE: the missing file */
+	struct snapshot *target; /* borrowed; MOVE: the missing file */
+	struct stage stage;
+	size_t index;            /* which call staged it */
+	size_t made;             /* folders made above the name that appears */
+	bool applied;
+	enum lease lease;        /* on the old file, from its exchange to the commit point */
+	char moved_name[TEMPORARY_NAME_SIZE]; /* MOVE: the name it had between its two */
+};
+
+/* ---- one file: apply, check, undo ------------------------------------------------- */
+
+/* Keeps the old file from being written to until the commit point: whoever found it before it
+ * lost its name, and opens it now, waits. */
+static bool tx_hold_old(struct tx_file *file, struct err *err)
+{
+	file->lease = file_lease_take(file->base->fd);
+	if (file->lease != LEASE_BUSY)
+		return true;
+	return err_set(err, ERR_BUSY, "Another program has %s open for writing.",
+	               file->base->place.path);
+}
+
+/* Whether the old file, now out of the way, still is what was read: nobody who had
+ * found it by its name earlier has written to it since. */
+static bool tx_file_check(struct tx_file *file, struct err *err)
+{
+	const struct snapshot *base = file->base;
+
+	if (file->kind == JOURNAL_CREATE)
+		return true;
+	if (file->lease == LEASE_HELD && !file_lease_is_held(base->fd))
+		return err_set(err, ERR_BUSY, "Another program has %s open for writing.",
+		               base->place.path);
+	if (!snapshot_content_is(base->fd, &base->sha256))
+		return err_set(err, ERR_STATE_MISMATCH,
+		               "%s has changed on disk since it was read.", base->place.path);
+	return true;
+}
+
+static bool apply_write(struct tx_file *file, const struct commit_how *how, struct err *err)
+{
+	if (!stage_name(&file->stage, file->base, TEMPORARY_STAGED, err) ||
+	    !stage_exchange(&file->stage, file->base, how, err))
+		return false;
+	file->applied = true;
+	return tx_hold_old(file, err);
+}
+
+/* Makes the folders of a name that is to appear, and has the stage follow into them. */
+static bool enter_folders(struct tx_file *file, struct snapshot *appearing, struct err *err)
+{
+	struct place *place = &appearing->place;
+	struct stage *stage = &file->stage;
+	_cleanup_fd_ int before = place->missing ? fcntl(place->folder, F_DUPFD_CLOEXEC, 3) : -1;
+
+	if (!place->missing)
+		return true;
+	if (before < 0)
+		return err_set_errno(err, errno, "Cannot make the folders of %s", place->path);
+	if (!place_make_folders(place, &file->made, err))
+		return false;
+	if (file->kind != JOURNAL_CREATE)
+		return true;
+	if (stage->name[0] && renameat(before, stage->name, place->folder, stage->name) < 0) {
+		err_set_errno(err, errno, "Cannot create %s", place->path);
+		stage->folder = before;
+		stage_discard(stage);
+		return false;
+	}
+	stage->folder = place->folder;
+	return true;
+}
+
+static bool apply_create(struct tx_file *file, const struct commit_how *how, struct err *err)
+{
+	if (!enter_folders(file, file->base, err))
+		return false;
+	file->applied = stage_create(&file->stage, file->base, how, err);
+	return file->applied;
+}
+
+static bool apply_delete(struct tx_file *file, const struct commit_how *how, struct err *err)
+{
+	file->applied = stage_remove(&file->stage, file->base, TEMPORARY_STAGED, how, err);
+	return file->applied && tx_hold_old(file, err);
+}
+
+/* By way of a temporary's name, because that step is verified. */
+static bool apply_move(struct tx_file *file, const struct commit_how *how, struct err *err)
+{
+	struct stage *stage = &file->stage;
+	const struct place *to = &file->target->place;
+
+	if (!enter_folders(file, file->target, err) ||
+	    !stage_remove(stage, file->base, TEMPORARY_STAGED, how, err))
+		return false;
+	file->applied = true;
+	if (!swap_move(stage->folder, stage->name, to->folder, to->leaf)) {
+		if (errno == EEXIST)
+			return err_set(err, ERR_FILE_EXISTS, "%s has been created meanwhile.",
+			               to->path);
+		return err_set_errno(err, errno, "Cannot move %s to %s", file->base->place.path,
+		                     to->path);
+	}
+	memcpy(file->moved_name, stage->name, sizeof(file->moved_name));
+	stage->name[0] = '\0';
+	return tx_hold_old(file, err);
+}
+
+/* Makes the file's change visible, if the file is what was read.  A failure leaves it as
+ * others made it. */
+static bool tx_file_apply(struct tx_file *file, const struct commit_how *how, struct err *err)
+{
+	static bool (*const apply[])(struct tx_file *, const struct commit_how *, struct err *) = {
+		[JOURNAL_WRITE] = apply_write,
+		[JOURNAL_CREATE] = apply_create,
+		[JOURNAL_DELETE] = apply_delete,
+		[JOURNAL_MOVE] = apply_move,
+	};
+
+	bool ok = apply[file->kind](file, how, err);
+
+	/* The folder was opened to lock it; a long transaction has better use for descriptors. */
+	fd_cleanup_close(&file->stage.readable);
+	file->stage.readable = -1;
+	return ok;
+}
+
+/* Removes the file `leaf` if it is the one with this inode and content; anything else stays. */
+static void tx_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
+{
+	_cleanup_fd_ int fd = openat(folder, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char name[TEMPORARY_NAME_SIZE];
+	struct temporary temporary;
+	struct stat stat, out;
+
+	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_ino != inode ||
+	    !snapshot_content_is(fd, sum))
+		return;
+	temporary_init(&temporary, TEMPORARY_STAGED, leaf, NULL, sum);
+	temporary_format(&temporary, name);
+	if (!swap_move(folder, leaf, folder, name))
+		return;
+	/* It may have been replaced, or written to, since it was looked at. */
+	if (fstatat(folder, name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!stat_same_file(&out, &stat) || !snapshot_content_is(fd, sum)) &&
+	    swap_move(folder, name, folder, leaf))
+		return;
+	unlinkat(folder, name, 0);
+}
+
+/* Where there is no exchange the old file is gone; its content is written anew, if the file
+ * still is the one we made. */
+static void write_back(struct tx_file *file, const struct commit_how *how)
+{
+	const struct snapshot *base = file->base;
+	struct snapshot now = { .place = base->place, .exists = true, .fd = -1,
+		                .content = { NULL, 0 }, .sha256 = file->stage.sha256,
+		                .stat = file->stage.stat };
+	_cleanup_free_ char *data = mem_alloc(file->stage.size + 1, 1);
+	struct file_state state = { 0 };
+	struct err ignored = ERR_INIT;
+	_cleanup_fd_ int fd = openat(base->place.folder, base->place.leaf,
+	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 || fd_read_full(fd, data, file->stage.size) != (ssize_t)file->stage.size)
+		return;
+	now.fd = fd;
+	now.content = span_of(data, file->stage.size);
+	if (commit_write_how(&now, &base->content, 1, how, &state, &ignored))
+		file_state_release(&state);
+}
+
+/* Takes back what was applied; what others did since stays. */
+static void tx_file_undo(struct tx_file *file, const struct commit_how *how)
+{
+	struct stage *stage = &file->stage;
+
+	switch (file->applied ? file->kind : JOURNAL_KIND_COUNT) {
+	case JOURNAL_WRITE:
+		if (!stage->swapped)
+			write_back(file, how);
+		else
+			stage_undo(stage);
+		break;
+	case JOURNAL_CREATE:
+		tx_remove_created(stage->folder, stage->leaf, stage->stat.st_ino, &stage->sha256);
+		break;
+	case JOURNAL_MOVE:
+		if (file->moved_name[0] &&
+		    swap_move(file->target->place.folder, file->target->place.leaf,
+		                   stage->folder, file->moved_name))
+			memcpy(stage->name, file->moved_name, sizeof(stage->name));
+		stage_undo(stage);
+		break;
+	case JOURNAL_DELETE:
+		stage_undo(stage);
+		break;
+	case JOURNAL_KIND_COUNT:
+		break;
+	}
+	file->applied = false;
+	if (file->made)
+		place_unmake_folders(file->kind == JOURNAL_MOVE ? &file->target->place :
+		                                                  &file->base->place,
+		                     file->made);
+	file->made = 0;
+}
+
+/* Removes what the file leaves behind, and gives up locks. */
+static void tx_file_release(struct tx_file *file)
+{
+	if (file->base->fd >= 0) {
+		if (file->lease == LEASE_HELD)
+			file_lease_drop(file->base->fd);
+		if (file->kind == JOURNAL_DELETE || file->kind == JOURNAL_MOVE)
+			flock(file->base->fd, LOCK_UN);
+	}
+	file->lease = LEASE_NONE;
+	stage_release(&file->stage);
+}
+
+/* What the journal has to know of it. */
+static void tx_file_record(const struct tx_file *file, struct journal_entry *entry)
+{
+	const struct snapshot *base = file->base;
+	const char *missing = file->kind == JOURNAL_MOVE ? file->target->place.missing :
+	                                                   base->place.missing;
+	bool has_new = file->kind == JOURNAL_WRITE || file->kind == JOURNAL_CREATE;
+
+	entry->kind = file->kind;
+	entry->path = mem_strdup(base->place.path);
+	entry->new_path = file->target ? mem_strdup(file->target->place.path) : NULL;
+	entry->old_inode = base->exists ? base->stat.st_ino : 0;
+	entry->old_sum = base->sha256;
+	entry->new_inode = has_new ? file->stage.stat.st_ino : 0;
+	entry->new_sum = has_new ? file->stage.sha256 : base->sha256;
+	for (const char *at = missing; at; at = strchr(at + 1, '/'))
+		entry->made++;
+}
+
+/* ---- staging, the journal, the commit point --------------------------------------- */
+
+/* Several commits, all or nothing: staging, the journal, the commit point. */
 
 struct transaction {
 	struct commit_how how;
@@ -53,7 +307,7 @@ void transaction_abort(struct transaction *tx)
 	free(tx);
 }
 
-static bool same_folder(const char *a, const char *b)
+static bool tx_same_folder(const char *a, const char *b)
 {
 	size_t len = (size_t)(strrchr(a, '/') - a);
 
@@ -72,16 +326,17 @@ static bool check_new(const struct transaction *tx, const char *path, struct err
 			               "%s is named twice in one transaction.", path);
 	}
 	if (tx->calls >= LIMIT_CHANGES)
-		return err_set(err, ERR_INVALID_ARGUMENT, "More than %d changes in one transaction.",
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "More than %d changes in one transaction.",
 		               LIMIT_CHANGES);
 	return true;
 }
 
-static struct tx_file *add_file(struct transaction *tx, enum journal_kind kind,
-                                struct snapshot *base)
+static struct tx_file *tx_add_file(struct transaction *tx, enum journal_kind kind,
+                                   struct snapshot *base)
 {
 	bool same = tx->count &&
-	            same_folder(tx->files[tx->count - 1].base->place.path, base->place.path);
+	            tx_same_folder(tx->files[tx->count - 1].base->place.path, base->place.path);
 	struct tx_file *file;
 	struct err ignored = ERR_INIT;
 
@@ -103,7 +358,7 @@ static bool drop_staged(struct transaction *tx, size_t count)
 	return false;
 }
 
-static void call_done(struct transaction *tx, struct sha256 sum)
+static void tx_end_call(struct transaction *tx, struct sha256 sum)
 {
 	if (tx->calls == tx->sums_cap)
 		tx->sums = mem_grow(tx->sums, &tx->sums_cap, tx->calls + 1, sizeof(*tx->sums));
@@ -130,7 +385,7 @@ static bool stage_content(struct transaction *tx, struct tx_file *file,
 
 /* A file that its user may not write is protected, although its folder would let it be
  * replaced; as commit_write has it. */
-static bool check_writable(const struct snapshot *base, struct err *err)
+static bool tx_check_writable(const struct snapshot *base, struct err *err)
 {
 	if (!base->exists || faccessat(base->fd, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0 ||
 	    (errno != EACCES && errno != EROFS && errno != EPERM))
@@ -144,12 +399,12 @@ bool transaction_write(struct transaction *tx, struct snapshot *base,
 	size_t before = tx->count;
 	struct tx_file *file;
 
-	if (!check_new(tx, base->place.path, err) || !check_writable(base, err))
+	if (!check_new(tx, base->place.path, err) || !tx_check_writable(base, err))
 		return false;
-	file = add_file(tx, base->exists ? JOURNAL_WRITE : JOURNAL_CREATE, base);
+	file = tx_add_file(tx, base->exists ? JOURNAL_WRITE : JOURNAL_CREATE, base);
 	if (!stage_content(tx, file, base, pieces, count, err))
 		return drop_staged(tx, before);
-	call_done(tx, file->stage.sha256);
+	tx_end_call(tx, file->stage.sha256);
 	return true;
 }
 
@@ -159,8 +414,8 @@ bool transaction_delete(struct transaction *tx, struct snapshot *base, struct er
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist.", base->place.path);
 	if (!check_new(tx, base->place.path, err))
 		return false;
-	add_file(tx, JOURNAL_DELETE, base);
-	call_done(tx, sha256_of(span_of("", 0)));
+	tx_add_file(tx, JOURNAL_DELETE, base);
+	tx_end_call(tx, sha256_of(span_of("", 0)));
 	return true;
 }
 
@@ -178,13 +433,13 @@ static bool move_as_copy(struct transaction *tx, struct snapshot *base, struct s
 {
 	struct snapshot attributes = *base;
 	size_t before = tx->count;
-	struct tx_file *file = add_file(tx, JOURNAL_CREATE, target);
+	struct tx_file *file = tx_add_file(tx, JOURNAL_CREATE, target);
 
 	attributes.place = target->place;
 	if (!stage_content(tx, file, &attributes, pieces, count, err))
 		return drop_staged(tx, before);
-	call_done(tx, file->stage.sha256);
-	add_file(tx, JOURNAL_DELETE, base)->index = tx->calls - 1;
+	tx_end_call(tx, file->stage.sha256);
+	tx_add_file(tx, JOURNAL_DELETE, base)->index = tx->calls - 1;
 	return true;
 }
 
@@ -201,8 +456,8 @@ bool transaction_move(struct transaction *tx, struct snapshot *base, struct snap
 		return move_as_copy(tx, base, target, pieces, count, err);
 	if (!same_device(base, target))
 		return move_as_copy(tx, base, target, &base->content, 1, err);
-	add_file(tx, JOURNAL_MOVE, base)->target = target;
-	call_done(tx, base->sha256);
+	tx_add_file(tx, JOURNAL_MOVE, base)->target = target;
+	tx_end_call(tx, base->sha256);
 	return true;
 }
 
@@ -213,7 +468,7 @@ const struct sha256 *transaction_sha256(const struct transaction *tx, size_t i)
 
 /* Makes the names in a folder last, and the names of `above` folders that lead to it.  One that
  * cannot be synced is no reason to give up what is done. */
-static void sync_folder(int folder, size_t above)
+static void tx_sync_folder(int folder, size_t above)
 {
 	_cleanup_fd_ int at = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -231,7 +486,7 @@ static void sync_folder(int folder, size_t above)
 	}
 }
 
-static void sync_names(const struct transaction *tx)
+static void tx_sync_names(const struct transaction *tx)
 {
 	const char *last = NULL;
 
@@ -239,16 +494,16 @@ static void sync_names(const struct transaction *tx)
 		const struct tx_file *file = &tx->files[i];
 
 		if (file->target)
-			sync_folder(file->target->place.folder, file->made);
-		if (!last || file->made || !same_folder(last, file->base->place.path))
-			sync_folder(file->base->place.folder, file->target ? 0 : file->made);
+			tx_sync_folder(file->target->place.folder, file->made);
+		if (!last || file->made || !tx_same_folder(last, file->base->place.path))
+			tx_sync_folder(file->base->place.folder, file->target ? 0 : file->made);
 		last = file->base->place.path;
 	}
 }
 
 /* Everything up to the commit point; *ret_applied counts what has to be undone. */
-static bool apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_failed,
-                      struct err *err)
+static bool tx_apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_failed,
+                         struct err *err)
 {
 	for (size_t i = 0; i < tx->count; i++) {
 		*ret_failed = tx->files[i].index;
@@ -257,7 +512,7 @@ static bool apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_f
 			return false;
 	}
 	if (tx->how.options.durability == DURABILITY_FULL)
-		sync_names(tx);
+		tx_sync_names(tx);
 	else
 		for (size_t i = 0; i < tx->count && !stage_grace(tx->files[i].base);)
 			i++;
@@ -269,12 +524,12 @@ static bool apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_f
 	return true;
 }
 
-static void undo_all(struct transaction *tx, size_t applied)
+static void tx_undo_all(struct transaction *tx, size_t applied)
 {
 	while (applied > 0)
 		tx_file_undo(&tx->files[--applied], &tx->how);
 	if (tx->how.options.durability == DURABILITY_FULL)
-		sync_names(tx);
+		tx_sync_names(tx);
 }
 
 static bool write_journal(const struct transaction *tx, int folder, struct journal *ret,
@@ -290,7 +545,7 @@ static bool write_journal(const struct transaction *tx, int folder, struct journ
 	return ok;
 }
 
-static bool commit(struct transaction *tx, size_t *ret_failed, struct err *err)
+static bool tx_commit(struct transaction *tx, size_t *ret_failed, struct err *err)
 {
 	struct journal journal = JOURNAL_INIT;
 	struct err ignored = ERR_INIT;
@@ -300,13 +555,13 @@ static bool commit(struct transaction *tx, size_t *ret_failed, struct err *err)
 
 	if (folder < 0 || !write_journal(tx, folder, &journal, err))
 		return false;
-	ok = apply_all(tx, &applied, &failed, err);
+	ok = tx_apply_all(tx, &applied, &failed, err);
 	if (!ok) {
 		*ret_failed = failed;
-		undo_all(tx, applied);
+		tx_undo_all(tx, applied);
 	} else if (!journal_done(&journal, err)) {
 		ok = false;
-		undo_all(tx, applied);
+		tx_undo_all(tx, applied);
 	} else if (tx->how.options.durability == DURABILITY_FULL && fsync(folder) < 0) {
 		/* All is in place: what fails now is told, not undone. */
 		ok = err_set_errno(err, errno, "Cannot sync the journal folder");
@@ -322,10 +577,259 @@ static bool commit(struct transaction *tx, size_t *ret_failed, struct err *err)
 bool transaction_commit(struct transaction *tx, size_t *ret_failed, struct err *err)
 {
 	size_t failed = SIZE_MAX;
-	bool ok = tx->count == 0 || commit(tx, &failed, err);
+	bool ok = tx->count == 0 || tx_commit(tx, &failed, err);
 
 	if (ret_failed)
 		*ret_failed = failed;
 	transaction_abort(tx);
 	return ok;
+}
+
+/* ---- recovery after a crash ------------------------------------------------------- */
+
+/* Recovery: what a crashed transaction left is undone, or finished, from its journal.
+ *
+ * Nothing in a journal is believed without looking: a file is touched only if it has the inode
+ * number and the content that the journal says it got from us, and everything is
+ * opened beneath the roots of the workspace, without following links.  Each step
+ * can be killed and done again.
+ */
+
+/* The place of a recorded path; false when it leads elsewhere by now, or its folder is gone. */
+static bool find_place(const struct workspace *ws, const char *path, struct place *ret)
+{
+	struct err ignored = ERR_INIT;
+
+	return workspace_resolve(ws, path, PLACE_FILE, ret, &ignored) && !ret->through_link &&
+	       !ret->missing && strcmp(ret->path, path) == 0;
+}
+
+/* The transaction's temporary for `leaf` with this inode, in *ret_name. */
+static bool find_temporary(int folder, const char *leaf, ino_t inode,
+                           char ret_name[static TEMPORARY_NAME_SIZE])
+{
+	int fd = inode ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	struct temporary temporary;
+	bool found = false;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && (entry = readdir(dir))) {
+		struct stat stat;
+
+		found = temporary_parse(entry->d_name, &temporary) &&
+		        temporary.kind == TEMPORARY_STAGED &&
+		        temporary_is_for(&temporary, leaf) &&
+		        fstatat(folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
+		        S_ISREG(stat.st_mode) && stat.st_ino == inode;
+		if (found)
+			memcpy(ret_name, entry->d_name, strlen(entry->d_name) + 1);
+	}
+	closedir(dir);
+	return found;
+}
+
+static void remove_temporary(int folder, const char *leaf, ino_t inode)
+{
+	char name[TEMPORARY_NAME_SIZE];
+
+	while (find_temporary(folder, leaf, inode, name) && unlinkat(folder, name, 0) == 0)
+		;
+}
+
+/* The new file under its name: opened, if it still is ours and as we wrote it. */
+static int open_ours(const struct place *place, const struct journal_entry *entry,
+                     struct stat *ret)
+{
+	int fd = place_open(place, O_RDONLY);
+
+	if (fd >= 0 && fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) &&
+	    ret->st_ino == entry->new_inode && snapshot_content_is(fd, &entry->new_sum))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void undo_write(const struct place *place, const struct journal_entry *entry)
+{
+	_cleanup_fd_ int fd = -1;
+	char name[TEMPORARY_NAME_SIZE];
+	struct stat ours;
+
+	if (find_temporary(place->folder, place->leaf, entry->old_inode, name)) {
+		fd = open_ours(place, entry, &ours);
+		/* What others made of the file since stays; then the old one is superseded. */
+		if (fd < 0)
+			unlinkat(place->folder, name, 0);
+		else
+			swap_put_back(place->folder, name, place->leaf, &ours, NULL, NULL);
+	}
+	remove_temporary(place->folder, place->leaf, entry->new_inode);
+}
+
+/* The file that lies under a temporary's name gets its name again, unless that is taken. */
+static void undo_removal(const struct place *place, const struct journal_entry *entry)
+{
+	_cleanup_stage_ struct stage stage = STAGE_INIT;
+
+	stage.folder = place->folder;
+	stage.leaf = place->leaf;
+	stage.swapped = true;
+	if (find_temporary(place->folder, place->leaf, entry->old_inode, stage.name))
+		stage_undo(&stage);
+}
+
+static void undo_move(const struct workspace *ws, const struct place *place,
+                      const struct journal_entry *entry)
+{
+	_cleanup_place_ struct place to = PLACE_INIT;
+	struct stat stat;
+
+	if (find_place(ws, entry->new_path, &to) &&
+	    fstatat(to.folder, to.leaf, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(stat.st_mode) && stat.st_ino == entry->old_inode)
+		swap_move(to.folder, to.leaf, place->folder, place->leaf);
+	undo_removal(place, entry);
+}
+
+/* Folders that were made for a file before it appeared: its place is still missing some, or has
+ * them all. They go while they are empty. */
+static void remove_folders(const struct workspace *ws, const char *path, size_t made)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+	_cleanup_free_ char *folder = mem_strdup(path);
+	struct err ignored = ERR_INIT;
+
+	for (; made; made--) {
+		char *slash = strrchr(folder, '/');
+
+		if (!slash || slash == folder)
+			return;
+		*slash = '\0';
+		place_release(&place);
+		place = (struct place)PLACE_INIT;
+		if (!workspace_resolve(ws, folder, PLACE_FILE, &place, &ignored) ||
+		    place.through_link || strcmp(place.path, folder) != 0)
+			return;
+		if (!place.missing && unlinkat(place.folder, place.leaf, AT_REMOVEDIR) < 0 &&
+		    errno != ENOENT)
+			return;
+	}
+}
+
+static void undo_entry(const struct workspace *ws, const struct journal_entry *entry)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+	bool found = find_place(ws, entry->path, &place);
+
+	switch (found ? entry->kind : JOURNAL_KIND_COUNT) {
+	case JOURNAL_WRITE:
+		undo_write(&place, entry);
+		break;
+	case JOURNAL_CREATE:
+		tx_remove_created(place.folder, place.leaf, entry->new_inode, &entry->new_sum);
+		remove_temporary(place.folder, place.leaf, entry->new_inode);
+		break;
+	case JOURNAL_DELETE:
+		undo_removal(&place, entry);
+		break;
+	case JOURNAL_MOVE:
+		undo_move(ws, &place, entry);
+		break;
+	case JOURNAL_KIND_COUNT:
+		break;
+	}
+	remove_folders(ws, entry->new_path ? entry->new_path : entry->path, entry->made);
+}
+
+static void finish_entry(const struct workspace *ws, const struct journal_entry *entry)
+{
+	_cleanup_place_ struct place place = PLACE_INIT;
+
+	if (find_place(ws, entry->path, &place) && entry->kind != JOURNAL_MOVE)
+		remove_temporary(place.folder, place.leaf, entry->old_inode);
+}
+
+/* Whether all of it is beneath our roots; another workspace's journal is left to it. */
+static bool journal_is_ours(const struct workspace *ws, const struct journal_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *paths[] = { entries->items[i].path, entries->items[i].new_path };
+
+		for (size_t k = 0; k < ARRAY_LEN(paths); k++) {
+			const char *rest;
+			size_t root;
+
+			if (paths[k] && !workspace_match(ws, paths[k], &root, &rest))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* True when a transaction was recovered. */
+static bool recover_journal(const struct workspace *ws, int folder, const char *name,
+                            struct err *err)
+{
+	struct journal_entries entries = { 0 };
+	struct journal journal = JOURNAL_INIT;
+	enum journal_state state;
+	bool ok;
+
+	if (!journal_take(folder, name, &journal, &state, &entries, err))
+		return false;
+	ok = journal_is_ours(ws, &entries);
+	for (size_t i = entries.count; ok && i-- > 0;) {
+		if (state == JOURNAL_UNDO)
+			undo_entry(ws, &entries.items[i]);
+		else
+			finish_entry(ws, &entries.items[i]);
+	}
+	ok = ok && journal_remove(&journal, err);
+	journal_release(&journal);
+	journal_entries_release(&entries);
+	return ok;
+}
+
+bool transaction_recover(const struct workspace *ws, const char *journal_folder,
+                         size_t *ret_recovered, struct err *err)
+{
+	struct err first = ERR_INIT, why = ERR_INIT;
+	const struct dirent *entry;
+	size_t recovered = 0;
+	DIR *dir;
+	int fd = journal_folder_open(journal_folder, false, &why);
+
+	if (ret_recovered)
+		*ret_recovered = 0;
+	if (fd < 0 && why.code == ERR_FILE_NOT_FOUND)
+		return true;
+	dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		*err = why.code ? why : (struct err){ .code = ERR_IO_ERROR,
+			.message = "The journal folder cannot be read." };
+		return false;
+	}
+	while ((entry = readdir(dir))) {
+		why = (struct err)ERR_INIT;
+		if (recover_journal(ws, fd, entry->d_name, &why))
+			recovered++;
+		else if (why.code != ERR_NONE && why.code != ERR_BUSY && first.code == ERR_NONE)
+			first = why;
+	}
+	closedir(dir);
+	if (ret_recovered)
+		*ret_recovered = recovered;
+	if (first.code == ERR_NONE)
+		return true;
+	*err = first;
+	return false;
 }

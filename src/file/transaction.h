@@ -17,7 +17,7 @@
  *
  * What others did to a file meanwhile is never undone: a file that is not as the transaction
  * made it any more keeps their content.  Whoever opens a replaced file before
- * the moment of success waits in open(2) until then (adopt.h), so nobody reads what is undone.
+ * the moment of success waits in open(2) until then (stage.h), so nobody reads what is undone.
  *
  * What remains: where there is no RENAME_EXCHANGE a failure is undone, by writing the old
  * content anew, but a crash is not; commit.h's list holds for each file.  A file takes three

@@ -15,12 +15,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/backoff.h"
-#include "file/beneath.h"
-#include "file/folder_cache.h"
+#include "file/private.h"
 #include "file/snapshot.h"
 #include "file/temporary.h"
 
@@ -69,8 +68,7 @@ bool workspace_open(const char *const *roots, size_t count, struct workspace **r
 		return err_set(err, ERR_INVALID_ARGUMENT, "A workspace needs at least one root.");
 	ws = mem_alloc(1, sizeof(*ws));
 	ws->roots = mem_alloc(count, sizeof(*ws->roots));
-	ws->clean = folder_cache_new();
-	ws->digests = snapshot_digests_new();
+	ws->cache = file_cache_new();
 	for (size_t i = 0; i < count; i++) {
 		ws->roots[i].fd = -1;
 		ws->count = i + 1;
@@ -97,8 +95,7 @@ void workspace_free(struct workspace *ws)
 	for (size_t i = 0; i < ws->name_count; i++)
 		free(ws->names[i].text);
 	free(ws->names);
-	folder_cache_free(ws->clean);
-	snapshot_digests_free(ws->digests);
+	file_cache_free(ws->cache);
 	free(ws);
 }
 
@@ -181,131 +178,6 @@ bool workspace_match(const struct workspace *ws, const char *path, size_t *ret_r
 	return *ret_rest != NULL;
 }
 
-void place_release(struct place *place)
-{
-	if (place->folder >= 0)
-		close(place->folder);
-	free(place->leaf);
-	free(place->path);
-	free(place->missing);
-	*place = (struct place)PLACE_INIT;
-}
-
-/* A file that a commit is just trying out answers EAGAIN (adopt.h): for microseconds, or for as
- * long as a transaction takes. */
-enum { TRIED_OUT_MS = 5000 };
-
-int place_open(const struct place *place, int flags)
-{
-	long backoff_us = BACKOFF_FIRST_US;
-	long long deadline_us = 0;
-	int fd;
-
-	if (place->missing) {
-		errno = ENOENT;
-		return -1;
-	}
-	if (!(flags & O_PATH))
-		flags |= O_NONBLOCK | O_NOCTTY;
-	while ((fd = beneath_open(place->folder, place->leaf, flags)) < 0 && errno == EAGAIN) {
-		if (!deadline_us)
-			deadline_us = backoff_deadline(TRIED_OUT_MS);
-		if (!backoff_wait(deadline_us, &backoff_us)) {
-			errno = EAGAIN;
-			break;
-		}
-	}
-	return fd;
-}
-
-/* Removes `made` folders upwards from `folder`, whose path is `path` (cut on the way), while
- * they are empty and still have that name. */
-static void unmake(int start, char *path, size_t made)
-{
-	_cleanup_fd_ int folder = made ? dup(start) : -1;
-
-	for (char *slash; made && folder >= 0 && (slash = strrchr(path, '/')); made--) {
-		int parent = openat(folder, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		struct stat here, named;
-		bool removed = parent >= 0 && fstat(folder, &here) == 0 &&
-		               fstatat(parent, slash + 1, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		               here.st_dev == named.st_dev && here.st_ino == named.st_ino &&
-		               unlinkat(parent, slash + 1, AT_REMOVEDIR) == 0;
-
-		close(folder);
-		folder = parent;
-		*slash = '\0';
-		if (!removed)
-			return;
-	}
-}
-
-/* Makes and enters one folder; *made is the length of the unbroken run of folders
- * that are ours: those before one that somebody else made are not empty any more. */
-static bool enter_folder(struct place *place, const char *name, size_t *made, struct err *err)
-{
-	int next;
-
-	if (mkdirat(place->folder, name, 0777) == 0)
-		(*made)++;
-	else if (errno == EEXIST)
-		*made = 0;
-	else
-		return err_set_errno(err, errno, "Cannot make the folder %s of %s", name,
-		                     place->path);
-	next = beneath_open(place->folder, name, O_PATH | O_DIRECTORY);
-	if (next < 0)
-		return err_set_errno(err, errno, "Cannot open the folder %s of %s", name,
-		                     place->path);
-	close(place->folder);
-	place->folder = next;
-	return true;
-}
-
-bool place_make_folders(struct place *place, size_t *ret_made, struct err *err)
-{
-	size_t made = 0, start;
-
-	if (ret_made)
-		*ret_made = 0;
-	if (!place->missing)
-		return true;
-	start = strlen(place->path) - strlen(place->leaf) - 1 - strlen(place->missing);
-	for (char *name = place->missing, *end; name; name = end ? end + 1 : NULL) {
-		bool entered;
-
-		end = strchr(name, '/');
-		if (end)
-			*end = '\0';
-		entered = enter_folder(place, name, &made, err);
-		if (end)
-			*end = '/';
-		if (!entered) {
-			/* Where we are now: the path up to the name that failed. */
-			size_t len = start + (size_t)(name - place->missing) - 1;
-			_cleanup_free_ char *path = mem_dup(place->path, len);
-
-			unmake(place->folder, path, made);
-			return false;
-		}
-	}
-	free(place->missing);
-	place->missing = NULL;
-	if (ret_made)
-		*ret_made = made;
-	return true;
-}
-
-void place_unmake_folders(const struct place *place, size_t made)
-{
-	_cleanup_free_ char *path = mem_strdup(place->path);
-	char *slash = strrchr(path, '/');
-
-	if (slash)
-		*slash = '\0';
-	unmake(place->folder, path, made);
-}
-
 /* ---- resolving a path ------------------------------------------------------------- */
 
 /* From a path that a stranger wrote to a place beneath a root.
@@ -379,7 +251,7 @@ static bool check_leaf(const struct walk *walk, const char *leaf, struct err *er
 static bool place_fill(struct walk *walk, const char *leaf, char *missing, struct place *ret)
 {
 	ret->root = walk->root;
-	ret->clean = walk->ws->clean;
+	ret->cache = walk->ws->cache;
 	ret->through_link = walk->links > 0;
 	ret->path = join_path(walk, missing, leaf);
 	ret->missing = missing;

@@ -24,7 +24,7 @@
 #include "base/err.h"
 
 struct workspace;
-struct folder_cache;
+struct file_cache;
 
 /* Opens the roots (absolute or relative to the current folder; at least one).
  * The caller frees with workspace_free.  NOT_A_DIRECTORY, FILE_NOT_FOUND, ... */
@@ -51,7 +51,7 @@ struct place {
 	char *missing; /* owned; NULL, or the folders between `folder` and the leaf that do
 	                * not exist yet, as "a/b" */
 	size_t root;   /* index of the root */
-	struct folder_cache *clean; /* borrowed from the workspace; NULL is fine */
+	struct file_cache *cache; /* borrowed from the workspace; NULL is fine */
 	bool through_link; /* a symlink was followed on the way: `path` is the target */
 };
 

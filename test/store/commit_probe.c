@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "file/commit_internal.h"
+#include "file/stage.h"
 
 struct stranger {
 	const char *root;

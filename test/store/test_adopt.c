@@ -14,11 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "file/adopt.h"
-#include "file/beneath.h"
-#include "file/commit_internal.h"
-#include "file/folder_cache.h"
-#include "file/recover.h"
+#include "file/private.h"
 #include "file/stage.h"
 
 struct scene {
@@ -341,7 +337,7 @@ static time_t look(struct scene *s, bool *ret_waits)
 
 	assert_true(snapshot_read(s->f.ws, "f", 0, &base, &err));
 	*ret_waits = stage_grace(&base);
-	return folder_cache_others_at(s->f.ws->clean, &base.stat, &base.sha256);
+	return file_cache_others_at(s->f.ws->cache, &base.stat, &base.sha256);
 }
 
 /* As after a commit that was made when nobody had changed the file for long. */
@@ -351,7 +347,7 @@ static void forget_others(struct scene *s, time_t others_at)
 	struct err err = ERR_INIT;
 
 	assert_true(snapshot_read(s->f.ws, "f", 0, &base, &err));
-	folder_cache_note_file(s->f.ws->clean, &base.stat, &base.sha256, others_at);
+	file_cache_note_file(s->f.ws->cache, &base.stat, &base.sha256, others_at);
 }
 
 static void only_changes_of_others_make_a_commit_wait(void **state)

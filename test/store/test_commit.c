@@ -14,9 +14,8 @@
 
 #include <cmocka.h>
 
-#include "file/commit_internal.h"
-#include "file/hasher.h"
-#include "file/recover.h"
+#include "file/private.h"
+#include "file/stage.h"
 
 #include "scratch.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "file/private.h"
 #include "file/read.h"
-#include "file/window.h"
 
 #include "scratch.h"
 
@@ -248,16 +248,16 @@ static void a_text_in_pieces_gives_the_same_window(void **state)
 
 		request.max_bytes = limit;
 		request.start_line = limit % 4;
-		window_init(&a, &request, &whole);
-		window_init(&b, &request, &parts);
-		window_feed(&a, SPAN(text));
-		window_finish(&a);
+		read_window_init(&a, &request, &whole);
+		read_window_init(&b, &request, &parts);
+		read_window_feed(&a, SPAN(text));
+		read_window_finish(&a);
 		struct span rest = SPAN(text);
 		struct utf8_char c;
 
 		while (utf8_next(&rest, &c))
-			window_feed(&b, c.bytes);
-		window_finish(&b);
+			read_window_feed(&b, c.bytes);
+		read_window_finish(&b);
 		assert_true(span_eq(buf_view(&whole), buf_view(&parts)));
 		assert_int_equal(a.total_lines, 6);
 		assert_int_equal(b.total_lines, 6);

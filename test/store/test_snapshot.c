@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "file/hasher.h"
+#include "file/private.h"
 #include "file/snapshot.h"
 
 #include "scratch.h"

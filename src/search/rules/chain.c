@@ -10,10 +10,10 @@
 
 #include "base/beneath.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "file/backoff.h"
 
 /* The first line of a small file, without its end; NULL when there is none. */
 static char *read_line(int folder, const char *path)
@@ -74,7 +74,7 @@ char *gitdir_exclude(const struct chain_base *base, int folder, struct span path
 
 #define IGNORE_FILE_MAX ((size_t)4 << 20)
 /* EAGAIN means that a rename raced with the look-up, or that the file is just being
- * replaced under a lease (file/adopt.h): it is over in a moment. */
+ * replaced under a lease (file/stage.h): it is over in a moment. */
 enum { OPEN_WAIT_MS = 200 };
 
 /* The ignore files of one folder that has some. */
@@ -98,8 +98,8 @@ int chain_open(int folder, const char *path, int flags)
 	while ((fd = beneath_open(folder, path, flags | extra)) < 0 &&
 	       (errno == EAGAIN || errno == EINTR)) {
 		if (!deadline_us)
-			deadline_us = backoff_deadline(OPEN_WAIT_MS);
-		if (!backoff_wait(deadline_us, &backoff_us))
+			deadline_us = clock_deadline(OPEN_WAIT_MS);
+		if (!clock_back_off(deadline_us, &backoff_us))
 			return -1;
 	}
 	return fd;

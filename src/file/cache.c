@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file/folder_cache.h"
+/* What one workspace remembers of folders, files and contents; each kind in a table of fixed
+ * size. */
+#include "file/private.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -11,7 +13,7 @@
 #include "base/mem.h"
 #include "file/temporary.h"
 
-enum { SLOTS = 32, FILES = 128 };
+enum { SLOTS = 32, FILES = 128, CONTENTS = 16 };
 
 struct slot {
 	dev_t dev;
@@ -33,11 +35,20 @@ struct own_file {
 	time_t others_at;
 };
 
-struct folder_cache {
+/* A content that was hashed. */
+struct summed {
+	char *content; /* owned; NULL: none */
+	size_t len;
+	struct sha256 sum;
+};
+
+struct file_cache {
 	pthread_mutex_t lock;
 	struct slot slots[SLOTS]; /* by inode number */
 	struct own_name *own;     /* as many as commits are under way */
 	struct own_file files[FILES]; /* by inode number */
+	pthread_mutex_t content_lock;     /* of what follows; `lock` is that of what is above */
+	struct summed contents[CONTENTS]; /* by inode number */
 };
 
 static int64_t tick_ms(void)
@@ -48,7 +59,7 @@ static int64_t tick_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-static struct slot *folder_slot_of(struct folder_cache *cache, const struct stat *folder)
+static struct slot *folder_slot_of(struct file_cache *cache, const struct stat *folder)
 {
 	return &cache->slots[folder->st_ino % SLOTS];
 }
@@ -59,23 +70,27 @@ static bool is_for(const struct slot *slot, const struct stat *folder)
 	       tick_ms() < slot->until_ms;
 }
 
-struct folder_cache *folder_cache_new(void)
+struct file_cache *file_cache_new(void)
 {
-	struct folder_cache *cache = mem_alloc(1, sizeof(*cache));
+	struct file_cache *cache = mem_alloc(1, sizeof(*cache));
 
 	pthread_mutex_init(&cache->lock, NULL);
+	pthread_mutex_init(&cache->content_lock, NULL);
 	return cache;
 }
 
-void folder_cache_free(struct folder_cache *cache)
+void file_cache_free(struct file_cache *cache)
 {
 	if (!cache)
 		return;
+	for (size_t i = 0; i < ARRAY_LEN(cache->contents); i++)
+		free(cache->contents[i].content);
+	pthread_mutex_destroy(&cache->content_lock);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
 }
 
-bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder)
+bool file_cache_knows_folder(struct file_cache *cache, const struct stat *folder)
 {
 	struct slot *slot = folder_slot_of(cache, folder);
 	bool known;
@@ -87,10 +102,10 @@ bool folder_cache_knows(struct folder_cache *cache, const struct stat *folder)
 	return known;
 }
 
-void folder_cache_note_read(struct folder_cache *cache, const struct stat *folder, size_t names)
+void file_cache_note_folder_read(struct file_cache *cache, const struct stat *folder, size_t names)
 {
-	int64_t until_ms = tick_ms() + (names > FOLDER_CACHE_LARGE_NAMES ? FOLDER_CACHE_LARGE_MS
-	                                                                : FOLDER_CACHE_MS);
+	int64_t until_ms = tick_ms() + (names > FILE_CACHE_LARGE_NAMES ? FILE_CACHE_LARGE_MS
+	                                                                : FILE_CACHE_MS);
 
 	pthread_mutex_lock(&cache->lock);
 	*folder_slot_of(cache, folder) = (struct slot){ folder->st_dev, folder->st_ino,
@@ -99,7 +114,7 @@ void folder_cache_note_read(struct folder_cache *cache, const struct stat *folde
 	pthread_mutex_unlock(&cache->lock);
 }
 
-void folder_cache_note_change(struct folder_cache *cache, const struct stat *folder)
+void file_cache_note_folder_change(struct file_cache *cache, const struct stat *folder)
 {
 	struct slot *slot = folder_slot_of(cache, folder);
 
@@ -109,7 +124,7 @@ void folder_cache_note_change(struct folder_cache *cache, const struct stat *fol
 	pthread_mutex_unlock(&cache->lock);
 }
 
-struct own_name *folder_cache_own(struct folder_cache *cache, const char *name)
+struct own_name *file_cache_own(struct file_cache *cache, const char *name)
 {
 	struct own_name *own = mem_alloc(1, sizeof(*own));
 
@@ -124,7 +139,7 @@ struct own_name *folder_cache_own(struct folder_cache *cache, const char *name)
 	return own;
 }
 
-void folder_cache_disown(struct folder_cache *cache, struct own_name *own)
+void file_cache_disown(struct file_cache *cache, struct own_name *own)
 {
 	if (!own)
 		return;
@@ -136,7 +151,7 @@ void folder_cache_disown(struct folder_cache *cache, struct own_name *own)
 	free(own);
 }
 
-bool folder_cache_owns(struct folder_cache *cache, const char *name)
+bool file_cache_owns(struct file_cache *cache, const char *name)
 {
 	const struct own_name *own;
 
@@ -147,8 +162,8 @@ bool folder_cache_owns(struct folder_cache *cache, const char *name)
 	return own != NULL;
 }
 
-time_t folder_cache_others_at(struct folder_cache *cache, const struct stat *file,
-                              const struct sha256 *sum)
+time_t file_cache_others_at(struct file_cache *cache, const struct stat *file,
+                            const struct sha256 *sum)
 {
 	const struct own_file *own = &cache->files[file->st_ino % FILES];
 	time_t at = file->st_ctim.tv_sec;
@@ -162,11 +177,56 @@ time_t folder_cache_others_at(struct folder_cache *cache, const struct stat *fil
 	return at;
 }
 
-void folder_cache_note_file(struct folder_cache *cache, const struct stat *file,
-                            const struct sha256 *sum, time_t others_at)
+void file_cache_note_file(struct file_cache *cache, const struct stat *file,
+                          const struct sha256 *sum, time_t others_at)
 {
 	pthread_mutex_lock(&cache->lock);
 	cache->files[file->st_ino % FILES] = (struct own_file){ file->st_dev, file->st_ino,
 		                                                file->st_ctim, *sum, others_at };
 	pthread_mutex_unlock(&cache->lock);
+}
+
+static struct summed *summed_slot_of(struct file_cache *cache, const struct stat *file)
+{
+	return &cache->contents[file->st_ino % CONTENTS];
+}
+
+/* What is not worth a slot: hashed as fast as compared, or too large. */
+static bool summed_is_kept(struct span content)
+{
+	return content.len >= 256 && content.len <= FILE_CACHE_CONTENT_BYTES;
+}
+
+bool file_cache_find_sum(struct file_cache *cache, const struct stat *file, struct span content,
+                         struct sha256 *ret)
+{
+	const struct summed *slot = summed_slot_of(cache, file);
+	bool found;
+
+	if (!summed_is_kept(content))
+		return false;
+	pthread_mutex_lock(&cache->content_lock);
+	found = slot->content && slot->len == content.len &&
+	        memcmp(slot->content, content.data, content.len) == 0;
+	if (found)
+		*ret = slot->sum;
+	pthread_mutex_unlock(&cache->content_lock);
+	return found;
+}
+
+void file_cache_keep_sum(struct file_cache *cache, const struct stat *file, struct span content,
+                         const struct sha256 *sum)
+{
+	struct summed *slot = summed_slot_of(cache, file);
+	char *copy = summed_is_kept(content) ? malloc(content.len) : NULL;
+	char *before;
+
+	if (!copy)
+		return;
+	memcpy(copy, content.data, content.len);
+	pthread_mutex_lock(&cache->content_lock);
+	before = slot->content;
+	*slot = (struct summed){ copy, content.len, *sum };
+	pthread_mutex_unlock(&cache->content_lock);
+	free(before);
 }
