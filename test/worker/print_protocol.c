@@ -38,15 +38,15 @@ static void print_messages(void)
 
 static void print_kinds(void)
 {
-	static const char *const kinds[][3] = {
-#define KIND(kind, c, wire) { #kind, c, wire },
+	static const char *const kinds[][2] = {
+#define KIND(kind, c, wire) { #kind, wire },
 		WIRE_KINDS(KIND)
 #undef KIND
 	};
 
-	printf("\n| kind | in C | on the wire |\n|---|---|---|\n");
+	printf("\n| kind | on the wire |\n|---|---|\n");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		printf("| %s | %s | %s |\n", kinds[i][0], kinds[i][1], kinds[i][2]);
+		printf("| %s | %s |\n", kinds[i][0], kinds[i][1]);
 }
 
 static const char *kind_name(enum wire_kind kind)
@@ -60,6 +60,34 @@ static const char *kind_name(enum wire_kind kind)
 	return names[kind];
 }
 
+/* In parentheses: bytes of a text, elements of an array, values of an ENUM, the words of a WORD. */
+static void print_limit(const struct wire_field *field)
+{
+	switch (field->kind) {
+	case WIRE_CHARS:
+		printf(" (%u)", field->size - 1);
+		return;
+	case WIRE_U64S:
+		printf(" (%zu)", field->size / sizeof(size_t));
+		return;
+	case WIRE_WORD:
+		for (size_t w = 0; field->words[w]; w++)
+			printf("%s%s", w ? ", " : " (", field->words[w]);
+		printf(")");
+		return;
+	case WIRE_TEXT:
+	case WIRE_TEXT_OR_NULL:
+	case WIRE_BYTES:
+		printf(" (");
+		print_size(field->max);
+		printf(")");
+		return;
+	default:
+		if (field->max)
+			printf(" (%llu)", (unsigned long long)field->max);
+	}
+}
+
 static void print_layout(const struct wire_layout *layout)
 {
 	for (size_t i = 0; i < printed_count; i++)
@@ -68,20 +96,15 @@ static void print_layout(const struct wire_layout *layout)
 	printed[printed_count++] = layout;
 	if (!layout->count)
 		return;
-	printf("\n%s:\n\n| field | kind | limit |\n|---|---|---|\n", layout->name);
+	printf("\n**%s**:", layout->name);
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct wire_field *field = &layout->fields[i];
 
-		printf("| %s | %s%s%s | ", field->name, kind_name(field->kind),
+		printf("%s `%s` %s%s%s", i ? "," : "", field->name, kind_name(field->kind),
 		       field->of ? " of " : "", field->of ? field->of->name : "");
-		if (field->kind == WIRE_CHARS)
-			printf("%u", field->size - 1);
-		else if (field->max)
-			print_size(field->max);
-		for (size_t w = 0; field->words && field->words[w]; w++)
-			printf("%s%s", w ? ", " : "", field->words[w]);
-		printf(" |\n");
+		print_limit(field);
 	}
+	printf("\n");
 	for (size_t i = 0; i < layout->count; i++)
 		if (layout->fields[i].of)
 			print_layout(layout->fields[i].of);
