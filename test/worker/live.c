@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "worker/inside/inprocess.h"
-#include "worker/inside/serve_private.h"
+#include "worker/inside/server.h"
 
 static bool over_pipes;
 

@@ -22,7 +22,7 @@
 #include "live.h"
 #include "worker/front/client.h"
 #include "worker/inside/inprocess.h"
-#include "worker/inside/serve_private.h"
+#include "worker/inside/server.h"
 #include "worker/wire/layout.h"
 
 /* ---- the bad worker -------------------------------------------------------- */

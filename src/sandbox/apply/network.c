@@ -31,7 +31,7 @@
 #include "base/mem.h"
 #include "sandbox/apply/private.h"
 
-/* ---- id maps (user_namespaces(7)) and capabilities (capabilities(7)) ---- */
+/* ---- id maps (user_namespaces(7)) and capabilities (capabilities(7)) of children ---- */
 
 /* The kernel takes a map of up to 340 lines, in one write of less than a page. */
 enum { MAP_BYTES = 4096 };
@@ -149,6 +149,24 @@ int caps_drop(uint64_t kept)
 	if (!drop_bounding(kept))
 		return errno;
 	return syscall(SYS_capset, &header, data) == 0 ? 0 : errno;
+}
+
+/* ---- memory of a child ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COPY_MEMORY true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define COPY_MEMORY true
+#endif
+#endif
+#ifndef COPY_MEMORY
+#define COPY_MEMORY false
+#endif
+
+bool spawn_copies_memory(void)
+{
+	return COPY_MEMORY || prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 1;
 }
 
 /* ---- namespaces that commands share ---- */

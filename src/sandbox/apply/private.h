@@ -12,7 +12,7 @@
 #include "sandbox/apply/steps.h"
 #include "sandbox/plan/plan.h"
 
-/* ---- users, groups and capabilities ---- */
+/* ---- users, groups, capabilities and memory of children (network.c) ---- */
 
 /* What is written into the map files of a user namespace, each id to itself: the same for one made
  * by this process, and for one inside that.  Files as in /proc/PID, users first. */
@@ -37,6 +37,10 @@ uint64_t caps_kept(const struct sandbox_plan *plan);
  * good.
  * Returns 0 or an errno. */
 int caps_drop(uint64_t kept);
+
+/* Whether a child must have memory of its own: under sanitizers, and where this process may not be
+ * looked at, nor may what shares its memory. */
+bool spawn_copies_memory(void);
 
 /* ---- between sandbox_spawn's two halves ---- */
 
@@ -100,10 +104,6 @@ struct spawn_task {
 	struct cgroup_door door;
 	unsigned long pid_max;           /* of the PID namespace; 0: none of its own */
 };
-
-/* Whether a child must have memory of its own: under sanitizers, and where this process may not be
- * looked at, nor may what shares its memory. */
-bool spawn_copies_memory(void);
 
 /* Does not return. */
 void spawn_child(const struct spawn_task *task) __attribute__((noreturn));

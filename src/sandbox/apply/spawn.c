@@ -102,17 +102,6 @@ void sandbox_child_release(struct sandbox_child *child)
 
 /* ---- the parent's half ---- */
 
-#if defined(__SANITIZE_ADDRESS__)
-#define COPY_MEMORY true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define COPY_MEMORY true
-#endif
-#endif
-#ifndef COPY_MEMORY
-#define COPY_MEMORY false
-#endif
-
 enum { STACK_BYTES = 128 << 10, GUARD_BYTES = 64 << 10 };
 /* The kernel hands out the first 300 numbers of a namespace once only. */
 enum { RESERVED_PIDS = 300 };
@@ -141,11 +130,6 @@ struct start {
 	bool move;   /* the child must be moved into its group */
 	bool copied; /* the child has memory of its own, and says when it can be looked at */
 };
-
-bool spawn_copies_memory(void)
-{
-	return COPY_MEMORY || prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 1;
-}
 
 static bool is_full(const struct sandbox_plan *plan)
 {

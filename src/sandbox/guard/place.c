@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reaching, reading and renaming places beneath a writable path. */
+/* Reaching, reading and renaming places beneath a writable path, and reporting what was done
+ * there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard/private.h"
+#include "sandbox/plan/denial.h"
 
 /* A rename somewhere makes openat2 start again where a path has "..": ours have none. */
 enum { AGAIN_MAX = 16, ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };
@@ -313,4 +315,104 @@ bool guard_same(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec &&
 	       a->st_mode == b->st_mode && a->st_size == b->st_size;
+}
+
+/* ---- reporting, and taking away what may not stay ---- */
+
+static char *full_path(const struct guard_root *root, const char *path)
+{
+	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
+}
+
+void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
+                  const char *path, const char *done, ...)
+{
+	struct denial denial = { .kind = DENIAL_REMOVED, .reason = reason,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = full_path(root, path);
+	va_list args;
+	char how[400];
+
+	va_start(args, done);
+	vsnprintf(how, sizeof(how), done, args);
+	va_end(args);
+	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%.*s (%s)",
+	         (int)(sizeof(denial.what) - sizeof(how) - 4), full, how);
+	guard->denied(guard->data, &denial);
+}
+
+void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
+                        const struct guard_root *root, const char *path)
+{
+	struct denial denial = { .kind = DENIAL_CHANGED, .reason = reason,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = full_path(root, path);
+
+	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%s", full);
+	guard->denied(guard->data, &denial);
+}
+
+bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
+                     const struct guard_root *root, const char *path)
+{
+	const char *name;
+	_cleanup_fd_ int folder = guard_open_parent(root->fd, path, &name);
+	char aside[256];
+
+	if (folder < 0 || !guard_put_aside(guard, folder, name, aside)) {
+		if (errno != ENOENT)
+			guard_report(guard, reason, root, path, "it could not be taken away: %s",
+			             strerror(errno));
+		return false;
+	}
+	guard_report(guard, reason, root, path, "taken away: it is %s now", aside);
+	return true;
+}
+
+static bool is_absent(const struct sandbox_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->absent_count; i++) {
+		if (strcmp(plan->absent[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path)
+{
+	_cleanup_free_ char *full = full_path(root, path);
+	struct denial denial;
+
+	return !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
+	       !is_absent(guard->plan, denial.rule);
+}
+
+/* ---- the list of places ---- */
+
+struct guard_place *guard_add_place(struct guard *guard, const struct guard_root *root,
+                                    const char *path, bool *ret_new)
+{
+	struct guard_place *place;
+
+	*ret_new = false;
+	for (size_t i = 0; i < guard->place_count; i++) {
+		if (guard->places[i]->root == root && strcmp(guard->places[i]->path, path) == 0)
+			return guard->places[i];
+	}
+	if (guard->place_count == LIMIT_GUARD_PLACES) {
+		guard->lost = true;
+		return NULL;
+	}
+	place = mem_alloc(1, sizeof(*place));
+	place->root = root;
+	place->path = mem_strdup(path);
+	guard->places = mem_grow(guard->places, &guard->place_cap, guard->place_count + 1,
+	                         sizeof(*guard->places));
+	guard->places[guard->place_count++] = place;
+	*ret_new = true;
+	return place;
 }

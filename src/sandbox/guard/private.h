@@ -130,7 +130,7 @@ bool guard_list(int folder, size_t max,
 bool guard_changed_since(const struct guard *guard, const struct stat *st);
 bool guard_same(const struct stat *a, const struct stat *b);
 
-/* ---- telling (guard.c) ---- */
+/* ---- reporting (place.c) ---- */
 
 /* "ROOT/PATH" and what was done about it, as printf has it; counts. */
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan while it is being made: between plan.c, plan_names.c, git.c,
- * config.c and read.c.
+/* A plan while it is being made: between plan.c, draft.c, plan_names.c, git.c, config.c and
+ * read.c.
  *
  * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
  * path, the strongest; among equally strong ones the strictest.
@@ -63,20 +63,36 @@ struct draft {
 	bool too_many;                 /* LIMIT_SANDBOX_RULES was reached */
 };
 
-/* Takes over `path`. */
+/* ---- the draft (draft.c) ---- */
+
+/* Notes a rule.  Takes over `path`; `why` is borrowed for ever, or NULL. */
 void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
                 enum sandbox_reason reason, enum draft_strength strength, const char *why);
 /* Where a folder on the way along `path` may not be searched, and commands could change its mode:
  * notes it as `like`, whose path is not used, because nobody can look for what is in it. */
 void draft_closed(struct draft *draft, const char *start, const char *path,
                   const struct sandbox_rule *like, enum draft_strength strength);
-/* Takes over `path`. */
+/* Notes a name that must not come into being.  Takes over `path`. */
 void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why);
 /* A rule of strength ROOT or OPTION for writing, beneath which protected names are looked for. */
 void draft_writable(struct draft *draft, const struct location *place, enum sandbox_reason reason,
                     enum draft_strength strength);
 /* Whether something could be made there, were nothing protected. */
 bool draft_in_writable(const struct draft *draft, const char *path);
+/* Sorts the rules by path and keeps one for each: the strongest, then the strictest. */
+void draft_settle(struct draft *draft);
+/* After draft_settle: the rule that decides about `path`; NULL if none. */
+const struct draft_rule *draft_decide(const struct draft *draft, const char *path);
+/* Adds what keeps the folders above protected paths in their places, and settles.
+ * A folder above a protected path could be renamed, and another put in its place; a folder that is
+ * a mount cannot. */
+void draft_pin(struct draft *draft);
+/* Takes out rules that say what the rule above them says, and absent names that could not come
+ * into being. */
+void draft_prune(struct draft *draft);
+void draft_release(struct draft *draft); /* frees what it holds, not the draft itself */
+
+/* ---- what is noted in it ---- */
 
 /* plan_names.c: notes the rows of a table that are there, or must not come to be there. */
 void plan_names(struct draft *draft, const char *base, struct sandbox_names names);

@@ -7,7 +7,8 @@
 #include "sandbox/plan/names.h"
 #include "sandbox/plan/location.h"
 
-void seatbelt_quote(struct buf *out, const char *text)
+/* A string of SBPL, with its quotes: what `text` holds cannot end it. */
+static void seatbelt_quote(struct buf *out, const char *text)
 {
 	buf_char(out, '"');
 	for (const char *at = text; *at; at++) {

@@ -21,7 +21,4 @@
 /* `home`: whose keychains and the like are hidden; NULL: nobody's. Check out->overflowed. */
 void seatbelt_profile(const struct sandbox_plan *plan, const char *home, struct buf *out);
 
-/* A string of SBPL, with its quotes: what `text` holds cannot end it. */
-void seatbelt_quote(struct buf *out, const char *text);
-
 #endif

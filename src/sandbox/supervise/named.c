@@ -233,7 +233,7 @@ void folders_forget(struct supervisor *supervisor)
 		free(supervisor->folders[i]);
 		supervisor->folders[i] = NULL;
 	}
-	supervisor->folders_ms = now_ms();
+	supervisor->folders_ms = supervise_now_ms();
 }
 
 /* The slot of a path (FNV-1a). */
@@ -252,12 +252,12 @@ static int check_plain(struct supervisor *supervisor, const char *path)
 	char **slot = folder_slot(supervisor, path);
 	_cleanup_fd_ int fd = -1;
 
-	if (*slot && strcmp(*slot, path) == 0 && now_ms() - supervisor->folders_ms < KEEP_MS)
+	if (*slot && strcmp(*slot, path) == 0 && supervise_now_ms() - supervisor->folders_ms < KEEP_MS)
 		return 0;
 	fd = open_how(AT_FDCWD, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
 		return errno;
-	if (now_ms() - supervisor->folders_ms >= KEEP_MS)
+	if (supervise_now_ms() - supervisor->folders_ms >= KEEP_MS)
 		folders_forget(supervisor);
 	free(*slot);
 	*slot = mem_strdup(path);

@@ -97,11 +97,15 @@ static inline struct answer answer_made(int error)
 /* What a system call of the supervisor's own returned: 0 or more, or -1 with errno set. */
 struct answer answer_of(int64_t returned);
 
-/* Sends the answer of an earlier call. */
+/* Sends the answer of an earlier call (process.c). */
 void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer);
 
 /* ---- the process (process.c) ---- */
 
+/* Milliseconds of the monotonic clock. */
+int64_t supervise_now_ms(void);
+
+/* Whether the call still waits: if not, what was read of the process may be of another one. */
 bool call_alive(const struct call *call);
 /* All of `len` bytes from the process's memory; 0 or an errno (EFAULT; EPERM: not ours to read). */
 int call_read(const struct call *call, uint64_t address, void *data, size_t len);
@@ -212,7 +216,5 @@ struct answer handle_xattr(const struct call *call, const struct handler *row);
 
 /* process.c: the deny list */
 struct answer handle_refuse(const struct call *call, const struct handler *row);
-
-int64_t now_ms(void); /* of the monotonic clock */
 
 #endif

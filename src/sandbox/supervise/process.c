@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -21,6 +22,28 @@
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL
 #endif
+
+struct answer answer_of(int64_t returned)
+{
+	return returned < 0 ? answer_error(errno) :
+	                      (struct answer){ .kind = ANSWER_RESULT, .value = returned };
+}
+
+void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
+{
+	struct seccomp_notif_resp *response = supervisor->response;
+
+	memset(response, 0, supervisor->response_size);
+	response->id = id;
+	if (answer.kind == ANSWER_GO_ON) {
+		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	} else {
+		response->error = -answer.error;
+		response->val = answer.error ? 0 : answer.value;
+	}
+	/* ENOENT: the process is gone, and nobody waits. */
+	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+}
 
 bool call_alive(const struct call *call)
 {
@@ -252,6 +275,16 @@ int call_descriptor(const struct call *call, int fd)
 	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 }
 
+/* ---- time ---- */
+
+int64_t supervise_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* ---- records ---- */
 
 /* Each different denial is told once when it happens, and once more at the end with its count. */
@@ -449,7 +482,8 @@ struct answer handle_refuse(const struct call *call, const struct handler *row)
 		if (known)
 			snprintf(denial.what, sizeof(denial.what), "%s", known->name);
 		else
-			snprintf(denial.what, sizeof(denial.what), "call %d", call->request->data.nr);
+			snprintf(denial.what, sizeof(denial.what), "call %d",
+			         call->request->data.nr);
 	}
 	supervise_record_denial(call, &denial);
 	return answer_error(error);

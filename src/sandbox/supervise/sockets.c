@@ -390,14 +390,6 @@ static int call_read_address(const struct call *call, uint64_t at, uint64_t len,
 	return error;
 }
 
-int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- making the connection ---- */
 
 static int try_connect(const struct waiting *wait)
@@ -447,7 +439,7 @@ static int64_t send_timeout_end(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) != 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+	return supervise_now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
 }
 
 static void waiting_close(struct waiting *wait)
@@ -516,7 +508,7 @@ static bool waiting_is_done(struct supervisor *supervisor, struct waiting *wait,
 		if (!is_under_way(wait, error))
 			return true;
 	}
-	if (wait->end_ms && now_ms() >= wait->end_ms)
+	if (wait->end_ms && supervise_now_ms() >= wait->end_ms)
 		*ret_answer = answer_error(wait->target >= 0 ? EAGAIN : EINPROGRESS);
 	else if (call_is_interrupted(&call))
 		*ret_answer = answer_error(EINTR);

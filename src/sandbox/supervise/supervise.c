@@ -225,28 +225,6 @@ struct running {
 	pthread_t thread;
 };
 
-struct answer answer_of(int64_t returned)
-{
-	return returned < 0 ? answer_error(errno) :
-	                      (struct answer){ .kind = ANSWER_RESULT, .value = returned };
-}
-
-void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
-{
-	struct seccomp_notif_resp *response = supervisor->response;
-
-	memset(response, 0, supervisor->response_size);
-	response->id = id;
-	if (answer.kind == ANSWER_GO_ON) {
-		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	} else {
-		response->error = -answer.error;
-		response->val = answer.error ? 0 : answer.value;
-	}
-	/* ENOENT: the process is gone, and nobody waits. */
-	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
-}
-
 /* The landlock level: while the command is ended nothing gets away from a signal to its group. */
 static struct answer handle_group(const struct call *call, const struct handler *row)
 {

@@ -15,16 +15,12 @@
 
 enum {
 	PATIENCE_MS = 10000,
-	CANCEL_POLL_MS = 20,
-	/* Of a request that is begun. So many of them as one caller may have under way fit into a
-	 * pipe:
-	 * nobody waits for room in it while the worker waits for room for its answers. */
-	BEGUN_BYTES = 1 << 10,
-	/* Of one for whose answer no thread waits: they are read whoever waits for room. */
-	AWAITED_BYTES = 32 << 10,
 	LARGE_BYTES = 256 << 10, /* a blob that is read by the thread that asked for it */
 	ROOM_LOOK_MS = 50,       /* how often who waits for room looks whether anybody reads */
 };
+
+/* More than the window, for events that do not count in it. */
+static const size_t QUEUE_BYTES = LIMIT_RUN_WINDOW + ((size_t)1 << 20);
 
 int64_t client_now_ms(void)
 {
@@ -181,6 +177,49 @@ static bool take_change(struct client *client)
 	return client->wire.frame.id <= client->last_id;
 }
 
+static struct client_run *find_run(struct client *client, uint64_t id)
+{
+	for (struct client_run *run = client->runs; run; run = run->next)
+		if (run->id == id)
+			return run;
+	return NULL;
+}
+
+static bool take_credit(struct client *client, struct client_run *run)
+{
+	struct wire_run_taken taken = { 0 };
+	_cleanup_wire_in_ struct wire_in in;
+
+	wire_open(&client->wire, NULL, &in);
+	if (!wire_decode_frame(&client->wire, &in, &taken) || taken.bytes > run->input_bytes)
+		return false;
+	run->input_bytes -= taken.bytes;
+	return true;
+}
+
+static bool take_run_event(struct client *client)
+{
+	const struct wire_frame *frame = &client->wire.frame;
+	struct client_run *run = find_run(client, frame->id);
+	struct run_event *event;
+
+	if (!run) /* freed meanwhile */
+		return frame->id <= client->last_id;
+	if (frame->message->number == WIRE_MESSAGE_RUN_INPUT_TAKEN)
+		return take_credit(client, run);
+	if (run->queued_bytes + frame->fields.len + sizeof(*event) > QUEUE_BYTES)
+		return false;
+	event = mem_alloc(1, sizeof(*event));
+	event->type = (enum wire_type)frame->message->number;
+	event->len = frame->fields.len;
+	event->fields = wire_take_fields(&client->wire);
+	run->queued_bytes += event->len + sizeof(*event);
+	*run->last = event;
+	run->last = &event->next;
+	pthread_cond_signal(&run->waiter.wake);
+	return true;
+}
+
 static bool hand_out(struct client *client)
 {
 	switch (client->wire.frame.message->when) {
@@ -189,7 +228,7 @@ static bool hand_out(struct client *client)
 	case WIRE_WHEN_WATCH:
 		return take_change(client);
 	case WIRE_WHEN_RUN:
-		return client_run_event(client);
+		return take_run_event(client);
 	case WIRE_WHEN_READY: /* PONG: that it came is all */
 		return true;
 	case WIRE_WHEN_FIRST:
@@ -330,8 +369,7 @@ static void arm_bell(struct client *client)
 	client->listed |= client->armed;
 }
 
-/* Nobody reads any more but who is woken here. Locked. */
-static void leave_reading(struct client *client)
+void client_leave_reading(struct client *client)
 {
 	if (!client->reading && !client->followers && client->awaited && !client->failed_hint &&
 	    wire_has_input(&client->wire))
@@ -382,7 +420,7 @@ void client_wait(struct client *client, struct waiter *waiter,
 		if (!client->failed_hint)
 			check_life(client);
 	}
-	leave_reading(client);
+	client_leave_reading(client);
 }
 
 void client_wake_reader(struct client *client)
@@ -403,209 +441,7 @@ void client_waiter_init(struct waiter *waiter)
 	pthread_condattr_destroy(&attributes);
 }
 
-/* ---- calls ----------------------------------------------------------------- */
-
-uint64_t client_new_id(struct client *client)
-{
-	uint64_t id;
-
-	pthread_mutex_lock(&client->lock);
-	id = ++client->last_id;
-	pthread_mutex_unlock(&client->lock);
-	return id;
-}
-
-bool client_is_answered(struct client *client, void *data)
-{
-	const struct pending *pending = data;
-
-	(void)client;
-	return pending->answered;
-}
-
-static void unlink_pending(struct client *client, const struct pending *pending)
-{
-	struct pending **at = &client->pending;
-
-	while (*at != pending)
-		at = &(*at)->next;
-	*at = pending->next;
-}
-
-/* The caller goes, the answer may still come. */
-static void abandon(struct client *client, uint64_t id)
-{
-	struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
-
-	*abandoned = (struct abandoned){ client->abandoned, id };
-	client->abandoned = abandoned;
-	client->abandoned_count++;
-}
-
-/* Locked. Waits for the answer; looks at `cancel` now and then. False: it was cancelled. */
-static bool await_answer(struct client *client, struct pending *pending)
-{
-	const _Atomic bool *cancel = pending->call->cancel;
-
-	while (!pending->answered && !client->failed) {
-		if (cancel && *cancel && !pending->busy)
-			return false;
-		client_wait(client, &pending->waiter, client_is_answered, pending,
-		            cancel ? client_now_ms() + CANCEL_POLL_MS : -1);
-	}
-	while (pending->busy) /* the one who reads has not let go of the object yet */
-		pthread_cond_wait(&pending->waiter.wake, &client->lock);
-	return true;
-}
-
-bool client_finish(struct client *client, struct pending *pending, bool cancelled,
-                   struct err *err)
-{
-	if (cancelled)
-		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
-	if (!pending->answered)
-		return err_set(err, ERR_WORKER_LOST, "%s", client->why);
-	if (pending->err.code != ERR_NONE) {
-		*err = pending->err;
-		return false;
-	}
-	return true;
-}
-
-static bool send_request(struct client *client, const struct client_call *call, uint64_t id,
-                         struct err *err)
-{
-	_cleanup_wire_out_ struct wire_out out;
-
-	wire_out_init(&out);
-	wire_encode(&out, call->layout, call->body);
-	return wire_send(&client->wire, call->request, id, &out, call->fds, call->fd_count, err);
-}
-
-/* The answer to what was sent. Locked. */
-static bool finish_call(struct client *client, struct pending *pending, struct err *err)
-{
-	struct err cancel_err = ERR_INIT;
-	bool cancelled = !await_answer(client, pending);
-
-	if (cancelled) {
-		abandon(client, pending->id);
-		pthread_mutex_unlock(&client->lock);
-		wire_send(&client->wire, WIRE_MESSAGE_CANCEL, pending->id, NULL, NULL, 0,
-		          &cancel_err);
-		pthread_mutex_lock(&client->lock);
-	}
-	*err = (struct err)ERR_INIT;
-	return client_finish(client, pending, cancelled, err);
-}
-
-static bool send_and_wait(struct client *client, struct pending *pending, struct err *err)
-{
-	struct client_call *call = pending->call;
-	bool sent;
-
-	pthread_mutex_unlock(&client->lock);
-	sent = send_request(client, call, pending->id, err);
-	call->sent = sent || err->code != ERR_TOO_LARGE;
-	pthread_mutex_lock(&client->lock);
-	if (!sent && err->code == ERR_TOO_LARGE)
-		return false;
-	/* Why it could not be sent, its end says better. */
-	if (!sent)
-		client_fail_locked(client, "could not be asked.");
-	return finish_call(client, pending, err);
-}
-
-/* Lists a call; false: the client has failed. Locked. */
-static bool add_pending(struct client *client, struct client_call *call, struct pending *pending,
-                        struct err *err)
-{
-	*pending = (struct pending){ .call = call };
-	client_waiter_init(&pending->waiter);
-	if (client->abandoned_count >= LIMIT_WIRE_CALLS)
-		client_fail_locked(client, "does not answer calls that were cancelled.");
-	if (!client->pending) { /* the quiet before does not count */
-		client->quiet_ms = client_now_ms();
-		client->pinged = false;
-	}
-	pending->id = call->id ? call->id : ++client->last_id;
-	pending->next = client->pending;
-	client->pending = pending;
-	client->awaited += call->ready != NULL;
-	return !client->failed || err_set(err, ERR_WORKER_LOST, "%s", client->why);
-}
-
-static void remove_pending(struct client *client, struct pending *pending)
-{
-	unlink_pending(client, pending);
-	if (pending->call->ready && !pending->told)
-		client->awaited--;
-	pthread_mutex_unlock(&client->lock);
-	pthread_cond_destroy(&pending->waiter.wake);
-}
-
-bool client_call(struct client *client, struct client_call *call, struct err *err)
-{
-	struct pending pending;
-	struct err why = ERR_INIT;
-	bool ok;
-
-	pthread_mutex_lock(&client->lock);
-	ok = add_pending(client, call, &pending, &why) && send_and_wait(client, &pending, &why);
-	remove_pending(client, &pending);
-	if (!ok)
-		*err = why;
-	return ok;
-}
-
-bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
-                  struct err *err)
-{
-	_cleanup_wire_out_ struct wire_out out;
-	bool ok;
-
-	wire_out_init(&out);
-	wire_encode(&out, call->layout, call->body);
-	if (out.fields.overflowed ||
-	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
-		return false;
-	pthread_mutex_lock(&client->lock);
-	ok = add_pending(client, call, pending, err);
-	if (ok) {
-		pthread_mutex_unlock(&client->lock);
-		ok = (call->ready ? wire_queue_unless_busy : wire_queue)(
-			&client->wire, call->request, pending->id, &out, err);
-		call->sent = ok;
-		pthread_mutex_lock(&client->lock);
-	}
-	/* Told of the end of the worker it has begun, though nothing comes of it. */
-	if (!ok && !pending->told) {
-		remove_pending(client, pending);
-		return false;
-	}
-	leave_reading(client);
-	pthread_mutex_unlock(&client->lock);
-	return true;
-}
-
-bool client_end(struct client *client, struct pending *pending, struct err *err)
-{
-	struct err why = ERR_INIT;
-	bool ok;
-
-	pthread_mutex_lock(&client->lock);
-	if (!pending->answered) {
-		/* Another thread may read for all already, and wait for input: it sends nothing. */
-		pthread_mutex_unlock(&client->lock);
-		wire_flush(&client->wire);
-		pthread_mutex_lock(&client->lock);
-	}
-	ok = finish_call(client, pending, &why);
-	remove_pending(client, pending);
-	if (!ok)
-		*err = why;
-	return ok;
-}
+/* ---- calls whose caller has a loop of its own ---- */
 
 void client_set_bell(struct client *client, int bell)
 {
@@ -628,20 +464,8 @@ void client_take(struct client *client)
 		read_arrived(client, /* quick= */ true);
 	if (!client->failed_hint)
 		check_life(client);
-	leave_reading(client);
+	client_leave_reading(client);
 	pthread_mutex_unlock(&client->lock);
-}
-
-bool client_notify(struct client *client, enum wire_type type, uint64_t id,
-                   const struct wire_layout *layout, const void *body)
-{
-	_cleanup_wire_out_ struct wire_out out;
-	struct err err = ERR_INIT;
-
-	wire_out_init(&out);
-	if (layout)
-		wire_encode(&out, layout, body);
-	return !client->failed_hint && wire_send(&client->wire, type, id, &out, NULL, 0, &err);
 }
 
 /* ---- beginning and end ----------------------------------------------------- */
@@ -668,7 +492,7 @@ static bool await_room(struct client *client, int fd)
 		pthread_mutex_lock(&client->lock);
 		if (fds[1].revents && !client->reading && !client->failed_hint) {
 			read_arrived(client, /* quick= */ false);
-			leave_reading(client);
+			client_leave_reading(client);
 		}
 		pthread_mutex_unlock(&client->lock);
 		if (received != client->wire.received) /* it gets on */
@@ -727,11 +551,23 @@ struct client *client_ref(struct client *client)
 	return client;
 }
 
+static void stop_pump(struct client *client)
+{
+	if (!client->pumping)
+		return;
+	pthread_mutex_lock(&client->lock);
+	client->stop_pump = true;
+	pthread_cond_signal(&client->pump_waiter.wake);
+	client_wake_reader(client);
+	pthread_mutex_unlock(&client->lock);
+	pthread_join(client->pump, NULL);
+}
+
 static void client_free(struct client *client)
 {
 	enum { GRACE_MS = 2000 };
 
-	client_stop_pump(client);
+	stop_pump(client);
 	while (client->marks) {
 		struct change_mark *mark = client->marks;
 
@@ -755,11 +591,6 @@ void client_unref(struct client *client)
 {
 	if (client && --client->refs == 0)
 		client_free(client);
-}
-
-bool client_takes_fds(const struct client *client)
-{
-	return client->wire.peer_takes_fds;
 }
 
 bool client_alive(struct client *client)

@@ -87,7 +87,6 @@ void client_unref(struct client *client); /* the last one ends the worker; NULL 
 
 /* Whether it seems to be of use; asks the kernel, without waiting, if nobody else is reading. */
 bool client_alive(struct client *client);
-bool client_takes_fds(const struct client *client);
 /* Nothing works any more: the worker is killed, those who wait get `why`. */
 void client_fail(struct client *client, const char *why);
 /* What became of it, for who found out otherwise. */
@@ -175,8 +174,8 @@ struct client_run_options {
 };
 
 /* Sends RUN. The run keeps a reference of the client. */
-bool client_run(struct client *client, const struct run_request *request,
-                const struct run_events *events, void *data,
-                const struct client_run_options *options, struct run **ret, struct err *err);
+bool client_start_run(struct client *client, const struct run_request *request,
+                      const struct run_events *events, void *data,
+                      const struct client_run_options *options, struct run **ret, struct err *err);
 
 #endif

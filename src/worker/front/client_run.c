@@ -14,53 +14,7 @@ enum {
 	INPUT_PIECE = 64 << 10,
 };
 
-/* More than the window, for events that do not count in it. */
-static const size_t QUEUE_BYTES = LIMIT_RUN_WINDOW + ((size_t)1 << 20);
-
-/* ---- arriving ---- */
-
-static struct client_run *find_run(struct client *client, uint64_t id)
-{
-	for (struct client_run *run = client->runs; run; run = run->next)
-		if (run->id == id)
-			return run;
-	return NULL;
-}
-
-static bool take_credit(struct client *client, struct client_run *run)
-{
-	struct wire_run_taken taken = { 0 };
-	_cleanup_wire_in_ struct wire_in in;
-
-	wire_open(&client->wire, NULL, &in);
-	if (!wire_decode_frame(&client->wire, &in, &taken) || taken.bytes > run->input_bytes)
-		return false;
-	run->input_bytes -= taken.bytes;
-	return true;
-}
-
-bool client_run_event(struct client *client)
-{
-	const struct wire_frame *frame = &client->wire.frame;
-	struct client_run *run = find_run(client, frame->id);
-	struct run_event *event;
-
-	if (!run) /* freed meanwhile */
-		return frame->id <= client->last_id;
-	if (frame->message->number == WIRE_MESSAGE_RUN_INPUT_TAKEN)
-		return take_credit(client, run);
-	if (run->queued_bytes + frame->fields.len + sizeof(*event) > QUEUE_BYTES)
-		return false;
-	event = mem_alloc(1, sizeof(*event));
-	event->type = (enum wire_type)frame->message->number;
-	event->len = frame->fields.len;
-	event->fields = wire_take_fields(&client->wire);
-	run->queued_bytes += event->len + sizeof(*event);
-	*run->last = event;
-	run->last = &event->next;
-	pthread_cond_signal(&run->waiter.wake);
-	return true;
-}
+/* ---- events ---- */
 
 static void event_free(struct run_event *event)
 {
@@ -401,18 +355,6 @@ static bool start_pump(struct client *client, struct err *err)
 	return ok || err_set(err, ERR_TOO_LARGE, "There are too many threads.");
 }
 
-void client_stop_pump(struct client *client)
-{
-	if (!client->pumping)
-		return;
-	pthread_mutex_lock(&client->lock);
-	client->stop_pump = true;
-	pthread_cond_signal(&client->pump_waiter.wake);
-	client_wake_reader(client);
-	pthread_mutex_unlock(&client->lock);
-	pthread_join(client->pump, NULL);
-}
-
 /* ---- start ---- */
 
 static struct client_run *run_new(struct client *client, const struct run_events *events,
@@ -434,9 +376,9 @@ static struct client_run *run_new(struct client *client, const struct run_events
 	return run;
 }
 
-bool client_run(struct client *client, const struct run_request *request,
-                const struct run_events *events, void *data,
-                const struct client_run_options *options, struct run **ret, struct err *err)
+bool client_start_run(struct client *client, const struct run_request *request,
+                      const struct run_events *events, void *data,
+                      const struct client_run_options *options, struct run **ret, struct err *err)
 {
 	struct client_run *run = run_new(client, events, data, options);
 	struct client_call call = { .request = WIRE_MESSAGE_RUN, .answer = WIRE_MESSAGE_RUNNING,

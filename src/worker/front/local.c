@@ -412,7 +412,7 @@ static bool run_in_worker(struct local *local, const struct sandbox_options *opt
 	struct client *client = NULL;
 	bool ok = start_worker(local, options, (const char *const *)env, &client, &welcome,
 	                       &alone.plan, err) &&
-	          client_run(client, request, events, data, &alone, ret, err);
+	          client_start_run(client, request, events, data, &alone, ret, err);
 
 	if (!ok)
 		sandbox_plan_free(alone.plan);

@@ -133,16 +133,14 @@ void client_fail_locked(struct client *client, const char *format, ...)
 void client_wake_reader(struct client *client);
 void client_waiter_init(struct waiter *waiter);
 
-/* client.c, for process.c. */
-struct client *client_new(struct process *process, const struct client_options *options);
-void client_await_input(struct client *client, int64_t until_ms);
-bool client_is_answered(struct client *client, void *pending);
-bool client_finish(struct client *client, struct pending *pending, bool cancelled,
-                   struct err *err);
+/* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
+ * tells of what arrives. */
+void client_leave_reading(struct client *client);
 
-/* client_run.c: an event for run `id`, with the lock held; takes the frame's fields. False: it
- * broke the protocol. */
-bool client_run_event(struct client *client);
-void client_stop_pump(struct client *client);
+/* A client of a process that has not been greeted; *process is taken over. */
+struct client *client_new(struct process *process, const struct client_options *options);
+/* Waits without the lock until the connection can be read, somebody wakes the reader, or
+ * `until_ms` (-1: never); takes in what the process wrote to standard error. */
+void client_await_input(struct client *client, int64_t until_ms);
 
 #endif

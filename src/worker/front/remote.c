@@ -705,7 +705,7 @@ static bool remote_run(struct provider *provider, const struct run_request *requ
 	client = remote_client(remote, err);
 	if (!client)
 		return false;
-	ok = client_run(client, request, events, data, &shared, ret, err);
+	ok = client_start_run(client, request, events, data, &shared, ret, err);
 	client_unref(client);
 	return ok;
 }

@@ -95,8 +95,7 @@ bool run_streams_open(const struct run_request *request, struct run_streams *ret
 void run_streams_release_child(struct run_streams *streams); /* after the start */
 void run_streams_release(struct run_streams *streams);
 
-/* run_child.c */
-bool run_pty_open(const struct run_request *request, struct run_streams *ret, struct err *err);
+/* Of a terminal; nothing happens to pipes. */
 void run_pty_resize(const struct run_streams *streams, unsigned rows, unsigned columns);
 /* To the terminal's foreground group, as a key would; false: not such a signal. */
 bool run_pty_signal(const struct run_streams *streams, int signal);
@@ -180,8 +179,6 @@ struct run_state {
 void *run_loop(void *state);
 /* Tells output; the reporter's function. */
 void run_tell_output(void *state, enum run_stream stream, struct span bytes);
-/* op_run.c: tells what the plan hides from the command. */
-void run_tell_hidden(struct run_state *state);
 /* Tells a denial, from any thread. */
 void run_tell_denied(void *state, const struct denial *denial);
 

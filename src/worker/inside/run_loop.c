@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/apply/processes.h"
 #include "worker/inside/run.h"
@@ -104,81 +105,6 @@ void run_reporter_release(struct run_reporter *reporter)
 	pthread_mutex_destroy(&reporter->lock);
 	pthread_cond_destroy(&reporter->changed);
 	free(reporter->buffer);
-}
-
-/* ---- pipes, given descriptors, and what terminals have in common with them ---- */
-
-static void close_slot(int *fd)
-{
-	fd_cleanup_close(fd);
-	*fd = -1;
-}
-
-void run_streams_release_child(struct run_streams *streams)
-{
-	for (int i = 0; i < 3; i++)
-		close_slot(&streams->child[i]);
-}
-
-void run_streams_release(struct run_streams *streams)
-{
-	run_streams_release_child(streams);
-	for (int i = 0; i < 2; i++)
-		close_slot(&streams->output[i]);
-	close_slot(&streams->input);
-}
-
-static bool failed(int sys_errno, struct err *err)
-{
-	return err_set_errno(err, sys_errno, "No pipes for the command");
-}
-
-/* *ours does not block. `theirs` is the end that the command gets. */
-static bool make_pipe(bool we_read, int *ours, int *theirs)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return false;
-	*ours = ends[we_read ? 0 : 1];
-	*theirs = ends[we_read ? 1 : 0];
-	return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
-}
-
-static bool open_pipes(const struct run_request *request, struct run_streams *streams)
-{
-	if (request->no_input)
-		streams->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	else if (!make_pipe(false, &streams->input, &streams->child[0]))
-		return false;
-	if (streams->child[0] < 0 ||
-	    !make_pipe(true, &streams->output[RUN_STDOUT], &streams->child[1]))
-		return false;
-	if (!request->merge)
-		return make_pipe(true, &streams->output[RUN_STDERR], &streams->child[2]);
-	streams->child[2] = fcntl(streams->child[1], F_DUPFD_CLOEXEC, 3);
-	return streams->child[2] >= 0;
-}
-
-static bool take_given(const struct run_request *request, struct run_streams *streams)
-{
-	for (int i = 0; i < 3; i++) {
-		streams->child[i] = fcntl(request->stdio[i], F_DUPFD_CLOEXEC, 3);
-		if (streams->child[i] < 0)
-			return false;
-	}
-	return true;
-}
-
-bool run_streams_open(const struct run_request *request, struct run_streams *ret, struct err *err)
-{
-	if (request->pty && !request->stdio)
-		return run_pty_open(request, ret, err);
-	if (request->stdio ? take_given(request, ret) : open_pipes(request, ret))
-		return true;
-	failed(errno, err);
-	run_streams_release(ret);
-	return false;
 }
 
 /* ---- the thread of a command ---- */
@@ -529,6 +455,52 @@ static void look_at_processes(struct loop *loop)
 		main_ended(loop);
 }
 
+/* ---- reporting what is hidden from a command ---- */
+
+/* The kernel refuses to read it and tells nobody. */
+
+enum { TOLD_BYTES = 64 << 10 }; /* of all paths together */
+
+static bool is_beneath(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+/* Sockets are connected to, not read, and that has a record. */
+static bool is_told(const struct sandbox_rule *rule, const char *last)
+{
+	return rule->access == SANDBOX_HIDDEN && rule->reason != SANDBOX_REASON_SOCKETS &&
+	       !(last && is_beneath(rule->path, last));
+}
+
+static void report_hidden(struct run_state *state)
+{
+	const struct sandbox_plan *plan = state->plan;
+	const char *paths[LIMIT_HIDDEN_TOLD];
+	struct run_hidden hidden = { .paths = paths };
+	size_t bytes = 0;
+
+	if (!state->events.hidden || !plan || plan->level == SANDBOX_PATHS)
+		return;
+	/* In the order of paths; what is beneath a folder that is told is not told besides. */
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i];
+
+		if (!is_told(rule, hidden.count ? paths[hidden.count - 1] : NULL))
+			continue;
+		bytes += strlen(rule->path) + 1;
+		if (hidden.count < LIMIT_HIDDEN_TOLD && bytes <= TOLD_BYTES)
+			paths[hidden.count++] = rule->path;
+		else
+			hidden.left_out++;
+	}
+	pthread_mutex_lock(&state->telling);
+	state->events.hidden(state->data, &hidden);
+	pthread_mutex_unlock(&state->telling);
+}
+
 /* ---- the loop ---- */
 
 static int until(uint64_t now, uint64_t then)
@@ -616,7 +588,7 @@ void *run_loop(void *data)
 	enter_phase(&loop, RUNNING);
 	if (state->events.started)
 		state->events.started(state->data, (int)state->child.pid);
-	run_tell_hidden(state);
+	report_hidden(state);
 	while (loop.phase != GONE)
 		turn(&loop);
 	limits_free(loop.limits);

@@ -6,11 +6,7 @@
  * is answered before the next request is looked at, which is quicker than waking anybody.  An edit
  * that turns out to take long (it waits for the disk or a lock, or the file is large) has another
  * thread read from then on.  Threads are started when there is no other to read, and end after a
- * while.
- *
- * Edits that name a file of the same name (the last component) wait for one another, in the order
- * in which they came.  (Links of another name to the same file are not known here: those edits
- * are safe, by compare-and-swap, but come in any order.) */
+ * while. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +19,7 @@
 #include "base/mem.h"
 #include "sandbox/apply/inside.h"
 #include "worker/inside/inprocess.h"
-#include "worker/inside/serve_private.h"
+#include "worker/inside/server.h"
 
 /* ---- from a HELLO to a provider ---- */
 
@@ -82,7 +78,7 @@ static bool open_free(void *data, const struct wire_hello *hello, struct provide
 		return err_set(err, ERR_INVALID_ARGUMENT, "Name a workspace folder.");
 	if (!options.journal_folder && most)
 		options.journal_folder = most->journal_folder;
-	ok = (!most || serve_limit(&options, most, &arena, err)) &&
+	ok = (!most || server_limit_options(&options, most, &arena, err)) &&
 	     (options.level_given && options.level == SANDBOX_PATHS ?
 	              provider_none(&options, ret, err) : provider_local(&options, ret, err));
 	wire_arena_release(&arena);
@@ -112,215 +108,9 @@ int worker_serve(const struct worker_serve_options *options)
 /* ---- reading and answering ---- */
 
 enum {
-	THREADS = 9,             /* one reads */
-	STACK_BYTES = 1 << 20,
 	IDLE_S = 10,
 	COMMIT_WAIT_S = 60,      /* the other side has gone: for edits under way */
-	QUICK_BYTES = 64 << 10,  /* of an edit that the one who reads answers itself */
 };
-
-/* ---- sending ---- */
-
-static void send_or_queue(struct server *server, bool queue, enum wire_type type, uint64_t id,
-                          const struct wire_layout *layout, const void *body)
-{
-	_cleanup_wire_out_ struct wire_out out;
-	struct err err = ERR_INIT;
-	bool sent;
-
-	wire_out_init(&out);
-	if (layout)
-		wire_encode(&out, layout, body);
-	sent = queue ? wire_queue(&server->wire, type, id, &out, &err) :
-	               wire_send(&server->wire, type, id, &out, NULL, 0, &err);
-	/* When the connection is gone, whoever reads finds out. */
-	if (!sent && err.code == ERR_TOO_LARGE)
-		server_send_error(server, id, &err);
-}
-
-void server_send(struct server *server, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body)
-{
-	send_or_queue(server, false, type, id, layout, body);
-}
-
-void server_queue(struct server *server, enum wire_type type, uint64_t id,
-                  const struct wire_layout *layout, const void *body)
-{
-	send_or_queue(server, true, type, id, layout, body);
-}
-
-void server_send_error(struct server *server, uint64_t id, const struct err *err)
-{
-	const struct wire_error error = { *err };
-
-	server_send(server, WIRE_MESSAGE_ERROR, id, &wire_layout_error, &error);
-}
-
-/* ---- threads to be had ---- */
-
-static void *pool_thread(void *data);
-
-static bool start_server_thread(struct server *server)
-{
-	pthread_attr_t how;
-	pthread_t thread;
-	bool ok;
-
-	pthread_attr_init(&how);
-	pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&how, STACK_BYTES);
-	ok = pthread_create(&thread, &how, pool_thread, server) == 0;
-	pthread_attr_destroy(&how);
-	server->threads += ok;
-	return ok;
-}
-
-/* ---- the order of edits ---- */
-
-static uint64_t name_bit(const char *path)
-{
-	const char *end = path + strlen(path);
-	uint64_t hash = 14695981039346656037u; /* FNV-1a, from the end of the path */
-
-	while (end > path && end[-1] == '/')
-		end--;
-	while (end > path && end[-1] != '/')
-		hash = (hash ^ (unsigned char)*--end) * 1099511628211u;
-	/* Names that differ in their first letter alone are to differ here, too. */
-	return (uint64_t)1 << (hash * 11400714819323198485u >> 58);
-}
-
-static uint64_t names_of(const struct wire_edit *edit)
-{
-	uint64_t names = 0;
-
-	for (size_t i = 0; i < edit->count; i++) {
-		names |= name_bit(edit->changes[i].path);
-		if (edit->changes[i].new_path)
-			names |= name_bit(edit->changes[i].new_path);
-	}
-	return names;
-}
-
-/* Whether an edit that came before it, and is not done, is about the same names. Locked. */
-static bool must_wait(const struct server *server, const struct job *job)
-{
-	for (const struct job *other = server->alive; other; other = other->next_alive)
-		if (other->edits && other->arrived < job->arrived && (other->names & job->names))
-			return true;
-	return false;
-}
-
-/* Whether some thread will look at the queue, or read, once it is woken (*ret_wake: by a signal);
- * false: all are busy, and will. Locked. */
-static bool find_thread(struct server *server, bool *ret_wake)
-{
-	*ret_wake = server->idle > 0;
-	return *ret_wake || (server->threads < THREADS && start_server_thread(server));
-}
-
-static void enqueue(struct server *server, struct job *job)
-{
-	bool wake;
-
-	job->next = NULL;
-	*server->queue_last = job;
-	server->queue_last = &job->next;
-	if (find_thread(server, &wake) && wake)
-		pthread_cond_signal(&server->work);
-}
-
-static void add_alive(struct server *server, struct job *job)
-{
-	job->arrived = ++server->arrivals;
-	job->next_alive = server->alive;
-	server->alive = job;
-	server->alive_count++;
-}
-
-void server_push(struct server *server, struct job *job)
-{
-	add_alive(server, job);
-	enqueue(server, job);
-}
-
-/* After an edit is done. Locked. */
-static void release_waiting(struct server *server)
-{
-	for (struct job **at = &server->waiting; *at;) {
-		struct job *job = *at;
-
-		if (must_wait(server, job)) {
-			at = &job->next;
-			continue;
-		}
-		*at = job->next;
-		enqueue(server, job);
-	}
-}
-
-/* ---- jobs ---- */
-
-static void job_free(struct job *job)
-{
-	for (size_t i = 0; i < job->fd_count; i++)
-		close(job->fds[i]);
-	wire_arena_release(&job->arena);
-	free(job);
-}
-
-static void finish_job(struct server *server, struct job *job)
-{
-	struct job **at = &server->alive;
-
-	while (*at != job)
-		at = &(*at)->next_alive;
-	*at = job->next_alive;
-	server->alive_count--;
-	if (job->edits) {
-		server->edits_begun--;
-		release_waiting(server);
-	}
-	pthread_cond_broadcast(&server->idle_all);
-}
-
-/* `wake`: a thread that find_thread has found. Woken without the lock, it does not have to wait for
- * that. Whether this thread, which read the job, is still the one who reads. */
-static bool run_job(struct server *server, struct job *job, bool wake)
-{
-	bool leads;
-
-	server->edits_begun += job->edits;
-	pthread_mutex_unlock(&server->lock);
-	if (wake)
-		pthread_cond_signal(&server->work);
-	job->request->answer(server, job);
-	pthread_mutex_lock(&server->lock);
-	finish_job(server, job);
-	leads = job->leads;
-	pthread_mutex_unlock(&server->lock);
-	job_free(job);
-	pthread_mutex_lock(&server->lock);
-	return leads;
-}
-
-void serve_yield(void *data)
-{
-	struct job *job = data;
-	struct server *server = job->server;
-	bool wake;
-
-	if (!job->leads)
-		return;
-	wire_flush(&server->wire); /* answers that were to go with this one's */
-	pthread_mutex_lock(&server->lock);
-	job->leads = server->leading = false;
-	wake = find_thread(server, &wake) && wake;
-	pthread_mutex_unlock(&server->lock);
-	if (wake)
-		pthread_cond_signal(&server->work);
-}
 
 /* ---- what arrives ---- */
 
@@ -352,10 +142,10 @@ static struct job *make_job(struct server *server)
 
 	job->id = frame->id;
 	job->server = server;
-	job->request = request_find(frame->message->number);
+	job->request = server_find_request(frame->message->number);
 	job->body = read_body(server, &job->arena);
 	if (!job->body || !job->request) {
-		job_free(job);
+		server_free_job(job);
 		return NULL;
 	}
 	memcpy(job->fds, frame->fds, sizeof(job->fds));
@@ -363,7 +153,7 @@ static struct job *make_job(struct server *server)
 	frame->fd_count = 0;
 	job->edits = job->request->type == WIRE_MESSAGE_EDIT;
 	if (job->edits)
-		job->names = names_of(job->body);
+		job->names = server_edit_names(job->body);
 	return job;
 }
 
@@ -425,8 +215,8 @@ static bool take_read(struct server *server, struct job **ret_job)
 
 	if (!job)
 		return false;
-	if (answer_read_quickly(server, job->id, job->body))
-		job_free(job);
+	if (server_answer_read(server, job->id, job->body))
+		server_free_job(job);
 	else
 		*ret_job = job;
 	return wire_done(&server->wire) == WIRE_FRAME;
@@ -454,7 +244,7 @@ static bool take_frame(struct server *server, struct job **ret_job)
 		return take_read(server, ret_job);
 	}
 	if (frame->message->when == WIRE_WHEN_RUN)
-		return serve_control(server) && wire_done(&server->wire) == WIRE_FRAME;
+		return server_control_run(server) && wire_done(&server->wire) == WIRE_FRAME;
 	if (server->alive_count >= LIMIT_WIRE_CALLS && !frame->blob_bytes)
 		return refuse(server, &too_many);
 	*ret_job = make_job(server);
@@ -462,44 +252,6 @@ static bool take_frame(struct server *server, struct job **ret_job)
 }
 
 /* ---- threads ---- */
-
-/* Whether the one who reads answers it before it reads on. Another must be there to read if that
- * takes long. Locked. */
-static bool is_quick(const struct server *server, const struct job *job)
-{
-	const struct wire_edit *edit = job->body;
-
-	return job->edits && edit->count == 1 &&
-	       edit->changes[0].text.len + edit->changes[0].old_text.len <= QUICK_BYTES &&
-	       (server->idle || server->threads < THREADS);
-}
-
-/* A new request, by the one who reads: answers it, while another reads, or queues it. Locked.
- * Whether it is still the one who reads. */
-static bool take_job(struct server *server, struct job *job)
-{
-	bool wake;
-
-	add_alive(server, job);
-	if (job->edits && must_wait(server, job)) {
-		struct job **at = &server->waiting;
-
-		while (*at)
-			at = &(*at)->next;
-		job->next = NULL;
-		*at = job;
-	} else if (is_quick(server, job)) {
-		job->leads = true;
-		return run_job(server, job, /* wake= */ false);
-	} else if (find_thread(server, &wake)) {
-		server->leading = false;
-		run_job(server, job, wake);
-		return false;
-	} else {
-		enqueue(server, job);
-	}
-	return true;
-}
 
 /* Reads until it has a request to answer, and answers it; or until the end. Locked. */
 static void lead(struct server *server)
@@ -515,10 +267,10 @@ static void lead(struct server *server)
 		if (!ok) {
 			server->stopping = true;
 			if (job) /* never begun */
-				job_free(job);
+				server_free_job(job);
 			break;
 		}
-		if (job && !take_job(server, job))
+		if (job && !server_take_job(server, job))
 			return;
 	}
 }
@@ -536,7 +288,7 @@ static void work(struct server *server, bool forever)
 			server->queue = job->next;
 			if (!server->queue)
 				server->queue_last = &server->queue;
-			run_job(server, job, /* wake= */ false);
+			server_run_job(server, job, /* wake= */ false);
 		} else if (!server->leading) {
 			lead(server);
 		} else {
@@ -596,13 +348,13 @@ static void drop_jobs(struct job *jobs)
 		struct job *job = jobs;
 
 		jobs = job->next;
-		job_free(job);
+		server_free_job(job);
 	}
 }
 
 static void release_server(struct server *server)
 {
-	serve_end_runs(server);
+	server_end_runs(server);
 	while (server->watches) {
 		struct served_watch *served = server->watches;
 
@@ -633,7 +385,7 @@ static bool greet(struct server *server)
 bool serve_connection(const struct serve_connection *connection)
 {
 	struct server server = { .open = connection->open, .open_data = connection->data,
-		                 .most = connection->most };
+		                 .most = connection->most, .run_thread = pool_thread };
 	bool orderly;
 
 	wire_init(&server.wire, connection->read_fd, connection->write_fd, WIRE_TO_WORKER);

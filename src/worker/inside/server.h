@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What serve.c and serve_run.c share. */
-#ifndef HASP_WORKER_INSIDE_SERVE_PRIVATE_H
-#define HASP_WORKER_INSIDE_SERVE_PRIVATE_H
+/* A worker's side of a connection: what serve.c (reading), server.c (jobs, threads, sending) and
+ * answers.c (what is done with each request) share. */
+#ifndef HASP_WORKER_INSIDE_SERVER_H
+#define HASP_WORKER_INSIDE_SERVER_H
 
 #include "worker/inside/serve.h"
 #include "worker/wire/wire.h"
@@ -27,15 +28,11 @@ struct job {
 	struct server *server;
 };
 
-/* What is done with a kind of request (serve_run.c). */
+/* What is done with a kind of request (answers.c). */
 struct request {
 	enum wire_type type;
 	void (*answer)(struct server *server, struct job *job);
 };
-const struct request *request_find(unsigned number);
-
-/* A READ that can be answered without keeping others waiting is, at once. */
-bool answer_read_quickly(struct server *server, uint64_t id, const struct read_request *request);
 
 struct served_watch {
 	struct served_watch *next;
@@ -79,6 +76,7 @@ struct server {
 	pthread_mutex_t lock;    /* of what follows */
 	pthread_cond_t work;     /* for idle threads */
 	pthread_cond_t idle_all; /* a job is done */
+	void *(*run_thread)(void *server); /* what a thread of the pool does: serve.c */
 	bool leading;            /* somebody reads */
 	bool stopping;
 	unsigned threads, idle;
@@ -93,26 +91,51 @@ struct server {
 	bool offering;           /* a thread offers input again */
 };
 
-/* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */
-bool serve_control(struct server *server);
-/* Kills all, and waits for it. */
-void serve_end_runs(struct server *server);
+/* ---- sending (server.c) ---- */
 
-/* serve_run.c: holds the options of a HELLO to what is allowed here. */
-bool serve_limit(struct worker_options *options, const struct worker_options *most,
-                 struct wire_arena *arena, struct err *err);
-
-/* serve.c: something to be done by a thread of the pool. Locked. */
-void server_push(struct server *server, struct job *job);
+/* Any thread; does not fail: when the connection is gone, whoever reads finds out. A body that is
+ * too large becomes an ERROR. `layout` and `body` are NULL for a message without fields. */
 void server_send(struct server *server, enum wire_type type, uint64_t id,
                  const struct wire_layout *layout, const void *body);
 /* By the one who reads, which sends it at the latest before it waits for more to read. */
 void server_queue(struct server *server, enum wire_type type, uint64_t id,
                   const struct wire_layout *layout, const void *body);
+/* Answers request `id` with an ERROR. */
+void server_send_error(struct server *server, uint64_t id, const struct err *err);
+
+/* ---- jobs and threads (server.c) ---- */
+
+/* A new request, by the one who reads: answers it, while another reads, or queues it. Locked.
+ * Whether it is still the one who reads. */
+bool server_take_job(struct server *server, struct job *job);
+/* Something to be done by a thread of the pool. Locked. */
+void server_push(struct server *server, struct job *job);
+/* Answers and frees the job. Locked; not meanwhile. `wake`: a thread has been found idle; woken
+ * without the lock, it does not have to wait for that. Whether this thread, which read the job, is
+ * still the one who reads. */
+bool server_run_job(struct server *server, struct job *job, bool wake);
+void server_free_job(struct job *job); /* one that is not alive, with its descriptors */
 /* An edit that is answered by the one who reads takes long: another one is to read. A struct
  * job. */
-void serve_yield(void *job);
-void server_send_error(struct server *server, uint64_t id, const struct err *err);
+void server_yield(void *job);
+/* A bit for each of the names of an edit's files: job.names. */
+uint64_t server_edit_names(const struct wire_edit *edit);
+
+/* ---- answers (answers.c) ---- */
+
+/* The row for the number of a message; NULL: it is no request. */
+const struct request *server_find_request(unsigned number);
+/* A READ that can be answered without keeping others waiting is, at once; false: it was not. */
+bool server_answer_read(struct server *server, uint64_t id, const struct read_request *request);
+/* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */
+bool server_control_run(struct server *server);
+/* Kills all commands, and waits for that. */
+void server_end_runs(struct server *server);
+/* Holds the options of a HELLO to what is allowed here. */
+bool server_limit_options(struct worker_options *options, const struct worker_options *most,
+                          struct wire_arena *arena, struct err *err);
+
+/* ---- a connection (serve.c) ---- */
 
 /* The connection until it ends, with providers that `open` makes of a HELLO; false: it ended
  * otherwise than between two messages. */

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "worker/inside/serve_private.h"
+#include "worker/inside/server.h"
 
 /* ---- serve limit ---- */
 
@@ -86,7 +86,7 @@ static bool check_level(struct worker_options *options, const struct worker_opti
 	return true;
 }
 
-bool serve_limit(struct worker_options *options, const struct worker_options *most,
+bool server_limit_options(struct worker_options *options, const struct worker_options *most,
                  struct wire_arena *arena, struct err *err)
 {
 	if (!check_all(options, most, err) || !check_level(options, most, err))
@@ -100,7 +100,7 @@ bool serve_limit(struct worker_options *options, const struct worker_options *mo
 }
 
 /* Likewise what a command is permitted beyond its session. */
-static bool serve_limit_run(const struct run_request *request, const struct worker_options *most,
+static bool limit_run(const struct run_request *request, const struct worker_options *most,
                             struct err *err)
 {
 	const struct worker_options asked = {
@@ -132,7 +132,7 @@ static void send_read(struct server *server, send_function *send, uint64_t id, b
 	read_result_release(result);
 }
 
-bool answer_read_quickly(struct server *server, uint64_t id, const struct read_request *request)
+bool server_answer_read(struct server *server, uint64_t id, const struct read_request *request)
 {
 	struct read_request quick = *request;
 	struct err err = ERR_INIT;
@@ -166,7 +166,7 @@ static void answer_edit(struct server *server, struct job *job)
 	struct err err = ERR_INIT;
 
 	if (job->leads) {
-		options.commit.waits = serve_yield;
+		options.commit.waits = server_yield;
 		options.commit.waits_data = job;
 	}
 	done.results = mem_alloc(edit->count + 1, sizeof(*done.results));
@@ -257,7 +257,7 @@ static void answer_unwatch(struct server *server, struct job *job)
 
 static void answer_run(struct server *server, struct job *job);
 
-const struct request *request_find(unsigned number)
+const struct request *server_find_request(unsigned number)
 {
 	static const struct request requests[] = {
 		{ WIRE_MESSAGE_READ, answer_read },   { WIRE_MESSAGE_EDIT, answer_edit },
@@ -387,7 +387,7 @@ static void retire(struct server *server, struct served_run *served)
 	struct job *job;
 
 	if (server->stopping)
-		return; /* serve_end_runs does it */
+		return; /* server_end_runs does it */
 	unlink_run(server, served);
 	job = mem_alloc(1, sizeof(*job));
 	job->request = &free_run;
@@ -408,7 +408,7 @@ static void on_ended(void *data, const struct run_end *end)
 	pthread_mutex_unlock(&server->lock);
 }
 
-void serve_end_runs(struct server *server)
+void server_end_runs(struct server *server)
 {
 	struct served_run *served;
 
@@ -444,7 +444,7 @@ static void answer_run(struct server *server, struct job *job)
 	pthread_cond_init(&served->credit, NULL);
 	request.stdio = job->fd_count == WIRE_FDS_MAX ? job->fds : NULL;
 	if (!server->provider->ops->run ||
-	    (server->most && !serve_limit_run(&request, server->most, &err)) ||
+	    (server->most && !limit_run(&request, server->most, &err)) ||
 	    !server->provider->ops->run(server->provider, &request, &events, served, &run, &err)) {
 		if (err.code == ERR_NONE)
 			err_set(&err, ERR_DENIED_BY_SANDBOX, "This worker runs no commands.");
@@ -606,7 +606,7 @@ static bool control(struct server *server, struct served_run *served, const void
 	return false;
 }
 
-bool serve_control(struct server *server)
+bool server_control_run(struct server *server)
 {
 	struct wire *wire = &server->wire;
 	const struct wire_layout *layout = wire->frame.message->layout;
