@@ -48,9 +48,9 @@ enum {
 
 /* How tokens of known services, and keys, begin. */
 static const char *const token_heads[] = {
-	"-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AIza", "AKIA",
-	"ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "xoxa-", "xoxb-", "xoxp-",
-	"xoxr-", "npm_", "eyJhbGci",
+	"-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AIza",
+	"AKIA", "ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "xoxa-", "xoxb-",
+	"xoxp-", "xoxr-", "npm_", "eyJhbGci",
 };
 
 static const char *find_row(const struct row *rows, size_t count, struct span name)
@@ -68,7 +68,8 @@ static const char *find_row(const struct row *rows, size_t count, struct span na
 /* Whether a text stands at an offset of a word, in any case. */
 static bool is_at(struct span word, size_t at, const char *text)
 {
-	return at + strlen(text) <= word.len && strncasecmp(word.data + at, text, strlen(text)) == 0;
+	return at + strlen(text) <= word.len &&
+	       strncasecmp(word.data + at, text, strlen(text)) == 0;
 }
 
 static bool is_harmless(struct span word)

@@ -99,8 +99,8 @@ char *local_sentences(const struct worker_options *options, enum sandbox_level l
 		return mem_strdup("WARNING: commands are not confined here (sandbox level paths): "
 		                  "they can do all that the user can. Be careful.");
 	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
-	                  "can be written%s, credentials cannot be read, the network is %s. What is "
-	                  "denied is told with what would allow it: ask the user, do not work "
+	                  "can be written%s, credentials cannot be read, the network is %s. What "
+	                  "is denied is told with what would allow it: ask the user, do not work "
 	                  "around it.",
 	                  sandbox_level_name(level),
 	                  options->write_count ? " (and what the user added)" : "",

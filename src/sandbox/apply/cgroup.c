@@ -215,7 +215,8 @@ static unsigned long long start_of(int pid)
 	/* The second field is a name in brackets, which may have any in it; this is the 22nd. */
 	if (fd >= 0 && fd_read_full(fd, text, sizeof(text) - 1) > 0)
 		at = strrchr(text, ')');
-	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+	if (!at ||
+	    sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 	                      "%*d %*d %llu", &start) != 1)
 		return 0;
 	return start;

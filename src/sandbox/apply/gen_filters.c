@@ -390,7 +390,8 @@ static const char *const filter_names[FILTER_COUNT] = {
 
 static void die_with(const char *what, const char *call, int error)
 {
-	fprintf(stderr, "gen_filters: %s: %s: %s\n", what, call, strerror(error < 0 ? -error : error));
+	fprintf(stderr, "gen_filters: %s: %s: %s\n", what, call,
+	        strerror(error < 0 ? -error : error));
 	exit(1);
 }
 
@@ -556,7 +557,8 @@ static size_t export(scmp_filter_ctx context, struct sock_filter *code, size_t r
 	if (error)
 		die_with("seccomp_export_bpf", "", error);
 	length = pread(fd, code, room * sizeof(*code), 0);
-	if (length <= 0 || length % (ssize_t)sizeof(*code) || (size_t)length == room * sizeof(*code))
+	if (length <= 0 || length % (ssize_t)sizeof(*code) ||
+	    (size_t)length == room * sizeof(*code))
 		die_with("filter", "does not fit", EFBIG);
 	close(fd);
 	return (size_t)length / sizeof(*code);

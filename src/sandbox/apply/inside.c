@@ -85,7 +85,8 @@ static bool refused(struct err *err, const char *what)
 /* Nobody of the same user may look into it, or at its descriptors. */
 static bool hide_memory(struct err *err)
 {
-	return prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 0 || refused(err, "Not to be dumpable");
+	return prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 0 ||
+	       refused(err, "Not to be dumpable");
 }
 
 bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err)
@@ -175,7 +176,8 @@ static bool send_descriptor(int socket, int fd)
 	char byte = 0;
 	struct iovec one = { &byte, 1 };
 	struct msghdr message = {
-		.msg_iov = &one, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+		.msg_iov = &one, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
 	ssize_t sent;
 

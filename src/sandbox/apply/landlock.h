@@ -17,8 +17,8 @@
  *   - what comes to be there later, directly in a folder that has something hidden beneath it,
  *     cannot be read (by the next command it can: that has a new plan);
  *   - beyond LIMIT_SANDBOX_SIBLINGS entries siblings cannot be read either;
- *   - of /dev, which a rule hides, the devices in names.c alone can be opened; a device node elsewhere
- *     is a file like any other;
+ *   - of /dev, which a rule hides, the devices in names.c alone can be opened; a device node
+ *     elsewhere is a file like any other;
  *   - what is protected inside a writable path can be written: the supervisor and the guard see
  *     to that.
  * Layer 2, commands: signals and abstract sockets stay among the command's own processes; with the

@@ -113,8 +113,8 @@ uint64_t caps_kept(const struct sandbox_plan *plan)
 {
 	if (plan->use != SANDBOX_USE_FILES || geteuid() != 0)
 		return 0;
-	return UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE | UINT64_C(1) << CAP_FOWNER |
-	       UINT64_C(1) << CAP_FSETID;
+	return UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE |
+	       UINT64_C(1) << CAP_FOWNER | UINT64_C(1) << CAP_FSETID;
 }
 
 static bool drop_bounding(uint64_t kept)

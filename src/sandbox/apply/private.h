@@ -53,7 +53,8 @@ bool spawn_copies_memory(void);
  *     parent                             child
  *     clone, maps ids                    waits for a byte
  *     sends the byte
- *     waits                              all stages; says how it went; executes, which closes the socket
+ *     waits                              all stages; says how it went; executes, which closes
+ *                                        the socket
  */
 
 /* X(symbol, what was tried, for "... was refused: <errno>") */

@@ -201,7 +201,8 @@ static bool attempt(unsigned long flags, bool user_namespace, struct trial *tria
 	return told;
 }
 
-static const unsigned long trial_namespaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+static const unsigned long trial_namespaces =
+	CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 
 /* In a child that is gone when it returns. */
 static void trial_run(bool user_namespace, struct trial *ret)

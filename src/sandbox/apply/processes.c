@@ -45,7 +45,8 @@ static bool read_stat(int proc, const char *name, struct seen *ret)
 	end = strrchr(text, ')');
 	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
 		return false;
-	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10), .parent = parent, .group = group,
+	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10),
+	                      .parent = parent, .group = group,
 	                      .ended = state == 'Z' || state == 'X', .stopped = state == 'T' };
 	return true;
 }
@@ -67,7 +68,8 @@ static struct all read_processes(void)
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
 		if (all.count == all.cap)
-			all.items = mem_grow(all.items, &all.cap, all.count + 1, sizeof(*all.items));
+			all.items = mem_grow(all.items, &all.cap, all.count + 1,
+			                     sizeof(*all.items));
 		if (read_stat(dirfd(dir), entry->d_name, &all.items[all.count]))
 			all.count++;
 	}
@@ -91,7 +93,8 @@ static size_t mark(struct all *all, pid_t ancestor)
 
 			if (it->ours || it->pid == ancestor)
 				continue;
-			parent = bsearch(&(struct seen){ .pid = it->parent }, all->items, all->count,
+			parent = bsearch(&(struct seen){ .pid = it->parent }, all->items,
+			                 all->count,
 			                 sizeof(*all->items), by_pid);
 			if (it->parent == ancestor || (parent && parent->ours)) {
 				it->ours = true;
@@ -112,7 +115,8 @@ size_t descendants_list(pid_t ancestor, struct descendant **ret)
 		*ret = mem_alloc(marked, sizeof(**ret));
 	for (size_t i = 0; i < all.count && marked; i++) {
 		if (all.items[i].ours)
-			(*ret)[count++] = (struct descendant){ all.items[i].pid, all.items[i].ended };
+			(*ret)[count++] = (struct descendant){ all.items[i].pid,
+			                                       all.items[i].ended };
 	}
 	free(all.items);
 	return count;

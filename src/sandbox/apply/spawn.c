@@ -160,7 +160,8 @@ static unsigned long pid_max_of(const struct sandbox_plan *plan)
 	struct utsname name;
 	unsigned major, minor;
 
-	if (!is_full(plan) || !plan->own_processes || !plan->limits.processes || uname(&name) != 0 ||
+	if (!is_full(plan) || !plan->own_processes || !plan->limits.processes ||
+	    uname(&name) != 0 ||
 	    sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return 0;
 	if (major < 6 || (major == 6 && minor < 14))
@@ -207,13 +208,15 @@ static bool open_all(struct start *start, const struct sandbox_spawn *spawn, str
 	else
 		start->program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
 	if (start->program < 0 && spawn->program < 0 && errno == ENOENT)
-		return err_set(err, ERR_IO_ERROR, "/proc is not mounted here: hasp needs it to start its "
+		return err_set(err, ERR_IO_ERROR,
+		               "/proc is not mounted here: hasp needs it to start its "
 		                                  "worker (mount -t proc proc /proc).");
 	if (start->program < 0)
 		return err_set_errno(err, errno, "The program cannot be opened to be started");
 	if (start->null < 0 && needs_null(spawn))
 		return err_set_errno(err, errno, "/dev/null cannot be opened");
-	if (!above(&start->parent_end, spawn->fd_count) || !above(&start->child_end, spawn->fd_count) ||
+	if (!above(&start->parent_end, spawn->fd_count) ||
+	    !above(&start->child_end, spawn->fd_count) ||
 	    !above(&start->null, spawn->fd_count) || !above(&start->program, spawn->fd_count) ||
 	    !above(&start->ruleset, spawn->fd_count))
 		return err_set_errno(err, errno, "No descriptors are left to start a process");
@@ -350,7 +353,8 @@ static bool clone_failed(const struct sandbox_plan *plan, int error, struct err 
 
 	if (!denied)
 		return err_set_errno(err, error, "A process cannot be started");
-	err_set(err, ERR_DENIED_BY_SANDBOX, "The kernel refuses namespaces of its own to a process: %s.",
+	err_set(err, ERR_DENIED_BY_SANDBOX,
+	        "The kernel refuses namespaces of its own to a process: %s.",
 	        strerror(error));
 	err->sys_errno = error;
 	return false;
@@ -369,11 +373,13 @@ static bool mount_failed(const struct start *start, const struct spawn_message *
 {
 	_cleanup_buf_ struct buf what = BUF_INIT(ERR_MESSAGE_MAX);
 	const struct step *step = &start->steps.steps[message->step];
-	bool gone = message->error == ENOENT || message->error == ELOOP || message->error == ENOTDIR;
+	bool gone = message->error == ENOENT || message->error == ELOOP ||
+	            message->error == ENOTDIR;
 
 	if (gone && step->path[0] == '/')
 		return err_set(err, ERR_FILE_NOT_FOUND,
-		               "%s has gone or become another since the sandbox was planned.", step->path);
+		               "%s has gone or become another since the sandbox was planned.",
+		               step->path);
 	buf_str(&what, "the mount step \"");
 	step_describe(&start->steps, message->step, &what);
 	buf_str(&what, "\"");

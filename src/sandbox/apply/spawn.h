@@ -6,7 +6,9 @@
  *                                    .fds = fds, .fd_count = 3 };
  *     struct sandbox_child child;
  *     if (sandbox_spawn(&spawn, &child, &err)) ...
- *     sandbox_child_kill(&child); sandbox_child_wait(&child, &status); sandbox_child_release(&child);
+ *     sandbox_child_kill(&child);
+ *     sandbox_child_wait(&child, -1, &status);
+ *     sandbox_child_release(&child);
  *
  * What is done, in this order, before the program's first instruction: namespaces and id maps;
  * mounts (steps.h: computed by the parent, carried out by the child with system calls

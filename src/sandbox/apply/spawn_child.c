@@ -57,7 +57,8 @@ static bool do_take(const struct step *step, int *slots)
 
 	if (place < 0)
 		return step->optional && (errno == ENOENT || errno == EACCES);
-	tree = open_tree(place, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	tree = open_tree(place, "",
+	                 AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	close(place);
 	slots[step->slot] = tree;
 	return tree >= 0;
@@ -167,7 +168,8 @@ static bool make_point(int folder, const char *name, bool is_folder)
 			if (unlinkat(folder, name, S_ISDIR(at.st_mode) ? AT_REMOVEDIR : 0) != 0)
 				return false;
 		}
-		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		            0600);
 	}
 	return fd >= 0 && close(fd) == 0;
 }

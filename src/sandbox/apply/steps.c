@@ -86,7 +86,8 @@ static void add_device(struct steps *steps, struct steps *puts, int dev, size_t 
 
 	steps_add(steps, STEP_FILE, dev, devices[at].name)->mode = 0;
 	steps_add(steps, STEP_TAKE, slot, devices[at].path)->optional = true;
-	steps_add(steps, STEP_SET, slot, devices[at].path)->set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+	steps_add(steps, STEP_SET, slot, devices[at].path)->set =
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
 	steps_add(puts, STEP_PUT, slot, devices[at].path)->reason = SANDBOX_REASON_DEVICE;
 }
 
@@ -306,7 +307,8 @@ static void cover(struct maker *maker, const struct sandbox_rule *rule)
 	int slot = new_slot(maker);
 
 	make_empty(maker);
-	steps_add(maker->steps, STEP_PART, slot, rule->folder ? "folder" : "file")->from = maker->empty;
+	steps_add(maker->steps, STEP_PART, slot, rule->folder ? "folder" : "file")->from =
+		maker->empty;
 	steps_add(&maker->puts, STEP_PUT, slot, rule->path)->reason = rule->reason;
 }
 
@@ -317,7 +319,8 @@ static void add_point(struct maker *maker, const struct ground *ground,
 	const char *rest = relative(rule->path, ground->path);
 
 	if (ground->own_temp) {
-		steps_add(maker->steps, STEP_PLACE, ground->bare, rest)->mode = rule->folder ? 0755 : 0;
+		steps_add(maker->steps, STEP_PLACE, ground->bare, rest)->mode =
+			rule->folder ? 0755 : 0;
 		return;
 	}
 	for (const char *slash = strchr(rest, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -325,7 +328,8 @@ static void add_point(struct maker *maker, const struct ground *ground,
 
 		steps_add(maker->steps, STEP_FOLDER, ground->bare, above)->mode = 0111;
 	}
-	steps_add(maker->steps, rule->folder ? STEP_FOLDER : STEP_FILE, ground->bare, rest)->mode = 0111;
+	steps_add(maker->steps, rule->folder ? STEP_FOLDER : STEP_FILE, ground->bare, rest)->mode =
+		0111;
 }
 
 /* Whether something beneath the hidden folder `at` is to be seen. */
@@ -448,7 +452,8 @@ static void add_temp(struct maker *maker)
 	steps_add(&maker->puts, STEP_PUT, slot, "/tmp")->reason = SANDBOX_REASON_TEMP;
 	/* Its own path leads there too. */
 	if (temp_is_in_tmp(maker->plan))
-		steps_add(maker->steps, STEP_LINK, slot, relative(maker->plan->temp, "/tmp"))->text = ".";
+		steps_add(maker->steps, STEP_LINK, slot,
+		          relative(maker->plan->temp, "/tmp"))->text = ".";
 	push_rule(maker, (struct ground){ .path = "/tmp", .access = SANDBOX_WRITE, .bare = slot,
 	                                  .own_temp = true });
 }
@@ -494,7 +499,8 @@ void steps_make(const struct sandbox_plan *plan, struct steps *ret)
 		maker.rules[i] = &plan->rules[i];
 	qsort(maker.rules, plan->rule_count, sizeof(const struct sandbox_rule *), by_place);
 	push_rule(&maker, (struct ground){
-		.path = "/", .access = writes_everything(plan) ? SANDBOX_WRITE : SANDBOX_READ, .bare = -1,
+		.path = "/", .bare = -1,
+		.access = writes_everything(plan) ? SANDBOX_WRITE : SANDBOX_READ,
 	});
 	ret->start = mem_strdup(plan->root_count > 0 ? plan->roots[0] : "/");
 	steps_add(ret, STEP_PRIVATE, -1, "/");

@@ -33,7 +33,8 @@
 enum step_op {
 	STEP_PRIVATE,   /* from now on no mount comes in from outside or goes out */
 	STEP_TAKE,      /* slot = a copy of the tree at path */
-	STEP_MAKE,      /* slot = a new file system `text`, options `more` ("a=b,c"), attributes `set` */
+	STEP_MAKE,      /* slot = a new file system `text`, options `more` ("a=b,c"), attributes
+	                 * `set` */
 	STEP_PART,      /* slot = a copy of what slot `from` has at path */
 	STEP_FOLDER,    /* in slot: a folder `path`, `mode` */
 	STEP_FILE,      /* in slot: an empty file `path`, `mode` */

@@ -177,7 +177,8 @@ static void remove_stale(int above)
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	for (int i = 0; dir && i < STALE_ENTRIES && monotonic_ms() < end && (entry = readdir(dir)); i++) {
+	for (int i = 0; dir && i < STALE_ENTRIES && monotonic_ms() < end && (entry = readdir(dir));
+	     i++) {
 		if (is_ours(entry->d_name))
 			remove_if_stale(above, entry->d_name);
 	}

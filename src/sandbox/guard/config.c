@@ -63,7 +63,8 @@ static const struct allowed {
 	{ "push", "default autosetupremote followtags useforceifincludes", ANY, false },
 	{ "fetch", "prune prunetags parallel writecommitgraph recursesubmodules unpacklimit "
 	  "fsckobjects", ANY, false },
-	{ "merge", "ff conflictstyle renames renamelimit log stat autostash verbosity", ANY, false },
+	{ "merge", "ff conflictstyle renames renamelimit log stat autostash verbosity",
+	  ANY, false },
 	{ "rebase", "autosquash autostash updaterefs stat missingcommitscheck rebasemerges backend "
 	  "forkpoint", ANY, false },
 	{ "gc", "auto autodetach autopacklimit pruneexpire worktreepruneexpire reflogexpire "
@@ -291,7 +292,8 @@ static bool is_harmless(const struct config_reader *reader, const struct section
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		if (table[i].named != section->has_quoted ||
-		    strcmp(table[i].section, section->name) != 0 || !listed(table[i].keys, line->name))
+		    strcmp(table[i].section, section->name) != 0 ||
+		    !listed(table[i].keys, line->name))
 			continue;
 		switch (table[i].check) {
 		case ANY:

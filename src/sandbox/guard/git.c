@@ -317,7 +317,8 @@ static bool is_given(const struct look *look, const struct part *part)
 {
 	const struct sandbox_plan *plan = look->guard->plan;
 	_cleanup_free_ char *own = full_path(look->place->root, look->place->path);
-	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(own, "/") == 0 ? "" : own, part->name);
+	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(own, "/") == 0 ? "" : own,
+	                                       part->name);
 
 	for (size_t i = 0; i < plan->given_count; i++) {
 		if (strcmp(plan->given[i], own) != 0 && location_within(plan->given[i], own) &&
@@ -347,7 +348,8 @@ static void check_folder(struct guard *guard, struct guard_place *place, int fol
 	git_read_parts(guard, place, folder, false, &now);
 	for (size_t i = 0; i < now.count; i++) {
 		const struct part *part = &now.list[i];
-		const struct part *old = find_part(&place->parts, part->name); /* none if !was_git */
+		/* none if !was_git */
+		const struct part *old = find_part(&place->parts, part->name);
 
 		if (!is_known(&look, part, old) && !is_given(&look, part))
 			checks[part->kind](&look, part, old);

@@ -210,7 +210,8 @@ static bool is_near(const char *path)
 {
 	const char *slash = strchr(path, '/');
 
-	return !slash || (span_starts(span_str(path), SPAN("worktrees/")) && !strchr(slash + 1, '/'));
+	return !slash ||
+	       (span_starts(span_str(path), SPAN("worktrees/")) && !strchr(slash + 1, '/'));
 }
 
 /* What git itself makes with core.preferSymlinkRefs: it reads the text, and replaces the link. */

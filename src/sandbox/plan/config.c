@@ -29,10 +29,10 @@ static const char why_hook[] = "a hook of git leads to it";
 /* githooks(5): where a folder of hooks is one that must stay writable. */
 static const char *const hooks[] = {
 	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
-	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge",
-	"pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
-	"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite",
-	"sendemail-validate", "fsmonitor-watchman", "p4-changelist", "p4-prepare-changelist",
+	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
+	"post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive",
+	"post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
+	"post-rewrite", "sendemail-validate", "fsmonitor-watchman", "p4-changelist", "p4-prepare-changelist",
 	"p4-post-changelist", "p4-pre-submit", "post-index-change",
 };
 
@@ -79,8 +79,9 @@ static void note_other_names(struct draft *draft, const char *path, const char *
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
-		add_unjudged(draft, mem_printf("%s: \"%s\" has another name (a hard link); writing that "
-		                               "changes it.", why, path));
+		add_unjudged(draft,
+		             mem_printf("%s: \"%s\" has another name (a hard link); writing "
+		                        "that changes it.", why, path));
 }
 
 /* Protects where `path` leads, seen from the folder `start`; false if that is a folder and cannot
@@ -141,7 +142,8 @@ static void protect_hooks(struct draft *draft, const char *top, const char *path
 	for (int i = 0; i < 1 + two; i++) {
 		const char *folder = i ? above : path;
 
-		for (size_t k = 0; !protect(draft, top, folder, true, why) && k < ARRAY_LEN(hooks); k++) {
+		for (size_t k = 0; !protect(draft, top, folder, true, why) && k < ARRAY_LEN(hooks);
+		     k++) {
 			_cleanup_free_ char *hook = mem_printf("%s/%s", folder, hooks[k]);
 
 			protect(draft, top, hook, false, why);
@@ -170,8 +172,9 @@ static void note_line(struct draft *draft, const char *top, const char *line)
 	if (!row || !word[0])
 		return;
 	if (line[0] == GIT_WORD_UNKNOWN)
-		add_unjudged(draft, mem_printf("%s: \"%s\" may name a file in the workspace, but its "
-		                               "path is not known.", row->why, word));
+		add_unjudged(draft,
+		             mem_printf("%s: \"%s\" may name a file in the workspace, but its "
+		                        "path is not known.", row->why, word));
 	else if (line[0] == GIT_WORD_HOOKS)
 		protect_hooks(draft, top, word, row->why);
 	else
@@ -386,8 +389,10 @@ static void look_at_path(struct draft *draft)
 		if (folder[0] == '/')
 			location_resolve("/", folder, NULL, NULL, &place);
 		if (folder[0] != '/' || (place.path && draft_in_writable(draft, place.path)))
-			add_unjudged(draft, mem_printf("$PATH contains \"%s\", which commands can write: "
-			                               "git and you would run what they put there.", folder));
+			add_unjudged(draft,
+			             mem_printf("$PATH contains \"%s\", which commands can write: "
+			                        "git and you would run what they put there.",
+			                        folder));
 		path += len + (path[len] == ':');
 	}
 }

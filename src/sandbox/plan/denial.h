@@ -27,7 +27,8 @@ struct denial {
 	enum denial_kind kind;
 	enum sandbox_reason reason;
 	enum sandbox_level level;
-	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call, limit */
+	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call,
+	                     * limit */
 	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
 	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
 	pid_t pid;          /* inside the command's namespace; 0 unknown */

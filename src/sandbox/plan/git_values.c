@@ -50,9 +50,11 @@ static const struct git_value table[] = {
 	NAMED("gpg", "allowedsignersfile revocationfile", FILE, "gpg.ssh: whose signatures count"),
 	SECTION("init", "templatedir", FILE, "init.templateDir: hooks of new repositories"),
 	NAMED("hook", "command", COMMAND, "a hook: git runs it"),
-	SECTION("uploadpack", "packobjectshook", COMMAND, "uploadpack.packObjectsHook: git runs it"),
+	SECTION("uploadpack", "packobjectshook", COMMAND,
+	        "uploadpack.packObjectsHook: git runs it"),
 	SECTION("gc", "recentobjectshook", COMMAND, "gc.recentObjectsHook: git gc runs it"),
-	NAMED("remote", "uploadpack receivepack vcs", COMMAND, "a remote's program: git fetch runs it"),
+	NAMED("remote", "uploadpack receivepack vcs", COMMAND,
+	      "a remote's program: git fetch runs it"),
 	NAMED("remote", "url pushurl", URL, "a remote's command: git fetch runs it"),
 	NAMED("url", "insteadof pushinsteadof", URL, "a command in a URL: git fetch runs it"),
 	NAMED("submodule", "update", UPDATE, "submodule.update: git submodule runs it"),
@@ -143,14 +145,14 @@ struct scan {
 
 /* Behind these stands a command. */
 static const char wrappers[] =
-	"! exec env nohup time command builtin sudo doas nice ionice setsid stdbuf timeout xargs eval "
-	"if then else elif while until do busybox winpty";
+	"! exec env nohup time command builtin sudo doas nice ionice setsid stdbuf timeout xargs "
+	"eval if then else elif while until do busybox winpty";
 /* Behind these, also where they are arguments of something else, stands a file that they run. */
 static const char shells[] = "sh bash dash ash zsh ksh python perl ruby";
 /* Behind these stands a file that they run. */
 static const char interpreters[] =
-	"sh bash dash ash zsh ksh mksh fish . source python pypy perl ruby node nodejs tsx php lua luajit "
-	"tclsh wish Rscript julia pwsh osascript";
+	"sh bash dash ash zsh ksh mksh fish . source python pypy perl ruby node nodejs tsx php lua "
+	"luajit tclsh wish Rscript julia pwsh osascript";
 /* Behind -f of these. */
 static const char filters[] = "awk gawk mawk nawk sed gsed";
 /* Behind these, or behind their "run"; it may as well be a name that another file explains. */
@@ -192,7 +194,8 @@ static void put(struct scan *scan, enum git_word kind, struct span word)
 	if (!plain(word) || span_eq(word, SPAN("/")))
 		return;
 	scan->each(scan->data, kind, word);
-	if (!scan->folder_len || word.data[0] == '/' || word.data[0] == '~' || len >= sizeof(joined))
+	if (!scan->folder_len || word.data[0] == '/' || word.data[0] == '~' ||
+	    len >= sizeof(joined))
 		return;
 	memcpy(joined, scan->folder, scan->folder_len);
 	joined[scan->folder_len] = '/';
@@ -413,7 +416,8 @@ static void expand(struct scan *scan, struct span name)
 
 static bool is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 /* The length of text up to `close`, which belongs to what opened before it. */

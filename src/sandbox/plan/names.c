@@ -250,7 +250,8 @@ static const struct sandbox_name obeyed[] = {
 	EDITOR(".run", "JetBrains: run configurations", "IntelliJ IDEA: Run configurations"),
 	EDITOR(".fleet", "Fleet: run configurations, settings", "Fleet: run.json"),
 	EDITOR(".zed", "Zed: tasks, paths of language servers", "Zed: Configuring Zed"),
-	EDITOR(".helix", "Helix: paths of language servers and formatters", "Helix: languages.toml"),
+	EDITOR(".helix", "Helix: paths of language servers and formatters",
+	       "Helix: languages.toml"),
 	EDITOR(".nova", "Nova: tasks, paths of programs", "Nova: Tasks"),
 	EDITOR(".idx", "Firebase Studio: commands run when a workspace is opened",
 	       "Firebase Studio: dev.nix"),
@@ -258,7 +259,8 @@ static const struct sandbox_name obeyed[] = {
 	       "containers.dev: devcontainer.json reference"),
 	EDITOR(".devcontainer.json", "dev containers: initializeCommand runs outside of them",
 	       "containers.dev: devcontainer.json reference"),
-	EDITOR(".exrc", "vi and Vim with 'exrc': commands run at the start", "Vim: options.txt 'exrc'"),
+	EDITOR(".exrc", "vi and Vim with 'exrc': commands run at the start",
+	       "Vim: options.txt 'exrc'"),
 	EDITOR(".vimrc", "Vim with 'exrc': commands run at the start", "Vim: options.txt 'exrc'"),
 	EDITOR("_vimrc", "Vim with 'exrc': commands run at the start", "Vim: options.txt 'exrc'"),
 	EDITOR(".gvimrc", "Vim with 'exrc': commands run at the start", "Vim: gui.txt"),
@@ -344,9 +346,11 @@ static const struct sandbox_name obeyed[] = {
 	ASK(".simple-git-hooks.json", "simple-git-hooks takes the commands of hooks from it",
 	    "simple-git-hooks: README"),
 	/* what stays writable, and why */
-	OPEN(".env", "shell", "a project's own variables, which its set-up and tests write; of what "
+	OPEN(".env", "shell",
+	     "a project's own variables, which its set-up and tests write; of what "
 	     "hasp reads there, nothing that steers hasp is obeyed", "docs/settings.md"),
-	OPEN("AGENTS.md", "instructions", "text for agents, part of the project and of its reviews; "
+	OPEN("AGENTS.md", "instructions",
+	     "text for agents, part of the project and of its reviews; "
 	     "what an agent may do does not depend on it", "agents.md"),
 	OPEN("CLAUDE.md", "instructions", "as AGENTS.md", "Claude Code: Memory"),
 	OPEN("GEMINI.md", "instructions", "as AGENTS.md", "Gemini CLI: docs/cli/gemini-md.md"),
@@ -367,7 +371,8 @@ static const struct sandbox_name obeyed[] = {
 	OPEN(".python-version", "shell", "names a version", "pyenv: README"),
 	OPEN(".gitpod.yml", "editor", "its tasks run in a container of the service",
 	     "Gitpod: .gitpod.yml reference"),
-	OPEN("devbox.json", "shell", "runs when the user starts its shell; what does that by itself "
+	OPEN("devbox.json", "shell",
+	     "runs when the user starts its shell; what does that by itself "
 	     "is .envrc", "Devbox: Configuration"),
 	OPEN("devenv.nix", "shell", "as devbox.json", "devenv: Basics"),
 	OPEN("flake.nix", "shell", "as devbox.json", "nix3-develop(1)"),
@@ -427,7 +432,8 @@ static bool begins_with(const char *path, const char *name)
 const struct sandbox_name *names_obeyed_at(const char *rel)
 {
 	for (size_t i = 0; i < ARRAY_LEN(obeyed); i++)
-		if ((obeyed[i].flags & NAME_DEEP) && (rel[0] | 0x20) == (obeyed[i].path[0] | 0x20) &&
+		if ((obeyed[i].flags & NAME_DEEP) &&
+		    (rel[0] | 0x20) == (obeyed[i].path[0] | 0x20) &&
 		    begins_with(rel, obeyed[i].path))
 			return &obeyed[i];
 	return NULL;

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 
 #define KEYS(path, why, source) \
-	{ path, SANDBOX_HIDDEN, SANDBOX_REASON_CREDENTIALS, NAME_ABSENT, why, "credentials", source }
+	{ path, SANDBOX_HIDDEN, SANDBOX_REASON_CREDENTIALS, NAME_ABSENT, why, "credentials", \
+	  source }
 #define HISTORY(path, source) KEYS(path, "a history: passwords get typed into it", source)
 #define BROWSER(path, source) KEYS(path, "a browser's cookies and passwords", source)
 #define STARTUP(path, why, source)                              \

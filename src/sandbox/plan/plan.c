@@ -124,7 +124,8 @@ static bool may_be_listed(const char *path, struct err *err)
 		return true;
 	return err_set(err, ERR_DENIED_BY_SANDBOX,
 	               "the folder %s cannot be writable in a sandbox, because it cannot be listed "
-	               "and searched for what is to be protected; use chmod u+rx on it first", path);
+	               "and searched for what is to be protected; use chmod u+rx on it first",
+	               path);
 }
 
 /* Kernel interfaces are no place to work in, and with "/" nothing would be left to protect. */
@@ -350,7 +351,8 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 
 static bool too_many_named(const struct draft *draft, struct err *err)
 {
-	const char *last = draft->named_by ? draft->reader.pointers[draft->named_by - 1].path : NULL;
+	const char *last =
+		draft->named_by ? draft->reader.pointers[draft->named_by - 1].path : NULL;
 
 	return err_set(err, ERR_TOO_LARGE, "git's configuration names more than %d files%s%s%s",
 	               LIMIT_SANDBOX_RULES, last ? " (read last: " : "", last ? last : "",

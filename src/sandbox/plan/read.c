@@ -43,7 +43,8 @@
 #include "sandbox/plan/private.h"
 
 /* A config is a few hundred bytes, and some for each branch.  Includes come one after the other. */
-enum { CONFIG_BYTES = 256 << 10, ANSWER_BYTES = 32 << 10, QUEUE_BYTES = 32 << 10, CONFIG_FILES = 64 };
+enum { CONFIG_BYTES = 256 << 10, ANSWER_BYTES = 32 << 10, QUEUE_BYTES = 32 << 10,
+       CONFIG_FILES = 64 };
 /* What all the questions of a plan may cost: words and look-ups, and bytes of configurations. */
 enum { WORK_MAX = 4096, TOTAL_BYTES = 1 << 20 };
 
@@ -228,7 +229,8 @@ static bool is_within(struct room *room)
 static void put_line(struct room *room, enum git_word kind, struct span word)
 {
 	size_t start = room->answer_len, number = git_value_number(room->row);
-	const char head[] = { (char)kind, (char)('0' + number / 10), (char)('0' + number % 10), ' ' };
+	const char head[] = { (char)kind, (char)('0' + number / 10), (char)('0' + number % 10),
+	                      ' ' };
 	size_t len = sizeof(head) + word.len + 1;
 
 	if (len > sizeof(room->answer) - 8 - start) { /* "!" has room behind it */
@@ -360,7 +362,8 @@ static bool take_worktree(void *data, const struct git_config_item *item)
 static struct span worktree_in(const char *path, struct room *room)
 {
 	room->answer_len = 0;
-	git_config_read_in(content(path, room->file, sizeof(room->file)), room->parse, take_worktree,
+	git_config_read_in(content(path, room->file, sizeof(room->file)), room->parse,
+	                   take_worktree,
 	                   room);
 	return span_of(room->answer, room->answer_len);
 }
@@ -457,7 +460,8 @@ static void __attribute__((noreturn)) end(int status)
 static void answer(int socket, const char *question, struct room *room)
 {
 	char *message = room->message;
-	struct span value = read_pointer((enum sandbox_pointer_kind)question[0], question + 1, room);
+	struct span value = read_pointer((enum sandbox_pointer_kind)question[0], question + 1,
+	                                 room);
 
 	message[0] = value.len > 0;
 	memcpy(message + 1, value.data, value.len);
@@ -607,7 +611,8 @@ char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char 
 
 	if (before) /* several worktrees have one configuration */
 		return value_of(before);
-	value = options->assume ? value_of(known(options->known, options->known_count, kind, path)) :
+	value = options->assume ?
+	        value_of(known(options->known, options->known_count, kind, path)) :
 	                          look_up(draft, kind, path);
 	if (reader->count == reader->cap)
 		reader->pointers = mem_grow(reader->pointers, &reader->cap, reader->count + 1,

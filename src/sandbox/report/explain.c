@@ -87,11 +87,11 @@ static const struct {
 } weaknesses[] = {
 	{ at_paths, "Commands are not confined at all; hasp's own file tools check paths." },
 	{ at_landlock,
-	  "Names of files can be listed everywhere, and what is in hidden folders can be looked for "
-	  "by name (stat), not read." },
+	  "Names of files can be listed everywhere, and what is in hidden folders can be looked "
+	  "for by name (stat), not read." },
 	{ at_landlock,
-	  "Protected names inside writable paths can be changed for as long as a command runs, where "
-	  "the supervisor misses it; they are put back after it." },
+	  "Protected names inside writable paths can be changed for as long as a command runs, "
+	  "where the supervisor misses it; they are put back after it." },
 	{ at_landlock,
 	  "Files that come to be directly in a folder above a hidden path can be read only by the "
 	  "next command." },
@@ -100,15 +100,16 @@ static const struct {
 	{ without_refer,
 	  "Landlock ABI 1: files cannot be moved from one folder to another." },
 	{ without_truncate,
-	  "Landlock ABI below 3: the supervisor alone keeps files elsewhere from being shortened." },
+	  "Landlock ABI below 3: the supervisor alone keeps files elsewhere from being "
+	  "shortened." },
 	{ without_tcp,
 	  "Landlock ABI below 4: the supervisor alone keeps commands from the network." },
 	{ without_scopes,
 	  "Landlock ABI below 6: commands can signal other processes of the same user; the "
 	  "supervisor alone keeps them from abstract sockets." },
 	{ with_erratum,
-	  "The kernel has an erratum of Landlock: what is moved out of a mount while a command holds "
-	  "it can gain rights." },
+	  "The kernel has an erratum of Landlock: what is moved out of a mount while a command "
+	  "holds it can gain rights." },
 	{ without_landlock,
 	  "There is no Landlock, which would be a second line behind the mounts." },
 	{ without_proc,

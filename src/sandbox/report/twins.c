@@ -123,7 +123,8 @@ static void count_names(const struct walk *walk, struct twins *ret)
 		const struct name *first = &walk->names[i];
 		uint64_t found = 1;
 
-		for (next = i + 1; next < walk->count && same_file(first, &walk->names[next]); next++)
+		for (next = i + 1; next < walk->count && same_file(first, &walk->names[next]);
+		     next++)
 			found += strcmp(walk->names[next].path, walk->names[next - 1].path) != 0;
 		if (first->links > found)
 			list[ret->all++] = (struct twin){ first->path, first->links - found };
@@ -174,7 +175,8 @@ static void print_twin_file(const struct twin *twin, const struct reporter *repo
 {
 	char why[128];
 
-	snprintf(why, sizeof(why), "has %llu other name%s outside the workspace; a write changes both",
+	snprintf(why, sizeof(why),
+	         "has %llu other name%s outside the workspace; a write changes both",
 	         (unsigned long long)twin->outside, twin->outside == 1 ? "" : "s");
 	reporter->begin(reporter->data, NULL, false);
 	reporter->text(reporter->data, "path", twin->path);

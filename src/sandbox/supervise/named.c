@@ -252,7 +252,8 @@ static int check_plain(struct supervisor *supervisor, const char *path)
 	char **slot = folder_slot(supervisor, path);
 	_cleanup_fd_ int fd = -1;
 
-	if (*slot && strcmp(*slot, path) == 0 && supervise_now_ms() - supervisor->folders_ms < KEEP_MS)
+	if (*slot && strcmp(*slot, path) == 0 &&
+	    supervise_now_ms() - supervisor->folders_ms < KEEP_MS)
 		return 0;
 	fd = open_how(AT_FDCWD, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
@@ -379,7 +380,8 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 		error = link[0] == '/' ? find_base(call, AT_FDCWD, link, ret) : 0;
 		if (error)
 			return error;
-		snprintf(current, LIMIT_PATH_BYTES, "%s", behind_self(link) ? behind_self(link) : link);
+		snprintf(current, LIMIT_PATH_BYTES, "%s",
+		         behind_self(link) ? behind_self(link) : link);
 	}
 	return ELOOP;
 }

@@ -306,7 +306,8 @@ static void name_roots(struct worker_options *options)
 		const char *given = options->roots[i];
 		_cleanup_free_ char *root = realpath(given, NULL);
 		_cleanup_free_ char *here = cwd ? path_join(cwd, given) : NULL;
-		_cleanup_free_ char *there = shell && shell[0] == '/' ? path_join(shell, given) : NULL;
+		_cleanup_free_ char *there =
+			shell && shell[0] == '/' ? path_join(shell, given) : NULL;
 
 		if (!root)
 			continue;

@@ -61,7 +61,9 @@ static char *judged_path(const struct worker *worker, const char *path)
 
 	if (workspace_resolve(worker->workspace, path, PLACE_FILE, &place, &err))
 		return mem_steal(&place.path);
-	return err.code == ERR_PERMISSION_DENIED && worker->hides ? hidden_above(worker, path) : NULL;
+	if (err.code != ERR_PERMISSION_DENIED || !worker->hides)
+		return NULL;
+	return hidden_above(worker, path);
 }
 
 /* DENIED_BY_SANDBOX with the rule and what would allow it, where the kernel would only

@@ -88,7 +88,8 @@ static char **make_environment(const struct run_state *state, const struct run_r
 	enum sandbox_level level = state->plan ? state->plan->level : SANDBOX_PATHS;
 	struct environment_options options = { .pty = request->pty, .level = level };
 	char **made = request->env ? NULL :
-	                             environment_for_command((const char *const *)environ, &options);
+	                             environment_for_command((const char *const *)environ,
+	                                                     &options);
 	const char *const *from = request->env ? request->env : (const char *const *)made;
 	char *temp = temp_variable(state->plan);
 	size_t count = 0, kept = 0;

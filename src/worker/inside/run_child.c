@@ -115,7 +115,8 @@ static size_t read_tree(struct run_process **ret)
 
 static int compare_pids(const void *a, const void *b)
 {
-	pid_t one = ((const struct run_process *)a)->pid, other = ((const struct run_process *)b)->pid;
+	pid_t one = ((const struct run_process *)a)->pid;
+	pid_t other = ((const struct run_process *)b)->pid;
 
 	return (one > other) - (one < other);
 }
@@ -490,7 +491,8 @@ static bool attend(struct launch *launch, struct run_child *child, struct err *e
 			return explain(launch, &failure, err);
 		if (notify < 0 || child->supervisor) {
 			fd_cleanup_close(&notify);
-			return err_set(err, ERR_INTERNAL, "The command's process misbehaved at its start.");
+			return err_set(err, ERR_INTERNAL,
+			               "The command's process misbehaved at its start.");
 		}
 		if (!supervisor_start(launch->request->plan, fd_steal(&notify),
 		                      launch->request->events, &child->supervisor, err))

@@ -2,10 +2,10 @@
 /* The worker's side of the protocol: answers what arrives on a pair of descriptors with any
  * provider.
  *
- *     hasp worker               at the other end of ssh, docker exec ...: answers with provider_local,
- *                               which confines (the hello says roots and options)
- *     hasp worker --confined    what provider_local starts: already inside its sandbox; answers with
- *                               provider_inprocess
+ *     hasp worker             at the other end of ssh, docker exec ...: answers with
+ *                             provider_local, which confines (the hello says roots and options)
+ *     hasp worker --confined  what provider_local starts: already inside its sandbox; answers
+ *                             with provider_inprocess
  *
  * The protocol is written down in docs/protocol-worker.md.
  */

@@ -105,7 +105,8 @@ static bool make_session(struct logs *logs)
 		return false;
 	}
 	if (logs->keep) {
-		_cleanup_fd_ int keep = openat(fd, "keep", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		_cleanup_fd_ int keep = openat(fd, "keep", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		                               0600);
 
 		(void)keep;
 	}
@@ -476,7 +477,8 @@ bool capture_last(const struct capture *capture, size_t lines, struct capture_pa
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(CAPTURE_PART_BYTES + 1);
 	uint64_t end = readable(capture);
-	struct capture_part part = { .text = BUF_INIT(4 * CAPTURE_PART_BYTES), .next = capture->bytes };
+	struct capture_part part = { .text = BUF_INIT(4 * CAPTURE_PART_BYTES),
+	                             .next = capture->bytes };
 	struct capture_text ends;
 
 	if (end < capture->bytes) { /* the log has ended before: the tail in memory is what there
@@ -515,7 +517,8 @@ bool capture_from(const struct capture *capture, uint64_t offset, struct capture
 
 	part.offset = offset < end ? offset : end;
 	part.cut = part.offset > 0;
-	len = end - part.offset > CAPTURE_PART_BYTES ? CAPTURE_PART_BYTES : (size_t)(end - part.offset);
+	len = end - part.offset > CAPTURE_PART_BYTES ?
+		CAPTURE_PART_BYTES : (size_t)(end - part.offset);
 	if (len && !raw_read(capture, part.offset, len, &raw, err))
 		return false;
 	if (part.offset + raw.len < end)

@@ -67,9 +67,11 @@ static inline uint64_t bytes_get(const void *from, size_t bytes)
 	X(ERROR, "struct err", "CHARS (name of the code), 4 bytes (errno), CHARS (message), 1 "   \
 	                       "byte, 0 or 1; after 1: the fields of error_denial")               \
 	X(STRUCT, "a structure", "its fields")                                                    \
-	X(STRUCT_OR_NULL, "pointer to a structure, or NULL", "1 byte, 0 or 1; after 1: its fields") \
+	X(STRUCT_OR_NULL, "pointer to a structure, or NULL",                                      \
+	  "1 byte, 0 or 1; after 1: its fields")                                                  \
 	X(TEXTS, "array of char *", "count (4 bytes), that many TEXT")                            \
-	X(TEXTS_OR_NULL, "array of char *, or NULL", "as TEXTS; the count 0xffffffff alone is NULL") \
+	X(TEXTS_OR_NULL, "array of char *, or NULL",                                              \
+	  "as TEXTS; the count 0xffffffff alone is NULL")                                         \
 	X(ARRAY, "array of structures", "count (4 bytes), the fields of each")                    \
 	X(ARRAY_INLINE, "structures[N]", "as ARRAY, at most N")                                   \
 	X(ARRAY_INTO, "array of structures", "as ARRAY, as many as were asked about")             \
@@ -152,7 +154,8 @@ struct wire_arena {
 	struct wire_piece *pieces;
 };
 
-void *wire_arena_alloc(struct wire_arena *arena, size_t count, size_t size); /* zeroed; never NULL */
+/* Zeroed; never NULL; freed with the arena. */
+void *wire_arena_alloc(struct wire_arena *arena, size_t count, size_t size);
 /* Takes over a block of malloc's. */
 void wire_arena_keep(struct wire_arena *arena, void *block);
 void wire_arena_release(struct wire_arena *arena);

@@ -60,8 +60,8 @@ static const struct wire_field pointer_fields[] = {
 	WIRE_FIELD(TEXT, struct sandbox_pointer, path, LIMIT_WIRE_PATH),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_pointer, value, LIMIT_WIRE_PATH),
 };
-static const struct wire_layout layout_pointer = WIRE_LAYOUT("sandbox_pointer",
-                                                             struct sandbox_pointer, pointer_fields);
+static const struct wire_layout layout_pointer =
+	WIRE_LAYOUT("sandbox_pointer", struct sandbox_pointer, pointer_fields);
 
 static const struct wire_field plan_fields[] = {
 	WIRE_FIELD(ENUM, struct sandbox_plan, level, SANDBOX_FULL + 1),

@@ -27,8 +27,8 @@
 	X(PONG, 5, TO_FRONT, READY, 0, 0, nothing, "it is alive")                                 \
 	X(CANCEL, 6, TO_WORKER, READY, 0, 0, nothing,                                             \
 	  "the request of that number is not wanted any more; its answer comes all the same")    \
-	X(READ, 16, TO_WORKER, READY, 128 << 10, 0, read, "reads a file")                             \
-	X(READ_DONE, 17, TO_FRONT, ANSWER, 128 << 10, LIMIT_RESULT_BYTES, read_done,                  \
+	X(READ, 16, TO_WORKER, READY, 128 << 10, 0, read, "reads a file")                         \
+	X(READ_DONE, 17, TO_FRONT, ANSWER, 128 << 10, LIMIT_RESULT_BYTES, read_done,              \
 	  "READ: the content, or why not")                                                        \
 	X(EDIT, 18, TO_WORKER, READY, LIMIT_WIRE_FIELDS, LIMIT_RESULT_BYTES, edit,                \
 	  "plans or makes changes")                                                               \
@@ -39,7 +39,8 @@
 	X(SEARCH, 22, TO_WORKER, READY, 16 << 20, 0, search, "searches files")                    \
 	X(SEARCH_DONE, 23, TO_FRONT, ANSWER, LIMIT_WIRE_FIELDS, 0, search_done,                   \
 	  "SEARCH: what was found")                                                               \
-	X(WATCH, 24, TO_WORKER, READY, 128 << 10, 0, watch, "watches a file; its number names the watch") \
+	X(WATCH, 24, TO_WORKER, READY, 128 << 10, 0, watch,                                       \
+	  "watches a file; its number names the watch")                                           \
 	X(WATCHING, 25, TO_FRONT, ANSWER, 0, 0, nothing, "WATCH: changes are told from now on")   \
 	X(CHANGED, 26, TO_FRONT, WATCH, 0, 0, nothing, "the watched file is another")             \
 	X(UNWATCH, 27, TO_WORKER, WATCH, 0, 0, nothing, "ends a watch; nothing answers")          \

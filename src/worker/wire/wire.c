@@ -189,7 +189,8 @@ static enum wire_step open_header(struct wire *wire)
 		wire_message_find((unsigned)bytes_get(header + 4, 2));
 
 	if (!message || message->direction != wire->from)
-		return wire_fail(wire, "there is no message %u", (unsigned)bytes_get(header + 4, 2));
+		return wire_fail(wire, "there is no message %u",
+		                 (unsigned)bytes_get(header + 4, 2));
 	*frame = (struct wire_frame){ .message = message, .id = bytes_get(header + 8, 8),
 		                      .blob_bytes = bytes_get(header + 16, 8) };
 	wire->fields_len = (size_t)bytes_get(header, 4);
