@@ -62,7 +62,7 @@ static bool contains(struct span text, struct span part, bool ignore_case)
 
 static void check_needs(const struct matcher *matcher, struct span text)
 {
-	const struct matcher_needs *needs = matcher_needs(matcher);
+	const struct matcher_needs *needs = matcher_needs_of(matcher);
 
 	for (size_t i = 0; i < needs->count; i++) {
 		const struct matcher_alternative *alternative = &needs->alternatives[i];

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "data/json.h"
-#include "policy/load.h"
 #include "policy/policy.h"
+#include "policy/rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/load.h"
 #include "policy/policy.h"
+#include "policy/rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "search/match/engine.h"
-#include "search/match/regex_facts.h"
-#include "search/match/regex_text.h"
+#include "search/match/regex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

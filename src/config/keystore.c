@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/keystore.h"
+#include "config/home.h"
 
 #include <dlfcn.h>
 #include <errno.h>

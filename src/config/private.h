@@ -43,16 +43,16 @@ struct settings {
 };
 
 /* Reads a scope's file and understands old names. INVALID_ARGUMENT: with path and place. */
-bool settings_scope_read(struct scope *scope, struct err *err);
-void settings_scope_release(struct scope *scope);
+bool scope_read(struct scope *scope, struct err *err);
+void scope_release(struct scope *scope);
 /* The line of a path in the scope's file; 0: it is not there. */
-unsigned settings_scope_line(const struct scope *scope, const char *path);
+unsigned scope_line(const struct scope *scope, const char *path);
 
 /* Takes out of the scope's value what may not stand there, and what has another type than it
  * should; a sentence about each, and about keys that nobody knows, goes to `warnings`.  What the
  * user could allow the project goes to settings->withheld. */
-void settings_scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
-                          json_t *warnings);
+void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
+                 json_t *warnings);
 
 /* How much of a project's value counts by itself: all of it, nothing, or, of a list of paths,
  * some. */
@@ -117,14 +117,5 @@ static inline void file_cleanup_unlock(char **lock)
 	file_unlock(*lock);
 }
 #define _cleanup_lock_ __attribute__((cleanup(file_cleanup_unlock)))
-
-/* ---- old settings ------------------------------------------------------------ */
-
-/* Names that settings had in earlier versions of Gemini CLI. */
-
-/* Moves what stands under an old name to the new one, unless that is there too; *moved gets the old
- * path for each
- * new one. The file stays as it is. */
-void settings_migrate(json_t *value, json_t *moved);
 
 #endif

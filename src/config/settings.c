@@ -168,82 +168,9 @@ static void merge_into(json_t *low, const json_t *high)
 	merge_object(low, high, &path);
 }
 
-/* ---- one file ---------------------------------------------------------------- */
-
-/* One file of settings. */
-
-bool settings_scope_read(struct scope *scope, struct err *err)
-{
-	struct err why = ERR_INIT;
-
-	if (scope->project ? !door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES,
-	                                &scope->text, err)
-	                   : !file_read(scope->path, LIMIT_SETTINGS_BYTES, &scope->text, err))
-		return false;
-	scope->moved = json_object();
-	if (!scope->text.data)
-		return true;
-	if (!jsonc_parse_repeating(file_text_span(&scope->text), &scope->value,
-	                           &scope->repeated_line, &why))
-		return err_set(err, why.code, "%s: %s", scope->path, why.message);
-	if (!json_is_object(scope->value))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
-		               scope->path);
-	scope->lines = jsonc_lines(file_text_span(&scope->text));
-	settings_migrate(scope->value, scope->moved);
-	return true;
-}
-
-void settings_scope_release(struct scope *scope)
-{
-	free(scope->path);
-	file_text_release(&scope->text);
-	json_decref(scope->value);
-	json_decref(scope->lines);
-	json_decref(scope->moved);
-	*scope = (struct scope){ 0 };
-}
-
-/* The path in the text: what was moved with an object above it, too. */
-static char *old_path(const struct scope *scope, const char *path)
-{
-	_cleanup_free_ char *above = mem_strdup(path);
-
-	for (;;) {
-		const char *old = json_string_value(json_object_get(scope->moved, above));
-		char *dot;
-
-		if (old)
-			return mem_printf("%s%s", old, path + strlen(above));
-		dot = strrchr(above, '.');
-		if (!dot)
-			return NULL;
-		*dot = '\0';
-	}
-}
-
-unsigned settings_scope_line(const struct scope *scope, const char *path)
-{
-	_cleanup_free_ char *old = scope->moved ? old_path(scope, path) : NULL;
-	unsigned line = jsonc_line(scope->lines, path);
-
-	return line || !old ? line : jsonc_line(scope->lines, old);
-}
-
 /* ---- all files together ------------------------------------------------------ */
 
 #define SYSTEM_SETTINGS "/etc/gemini-cli/settings.json"
-
-const char *settings_scope_name(enum settings_scope scope)
-{
-	static const char *const names[SCOPE_COUNT] = {
-		[SCOPE_DEFAULT] = "default",     [SCOPE_SYSTEM_DEFAULTS] = "system-defaults",
-		[SCOPE_USER] = "user",           [SCOPE_WORKSPACE] = "workspace",
-		[SCOPE_SYSTEM] = "system",       [SCOPE_OVERRIDE] = "override",
-	};
-
-	return (unsigned)scope < SCOPE_COUNT ? names[scope] : "";
-}
 
 /* Files that count before anything is known of the project. */
 static const enum settings_scope own_scopes[] = { SCOPE_SYSTEM_DEFAULTS, SCOPE_USER, SCOPE_SYSTEM };
@@ -351,7 +278,7 @@ static void open_variables(struct settings *settings, const struct settings_opti
 static bool read_scopes(struct settings *settings, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
-		if (!settings_scope_read(&settings->scopes[own_scopes[i]], err))
+		if (!scope_read(&settings->scopes[own_scopes[i]], err))
 			return false;
 	return true;
 }
@@ -371,7 +298,7 @@ static bool read_project(struct settings *settings, struct err *err)
 	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];
 	struct err why = ERR_INIT;
 
-	if (settings_scope_read(scope, &why))
+	if (scope_read(scope, &why))
 		return true;
 	if (why.code != ERR_OUTSIDE_WORKSPACE) {
 		*err = why;
@@ -432,8 +359,8 @@ static bool load(struct settings *settings, const struct settings_options *optio
 	open_variables(settings, options);
 	put_in_variables(settings);
 	for (int i = SCOPE_SYSTEM_DEFAULTS; i <= SCOPE_OVERRIDE; i++)
-		settings_scope_check(settings, &settings->scopes[i], (enum settings_scope)i,
-		                     settings->warnings);
+		scope_check(settings, &settings->scopes[i], (enum settings_scope)i,
+		            settings->warnings);
 	settings->merged = settings_merge(settings);
 	return true;
 }
@@ -465,7 +392,7 @@ static bool has_own_file(const char *project)
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
 		any = any || access(settings.scopes[own_scopes[i]].path, F_OK) == 0;
 	for (int i = 0; i < SCOPE_COUNT; i++)
-		settings_scope_release(&settings.scopes[i]);
+		scope_release(&settings.scopes[i]);
 	home_free(settings.home);
 	return any;
 }
@@ -493,7 +420,7 @@ void settings_free(struct settings *settings)
 	if (!settings)
 		return;
 	for (int i = 0; i < SCOPE_COUNT; i++)
-		settings_scope_release(&settings->scopes[i]);
+		scope_release(&settings->scopes[i]);
 	variables_free(settings->variables);
 	home_free(settings->home);
 	json_decref(settings->merged);
@@ -576,7 +503,7 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 
 		if (config_path_get(scope->value, path))
 			return (struct settings_origin){ (enum settings_scope)i, scope->path,
-				                         settings_scope_line(scope, path) };
+				                         scope_line(scope, path) };
 	}
 	return (struct settings_origin){ SCOPE_DEFAULT, NULL, 0 };
 }

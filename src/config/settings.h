@@ -31,7 +31,6 @@
 
 #include "base/err.h"
 #include "config/home.h"
-#include "config/trust.h"
 #include "config/variables.h"
 
 struct settings;
@@ -139,5 +138,22 @@ json_t *settings_schema(void);
 bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err);
 /* The path of known setting `i`, from 0; NULL behind the last. */
 const char *settings_name(size_t i);
+
+/* ---- trustedFolders.json ----------------------------------------------------------- */
+
+/* Which folders' own settings, hooks, commands and servers may count.
+ *
+ * GEMINI_CLI_TRUST_WORKSPACE=true|false comes first, then the longest rule that holds the folder
+ * (canonical paths; TRUST_PARENT trusts the folder above).  GEMINI_CLI_TRUSTED_FOLDERS_PATH moves
+ * the file.  A file that is not readable as such trusts nothing.
+ */
+
+enum trust { TRUST_UNKNOWN, TRUST_YES, TRUST_NO };
+
+/* UNKNOWN with *err, which names the file: it is wrong, and trusts nothing. */
+enum trust trust_of(const struct home *home, const char *folder, struct err *err);
+/* "TRUST_FOLDER", "TRUST_PARENT" or "DO_NOT_TRUST" for the folder: atomic, under a lock, mode 0600.
+ * */
+bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err);
 
 #endif

@@ -122,7 +122,7 @@ static bool write_file(const struct scope *scope, const char *path, const json_t
 	struct err why = ERR_INIT;
 	bool ok = false;
 
-	if (lock && settings_scope_read(&now, err)) {
+	if (lock && scope_read(&now, err)) {
 		ok = change(&now, path, value, &out, &why);
 		if (!ok)
 			err_set(err, why.code, "%s: %s", file, why.message);
@@ -130,7 +130,7 @@ static bool write_file(const struct scope *scope, const char *path, const json_t
 			ok = replace(scope, buf_view(&out), now.text.data ? now.text.mode : 0600,
 			             err);
 	}
-	settings_scope_release(&now);
+	scope_release(&now);
 	return ok;
 }
 
@@ -141,17 +141,17 @@ static bool reload(struct settings *settings, enum settings_scope scope, struct 
 		               .project = settings->scopes[scope].project };
 	json_t *value, *warnings;
 
-	if (!settings_scope_read(&fresh, err)) {
-		settings_scope_release(&fresh);
+	if (!scope_read(&fresh, err)) {
+		scope_release(&fresh);
 		return false;
 	}
 	value = fresh.value;
 	fresh.value = value ? settings_expand(settings, scope, value) : NULL;
 	json_decref(value);
 	warnings = json_array(); /* they were told when it was loaded */
-	settings_scope_check(settings, &fresh, scope, warnings);
+	scope_check(settings, &fresh, scope, warnings);
 	json_decref(warnings);
-	settings_scope_release(&settings->scopes[scope]);
+	scope_release(&settings->scopes[scope]);
 	settings->scopes[scope] = fresh;
 	json_decref(settings->merged);
 	settings->merged = settings_merge(settings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/trust.h"
+#include "config/settings.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "config/keystore.h"
+#include "config/home.h"
 #include "data/json.h"
 #include "data/warnings.h"
 #include "model/refusable.h"

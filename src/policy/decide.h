@@ -24,6 +24,8 @@ struct shell_view {
 	struct act_whole *whole; /* and on the whole line */
 };
 
+/* What counts where no rule does. */
+enum policy_decision decide_default(const struct policy_call *call);
 /* The highest rule that is about this act. `view`: of run_shell_command, else NULL. */
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
                           struct act *act, const struct shell_view *view);
@@ -34,22 +36,13 @@ static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 	return a->decision > b->decision;
 }
 
-/* shell.c: of run_shell_command. */
+/* The same for the line of run_shell_command: each command in it by itself, the strictest counts.
+ * What the verdict says of the commands is filled in. */
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict);
 
-/* prefix.c: whether the command begins with the prefix. */
-enum prefix_match { PREFIX_NO, PREFIX_MAYBE, PREFIX_YES };
-/* Certainly, word by word, and without options that do more than the program is there for, unless
- * the prefix itself has them: for what is allowed.  `writes`: what only writes files is fine, as
- * where redirections are allowed. */
-enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix,
-                                  bool writes);
-/* Also by another path, as text, with words in between that are options, or with words that are
- * known only when it runs (MAYBE): for what is denied or asked about. */
-enum prefix_match prefix_possible(const struct shell_view *view, const char *prefix);
 /* What "always" would allow for the command: "git status"; NULL: nothing sensible. The caller
  * frees. */
-char *prefix_offer(const struct shell_command *command);
+char *decide_offer_prefix(const struct shell_command *command);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policy files: read, checked, made rules and checkers, and tried on their own examples. */
-#include "policy/load.h"
+#include "policy/rule.h"
 
 #include <dirent.h>
 #include <errno.h>

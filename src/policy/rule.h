@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/span.h"
 #include "policy/policy.h"
 #include "search/match/js_regex.h"
 
@@ -86,5 +87,24 @@ struct rule *rule_new(enum policy_decision decision, double priority, const char
 unsigned modes_from(enum approval_mode mode);
 /* Gemini CLI's priority for "always", within its tier. */
 enum { ALWAYS_PRIORITY = 950 };
+
+/* ---- from TOML to rules ------------------------------------------------------------ */
+
+struct loader {
+	struct policy *policy;
+	enum policy_tier tier;
+	const char *file;  /* as origins and problems name it */
+	json_t *problems;  /* an array; or NULL: they are not reported */
+	bool lazy;         /* hasp's own: expressions are compiled when they are used */
+	bool trial;        /* for examples, which are not looked at again */
+	bool failed;       /* something worse than a warning was found */
+	size_t told;       /* problems of this file */
+};
+
+/* Adds the rules and checkers of one file. False: what loader->failed says. */
+bool load_text(struct loader *loader, struct span text);
+
+/* The member that a rule gets which allows something and whose own examples fail. */
+#define LOAD_FAILED "\x01" "failed"
 
 #endif

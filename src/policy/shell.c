@@ -590,7 +590,7 @@ static json_t *prefixes_json(const struct line *line, const struct outcome *stri
 		/* It goes with what it runs. */
 		if (!unit->final && is_general(&unit->outcome) && is_mere_wrapper(unit->command))
 			continue;
-		prefix = unit->final ? NULL : prefix_offer(unit->command);
+		prefix = unit->final ? NULL : decide_offer_prefix(unit->command);
 		possible = prefix != NULL;
 		if (possible && !contains(prefixes, prefix))
 			json_array_append_new(prefixes, json_string(prefix));
@@ -611,7 +611,7 @@ static json_t *harmless_json(const struct line *line)
 
 		if (!unit->by_table)
 			continue;
-		prefix = prefix_offer(unit->command);
+		prefix = decide_offer_prefix(unit->command);
 		if (prefix && !contains(prefixes, prefix))
 			json_array_append_new(prefixes, json_string(prefix));
 	}

@@ -155,7 +155,7 @@ static void seek_tree(struct warm *warm, const struct cached_tree *tree)
 	size_t asked, candidates;
 
 	warm->bits = mem_alloc(files / 64 + 1, sizeof(uint64_t));
-	cached_tree_select(tree, matcher_needs(warm->job->matcher), warm->bits);
+	cached_tree_select(tree, matcher_needs_of(warm->job->matcher), warm->bits);
 	narrow(warm, &asked, &candidates);
 	atomic_fetch_add(&warm->job->searched, asked - candidates);
 	atomic_fetch_add(&warm->job->unreadable, cached_tree_unreadable(tree));

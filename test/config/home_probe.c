@@ -11,8 +11,7 @@
 
 #include "base/mem.h"
 #include "config/home.h"
-#include "config/keystore.h"
-#include "config/trust.h"
+#include "config/settings.h"
 #include "data/json.h"
 
 static int say(json_t *result)

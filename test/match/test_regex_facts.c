@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "search/match/regex_facts.h"
+#include "search/match/regex.h"
 
 /* "a&b|c": a and b, or c. */
 static void write_needs(const struct matcher_needs *needs, struct buf *out)

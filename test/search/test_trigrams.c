@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "search/cache/trigrams.h"
+#include "search/cache/private.h"
 
 enum { FILES = 400 };
 

@@ -1,17 +1,254 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request from its head to its end, as libmicrohttpd tells of it.
+/* A request from its head to its end, as libmicrohttpd reports it: its headers and body, the checks
+ * before it is delivered, its answer or stream.
  *
  * It calls http_on_access once for the head, once for each piece of the body, and again
  * until an answer is queued.  An answer that is queued with the head ends the connection, since
  * the rest of the request is unread; so a refusal waits for the end of a body that is short.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "net/http/server_private.h"
+#include "net/http/sse.h"
+
+/* ---- what is asked of a request ---- */
+
+const char *http_request_method(const struct http_request *request)
+{
+	return request->method;
+}
+
+void http_request_set_data(struct http_request *request, void *data)
+{
+	request->data = data;
+}
+
+void *http_request_data(const struct http_request *request)
+{
+	return request->data;
+}
+
+bool http_request_waits(const struct http_request *request)
+{
+	return request->status == 0;
+}
+
+/* A copy of a value without the blanks after it: once for each value. */
+static const char *keep_trimmed(struct http_request *request, struct span value)
+{
+	for (size_t i = 0; i < request->trimmed_count; i++)
+		if (span_eq(span_str(request->trimmed[i]), value))
+			return request->trimmed[i];
+	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
+		return value.data;
+	return request->trimmed[request->trimmed_count++] = mem_dup(value.data, value.len);
+}
+
+const char *http_request_header(struct http_request *request, const char *name)
+{
+	const char *value = request->server->lib.lookup_connection_value(request->mhd,
+	                                                                 MHD_HEADER_KIND, name);
+	struct span trimmed = span_trim(span_str(value));
+
+	if (!value || trimmed.data[trimmed.len] == '\0')
+		return value ? trimmed.data : NULL;
+	return keep_trimmed(request, trimmed);
+}
+
+/* ---- pausing ---- */
+
+void http_server_wake(struct http_server *server)
+{
+	if (server->again_posted)
+		return;
+	server->again_posted = true;
+	loop_post(server->loop, &server->again);
+}
+
+void http_request_resume(struct http_request *request)
+{
+	if (!request->suspended)
+		return;
+	request->suspended = false;
+	request->server->lib.resume_connection(request->mhd);
+	http_server_wake(request->server);
+}
+
+void http_request_suspend(struct http_request *request)
+{
+	request->suspended = true;
+	request->server->lib.suspend_connection(request->mhd);
+	if (request->connection->hung_up)
+		http_request_drop(request);
+}
+
+void http_request_drop(struct http_request *request)
+{
+	request->gone = true;
+	if (request->suspended)
+		http_request_resume(request);
+	else if (!request->in_call)
+		shutdown(request->connection->fd, SHUT_RDWR); /* it may wait for the client */
+}
+
+/* ---- answers, whole or as a stream ---- */
+
+/* Bytes handed over at a time where the library does not choose (HTTP/1.0). */
+enum { BLOCK = 16 << 10 };
+
+void http_add_header(struct http_request *request, const char *name, const char *value)
+{
+	size_t at = request->added_count;
+
+	if (at == ADDED_HEADERS)
+		return;
+	request->added[at].name = mem_strdup(name);
+	request->added[at].value = mem_strdup(value);
+	request->added_count++;
+}
+
+/* Headers that let scripts of another origin read the answer. */
+static void add_cors(const struct http_request *request, struct MHD_Response *answer)
+{
+	const struct http_server *server = request->server;
+
+	if (server->options.origin_count)
+		server->lib.add_response_header(answer, "Vary", "Origin");
+	if (!request->listed_origin)
+		return;
+	server->lib.add_response_header(answer, "Access-Control-Allow-Origin",
+	                                request->listed_origin);
+	if (server->options.exposed_headers)
+		server->lib.add_response_header(answer, "Access-Control-Expose-Headers",
+		                                server->options.exposed_headers);
+}
+
+static void set_answer(struct http_request *request, unsigned status, const char *type,
+                       struct MHD_Response *answer)
+{
+	struct http_server *server = request->server;
+
+	if (!answer) { /* out of memory */
+		http_request_drop(request);
+		return;
+	}
+	if (type)
+		server->lib.add_response_header(answer, "Content-Type", type);
+	for (size_t i = 0; i < request->added_count; i++)
+		server->lib.add_response_header(answer, request->added[i].name,
+		                                request->added[i].value);
+	add_cors(request, answer);
+	request->status = status;
+	request->answer = answer;
+	http_request_resume(request);
+}
+
+void http_answer(struct http_request *request, unsigned status, const char *type,
+                 struct buf *body)
+{
+	struct MHD_Response *answer;
+	size_t len = body ? body->len : 0;
+	char *text = len ? buf_steal(body) : NULL;
+
+	if (request->status) {
+		free(text);
+		return;
+	}
+	answer = request->server->lib.create_response_from_buffer(
+		len, text, text ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	if (!answer)
+		free(text);
+	set_answer(request, status, type, answer);
+}
+
+void http_refuse(struct http_request *request, unsigned status, const char *sentence)
+{
+	const struct http_options *options = &request->server->options;
+	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	if (options->explain)
+		options->explain(options->data, status, sentence, &body);
+	else
+		buf_printf(&body, "{\"error\": \"%s\"}", sentence);
+	http_answer(request, status, "application/json", &body);
+}
+
+/* ---- streams ---- */
+
+static size_t waiting(const struct http_request *request)
+{
+	return request->out.len - request->sent;
+}
+
+/* What the library asks for when the client takes more. */
+static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
+{
+	struct http_request *request = cls;
+	size_t len = waiting(request) < max ? waiting(request) : max;
+
+	(void)position;
+	if (request->gone)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (len == 0 && request->stream_ended)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (len == 0) {
+		http_request_suspend(request);
+		return 0;
+	}
+	memcpy(to, request->out.data + request->sent, len);
+	request->sent += len;
+	return (ssize_t)len;
+}
+
+void http_stream_begin(struct http_request *request)
+{
+	if (request->status)
+		return;
+	request->streaming = true;
+	request->written = request->server->now;
+	http_add_header(request, "Cache-Control", "no-cache, no-transform");
+	http_add_header(request, "X-Accel-Buffering", "no");
+	set_answer(request, 200, EVENT_STREAM_TYPE,
+	           request->server->lib.create_response_from_callback(
+			   MHD_SIZE_UNKNOWN, BLOCK, read_stream, request, NULL));
+}
+
+/* Drops what is sent, once that is worth moving the rest. */
+static void shift(struct http_request *request)
+{
+	size_t rest = waiting(request);
+
+	if (request->sent < rest)
+		return;
+	if (rest)
+		memmove(request->out.data, request->out.data + request->sent, rest);
+	request->out.len = rest;
+	request->sent = 0;
+}
+
+void http_stream_write(struct http_request *request, struct span events)
+{
+	if (!request->streaming || request->stream_ended || request->gone)
+		return;
+	shift(request);
+	if (waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
+		http_request_drop(request);
+		return;
+	}
+	request->written = request->server->now;
+	http_request_resume(request);
+}
+
+void http_stream_end(struct http_request *request)
+{
+	request->stream_ended = true;
+	http_request_resume(request);
+}
 
 /* ---- headers ---- */
 
@@ -182,78 +419,6 @@ static bool http_check_head(struct http_request *request, const char *url)
 	for (size_t i = 0; i < ARRAY_LEN(checks) && !request->status; i++)
 		checks[i](request, url);
 	return !request->status;
-}
-
-/* ---- what is asked of a request ---- */
-
-const char *http_request_method(const struct http_request *request)
-{
-	return request->method;
-}
-
-void http_request_set_data(struct http_request *request, void *data)
-{
-	request->data = data;
-}
-
-void *http_request_data(const struct http_request *request)
-{
-	return request->data;
-}
-
-bool http_request_waits(const struct http_request *request)
-{
-	return request->status == 0;
-}
-
-/* A copy of a value without the blanks after it: once for each value. */
-static const char *keep_trimmed(struct http_request *request, struct span value)
-{
-	for (size_t i = 0; i < request->trimmed_count; i++)
-		if (span_eq(span_str(request->trimmed[i]), value))
-			return request->trimmed[i];
-	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
-		return value.data;
-	return request->trimmed[request->trimmed_count++] = mem_dup(value.data, value.len);
-}
-
-const char *http_request_header(struct http_request *request, const char *name)
-{
-	const char *value = request->server->lib.lookup_connection_value(request->mhd,
-	                                                                 MHD_HEADER_KIND, name);
-	struct span trimmed = span_trim(span_str(value));
-
-	if (!value || trimmed.data[trimmed.len] == '\0')
-		return value ? trimmed.data : NULL;
-	return keep_trimmed(request, trimmed);
-}
-
-/* ---- pausing ---- */
-
-void http_request_resume(struct http_request *request)
-{
-	if (!request->suspended)
-		return;
-	request->suspended = false;
-	request->server->lib.resume_connection(request->mhd);
-	http_server_wake(request->server);
-}
-
-void http_request_suspend(struct http_request *request)
-{
-	request->suspended = true;
-	request->server->lib.suspend_connection(request->mhd);
-	if (request->connection->hung_up)
-		http_request_drop(request);
-}
-
-void http_request_drop(struct http_request *request)
-{
-	request->gone = true;
-	if (request->suspended)
-		http_request_resume(request);
-	else if (!request->in_call)
-		shutdown(request->connection->fd, SHUT_RDWR); /* it may wait for the client */
 }
 
 /* ---- beginning and end ---- */

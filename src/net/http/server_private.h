@@ -127,7 +127,7 @@ void http_request_suspend(struct http_request *request);
 /* Closes its connection. */
 void http_request_drop(struct http_request *request);
 
-/* server.c: gives the daemon a turn soon. */
+/* Gives the daemon a turn soon. */
 void http_server_wake(struct http_server *server);
 
 #endif

@@ -7,7 +7,7 @@
  *     struct cached_tree *tree = search_cache_open(cache, root, &rules);
  *     if (tree) {
  *             const struct cached_folder *folders = cached_tree_folders(tree, &count);
- *             cached_tree_select(tree, matcher_needs(matcher), bits);
+ *             cached_tree_select(tree, matcher_needs_of(matcher), bits);
  *             ... read the files of folders[i] whose bit is set ...
  *             search_cache_close(cache, tree);
  *     } else {
@@ -16,7 +16,7 @@
  *     }
  *
  * Kept per root and set of rules: folders and files in order, with what the ignore files
- * decided, and of each text file a signature of its trigrams (trigrams.h).  A thread of the
+ * decided, and of each text file a signature of its trigrams (private.h).  A thread of the
  * cache builds both in the background after the first search.
  *
  * Kept true by inotify: every folder of the tree is watched before it is read, and

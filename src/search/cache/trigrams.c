@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trigrams of texts, and tables of them for many files. */
-#include "search/cache/trigrams.h"
+#include "search/cache/private.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
  * allowance per byte is taken from the scratch's reserve (0.4 s), of which one text can
  * use up half: what is hard for one does not make later, easy ones too hard.
  *
- * Not here: lines, literals, what the pattern means (matcher.h, regex_facts.h).
+ * Not here: lines, literals, what the pattern means (matcher.h, regex.h).
  */
 #ifndef HASP_SEARCH_MATCH_ENGINE_H
 #define HASP_SEARCH_MATCH_ENGINE_H
@@ -37,7 +37,7 @@ struct engine_options {
 	bool any_line_end;    /* CR and CRLF end lines too, for anchors and "." */
 	bool no_jit;          /* only to be checked, or to be slow */
 	bool ascii_too;       /* for text that is ASCII, code that knows nothing else; the
-	                       * pattern is understood (regex_facts.h) and ASCII itself */
+	                       * pattern is understood (regex.h) and ASCII itself */
 };
 
 struct engine;

@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "search/match/engine.h"
 #include "search/match/literal.h"
-#include "search/match/regex_facts.h"
-#include "search/match/regex_text.h"
+#include "search/match/regex.h"
 
 /* ---- the ways to find a pattern in a text, as the matcher chose them ---- */
 
@@ -706,7 +705,7 @@ bool matcher_is_multiline(const struct matcher *matcher)
 	return matcher->multiline;
 }
 
-const struct matcher_needs *matcher_needs(const struct matcher *matcher)
+const struct matcher_needs *matcher_needs_of(const struct matcher *matcher)
 {
 	return &matcher->facts.needs;
 }

@@ -23,7 +23,7 @@
  * the start such as (*UTF).  How it gets fast: literals that each match must contain are looked
  * for with vector instructions (literal.h, literal.h), and the engine only sees lines that
  * have them; where there are none, the pattern is written anew so that it cannot leave a line
- * (regex_facts.h), and the engine sees many lines at once.  matcher.c has the ways.
+ * (regex.h), and the engine sees many lines at once.  matcher.c has the ways.
  *
  * Patterns that take too long end in MATCH_TOO_HARD: a scratch has a reserve of 0.4 s of CPU
  * time beyond 10 us a call of the engine and 0.05 us a byte, and one text (until the next search
@@ -88,7 +88,7 @@ enum match_outcome matcher_find(const struct matcher *matcher, struct matcher_sc
                                 struct span text, size_t from, struct match *ret);
 
 /* Whether the last matcher_find with this scratch met anything that the literals of the pattern
- * (matcher_needs) do not rule out. */
+ * (matcher_needs_of) do not rule out. */
 bool matcher_tried(const struct matcher_scratch *scratch);
 
 /* Whether the pattern could match text beyond ASCII differently when that text is decoded
@@ -109,6 +109,6 @@ struct matcher_needs {
 	const struct matcher_alternative *alternatives;
 	size_t count;
 };
-const struct matcher_needs *matcher_needs(const struct matcher *matcher);
+const struct matcher_needs *matcher_needs_of(const struct matcher *matcher);
 
 #endif

@@ -5,7 +5,7 @@
  *     choice   = sequence {"|" sequence}
  *     sequence = {item [repeat]}
  *     item     = character | set | "(" choice ")" | assertion */
-#include "search/match/regex_facts.h"
+#include "search/match/regex.h"
 
 #include <string.h>
 
@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "search/match/literal.h"
-#include "search/match/regex_text.h"
 
 /* ---- sets of texts and needs ---- */
 

@@ -5,7 +5,7 @@
  *     repeat = ("*" | "+" | "?" | "{" n ["," [m]] "}") ["?" | "+"]
  *     set    = "[" ["^"] item {item} "]"               the first item may be "]"
  *     item   = "[:" ["^"] name ":]" | escape | char ["-" char] */
-#include "search/match/regex_text.h"
+#include "search/match/regex.h"
 
 #include "base/limits.h"
 #include "base/text.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of settings held against the table: old names made new, what it says checked, the table
- * as a JSON Schema. */
+/* One file of settings: read, old names made new, held against the table; the table as a JSON
+ * Schema. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/authority.h"
@@ -10,6 +12,7 @@
 #include "config/schema.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "data/jsonc.h"
 #include "data/warnings.h"
 
 /* ---- old settings ------------------------------------------------------------ */
@@ -147,10 +150,83 @@ static void move(json_t *value, json_t *moved, const struct move *row)
 	json_object_set_new(moved, row->to, json_string(first_name(moved, row->from)));
 }
 
-void settings_migrate(json_t *value, json_t *moved)
+/* Moves what stands under a name of an earlier version of Gemini CLI to the new one, unless that is
+ * there too; *moved gets the old path for each new one.  The file stays as it is. */
+static void settings_migrate(json_t *value, json_t *moved)
 {
 	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
 		move(value, moved, &moves[i]);
+}
+
+/* ---- one file ---------------------------------------------------------------- */
+
+bool scope_read(struct scope *scope, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (scope->project ? !door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES,
+	                                &scope->text, err)
+	                   : !file_read(scope->path, LIMIT_SETTINGS_BYTES, &scope->text, err))
+		return false;
+	scope->moved = json_object();
+	if (!scope->text.data)
+		return true;
+	if (!jsonc_parse_repeating(file_text_span(&scope->text), &scope->value,
+	                           &scope->repeated_line, &why))
+		return err_set(err, why.code, "%s: %s", scope->path, why.message);
+	if (!json_is_object(scope->value))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
+		               scope->path);
+	scope->lines = jsonc_lines(file_text_span(&scope->text));
+	settings_migrate(scope->value, scope->moved);
+	return true;
+}
+
+void scope_release(struct scope *scope)
+{
+	free(scope->path);
+	file_text_release(&scope->text);
+	json_decref(scope->value);
+	json_decref(scope->lines);
+	json_decref(scope->moved);
+	*scope = (struct scope){ 0 };
+}
+
+/* The path in the text: what was moved with an object above it, too. */
+static char *old_path(const struct scope *scope, const char *path)
+{
+	_cleanup_free_ char *above = mem_strdup(path);
+
+	for (;;) {
+		const char *old = json_string_value(json_object_get(scope->moved, above));
+		char *dot;
+
+		if (old)
+			return mem_printf("%s%s", old, path + strlen(above));
+		dot = strrchr(above, '.');
+		if (!dot)
+			return NULL;
+		*dot = '\0';
+	}
+}
+
+unsigned scope_line(const struct scope *scope, const char *path)
+{
+	_cleanup_free_ char *old = scope->moved ? old_path(scope, path) : NULL;
+	unsigned line = jsonc_line(scope->lines, path);
+
+	return line || !old ? line : jsonc_line(scope->lines, old);
+}
+
+const char *settings_scope_name(enum settings_scope scope)
+{
+	static const char *const names[SCOPE_COUNT] = {
+		[SCOPE_DEFAULT] = "default",     [SCOPE_SYSTEM_DEFAULTS] = "system-defaults",
+		[SCOPE_USER] = "user",           [SCOPE_WORKSPACE] = "workspace",
+		[SCOPE_SYSTEM] = "system",       [SCOPE_OVERRIDE] = "override",
+	};
+
+	return (unsigned)scope < SCOPE_COUNT ? names[scope] : "";
 }
 
 /* ---- the table as a JSON Schema ---------------------------------------------- */
@@ -314,7 +390,7 @@ struct check {
 __attribute__((format(printf, 2, 3))) static void warn(struct check *check, const char *format, ...)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
-	unsigned line = settings_scope_line(check->scope, check->path.data);
+	unsigned line = scope_line(check->scope, check->path.data);
 	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
 	char text[1024];
 	va_list args;
@@ -389,7 +465,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	json_array_append_new(check->settings->withheld,
 	                      json_pack("{s:s, s:O, s:o, s:i}", "name", path, "value", value,
 	                                "file", json_cstr(check->scope->path), "line",
-	                                (int)settings_scope_line(check->scope, path)));
+	                                (int)scope_line(check->scope, path)));
 	warn(check, "The project's \"%.200s\" is ignored until you run: "
 	     "hasp config allow %.200s", path, path);
 	return false;
@@ -505,8 +581,8 @@ static void warn_repeated(struct check *check)
 	buf_clear(&check->path);
 }
 
-void settings_scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
-                          json_t *warnings)
+void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
+                 json_t *warnings)
 {
 	struct check check = { .settings = settings, .scope = scope, .kind = kind,
 		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };

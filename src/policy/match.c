@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefixes of commands. */
+/* The rule that decides on an act: its conditions, its prefixes and patterns; and the prefix that
+ * "always" would allow. */
+#include "policy/decide.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/decide.h"
 #include "shell/programs.h"
+
+/* ---- prefixes: what allows ---- */
+
+/* Whether the command begins with the prefix. */
+enum prefix_match { PREFIX_NO, PREFIX_MAYBE, PREFIX_YES };
 
 /* How many words of the command the prefix is, which matches. */
 static size_t words_of(const struct shell_command *command, struct span prefix)
@@ -17,8 +24,11 @@ static size_t words_of(const struct shell_command *command, struct span prefix)
 	return head.word_count;
 }
 
-enum prefix_match prefix_certain(const struct shell_command *command, const char *prefix,
-                                 bool writes)
+/* Certainly, word by word, and without options that do more than the program is there for, unless
+ * the prefix itself has them: for what is allowed.  `writes`: what only writes files is fine, as
+ * where redirections are allowed. */
+static enum prefix_match prefix_certain(const struct shell_command *command,
+                                        const char *prefix, bool writes)
 {
 	struct program_excess excess;
 
@@ -31,7 +41,7 @@ enum prefix_match prefix_certain(const struct shell_command *command, const char
 	return excess.effect == PROGRAM_WRITES && writes ? PREFIX_YES : PREFIX_NO;
 }
 
-/* ---- what denies ------------------------------------------------------------------------ */
+/* ---- prefixes: what denies ---- */
 
 static struct span next_word(struct span *rest)
 {
@@ -110,7 +120,9 @@ static enum prefix_match match_words(const struct shell_command *command, struct
 	return result;
 }
 
-enum prefix_match prefix_possible(const struct shell_view *view, const char *prefix)
+/* Also by another path, as text, with words in between that are options, or with words that are
+ * known only when it runs (MAYBE): for what is denied or asked about. */
+static enum prefix_match prefix_possible(const struct shell_view *view, const char *prefix)
 {
 	const struct shell_command *command = view->command;
 	const struct shell_script *script = &view->analysis->scripts[command->script];
@@ -128,7 +140,7 @@ enum prefix_match prefix_possible(const struct shell_view *view, const char *pre
 	return match_words(command, text);
 }
 
-/* ---- what is offered --------------------------------------------------------------------- */
+/* ---- prefixes: what is offered ---- */
 
 /* Programs whose first word says what they do. */
 static const char *const with_verbs[] = {
@@ -191,7 +203,7 @@ static char *offer_words(const struct shell_command *command, size_t count)
 	return text.overflowed ? NULL : mem_dup(text.data, text.len);
 }
 
-char *prefix_offer(const struct shell_command *command)
+char *decide_offer_prefix(const struct shell_command *command)
 {
 	struct span base = shell_command_base(command);
 	const struct shell_word *words = command->words;
@@ -206,4 +218,124 @@ char *prefix_offer(const struct shell_command *command)
 	               !is_plain(words[1].value) || words[1].value.data[0] == '-'))
 		return NULL;
 	return offer_words(command, second ? 2 : 1);
+}
+
+/* ---- conditions that have nothing to do with arguments ---- */
+
+static bool has_annotations(const json_t *wanted, const json_t *given)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)wanted, name, value)
+		if (!json_equal(value, json_object_get(given, name)))
+			return false;
+	return true;
+}
+
+bool decide_applies(const struct selector *selector, const struct policy_call *call)
+{
+	if (selector->modes && !(selector->modes & 1u << call->mode))
+		return false;
+	if (selector->interactive >= 0 && selector->interactive != call->interactive)
+		return false;
+	if (selector->subagent &&
+	    (!call->subagent || strcmp(selector->subagent, call->subagent) != 0))
+		return false;
+	return !selector->annotations || has_annotations(selector->annotations, call->annotations);
+}
+
+enum policy_decision decide_default(const struct policy_call *call)
+{
+	if (call->mode == MODE_YOLO)
+		return POLICY_ALLOW;
+	return call->interactive ? POLICY_ASK : POLICY_DENY;
+}
+
+/* ---- one rule and one act -------------------------------------------------------------- */
+
+/* `writes`: files may be written, by redirections and by options alike. */
+static enum prefix_match match_prefixes(const struct selector *selector, bool strict, bool writes,
+                                        const struct shell_view *view)
+{
+	enum prefix_match best = PREFIX_NO;
+
+	for (size_t i = 0; i < selector->prefix_count && best != PREFIX_YES; i++) {
+		const char *prefix = selector->prefixes[i];
+		enum prefix_match match = strict ? prefix_possible(view, prefix)
+		                                 : prefix_certain(view->command, prefix, writes);
+
+		if (match > best)
+			best = match;
+	}
+	return best;
+}
+
+/* On the command as it is written; a denial on its other forms and the whole line too. */
+static bool match_command(const struct policy_call *call, struct js_regex *regex, enum fit fit,
+                          bool strict, const struct shell_view *view)
+{
+	struct policy_call alone = *call;
+
+	alone.arguments = alone.other_arguments = NULL;
+	return act_matches(view->raw, &alone, regex, fit, strict) ||
+	       (strict && (act_whole_matches(view->whole, regex) ||
+	                   act_matches(view->plain, &alone, regex, fit, strict) ||
+	                   act_matches(view->base, &alone, regex, fit, strict)));
+}
+
+static enum prefix_match match_narrow(const struct policy_call *call, struct act *act,
+                                      const struct rule *rule, enum fit fit,
+                                      const struct shell_view *view)
+{
+	const struct selector *selector = &rule->selector;
+	bool strict = rule->decision != POLICY_ALLOW;
+	bool found;
+
+	if (selector->narrow == NARROW_NONE)
+		return PREFIX_YES;
+	if (view && selector->narrow == NARROW_PREFIX)
+		return match_prefixes(selector, strict,
+		                      rule->allow_redirection || call->mode >= MODE_AUTO_EDIT,
+		                      view);
+	/* Input of a command, or a command line that is none: what it would run is not known. */
+	if (selector->narrow == NARROW_PREFIX)
+		return strict ? PREFIX_MAYBE : PREFIX_NO;
+	found = view ? match_command(call, selector->regex, fit, strict, view)
+	             : act_matches(act, call, selector->regex, fit, strict);
+	return found ? PREFIX_YES : PREFIX_NO;
+}
+
+struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
+                          struct act *act, const struct shell_view *view)
+{
+	const struct rule *doubt = NULL;
+	struct outcome outcome = { .decision = decide_default(call) };
+
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = policy->rules[i];
+		bool strict = rule->decision != POLICY_ALLOW;
+		enum prefix_match match;
+		enum fit fit;
+
+		if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call))
+			continue;
+		fit = act_fit(act, call, &rule->selector, strict);
+		if (fit == FIT_NONE)
+			continue;
+		match = match_narrow(call, act, rule, fit, view);
+		if (match == PREFIX_MAYBE && !doubt)
+			doubt = rule;
+		if (match != PREFIX_YES)
+			continue;
+		outcome.decision = rule->decision;
+		outcome.rule = rule;
+		break;
+	}
+	if (doubt && outcome.decision == POLICY_ALLOW) {
+		outcome.decision = POLICY_ASK;
+		outcome.rule = doubt;
+		outcome.why = "Whether it is what a rule is about is known only when it runs.";
+	}
+	return outcome;
 }
