@@ -26,8 +26,8 @@ def cells(line):
 
 
 def share(cell):
-    """"right / refused / wrong" as percentages, wrong also as its count."""
-    right, refused, wrong = (int(n) for n in cell.split(" / "))
+    """"right/refused/wrong" as percentages, wrong also as its count."""
+    right, refused, wrong = (int(n) for n in cell.split("/"))
     total = max(1, right + refused + wrong)
 
     def percent(n):

@@ -120,13 +120,17 @@ def render_settings():
     schema = said("schema")
     spelled = asked_for()
     lines = ["| key | values | default | what it says | from a project |", "|---|---|---|---|---|"]
-    unused = {}
+    unused, hooks = {}, []
     for path, leaf in sorted(leaves(schema), key=lambda pair: order(pair[0])):
         group = path.split(".")[0]
-        if path in spelled or f"{group}.*" in spelled:
+        if group == "hooks":
+            hooks.append((path, leaf))
+        elif path in spelled or f"{group}.*" in spelled:
             lines.append(row(path, leaf))
         else:
             unused.setdefault(group, []).append(f"`{path}`")
+    leaf = {**hooks[0][1], "description": "Hooks of these events: [hooks.md](hooks.md)."}
+    lines.append(row("`, `".join(path for path, _ in hooks), leaf))
     lines += ["", "Without effect on hasp:", ""]
     lines += ["- " + ", ".join(names) for names in unused.values()]
     return "\n".join(lines) + "\n"

@@ -75,8 +75,8 @@ class Tally:
     def cell(self, group):
         """For a table of the group: literal results are counted where they are allowed."""
         if group in (EFFORT, OPTIONAL):
-            return "%d / %d / %d / %d" % (self.right, self.literal, self.refused, self.wrong)
-        return "%d / %d / %d" % (self.right, self.refused, self.wrong)
+            return "%d/%d/%d/%d" % (self.right, self.literal, self.refused, self.wrong)
+        return "%d/%d/%d" % (self.right, self.refused, self.wrong)
 
 
 @dataclass
@@ -257,10 +257,11 @@ PAGE = """# Damaged diffs
 
 Real changes (from Debian's patch series, successive versions of npm packages and this
 repository), printed as unified diffs and then damaged as language models damage them.
-Each cell counts cases: *right / refused / wrong*. Right is the exact bytes of the real result;
-wrong is any other result reported as success. The last two tables have *right / literal /
-refused / wrong*. Literal: every hunk is at its true place and every other byte of the file is
-kept, but the added lines have the text of the damaged diff, in which nothing shows the damage.
+Each cell counts cases: *right/refused/wrong*. Right is the exact bytes of the real result;
+wrong is any other result reported as success. The last two tables have
+*right/literal/refused/wrong*. Literal: every hunk is at its true place and every other byte of
+the file is kept, but the added lines have the text of the damaged diff, in which nothing shows
+the damage.
 Kinds for which each program has one outcome in all cases share a row.
 
 The tables leave out %d of %d cases, whose damaged text is just what another change would have (a

@@ -14,4 +14,4 @@ def test_the_table_of_types_is_the_table_of_the_program():
     section = PAGE.read_text(encoding="utf-8").split("\n## Types of files\n")[1]
     table = [[re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
              for line in section.splitlines() if line.startswith("| `")]
-    assert table == [[[row["name"]], row["names"], row["globs"]] for row in rows]
+    assert table == [[[row["name"], *row["names"]], row["globs"]] for row in rows]
