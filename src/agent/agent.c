@@ -310,7 +310,7 @@ static void after_agent(struct prompt_run *run, bool active)
  * nothing. */
 static void nothing_said(struct prompt_run *run)
 {
-	err_set(run->err, ERR_MODEL_ERROR, "The model answers, and says nothing.");
+	err_set(run->err, ERR_MODEL_ERROR, "The model's answer is empty.");
 	fail(run, AGENT_FAILED);
 }
 

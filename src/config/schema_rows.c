@@ -457,7 +457,7 @@ static const char schema_hasp_rows[] =
 	       "What the answer to an edit carries of the file's new state.")
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
 	       "How tools and commands are confined: the strongest level that the machine allows, or "
-	       "exactly this one and an error where it cannot be had.",
+	       "exactly this one, or an error where it is not available.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep the full content of a file's newest version only; older ones are "

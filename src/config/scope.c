@@ -431,7 +431,7 @@ static void warn_type(struct check *check, const struct setting *row)
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
 	schema_phrase(row, &phrase);
-	warn(check, "\"%.200s\" has to be %s; it does not count.", check->path.data, phrase.data);
+	warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
 }
 
 /* --- What a project may say ----------------------------------------------------------------- */
@@ -503,7 +503,7 @@ static bool row_counts(struct check *check, const struct setting *row, json_t **
 	}
 	if (row->project != AUTHORITY_REMOTE)
 		return check->kind != SCOPE_WORKSPACE || project_may(check, row, value);
-	warn(check, "\"%.200s\" is for remote administration; in a file it does not count.",
+	warn(check, "\"%.200s\" is for remote administration; it is ignored.",
 	     check->path.data);
 	return false;
 }
@@ -528,7 +528,7 @@ static bool counts(struct check *check, json_t **value, bool odd_name)
 		check_object(check, *value);
 		return true;
 	}
-	warn(check, "\"%.200s\" has to be an object; it does not count.", path);
+	warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
 	return false;
 }
 

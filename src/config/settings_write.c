@@ -41,7 +41,7 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 		               "The home folder has no settings of its own beside the user's.");
 	if (project == AUTHORITY_REMOTE && value)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "\"%s\" is for remote administration; in a file it does not count.",
+		               "\"%s\" is for remote administration; it is ignored.",
 		               path);
 	if (scope == SCOPE_WORKSPACE && value && !may)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A project cannot set \"%s\".",

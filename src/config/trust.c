@@ -63,7 +63,7 @@ static json_t *read_rules(const char *path, struct err *err)
 	json_object_foreach(rules, folder, word) {
 		if (word_of(json_string_value(word)))
 			continue;
-		err_set(err, ERR_INVALID_ARGUMENT, "%s: \"%s\" has no trust that is known.", path,
+		err_set(err, ERR_INVALID_ARGUMENT, "%s: \"%s\" has an unknown trust value.", path,
 		        folder);
 		json_decref(rules);
 		return NULL;
@@ -71,7 +71,7 @@ static json_t *read_rules(const char *path, struct err *err)
 	if (json_is_object(rules))
 		return rules;
 	json_decref(rules);
-	err_set(err, ERR_INVALID_ARGUMENT, "%s holds no object.", path);
+	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
 	return NULL;
 }
 

@@ -640,7 +640,7 @@ static bool change_make(const struct change *change, struct span path, const jso
 	if (root == change->plain.len)
 		return change_begin(change, path, value);
 	if (change->plain.data[root] != '{')
-		return err_set(err, ERR_INVALID_ARGUMENT, "The text holds no object.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "The text does not hold an object.");
 	jsonc_locate(change->plain, path, &place);
 	if (place.blocked)
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is there and is no object.",
@@ -671,7 +671,7 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 	json_t *checked;
 
 	if (!path_is_good(span_str(path)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is no path of names.", path);
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not a path of names.", path);
 	if (!jsonc_parse(text, &checked, err))
 		return false;
 	json_decref(checked);

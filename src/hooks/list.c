@@ -339,7 +339,7 @@ static json_t *read_all(const struct hooks *hooks, struct err *err)
 	if (json_is_object(all))
 		return all;
 	json_decref(all);
-	err_set(err, ERR_INVALID_ARGUMENT, "It holds no object.");
+	err_set(err, ERR_INVALID_ARGUMENT, "It does not hold an object.");
 	return NULL;
 }
 

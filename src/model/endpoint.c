@@ -41,7 +41,7 @@ static bool check_options(const struct model_options *options, const char *base,
 
 	if (options->name && has_control(options->name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The name of the model has characters that no name has.");
+		               "The model's name has characters that no name may have.");
 	if (base && !good_url(base))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The address of the model has to be an http or https URL without "

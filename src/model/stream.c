@@ -235,7 +235,7 @@ static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *
 	}
 	if (silent >= ping)
 		return err_set(err, ERR_NETWORK_ERROR,
-		               "Nothing but signs of life came for %g seconds.",
+		               "Only keep-alives came for %g seconds.",
 		               (double)ping / 1000);
 	if (silent >= transfer->tell_ms)
 		report_waiting(transfer, silent, earlier(transfer->event_ms + ping,
@@ -637,7 +637,7 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
 	if (endpoint->format->answer_count)
 		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
 	if (!endpoint->format->count)
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s counts no tokens.", endpoint->id);
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
 	transfer_init(&transfer, endpoint);
 	ok = send_request(endpoint, request, true, &transfer, err);
 	if (!ok && endpoint->client)

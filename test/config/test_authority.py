@@ -336,7 +336,7 @@ def test_what_hasp_does_not_obey_has_no_row(place):
     for name in "nosuch", "tools", "":
         for flags in [], ["--json"]:
             assert place.run("authority", name, *flags, code=1) == ""
-            assert '"%s" is no setting, variable or file that hasp obeys.' % name in place.said
+            assert '"%s" is not a setting, variable or file that hasp obeys.' % name in place.said
 
 
 def test_the_docs_name_every_row(table):

@@ -105,11 +105,11 @@ def test_odd_settings_are_named_once_and_do_no_harm(place):
     said = place.said.replace(str(place.files["user"]), "F")
     for sentence in (
             'F, line 2: there is no setting "foo".',
-            'F, line 3: "ui.hideTips" has to be true or false; it does not count.',
+            'F, line 3: "ui.hideTips" has to be true or false; it is ignored.',
             'F, line 3: there is no setting "ui.hideBaner"; "ui.hideBanner" is like it.',
-            'F, line 4: "tools" has to be an object; it does not count.',
-            'F, line 5: "general.maxAttempts" has to be an integer; it does not count.',
-            '"general.defaultApprovalMode" has to be one of default, auto_edit, plan; it does not',
+            'F, line 4: "tools" has to be an object; it is ignored.',
+            'F, line 5: "general.maxAttempts" has to be an integer; it is ignored.',
+            '"general.defaultApprovalMode" has to be one of default, auto_edit, plan; it is',
             'F, line 6: "admin.secureModeEnabled" is for remote administration'):
         assert said.count(sentence) == 1, sentence
 
@@ -220,7 +220,7 @@ def test_wrong_command_lines(place, words):
 
 def test_the_project_s_file_is_written_on_demand(place):
     place.run("set", "context.fileName", "A.md", "--scope", "project")
-    assert "does not count: this folder is not trusted" in place.said
+    assert "ignored: this folder is not trusted" in place.said
     assert place.get("context.fileName") is None
     place.run("trust")
     assert place.get("context.fileName") == "A.md"

@@ -187,7 +187,7 @@ static void changes_that_cannot_be_made_are_refused(void **state)
 	static const struct {
 		const char *text, *path, *says;
 	} cases[] = {
-		{ "[1]", "a", "no object" },        { "{\"a\": 1}", "a.b", "\"a\"" },
+		{ "[1]", "a", "not hold an object" },        { "{\"a\": 1}", "a.b", "\"a\"" },
 		{ "{\"a\": {\"b\": []}}", "a.b.c", "\"a.b\"" }, { "{", "a", "line 1" },
 		{ "{}", "", "path" },               { "{}", "a..b", "path" },
 		{ "{}", "a.", "path" },

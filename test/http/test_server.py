@@ -182,7 +182,7 @@ def test_ipv6():
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["-a", "localhost"], "no IP address"), (["-a", "203.0.113.1"], "cannot be served"),
+    (["-a", "localhost"], "not an IP address"), (["-a", "203.0.113.1"], "cannot be served"),
 ])
 def test_an_address_that_cannot_be_had(arguments, words):
     done = subprocess.run([PROBE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,

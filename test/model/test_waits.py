@@ -80,7 +80,7 @@ def test_signs_of_life_alone_keep_no_reply_alive(again):
     with Slow(HEAD + PIECE, again) as server:
         lines = ask(server, idle_ms=10000, ping_ms=250, waiting_ms=60, max_attempts=9)
     assert lines[-1]["error"] == "network_error"
-    assert "Nothing but signs of life came for 0.25 seconds" in lines[-1]["message"]
+    assert "Only keep-alives came for 0.25 seconds" in lines[-1]["message"]
     assert told(lines, "waiting")[0]["limit_ms"] == 250
 
 

@@ -257,7 +257,7 @@ static void what_is_assumed_holds_or_not(void **state)
 	sandbox_plan_free(assumed);
 }
 
-/* Neither what is no regular file, nor what is too long, nor what never ends is waited for. */
+/* Neither what is not a regular file, nor what is too long, nor what never ends is waited for. */
 static void hostile_pointers_are_nothing(void **state)
 {
 	struct fixture *f = *state;

@@ -401,7 +401,7 @@ static char *project_plans(struct services *services)
 		return folder;
 	}
 	free(folder);
-	say(services, "general.plan.directory is not in the project, and does not count.");
+	say(services, "general.plan.directory is not in the project; it is ignored.");
 	return NULL;
 }
 

@@ -199,7 +199,7 @@ struct memory {
 
 static void say(struct memory *memory, const char *path, const char *why)
 {
-	_cleanup_free_ char *text = mem_printf("%s does not count: %s", path, why);
+	_cleanup_free_ char *text = mem_printf("%s is ignored: %s", path, why);
 
 	warnings_add(memory->notices, json_text(span_str(text)));
 }

@@ -55,7 +55,7 @@ static bool check_file(const struct source *source, int fd, const char *path, si
 	if (fstat(fd, &status) < 0)
 		return err_set_errno(err, errno, "Cannot read %s", path);
 	if (!S_ISREG(status.st_mode))
-		return err_set(err, ERR_NOT_A_FILE, "%s is no regular file.", path);
+		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", path);
 	if (source->own_only && status.st_uid != geteuid() && status.st_uid != 0)
 		return err_set(err, ERR_PERMISSION_DENIED, "%s belongs to another user.", path);
 	if ((uint64_t)status.st_size > LIMIT_MEMORY_FILE_BYTES)

@@ -245,7 +245,7 @@ static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, 
 
 	if (options->settings && (!json_parse(span_str(options->settings), &overrides, &why) ||
 	                          !json_is_object(overrides)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are no JSON object%s%s",
+		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are not a JSON object%s%s",
 		               why.code ? ": " : ".", why.message);
 	from.overrides = overrides;
 	if (!settings_load(&from, &agent->settings, err))

@@ -18,7 +18,7 @@
 	X(GENERAL, 1, "Error", "The run failed.")                                                 \
 	X(AUTH, 41, "FatalAuthenticationError", "There is no valid key for the model.")           \
 	X(INPUT, 42, "FatalInputError", "The prompt or a flag cannot be used.")                   \
-	X(SANDBOX, 44, "FatalSandboxError", "The sandbox that was asked for cannot be had.")      \
+	X(SANDBOX, 44, "FatalSandboxError", "The requested sandbox is not available.")      \
 	X(CONFIG, 52, "FatalConfigError", "A settings or policy file is wrong.")                  \
 	X(TURNS, 53, "FatalTurnLimitedError", "The limit of turns was reached.")                  \
 	X(TOOL, 54, "FatalToolExecutionError", "A tool cannot go on.")                            \

@@ -267,7 +267,7 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 	_cleanup_free_ char *sentence = NULL;
 
 	if (scope == SCOPE_WORKSPACE && !settings_trusted(call->settings))
-		output_complain("It is written, but does not count: this folder is not trusted.");
+		output_complain("It is written, but ignored: this folder is not trusted.");
 	else if (scope == SCOPE_WORKSPACE && find_withheld(call))
 		output_complain("It is written, but ignored until you run \"hasp config allow\" "
 		                "with its name.");
@@ -465,7 +465,7 @@ static int show_authority(struct config_call *call)
 	add_other_allowed(call, all, &out);
 	if (json_array_size(all) == 0) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "\"%s\" is no setting, variable or file that hasp obeys.", call->key);
+		        "\"%s\" is not a setting, variable or file that hasp obeys.", call->key);
 		return complain(&err, CLI_FAILED);
 	}
 	ok = as_json ? output_json(all, /* indent= */ true, &err)

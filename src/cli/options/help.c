@@ -534,7 +534,7 @@ static const char ending[] =
 	".It 42\n"
 	"There is no prompt, or it is too long; or a model, session or file is not there.\n"
 	".It 44\n"
-	"The level of the sandbox that was asked for cannot be had.\n"
+	"The requested sandbox level is not available.\n"
 	".It 52\n"
 	"A settings or policy file is wrong, or forbids the mode.\n"
 	".It 53\n"

@@ -458,7 +458,7 @@ struct opened *conversation_open(struct conversation *conversation, const struct
 	if (conversation->settled || wait_for_roots(conversation, call)) {
 		opened = open_now(conversation);
 	} else {
-		err_set(&err, ERR_CANCELLED, "The client did not tell its workspace roots.");
+		err_set(&err, ERR_CANCELLED, "The client did not name its workspace roots.");
 		opened = opened_broken(&err);
 	}
 	pthread_mutex_unlock(&conversation->lock);

@@ -450,7 +450,8 @@ static bool put_tools(const struct model_request *request, json_t *body, struct 
 		}
 		json_decref(tools);
 		return member ? err_set(err, ERR_INVALID_ARGUMENT,
-		                        "Gemini takes its own tools and functions not together.") :
+		                        "Gemini does not take its own tools and functions "
+		                        "together.") :
 		                err_set(err, ERR_INVALID_ARGUMENT, "Gemini has no tool %.64s.",
 		                        json_is_string(name) ? json_string_value(name) : "");
 	}

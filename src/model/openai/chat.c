@@ -354,7 +354,7 @@ static bool build(const struct model_options *options, const struct model_reques
 	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
 
 	if (count_only)
-		return err_set(err, ERR_INVALID_ARGUMENT, "Chat completions count no tokens.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "Chat completions cannot count tokens.");
 	if (json_array_size(request->server_tools))
 		return wire_no_tool("This server", json_array_get(request->server_tools, 0), err);
 	wire_endpoint(&ret->url, base, "/chat/completions");

@@ -299,7 +299,7 @@ static bool build(const struct model_options *options, const struct model_reques
 	json_t *body;
 
 	if (count_only)
-		return err_set(err, ERR_INVALID_ARGUMENT, "Responses count no tokens.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp cannot count tokens of Responses.");
 	body = body_of(options, request);
 	if (!add_tools(body, request, err)) {
 		json_decref(body);

@@ -259,7 +259,7 @@ static bool open_socket(struct http_server *server, int *ret, struct err *err)
 	int fd;
 
 	if (!parse_address(options->address, options->port, &address, &len))
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is no IP address.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not an IP address.",
 		               options->address);
 	fd = listen_on(&address, len);
 	if (fd < 0)

@@ -289,7 +289,7 @@ static int make(struct birth *birth, char *stack, bool user, struct sandbox_netw
 
 static bool refused(int error, struct err *err)
 {
-	err_set(err, ERR_DENIED_BY_SANDBOX, "A network of a session's own was refused: %s.",
+	err_set(err, ERR_DENIED_BY_SANDBOX, "The kernel refused a network namespace: %s.",
 	        strerror(error));
 	err->sys_errno = error;
 	return false;

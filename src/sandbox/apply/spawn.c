@@ -362,7 +362,7 @@ static bool clone_failed(const struct sandbox_plan *plan, int error, struct err 
 
 static bool explain_denied(const char *what, int error, struct err *err)
 {
-	err_set(err, ERR_DENIED_BY_SANDBOX, "The sandbox cannot be made, %s was refused: %s.", what,
+	err_set(err, ERR_DENIED_BY_SANDBOX, "The sandbox cannot be made: %s was refused: %s.", what,
 	        strerror(error));
 	err->sys_errno = error;
 	return false;

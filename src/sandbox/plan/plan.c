@@ -64,7 +64,7 @@ static bool cannot(const struct sandbox_probe *probe, enum sandbox_level level, 
 	const char *remedy = full ? probe->remedy : probe->remedy_landlock;
 
 	return err_set(err, ERR_DENIED_BY_SANDBOX,
-	               "the sandbox level %s cannot be had here: %s%s%s", sandbox_level_name(level),
+	               "the level %s is not available here: %s%s%s", sandbox_level_name(level),
 	               why[0] ? why : "the kernel refuses it",
 	               remedy[0] ? "; to change that: " : "", remedy);
 }

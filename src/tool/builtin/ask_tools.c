@@ -290,13 +290,13 @@ static char *plan_path(const struct tool_services *services, const json_t *argum
 		name += len + 1;
 	if (strchr(name, '/') || name[0] == '.' || !*name) {
 		err_set(err, ERR_OUTSIDE_WORKSPACE,
-		        "\"%.200s\" is no name of a file in the plans folder, which is %s.",
+		        "\"%.200s\" is not the name of a file in the plans folder, which is %s.",
 		        name,
 		        folder);
 		return NULL;
 	}
 	if (!span_ends(span_str(name), SPAN(".md"))) {
-		err_set(err, ERR_INVALID_ARGUMENT, "A plan is a .md file; %.200s is none.", name);
+		err_set(err, ERR_INVALID_ARGUMENT, "A plan is a .md file; %.200s is not.", name);
 		return NULL;
 	}
 	return mem_printf("%s/%s", folder, name);

@@ -91,7 +91,7 @@ static char *address_of(struct span text, struct err *err)
 	char *raw;
 
 	if (!scheme_len(text) || end == scheme_len(text)) {
-		err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is no http or https address.",
+		err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is not an http or https address.",
 		        (int)utf8_head(text, 200).len, text.data ? text.data : "");
 		return NULL;
 	}

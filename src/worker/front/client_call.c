@@ -282,7 +282,7 @@ static bool read_greeting(struct client *client, const struct client_options *op
 			return fail_greeting(client, &banner, "does not speak the worker's "
 			                     "protocol.", err);
 		case WIRE_ENDED:
-			return fail_greeting(client, &banner, "ended before its first word.", err);
+			return fail_greeting(client, &banner, "ended before its greeting.", err);
 		case WIRE_AGAIN:
 			if (client_now_ms() >= until_ms)
 				return fail_greeting(client, &banner, "does not say anything.",
