@@ -579,7 +579,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
                       struct model_reply *ret, struct err *err)
 {
 	const char *purpose = shaped->request.purpose;
-	uint64_t began = monotonic_ms();
+	uint64_t began = clock_monotonic_ms();
 	bool ok;
 
 	keep_beginning(agent, shaped);
@@ -592,7 +592,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 		stats_reply(agent->stats, purpose, ret);
 	else if (err->code != ERR_CANCELLED)
 		stats_failure(agent->stats, purpose, model_id(agent->options.model), err,
-		              (double)(monotonic_ms() - began));
+		              (double)(clock_monotonic_ms() - began));
 	return ok;
 }
 

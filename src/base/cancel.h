@@ -25,6 +25,7 @@ struct cancel {
 
 /* IO_ERROR: no descriptor is left. */
 bool cancel_init(struct cancel *cancel, struct err *err);
+/* Closes its descriptor. */
 void cancel_release(struct cancel *cancel);
 /* From any thread and from signal handlers; again is fine. */
 void cancel_set(struct cancel *cancel);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-uint64_t monotonic_ms(void)
+uint64_t clock_monotonic_ms(void)
 {
 	struct timespec now;
 

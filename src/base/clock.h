@@ -7,8 +7,8 @@
  *             if (!clock_back_off(deadline_us, &backoff_us))
  *                     ... the time is up ...
  *
- * Not here: waiting for a lock of minutes, which reports and can be cancelled (file_lock), and when
- * a model is asked again, which a server may set (model/stream.h). */
+ * Not here: waiting for a lock that reports and can be cancelled (file_lock_take), and when a model
+ * is asked again, which a server may set (model/stream.h). */
 #ifndef HASP_BASE_CLOCK_H
 #define HASP_BASE_CLOCK_H
 
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Milliseconds since some moment that never changes: for differences. */
-uint64_t monotonic_ms(void);
+uint64_t clock_monotonic_ms(void);
 
 /* "2026-08-21T09:41:07.123Z": now, in UTC (RFC 3339). */
 #define CLOCK_TIMESTAMP_SIZE 32

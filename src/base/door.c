@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -49,7 +48,8 @@ int door_folder(const char *root, const char *path)
 {
 	_cleanup_fd_ int top = open_root(root);
 
-	return top < 0 ? -1 : beneath_open_linked(top, rest_of(root, path), O_RDONLY | O_DIRECTORY);
+	return top < 0 ? -1 :
+	       fd_open_beneath_linked(top, rest_of(root, path), O_RDONLY | O_DIRECTORY);
 }
 
 bool door_read(const char *root, const char *path, size_t max, struct file_text *ret,
@@ -60,8 +60,8 @@ bool door_read(const char *root, const char *path, size_t max, struct file_text 
 
 	*ret = (struct file_text){ NULL, 0, 0 };
 	if (top >= 0)
-		fd = beneath_open_linked(top, rest_of(root, path),
-		                         O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		fd = fd_open_beneath_linked(top, rest_of(root, path),
+		                            O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0)
 		return file_read_open(fd, path, max, ret, err);
 	return errno == ENOENT || errno == ENOTDIR || door_fail("read", path, root, errno, err);
@@ -142,7 +142,7 @@ static bool door_open_folder(struct door *door, const char *whole, const char *c
 	_cleanup_fd_ int top = open_root(root ? root : folder);
 
 	if (root && top >= 0)
-		door->folder = beneath_open_linked(top, rest_of(root, folder), FOLDER);
+		door->folder = fd_open_beneath_linked(top, rest_of(root, folder), FOLDER);
 	else
 		door->folder = fd_steal(&top);
 	door->name = mem_strdup(strrchr(whole, '/') + 1);
@@ -294,7 +294,7 @@ bool door_create(struct door *door, struct span text, bool *ret_made, struct err
 static int make_folder(int top, const char *rest)
 {
 	_cleanup_free_ char *path = mem_strdup(rest);
-	int folder = beneath_open_linked(top, ".", FOLDER);
+	int folder = fd_open_beneath_linked(top, ".", FOLDER);
 
 	for (char *slash = strchr(path, '/'); folder >= 0 && slash;
 	     slash = strchr(slash + 1, '/')) {
@@ -308,7 +308,7 @@ static int make_folder(int top, const char *rest)
 			return -1;
 		}
 		/* From the root again: a link in it may lead to another place beneath. */
-		next = beneath_open_linked(top, path, FOLDER);
+		next = fd_open_beneath_linked(top, path, FOLDER);
 		close(folder);
 		folder = next;
 		*slash = '/';

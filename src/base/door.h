@@ -4,7 +4,7 @@
  *
  * What holds, whatever a command put there before, meanwhile or between two calls:
  *
- *   - A path is opened beneath its root by the kernel (beneath.h). A link in it may lead to another
+ *   - A path is opened beneath its root by the kernel (fd.h). A link in it may lead to another
  *     place beneath the root (a relative one), never outside.
  *   - Only regular files are read and written: a FIFO does not make hasp wait, a device is not
  *     read.

@@ -2,6 +2,14 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
 
 /* One write(2) transfers at most 0x7ffff000 bytes; smaller pieces also let a
  * signal through. */
@@ -44,4 +52,65 @@ ssize_t fd_read_full(int fd, void *data, size_t len)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+/* ---- paths opened beneath a folder ------------------------------------------------ */
+
+/* A rename somewhere in the system makes openat2 answer EAGAIN when it has to
+ * re-check a ".."; our paths have none, so a few are already generous. */
+enum { AGAIN_MAX = 64 };
+
+/* Whether EAGAIN may come from such a rename.  Without a ".." and links, which may have one, it
+ * comes from a lease that O_NONBLOCK does not wait for: asking again at once gets the same answer,
+ * and wakes the holder each time. */
+static bool may_race(const char *path, int flags, unsigned resolve)
+{
+	return !(flags & O_NONBLOCK) || !(resolve & RESOLVE_NO_SYMLINKS) || strstr(path, "..");
+}
+
+static int open_beneath(int folder, const char *path, int flags, unsigned resolve)
+{
+	struct open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.mode = flags & O_CREAT ? 0666 : 0,
+		.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd = -1;
+
+	for (int i = 0; i < AGAIN_MAX; i++) {
+		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
+		if (fd >= 0 || (errno != EINTR &&
+		                (errno != EAGAIN || !may_race(path, flags, resolve))))
+			break;
+	}
+	return (int)fd;
+}
+
+int fd_open_beneath(int folder, const char *path, int flags)
+{
+	return open_beneath(folder, path, flags | O_NOFOLLOW, RESOLVE_NO_SYMLINKS);
+}
+
+int fd_open_beneath_linked(int folder, const char *path, int flags)
+{
+	return open_beneath(folder, path, flags, 0);
+}
+
+int fd_open_beneath_waiting(int folder, const char *path, int flags, unsigned wait_ms)
+{
+	const int extra = flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY;
+	long backoff_us = BACKOFF_FIRST_US;
+	long long deadline_us = 0;
+	int fd;
+
+	while ((fd = fd_open_beneath(folder, path, flags | extra)) < 0 &&
+	       (errno == EAGAIN || errno == EINTR)) {
+		if (!deadline_us)
+			deadline_us = clock_deadline(wait_ms);
+		if (!clock_back_off(deadline_us, &backoff_us)) {
+			errno = EAGAIN;
+			break;
+		}
+	}
+	return fd;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File descriptors: scope clean-up and whole reads and writes.
+/* File descriptors: scope clean-up, whole reads and writes, and paths opened beneath a folder.
  *
  *     _cleanup_fd_ int fd = openat(...);
  *
@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* Closes what a scope leaves behind; -1 is none. */
 static inline void fd_cleanup_close(int *fd)
 {
 	if (*fd >= 0)
@@ -35,5 +36,36 @@ bool fd_write_all(int fd, const void *data, size_t len);
 
 /* Reads up to `len` bytes, less only at the end of the file; -1 with errno set on failure. */
 ssize_t fd_read_full(int fd, void *data, size_t len);
+
+/* ---- paths opened beneath a folder ------------------------------------------------ */
+
+/* The one way from a path that a stranger chose to a descriptor: opened beneath a folder by the
+ * kernel (openat2 with RESOLVE_BENEATH), so that "..", absolute paths, links and races cannot leave
+ * that folder.
+ *
+ *     fd = fd_open_beneath(root, "src/main.c", O_RDONLY | O_NONBLOCK);  // no links at all
+ *     fd = fd_open_beneath_linked(root, ".gemini/hooks.json", O_RDONLY); // links that stay beneath
+ *
+ * Both add O_CLOEXEC, and never follow a magic link of /proc. EXDEV: the path leaves the folder,
+ * also by an absolute link. ELOOP: a link where none is followed. EAGAIN, which the kernel answers
+ * when a rename races with the walk, is tried again a bounded number of times and may still come
+ * back; the EAGAIN of a file whose lease O_NONBLOCK does not wait for comes back at once.
+ *
+ * Not here, because they answer other questions: whether what was opened is a regular file
+ * (file.h); the workspace's several roots and links between them (file/workspace.h); absolute paths
+ * of the sandbox's rules, which have no root (sandbox/apply); what a supervised process asks
+ * openat2 for, in its own words (sandbox/supervise/named.c).
+ */
+
+/* Opens `path`, relative to `folder`; O_NOFOLLOW is added. -1 with errno set. */
+int fd_open_beneath(int folder, const char *path, int flags);
+
+/* The same, and relative links are followed as long as they stay beneath `folder`. */
+int fd_open_beneath_linked(int folder, const char *path, int flags);
+
+/* As fd_open_beneath, for files that others may be writing: O_NONBLOCK and O_NOCTTY are added
+ * unless `flags` has O_PATH, and a file whose lease makes others wait is asked for again, with a
+ * back-off, for `wait_ms`; then EAGAIN. */
+int fd_open_beneath_waiting(int folder, const char *path, int flags, unsigned wait_ms);
 
 #endif

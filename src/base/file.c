@@ -3,14 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 
@@ -116,4 +119,59 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 	err_set_errno(err, errno, "Cannot replace %s", target);
 	unlink(temporary);
 	return false;
+}
+
+/* ---- locks ------------------------------------------------------------------------ */
+
+enum { STEP_FIRST_MS = 1, STEP_MAX_MS = 50, NOTICE_AFTER_MS = 500 };
+
+static void file_lock_notice(const struct file_lock_wait *wait, const char *path, unsigned max_ms)
+{
+	_cleanup_free_ char *sentence = mem_printf(
+		"Waiting for %s, which another program has locked; hasp gives up after %u s.", path,
+		(max_ms + 999) / 1000);
+
+	wait->notice(wait->data, "info", sentence);
+}
+
+/* Time passes, or somebody cancels. */
+static void file_lock_sleep(const struct file_lock_wait *wait, int *step_ms)
+{
+	struct pollfd stop = { .fd = cancel_fd(wait->cancel), .events = POLLIN };
+
+	poll(&stop, 1, *step_ms);
+	*step_ms = *step_ms * 2 < STEP_MAX_MS ? *step_ms * 2 : STEP_MAX_MS;
+}
+
+bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait, struct err *err)
+{
+	static const struct file_lock_wait plain = { 0 };
+	uint64_t begun = clock_monotonic_ms(), waited;
+	unsigned max_ms;
+	int step_ms = STEP_FIRST_MS;
+	bool told = false;
+
+	wait = wait ? wait : &plain;
+	max_ms = wait->max_ms ? wait->max_ms : FILE_LOCK_WAIT_MS;
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_set_errno(err, errno, "Cannot lock %s", path);
+		if (cancelled(wait->cancel))
+			return err_set(err, ERR_CANCELLED,
+			               "Waiting for the lock on %s was cancelled.",
+			               path);
+		waited = clock_monotonic_ms() - begun;
+		if (waited >= max_ms)
+			return err_set(err, ERR_BUSY,
+			               "%s has been locked by another program for %u s; nothing "
+			               "was changed. \"fuser -v %s\" names that program: wait for "
+			               "its end, or end it, and try again.",
+			               path, (max_ms + 999) / 1000, path);
+		if (wait->notice && !told && waited >= NOTICE_AFTER_MS) {
+			told = true;
+			file_lock_notice(wait, path, max_ms);
+		}
+		file_lock_sleep(wait, &step_ms);
+	}
+	return true;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/span.h"
 
@@ -43,5 +44,34 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 bool file_make_folders(const char *folder, struct err *err);
 /* The same of the folder that the file is in. */
 bool file_make_parent(const char *path, struct err *err);
+
+/* ---- locks ------------------------------------------------------------------------ */
+
+/* Waiting for a file's or a folder's lock (flock(2)) that another process holds; never for ever.
+ *
+ *     const struct file_lock_wait wait = { .cancel = cancel, .notice = notice, .data = data };
+ *     _cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+ *     if (!file_lock_take(fd, folder, &wait, &err)) ...
+ *
+ * The kernel gives the lock back when the last descriptor of its holder is closed.
+ * Not here: locks that are tried once (their callers), Gemini CLI's lock on settings
+ * (config/private.h), the lock of a folder that is edited (file/stage.h).
+ */
+
+enum { FILE_LOCK_WAIT_MS = 10000 };
+
+/* All of it may be zero. */
+struct file_lock_wait {
+	const struct cancel *cancel; /* ends the wait */
+	unsigned max_ms;             /* the longest; 0: FILE_LOCK_WAIT_MS */
+	/* Told once, with "info" and a sentence, when the lock is not to be had within half a
+	 * second. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *data;
+};
+
+/* Locks `fd` for this process alone; `path` is for messages. `wait` may be NULL: as zero. BUSY: it
+ * is still held by another; CANCELLED; PERMISSION_DENIED, IO_ERROR: it cannot be locked at all. */
+bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait, struct err *err);
 
 #endif

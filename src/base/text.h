@@ -31,6 +31,7 @@ struct lines {
 
 /* Finds where the lines of `text`, which must outlive them, begin. */
 void lines_index(struct lines *lines, struct span text);
+/* Frees the offsets; the struct may be used again. */
 void lines_release(struct lines *lines);
 #define _cleanup_lines_ __attribute__((cleanup(lines_release)))
 

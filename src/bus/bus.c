@@ -365,7 +365,7 @@ static enum bus_reply wait_for(struct bus *bus, struct waiter *waiter, int64_t e
 	enum bus_reply reply;
 
 	for (;;) {
-		int64_t left = end ? (int64_t)(end - monotonic_ms()) : -1;
+		int64_t left = end ? (int64_t)(end - clock_monotonic_ms()) : -1;
 		bool late = end && left <= 0, stopped = cancelled(cancel);
 		struct pollfd fds[] = {
 			{ .fd = waiter->fd, .events = POLLIN },
@@ -396,7 +396,7 @@ enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, u
 	json_object_set_new(message, "correlationId", json_string(id));
 	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
 		return BUS_NOBODY;
-	reply = wait_for(bus, &waiter, timeout_ms ? monotonic_ms() + timeout_ms : 0, cancel);
+	reply = wait_for(bus, &waiter, timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
 	if (reply == BUS_ANSWERED)
 		*ret = waiter.answer;
 	return reply;

@@ -152,11 +152,11 @@ static int time_limit(void)
 /* Reads until the child closes its end; false: time is up. */
 static bool read_answer(int fd, char *answer, size_t *len)
 {
-	int64_t end = monotonic_ms() + time_limit();
+	int64_t end = clock_monotonic_ms() + time_limit();
 
 	for (;;) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
-		int64_t left = end - monotonic_ms();
+		int64_t left = end - clock_monotonic_ms();
 		ssize_t got;
 
 		if (left <= 0)

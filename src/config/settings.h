@@ -73,7 +73,7 @@ int64_t settings_integer(const struct settings *settings, const char *path, int6
 /* A wait in seconds, kept within its bounds; in ms. */
 unsigned settings_wait_ms(const struct settings *settings, const char *path, int64_t fallback_s,
                           int64_t least_s, int64_t most_s);
-/* hasp.waits.lockSeconds: the longest wait for another process's lock, for base/flock.h. */
+/* hasp.waits.lockSeconds: the longest wait for another process's lock, for base/file.h. */
 unsigned settings_lock_wait_ms(const struct settings *settings);
 double settings_number(const struct settings *settings, const char *path, double fallback);
 /* The value of one scope alone, not merged; NULL if it says nothing. Borrowed. */

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beneath.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 
@@ -30,25 +28,11 @@ enum { TRIED_OUT_MS = 5000 };
 
 int place_open(const struct place *place, int flags)
 {
-	long backoff_us = BACKOFF_FIRST_US;
-	long long deadline_us = 0;
-	int fd;
-
 	if (place->missing) {
 		errno = ENOENT;
 		return -1;
 	}
-	if (!(flags & O_PATH))
-		flags |= O_NONBLOCK | O_NOCTTY;
-	while ((fd = beneath_open(place->folder, place->leaf, flags)) < 0 && errno == EAGAIN) {
-		if (!deadline_us)
-			deadline_us = clock_deadline(TRIED_OUT_MS);
-		if (!clock_back_off(deadline_us, &backoff_us)) {
-			errno = EAGAIN;
-			break;
-		}
-	}
-	return fd;
+	return fd_open_beneath_waiting(place->folder, place->leaf, flags, TRIED_OUT_MS);
 }
 
 /* Removes `made` folders upwards from `folder`, whose path is `path` (cut on the way), while
@@ -86,7 +70,7 @@ static bool enter_folder(struct place *place, const char *name, size_t *made, st
 	else
 		return err_set_errno(err, errno, "Cannot make the folder %s of %s", name,
 		                     place->path);
-	next = beneath_open(place->folder, name, O_PATH | O_DIRECTORY);
+	next = fd_open_beneath(place->folder, name, O_PATH | O_DIRECTORY);
 	if (next < 0)
 		return err_set_errno(err, errno, "Cannot open the folder %s of %s", name,
 		                     place->path);

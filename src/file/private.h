@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/beneath.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/sha256.h"
 #include "file/read.h"
 #include "file/workspace.h"

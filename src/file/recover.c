@@ -83,7 +83,7 @@ static int open_regular(int folder, const char *name, struct stat *ret)
 
 	if (fstatat(folder, name, ret, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(ret->st_mode))
 		return -1;
-	fd = beneath_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	fd = fd_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && (fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode))) {
 		close(fd);
 		fd = -1;

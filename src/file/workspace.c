@@ -269,7 +269,7 @@ static bool walk_reopen(struct walk *walk, size_t len, struct err *err)
 	walk->names.len = len;
 	if (walk->names.data)
 		walk->names.data[len] = '\0';
-	folder = beneath_open(root, len ? walk->names.data : ".", O_PATH | O_DIRECTORY);
+	folder = fd_open_beneath(root, len ? walk->names.data : ".", O_PATH | O_DIRECTORY);
 	if (folder < 0)
 		return fail_errno(walk, errno, err);
 	if (walk->folder >= 0)
@@ -424,7 +424,7 @@ static bool walk_step(struct walk *walk, const char *name, struct place *ret, st
 
 	if (strcmp(name, "..") == 0)
 		return walk_up(walk, err);
-	next = beneath_open(walk->folder, name, O_PATH);
+	next = fd_open_beneath(walk->folder, name, O_PATH);
 	if (next < 0 && errno == ENOENT) {
 		*leaf = (struct stat){ 0 };
 		*done = true;
@@ -489,8 +489,8 @@ static bool resolve_fast(struct walk *walk, const char *rest, struct place *ret,
 			free(name);
 		}
 	}
-	walk->folder = walk->names.len ? beneath_open(walk->ws->roots[walk->root].fd,
-	                                              walk->names.data, O_PATH | O_DIRECTORY) :
+	walk->folder = walk->names.len ? fd_open_beneath(walk->ws->roots[walk->root].fd,
+	                                                 walk->names.data, O_PATH | O_DIRECTORY) :
 	                                 fcntl(walk->ws->roots[walk->root].fd, F_DUPFD_CLOEXEC, 0);
 	*ret_leaf = (struct stat){ 0 };
 	if (walk->folder >= 0 &&

@@ -25,7 +25,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
-#include "base/flock.h"
+#include "base/file.h"
 
 /* X(symbol, name) */
 #define HOOK_EVENT_TABLE(X)                          \
@@ -135,7 +135,7 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
  * NULL. A changed command is a new one. BUSY, CANCELLED: another holds the lock.
  * INVALID_ARGUMENT: trust_file is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
-bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err);
+bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err);
 /* [{event, matcher, source, name, command, timeout, enabled, trusted}]; a new reference. */
 json_t *hooks_list(const struct hooks *hooks);
 

@@ -449,7 +449,7 @@ static bool add_to_file(struct hooks *hooks, struct err *err)
 	return write_all(hooks->trust_file, all, err);
 }
 
-bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err *err)
+bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err)
 {
 	_cleanup_free_ char *folder = NULL;
 	_cleanup_fd_ int lock = -1;
@@ -463,7 +463,7 @@ bool hooks_trust(struct hooks *hooks, const struct flock_wait *wait, struct err 
 	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0)
 		return err_set_errno(err, errno, "%s cannot be locked", folder);
-	return flock_take(lock, folder, wait, err) && add_to_file(hooks, err);
+	return file_lock_take(lock, folder, wait, err) && add_to_file(hooks, err);
 }
 
 /* ---- settings ---------------------------------------------------------------- */

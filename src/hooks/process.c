@@ -399,7 +399,7 @@ static void reap(struct running *running)
 static void wait_some(struct running *running, struct hook_process *process, uint64_t until,
                       const struct cancel *cancel)
 {
-	uint64_t now = monotonic_ms();
+	uint64_t now = clock_monotonic_ms();
 	int ms =
 		now >= until ? 0 : until - now > 100 && running->pidfd < 0 ? 20 : (int)(until - now);
 	struct pollfd fds[4] = {
@@ -437,7 +437,7 @@ static bool signal_all(const struct running *running, int number)
 
 static void stop(struct running *running, struct hook_process *process)
 {
-	const uint64_t until = monotonic_ms() + HOOK_GRACE_MS;
+	const uint64_t until = clock_monotonic_ms() + HOOK_GRACE_MS;
 	bool alive;
 
 	/* Without a control group the keeper has to stay when the shell is gone: what the shell
@@ -445,9 +445,9 @@ static void stop(struct running *running, struct hook_process *process)
 	if (!running->group)
 		kill(running->pid, SIGSTOP);
 	alive = signal_all(running, SIGTERM);
-	while (alive && monotonic_ms() < until) {
-		wait_some(running, process, monotonic_ms() + 10 < until ?
-		          monotonic_ms() + 10 : until, NULL);
+	while (alive && clock_monotonic_ms() < until) {
+		wait_some(running, process, clock_monotonic_ms() + 10 < until ?
+		          clock_monotonic_ms() + 10 : until, NULL);
 		alive = signal_all(running, 0);
 	}
 	if (running->group) {
@@ -467,12 +467,12 @@ static void stop(struct running *running, struct hook_process *process)
 static void attend(struct running *running, struct hook_process *process, unsigned timeout_ms,
                    const struct cancel *cancel)
 {
-	uint64_t until = monotonic_ms() + timeout_ms;
+	uint64_t until = clock_monotonic_ms() + timeout_ms;
 
 	while (!running->ended) {
 		if (cancelled(cancel))
 			process->cancelled = true;
-		else if (monotonic_ms() >= until)
+		else if (clock_monotonic_ms() >= until)
 			process->timed_out = true;
 		if (process->cancelled || process->timed_out) {
 			stop(running, process);
@@ -480,8 +480,8 @@ static void attend(struct running *running, struct hook_process *process, unsign
 		}
 		wait_some(running, process, until, cancel);
 	}
-	until = monotonic_ms() + DRAIN_MS;
-	while ((running->out >= 0 || running->err >= 0) && monotonic_ms() < until)
+	until = clock_monotonic_ms() + DRAIN_MS;
+	while ((running->out >= 0 || running->err >= 0) && clock_monotonic_ms() < until)
 		wait_some(running, process, until, NULL);
 }
 

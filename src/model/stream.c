@@ -43,7 +43,7 @@ void retry_init(struct retry *retry, const struct model_options *options, bool m
 		.more_models = more_models,
 	};
 	if (getrandom(&retry->random, sizeof(retry->random), 0) < 0)
-		retry->random = monotonic_ms();
+		retry->random = clock_monotonic_ms();
 	retry->random |= 1;
 }
 
@@ -123,11 +123,11 @@ enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
 
 bool retry_wait(unsigned delay_ms, const struct cancel *cancel)
 {
-	uint64_t end = monotonic_ms() + delay_ms;
+	uint64_t end = clock_monotonic_ms() + delay_ms;
 	struct pollfd fd = { .fd = cancel_fd(cancel), .events = POLLIN };
 
 	for (;;) {
-		uint64_t now = monotonic_ms();
+		uint64_t now = clock_monotonic_ms();
 
 		if (cancelled(cancel))
 			return false;
@@ -226,7 +226,7 @@ static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *
 	const uint64_t ping = limit_or(options->ping_ms, PING_MS);
 	const uint64_t reply = limit_or(options->reply_ms, REPLY_MS);
 	const uint64_t idle = limit_or(options->idle_ms, IDLE_MS);
-	const uint64_t now = monotonic_ms(), silent = now - transfer->event_ms;
+	const uint64_t now = clock_monotonic_ms(), silent = now - transfer->event_ms;
 
 	if (now - transfer->begun_ms >= reply) {
 		transfer->over = true;
@@ -266,7 +266,7 @@ static bool on_event(void *data, const struct sse_event *event, struct err *err)
 	struct transfer *transfer = data;
 
 	if (!is_ping(event)) {
-		transfer->event_ms = monotonic_ms();
+		transfer->event_ms = clock_monotonic_ms();
 		transfer->tell_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
 	}
 	transfer->trouble = WIRE_BROKEN;
@@ -296,7 +296,7 @@ static bool on_head(void *data, int status, struct span headers)
 {
 	struct transfer *transfer = data;
 
-	transfer->byte_ms = monotonic_ms();
+	transfer->byte_ms = clock_monotonic_ms();
 	transfer->status = status;
 	buf_clear(&transfer->headers);
 	buf_span(&transfer->headers, headers);
@@ -309,7 +309,7 @@ static bool on_body(void *data, struct span bytes)
 	struct transfer *transfer = data;
 	uint64_t left;
 
-	transfer->byte_ms = monotonic_ms();
+	transfer->byte_ms = clock_monotonic_ms();
 	if (transfer->status / 100 != 2 || !transfer->reader || !is_stream(transfer)) {
 		buf_span(&transfer->body,
 		         span_head(bytes, transfer->body.max - transfer->body.len));
@@ -369,7 +369,7 @@ static bool not_sent(const struct endpoint *endpoint, struct transfer *transfer,
 	               (transfer->failed && transfer->err.code == ERR_NETWORK_ERROR);
 	ret->trouble = ret->network && !transfer->over ? WIRE_BROKEN : WIRE_FATAL;
 	ret->silent = ret->connected && ret->network &&
-	              monotonic_ms() - transfer->event_ms >=
+	              clock_monotonic_ms() - transfer->event_ms >=
 	                      limit_or(endpoint->options.idle_ms, IDLE_MS);
 	if (err->code == ERR_TOO_LARGE)
 		err->code = ERR_MODEL_ERROR;
@@ -538,7 +538,7 @@ static void transfer_init(struct transfer *transfer, const struct endpoint *endp
 		.body = BUF_INIT(LIMIT_MODEL_ERROR_BYTES),
 		.trouble = WIRE_BROKEN,
 		.err = ERR_INIT,
-		.begun_ms = monotonic_ms(),
+		.begun_ms = clock_monotonic_ms(),
 		.tell_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
 	};
 	transfer->byte_ms = transfer->event_ms = transfer->begun_ms;

@@ -27,7 +27,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/flock.h"
+#include "base/file.h"
 
 enum policy_decision { POLICY_ALLOW, POLICY_ASK, POLICY_DENY }; /* from mild to strict */
 const char *policy_decision_name(enum policy_decision decision); /* "allow", "ask_user", "deny" */
@@ -162,11 +162,11 @@ void policy_allow_for_session(struct policy *policy, const char *tool, const jso
                               const char *server, enum approval_mode mode);
 /* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
  * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
- * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/flock.h,
+ * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/file.h,
  * may be NULL) for another process that does the same was in vain. */
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
-                 enum approval_mode mode, const struct flock_wait *wait, struct err *err);
+                 enum approval_mode mode, const struct file_lock_wait *wait, struct err *err);
 
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */

@@ -6,7 +6,6 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/flock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -211,7 +210,8 @@ static bool append_to_file(const struct saved *saved, struct err *err)
 	return file_replace(saved->path, buf_view(&text), 0600, err);
 }
 
-static bool append_locked(const struct saved *saved, const struct flock_wait *wait, struct err *err)
+static bool append_locked(const struct saved *saved, const struct file_lock_wait *wait,
+                          struct err *err)
 {
 	_cleanup_fd_ int lock = -1;
 
@@ -220,7 +220,7 @@ static bool append_locked(const struct saved *saved, const struct flock_wait *wa
 	lock = open(saved->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0)
 		return err_set_errno(err, errno, "%s cannot be locked", saved->folder);
-	return flock_take(lock, saved->folder, wait, err) && append_to_file(saved, err);
+	return file_lock_take(lock, saved->folder, wait, err) && append_to_file(saved, err);
 }
 
 /* ---- the rule ---------------------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static bool check(const struct saved *saved, struct err *err)
 
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
-                 enum approval_mode mode, const struct flock_wait *wait, struct err *err)
+                 enum approval_mode mode, const struct file_lock_wait *wait, struct err *err)
 {
 	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
 	const struct saved saved = {

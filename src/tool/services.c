@@ -107,7 +107,7 @@ bool services_count_request(struct tool_services *services, const char *host,
                             unsigned *ret_seconds)
 {
 	struct services_state *state = services->state;
-	uint64_t now = monotonic_ms(), oldest;
+	uint64_t now = clock_monotonic_ms(), oldest;
 	struct host *row;
 	bool may;
 

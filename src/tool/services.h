@@ -34,7 +34,7 @@ void grounded_release(struct grounded *grounded);
 struct tool_services {
 	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */
 	const struct cancel *cancel;
-	unsigned lock_wait_ms;      /* for the lock of another process (base/flock.h); 0: the
+	unsigned lock_wait_ms;      /* for the lock of another process (base/file.h); 0: the
 	                             * default */
 	bool interactive;           /* somebody can be asked */
 	bool todos;                 /* write_todos is offered */

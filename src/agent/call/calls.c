@@ -383,11 +383,11 @@ static void follow_tails(struct call *call)
 /* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
 static void call_run(struct call *call)
 {
-	uint64_t began = monotonic_ms();
+	uint64_t began = clock_monotonic_ms();
 
 	call->result = tool_call(&call->session, call->name, call->args);
 	follow_tails(call);
-	finish(call, monotonic_ms() - began);
+	finish(call, clock_monotonic_ms() - began);
 }
 
 /* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */

@@ -303,9 +303,9 @@ static void wait_notice(void *data, const char *severity, const char *message)
 static void save(struct asking *asking)
 {
 	const struct agent_options *options = &asking->agent->options;
-	const struct flock_wait wait = { .cancel = options->cancel, .data = asking->agent,
-		                         .max_ms = settings_lock_wait_ms(options->settings),
-		                         .notice = wait_notice };
+	const struct file_lock_wait wait = { .cancel = options->cancel, .data = asking->agent,
+		                             .max_ms = settings_lock_wait_ms(options->settings),
+		                             .notice = wait_notice };
 	const struct tool *tool = asking->question->tool;
 	_cleanup_free_ char *pattern =
 		tool->plans ? file_pattern(asking->question->arguments) : NULL;

@@ -82,17 +82,17 @@ bool checkpoints_find(struct checkpoints *checkpoints, bool create, struct err *
 	return checkpoints->notes != NULL;
 }
 
-static struct flock_wait lock_wait(const struct checkpoints *checkpoints)
+static struct file_lock_wait lock_wait(const struct checkpoints *checkpoints)
 {
 	const struct checkpoints_options *options = &checkpoints->options;
 
-	return (struct flock_wait){ .cancel = options->cancel, .max_ms = options->lock_wait_ms,
-		                    .notice = options->notice, .data = options->data };
+	return (struct file_lock_wait){ .cancel = options->cancel, .max_ms = options->lock_wait_ms,
+		                        .notice = options->notice, .data = options->data };
 }
 
 bool checkpoints_reach(struct checkpoints *checkpoints, bool create, struct err *err)
 {
-	const struct flock_wait wait = lock_wait(checkpoints);
+	const struct file_lock_wait wait = lock_wait(checkpoints);
 
 	return checkpoints_find(checkpoints, create, err) &&
 	       (checkpoints->repository ||
@@ -253,7 +253,7 @@ static bool store(struct checkpoints *checkpoints, struct note *note,
                   const struct keeping *keeping, struct err *err)
 {
 	const char *subject = json_string_value(json_array_get(keeping->paths, 0));
-	const struct flock_wait wait = lock_wait(checkpoints);
+	const struct file_lock_wait wait = lock_wait(checkpoints);
 	_cleanup_fd_ int lock = -1;
 	bool ok;
 

@@ -57,7 +57,7 @@ struct checkpoints_options {
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
 	/* Of waits for another process that keeps a checkpoint: what ends them, and the longest (0:
-	 * FLOCK_WAIT_MS of base/flock.h). */
+	 * FILE_LOCK_WAIT_MS of base/file.h). */
 	const struct cancel *cancel;
 	unsigned lock_wait_ms;
 };

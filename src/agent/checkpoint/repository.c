@@ -209,21 +209,21 @@ static int begin_main(struct repository *repository)
 	return code == GIT_EEXISTS ? 0 : code;
 }
 
-int repository_lock(const char *folder, const struct flock_wait *wait, struct err *err)
+int repository_lock(const char *folder, const struct file_lock_wait *wait, struct err *err)
 {
 	_cleanup_free_ char *path = mem_printf("%s/hasp.lock", folder);
 	_cleanup_fd_ int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (lock < 0)
 		err_set_errno(err, errno, "Cannot lock %s", path);
-	else if (flock_take(lock, path, wait, err))
+	else if (file_lock_take(lock, path, wait, err))
 		return fd_steal(&lock);
 	return -1;
 }
 
 /* Who makes it holds the lock, so that nobody sees half of it. */
 static bool open_or_make(struct repository *repository, const char *folder, bool create,
-                         const struct flock_wait *wait, struct err *err)
+                         const struct file_lock_wait *wait, struct err *err)
 {
 	_cleanup_free_ char *git_folder = mem_printf("%s/.git", folder);
 	_cleanup_fd_ int lock = create ? repository_lock(folder, wait, err) : -1;
@@ -241,8 +241,8 @@ static bool open_or_make(struct repository *repository, const char *folder, bool
 	       fail(repository->git, code, "The repository of checkpoints cannot be opened", err);
 }
 
-bool repository_open(const char *folder, bool create, bool durable, const struct flock_wait *wait,
-                     struct repository **ret, struct err *err)
+bool repository_open(const char *folder, bool create, bool durable,
+                     const struct file_lock_wait *wait, struct repository **ret, struct err *err)
 {
 	const struct git_library *git = git_library(err);
 	struct repository *repository;

@@ -24,7 +24,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/flock.h"
+#include "base/file.h"
 #include "base/span.h"
 
 struct repository;
@@ -41,14 +41,14 @@ struct repository_file {
 /* FOLDER/.git, made if it is missing and `create`.  `durable`: objects are on the disk when a
  * function returns.  FILE_NOT_FOUND; DISK_FULL; PERMISSION_DENIED: it is another user's;
  * IO_ERROR with what git says; INTERNAL: no libgit2; to make it, as repository_lock. */
-bool repository_open(const char *folder, bool create, bool durable, const struct flock_wait *wait,
-                     struct repository **ret, struct err *err);
+bool repository_open(const char *folder, bool create, bool durable,
+                     const struct file_lock_wait *wait, struct repository **ret, struct err *err);
 void repository_close(struct repository *repository); /* NULL is fine */
 
 /* Keeps other processes, and other openings of this one, from adding checkpoints until the
- * descriptor that it returns is closed; -1 with *err: BUSY, CANCELLED (base/flock.h; `wait` may
+ * descriptor that it returns is closed; -1 with *err: BUSY, CANCELLED (base/file.h; `wait` may
  * be NULL). FOLDER as above. */
-int repository_lock(const char *folder, const struct flock_wait *wait, struct err *err);
+int repository_lock(const char *folder, const struct file_lock_wait *wait, struct err *err);
 
 /* Stores contents; the same ones are stored once. */
 bool repository_add(struct repository *repository, struct span bytes, char ret[OBJECT_ID_SIZE],

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beneath.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -44,7 +43,7 @@ static int open_source(const struct source *source, const char *path)
 		return -1;
 	while (*rest == '/')
 		rest++;
-	return beneath_open_linked(root, rest, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	return fd_open_beneath_linked(root, rest, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 static bool check_file(const struct source *source, int fd, const char *path, size_t *ret_size,

@@ -125,8 +125,8 @@ static void show_wait(void *data, const char *severity, const char *message)
 
 static int trust(struct hooks_command *command)
 {
-	const struct flock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
-		                         .notice = show_wait };
+	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
+		                             .notice = show_wait };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *untrusted = hooks_untrusted(command->hooks);
 	struct err err = ERR_INIT;

@@ -152,7 +152,7 @@ void mcp_call_progress(struct mcp_call *call, double progress, double total, con
 	last->any = true;
 	last->value = progress;
 	write_progress(call, progress, total, message);
-	now = monotonic_ms();
+	now = clock_monotonic_ms();
 	if (last->sent_ms && now - last->sent_ms < PROGRESS_INTERVAL_MS)
 		return;
 	last->sent_ms = now;

@@ -136,7 +136,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 	struct span line = span_of(bytes, size * count);
 	long status = 0;
 
-	transfer->active_ms = monotonic_ms();
+	transfer->active_ms = clock_monotonic_ms();
 	if (transfer->headed)
 		return line.len; /* trailers */
 	if (span_starts(line, SPAN("HTTP/"))) {
@@ -160,7 +160,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
 	size_t len = size * count;
 	size_t max = request->max_bytes ? request->max_bytes : (size_t)HTTP_MAX_BYTES;
 
-	transfer->active_ms = monotonic_ms();
+	transfer->active_ms = clock_monotonic_ms();
 	transfer->too_large = len > max - transfer->received;
 	if (transfer->too_large)
 		return 0;
@@ -291,7 +291,7 @@ static int time_left(struct transfer *transfer, struct err *err)
 {
 	const struct http_request *request = transfer->request;
 	uint64_t idle = request->idle_ms ? request->idle_ms : HTTP_IDLE_MS;
-	uint64_t now = monotonic_ms(), left;
+	uint64_t now = clock_monotonic_ms(), left;
 	curl_off_t uploaded = 0;
 
 	transfer->client->curl->easy_getinfo(transfer->client->easy, CURLINFO_SIZE_UPLOAD_T,
@@ -411,7 +411,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 	set_options(transfer, url);
 	set_method(client, method, body);
 	client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, headers);
-	transfer->active_ms = monotonic_ms();
+	transfer->active_ms = clock_monotonic_ms();
 	transfer->uploaded = 0;
 	ok = client->curl->multi_add_handle(client->multi, client->easy) == CURLM_OK ||
 	     err_set(err, ERR_INTERNAL, "libcurl takes no request.");
@@ -522,7 +522,7 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 		.data = data,
 		.head = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
 		.redirects_left = request->max_redirects,
-		.begun_ms = monotonic_ms(),
+		.begun_ms = clock_monotonic_ms(),
 	};
 	struct pipe_signal hold;
 	bool ok;

@@ -578,10 +578,10 @@ static bool linger(struct loop_stream *stream, unsigned linger_ms)
 {
 	struct pollfd ready = { .fd = stream->out->descriptor.fd, .events = POLLOUT };
 	size_t before = waiting(stream);
-	uint64_t now = monotonic_ms();
+	uint64_t now = clock_monotonic_ms();
 	uint64_t end = now + linger_ms;
 
-	for (; now < end && waiting(stream) == before; now = monotonic_ms()) {
+	for (; now < end && waiting(stream) == before; now = clock_monotonic_ms()) {
 		if (poll(&ready, 1, (int)(end - now)) < 0 && errno != EINTR)
 			return false;
 		flush_backlog(stream);

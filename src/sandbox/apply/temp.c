@@ -96,7 +96,7 @@ static void empty(struct removal *removal, int folder)
 	DIR *dir = list(folder);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)) != NULL && monotonic_ms() < removal->end_ms) {
+	while (dir && (entry = readdir(dir)) != NULL && clock_monotonic_ms() < removal->end_ms) {
 		if (is_dots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0)
 			continue;
 		if (errno == EISDIR || errno == EPERM)
@@ -120,7 +120,7 @@ static void remove_entry(struct removal *removal, const char *name)
 
 bool temp_remove_folder(int above, const char *name, int folder, unsigned timeout_ms)
 {
-	struct removal removal = { .top = folder, .end_ms = monotonic_ms() + timeout_ms };
+	struct removal removal = { .top = folder, .end_ms = clock_monotonic_ms() + timeout_ms };
 	struct dirent *entry;
 	struct stat at;
 	DIR *dir;
@@ -131,13 +131,14 @@ bool temp_remove_folder(int above, const char *name, int folder, unsigned timeou
 	do {
 		removal.moved = false;
 		dir = list(folder);
-		while (dir && (entry = readdir(dir)) != NULL && monotonic_ms() < removal.end_ms) {
+		while (dir && (entry = readdir(dir)) != NULL &&
+		       clock_monotonic_ms() < removal.end_ms) {
 			if (!is_dots(entry->d_name))
 				remove_entry(&removal, entry->d_name);
 		}
 		if (dir)
 			closedir(dir);
-	} while (dir && removal.moved && monotonic_ms() < removal.end_ms);
+	} while (dir && removal.moved && clock_monotonic_ms() < removal.end_ms);
 	return unlinkat(above, name, AT_REMOVEDIR) == 0;
 }
 
@@ -172,13 +173,13 @@ static void remove_if_stale(int above, const char *name)
 
 static void remove_stale(int above)
 {
-	uint64_t end = monotonic_ms() + STALE_MS;
+	uint64_t end = clock_monotonic_ms() + STALE_MS;
 	int fd = openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	for (int i = 0; dir && i < STALE_ENTRIES && monotonic_ms() < end && (entry = readdir(dir));
-	     i++) {
+	for (int i = 0; dir && i < STALE_ENTRIES && clock_monotonic_ms() < end &&
+	     (entry = readdir(dir)); i++) {
 		if (is_ours(entry->d_name))
 			remove_if_stale(above, entry->d_name);
 	}

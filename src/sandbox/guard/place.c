@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,30 +11,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/plan/denial.h"
 
-/* A rename somewhere makes openat2 start again where a path has "..": ours have none. */
-enum { AGAIN_MAX = 16, ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };
+enum { ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };
 
 #define TAKEN ".hasp-taken"
 
 int guard_open(int folder, const char *path, int flags)
 {
-	struct open_how how = {
-		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = -1;
-
-	for (int i = 0; i < AGAIN_MAX; i++) {
-		fd = syscall(SYS_openat2, folder, path[0] ? path : ".", &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return (int)fd;
+	return fd_open_beneath(folder, path[0] ? path : ".", flags);
 }
 
 struct opened {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,10 +45,6 @@ static enum location_kind kind_of_failure(void)
 
 enum location_kind location_look(int folder, const char *rel, bool strict)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH,
-	};
 	bool one = !strchr(rel, '/');
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
@@ -59,7 +54,7 @@ enum location_kind location_look(int folder, const char *rel, bool strict)
 		return kind_of_failure();
 	if (one)
 		return kind_of(&st);
-	fd = (int)syscall(SYS_openat2, folder, rel, &how, sizeof(how));
+	fd = fd_open_beneath(folder, rel, O_PATH);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return kind_of_failure();
 	return kind_of(&st);

@@ -8,9 +8,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "base/beneath.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -90,19 +88,7 @@ struct chain {
 
 int chain_open(int folder, const char *path, int flags)
 {
-	const int extra = flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY;
-	long long deadline_us = 0;
-	long backoff_us = BACKOFF_FIRST_US;
-	int fd;
-
-	while ((fd = beneath_open(folder, path, flags | extra)) < 0 &&
-	       (errno == EAGAIN || errno == EINTR)) {
-		if (!deadline_us)
-			deadline_us = clock_deadline(OPEN_WAIT_MS);
-		if (!clock_back_off(deadline_us, &backoff_us))
-			return -1;
-	}
-	return fd;
+	return fd_open_beneath_waiting(folder, path, flags, OPEN_WAIT_MS);
 }
 
 /* The rules of a file; NULL when it is not there, or not to be honoured. */

@@ -13,7 +13,6 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/flock.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "bus/bus.h"
@@ -157,9 +156,9 @@ static void wait_publish(void *data, const char *severity, const char *message)
 /* Locks the folder for as long as the descriptor is open; makes it if it is missing. */
 static int lock_folder(const struct tool_services *services, const char *file, struct err *err)
 {
-	const struct flock_wait wait = { .cancel = services->cancel,
-		                         .max_ms = services->lock_wait_ms,
-		                         .notice = wait_publish, .data = services->bus };
+	const struct file_lock_wait wait = { .cancel = services->cancel,
+		                             .max_ms = services->lock_wait_ms,
+		                             .notice = wait_publish, .data = services->bus };
 	_cleanup_free_ char *folder = mem_dup(file, (size_t)(strrchr(file, '/') - file));
 	_cleanup_fd_ int fd = -1;
 
@@ -170,7 +169,7 @@ static int lock_folder(const struct tool_services *services, const char *file, s
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		err_set_errno(err, errno, "Cannot lock %s", folder);
-	else if (flock_take(fd, folder, &wait, err))
+	else if (file_lock_take(fd, folder, &wait, err))
 		return fd_steal(&fd);
 	return -1;
 }

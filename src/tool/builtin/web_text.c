@@ -495,14 +495,14 @@ static void on_end(void *data, const xmlChar *name)
 static bool is_enough(const struct reading *reading, uint64_t begun_ms)
 {
 	return reading->out->text.overflowed || reading->depth > NESTING_MAX ||
-	       monotonic_ms() - begun_ms > TIME_MS;
+	       clock_monotonic_ms() - begun_ms > TIME_MS;
 }
 
 /* False: it was left before its end. */
 static bool feed(const struct html_library *library, htmlParserCtxtPtr parser,
                  const struct reading *reading, struct span html)
 {
-	uint64_t begun_ms = monotonic_ms();
+	uint64_t begun_ms = clock_monotonic_ms();
 
 	while (html.len) {
 		struct span chunk = span_head(html, CHUNK);

@@ -334,7 +334,7 @@ static bool start_run(struct run_state *state, const struct worker *worker,
 	if (!confine_runner(state, err) || !run_streams_open(request, &state->streams, err))
 		return false;
 	state->input_gone = state->streams.input < 0;
-	state->began_ms = monotonic_ms();
+	state->began_ms = clock_monotonic_ms();
 	if (!start_child(state, request, folder, err))
 		return false;
 	run_streams_release_child(&state->streams);

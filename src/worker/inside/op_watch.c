@@ -196,7 +196,7 @@ static void take_events(struct watcher *watcher)
 {
 	_Alignas(struct inotify_event) char bytes[EVENT_BYTES];
 	ssize_t got = read(watcher->inotify, bytes, sizeof(bytes));
-	int64_t now = monotonic_ms();
+	int64_t now = clock_monotonic_ms();
 
 	for (ssize_t at = 0; at < got;) {
 		const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
@@ -224,7 +224,7 @@ static void settle_watch(struct watcher *watcher, struct watch *watch)
 	if (!arm(watcher, watch, &err)) {
 		watch->stamp = (struct stamp){ .exists = false };
 		if (watch->folder < 0)
-			mark(watch, monotonic_ms() + RETRY_MS);
+			mark(watch, clock_monotonic_ms() + RETRY_MS);
 	}
 	if (same_stamp(&before, &watch->stamp))
 		return;
@@ -247,7 +247,7 @@ static struct watch *find_due(struct watcher *watcher, int64_t now)
 /* Milliseconds until the next watch is due; -1: none is. */
 static int time_left(const struct watcher *watcher)
 {
-	int64_t now = monotonic_ms(), left = -1;
+	int64_t now = clock_monotonic_ms(), left = -1;
 
 	for (const struct watch *watch = watcher->watches; watch; watch = watch->next) {
 		int64_t own = watch->first_ms ? due_ms(watch) - now : -1;
@@ -273,7 +273,7 @@ static void *run_watcher(void *data)
 		poll(fds, ARRAY_LEN(fds), left);
 		pthread_mutex_lock(&watcher->lock);
 		take_events(watcher);
-		while (!watcher->stopping && (due = find_due(watcher, monotonic_ms())))
+		while (!watcher->stopping && (due = find_due(watcher, clock_monotonic_ms())))
 			settle_watch(watcher, due);
 	}
 	pthread_mutex_unlock(&watcher->lock);

@@ -152,7 +152,7 @@ static void report_run_end(struct loop *loop, void (*event)(void *data, const st
 	struct run_state *state = loop->state;
 	struct run_end *end = &loop->end;
 
-	end->wall_ms = monotonic_ms() - state->began_ms;
+	end->wall_ms = clock_monotonic_ms() - state->began_ms;
 	end->cpu_ms = state->tree.cpu_ms;
 	end->peak_memory_bytes = state->tree.peak_bytes;
 	pthread_mutex_lock(&state->telling);
@@ -163,7 +163,7 @@ static void report_run_end(struct loop *loop, void (*event)(void *data, const st
 static void enter_phase(struct loop *loop, enum phase phase)
 {
 	loop->phase = phase;
-	loop->phase_ms = monotonic_ms();
+	loop->phase_ms = clock_monotonic_ms();
 }
 
 /* ---- output ---- */
@@ -197,7 +197,7 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 		close_output(state, stream);
 	if (!len)
 		return false;
-	loop->output_ms = monotonic_ms();
+	loop->output_ms = clock_monotonic_ms();
 	run_reporter_output(&state->reporter, stream, len);
 	return true;
 }
@@ -225,7 +225,7 @@ static void drain(struct loop *loop, bool to_the_end)
 	bool some;
 
 	run_reporter_wait(&state->reporter);
-	until = monotonic_ms() + DRAIN_MS;
+	until = clock_monotonic_ms() + DRAIN_MS;
 	do {
 		struct pollfd fds[2] = { { .fd = state->streams.output[0], .events = POLLIN },
 			                 { .fd = state->streams.output[1], .events = POLLIN } };
@@ -235,10 +235,10 @@ static void drain(struct loop *loop, bool to_the_end)
 		some |= read_output(loop, RUN_STDERR);
 		run_reporter_wait(&state->reporter);
 		if (some)
-			until = monotonic_ms() + DRAIN_MS;
+			until = clock_monotonic_ms() + DRAIN_MS;
 		else if (to_the_end && output_open(state))
 			poll(fds, 2, SWEEP_MS);
-	} while (some || (to_the_end && output_open(state) && monotonic_ms() < until));
+	} while (some || (to_the_end && output_open(state) && clock_monotonic_ms() < until));
 }
 
 /* ---- input ---- */
@@ -343,7 +343,7 @@ static void report_limit(struct loop *loop)
 static void check_times(struct loop *loop)
 {
 	struct run_state *state = loop->state;
-	uint64_t now = monotonic_ms();
+	uint64_t now = clock_monotonic_ms();
 
 	if (loop->phase == STOPPING && now >= loop->phase_ms + STOP_MS)
 		kill_all(loop);
@@ -435,10 +435,10 @@ static void finish_run(struct loop *loop)
 static void main_ended(struct loop *loop)
 {
 	if (!loop->reaped_ms)
-		loop->reaped_ms = monotonic_ms();
+		loop->reaped_ms = clock_monotonic_ms();
 	if (!loop->state->leave_running)
 		kill_all(loop);
-	else if (monotonic_ms() >= loop->reaped_ms + GRACE_MS)
+	else if (clock_monotonic_ms() >= loop->reaped_ms + GRACE_MS)
 		leave(loop);
 }
 
@@ -447,7 +447,7 @@ static void look_at_processes(struct loop *loop)
 	struct run_state *state = loop->state;
 	bool left = run_tree_reap(&state->tree);
 
-	if (!left || (loop->phase == KILLING && monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
+	if (!left || (loop->phase == KILLING && clock_monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
 		finish_run(loop);
 	else if (loop->phase == KILLING)
 		kill_all(loop);
@@ -516,7 +516,7 @@ static int lesser(int a, int b)
 static int wait_ms(const struct loop *loop)
 {
 	struct run_state *state = loop->state;
-	uint64_t now = monotonic_ms();
+	uint64_t now = clock_monotonic_ms();
 	int ms = 1000;
 
 	if (loop->phase == KILLING || (loop->phase == RUNNING && loop->reaped_ms))
@@ -557,7 +557,7 @@ static void turn(struct loop *loop)
 	pthread_mutex_unlock(&state->lock);
 	poll(fds, ARRAY_LEN(fds), wait_ms(loop));
 	if (busy) /* not the command is silent */
-		loop->output_ms = monotonic_ms();
+		loop->output_ms = clock_monotonic_ms();
 	if (fds[2].revents)
 		read_output(loop, RUN_STDOUT);
 	if (fds[3].revents)

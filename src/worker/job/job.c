@@ -283,7 +283,7 @@ static struct job_info info_of(const struct job *job)
 	return (struct job_info){ .id = job->id, .pid = job->pid, .state = job->state,
 		                  .command = mem_strdup(job->command),
 		                  .bytes = job->capture.bytes,
-		                  .age_ms = monotonic_ms() - job->began_ms, .end = job->end };
+		                  .age_ms = clock_monotonic_ms() - job->began_ms, .end = job->end };
 }
 
 struct job_info job_info(struct job *job)
@@ -412,7 +412,7 @@ static struct job *job_new(struct jobs *jobs, const struct provider *provider,
 	job->jobs = jobs;
 	job->provider = provider;
 	job->command = mem_strdup(request->command ? request->command : "");
-	job->began_ms = monotonic_ms();
+	job->began_ms = clock_monotonic_ms();
 	job->output = request->output;
 	job->output_data = request->data;
 	job->background = request->background;
