@@ -48,10 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = ERR_INIT;
 	size_t line = 0;
 
-	if (diff_text_parse(text, &diff, &line, &err)) {
+	if (parse_diff(text, &diff, &line, &err)) {
 		check_lines(&diff, text);
 		check_hunks(&diff);
-		diff_text_release(&diff);
+		parse_diff_release(&diff);
 	} else {
 		CHECK(err.code != ERR_NONE && err.code != ERR_INTERNAL && err.message[0]);
 	}

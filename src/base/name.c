@@ -127,7 +127,7 @@ size_t name_read(struct buf *out, struct span shown)
 	return count;
 }
 
-char *name_of(const char *shown)
+char *name_from_shown(const char *shown)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(strlen(shown) + 1);
 

@@ -218,7 +218,7 @@ const char *schema_nearest(const char *path)
 
 	for (size_t i = 0; i < schema_count(); i++)
 		names[i] = schema_at(i)->path;
-	return nearest_name(path, names, schema_count());
+	return schema_nearest_name(path, names, schema_count());
 }
 
 json_t *schema_defaults(void)

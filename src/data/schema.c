@@ -331,7 +331,7 @@ static size_t score(const char *name, const char *known)
 	return SIZE_MAX;
 }
 
-const char *nearest_name(const char *name, const char *const *names, size_t count)
+const char *schema_nearest_name(const char *name, const char *const *names, size_t count)
 {
 	const char *best = NULL;
 	size_t best_score = SIZE_MAX;
@@ -513,7 +513,8 @@ static void unknown_property(struct check *check, const struct schema *schema)
 	}
 	for (size_t i = 0; i < schema->property_count; i++)
 		names[i] = schema->properties[i].name;
-	near = nearest_name(last ? last + 1 : check->path.data, names, schema->property_count);
+	near = schema_nearest_name(last ? last + 1 :
+	                           check->path.data, names, schema->property_count);
 	if (near)
 		problem(check, "unknown argument; did you mean %s?", near);
 	else

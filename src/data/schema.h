@@ -48,6 +48,6 @@ json_t *schema_check(const struct schema *schema, json_t *value, struct buf *pro
 
 /* Of `count` names the one that `name` most likely stands for; NULL if none is near.
  * Case, '_' and '-' do not count, and one of the two may be part of the other. */
-const char *nearest_name(const char *name, const char *const *names, size_t count);
+const char *schema_nearest_name(const char *name, const char *const *names, size_t count);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the stages of an edit share (edit.h is the public face).
  *
- *     edit.c    the call: plan every change, commit, report
- *     plan.c    one change: check the base, compute the new body; the exact replacement
- *     file.c    the files of a call, their evolving bodies, their encodings
- *     result.c  states, contents and diffs for the caller
+ *     edit.c           the call: plan every change, commit, report
+ *     plan.c           one change: check the base, compute the new body; the exact replacement
+ *     file.c           the files of a call, their evolving bodies, their encodings
+ *     change_result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
  * what the changes planned so far make of it; a body is bytes in pieces that
@@ -77,13 +77,16 @@ struct edit_call {
 struct edit_file *edit_file_get(struct edit_call *call, const char *path, struct err *err);
 /* Its path below the root, for diffs; borrowed. */
 const char *edit_file_relative(const struct edit_call *call, const struct edit_file *file);
+/* The body that the file has on disk, before any change. */
 struct edit_body edit_body_on_disk(struct edit_file *file);
+/* Its hash, computed when it is first asked for; borrowed. */
 const struct sha256 *edit_body_sha256(struct edit_body *body);
 /* All its bytes in one run; flattened into `owned` when they are in pieces. False: no memory. */
 bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span *ret);
 
 /* Whole new text as step->pieces, in the encoding that the change or the file has. */
 bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
+/* The encoding and line endings of a text as it was opened. */
 void edit_form_of_document(const struct document *doc, struct text_form *ret);
 /* Of the body that the step made. */
 void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
@@ -97,7 +100,7 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
  * text is taken for nothing, and step->opaque set. */
 bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
 
-/* result.c */
+/* change_result.c */
 
 /* The state before the step, counts, notes and (if wanted) the diff. */
 void edit_result_planned(struct edit_call *call, struct edit_step *step);

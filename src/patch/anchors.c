@@ -12,7 +12,7 @@ enum { PLACES_MAX = 4096 };
 struct search {
 	const struct lines *base;
 	const struct diff_text *diff;
-	struct line_index index;
+	struct fold_index index;
 	size_t *places;  /* owned; PLACES_MAX */
 	uint32_t *ids;   /* owned */
 	struct buf one, other;
@@ -29,13 +29,13 @@ static struct search search_begin(const struct lines *base, const struct diff_te
 		.other = BUF_INIT(LIMIT_FILE_BYTES),
 	};
 
-	line_index_build(&s.index, base, diff, FOLD_LOOKALIKE_DROP, false);
+	fold_index_build(&s.index, base, diff, FOLD_LOOKALIKE_DROP, false);
 	return s;
 }
 
 static void search_end(struct search *s)
 {
-	line_index_release(&s->index);
+	fold_index_release(&s->index);
 	free(s->places);
 	free(s->ids);
 	buf_release(&s->one);
@@ -92,7 +92,7 @@ static size_t find_text(struct search *s, struct span text, size_t from)
 static size_t anchors_find_section(struct search *s, const struct hunk *section, size_t from)
 {
 	size_t count = candidates_ids(&s->index, section, section->count, s->ids);
-	size_t found = line_index_find(&s->index, s->ids, count, s->places, PLACES_MAX);
+	size_t found = fold_index_find(&s->index, s->ids, count, s->places, PLACES_MAX);
 
 	for (size_t i = 0; i < found && i < PLACES_MAX; i++)
 		if (s->places[i] >= from)

@@ -50,7 +50,7 @@ size_t candidates_core_end(const struct candidates *hunk, size_t at)
 	return 2 * (at + hunk->old_count - hunk->trail) + only_inserts(hunk);
 }
 
-size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, size_t count,
+size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids)
 {
 	size_t n = 0;
@@ -167,7 +167,7 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 }
 
 /* Tries one hunk at one level; true when it fits somewhere. */
-static bool find_hunk(struct line_index *index, const struct diff_text *diff,
+static bool find_hunk(struct fold_index *index, const struct diff_text *diff,
                       const struct hunk *hunk, bool lost, enum fold fold, uint32_t *ids,
                       struct candidates *ret)
 {
@@ -180,7 +180,7 @@ static bool find_hunk(struct line_index *index, const struct diff_text *diff,
 
 		if (!old_count)
 			continue;
-		ret->total = line_index_find(index, ids, old_count, places, CANDIDATES_KEPT);
+		ret->total = fold_index_find(index, ids, old_count, places, CANDIDATES_KEPT);
 		if (!ret->total)
 			continue;
 		candidates_measure(diff, hunk, readings[i], ret);
@@ -189,7 +189,7 @@ static bool find_hunk(struct line_index *index, const struct diff_text *diff,
 		ret->places = mem_alloc(ret->kept, sizeof(*ret->places));
 		memcpy(ret->places, places, ret->kept * sizeof(*places));
 		/* A number can still settle a hunk that fits too many places to list. */
-		if (ret->total > ret->kept && line_index_fits(index, ids, old_count, ret->stated))
+		if (ret->total > ret->kept && fold_index_fits(index, ids, old_count, ret->stated))
 			ret->places[ret->kept - 1] = ret->stated;
 		return true;
 	}
@@ -220,9 +220,9 @@ bool candidates_find(const struct lines *base, const struct diff_text *diff, boo
 		open += ret[h].old_count > 0;
 	}
 	for (enum fold fold = 0; fold < FOLD_COUNT && open; fold++) {
-		struct line_index index;
+		struct fold_index index;
 
-		line_index_build(&index, base, diff, fold, base_has_bom);
+		fold_index_build(&index, base, diff, fold, base_has_bom);
 		index.work = work;
 		index.work_max = WORK_MAX;
 		for (size_t h = 0; h < diff->hunk_count; h++)
@@ -230,7 +230,7 @@ bool candidates_find(const struct lines *base, const struct diff_text *diff, boo
 				open -= find_hunk(&index, diff, &diff->hunks[h], lost, fold, ids,
 				                  &ret[h]);
 		work = index.work;
-		line_index_release(&index);
+		fold_index_release(&index);
 	}
 	free(ids);
 	return work <= WORK_MAX;

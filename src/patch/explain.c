@@ -58,7 +58,7 @@ static int compare_votes_by_lines(const void *a, const void *b)
 }
 
 /* Each old line that is not everywhere votes for the places where it would be in line. */
-static size_t collect_votes(const struct line_index *index, const uint32_t *ids, size_t count,
+static size_t collect_votes(const struct fold_index *index, const uint32_t *ids, size_t count,
                             struct vote **ret)
 {
 	struct vote *votes = NULL;
@@ -90,7 +90,7 @@ static size_t collect_votes(const struct line_index *index, const uint32_t *ids,
 	return merged;
 }
 
-static size_t equal_lines(const struct line_index *index, const uint32_t *ids, size_t count,
+static size_t equal_lines(const struct fold_index *index, const uint32_t *ids, size_t count,
                           size_t at)
 {
 	size_t equal = 0;
@@ -101,7 +101,7 @@ static size_t equal_lines(const struct line_index *index, const uint32_t *ids, s
 }
 
 /* Fills the candidates with the best places that votes name. */
-static void list_nearest(const struct line_index *index, const uint32_t *ids, size_t count,
+static void list_nearest(const struct fold_index *index, const uint32_t *ids, size_t count,
                          struct patch_failure *failure)
 {
 	struct vote *votes = NULL;
@@ -117,7 +117,7 @@ static void list_nearest(const struct line_index *index, const uint32_t *ids, si
 
 /* The first old line that the file does not have at the best place. */
 static void find_difference(const struct lines *base, const struct diff_text *diff,
-                            const struct line_index *index, const struct hunk *hunk,
+                            const struct fold_index *index, const struct hunk *hunk,
                             size_t count, struct patch_failure *failure)
 {
 	size_t line = failure->candidate_count ? failure->candidates[0].line - 1 : base->count;
@@ -193,15 +193,15 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 
 	explain_hunk(diff, hunk, failure);
 	for (size_t i = 0; i < ARRAY_LEN(folds) && !failure->found; i++) {
-		struct line_index index;
+		struct fold_index index;
 
 		free(mem_steal(&failure->expected));
 		failure->candidate_count = 0;
-		line_index_build(&index, base, diff, folds[i], false);
+		fold_index_build(&index, base, diff, folds[i], false);
 		count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
 		list_nearest(&index, ids, count, failure);
 		find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
-		line_index_release(&index);
+		fold_index_release(&index);
 	}
 	return say_no_match(failure, count, err);
 }

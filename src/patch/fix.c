@@ -180,9 +180,9 @@ static void pair_line(struct pairing *pairing, size_t index, char op, size_t at)
 static void say_first_difference(const struct fixer *f, size_t h, struct patch_failure *failure,
                                  struct buf *out)
 {
-	struct old_walk walk = old_walk_begin(f->diff, f->places, h);
+	struct evidence_walk walk = evidence_walk_begin(f->diff, f->places, h);
 
-	while (old_walk_next(&walk)) {
+	while (evidence_walk_next(&walk)) {
 		struct span body = line_body(lines_at(f->base, walk.base_line));
 
 		if (span_eq(body, walk.line->text))
@@ -241,7 +241,7 @@ static bool fixer_add_line(struct fixer *f, size_t h, size_t index, size_t at,
 	pairing->added_count++;
 	fixer_open_edit(f, at, true);
 	start = f->plan->inserted.len;
-	if (!adapter_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
+	if (!adapt_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
 		return cannot_adapt(f, h, index, failure, err);
 	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
 		strip_bom(f, start);
@@ -315,7 +315,7 @@ static struct order *file_order(const struct fixer *f)
 	return order;
 }
 
-bool hunks_fix(const struct lines *base, const struct diff_text *diff,
+bool fix_hunks(const struct lines *base, const struct diff_text *diff,
                const struct placement *places, bool base_has_bom, struct patch_plan *ret,
                struct patch_failure *failure, struct err *err)
 {
@@ -325,11 +325,11 @@ bool hunks_fix(const struct lines *base, const struct diff_text *diff,
 	bool ok = true;
 
 	f.faithful = is_faithful(&f);
-	f.adapter = adapter_make(base, diff, places);
+	f.adapter = adapt_make(base, diff, places);
 	for (size_t i = 0; i < diff->hunk_count && ok; i++)
 		ok = fix_hunk(&f, order[i].hunk, failure, err);
 	fixer_close_edit(&f);
-	adapter_free(f.adapter);
+	adapt_free(f.adapter);
 	if (ok && ret->inserted.overflowed)
 		ok = err_set(err, ERR_TOO_LARGE, "The diff adds more than %zu bytes.",
 		             ret->inserted.max);

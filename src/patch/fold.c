@@ -188,7 +188,7 @@ static struct span line_without_bom(struct span text)
 	return span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
 }
 
-static void number_diff_lines(struct line_index *index, struct keys *keys,
+static void number_diff_lines(struct fold_index *index, struct keys *keys,
                               const struct diff_text *diff, enum fold fold, bool strip_bom)
 {
 	struct buf scratch = BUF_INIT(LIMIT_DIFF_BYTES * 2);
@@ -220,7 +220,7 @@ static void number_diff_lines(struct line_index *index, struct keys *keys,
 	buf_release(&scratch);
 }
 
-static void number_base_lines(struct line_index *index, const struct keys *keys,
+static void number_base_lines(struct fold_index *index, const struct keys *keys,
                               const struct lines *base, enum fold fold)
 {
 	struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
@@ -233,7 +233,7 @@ static void number_base_lines(struct line_index *index, const struct keys *keys,
 	buf_release(&scratch);
 }
 
-static void list_positions(struct line_index *index)
+static void list_positions(struct fold_index *index)
 {
 	size_t *fill = mem_alloc(index->id_count + 1, sizeof(*fill));
 
@@ -250,7 +250,7 @@ static void list_positions(struct line_index *index)
 	free(fill);
 }
 
-void line_index_build(struct line_index *index, const struct lines *base,
+void fold_index_build(struct fold_index *index, const struct lines *base,
                       const struct diff_text *diff, enum fold fold, bool strip_bom)
 {
 	struct keys keys = { .folded = BUF_INIT(LIMIT_DIFF_BYTES * 4) };
@@ -260,7 +260,7 @@ void line_index_build(struct line_index *index, const struct lines *base,
 		slots *= 2;
 	keys.slots = mem_alloc(slots, sizeof(*keys.slots));
 	keys.mask = slots - 1;
-	*index = (struct line_index){ .base_count = base->count };
+	*index = (struct fold_index){ .base_count = base->count };
 	index->base_ids = mem_alloc(base->count, sizeof(*index->base_ids));
 	index->diff_ids = mem_alloc(diff->line_count, sizeof(*index->diff_ids));
 	number_diff_lines(index, &keys, diff, fold, strip_bom);
@@ -272,23 +272,23 @@ void line_index_build(struct line_index *index, const struct lines *base,
 	buf_release(&keys.folded);
 }
 
-void line_index_release(struct line_index *index)
+void fold_index_release(struct fold_index *index)
 {
 	free(index->base_ids);
 	free(index->diff_ids);
 	free(index->starts);
 	free(index->positions);
-	*index = (struct line_index){ 0 };
+	*index = (struct fold_index){ 0 };
 }
 
-bool line_index_fits(const struct line_index *index, const uint32_t *ids, size_t count, size_t at)
+bool fold_index_fits(const struct fold_index *index, const uint32_t *ids, size_t count, size_t at)
 {
 	return at <= index->base_count && count <= index->base_count - at &&
 	       (!count || memcmp(index->base_ids + at, ids, count * sizeof(*ids)) == 0);
 }
 
 /* The rarest of the ids: its places are the fewest that need a look. */
-static size_t rarest_id(const struct line_index *index, const uint32_t *ids, size_t count)
+static size_t rarest_id(const struct fold_index *index, const uint32_t *ids, size_t count)
 {
 	size_t best = 0, best_places = (size_t)-1;
 
@@ -304,7 +304,7 @@ static size_t rarest_id(const struct line_index *index, const uint32_t *ids, siz
 }
 
 /* Knuth-Morris-Pratt, for hunks made of lines that are everywhere. */
-static size_t find_linear(struct line_index *index, const uint32_t *ids, size_t count,
+static size_t find_linear(struct fold_index *index, const uint32_t *ids, size_t count,
                           size_t *places, size_t max)
 {
 	size_t *border = mem_alloc(count + 1, sizeof(*border));
@@ -332,7 +332,7 @@ static size_t find_linear(struct line_index *index, const uint32_t *ids, size_t 
 	return found;
 }
 
-size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
+size_t fold_index_find(struct fold_index *index, const uint32_t *ids, size_t count,
                        size_t *places, size_t max)
 {
 	size_t key = rarest_id(index, ids, count);
@@ -346,7 +346,7 @@ size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t cou
 	for (size_t i = from; i < to && found <= max; i++) {
 		index->work += count;
 		if (index->positions[i] < key ||
-		    !line_index_fits(index, ids, count, index->positions[i] - key))
+		    !fold_index_fits(index, ids, count, index->positions[i] - key))
 			continue;
 		if (found < max)
 			places[found] = index->positions[i] - key;

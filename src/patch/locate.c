@@ -140,7 +140,7 @@ static bool undo_hunk(struct diff_text *diff, size_t g, size_t h, size_t count)
 	return any;
 }
 
-/* Such a hunk stands beside the one that it follows; hunks_locate holds it to that
+/* Such a hunk stands beside the one that it follows; locate_hunks holds it to that
  * (hunk.sequel_of).
  *
  * Rewrites hunk `h` (its first `count` lines count), which fits nowhere as it is: context
@@ -182,9 +182,9 @@ struct solid {
 static void collect_solid(const struct lines *base, const struct diff_text *diff,
                           const struct hunk *hunk, size_t count, struct solid *ret)
 {
-	struct line_index index;
+	struct fold_index index;
 
-	line_index_build(&index, base, diff, FOLD_TRAILING, false);
+	fold_index_build(&index, base, diff, FOLD_TRAILING, false);
 	ret->base_ids = mem_alloc(base->count, sizeof(*ret->base_ids));
 	ret->base_lines = mem_alloc(base->count, sizeof(*ret->base_lines));
 	ret->ids = mem_alloc(count, sizeof(*ret->ids));
@@ -203,7 +203,7 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 		ret->lines[ret->count] = i;
 		ret->ids[ret->count++] = index.diff_ids[hunk->first + i];
 	}
-	line_index_release(&index);
+	fold_index_release(&index);
 }
 
 static void release_solid(struct solid *solid)
@@ -364,7 +364,7 @@ static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_
 {
 	int64_t expected, offset, found_away;
 
-	if (!settling_expects(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
+	if (!settle_expects(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
 		return false;
 	/* A place that is nearer to the number than a similar one is what it means. */
 	found_away = llabs((int64_t)s->hunks[i].at - expected);
@@ -512,10 +512,10 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 		fits = fits && stands_at_stated(base, diff, hunk, &hunks[h], strip_bom);
 	}
 	if (fits) {
-		settling_init(&settling, base, diff, hunks);
+		settle_init(&settling, base, diff, hunks);
 		/* Against the order of the hunks the numbers could be exchanged. */
 		fits = settling.chained && doubt_none_out_of_order(&settling);
-		settling_release(&settling);
+		settle_release(&settling);
 	}
 	for (size_t h = 0; h < diff->hunk_count && fits; h++)
 		ret[h] = (struct placement){ hunks[h].stated, hunks[h].count, hunks[h].old_count,
@@ -726,18 +726,18 @@ static bool locate_found(const struct lines *base, struct diff_text *diff,
 
 	if (anchored && !anchors_narrow(base, diff, hunks, failure, err))
 		return false;
-	settling_init(&settling, base, diff, hunks);
+	settle_init(&settling, base, diff, hunks);
 	settle_all(&settling);
 	ok = explain_unplaced(&settling, failure, err) &&
 	     (!anchored || anchors_check_order(base, diff, hunks, failure, err));
 	for (size_t h = 0; h < diff->hunk_count && ok; h++)
 		ret[h] = (struct placement){ hunks[h].at, hunks[h].count, hunks[h].old_count,
 		                             hunks[h].fold, hunks[h].settled };
-	settling_release(&settling);
+	settle_release(&settling);
 	return ok;
 }
 
-bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
+bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, struct patch_failure *failure, struct err *err)
 {
 	struct candidates *hunks;

@@ -18,7 +18,7 @@ enum { LIKENESS_MIN = 55 };
 /* Bytes of a line in a message, and of those before the difference. */
 enum { SHOWN_MAX = 160, SHOWN_BEFORE = 60 };
 
-bool line_is_telling(struct span line)
+bool nearest_is_distinctive(struct span line)
 {
 	size_t letters = 0;
 
@@ -35,7 +35,7 @@ static unsigned pair_at(struct span line, size_t i)
 }
 
 /* Dice's coefficient over pairs of neighbouring bytes. */
-unsigned line_likeness(struct span a, struct span b)
+unsigned nearest_likeness(struct span a, struct span b)
 {
 	unsigned short counts[1024] = { 0 };
 	size_t common = 0;
@@ -145,7 +145,7 @@ static bool nearest_find_by_lines(const struct lines *base, const struct lines *
 	for (size_t i = 0; i < wanted->count && used < WANTED_MAX && tries < 256; i++) {
 		size_t places = 0;
 
-		if (telling ? !line_is_telling(wanted_folded->lines[i]) :
+		if (telling ? !nearest_is_distinctive(wanted_folded->lines[i]) :
 		              !wanted_folded->lines[i].len)
 			continue;
 		used++;
@@ -175,13 +175,13 @@ static bool find_by_likeness(const struct lines *base, const struct lines *wante
 	unsigned best = LIKENESS_MIN - 1;
 	size_t first = 0, at = 0;
 
-	while (first < wanted->count && !line_is_telling(wanted_folded->lines[first]))
+	while (first < wanted->count && !nearest_is_distinctive(wanted_folded->lines[first]))
 		first++;
 	if (first == wanted->count)
 		return false;
 	for (size_t k = first; k < base->count && k < LIKENESS_LINES; k++) {
-		unsigned likeness = line_likeness(base_folded->lines[k],
-		                                  wanted_folded->lines[first]);
+		unsigned likeness = nearest_likeness(base_folded->lines[k],
+		                                     wanted_folded->lines[first]);
 
 		if (likeness > best) {
 			best = likeness;
@@ -245,7 +245,8 @@ static void show_one(struct span line, size_t from, bool closely, struct buf *ou
 		buf_str(out, "...");
 }
 
-void lines_show(struct span one, struct span other, struct buf *ret_one, struct buf *ret_other)
+void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
+                        struct buf *ret_other)
 {
 	_cleanup_buf_ struct buf first = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf second = BUF_INIT(LIMIT_FILE_BYTES);
@@ -269,7 +270,7 @@ void nearest_say_difference(size_t line, struct span body, struct span given, co
 	failure->expected = mem_dup(given.data, given.len);
 	failure->found = mem_dup(body.data, body.len);
 	failure->found_line = line;
-	lines_show(body, given, &file, &other);
+	nearest_show_lines(body, given, &file, &other);
 	buf_printf(out, " First difference: line %zu of the file is `%.*s`, %s has `%.*s`.", line,
 	           (int)file.len, file.data ? file.data : "", who, (int)other.len,
 	           other.data ? other.data : "");

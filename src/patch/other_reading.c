@@ -144,7 +144,7 @@ static bool only_place(const struct lines *file, const struct lines *block, size
 {
 	size_t found = 0, anchor = 0;
 
-	while (anchor < block->count && !line_is_telling(lines_at(block, anchor)))
+	while (anchor < block->count && !nearest_is_distinctive(lines_at(block, anchor)))
 		anchor++;
 	if (anchor == block->count)
 		anchor = 0;
@@ -335,7 +335,7 @@ static bool has_like(const struct lines *file, struct span line, const struct li
 
 	/* A line that the update makes of it is like it, too: how much may be expected. */
 	for (size_t i = 0; i < new->count; i++) {
-		unsigned likeness = line_likeness(lines_at(new, i), line);
+		unsigned likeness = nearest_likeness(lines_at(new, i), line);
 
 		alike = likeness > alike ? likeness : alike;
 	}
@@ -343,7 +343,7 @@ static bool has_like(const struct lines *file, struct span line, const struct li
 	for (size_t i = 0; i < file->count; i++) {
 		struct span trimmed = span_trim(lines_at(file, i));
 
-		if (line_likeness(trimmed, line) >= alike && !has_trimmed_line(new, trimmed))
+		if (nearest_likeness(trimmed, line) >= alike && !has_trimmed_line(new, trimmed))
 			return true;
 	}
 	return false;
@@ -357,7 +357,7 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 	for (size_t i = 0; i < new->count; i++) {
 		struct span line = span_trim(lines_at(new, i));
 
-		if (!line_is_telling(line))
+		if (!nearest_is_distinctive(line))
 			continue;
 		if (has_trimmed_line(old, line))
 			intent.shared++;
@@ -373,7 +373,7 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 			intent.fewer |= count_line(old, line) > count_line(new, line);
 			continue;
 		}
-		if (!line_is_telling(line)) {
+		if (!nearest_is_distinctive(line)) {
 			intent.small++;
 			continue;
 		}
@@ -408,7 +408,7 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
 	if (intent.removed_is_there || intent.small || intent.fewer)
 		return false;
 	/* One new line alone has to be like the old one; or it may stand there for itself. */
-	if (!intent.shared && intent.added < 2 && line_likeness(old_text, text) < 50)
+	if (!intent.shared && intent.added < 2 && nearest_likeness(old_text, text) < 50)
 		return false;
 	while (ret->line < file->count && file->starts[ret->line] <= at)
 		ret->line++;

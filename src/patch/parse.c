@@ -184,7 +184,7 @@ struct parser {
 	struct span old_name, new_name; /* from the latest file header */
 };
 
-void diff_text_release(struct diff_text *diff)
+void parse_diff_release(struct diff_text *diff)
 {
 	free(diff->lines);
 	free(diff->hunks);
@@ -654,8 +654,8 @@ static void drop_idle_hunks(struct diff_text *diff)
 	diff->hunk_count = kept;
 }
 
-bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
-                     struct err *err)
+bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
+                struct err *err)
 {
 	struct diff_text diff = { .shifted = BUF_INIT(LIMIT_DIFF_BYTES + 1) };
 	struct parser parser = { .out = &diff };
@@ -700,6 +700,6 @@ bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_l
 	if (ok)
 		*ret = diff;
 	else
-		diff_text_release(&diff);
+		parse_diff_release(&diff);
 	return ok;
 }

@@ -107,13 +107,13 @@ struct diff_text {
 	                          * them */
 };
 
-/* Frees what diff_text_parse gave. */
-void diff_text_release(struct diff_text *diff);
+/* Frees what parse_diff gave. */
+void parse_diff_release(struct diff_text *diff);
 
 /* INVALID_DIFF (nothing that is a hunk, hunks for several files, a combined or
  * binary diff, a rename, a deletion: claims_check; *ret_diff_line says where), TOO_LARGE. `text`
  * must outlive *ret. */
-bool diff_text_parse(struct span text, struct diff_text *ret, size_t *ret_diff_line,
-                     struct err *err);
+bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
+                struct err *err);
 
 #endif

@@ -210,8 +210,8 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 	_cleanup_free_ struct placement *places = mem_alloc(diff->hunk_count, sizeof(*places));
 	struct script_print_options print = { .context = options->context ? options->context : 3 };
 
-	if (!hunks_locate(base, diff, options->base_has_bom, places, failure, err) ||
-	    !hunks_fix(base, diff, places, options->base_has_bom, plan, failure, err))
+	if (!locate_hunks(base, diff, options->base_has_bom, places, failure, err) ||
+	    !fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err))
 		return false;
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
@@ -233,12 +233,12 @@ static bool plan_text(const struct lines *base, struct span diff_bytes,
 	bool ok;
 
 	plan_begin(plan);
-	if (!diff_text_parse(diff_bytes, &diff, &failure->diff_line, err))
+	if (!parse_diff(diff_bytes, &diff, &failure->diff_line, err))
 		return false;
 	failure->hunk_count = diff.hunk_count;
 	ok = claims_compare(&diff.claims, options, plan->note, sizeof(plan->note), err) &&
 	     plan_hunks(base, &diff, options, plan, failure, err);
-	diff_text_release(&diff);
+	parse_diff_release(&diff);
 	return ok;
 }
 
@@ -281,19 +281,19 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 	bool ok;
 
 	plan_again(plan);
-	if (!diff_text_parse(diff_bytes, &diff, &failure.diff_line, &ignored))
+	if (!parse_diff(diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
 	ok = hunk_reading_unnumbered(&diff, space) &&
 	     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
-	     diff_text_parse(diff_bytes, &listed, &failure.diff_line, &ignored);
+	     parse_diff(diff_bytes, &listed, &failure.diff_line, &ignored);
 	if (ok) {
 		ok = stands_where_listed(&listed, plan);
-		diff_text_release(&listed);
+		parse_diff_release(&listed);
 	}
 	if (ok)
 		plan_say(plan, "The line numbers in front of the lines were taken off: they are "
 		               "not in the file.");
-	diff_text_release(&diff);
+	parse_diff_release(&diff);
 	patch_failure_release(&failure);
 	return ok;
 }
@@ -317,7 +317,7 @@ static bool plan_already(const struct lines *base, struct span diff_bytes,
 	struct err ignored = ERR_INIT;
 	struct diff_text diff;
 
-	if (!diff_text_parse(diff_bytes, &diff, &diff_line, &ignored))
+	if (!parse_diff(diff_bytes, &diff, &diff_line, &ignored))
 		return false;
 	count = diff.hunk_count;
 	for (size_t h = 0; h < count && done == h; h++)
@@ -330,7 +330,7 @@ static bool plan_already(const struct lines *base, struct span diff_bytes,
 		err_set(err, err->code, "%s What hunk %zu does is there already, at line %zu: send "
 		        "the diff without it.", why, failure->hunk, line);
 	}
-	diff_text_release(&diff);
+	parse_diff_release(&diff);
 	if (!count || done < count)
 		return false;
 	plan_again(plan);

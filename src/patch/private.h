@@ -57,29 +57,29 @@ static inline bool fold_is_space(char c)
  * over the base serves all hunks.
  */
 
-struct line_index {
+struct fold_index {
 	uint32_t *base_ids;   /* one per base line */
 	uint32_t *diff_ids;   /* one per line of the diff; 0 for added lines */
 	size_t base_count;
 	size_t id_count;      /* ids are 1..id_count */
 	size_t *starts;       /* positions of id are positions[starts[id - 1] .. starts[id]) */
 	size_t *positions;    /* base lines, ascending */
-	size_t work;          /* lines compared so far by line_index_find */
+	size_t work;          /* lines compared so far by fold_index_find */
 	size_t work_max;      /* past this it gives up; 0: never */
 };
 
 /* `strip_bom` ignores a byte-order mark at the start of a diff line. */
-void line_index_build(struct line_index *index, const struct lines *base,
+void fold_index_build(struct fold_index *index, const struct lines *base,
                       const struct diff_text *diff, enum fold fold, bool strip_bom);
-void line_index_release(struct line_index *index);
+void fold_index_release(struct fold_index *index);
 
 /* Whether the `count` ids stand in the base from line `at` on. */
-bool line_index_fits(const struct line_index *index, const uint32_t *ids, size_t count, size_t at);
+bool fold_index_fits(const struct fold_index *index, const uint32_t *ids, size_t count, size_t at);
 
 /* Places where they stand, ascending: the first `max` in `places`; returns how
  * many there are, but stops counting at max + 1. `count` is not 0. Linear in the base.
  * Finds nothing once index->work is past index->work_max. */
-size_t line_index_find(struct line_index *index, const uint32_t *ids, size_t count,
+size_t fold_index_find(struct fold_index *index, const uint32_t *ids, size_t count,
                        size_t *places, size_t max);
 
 /* ---- places ----------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ struct placement {
 
 /* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere. On failure fills *failure (zeroed
  * by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
-bool hunks_locate(const struct lines *base, struct diff_text *diff, bool base_has_bom,
+bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, struct patch_failure *failure, struct err *err);
 
 /* ---- candidates ------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ size_t candidates_core_start(const struct candidates *hunk, size_t at);
 size_t candidates_core_end(const struct candidates *hunk, size_t at);
 
 /* Copies the ids of the old lines of the first `count` lines to `ids`; returns how many. */
-size_t candidates_ids(const struct line_index *index, const struct hunk *hunk, size_t count,
+size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids);
 
 /* ---- anchors ---------------------------------------------------------------------- */
@@ -218,16 +218,16 @@ struct settling {
 };
 
 /* Reads what the headers state; nothing is placed. Everything passed in must outlive it. */
-void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
-                   struct candidates *hunks);
-void settling_release(struct settling *s);
+void settle_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
+                 struct candidates *hunks);
+void settle_release(struct settling *s);
 
 /* Places what can be placed; hunks that cannot stay !placed. */
 void settle_all(struct settling *s);
 
 /* Where the numbers say that hunk `i` is (0-based), if they are to be believed, and by how much
  * they are all off. */
-bool settling_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
+bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 /* ---- explaining a refusal --------------------------------------------------------- */
 
@@ -280,14 +280,15 @@ struct nearest {
 bool nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret);
 
 /* How much two lines have in common, from 0 to 100, white space at their ends aside. */
-unsigned line_likeness(struct span a, struct span b);
+unsigned nearest_likeness(struct span a, struct span b);
 
 /* Whether the line says enough to be recognised by: not blank, not a lone brace or keyword. */
-bool line_is_telling(struct span line);
+bool nearest_is_distinctive(struct span line);
 
 /* Appends both lines for a message, cut to a readable length from about where they differ.  Control
  * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
-void lines_show(struct span one, struct span other, struct buf *ret_one, struct buf *ret_other);
+void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
+                        struct buf *ret_other);
 
 /* Puts both lines into *failure, and appends a sentence: line `line` (1-based) of the file is the
  * first that differs; `who` has the other: "the diff", "the text". */
@@ -306,7 +307,7 @@ void nearest_say_difference(size_t line, struct span body, struct span given, co
 
 /* Fills script, inserted and drops_bom of *ret (zeroed before, with a limit in inserted).
  * NO_MATCH when damage to added lines cannot be undone. */
-bool hunks_fix(const struct lines *base, const struct diff_text *diff,
+bool fix_hunks(const struct lines *base, const struct diff_text *diff,
                const struct placement *places, bool base_has_bom, struct patch_plan *ret,
                struct patch_failure *failure, struct err *err);
 

@@ -137,8 +137,8 @@ static void renumber_from_result(struct settling *s)
 	}
 }
 
-void settling_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
-                   struct candidates *hunks)
+void settle_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
+                 struct candidates *hunks)
 {
 	*s = (struct settling){ .base = base, .diff = diff, .hunks = hunks,
 	                        .count = diff->hunk_count, .numbered = true };
@@ -154,7 +154,7 @@ void settling_init(struct settling *s, const struct lines *base, const struct di
 		s->distinct &= hunks[s->by_number[k]].stated != hunks[s->by_number[k - 1]].stated;
 }
 
-void settling_release(struct settling *s)
+void settle_release(struct settling *s)
 {
 	free(s->by_number);
 }
@@ -191,7 +191,7 @@ static bool any_anchor(const struct settling *s, size_t except)
 	return false;
 }
 
-bool settling_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
+bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
 {
 	int64_t offset = 0;
 
@@ -240,7 +240,7 @@ static bool by_number(struct settling *s, size_t i)
 {
 	int64_t at, offset;
 
-	if (!settling_expects(s, i, &at, &offset) || !has_place(&s->hunks[i], at))
+	if (!settle_expects(s, i, &at, &offset) || !has_place(&s->hunks[i], at))
 		return false;
 	if (offset && !well_spaced(&s->hunks[i], at))
 		return false;
@@ -501,7 +501,7 @@ static bool by_number_alone(struct settling *s, size_t i)
 		place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
 		return true;
 	}
-	if (!s->chained || !any_anchor(s, i) || !settling_expects(s, i, &at, &offset) || offset ||
+	if (!s->chained || !any_anchor(s, i) || !settle_expects(s, i, &at, &offset) || offset ||
 	    (size_t)at > s->base->count)
 		return false;
 	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NUMBER);

@@ -180,7 +180,7 @@ static json_t *path_bytes(const json_t *text)
 	/* A path with a NUL byte is the resolver's to refuse. */
 	if (!shown || !strchr(shown, '\\') || strlen(shown) != json_string_length(text))
 		return NULL;
-	name = name_of(shown);
+	name = name_from_shown(shown);
 	return strcmp(name, shown) == 0 ? NULL : json_path_bytes(name);
 }
 

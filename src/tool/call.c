@@ -258,7 +258,7 @@ static json_t *unknown_tool(const struct session *session, const char *name)
 		buf_printf(&list, "%s%s", count ? ", " : "", tool->name);
 		names[count++] = tool->name;
 	}
-	near = nearest_name(name, names, count);
+	near = schema_nearest_name(name, names, count);
 	err_set(&err, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\"%s%s. The tools are: %s.",
 	        (int)shown.len, shown.data, near ? "; did you mean " : "", near ? near : "",
 	        list.len ? list.data : "none");

@@ -260,11 +260,11 @@ static void names_are_compared_without_case_and_underscores(void **state)
 	static const char *const names[] = { "file_path", "start_line", "unified_diff" };
 
 	(void)state;
-	assert_string_equal(nearest_name("filePath", names, 3), "file_path");
-	assert_string_equal(nearest_name("startline", names, 3), "start_line");
-	assert_string_equal(nearest_name("diff", names, 3), "unified_diff");
-	assert_null(nearest_name("colour", names, 3));
-	assert_null(nearest_name("", names, 3));
+	assert_string_equal(schema_nearest_name("filePath", names, 3), "file_path");
+	assert_string_equal(schema_nearest_name("startline", names, 3), "start_line");
+	assert_string_equal(schema_nearest_name("diff", names, 3), "unified_diff");
+	assert_null(schema_nearest_name("colour", names, 3));
+	assert_null(schema_nearest_name("", names, 3));
 }
 
 int main(void)

@@ -100,7 +100,7 @@ typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolu
 static json_t *changed(struct path_rules *rules, const json_t *text, visit change, bool absolute)
 {
 	_cleanup_free_ char *path =
-		json_string_length(text) ? name_of(json_string_value(text)) : NULL;
+		json_string_length(text) ? name_from_shown(json_string_value(text)) : NULL;
 
 	return path ? change(rules, path, absolute) : NULL;
 }

@@ -294,7 +294,7 @@ static void add_path(const struct checkpoints *checkpoints, const json_t *value,
 
 	if (!json_string_length(value) || json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
 		return;
-	named = name_of(json_string_value(value));
+	named = name_from_shown(json_string_value(value));
 	path = path_join(home_project(checkpoints->options.home), named);
 	if (json_object_get(seen, path))
 		return;
@@ -422,7 +422,7 @@ static void take_state(struct checkpoints *checkpoints, const json_t *result)
 {
 	const json_t *state = json_object_get(result, "latest_file_state");
 	const char *shown = json_string_value(json_object_get(state, "file_path"));
-	_cleanup_free_ char *path = shown ? name_of(shown) : NULL;
+	_cleanup_free_ char *path = shown ? name_from_shown(shown) : NULL;
 	struct err err = ERR_INIT;
 	struct sha256 sum;
 

@@ -139,7 +139,7 @@ static bool file_parse(const json_t *object, struct note_file *ret, struct err *
 
 	if (!path || path[0] != '/')
 		return bad(err, "a file has no absolute path");
-	ret->path = name_of(path);
+	ret->path = name_from_shown(path);
 	ret->not_kept = copy_of(object, "notKept", NULL);
 	ret->sha256 = sha256_of(span_of("", 0));
 	if (json_is_null(hash) || ret->not_kept)

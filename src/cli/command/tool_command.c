@@ -392,7 +392,7 @@ const struct tool *command_tool(const char *name)
 		return tool_find(names_canonical(lower));
 	for (size_t i = 0; i < tool_count(); i++)
 		names[i] = tool_at(i)->name;
-	near = nearest_name(name, names, tool_count());
+	near = schema_nearest_name(name, names, tool_count());
 	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
 	                     near ? "; did you mean \"" : ".", near ? near : "",
 	                     near ? "\"?" : "");

@@ -58,7 +58,7 @@ static bool unknown_flag(const struct command *command, const char *name, struct
 		if (!command->flags[i].hidden)
 			known[count++] = command->flags[i].name;
 	}
-	near = nearest_name(name, known, count);
+	near = schema_nearest_name(name, known, count);
 	if (near)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "There is no flag --%s; did you mean --%s?", name, near);
@@ -74,7 +74,7 @@ static const char *nearest_command(const char *name)
 		known[count] = command_at(count)->name;
 		count++;
 	}
-	return nearest_name(name, known, count);
+	return schema_nearest_name(name, known, count);
 }
 
 bool command_unknown(const char *name, struct err *err)

@@ -52,7 +52,7 @@ static const struct tool *find_tool(struct span name, struct err *err)
 	all = mem_alloc(tool_count(), sizeof(*all));
 	for (size_t i = 0; i < tool_count(); i++)
 		all[i] = tool_at(i)->name;
-	near = nearest_name(text, all, tool_count());
+	near = schema_nearest_name(text, all, tool_count());
 	err_set(err, ERR_INVALID_ARGUMENT, "There is no tool \"%.*s\"%s%s%s", (int)shown.len,
 	        shown.data, near ? "; did you mean \"" : ". \"hasp tool --list\" shows them.",
 	        near ? near : "", near ? "\"?" : "");

@@ -173,7 +173,7 @@ void prompts_complete_argument(struct mcp_call *call, void *serve)
 		completion.provider = opened->provider;
 		_cleanup_free_ char *typed = completion.template ?
 			mem_dup(value.data ? value.data : "", value.len) :
-			name_of(value.data ? value.data : "");
+			name_from_shown(value.data ? value.data : "");
 
 		complete_path(&completion, typed);
 		opened_put(opened);
@@ -416,7 +416,7 @@ void prompts_get(struct mcp_call *call, void *data)
 	const struct prompt *prompt = find(mcp_call_name(call), &serve->names);
 	const struct prompt_argument *absent = prompt ? missing_argument(prompt, arguments) : NULL;
 	const char *shown = json_string_value(json_object_get(arguments, "path"));
-	_cleanup_free_ char *path = shown ? name_of(shown) : NULL;
+	_cleanup_free_ char *path = shown ? name_from_shown(shown) : NULL;
 	json_auto_t *messages = json_array();
 	struct err err = ERR_INIT;
 	bool missing = false;

@@ -18,7 +18,7 @@ static void print_blob(struct buf *out, const json_t *file, const json_t *data)
 {
 	_cleanup_buf_ struct buf uri = BUF_INIT(LIMIT_PATH_BYTES * 4);
 	const char *shown = json_string_value(json_object_get(file, "file_path"));
-	_cleanup_free_ char *path = name_of(shown ? shown : "/");
+	_cleanup_free_ char *path = name_from_shown(shown ? shown : "/");
 
 	uri_from_path(&uri, path);
 	buf_str(out, "{\"uri\":");

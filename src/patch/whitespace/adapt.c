@@ -350,11 +350,11 @@ static void ask_added_lines(struct adapter *a)
 static void find_lookalikes(struct adapter *a)
 {
 	for (size_t h = 0; h < a->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(a->diff, a->places, h);
+		struct evidence_walk walk = evidence_walk_begin(a->diff, a->places, h);
 
 		if (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE)
 			continue;
-		while (old_walk_next(&walk))
+		while (evidence_walk_next(&walk))
 			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
 	}
 	if (a->lookalikes)
@@ -456,8 +456,8 @@ static bool would_mix_quotes(struct span old, struct span file, struct span rest
 
 /* ---- the adapter ---- */
 
-struct adapter *adapter_make(const struct lines *base, const struct diff_text *diff,
-                             const struct placement *places)
+struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
+                           const struct placement *places)
 {
 	struct adapter *a = mem_alloc(1, sizeof(*a));
 
@@ -469,7 +469,7 @@ struct adapter *adapter_make(const struct lines *base, const struct diff_text *d
 	return a;
 }
 
-void adapter_free(struct adapter *a)
+void adapt_free(struct adapter *a)
 {
 	evidence_release(&a->evidence);
 	uniform_free(a->uniform);
@@ -558,8 +558,8 @@ static bool put_indent(struct adapter *a, size_t h, size_t index, struct span in
 	return true;
 }
 
-bool adapter_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,
-                  const struct span *body, struct buf *out)
+bool adapt_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,
+                const struct span *body, struct buf *out)
 {
 	struct span text = a->diff->lines[index].text, indent;
 	bool exact = a->places[h].fold == FOLD_EXACT;

@@ -25,15 +25,16 @@ struct evidence_scan {
 
 /* ---- walking ---- */
 
-struct old_walk old_walk_begin(const struct diff_text *diff, const struct placement *places,
-                               size_t h)
+struct evidence_walk evidence_walk_begin(const struct diff_text *diff,
+                                         const struct placement *places,
+                                         size_t h)
 {
-	return (struct old_walk){ .diff = diff, .next = diff->hunks[h].first,
-	                          .end = diff->hunks[h].first + places[h].count,
-	                          .next_base = places[h].at };
+	return (struct evidence_walk){ .diff = diff, .next = diff->hunks[h].first,
+	                               .end = diff->hunks[h].first + places[h].count,
+	                               .next_base = places[h].at };
 }
 
-bool old_walk_next(struct old_walk *walk)
+bool evidence_walk_next(struct evidence_walk *walk)
 {
 	for (; walk->next < walk->end; walk->next++)
 		if (walk->diff->lines[walk->next].op != '+') {
@@ -90,11 +91,11 @@ static void collect_pairs(struct evidence_scan *hr, char op)
 	w->pairs = NULL;
 	w->pair_count = 0;
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
 		if (!is_folded(hr, h))
 			continue;
-		while (old_walk_next(&walk)) {
+		while (evidence_walk_next(&walk)) {
 			if (span_is_blank(walk.line->text) || (op && walk.line->op != op))
 				continue;
 			w->pairs = mem_grow(w->pairs, &cap, w->pair_count + 1, sizeof(*w->pairs));
@@ -141,10 +142,10 @@ static void infer_own_rules(struct evidence_scan *hr)
 	w->own_pairs = mem_steal(&w->pairs);
 	w->own = mem_alloc(hr->diff->hunk_count, sizeof(*w->own));
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 		size_t first = at;
 
-		while (is_folded(hr, h) && old_walk_next(&walk))
+		while (is_folded(hr, h) && evidence_walk_next(&walk))
 			at += !span_is_blank(walk.line->text);
 		w->own[h] = indent_infer(at > first ? &w->own_pairs[first] : NULL, at - first);
 	}
@@ -157,11 +158,11 @@ static void infer_own_rules(struct evidence_scan *hr)
 static bool evidence_markers_lost(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
 		if (!is_folded(hr, h))
 			continue;
-		while (old_walk_next(&walk)) {
+		while (evidence_walk_next(&walk)) {
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 			struct span diff = diff_indent(hr, walk.line->text);
 
@@ -209,11 +210,11 @@ static bool changed_lines_spared(struct evidence_scan *hr)
 	bool right = false, wrong = false;
 
 	for (size_t h = 0; h < hr->diff->hunk_count && context.kind != INDENT_SAME; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
 		if (!is_folded(hr, h))
 			continue;
-		while (old_walk_next(&walk)) {
+		while (evidence_walk_next(&walk)) {
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 
 			if (span_is_blank(walk.line->text) || walk.line->op != '-')
@@ -294,9 +295,9 @@ static void compare_neighbours(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		const struct hunk_line *lines = &hr->diff->lines[hr->diff->hunks[h].first];
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
-		while (is_folded(hr, h) && old_walk_next(&walk)) {
+		while (is_folded(hr, h) && evidence_walk_next(&walk)) {
 			size_t i = walk.index - hr->diff->hunks[h].first;
 			struct span file = indent_of_line(file_line(hr, walk.base_line));
 
@@ -369,9 +370,9 @@ static bool added_lines_keep_tabs(const struct evidence_scan *hr)
 	bool lost = false;
 
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
-		while (old_walk_next(&walk)) {
+		while (evidence_walk_next(&walk)) {
 			if (text_has_tab(walk.line->text))
 				return false;
 			lost |= text_has_tab(file_line(hr, walk.base_line));
@@ -432,9 +433,9 @@ static bool added_lines_keep_indent(const struct evidence_scan *hr)
 static bool has_bare_line(const struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
-		while (old_walk_next(&walk))
+		while (evidence_walk_next(&walk))
 			if (walk.line->bare && !span_is_blank(walk.line->text))
 				return true;
 	}
@@ -521,9 +522,9 @@ static bool lost_inner_tabs(const struct evidence_scan *hr)
 	bool lost = false;
 
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
-		while (is_folded(hr, h) && old_walk_next(&walk)) {
+		while (is_folded(hr, h) && evidence_walk_next(&walk)) {
 			struct span file = span_trim(file_line(hr, walk.base_line));
 			struct span diff = span_trim(walk.line->text);
 
@@ -545,10 +546,10 @@ static bool every_end_spaced(const struct evidence_scan *hr)
 	size_t old = 0, added = 0;
 
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 		const struct hunk *hunk = &hr->diff->hunks[h];
 
-		while (old_walk_next(&walk)) {
+		while (evidence_walk_next(&walk)) {
 			if (span_is_blank(walk.line->text))
 				continue;
 			if (!text_ends_in_space(walk.line->text) ||
@@ -573,9 +574,9 @@ static bool every_end_spaced(const struct evidence_scan *hr)
 static bool has_extra_cr(const struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
-		struct old_walk walk = old_walk_begin(hr->diff, hr->places, h);
+		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 
-		while (old_walk_next(&walk))
+		while (evidence_walk_next(&walk))
 			if (span_ends(walk.line->text, SPAN("\r")) &&
 			    !span_ends(file_line(hr, walk.base_line), SPAN("\r")))
 				return true;

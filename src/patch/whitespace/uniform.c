@@ -40,10 +40,10 @@ static const struct hunk_line *hunk_lines(const struct uniform *u, size_t h)
 /* The old lines that are not blank, beside the file's; how many. */
 static size_t pair_old_lines(const struct uniform *u, size_t h, struct indent_pair *pairs)
 {
-	struct old_walk walk = old_walk_begin(u->diff, u->places, h);
+	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
 	size_t count = 0;
 
-	while (old_walk_next(&walk))
+	while (evidence_walk_next(&walk))
 		if (!span_is_blank(walk.line->text))
 			pairs[count++] = (struct indent_pair){
 				indent_of_line(walk.line->text),
@@ -123,9 +123,9 @@ static bool base_line_goes_on(const struct uniform *u, size_t line)
 /* What became of lines that are aligned to something above. */
 static void read_alignment(const struct uniform *u, size_t h, struct old_side *side)
 {
-	struct old_walk walk = old_walk_begin(u->diff, u->places, h);
+	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
 
-	while (old_walk_next(&walk)) {
+	while (evidence_walk_next(&walk)) {
 		struct span diff = indent_of_line(walk.line->text);
 		struct span file = indent_of_line(line_body(lines_at(u->base, walk.base_line)));
 		size_t left = spaces_at_end(diff);
@@ -147,10 +147,10 @@ static void read_alignment(const struct uniform *u, size_t h, struct old_side *s
  * then the hunk lacks a line that the file has. */
 static bool lacks_a_line(const struct uniform *u, size_t h)
 {
-	struct old_walk walk = old_walk_begin(u->diff, u->places, h);
+	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
 	size_t first = u->places[h].at, last = first + u->places[h].old_count - 1;
 
-	while (old_walk_next(&walk)) {
+	while (evidence_walk_next(&walk)) {
 		size_t outside = walk.base_line == first ? first - 1 : last + 1;
 
 		if ((walk.base_line == first || walk.base_line == last) &&
@@ -233,9 +233,9 @@ void uniform_free(struct uniform *u)
 /* The file's line that an old line with this very text stands for; false: there is none. */
 static bool find_old(const struct uniform *u, size_t h, struct span text, struct span *ret)
 {
-	struct old_walk walk = old_walk_begin(u->diff, u->places, h);
+	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
 
-	while (old_walk_next(&walk))
+	while (evidence_walk_next(&walk))
 		if (span_eq(walk.line->text, text)) {
 			*ret = line_body(lines_at(u->base, walk.base_line));
 			return true;

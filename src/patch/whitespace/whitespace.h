@@ -25,15 +25,15 @@
 struct adapter;
 
 /* Gathers the evidence. Everything passed in must outlive the adapter. */
-struct adapter *adapter_make(const struct lines *base, const struct diff_text *diff,
-                             const struct placement *places);
-void adapter_free(struct adapter *adapter);
+struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
+                           const struct placement *places);
+void adapt_free(struct adapter *adapter);
 
 /* Appends the text that added line `line` (an index into diff->lines) of hunk `h` is to
  * have. `removed` is the removed line it takes the place of, and `body` that
  * line in the file; NULL when there is none. False: it cannot be told. */
-bool adapter_line(struct adapter *adapter, size_t h, size_t line,
-                  const struct hunk_line *removed, const struct span *body, struct buf *out);
+bool adapt_line(struct adapter *adapter, size_t h, size_t line,
+                const struct hunk_line *removed, const struct span *body, struct buf *out);
 
 /* ---- whitespace evidence ---------------------------------------------------------- */
 
@@ -56,9 +56,9 @@ bool adapter_line(struct adapter *adapter, size_t h, size_t line,
  */
 
 /* Walks the old lines of a hunk beside the lines of the base that they stand for:
- *     struct old_walk walk = old_walk_begin(diff, places, h);
- *     while (old_walk_next(&walk)) use(walk.line, walk.base_line); */
-struct old_walk {
+ *     struct evidence_walk walk = evidence_walk_begin(diff, places, h);
+ *     while (evidence_walk_next(&walk)) use(walk.line, walk.base_line); */
+struct evidence_walk {
 	const struct hunk_line *line; /* the current old line */
 	size_t base_line;             /* and its line of the base */
 	size_t index;                 /* index of `line` in diff->lines */
@@ -67,9 +67,10 @@ struct old_walk {
 };
 
 /* Stands before the first old line of hunk `h`; each call of next goes to one, until false. */
-struct old_walk old_walk_begin(const struct diff_text *diff, const struct placement *places,
-                               size_t h);
-bool old_walk_next(struct old_walk *walk);
+struct evidence_walk evidence_walk_begin(const struct diff_text *diff,
+                                         const struct placement *places,
+                                         size_t h);
+bool evidence_walk_next(struct evidence_walk *walk);
 
 enum verdict {
 	VERDICT_SPARED,  /* added lines are as they should be */
@@ -99,7 +100,7 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
 void evidence_release(struct evidence *w);
 
 /* Appends the indentation that an added line with `indent` is to have; false when it cannot be
- * told. `removed` and `body` are as in adapter_line; `exact`: the hunk fits as it is. */
+ * told. `removed` and `body` are as in adapt_line; `exact`: the hunk fits as it is. */
 bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span indent,
                      const struct hunk_line *removed, const struct span *body, struct buf *out);
 

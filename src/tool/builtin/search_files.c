@@ -509,7 +509,7 @@ static const char *nearest_type(const char *unknown)
 			names[count++] = *other;
 		}
 	}
-	return nearest_name(unknown, names, count);
+	return schema_nearest_name(unknown, names, count);
 }
 
 /* Extensions stand for themselves; of names only known ones mean something. */
