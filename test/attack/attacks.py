@@ -326,17 +326,25 @@ def cell(attack, level):
     return outcome(attack, level) + (": " + why if why and level != "paths" else "")
 
 
+def group_lines(rows):
+    """What is blocked at both levels as a list, the rest as a table."""
+    blocked = [row for row in rows if not row.full and not row.landlock]
+    others = [row for row in rows if row.full or row.landlock]
+    lines = ["Blocked at `full` and `landlock`:", ""] if blocked else []
+    lines += ["- %s (%s)" % (row.name, row.source) if row.source else "- " + row.name for row in blocked]
+    if others:
+        lines += [""] * bool(blocked) + ["| attack | source | full | landlock |", "|---|---|---|---|"]
+    return lines + ["| %s | %s | %s | %s |" % (row.name.replace("|", "\\|"), row.source,
+                                               cell(row, "full"), cell(row, "landlock")) for row in others]
+
+
 def table(calls):
-    lines, group = [], None
+    lines = []
     rows = list(all_attacks(calls))
     short = [row for row in rows if not row.name.startswith(("call: ", "sockets: "))]
-    for row in sorted(short, key=lambda row: [r.group for r in rows].index(row.group)):
-        if row.group != group:
-            group = row.group
-            lines += ["", "### " + group[0].upper() + group[1:], "",
-                      "| attack | source | full | landlock |", "|---|---|---|---|"]
-        lines.append("| %s | %s | %s | %s |" % (row.name.replace("|", "\\|"), row.source,
-                                                cell(row, "full"), cell(row, "landlock")))
+    for group in dict.fromkeys(row.group for row in short):
+        lines += ["", "### " + group[0].upper() + group[1:], "",
+                  *group_lines([row for row in short if row.group == group])]
     for kind, title in (("call: ", "System calls"), ("sockets: ", "Kinds of sockets")):
         names = [row.name[len(kind):] for row in rows if row.name.startswith(kind)]
         lines += ["", "### " + title, "", "Blocked at `full` and `landlock`: %s." % ", ".join(names)]

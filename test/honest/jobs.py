@@ -332,12 +332,17 @@ def remark(job):
 
 
 def table():
-    """What docs/honest-work.md has."""
+    """What docs/honest-work.md has: as a list what works as outside at both levels, the rest as a table."""
     lines = []
     for group in GROUPS:
-        lines += ["### " + group[0].upper() + group[1:], "", "| job | full | landlock | what helps, and why |", "|---|---|---|---|"]
+        jobs = [job for job in all_jobs() if job.group == group]
+        others = [job for job in jobs if remark(job) or any(cell(job, level) != "as outside" for level in LEVELS)]
+        lines += ["### " + group[0].upper() + group[1:], "", "As outside at both levels:", "",
+                  *("- " + job.name for job in jobs if job not in others), ""]
+        if others:
+            lines += ["| job | full | landlock | what helps, and why |", "|---|---|---|---|"]
         lines += ["| %s | %s | %s | %s |" % (job.name, *(cell(job, level) for level in LEVELS), remark(job))
-                  for job in all_jobs() if job.group == group] + [""]
+                  for job in others] + [""] * bool(others)
     return "\n".join(lines)
 
 
