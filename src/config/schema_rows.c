@@ -230,7 +230,7 @@ static const char schema_core_rows[] =
 	INTEGER("contextManagement.tools.outputMasking.protectionThresholdTokens", "50000",
 	        "Tokens of the newest outputs that are never masked.")
 	INTEGER("contextManagement.tools.outputMasking.minPrunableThresholdTokens", "30000",
-	        "Tokens that masking must win, or it is not done.")
+	        "Mask only if that saves at least so many tokens.")
 	BOOLEAN("contextManagement.tools.outputMasking.protectLatestTurn", "true",
 	        "Never mask outputs of the latest turn.")
 
@@ -427,21 +427,20 @@ const struct setting_group schema_experimental =
 
 static const char schema_hasp_rows[] =
 	INTEGER("hasp.checkpoints.keepDays", "0",
-	        "Remove checkpoints of files that are older than so many days when a session begins; 0: "
-	        "none is removed. See docs/checkpoints.md.",
+	        "Remove checkpoints older than so many days when a session begins; 0: never. See "
+	        "docs/checkpoints.md.",
 	        NEVER)
 	INTEGER("hasp.contextTokens", "0",
-	        "How many tokens a conversation with a model may have, when its provider says otherwise or "
-	        "nothing; 0: see docs/models.md.")
+	        "How many tokens a conversation may have, whatever the model's provider says; 0: see "
+	        "docs/models.md.")
 	BOOLEAN("hasp.diffAfterEdit", "true",
 	        "Answer an edit of a large file with a diff while the model has the rest in view.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
-	       "How safe a written file is when the call returns: synced to the disk, or replaced "
-	       "atomically and left to the kernel to write out.")
+	       "full: sync a written file to the disk before the call returns; rename: replace it "
+	       "atomically, and leave it to the kernel to write it out.")
 	INTEGER("hasp.endSeconds", "30",
-	        "After SIGINT, SIGTERM or SIGHUP so many seconds are left to put all in order: to end "
-	        "commands, run SessionEnd hooks, finish the record. Then the program ends as it is. 1 to "
-	        "600.",
+	        "Seconds after SIGINT, SIGTERM or SIGHUP to end commands, run SessionEnd hooks and "
+	        "finish the record; then hasp exits. 1 to 600.",
 	        NEVER)
 	STRINGS("hasp.fallbacks", "[]",
 	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
@@ -460,19 +459,18 @@ static const char schema_hasp_rows[] =
 	       "exactly this one, or an error where it is not available.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
-	        "At a compaction, keep the full content of a file's newest version only; older ones are "
-	        "replaced by a note.")
+	        "At a compaction, keep only the newest full content of each file; a note replaces "
+	        "older ones.")
 	INTEGER("hasp.waits.connectSeconds", "30",
 	        "The longest that a connection to a model's server may take. 1 to 300.")
 	INTEGER("hasp.waits.idleSeconds", "300",
-	        "The longest that a model's server may send nothing at all, before and in its reply. 10 to "
-	        "3,600.")
+	        "The longest silence of a model's server, before and in its reply. 10 to 3,600.")
 	INTEGER("hasp.waits.lockSeconds", "10",
 	        "The longest wait for a file of the home folder that another hasp has locked. 1 to 300.")
 	INTEGER("hasp.waits.pingSeconds", "900",
-	        "The longest that it may send comments and pings alone. 10 to 7,200.")
+	        "The longest that a model's server may send only comments and pings. 10 to 7,200.")
 	INTEGER("hasp.waits.replySeconds", "3600",
-	        "The longest that one reply may take from the request to its end. 60 to 86,400.")
+	        "The longest time from a request to the end of its reply. 60 to 86,400.")
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

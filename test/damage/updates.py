@@ -14,7 +14,7 @@ A row counts what became of each case:
     refused  refused otherwise
     wrong    other bytes, or a success that changed nothing though something was to be done
 
-    UPDATE_DRIVER=build/test/damage/update_driver test/damage/updates.py --write docs/edits.md
+    UPDATE_DRIVER=build/test/damage/update_driver test/damage/updates.py --repository --write docs/edits.md
 """
 
 import argparse
