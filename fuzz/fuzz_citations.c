@@ -33,13 +33,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	said = json_string_value(json_object_get(value, "text"));
 	grounded.text = mem_strdup(said ? said : "");
 	grounded.sources = json_incref(json_object_get(value, "sources"));
-	text = citations_text(&grounded);
-	sources = citations_sources(&grounded);
+	text = web_citations_text(&grounded);
+	sources = web_citations_sources(&grounded);
 	if (!json_is_array(sources) || !is_among(grounded.text, json_string_value(text)))
 		abort();
 	json_decref(text);
 	json_decref(sources);
 	json_decref(value);
-	grounded_release(&grounded);
+	services_grounded_release(&grounded);
 	return 0;
 }

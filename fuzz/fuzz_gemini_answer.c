@@ -62,12 +62,12 @@ static void read_stream(struct span text)
 	struct err err = ERR_INIT;
 	void *gemini;
 
-	reply_sink_init(&sink, NULL, NULL);
+	sink_init(&sink, NULL, NULL);
 	gemini = gemini_reader_new(&sink);
 	sse_reader_init(&reader, LIMIT_MESSAGE_BYTES, on_event, gemini);
 	if (!sse_reader_feed(&reader, text, &err) || !gemini_reader_end(gemini, &trouble, &err))
 		check_error(&err);
-	reply_sink_finish(&sink);
+	sink_close(&sink);
 	if (content_call_count(sink.content) &&
 	    (!sink.finished || sink.finish == MODEL_FINISH_SAFETY ||
 	     sink.finish == MODEL_FINISH_OTHER))
@@ -76,7 +76,7 @@ static void read_stream(struct span text)
 	send_again(&sink, "gemini-2.5-pro");
 	sse_reader_release(&reader);
 	gemini_reader_free(gemini);
-	reply_sink_release(&sink);
+	sink_release(&sink);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

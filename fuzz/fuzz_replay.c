@@ -18,15 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!json_parse_depth(span_of((const char *)data, size), JSON_DEPTH_MAX, &line, &err))
 		return 0;
-	reply_sink_init(&sink, NULL, NULL);
-	if (replay_answer(line, &sink, &trouble, &err)) {
-		reply_sink_finish(&sink);
+	sink_init(&sink, NULL, NULL);
+	if (recording_replay(line, &sink, &trouble, &err)) {
+		sink_close(&sink);
 		if (!sink.finished)
 			abort();
 	} else if (err.code == ERR_NONE) {
 		abort();
 	}
-	reply_sink_release(&sink);
+	sink_release(&sink);
 	json_decref(line);
 	return 0;
 }

@@ -74,7 +74,7 @@ static void answer_check(const struct provider_format *format, struct reply_sink
 
 	if (!sink->finished)
 		abort();
-	reply_sink_finish(sink);
+	sink_close(sink);
 	if (content_call_count(sink->content) &&
 	    (sink->finish == MODEL_FINISH_SAFETY || sink->finish == MODEL_FINISH_OTHER))
 		abort();
@@ -102,7 +102,7 @@ static char *answer_read(const struct provider_format *format, struct span text,
 	bool ok = true;
 	size_t i;
 
-	reply_sink_init(&sink, NULL, NULL);
+	sink_init(&sink, NULL, NULL);
 	reading.reader = format->reader_new(&sink);
 	sse_reader_init(&sse, LIMIT_MESSAGE_BYTES, answer_event, &reading);
 	for (; ok && text.len; text = span_skip(text, piece))
@@ -119,7 +119,7 @@ static char *answer_read(const struct provider_format *format, struct span text,
 		json_object_del(json_object_get(part, "functionCall"), "id");
 	if (ok)
 		parts = json_dumps(sink.content, JSON_SORT_KEYS);
-	reply_sink_release(&sink);
+	sink_release(&sink);
 	return parts;
 }
 

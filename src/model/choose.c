@@ -114,7 +114,7 @@ static const struct catalogue_end ends[] = {
 };
 
 /* NULL: nothing is known of an end. */
-static const struct catalogue_end *catalogue_end_of(const char *provider, const char *model)
+static const struct catalogue_end *catalogue_retirement(const char *provider, const char *model)
 {
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (strcmp(ends[i].provider, provider) == 0 &&
@@ -180,15 +180,15 @@ static const char *google_alias(const struct settings *settings, const char *nam
 	return given;
 }
 
-static const char *choice_variable(const struct settings *settings,
-                                   const char *const names[static 2]);
+static const char *first_variable(const struct settings *settings,
+                                  const char *const names[static 2]);
 
 static const char *choose_google_variable(const struct settings *settings, const char *name)
 {
-	return choice_variable(settings, (const char *const[2]){ name, NULL });
+	return first_variable(settings, (const char *const[2]){ name, NULL });
 }
 
-static bool is_true(const struct settings *settings, const char *name)
+static bool variable_is_true(const struct settings *settings, const char *name)
 {
 	const char *value = choose_google_variable(settings, name);
 
@@ -196,19 +196,20 @@ static bool is_true(const struct settings *settings, const char *name)
 }
 
 /* Without a setting: the first variable that says something. */
-static const char *type_of_variables(const struct settings *settings)
+static const char *auth_type_of_variables(const struct settings *settings)
 {
 	const char *given = choose_google_variable(settings, "GEMINI_DEFAULT_AUTH_TYPE");
 
 	if (given)
 		return given;
-	if (is_true(settings, "GOOGLE_GENAI_USE_VERTEXAI"))
+	if (variable_is_true(settings, "GOOGLE_GENAI_USE_VERTEXAI"))
 		return "vertex-ai";
 	if (choose_google_variable(settings, "GEMINI_API_KEY"))
 		return "gemini-api-key";
 	if (choose_google_variable(settings, "GOOGLE_GEMINI_BASE_URL"))
 		return "gateway";
-	return is_true(settings, "GOOGLE_GENAI_USE_GCA") ? "oauth-personal" : "gemini-api-key";
+	return variable_is_true(settings, "GOOGLE_GENAI_USE_GCA") ? "oauth-personal" :
+	       "gemini-api-key";
 }
 
 /* The provider's way of a name of Google's: "gemini-api-key", "vertex-ai" or "gateway".
@@ -219,15 +220,15 @@ static bool google_auth_type(const struct settings *settings, const char **ret, 
 	const char *type = settings_string(settings, "security.auth.selectedType", NULL);
 
 	if (!type || !type[0])
-		type = type_of_variables(settings);
+		type = auth_type_of_variables(settings);
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(known[i], type) == 0) {
 			*ret = known[i];
 			return true;
 		}
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "hasp does not log in to Google (security.auth.selectedType or a variable says "
-	               "%.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
+	               "hasp does not log in to Google (security.auth.selectedType or a variable "
+	               "says %.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
 }
 
 /* ---- headers ---- */
@@ -248,7 +249,7 @@ static size_t entry_length(const char *text)
 	return len;
 }
 
-static void choice_header(struct choice_store *store, char *header);
+static void choice_add_header(struct choice_store *store, char *header);
 
 static void custom_headers(const struct settings *settings, struct choice_store *store)
 {
@@ -265,8 +266,8 @@ static void custom_headers(const struct settings *settings, struct choice_store 
 			struct span value =
 				span_trim(span_skip(entry, (size_t)(colon - entry.data) + 1));
 
-			choice_header(store, mem_printf("%.*s: %.*s", (int)name.len, name.data,
-			                                (int)value.len, value.data));
+			choice_add_header(store, mem_printf("%.*s: %.*s", (int)name.len, name.data,
+			                                    (int)value.len, value.data));
 		}
 		text += len + (text[len] == ',');
 	}
@@ -295,7 +296,7 @@ static char *with_version(const struct settings *settings, const char *address,
 	return mem_printf("%.*s/%s", (int)len, address, given ? given : version);
 }
 
-static bool is_name(const char *text)
+static bool is_google_name(const char *text)
 {
 	return text[strspn(text,
 	                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")] ==
@@ -310,13 +311,13 @@ static bool vertex_address(const struct settings *settings, const struct catalog
                            struct choice_store *store, struct model_options *options,
                            struct err *err)
 {
-	const char *base = choice_variable(settings, row->base_variables);
-	const char *project = choice_variable(settings, (const char *const[2]){
+	const char *base = first_variable(settings, row->base_variables);
+	const char *project = first_variable(settings, (const char *const[2]){
 		"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID" });
 	const char *place = choose_google_variable(settings, "GOOGLE_CLOUD_LOCATION");
 	_cleanup_free_ char *host = NULL, *versioned = NULL;
 
-	if ((project && !is_name(project)) || (place && !is_name(place)))
+	if ((project && !is_google_name(project)) || (place && !is_google_name(place)))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "GOOGLE_CLOUD_PROJECT or GOOGLE_CLOUD_LOCATION is not a name.");
 	host = base ? mem_strdup(base) :
@@ -329,8 +330,8 @@ static bool vertex_address(const struct settings *settings, const struct catalog
 		                                                  versioned, project, place));
 	else if (options->bearer)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "Vertex AI needs GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION beside "
-		               "GOOGLE_CLOUD_ACCESS_TOKEN.");
+		               "Vertex AI needs GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION "
+		               "beside GOOGLE_CLOUD_ACCESS_TOKEN.");
 	else
 		options->base_url = choice_keep(store, mem_steal(&versioned));
 	return true;
@@ -343,9 +344,9 @@ static void vertex_format(struct model_options *options)
 		options->provider = "anthropic";
 }
 
-static const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
+static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
                               struct choice_store *store);
-static bool choice_no_key(const struct catalogue_row *row, struct err *err);
+static bool no_key_error(const struct catalogue_row *row, struct err *err);
 
 /* Address, key and headers for Gemini and Vertex. */
 static bool google_options(const struct settings *settings, const struct catalogue_row *row,
@@ -353,17 +354,17 @@ static bool google_options(const struct settings *settings, const struct catalog
                            struct err *err)
 {
 	const char *mechanism = choose_google_variable(settings, "GEMINI_API_KEY_AUTH_MECHANISM");
-	const char *base = choice_variable(settings, row->base_variables);
+	const char *base = first_variable(settings, row->base_variables);
 
 	options->vertex = strcmp(row->name, "vertex") == 0;
-	options->api_key = choice_key(settings, row, store);
+	options->api_key = choose_key(settings, row, store);
 	options->bearer = (mechanism && strcmp(mechanism, "bearer") == 0) ||
 	                  (options->vertex &&
 	                   choose_google_variable(settings, row->key_variables[0]));
 	custom_headers(settings, store);
 	/* A gateway of one's own may put in the key itself. */
 	if (!options->api_key && !base)
-		return choice_no_key(row, err);
+		return no_key_error(row, err);
 	if (options->vertex) {
 		vertex_format(options);
 		return vertex_address(settings, row, store, options, err);
@@ -389,7 +390,7 @@ static const char *choice_keep(struct choice_store *store, char *string)
 }
 
 /* A header (taken); those beyond CHOICE_HEADERS are dropped. */
-static void choice_header(struct choice_store *store, char *header)
+static void choice_add_header(struct choice_store *store, char *header)
 {
 	choice_keep(store, header);
 	if (store->header_count < CHOICE_HEADERS)
@@ -425,8 +426,8 @@ static const char *choose_variable(const struct settings *settings, const char *
 }
 
 /* The first of a row's variables that is set and not empty; NULL: none. */
-static const char *choice_variable(const struct settings *settings,
-                                   const char *const names[static 2])
+static const char *first_variable(const struct settings *settings,
+                                  const char *const names[static 2])
 {
 	const char *value = choose_variable(settings, names[0]);
 
@@ -434,10 +435,10 @@ static const char *choice_variable(const struct settings *settings,
 }
 
 /* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
-static const char *choice_key(const struct settings *settings, const struct catalogue_row *row,
+static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
                               struct choice_store *store)
 {
-	const char *key = choice_variable(settings, row->key_variables);
+	const char *key = first_variable(settings, row->key_variables);
 	char *stored = NULL;
 	bool found;
 
@@ -450,11 +451,12 @@ static const char *choice_key(const struct settings *settings, const struct cata
 	return found ? choice_keep(store, stored) : NULL;
 }
 
-static bool choice_no_key(const struct catalogue_row *row, struct err *err)
+static bool no_key_error(const struct catalogue_row *row, struct err *err)
 {
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There is no key for %s: set the variable %s%s%s, in the environment or in ~/.gemini/.env, "
-	               "or store it in the system's key store (secret-tool store, see docs/models.md).", row->name,
+	               "There is no key for %s: set the variable %s%s%s, in the environment or in "
+	               "~/.gemini/.env, or store it in the system's key store (secret-tool store, "
+	               "see docs/models.md).", row->name,
 	               row->key_variables[0], row->key_variables[1] ? " or " : "",
 	               row->key_variables[1] ? row->key_variables[1] : "");
 }
@@ -493,17 +495,17 @@ static bool row_options(const struct settings *settings, const struct catalogue_
                         struct choice_store *store, struct model_options *options,
                         struct err *err)
 {
-	const char *base = choice_variable(settings, row->base_variables);
+	const char *base = first_variable(settings, row->base_variables);
 
 	options->base_url = base ? complete_address(store, base) : row->base_url;
 	if (wants_responses(row, options))
 		options->provider = "openai-responses";
-	options->api_key = choice_key(settings, row, store);
+	options->api_key = choose_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
 	options->bearer = options->api_key && row->key_variables[1] &&
 	                  !choose_variable(settings, row->key_variables[0]) &&
 	                  strcmp(row->key_variables[1], "ANTHROPIC_AUTH_TOKEN") == 0;
-	return options->api_key || row->keyless || choice_no_key(row, err);
+	return options->api_key || row->keyless || no_key_error(row, err);
 }
 
 /* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.
@@ -528,7 +530,7 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
 	options->api_key = key ? choice_keep(store, mem_strdup(key)) :
-	                   row ? choice_key(settings, row, store) :
+	                   row ? choose_key(settings, row, store) :
 	                         NULL;
 	options->bearer = json_is_true(json_object_get(own, "bearer"));
 	if (json_integer_value(json_object_get(own, "contextTokens")) > 0)
@@ -536,8 +538,8 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 			(uint64_t)json_integer_value(json_object_get(own, "contextTokens"));
 	json_object_foreach(json_object_get(own, "headers"), header, value)
 		if (json_is_string(value))
-			choice_header(store,
-			              mem_printf("%s: %s", header, json_string_value(value)));
+			choice_add_header(store,
+			                  mem_printf("%s: %s", header, json_string_value(value)));
 	return true;
 }
 
@@ -587,7 +589,7 @@ static void common_options(const struct settings *settings, struct choice_store 
 			"%s/hasp-models.json", home_gemini(settings_home(settings))));
 }
 
-static void warn(struct model_choice *choice, char *sentence /* taken */)
+static void choice_warn(struct model_choice *choice, char *sentence /* taken */)
 {
 	if (!choice->warnings)
 		choice->warnings = json_array();
@@ -596,24 +598,26 @@ static void warn(struct model_choice *choice, char *sentence /* taken */)
 }
 
 /* A model that its provider ends is said, when it is at the provider's own address. */
-static void warn_of_end(struct model_choice *choice)
+static void warn_of_retirement(struct model_choice *choice)
 {
 	const struct model_options *options = &choice->options;
 	const struct catalogue_end *end =
 		options->label && options->name && !options->base_url ?
-			catalogue_end_of(options->label, options->name) : NULL;
+			catalogue_retirement(options->label, options->name) : NULL;
 
 	if (end && end->last_day)
-		warn(choice, mem_printf("%s is out of service from %s on (known on %s). Use %s.",
-		                        options->name, end->last_day, catalogue_date,
-		                        end->instead));
+		choice_warn(choice,
+		            mem_printf("%s is out of service from %s on (known on %s). Use %s.",
+		                       options->name, end->last_day, catalogue_date,
+		                       end->instead));
 	else if (end)
-		warn(choice, mem_printf("%s is being taken out of service (known on %s). Use %s.",
-		                        options->name, catalogue_date, end->instead));
+		choice_warn(choice,
+		            mem_printf("%s is being taken out of service (known on %s). Use %s.",
+		                       options->name, catalogue_date, end->instead));
 }
 
 /* hasp.withoutParameters. */
-static void leave_out(const struct settings *settings, struct model_choice *choice)
+static void choose_left_out(const struct settings *settings, struct model_choice *choice)
 {
 	const json_t *names = settings_get(settings, "hasp.withoutParameters"), *value;
 	size_t count = 0, i;
@@ -622,9 +626,10 @@ static void leave_out(const struct settings *settings, struct model_choice *choi
 		const char *name = json_string_value(value);
 
 		if (!name || !refusable_named(name))
-			warn(choice, mem_printf("hasp.withoutParameters: no parameter %.64s can be "
-			                        "left out; docs/models.md has those that can.",
-			                        name ? name : "of that kind"));
+			choice_warn(choice,
+			            mem_printf("hasp.withoutParameters: no parameter %.64s can be "
+			                       "left out; docs/models.md has those that can.",
+			                       name ? name : "of that kind"));
 		else if (count < CHOICE_WITHOUT)
 			choice->store->without[count++] = choice_keep(choice->store,
 			                                              mem_strdup(name));
@@ -644,8 +649,8 @@ static bool google_row(const struct settings *settings, const struct catalogue_r
 }
 
 /* An administrator's word that only one way of Google's is to be used. */
-static bool enforced(const struct settings *settings, const struct catalogue_row *row,
-                     struct err *err)
+static bool auth_type_allowed(const struct settings *settings, const struct catalogue_row *row,
+                              struct err *err)
 {
 	const char *type = settings_string(settings, "security.auth.enforcedType", NULL);
 	const char *used = "", *name = row ? row->name : "";
@@ -682,7 +687,7 @@ static bool choose_named(const struct settings *settings, const char *words, siz
 
 	if (!own && !row)
 		return unknown_provider(words, len, err);
-	if (!enforced(settings, own ? NULL : row, err))
+	if (!auth_type_allowed(settings, own ? NULL : row, err))
 		return false;
 	options->label = choice_keep(choice->store, mem_strdup(name));
 	options->name = choice_keep(choice->store, mem_strdup(words + len + 1));
@@ -700,7 +705,7 @@ static bool choose_google(const struct settings *settings, const char *words,
 	struct model_options *options = &choice->options;
 	const struct catalogue_row *row;
 
-	if (!google_row(settings, &row, err) || !enforced(settings, row, err))
+	if (!google_row(settings, &row, err) || !auth_type_allowed(settings, row, err))
 		return false;
 	options->provider = row->format;
 	options->label = row->name;
@@ -741,8 +746,9 @@ static bool choose_one(const struct settings *settings, const char *words,
 
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
-	warn(choice,
-	     mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name, why));
+	choice_warn(choice,
+	            mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name,
+	                       why));
 }
 
 static bool add_fallback(const struct settings *settings, const char *name, size_t at,
@@ -790,8 +796,8 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 		words = "auto";
 	if (!choose_one(settings, words, &choice, err))
 		return false;
-	leave_out(settings, &choice);
-	warn_of_end(&choice);
+	choose_left_out(settings, &choice);
+	warn_of_retirement(&choice);
 	add_fallbacks(settings, words, &choice);
 	*ret = choice;
 	return true;

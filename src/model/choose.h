@@ -27,8 +27,8 @@
 struct model_choice {
 	struct model_options options; /* points into this choice */
 	struct model_parameters parameters; /* what the settings say of how it is asked */
-	json_t *warnings;             /* owned: a sentence for each fallback that cannot be used; NULL:
-	                               * there are none */
+	json_t *warnings;             /* owned: a sentence for each fallback that cannot be used;
+	                               * NULL: there are none */
 	struct choice_store *store;   /* private, owned */
 };
 

@@ -111,7 +111,7 @@ size_t content_call_count(const json_t *content)
 
 /* ---- thinking that is bound to what stood before it ---- */
 
-static bool is_word(const json_t *object, const char *name, const char *word)
+static bool member_is(const json_t *object, const char *name, const char *word)
 {
 	return span_eq(json_span(json_object_get(object, name)), span_str(word));
 }
@@ -122,10 +122,10 @@ static bool is_bound(const json_t *part)
 	const json_t *block = json_object_get(opaque, "block"), *detail;
 	size_t i;
 
-	if (is_word(opaque, "provider", "anthropic"))
+	if (member_is(opaque, "provider", "anthropic"))
 		return json_is_string(json_object_get(opaque, "signature")) ||
-		       is_word(block, "type", "thinking") ||
-		       is_word(block, "type", "redacted_thinking");
+		       member_is(block, "type", "thinking") ||
+		       member_is(block, "type", "redacted_thinking");
 	json_array_foreach(json_object_get(opaque, "reasoning_details"), i, detail)
 		if (json_is_string(json_object_get(detail, "signature")))
 			return true;
@@ -260,8 +260,8 @@ static json_t *message_for(struct repair *repair, bool user)
 		return repair->last;
 	/* The first message is the user's. */
 	if (!user && !repair->last) {
-		repair->last =
-			content_user_text(SPAN("(The beginning of the conversation was left out.)"));
+		repair->last = content_user_text(
+			SPAN("(The beginning of the conversation was left out.)"));
 		json_array_append_new(repair->out, repair->last);
 	}
 	repair->last = content_new(user ? "user" : "model");
@@ -315,7 +315,7 @@ static void answer_waiting(struct repair *repair, const json_t *parts)
 	json_array_clear(repair->waiting);
 }
 
-static void add_user(struct repair *repair, const json_t *parts)
+static void repair_add_user(struct repair *repair, const json_t *parts)
 {
 	json_t *part;
 	size_t i;
@@ -326,7 +326,7 @@ static void add_user(struct repair *repair, const json_t *parts)
 			content_add(message_for(repair, true), json_incref(part));
 }
 
-static void add_model(struct repair *repair, const json_t *parts)
+static void repair_add_model(struct repair *repair, const json_t *parts)
 {
 	json_t *part;
 	size_t i;
@@ -352,9 +352,9 @@ json_t *content_repair(const json_t *contents)
 		if (!json_array_size(parts))
 			continue;
 		if (content_is_user(content))
-			add_user(&repair, parts);
+			repair_add_user(&repair, parts);
 		else
-			add_model(&repair, parts);
+			repair_add_model(&repair, parts);
 	}
 	answer_waiting(&repair, NULL);
 	json_decref(repair.waiting);

@@ -57,7 +57,7 @@ static bool check_options(const struct model_options *options, const char *base,
 	return true;
 }
 
-static char **copy_list(const char *const *list)
+static char **copy_strings(const char *const *list)
 {
 	size_t count = 0;
 	char **copy;
@@ -90,7 +90,7 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->name = mem_strdup(options->name ? options->name : "");
 	ret->base_url = mem_strdup(base);
 	ret->api_key = mem_strdup(options->api_key);
-	ret->headers = (const char *const *)copy_list(options->headers);
+	ret->headers = (const char *const *)copy_strings(options->headers);
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
 	ret->learnt_file = mem_strdup(options->learnt_file);
@@ -176,7 +176,7 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 }
 
 /* A key is not left behind in memory that is used again. */
-static void forget(const char *secret)
+static void free_secret(const char *secret)
 {
 	if (secret)
 		explicit_bzero((char *)secret, strlen(secret));
@@ -190,9 +190,9 @@ void endpoint_release(struct endpoint *endpoint)
 	if (endpoint->format && endpoint->format->close)
 		endpoint->format->close(endpoint->state);
 	http_client_free(endpoint->client);
-	forget(options->api_key);
+	free_secret(options->api_key);
 	for (const char *const *header = options->headers; header && *header; header++)
-		forget(*header);
+		free_secret(*header);
 	free((void *)options->headers);
 	free((char *)options->provider);
 	free((char *)options->label);
@@ -236,7 +236,7 @@ struct answer {
 	struct buf body;
 };
 
-static bool on_head(void *data, int status, struct span headers)
+static bool limits_on_head(void *data, int status, struct span headers)
 {
 	struct answer *answer = data;
 
@@ -245,17 +245,18 @@ static bool on_head(void *data, int status, struct span headers)
 	return true;
 }
 
-static bool on_body(void *data, struct span bytes)
+static bool limits_on_body(void *data, struct span bytes)
 {
 	struct answer *answer = data;
 
 	return buf_span(&answer->body, bytes);
 }
 
-static bool get(struct endpoint *endpoint, struct wire_request *wire, const struct cancel *cancel,
-                struct answer *answer)
+static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
+                       const struct cancel *cancel,
+                       struct answer *answer)
 {
-	static const struct http_events events = { .head = on_head, .body = on_body };
+	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
 	const char *const *header = endpoint->options.headers;
 	struct err ignored = ERR_INIT;
 	struct http_request http;
@@ -277,7 +278,7 @@ static bool get(struct endpoint *endpoint, struct wire_request *wire, const stru
 	       answer->status == 200;
 }
 
-static uint64_t ask(struct endpoint *endpoint, const struct cancel *cancel)
+static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cancel)
 {
 	struct wire_request wire = { .format = endpoint->format->name,
 	                             .url = BUF_INIT(LIMIT_URI_BYTES),
@@ -290,7 +291,7 @@ static uint64_t ask(struct endpoint *endpoint, const struct cancel *cancel)
 	wire_header(&wire, "Accept: application/json");
 	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
-	    get(endpoint, &wire, cancel, &answer) &&
+	    limits_get(endpoint, &wire, cancel, &answer) &&
 	    json_parse_depth(buf_view(&answer.body), LIST_DEPTH, &value, &ignored))
 		found = endpoint->format->limits_read(&endpoint->options, value);
 	buf_release(&answer.body);
@@ -307,7 +308,7 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 	    !endpoint->format->limits_build)
 		return;
 	endpoint->asked_limits = true;
-	found = ask(endpoint, cancel);
+	found = limits_ask(endpoint, cancel);
 	if (!found)
 		return;
 	endpoint->learnt_context = found;

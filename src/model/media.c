@@ -27,7 +27,7 @@ struct media_look {
  * types it stands in the first bytes. */
 enum { HEAD_BYTES = 256 << 10, SIZE_BYTES = 64 };
 
-static int digit_of(char c)
+static int base64_digit(char c)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -42,7 +42,7 @@ static void decode_head(struct span base64, size_t most, struct buf *out)
 	unsigned bits = 0, count = 0;
 
 	for (size_t i = 0; i < base64.len && out->len < most; i++) {
-		int digit = digit_of(base64.data[i]);
+		int digit = base64_digit(base64.data[i]);
 
 		if (digit < 0)
 			return;
@@ -200,12 +200,12 @@ static const struct media_limits *limits_of(const struct model_options *options)
 
 /* ---- the media of a conversation ------------------------------------------------------------- */
 
-static struct span data_of(const json_t *part)
+static struct span media_data_of(const json_t *part)
 {
 	return json_span(json_object_get(json_object_get(part, "inlineData"), "data"));
 }
 
-static struct span type_of(const json_t *part)
+static struct span media_type_of(const json_t *part)
 {
 	return json_span(json_object_get(json_object_get(part, "inlineData"), "mimeType"));
 }
@@ -214,7 +214,7 @@ enum { KEY_SIZE = 33, KEY_SAMPLE = 4 * KIB };
 
 /* Names data by its length and samples of it: a session's images are looked at before each
  * request. */
-static void key_of(struct span data, char key[static KEY_SIZE])
+static void media_key(struct span data, char key[static KEY_SIZE])
 {
 	_cleanup_buf_ struct buf sample = BUF_INIT(4 * KEY_SAMPLE);
 	char hex[SHA256_HEX_SIZE];
@@ -242,10 +242,10 @@ static void each_media(const json_t *contents, void (*look)(void *data, const js
 		json_array_foreach(json_object_get(content, "parts"), j, part) {
 			const json_t *response = part_get_response(part);
 
-			if (data_of(part).len)
+			if (media_data_of(part).len)
 				look(data, part);
 			json_array_foreach(json_object_get(response, "parts"), k, inner)
-				if (data_of(inner).len)
+				if (media_data_of(inner).len)
 					look(data, inner);
 		}
 }
@@ -254,9 +254,9 @@ static const char *sentence_for(const json_t *left_out, const json_t *part)
 {
 	char key[KEY_SIZE];
 
-	if (!data_of(part).len || !json_object_size(left_out))
+	if (!media_data_of(part).len || !json_object_size(left_out))
 		return NULL;
-	key_of(data_of(part), key);
+	media_key(media_data_of(part), key);
 	return json_string_value(json_object_get(left_out, key));
 }
 
@@ -346,7 +346,7 @@ struct fitting {
 
 static bool is_image(const json_t *part)
 {
-	return span_starts(type_of(part), SPAN("image/"));
+	return span_starts(media_type_of(part), SPAN("image/"));
 }
 
 static void count_media(void *data, const json_t *part)
@@ -354,10 +354,10 @@ static void count_media(void *data, const json_t *part)
 	struct fitting *fitting = data;
 
 	fitting->images += is_image(part);
-	fitting->total += data_of(part).len;
+	fitting->total += media_data_of(part).len;
 }
 
-static bool has_word(const char *words, struct span word)
+static bool type_is_listed(const char *words, struct span word)
 {
 	const char *at = strstr(words, "image/");
 
@@ -372,12 +372,12 @@ static char *why_not(const struct fitting *fitting, const json_t *part)
 	const struct media_limits *limits = fitting->limits;
 	unsigned side = limits->many && fitting->images > limits->many ? limits->many_side :
 	                                                                 limits->side;
-	struct span data = data_of(part), type = type_of(part);
+	struct span data = media_data_of(part), type = media_type_of(part);
 	struct media_look look = { 0 };
 
 	if (!is_image(part))
 		return NULL;
-	if (limits->types && !has_word(limits->types, type))
+	if (limits->types && !type_is_listed(limits->types, type))
 		return mem_printf("the provider takes %sand no others",
 		                  limits->types);
 	if (limits->encoded && data.len > limits->encoded)
@@ -388,20 +388,20 @@ static char *why_not(const struct fitting *fitting, const json_t *part)
 		return mem_printf("it is %u pixels wide and %u high, and the provider takes %u",
 		                  look.width, look.height, side);
 	if (limits->count && fitting->images - fitting->passed > limits->count)
-		return mem_printf("the provider takes %u images in a request, and newer ones follow",
-		                  limits->count);
+		return mem_printf("the provider takes %u images in a request, and newer ones "
+		                  "follow", limits->count);
 	return NULL;
 }
 
-static void leave_out(json_t *left_out, const json_t *part, const char *why)
+static void note_left_out(json_t *left_out, const json_t *part, const char *why)
 {
 	_cleanup_free_ char *sentence = NULL;
-	struct span type = span_head(type_of(part), 100);
+	struct span type = span_head(media_type_of(part), 100);
 	char key[KEY_SIZE];
 
 	sentence = mem_printf("(A part of type %.*s was left out here: %s.)", (int)type.len,
 	                      type.data, why);
-	key_of(data_of(part), key);
+	media_key(media_data_of(part), key);
 	json_object_set_new(left_out, key, json_cstr(sentence));
 }
 
@@ -411,17 +411,16 @@ static void fit_media(void *data, const json_t *part)
 	_cleanup_free_ char *why = why_not(fitting, part);
 
 	if (!why && fitting->limits->total && fitting->total > fitting->limits->total)
-		why =
-			mem_printf("the provider takes %zu bytes in a request, and newer parts follow",
-		                 fitting->limits->total);
+		why = mem_printf("the provider takes %zu bytes in a request, and newer parts "
+		                 "follow", fitting->limits->total);
 	fitting->passed += is_image(part);
 	if (!why)
 		return;
-	fitting->total -= data_of(part).len;
-	leave_out(fitting->left_out, part, why);
+	fitting->total -= media_data_of(part).len;
+	note_left_out(fitting->left_out, part, why);
 }
 
-static void set_new(json_t **object)
+static void set_without_data(json_t **object)
 {
 	if (!*object)
 		*object = json_object();
@@ -447,7 +446,7 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
 	each_media(contents, count_media, &fitting);
 	if (fitting.total)
 		each_media(contents, fit_media, &fitting);
-	set_new(&memory->told);
+	set_without_data(&memory->told);
 	json_object_foreach(fitting.left_out, key, value) {
 		if (!tell)
 			break;
@@ -498,12 +497,12 @@ static void gather_new(void *data, const json_t *part)
 	struct span said = span_head(gathering->sentence, 300);
 	char key[KEY_SIZE];
 
-	key_of(data_of(part), key);
+	media_key(media_data_of(part), key);
 	if (json_object_get(gathering->memory->accepted, key) ||
 	    json_object_get(gathering->memory->refused, key))
 		return;
 	why = mem_printf("the provider refused it: %.*s", (int)said.len, said.data);
-	leave_out(gathering->found, part, why);
+	note_left_out(gathering->found, part, why);
 }
 
 bool media_try_without(struct media_memory *memory, const json_t *contents, struct span sentence)
@@ -536,7 +535,7 @@ static void accept_media(void *data, const json_t *part)
 	struct media_memory *memory = data;
 	char key[KEY_SIZE];
 
-	key_of(data_of(part), key);
+	media_key(media_data_of(part), key);
 	if (!json_object_get(memory->trial, key) && !json_object_get(memory->refused, key))
 		json_object_set_new(memory->accepted, key, json_true());
 }
@@ -545,8 +544,8 @@ json_t *media_settle(struct media_memory *memory, const json_t *contents, bool a
 {
 	json_t *refused = memory->trial;
 
-	set_new(&memory->accepted);
-	set_new(&memory->refused);
+	set_without_data(&memory->accepted);
+	set_without_data(&memory->refused);
 	if (answered) {
 		each_media(contents, accept_media, memory);
 		json_object_update(memory->refused, refused);

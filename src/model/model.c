@@ -84,14 +84,14 @@ bool model_open(const struct model_options *options, struct model **ret, struct 
 	return true;
 }
 
-static struct endpoint *current(const struct model *model)
+static struct endpoint *current_endpoint(const struct model *model)
 {
 	return &model->endpoints[model->current];
 }
 
 const char *model_id(const struct model *model)
 {
-	return current(model)->id;
+	return current_endpoint(model)->id;
 }
 
 const char *model_plain_id(const char *id)
@@ -101,13 +101,13 @@ const char *model_plain_id(const char *id)
 
 uint64_t model_context_tokens(const struct model *model)
 {
-	return endpoint_context_tokens(current(model));
+	return endpoint_context_tokens(current_endpoint(model));
 }
 
 void model_learn_limits(struct model *model, const struct cancel *cancel)
 {
-	endpoint_recall(current(model));
-	endpoint_learn_limits(current(model), cancel);
+	endpoint_recall(current_endpoint(model));
+	endpoint_learn_limits(current_endpoint(model), cancel);
 }
 
 /* ---- one reply ---- */
@@ -169,7 +169,7 @@ static json_t *answerable(const json_t *contents)
 }
 
 /* The conversation with one more sentence of the user, for this attempt alone. */
-static json_t *nudged(const json_t *contents)
+static json_t *with_nudge(const json_t *contents)
 {
 	json_t *longer = json_copy((json_t *)contents), *repaired;
 
@@ -190,17 +190,17 @@ static void report_left_out(void *data, const char *sentence)
 static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
                          struct err *err)
 {
-	struct endpoint *endpoint = current(asking->model);
+	struct endpoint *endpoint = current_endpoint(asking->model);
 	struct model_request request = asking->request;
 	struct reply_sink sink;
 	json_t *longer = NULL, *fit;
 	bool ok;
 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
-		request.contents = longer = nudged(request.contents);
+		request.contents = longer = with_nudge(request.contents);
 	request.contents = fit = media_fit(&asking->model->media, &endpoint->options,
 	                                   request.contents, report_left_out, asking);
-	reply_sink_init(&sink, asking->event, asking->data);
+	sink_init(&sink, asking->event, asking->data);
 	endpoint_recall(endpoint);
 	asking->requests++;
 	asking->asked++;
@@ -211,9 +211,9 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 			.attempts = asking->requests,
 			.ms = attempt->ms,
 		};
-		reply_sink_take(&sink, ret);
+		sink_take(&sink, ret);
 	}
-	reply_sink_release(&sink);
+	sink_release(&sink);
 	json_decref(longer);
 	json_decref(fit);
 	asking->empties += !ok && attempt->empty;
@@ -222,7 +222,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 
 json_t *model_sendable(struct model *model, const json_t *contents)
 {
-	return media_fit(&model->media, &current(model)->options, contents, NULL, NULL);
+	return media_fit(&model->media, &current_endpoint(model)->options, contents, NULL, NULL);
 }
 
 /* ---- replies that pause ---- */
@@ -253,7 +253,7 @@ static void add_to_paused(struct asking *asking, struct model_reply *reply)
 	json_array_extend(json_object_get(before->content, "parts"),
 	                  json_object_get(reply->content, "parts"));
 	add_usage(&before->usage, &reply->usage);
-	grounding_join(&before->grounding, mem_steal(&reply->grounding));
+	model_grounding_join(&before->grounding, mem_steal(&reply->grounding));
 	reply->usage = before->usage;
 	json_decref(reply->content);
 	reply->content = mem_steal(&before->content);
@@ -274,8 +274,8 @@ static bool goes_on_after_pause(struct asking *asking, struct model_reply *reply
 	json_decref((json_t *)asking->request.contents);
 	asking->request.contents = json_copy(asking->contents);
 	json_array_append((json_t *)asking->request.contents, asking->paused.content);
-	retry_init(&asking->retry, &current(asking->model)->options,
-	           asking->model->current + 1 < asking->model->count);
+	stream_retry_init(&asking->retry, &current_endpoint(asking->model)->options,
+	                  asking->model->current + 1 < asking->model->count);
 	return true;
 }
 
@@ -316,9 +316,10 @@ static void go_to_fallback(struct asking *asking, const struct err *why)
 	model->current++;
 	asking->asked = 0;
 	emit_event(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
-	                                          .text = span_str(current(model)->id),
+	                                          .text = span_str(current_endpoint(model)->id),
 	                                          .subject = span_str(why->message) });
-	retry_init(&asking->retry, &current(model)->options, model->current + 1 < model->count);
+	stream_retry_init(&asking->retry, &current_endpoint(model)->options,
+	                  model->current + 1 < model->count);
 }
 
 /* A sentence about the last model that was asked says little to who chose the first. */
@@ -337,7 +338,7 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 	_cleanup_free_ char *text = mem_printf("%s Asked again without %s.", why->message,
 	                                       refusable_name(refused));
 
-	endpoint_forgo(current(asking->model), refused);
+	endpoint_forgo(current_endpoint(asking->model), refused);
 	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(text),
 	                                          .attempt = asking->requests + 1 });
@@ -394,7 +395,7 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 	if (ask_without_media(asking, err))
 		return true;
 	said = *err;
-	step = retry_after(&asking->retry, attempt, &delay_ms);
+	step = stream_retry_after(&asking->retry, attempt, &delay_ms);
 	if (step == RETRY_SWITCH) {
 		go_to_fallback(asking, err);
 		return true;
@@ -413,7 +414,7 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 	                                          .text = span_str(err->message),
 	                                          .delay_ms = delay_ms,
 	                                          .attempt = asking->requests + 1 });
-	return retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
+	return stream_retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
 }
 
 bool model_stream(struct model *model, const struct model_request *request,
@@ -427,7 +428,8 @@ bool model_stream(struct model *model, const struct model_request *request,
 	bool ok, goes_on = true;
 
 	asking.request.contents = json_incref(asking.contents);
-	retry_init(&asking.retry, &current(model)->options, model->current + 1 < model->count);
+	stream_retry_init(&asking.retry, &current_endpoint(model)->options,
+	                  model->current + 1 < model->count);
 	do {
 		ok = attempt_once(&asking, &attempt, ret, &failed);
 		goes_on = ok ? goes_on_after_pause(&asking, ret) :
@@ -456,7 +458,7 @@ bool model_count_tokens(struct model *model, const struct model_request *request
 	bool counted;
 
 	repaired.contents = contents;
-	counted = stream_count(current(model), &repaired, ret, exact, &attempt, &failed);
+	counted = stream_count(current_endpoint(model), &repaired, ret, exact, &attempt, &failed);
 	if (!counted)
 		*exact = false;
 	if (!counted && failed.code != ERR_CANCELLED)

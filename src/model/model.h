@@ -63,7 +63,8 @@ struct model_options {
 	uint64_t context_tokens;    /* 0: what the provider says (model_learn_limits), else known by
 	                          * name, else 1,048,576 for gemini, 200,000, 262,144 */
 	const char *const *without;  /* NULL, or names of parameters that are never sent
-	                              * (refusable.c's), NULL-terminated; unknown ones are passed over */
+	                              * (refusable.c's), NULL-terminated; unknown ones are passed
+	                              * over */
 	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
 	                              * (config/home.h) */
 	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
@@ -96,8 +97,8 @@ struct model_request {
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
 	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do that)
-	                              * the stream is left, and the reply is what has come whole or in
-	                              * pieces, with MODEL_FINISH_OTHER and the word "enough" */
+	                              * the stream is left, and the reply is what has come whole or
+	                              * in pieces, with MODEL_FINISH_OTHER and the word "enough" */
 };
 
 struct model_usage {
@@ -132,7 +133,8 @@ enum model_event_kind {
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
 	                 * delay_ms */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused them, and
-	                 * the caller keeps them out of the conversation (media_without in media.h) */
+	                 * the caller keeps them out of the conversation (media_without in
+	                 * media.h) */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
 };

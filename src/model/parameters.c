@@ -29,7 +29,7 @@ struct chain {
 	size_t count;
 };
 
-static void follow(const struct settings *settings, const char *name, struct chain *chain)
+static void follow_alias(const struct settings *settings, const char *name, struct chain *chain)
 {
 	while (name && chain->count < ALIAS_STEPS) {
 		const json_t *alias = model_alias(settings, name);
@@ -119,7 +119,7 @@ static void read_thinking(const json_t *config, struct model_parameters *ret)
 		ret->thinking = MODEL_THINK_OFF;
 }
 
-static double number_of(const json_t *config, const char *name, double least, double most)
+static double number_within(const json_t *config, const char *name, double least, double most)
 {
 	const json_t *value = json_object_get(config, name);
 	const double number = json_is_number(value) ? json_number_value(value) : -1;
@@ -138,18 +138,18 @@ void model_parameters_read(const struct settings *settings, const char *asked, c
 
 	*ret = (struct model_parameters)MODEL_PARAMETERS_INIT;
 	scope = scope ? scope : "core";
-	follow(settings, asked, &chain);
+	follow_alias(settings, asked, &chain);
 	for (size_t i = chain.count; i-- > 0;)
 		lay_over(all, chain.configs[i]);
 	for (size_t members = 1; members <= 3; members++) {
 		lay_overrides(overrides, members, asked, name, scope, &chain, all);
 		lay_overrides(own, members, asked, name, scope, &chain, all);
 	}
-	ret->temperature = number_of(all, "temperature", 0, 2);
-	ret->top_p = number_of(all, "topP", 0, 1);
-	number = number_of(all, "topK", 1, INT_MAX);
+	ret->temperature = number_within(all, "temperature", 0, 2);
+	ret->top_p = number_within(all, "topP", 0, 1);
+	number = number_within(all, "topK", 1, INT_MAX);
 	ret->top_k = number > 0 ? (int)number : 0;
-	number = number_of(all, "maxOutputTokens", 1, INT_MAX);
+	number = number_within(all, "maxOutputTokens", 1, INT_MAX);
 	ret->max_output_tokens = number > 0 ? (unsigned)number : 0;
 	read_thinking(json_object_get(all, "thinkingConfig"), ret);
 }

@@ -141,7 +141,7 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
 extern const struct provider_format format_replay;
 
 /* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is none. */
-bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
-                   struct err *err);
+bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
+                      struct err *err);
 
 #endif

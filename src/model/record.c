@@ -37,7 +37,7 @@ static const char *const reasons[] = {
 	[MODEL_FINISH_OTHER] = "OTHER",       [MODEL_FINISH_PAUSE] = "OTHER",
 };
 
-static json_t *usage_of(const struct model_usage *usage)
+static json_t *usage_json(const struct model_usage *usage)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "promptTokenCount",
 	                 json_size(usage->input), "cachedContentTokenCount",
@@ -62,7 +62,7 @@ static json_t *record_line(const struct model_reply *reply)
 		json_object_set_new(own, "word", json_cstr(reply->finish_text));
 	return json_pack("{s:s, s:[{s:[o], s:o, s:o}]}", "method", "generateContentStream",
 	                 "response", "candidates", candidate, "usageMetadata",
-	                 usage_of(&reply->usage), "hasp", own);
+	                 usage_json(&reply->usage), "hasp", own);
 }
 
 bool recording_open(const char *file, const char *const *roots,
@@ -210,7 +210,7 @@ static bool replay_frame(const json_t *chunk, void *reader, enum wire_trouble *t
 }
 
 /* What hasp's own recordings say besides. */
-static void replay_own(const json_t *own, struct reply_sink *sink)
+static void replay_hasp_member(const json_t *own, struct reply_sink *sink)
 {
 	struct span finish = json_span(json_object_get(own, "finish"));
 	struct model_usage usage = sink->usage;
@@ -239,12 +239,12 @@ static bool replay_chunk(const json_t *chunk, void *reader, struct reply_sink *s
 			return false;
 	if (!replay_frame(chunk, reader, trouble, err))
 		return false;
-	replay_own(json_object_get(chunk, "hasp"), sink);
+	replay_hasp_member(json_object_get(chunk, "hasp"), sink);
 	return true;
 }
 
-bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
-                   struct err *err)
+bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
+                      struct err *err)
 {
 	const json_t *response = json_object_get(line, "response"), *chunk;
 	enum wire_trouble unused;
@@ -272,7 +272,7 @@ bool replay_answer(const json_t *line, struct reply_sink *sink, enum wire_troubl
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool read_file(struct replay *replay, struct err *err)
+static bool replay_read_file(struct replay *replay, struct err *err)
 {
 	_cleanup_fd_ int fd = open(replay->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -297,7 +297,7 @@ static bool read_file(struct replay *replay, struct err *err)
 	return true;
 }
 
-static void close_replay(void *state)
+static void replay_close(void *state)
 {
 	struct replay *replay = state;
 
@@ -306,7 +306,7 @@ static void close_replay(void *state)
 	free(replay);
 }
 
-static bool open_replay(const struct model_options *options, void **ret_state, struct err *err)
+static bool replay_open(const struct model_options *options, void **ret_state, struct err *err)
 {
 	struct replay *replay;
 
@@ -316,8 +316,8 @@ static bool open_replay(const struct model_options *options, void **ret_state, s
 	replay = mem_alloc(1, sizeof(*replay));
 	replay->file = mem_strdup(options->replay_file);
 	replay->text = (struct buf)BUF_INIT(LIMIT_RECORDING_BYTES);
-	if (!read_file(replay, err)) {
-		close_replay(replay);
+	if (!replay_read_file(replay, err)) {
+		replay_close(replay);
 		return false;
 	}
 	*ret_state = replay;
@@ -327,7 +327,7 @@ static bool open_replay(const struct model_options *options, void **ret_state, s
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The next line that is not blank, without taking it; false at the end. */
-static bool peek(struct replay *replay, struct span *ret)
+static bool replay_peek(struct replay *replay, struct span *ret)
 {
 	struct span rest = replay->rest, line;
 
@@ -341,7 +341,7 @@ static bool peek(struct replay *replay, struct span *ret)
 	return false;
 }
 
-static void take(struct replay *replay)
+static void replay_skip_line(struct replay *replay)
 {
 	struct span line;
 
@@ -349,7 +349,8 @@ static void take(struct replay *replay)
 	replay->line++;
 }
 
-static bool parse_line(const struct replay *replay, struct span text, json_t **ret, struct err *err)
+static bool replay_parse_line(const struct replay *replay, struct span text, json_t **ret,
+                              struct err *err)
 {
 	struct err why = ERR_INIT;
 
@@ -365,7 +366,7 @@ static bool parse_line(const struct replay *replay, struct span text, json_t **r
 
 enum method { METHOD_GENERATE, METHOD_COUNT, METHOD_EMBED, METHOD_OTHER };
 
-static enum method method_of(const json_t *line)
+static enum method line_method(const json_t *line)
 {
 	static const struct {
 		const char *name;
@@ -385,20 +386,21 @@ static enum method method_of(const json_t *line)
 }
 
 /* The next line with an answer, taken. */
-static bool next_answer(struct replay *replay, size_t *ret_number, json_t **ret, struct err *err)
+static bool replay_take_answer(struct replay *replay, size_t *ret_number, json_t **ret,
+                               struct err *err)
 {
 	struct span text;
 	json_t *line;
 
-	while (peek(replay, &text)) {
+	while (replay_peek(replay, &text)) {
 		enum method method;
 
-		if (!parse_line(replay, text, &line, err))
+		if (!replay_parse_line(replay, text, &line, err))
 			return false;
-		method = method_of(line);
+		method = line_method(line);
 		*ret_number = replay->line;
 		if (method == METHOD_GENERATE) {
-			take(replay);
+			replay_skip_line(replay);
 			*ret = line;
 			return true;
 		}
@@ -406,15 +408,15 @@ static bool next_answer(struct replay *replay, size_t *ret_number, json_t **ret,
 		if (method == METHOD_OTHER)
 			return err_set(err, ERR_MODEL_ERROR, "Line %zu of %s has a method that is "
 			               "none of Gemini CLI's.", replay->line, replay->file);
-		take(replay);
+		replay_skip_line(replay);
 	}
 	return err_set(err, ERR_MODEL_ERROR,
 	               "The recording is used up: line %zu of %s would have to be the next answer "
 	               "(generateContentStream).", replay->line, replay->file);
 }
 
-static bool answer(void *state, const struct model_request *request, struct reply_sink *sink,
-                   enum wire_trouble *trouble, struct err *err)
+static bool replay_next(void *state, const struct model_request *request, struct reply_sink *sink,
+                        enum wire_trouble *trouble, struct err *err)
 {
 	struct replay *replay = state;
 	struct err why = ERR_INIT;
@@ -424,15 +426,15 @@ static bool answer(void *state, const struct model_request *request, struct repl
 
 	(void)request;
 	*trouble = WIRE_FATAL;
-	if (!next_answer(replay, &number, &line, err))
+	if (!replay_take_answer(replay, &number, &line, err))
 		return false;
-	ok = replay_answer(line, sink, trouble, &why);
+	ok = recording_replay(line, sink, trouble, &why);
 	json_decref(line);
 	return ok || err_set(err, why.code, "Line %zu of %s: %s", number, replay->file,
 	                     why.message);
 }
 
-static bool answer_count(void *state, const struct model_request *request, uint64_t *ret,
+static bool replay_count(void *state, const struct model_request *request, uint64_t *ret,
                          bool *exact, struct err *err)
 {
 	struct replay *replay = state;
@@ -440,16 +442,16 @@ static bool answer_count(void *state, const struct model_request *request, uint6
 	json_t *line;
 	bool counted = false;
 
-	if (peek(replay, &text) && !parse_line(replay, text, &line, err))
+	if (replay_peek(replay, &text) && !replay_parse_line(replay, text, &line, err))
 		return false;
 	if (text.len) {
-		counted = method_of(line) == METHOD_COUNT;
+		counted = line_method(line) == METHOD_COUNT;
 		if (counted)
 			*ret = wire_count(json_object_get(line, "response"), "totalTokens");
 		json_decref(line);
 	}
 	if (counted)
-		take(replay);
+		replay_skip_line(replay);
 	else
 		*ret = content_estimate_tokens(request->contents) +
 		       content_estimate_tokens(request->tools) + request->system.len / 4;
@@ -459,8 +461,8 @@ static bool answer_count(void *state, const struct model_request *request, uint6
 
 const struct provider_format format_replay = {
 	.name = "replay",
-	.open = open_replay,
-	.answer = answer,
-	.answer_count = answer_count,
-	.close = close_replay,
+	.open = replay_open,
+	.answer = replay_next,
+	.answer_count = replay_count,
+	.close = replay_close,
 };

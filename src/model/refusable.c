@@ -222,7 +222,7 @@ enum { ANSWER_DEPTH = 6, ANSWER_BYTES = 4000 };
 
 /* What an answer says, as one text: its strings, each on a line, but not what it repeats of the
  * request. A location (["body", "top_k"]) becomes a path. */
-static void gather(const json_t *value, struct buf *out, unsigned depth, char end)
+static void gather_strings(const json_t *value, struct buf *out, unsigned depth, char end)
 {
 	const char *name;
 	json_t *child;
@@ -235,13 +235,13 @@ static void gather(const json_t *value, struct buf *out, unsigned depth, char en
 		buf_char(out, end);
 	}
 	json_array_foreach(value, i, child)
-		gather(child, out, depth - 1, json_is_string(child) ? '.' : '\n');
+		gather_strings(child, out, depth - 1, json_is_string(child) ? '.' : '\n');
 	json_object_foreach((json_t *)value, name, child)
 		if (strcmp(name, "input") != 0 && strcmp(name, "ctx") != 0)
-			gather(child, out, depth - 1, '\n');
+			gather_strings(child, out, depth - 1, '\n');
 }
 
-static bool is_word_char(char c)
+static bool is_parameter_char(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '_';
@@ -255,8 +255,8 @@ static bool has_phrase(struct span text, const char *phrase, bool whole)
 	for (size_t i = 0; i + len <= text.len; i++) {
 		if (strncasecmp(text.data + i, phrase, len) != 0)
 			continue;
-		if (!whole || ((i == 0 || !is_word_char(text.data[i - 1])) &&
-		               (i + len == text.len || !is_word_char(text.data[i + len]))))
+		if (!whole || ((i == 0 || !is_parameter_char(text.data[i - 1])) &&
+		               (i + len == text.len || !is_parameter_char(text.data[i + len]))))
 			return true;
 	}
 	return false;
@@ -334,7 +334,7 @@ refusable_set refusable_refused(struct span answer, refusable_set sent)
 	struct span param = json_span(json_object_get(error, "param")), text;
 	bool refuses = false;
 
-	gather(value, &out, ANSWER_DEPTH, '\n');
+	gather_strings(value, &out, ANSWER_DEPTH, '\n');
 	text = buf_view(&out);
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
 		refuses |= has_phrase(text, refusals[i], false);

@@ -16,14 +16,14 @@
 /* Pages of one answer; providers give some ten. */
 enum { PAGES_MAX = 200 };
 
-void grounding_release(struct grounding *grounding)
+void model_grounding_release(struct grounding *grounding)
 {
 	json_decref(grounding->chunks);
 	json_decref(grounding->queries);
 	*grounding = (struct grounding){ 0 };
 }
 
-void grounding_add(struct grounding *grounding, struct span url, struct span title)
+void model_grounding_add(struct grounding *grounding, struct span url, struct span title)
 {
 	const json_t *chunk;
 	size_t i;
@@ -40,7 +40,7 @@ void grounding_add(struct grounding *grounding, struct span url, struct span tit
 	                                json_text(title)));
 }
 
-void grounding_query(struct grounding *grounding, struct span query)
+void model_grounding_query(struct grounding *grounding, struct span query)
 {
 	if (!query.len || json_array_size(grounding->queries) >= PAGES_MAX)
 		return;
@@ -49,7 +49,7 @@ void grounding_query(struct grounding *grounding, struct span query)
 	json_array_append_new(grounding->queries, json_text(query));
 }
 
-void grounding_join(json_t **first, json_t *second)
+void model_grounding_join(json_t **first, json_t *second)
 {
 	const char *member;
 	json_t *list, *mine;
@@ -67,7 +67,7 @@ void grounding_join(json_t **first, json_t *second)
 	json_decref(second);
 }
 
-json_t *grounding_take(struct grounding *grounding)
+json_t *model_grounding_take(struct grounding *grounding)
 {
 	json_t *taken;
 
@@ -78,14 +78,14 @@ json_t *grounding_take(struct grounding *grounding)
 		json_object_set(taken, "webSearchQueries", grounding->queries);
 	if (grounding->chunks)
 		json_object_set(taken, "groundingChunks", grounding->chunks);
-	grounding_release(grounding);
+	model_grounding_release(grounding);
 	return taken;
 }
 
 /* ---- pieces of a reply ------------------------------------------------------- */
 
-void reply_sink_init(struct reply_sink *sink,
-                     void (*event)(void *data, const struct model_event *event), void *data)
+void sink_init(struct reply_sink *sink,
+               void (*event)(void *data, const struct model_event *event), void *data)
 {
 	*sink = (struct reply_sink){
 		.event = event,
@@ -98,7 +98,7 @@ void reply_sink_init(struct reply_sink *sink,
 	};
 }
 
-void reply_sink_release(struct reply_sink *sink)
+void sink_release(struct reply_sink *sink)
 {
 	json_decref(sink->content);
 	json_decref(sink->opaque);
@@ -118,7 +118,7 @@ static void sink_publish(struct reply_sink *sink, const struct model_event *even
 }
 
 /* True while the reply stays below its limit; what comes after is dropped, and stream.c says so. */
-static bool takes(struct reply_sink *sink, size_t bytes)
+static bool sink_has_room(struct reply_sink *sink, size_t bytes)
 {
 	sink->bytes += bytes;
 	sink->too_large |= sink->bytes > LIMIT_MODEL_REPLY_BYTES ||
@@ -127,7 +127,7 @@ static bool takes(struct reply_sink *sink, size_t bytes)
 	return !sink->too_large;
 }
 
-static void publish_piece(struct reply_sink *sink, struct span piece);
+static void sink_publish_piece(struct reply_sink *sink, struct span piece);
 
 /* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
  * `empty_too`. */
@@ -138,7 +138,7 @@ static void close_part(struct reply_sink *sink, bool empty_too)
 	if (sink->held.len) { /* the other half did not come */
 		buf_str(&sink->text, "\xef\xbf\xbd");
 		buf_clear(&sink->held);
-		publish_piece(sink, SPAN("\xef\xbf\xbd"));
+		sink_publish_piece(sink, SPAN("\xef\xbf\xbd"));
 	}
 	if (sink->open != SINK_NOTHING && (sink->text.len || sink->opaque || empty_too)) {
 		part = part_text(buf_view(&sink->text));
@@ -172,7 +172,7 @@ static struct span subject_of(struct span piece)
 	return span_of("", 0);
 }
 
-static void publish_piece(struct reply_sink *sink, struct span piece)
+static void sink_publish_piece(struct reply_sink *sink, struct span piece)
 {
 	if (!piece.len)
 		return;
@@ -200,13 +200,13 @@ static void add_halves(struct reply_sink *sink, struct span piece)
 	buf_span(&sink->held, span_skip(buf_view(&joined), joined.len - half));
 	json_whole_text(&whole, span_head(buf_view(&joined), joined.len - half));
 	buf_span(&sink->text, buf_view(&whole));
-	publish_piece(sink, buf_view(&whole));
+	sink_publish_piece(sink, buf_view(&whole));
 }
 
-static void add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
-                      const json_t *opaque)
+static void sink_add_piece(struct reply_sink *sink, enum sink_open kind, struct span piece,
+                           const json_t *opaque)
 {
-	if (!takes(sink, piece.len))
+	if (!sink_has_room(sink, piece.len))
 		return;
 	if (sink->open != kind || (opaque && sink->opaque && opaque != sink->opaque))
 		sink_break(sink);
@@ -218,17 +218,17 @@ static void add_piece(struct reply_sink *sink, enum sink_open kind, struct span 
 		return;
 	}
 	buf_span(&sink->text, piece);
-	publish_piece(sink, piece);
+	sink_publish_piece(sink, piece);
 }
 
 void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
 {
-	add_piece(sink, SINK_TEXT, piece, opaque);
+	sink_add_piece(sink, SINK_TEXT, piece, opaque);
 }
 
 void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque)
 {
-	add_piece(sink, SINK_THOUGHT, piece, opaque);
+	sink_add_piece(sink, SINK_THOUGHT, piece, opaque);
 }
 
 /* A value that is kept (taken) has no half of a character. */
@@ -244,7 +244,7 @@ static json_t *whole_value(const struct reply_sink *sink, json_t *value)
 }
 
 /* An id that no other call of the conversation has, for providers that give none. */
-static json_t *new_id(void)
+static json_t *new_call_id(void)
 {
 	unsigned char random[8] = { 0 };
 	char id[32] = "call_";
@@ -303,7 +303,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 	part = whole_value(sink, part);
 	call = json_object_get(part, "functionCall");
 	sink_break(sink);
-	if (sink->finished || !takes(sink, rough_size(call))) {
+	if (sink->finished || !sink_has_room(sink, rough_size(call))) {
 		if (sink->finished)
 			sink_call_left_out(sink, json_string_value(json_object_get(call, "name")),
 			                   true);
@@ -311,7 +311,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 		return;
 	}
 	if (!json_span(json_object_get(call, "id")).len)
-		json_object_set_new(call, "id", new_id());
+		json_object_set_new(call, "id", new_call_id());
 	if (!json_is_object(json_object_get(call, "args")))
 		json_object_set_new(call, "args", json_object());
 	sink->calls++;
@@ -322,7 +322,7 @@ void sink_part(struct reply_sink *sink, json_t *part)
 {
 	part = whole_value(sink, part);
 	sink_break(sink);
-	if (!takes(sink, rough_size(part))) {
+	if (!sink_has_room(sink, rough_size(part))) {
 		json_decref(part);
 		return;
 	}
@@ -337,7 +337,7 @@ void sink_sign(struct reply_sink *sink, const char *member, json_t *value)
 	value = whole_value(sink, value);
 	close_part(sink, true);
 	part = json_array_get(parts, json_array_size(parts) - 1);
-	if (part && takes(sink, rough_size(value)))
+	if (part && sink_has_room(sink, rough_size(value)))
 		json_object_set(part, member, value);
 	json_decref(value);
 }
@@ -378,7 +378,7 @@ void sink_grounding(struct reply_sink *sink, json_t *grounding)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static bool is_whole(const struct reply_sink *sink)
+static bool reply_is_whole(const struct reply_sink *sink)
 {
 	return sink->finish == MODEL_FINISH_STOP || sink->finish == MODEL_FINISH_TOOLS;
 }
@@ -424,7 +424,7 @@ static char *why_withheld(const struct reply_sink *sink)
 	_cleanup_buf_ struct buf text = BUF_INIT(2048);
 	const char *word = sink->finish_text;
 
-	if (is_whole(sink))
+	if (reply_is_whole(sink))
 		buf_str(&text, "The reply went on after its end.");
 	else if (sink->finish == MODEL_FINISH_LENGTH)
 		buf_str(&text, "The reply is cut: the model reached its limit of output.");
@@ -446,7 +446,7 @@ static char *why_withheld(const struct reply_sink *sink)
 	return buf_steal(&text);
 }
 
-void reply_sink_finish(struct reply_sink *sink)
+void sink_close(struct reply_sink *sink)
 {
 	json_t *parts = json_object_get(sink->content, "parts"), *part;
 	size_t i;
@@ -454,9 +454,9 @@ void reply_sink_finish(struct reply_sink *sink)
 	sink_break(sink);
 	if (sink->calls && sink->finish == MODEL_FINISH_STOP)
 		sink->finish = MODEL_FINISH_TOOLS;
-	if (!is_whole(sink))
+	if (!reply_is_whole(sink))
 		drop_calls(sink, parts);
-	if (sink->finish == MODEL_FINISH_LENGTH || (sink->left_out && !is_whole(sink)))
+	if (sink->finish == MODEL_FINISH_LENGTH || (sink->left_out && !reply_is_whole(sink)))
 		drop_last_thoughts(parts);
 	if (sink->left_out && !sink->withheld)
 		sink->withheld = why_withheld(sink);
@@ -466,7 +466,7 @@ void reply_sink_finish(struct reply_sink *sink)
 			                                          .call = part_get_call(part) });
 }
 
-void reply_sink_take(struct reply_sink *sink, struct model_reply *ret)
+void sink_take(struct reply_sink *sink, struct model_reply *ret)
 {
 	ret->content = mem_steal(&sink->content);
 	ret->grounding = mem_steal(&sink->grounding);

@@ -2,14 +2,14 @@
 /* Private to this folder: the reply that is being put together, and the events about it.
  *
  *     struct reply_sink sink;
- *     reply_sink_init(&sink, event, data);
+ *     sink_init(&sink, event, data);
  *     ... a reader calls the functions of provider.h ...
- *     reply_sink_finish(&sink);            // the last part is closed, calls that may not run leave
- *     reply_sink_take(&sink, &reply);      // or not: the reply was of no use
- *     reply_sink_release(&sink);
+ *     sink_close(&sink);            // the last part is closed, calls that may not run leave
+ *     sink_take(&sink, &reply);      // or not: the reply was of no use
+ *     sink_release(&sink);
  *
  * Which calls of a reply may run is decided here and nowhere else, for every format
- * (reply_sink_finish):
+ * (sink_close):
  *
  *   how the reply ended             calls that stay
  *   whole (STOP, TOOLS)             all that came before its end
@@ -43,14 +43,14 @@ struct grounding {
 	json_t *chunks, *queries; /* owned; NULL: none */
 };
 
-void grounding_release(struct grounding *grounding);
+void model_grounding_release(struct grounding *grounding);
 /* A page; one that is there already, or without an address, adds nothing. */
-void grounding_add(struct grounding *grounding, struct span url, struct span title);
-void grounding_query(struct grounding *grounding, struct span query);
+void model_grounding_add(struct grounding *grounding, struct span url, struct span title);
+void model_grounding_query(struct grounding *grounding, struct span query);
 /* Adds the members of a second such object, which is taken, to the first; either may be NULL. */
-void grounding_join(json_t **first, json_t *second);
+void model_grounding_join(json_t **first, json_t *second);
 /* The object, and an empty grounding; NULL: there is nothing. */
-json_t *grounding_take(struct grounding *grounding);
+json_t *model_grounding_take(struct grounding *grounding);
 
 /* ---- sink -------------------------------------------------------------------- */
 
@@ -73,8 +73,8 @@ struct reply_sink {
 	bool late;             /* some of them came after the end */
 	char *left_out_name;   /* of the first that may not run; owned, or NULL */
 	char *withheld;        /* the sentence about calls that may not run; owned, or NULL */
-	bool said;             /* text that is not blank, or a part that is neither text, thought nor
-	                        * call */
+	bool said;             /* text that is not blank, or a part that is neither text, thought
+	                        * nor call */
 	bool too_large;
 	bool finished;         /* sink_finish was called */
 	enum model_finish finish;
@@ -84,13 +84,13 @@ struct reply_sink {
 	json_t *grounding;     /* owned */
 };
 
-void reply_sink_init(struct reply_sink *sink,
-                     void (*event)(void *data, const struct model_event *event), void *data);
-void reply_sink_release(struct reply_sink *sink);
+void sink_init(struct reply_sink *sink,
+               void (*event)(void *data, const struct model_event *event), void *data);
+void sink_release(struct reply_sink *sink);
 /* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A
  * reply for which sink_finish was never called is not whole. */
-void reply_sink_finish(struct reply_sink *sink);
+void sink_close(struct reply_sink *sink);
 /* Moves content, usage, finish and grounding into *ret. */
-void reply_sink_take(struct reply_sink *sink, struct model_reply *ret);
+void sink_take(struct reply_sink *sink, struct model_reply *ret);
 
 #endif

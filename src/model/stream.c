@@ -33,7 +33,7 @@ enum {
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
 
-void retry_init(struct retry *retry, const struct model_options *options, bool more_models)
+void stream_retry_init(struct retry *retry, const struct model_options *options, bool more_models)
 {
 	*retry = (struct retry){
 		.max_attempts = options->max_attempts ? options->max_attempts : ATTEMPTS,
@@ -48,7 +48,7 @@ void retry_init(struct retry *retry, const struct model_options *options, bool m
 }
 
 /* A number from [0, 1): xorshift64. */
-static double uniform(struct retry *retry)
+static double retry_random(struct retry *retry)
 {
 	retry->random ^= retry->random << 13;
 	retry->random ^= retry->random >> 7;
@@ -57,7 +57,7 @@ static double uniform(struct retry *retry)
 }
 
 /* first × 2^n up to the longest, ±30 %. */
-static unsigned backoff(struct retry *retry, double first_ms, unsigned n)
+static unsigned retry_backoff(struct retry *retry, double first_ms, unsigned n)
 {
 	double longest = (double)retry->first_delay_ms * LONGEST_DELAY_MS / FIRST_DELAY_MS;
 	double delay = first_ms;
@@ -66,13 +66,13 @@ static unsigned backoff(struct retry *retry, double first_ms, unsigned n)
 		delay *= 2;
 	if (delay > longest)
 		delay = longest;
-	return (unsigned)(delay * (0.7 + 0.6 * uniform(retry)));
+	return (unsigned)(delay * (0.7 + 0.6 * retry_random(retry)));
 }
 
 /* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so
  * that not everybody is back at once. */
-static enum retry_step overloaded(struct retry *retry, const struct attempt *attempt,
-                                  unsigned *ret_delay_ms)
+static enum retry_step retry_overloaded(struct retry *retry, const struct attempt *attempt,
+                                        unsigned *ret_delay_ms)
 {
 	unsigned n = retry->overloads++;
 
@@ -80,27 +80,29 @@ static enum retry_step overloaded(struct retry *retry, const struct attempt *att
 		return retry->more_models ? RETRY_SWITCH : RETRY_NEVER;
 	if (retry->more_models && retry->overloads >= OVERLOADS_BEFORE_SWITCH)
 		return RETRY_SWITCH;
-	*ret_delay_ms = backoff(retry, retry->first_delay_ms, n);
+	*ret_delay_ms = retry_backoff(retry, retry->first_delay_ms, n);
 	if (attempt->delay_s >= 0) {
 		unsigned floor_ms = *ret_delay_ms / FLOOR_SHARE + 1;
 
-		*ret_delay_ms = (unsigned)(attempt->delay_s * 1000 * (1 + 0.2 * uniform(retry)));
+		*ret_delay_ms = (unsigned)(attempt->delay_s * 1000 * (1 +
+		                                                      0.2 * retry_random(retry)));
 		if (*ret_delay_ms < floor_ms)
 			*ret_delay_ms = floor_ms;
 	}
 	return RETRY_AGAIN;
 }
 
-static enum retry_step broken(struct retry *retry, unsigned retries, unsigned *ret_delay_ms)
+static enum retry_step retry_broken(struct retry *retry, unsigned retries, unsigned *ret_delay_ms)
 {
 	if (retry->breaks >= retries)
 		return RETRY_NEVER;
-	*ret_delay_ms = backoff(retry, (double)retry->first_delay_ms / BREAK_SHARE, retry->breaks++);
+	*ret_delay_ms = retry_backoff(retry, (double)retry->first_delay_ms / BREAK_SHARE,
+	                              retry->breaks++);
 	return RETRY_AGAIN;
 }
 
-enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
-                            unsigned *ret_delay_ms)
+enum retry_step stream_retry_after(struct retry *retry, const struct attempt *attempt,
+                                   unsigned *ret_delay_ms)
 {
 	enum retry_step step = RETRY_NEVER;
 
@@ -109,19 +111,19 @@ enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
 	if (attempt->trouble == WIRE_QUOTA)
 		return retry->more_models ? RETRY_SWITCH : RETRY_NEVER;
 	if (attempt->trouble == WIRE_TRANSIENT)
-		step = overloaded(retry, attempt, ret_delay_ms);
+		step = retry_overloaded(retry, attempt, ret_delay_ms);
 	else if (attempt->trouble == WIRE_BROKEN && !(retry->no_network && attempt->network))
-		step = broken(retry, attempt->silent ? SILENT_RETRIES : BREAK_RETRIES,
-		              ret_delay_ms);
+		step = retry_broken(retry, attempt->silent ? SILENT_RETRIES : BREAK_RETRIES,
+		                    ret_delay_ms);
 	else if (attempt->trouble == WIRE_UNREADABLE)
-		step = broken(retry, UNREADABLE_RETRIES, ret_delay_ms);
+		step = retry_broken(retry, UNREADABLE_RETRIES, ret_delay_ms);
 	if (step == RETRY_AGAIN && retry->attempts >= retry->max_attempts)
 		step = attempt->trouble == WIRE_TRANSIENT && retry->more_models ? RETRY_SWITCH :
 		                                                                  RETRY_NEVER;
 	return step;
 }
 
-bool retry_wait(unsigned delay_ms, const struct cancel *cancel)
+bool stream_retry_wait(unsigned delay_ms, const struct cancel *cancel)
 {
 	uint64_t end = clock_monotonic_ms() + delay_ms;
 	struct pollfd fd = { .fd = cancel_fd(cancel), .events = POLLIN };
@@ -167,7 +169,7 @@ struct transfer {
 	struct err err;
 };
 
-static double now_ms(void)
+static double precise_ms(void)
 {
 	struct timespec now;
 
@@ -175,10 +177,10 @@ static double now_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static void trace(const struct endpoint *endpoint, const char *format, ...)
+static void endpoint_trace(const struct endpoint *endpoint, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void trace(const struct endpoint *endpoint, const char *format, ...)
+static void endpoint_trace(const struct endpoint *endpoint, const char *format, ...)
 {
 	char line[512];
 	va_list args;
@@ -206,7 +208,7 @@ static void report_waiting(struct transfer *transfer, uint64_t silent, uint64_t 
 		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
 		transfer->endpoint->id, (double)silent / 1000, (double)limit / 1000);
 
-	trace(transfer->endpoint, "%s", text);
+	endpoint_trace(transfer->endpoint, "%s", text);
 	if (transfer->sink && transfer->sink->event)
 		transfer->sink->event(transfer->sink->data, &(struct model_event){
 			.kind = MODEL_WAITING, .text = span_str(text),
@@ -246,7 +248,7 @@ static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *
 	return true;
 }
 
-static unsigned on_waiting(void *data, struct err *err)
+static unsigned transfer_on_waiting(void *data, struct err *err)
 {
 	uint64_t left = 0;
 
@@ -261,7 +263,7 @@ static bool is_ping(const struct sse_event *event)
 
 /* ---- what comes ---- */
 
-static bool on_event(void *data, const struct sse_event *event, struct err *err)
+static bool transfer_on_event(void *data, const struct sse_event *event, struct err *err)
 {
 	struct transfer *transfer = data;
 
@@ -292,7 +294,7 @@ static bool is_stream(const struct transfer *transfer)
 	       !http_content_type_is(text, "text/html");
 }
 
-static bool on_head(void *data, int status, struct span headers)
+static bool transfer_on_head(void *data, int status, struct span headers)
 {
 	struct transfer *transfer = data;
 
@@ -300,11 +302,11 @@ static bool on_head(void *data, int status, struct span headers)
 	transfer->status = status;
 	buf_clear(&transfer->headers);
 	buf_span(&transfer->headers, headers);
-	trace(transfer->endpoint, "%s answers %d", transfer->endpoint->id, status);
+	endpoint_trace(transfer->endpoint, "%s answers %d", transfer->endpoint->id, status);
 	return true;
 }
 
-static bool on_body(void *data, struct span bytes)
+static bool transfer_on_body(void *data, struct span bytes)
 {
 	struct transfer *transfer = data;
 	uint64_t left;
@@ -325,7 +327,7 @@ static bool on_body(void *data, struct span bytes)
 /* ---- errors ---- */
 
 /* Servers repeat what they were sent; a key must not come back in an error. */
-static void hide(char *message, const char *secret)
+static void hide_secret(char *message, const char *secret)
 {
 	size_t len = secret ? strlen(secret) : 0;
 	char *at = message;
@@ -342,25 +344,26 @@ static void name_endpoint(const struct endpoint *endpoint, struct err *err)
 	struct err named = *err;
 	const char *const *header = endpoint->options.headers;
 
-	hide(err->message, endpoint->options.api_key);
+	hide_secret(err->message, endpoint->options.api_key);
 	for (; header && *header; header++)
 		if (strchr(*header, ':') && strlen(*header) > 12)
-			hide(err->message,
-			     strchr(*header, ':') + 1 + strspn(strchr(*header, ':') + 1, " "));
+			hide_secret(err->message,
+			            strchr(*header, ':') + 1 + strspn(strchr(*header, ':') + 1,
+			                                              " "));
 	err_set(&named, err->code, "%s: %s", endpoint->id, err->message);
 	*err = named;
 }
 
-static bool fail(struct attempt *ret, enum wire_trouble trouble, struct err *err,
-                 enum err_code code, const char *sentence)
+static bool attempt_fail(struct attempt *ret, enum wire_trouble trouble, struct err *err,
+                         enum err_code code, const char *sentence)
 {
 	ret->trouble = trouble;
 	return err_set(err, code, "%s", sentence);
 }
 
 /* The request did not come through: which errors are worth another try. */
-static bool not_sent(const struct endpoint *endpoint, struct transfer *transfer,
-                     struct attempt *ret, struct err *err)
+static bool transfer_broke(const struct endpoint *endpoint, struct transfer *transfer,
+                           struct attempt *ret, struct err *err)
 {
 	enum http_stage stage = http_client_stage(endpoint->client);
 
@@ -388,8 +391,8 @@ static bool not_sent(const struct endpoint *endpoint, struct transfer *transfer,
 }
 
 /* The server said no, or something that is no answer. */
-static bool refused(const struct endpoint *endpoint, struct transfer *transfer,
-                    struct attempt *ret, struct err *err)
+static bool read_refusal(const struct endpoint *endpoint, struct transfer *transfer,
+                         struct attempt *ret, struct err *err)
 {
 	struct span headers = buf_view(&transfer->headers);
 
@@ -416,34 +419,37 @@ static bool refused(const struct endpoint *endpoint, struct transfer *transfer,
 }
 
 /* Whole answers in which there is nothing that can be used. */
-static bool judge(struct reply_sink *sink, struct attempt *ret, struct err *err)
+static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	_cleanup_free_ char *sentence = NULL;
 	bool thought;
 
-	reply_sink_finish(sink);
+	sink_close(sink);
 	if (sink->too_large)
-		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, TOO_LARGE);
+		return attempt_fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, TOO_LARGE);
 	if (sink->said || sink->calls)
 		return true;
 	/* Asked again, a server that broke its own protocol may keep to it. */
 	if (sink->withheld)
-		return fail(ret, sink->late ? WIRE_BROKEN : WIRE_FATAL, err, ERR_MODEL_ERROR,
-		            sink->withheld);
+		return attempt_fail(ret, sink->late ? WIRE_BROKEN :
+		                    WIRE_FATAL, err, ERR_MODEL_ERROR,
+		                    sink->withheld);
 	thought = json_array_size(json_object_get(sink->content, "parts")) > 0;
 	if (sink->finish == MODEL_FINISH_PAUSE && thought)
 		return true;
 	if (sink->finish == MODEL_FINISH_SAFETY) {
 		sentence = mem_printf("The provider blocked the answer (%s).",
 		                      sink->finish_text ? sink->finish_text : "no reason given");
-		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, sentence);
+		return attempt_fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, sentence);
 	}
 	if (sink->finish == MODEL_FINISH_LENGTH)
-		return fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR,
-		            "The reply reached its longest length before anything was said.");
+		return attempt_fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR,
+		                    "The reply reached its longest length before anything was "
+		                    "said.");
 	ret->empty = true;
-	return fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
-	            thought ? "The reply has thoughts and nothing else." : "The reply is empty.");
+	return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
+	                    thought ? "The reply has thoughts and nothing else." :
+	                    "The reply is empty.");
 }
 
 /* ---- the request ---- */
@@ -457,8 +463,9 @@ void wire_request_release(struct wire_request *request)
 	buf_release(&request->body);
 }
 
-static bool build(const struct endpoint *endpoint, const struct model_request *request, bool count,
-                  struct wire_request *ret, struct err *err)
+static bool build_request(const struct endpoint *endpoint, const struct model_request *request,
+                          bool count,
+                          struct wire_request *ret, struct err *err)
 {
 	const char *const *header = endpoint->options.headers;
 
@@ -494,13 +501,13 @@ static refusable_set sent_in(const struct wire_request *wire)
 	return found & ~wire->without;
 }
 
-static bool send_request(struct endpoint *endpoint, const struct model_request *request,
-                         bool count, struct transfer *transfer, struct err *err)
+static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
+                          bool count, struct transfer *transfer, struct err *err)
 {
-	static const struct http_events events = { .head = on_head, .body = on_body,
-		                                   .waiting = on_waiting };
+	static const struct http_events events = { .head = transfer_on_head, .body = transfer_on_body,
+		                                   .waiting = transfer_on_waiting };
 	struct wire_request wire;
-	bool ok = build(endpoint, request, count, &wire, err);
+	bool ok = build_request(endpoint, request, count, &wire, err);
 
 	if (ok) {
 		struct http_request http = {
@@ -516,13 +523,14 @@ static bool send_request(struct endpoint *endpoint, const struct model_request *
 			.cancel = request->cancel,
 		};
 
-		trace(endpoint, "%s is asked at %s (%zu bytes)", endpoint->id, endpoint->host,
-		      wire.body.len);
+		endpoint_trace(endpoint, "%s is asked at %s (%zu bytes)", endpoint->id,
+		               endpoint->host,
+		               wire.body.len);
 		if (!endpoint->client)
 			endpoint->client = http_client_new();
 		ok = http_client_send(endpoint->client, &http, &events, transfer, err);
 		if (!ok)
-			trace(endpoint, "%s: %s", endpoint->id, err->message);
+			endpoint_trace(endpoint, "%s: %s", endpoint->id, err->message);
 		if (transfer->status == 400 || transfer->status == 422)
 			transfer->sent = sent_in(&wire);
 	}
@@ -542,7 +550,7 @@ static void transfer_init(struct transfer *transfer, const struct endpoint *endp
 		.tell_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
 	};
 	transfer->byte_ms = transfer->event_ms = transfer->begun_ms;
-	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, on_event, transfer);
+	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, transfer_on_event, transfer);
 }
 
 static void transfer_release(struct transfer *transfer)
@@ -553,8 +561,8 @@ static void transfer_release(struct transfer *transfer)
 }
 
 /* The reader's last word, and what the reply is worth. */
-static bool end_stream(struct transfer *transfer, struct reply_sink *sink, struct attempt *ret,
-                       struct err *err)
+static bool transfer_end(struct transfer *transfer, struct reply_sink *sink, struct attempt *ret,
+                         struct err *err)
 {
 	const struct endpoint *endpoint = transfer->endpoint;
 
@@ -562,7 +570,7 @@ static bool end_stream(struct transfer *transfer, struct reply_sink *sink, struc
 	if (!sse_reader_end(&transfer->sse, err) ||
 	    !endpoint->format->reader_end(transfer->reader, &transfer->trouble, err))
 		ret->trouble = transfer->trouble;
-	else if (judge(sink, ret, err))
+	else if (judge_reply(sink, ret, err))
 		return true;
 	name_endpoint(endpoint, err);
 	return false;
@@ -572,22 +580,23 @@ static bool end_stream(struct transfer *transfer, struct reply_sink *sink, struc
 static bool end_early(struct reply_sink *sink)
 {
 	sink_finish(sink, MODEL_FINISH_OTHER, "enough");
-	reply_sink_finish(sink);
+	sink_close(sink);
 	if (!json_array_size(json_object_get(sink->content, "parts")))
 		content_add(sink->content, part_text(SPAN("")));
 	return true;
 }
 
 /* Formats without HTTP. */
-static bool answer(struct endpoint *endpoint, const struct model_request *request,
-                   struct reply_sink *sink, struct attempt *ret, struct err *err)
+static bool answer_without_http(struct endpoint *endpoint, const struct model_request *request,
+                                struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	ret->connected = true;
 	if (cancelled(request->cancel))
-		return fail(ret, WIRE_FATAL, err, ERR_CANCELLED, "The request was cancelled.");
+		return attempt_fail(ret, WIRE_FATAL, err, ERR_CANCELLED,
+		                    "The request was cancelled.");
 	ret->trouble = WIRE_BROKEN;
 	if (endpoint->format->answer(endpoint->state, request, sink, &ret->trouble, err) &&
-	    judge(sink, ret, err))
+	    judge_reply(sink, ret, err))
 		return true;
 	name_endpoint(endpoint, err);
 	return false;
@@ -596,33 +605,33 @@ static bool answer(struct endpoint *endpoint, const struct model_request *reques
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
-	double begun = now_ms();
+	double begun = precise_ms();
 	struct transfer transfer;
 	bool ok;
 
 	*ret = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
 	if (endpoint->format->answer) {
-		ok = answer(endpoint, request, sink, ret, err);
-		ret->ms = now_ms() - begun;
+		ok = answer_without_http(endpoint, request, sink, ret, err);
+		ret->ms = precise_ms() - begun;
 		return ok;
 	}
 	transfer_init(&transfer, endpoint);
 	transfer.reader = endpoint->format->reader_new(sink);
 	transfer.sink = sink;
 	transfer.stop = request->enough;
-	ok = send_request(endpoint, request, false, &transfer, err);
+	ok = transfer_send(endpoint, request, false, &transfer, err);
 	if (!ok && endpoint->client && !transfer.enough)
-		not_sent(endpoint, &transfer, ret, err);
+		transfer_broke(endpoint, &transfer, ret, err);
 	ret->connected |= ok || transfer.enough;
 	if (transfer.enough)
 		ok = end_early(sink);
 	else if (ok && (transfer.status / 100 != 2 || !is_stream(&transfer)))
-		ok = refused(endpoint, &transfer, ret, err);
+		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
-		ok = end_stream(&transfer, sink, ret, err);
+		ok = transfer_end(&transfer, sink, ret, err);
 	endpoint->format->reader_free(transfer.reader);
 	transfer_release(&transfer);
-	ret->ms = now_ms() - begun;
+	ret->ms = precise_ms() - begun;
 	return ok;
 }
 
@@ -639,11 +648,11 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
 	if (!endpoint->format->count)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
 	transfer_init(&transfer, endpoint);
-	ok = send_request(endpoint, request, true, &transfer, err);
+	ok = transfer_send(endpoint, request, true, &transfer, err);
 	if (!ok && endpoint->client)
-		not_sent(endpoint, &transfer, attempt, err);
+		transfer_broke(endpoint, &transfer, attempt, err);
 	if (ok && transfer.status / 100 != 2)
-		ok = refused(endpoint, &transfer, attempt, err);
+		ok = read_refusal(endpoint, &transfer, attempt, err);
 	ok = ok && endpoint->format->count(buf_view(&transfer.body), ret, err);
 	transfer_release(&transfer);
 	return ok;

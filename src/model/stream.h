@@ -74,11 +74,11 @@ void wire_request_release(struct wire_request *request);
 /* When to ask again, and after how long.
  *
  *     struct retry retry;
- *     retry_init(&retry, &options, more_models);
+ *     stream_retry_init(&retry, &options, more_models);
  *     while (!attempt())
- *             switch (retry_after(&retry, &attempt, &delay_ms)) {
+ *             switch (stream_retry_after(&retry, &attempt, &delay_ms)) {
  *             case RETRY_AGAIN:  wait delay_ms; break;
- *             case RETRY_SWITCH: the next model, retry_init; break;
+ *             case RETRY_SWITCH: the next model, stream_retry_init; break;
  *             case RETRY_NEVER:  return the error;
  *             }
  *
@@ -105,11 +105,11 @@ enum retry_step { RETRY_AGAIN, RETRY_SWITCH, RETRY_NEVER };
 /* A server that asks for a longer delay is not waited for: the quota is used up. Seconds. */
 enum { RETRY_LONGEST_S = 300 };
 
-void retry_init(struct retry *retry, const struct model_options *options, bool more_models);
+void stream_retry_init(struct retry *retry, const struct model_options *options, bool more_models);
 /* What to do after a failed attempt; counts it. */
-enum retry_step retry_after(struct retry *retry, const struct attempt *attempt,
-                            unsigned *ret_delay_ms);
+enum retry_step stream_retry_after(struct retry *retry, const struct attempt *attempt,
+                                   unsigned *ret_delay_ms);
 /* False when cancelled meanwhile. */
-bool retry_wait(unsigned delay_ms, const struct cancel *cancel);
+bool stream_retry_wait(unsigned delay_ms, const struct cancel *cancel);
 
 #endif

@@ -138,7 +138,7 @@ json_t *fault_body(struct span body)
 
 /* ---- the class ------------------------------------------------------------------------------- */
 
-static bool says(struct span message, const char *phrase)
+static bool has_phrase_in(struct span message, const char *phrase)
 {
 	size_t len = strlen(phrase);
 
@@ -198,20 +198,21 @@ static const struct fault_row phrases[] = {
  * whole minute allows is not had by waiting for the next. */
 static bool beyond_a_minute(struct span message)
 {
-	return says(message, "request too large") &&
-	       (says(message, "(tpm)") || says(message, "per min"));
+	return has_phrase_in(message, "request too large") &&
+	       (has_phrase_in(message, "(tpm)") || has_phrase_in(message, "per min"));
 }
 
-static bool applies(const struct fault *fault, const struct fault_row *phrase)
+static bool phrase_applies(const struct fault *fault, const struct fault_row *phrase)
 {
 	/* A limit of rates is none of lengths, however it is worded. */
 	if (phrase->code == ERR_CONTEXT_TOO_LARGE && fault->status == 429)
 		return false;
-	return says(fault->message, phrase->word);
+	return has_phrase_in(fault->message, phrase->word);
 }
 
 /* The row for what the error says of itself; NULL: nothing that is known. */
-static const struct fault_row *classify(const struct fault *fault, const struct fault_row *words)
+static const struct fault_row *fault_classify(const struct fault *fault,
+                                              const struct fault_row *words)
 {
 	static const struct fault_row beyond = { "", ERR_QUOTA_EXCEEDED, WIRE_QUOTA };
 	bool open = fault->status != 401 && fault->status != 403 && fault->status != 404;
@@ -223,7 +224,7 @@ static const struct fault_row *classify(const struct fault *fault, const struct 
 			if (span_eq(fault->words[i], span_str(row->word)))
 				return row;
 	for (const struct fault_row *row = phrases; open && row->word; row++)
-		if (applies(fault, row))
+		if (phrase_applies(fault, row))
 			return row;
 	return NULL;
 }
@@ -232,7 +233,7 @@ enum wire_trouble fault_set(const struct fault *fault, const struct fault_row *w
                             struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * SENTENCE_MAX + 64);
-	const struct fault_row *row = classify(fault, words);
+	const struct fault_row *row = fault_classify(fault, words);
 	enum wire_trouble trouble;
 
 	fault_clean(&text, fault->message);
@@ -340,7 +341,7 @@ json_t *wire_session_key(const char *session_id, size_t longest)
 
 /* ---- ids of calls ---------------------------------------------------------------------------- */
 
-static bool is_word(char c)
+static bool is_alphanumeric(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -357,7 +358,8 @@ static bool id_fits(struct span id, enum wire_id_rule rule)
 		bool dash = c == '_' || c == '-';
 
 		if (rule == WIRE_ID_PRINTABLE ? c <= ' ' || c > '~' :
-		                                !is_word(c) && !(dash && rule == WIRE_ID_WORD))
+		                                !is_alphanumeric(c) &&
+		    !(dash && rule == WIRE_ID_WORD))
 			return false;
 	}
 	return true;

@@ -13,7 +13,7 @@
 static const char *const ignored_everywhere[] = { "wait_for_previous" };
 
 /* The value under the canonical name; integers, also as text, moved by the offset. */
-static json_t *moved(json_t *value, int offset_by)
+static json_t *move_member(json_t *value, int offset_by)
 {
 	const char *text = json_string_value(value);
 	char *end = NULL;
@@ -50,11 +50,11 @@ static void rename_member(json_t *object, const char *alias, const char *name, i
 	json_t *value = json_object_get(object, alias);
 
 	if (value)
-		replace_member(object, alias, name, moved(value, offset_by), where, problems);
+		replace_member(object, alias, name, move_member(value, offset_by), where, problems);
 }
 
 /* 1, 0, or -1 when the value is neither; models write "true" as well. */
-static int truth(const json_t *value)
+static int read_truth(const json_t *value)
 {
 	const char *text = json_string_value(value);
 
@@ -66,7 +66,7 @@ static int truth(const json_t *value)
 }
 
 /* A value that a tool's table has as JSON. NULL for NULL. */
-static json_t *value_of(const char *text)
+static json_t *table_value(const char *text)
 {
 	struct err err = ERR_INIT;
 	json_t *value = NULL;
@@ -81,13 +81,13 @@ static void resolve_switch(json_t *object, const struct tool_switch *row, struct
 
 	if (!value)
 		return;
-	if (truth(value) >= 0)
-		meaning = truth(value) ? row->when_true : row->when_false;
+	if (read_truth(value) >= 0)
+		meaning = read_truth(value) ? row->when_true : row->when_false;
 	else if (!json_is_null(value))
 		buf_printf(problems, "%s%s: must be true or false, and is %s",
 		           problems->len ? "; " : "", row->alias, json_type_phrase(value));
 	replace_member(object, row->alias, row->name,
-	               value_of(meaning), "", problems);
+	               table_value(meaning), "", problems);
 }
 
 static void set_defaults_of_name(json_t *object, const struct tool *tool, const char *called)
@@ -98,7 +98,7 @@ static void set_defaults_of_name(json_t *object, const struct tool *tool, const 
 		const json_t *own = json_object_get(object, row->parameter);
 
 		if (strcmp(row->tool_alias, called) == 0 && (!own || json_is_null(own)))
-			json_object_set_new(object, row->parameter, value_of(row->value));
+			json_object_set_new(object, row->parameter, table_value(row->value));
 	}
 }
 
@@ -184,7 +184,7 @@ static json_t *path_bytes(const json_t *text)
 	return strcmp(name, shown) == 0 ? NULL : json_path_bytes(name);
 }
 
-static void read_member(json_t *object, const char *member)
+static void member_to_bytes(json_t *object, const char *member)
 {
 	json_t *bytes = path_bytes(json_object_get(object, member));
 
@@ -192,13 +192,13 @@ static void read_member(json_t *object, const char *member)
 		json_object_set_new_nocheck(object, member, bytes);
 }
 
-static void read_list(json_t *list, const char *member)
+static void list_to_bytes(json_t *list, const char *member)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		json_t *element = json_array_get(list, i), *bytes;
 
 		if (member)
-			read_member(element, member);
+			member_to_bytes(element, member);
 		else if ((bytes = path_bytes(element)))
 			json_array_set_new(list, i, bytes);
 	}
@@ -228,9 +228,9 @@ json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments)
 	copy = json_deep_copy(arguments);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		if (!paths[i].list)
-			read_member(copy, paths[i].member);
+			member_to_bytes(copy, paths[i].member);
 		else
-			read_list(json_object_get(copy, paths[i].list), paths[i].member);
+			list_to_bytes(json_object_get(copy, paths[i].list), paths[i].member);
 	}
 	return copy;
 }

@@ -84,8 +84,8 @@ static void explain_failure(struct session *session, const struct tool *tool,
 	tool->explain(session, bytes, failure);
 }
 
-static json_t *make_plan(struct session *session, const struct tool *tool,
-                         const json_t *arguments)
+static json_t *plan_by_dry_run(struct session *session, const struct tool *tool,
+                               const json_t *arguments)
 {
 	json_auto_t *bytes = alias_path_bytes(tool, arguments);
 	json_auto_t *dry = json_copy(bytes);
@@ -120,8 +120,9 @@ static json_t *plan_as_result(const struct session *session, const json_t *argum
 	return plan;
 }
 
-static json_t *denied(struct session *session, const struct tool *tool, const json_t *arguments,
-                      const struct err *err)
+static json_t *denied_result(struct session *session, const struct tool *tool,
+                             const json_t *arguments,
+                             const struct err *err)
 {
 	json_t *result = tool_failure(err);
 
@@ -145,15 +146,15 @@ static json_t *nobody_to_ask(struct session *session, const struct pending_call 
 
 	if (tool_wants_more(call->arguments))
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: Nobody can be asked here about additional permissions. The "
-		        "user can give them when hasp is started: --net, --write PATH, --read PATH. "
-		        "Nothing was run.");
+		        "Denied By User: Nobody can be asked here about additional permissions. "
+		        "The user can give them when hasp is started: --net, --write PATH, --read "
+		        "PATH. Nothing was run.");
 	else
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: %s has to be confirmed, and nobody can be asked here. The user "
-		        "can allow it beforehand by a policy rule.",
+		        "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
+		        "user can allow it beforehand by a policy rule.",
 		        call->tool->name);
-	return denied(session, call->tool, call->arguments, &err);
+	return denied_result(session, call->tool, call->arguments, &err);
 }
 
 static bool is_dry_run(const struct pending_call *call)
@@ -161,7 +162,7 @@ static bool is_dry_run(const struct pending_call *call)
 	return call->tool->plans && json_is_true(json_object_get(call->arguments, "dry_run"));
 }
 
-static bool is_asked_about(const struct session *session, const struct pending_call *call)
+static bool call_is_asked_about(const struct session *session, const struct pending_call *call)
 {
 	if (tool_wants_more(call->arguments))
 		return true;
@@ -180,7 +181,7 @@ static json_t *plan_call(struct session *session, struct pending_call *call, jso
 
 	if (!call->tool->plans || is_dry_run(call))
 		return NULL;
-	plan = make_plan(session, call->tool, call->arguments);
+	plan = plan_by_dry_run(session, call->tool, call->arguments);
 	if (tool_result_failed(plan))
 		return plan_as_result(session, call->arguments, json_incref(plan));
 	bound = bound_arguments(call->arguments, plan);
@@ -215,7 +216,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	const char *modified_tool = NULL;
 	struct tool_question question;
 
-	if (!is_asked_about(session, call))
+	if (!call_is_asked_about(session, call))
 		return NULL;
 	if (!session->hooks.confirm)
 		return nobody_to_ask(session, call);
@@ -229,7 +230,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 		                           &modified_tool, preview };
 	if (!session->hooks.confirm(session->hooks.data, &question, &err)) {
 		json_decref(modified);
-		return denied(session, call->tool, call->arguments, &err);
+		return denied_result(session, call->tool, call->arguments, &err);
 	}
 	take_modified(session, call, modified, modified_tool);
 	return NULL;
@@ -311,9 +312,9 @@ static void check_hashes(const json_t *arguments, struct buf *problems)
 }
 
 /* Canonical names, right types; what is wrong goes to `problems`. */
-static json_t *normalise(struct session *session, const struct tool *tool, const char *called,
-                         const struct schema *schema, const json_t *arguments,
-                         struct buf *problems)
+static json_t *normalise_call(struct session *session, const struct tool *tool, const char *called,
+                              const struct schema *schema, const json_t *arguments,
+                              struct buf *problems)
 {
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
 	json_t *renamed, *checked, *expanded;
@@ -346,7 +347,8 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 		return false;
 	}
 	if (schema) {
-		call->arguments = normalise(session, call->tool, called, schema, given, problems);
+		call->arguments = normalise_call(session, call->tool, called, schema, given,
+		                                 problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
@@ -357,7 +359,7 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 }
 
 /* The same; a result if they cannot be. */
-static json_t *validate(struct session *session, const char *called, struct pending_call *call)
+static json_t *validate_call(struct session *session, const char *called, struct pending_call *call)
 {
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
 	struct err err = ERR_INIT;
@@ -381,10 +383,10 @@ static json_t *run_before(struct session *session, const char *called, struct pe
 	ended = session->hooks.before(session->hooks.data, call->tool, &call->arguments, ask);
 	if (ended || call->arguments == before)
 		return ended;
-	return validate(session, called, call);
+	return validate_call(session, called, call);
 }
 
-static json_t *decide(struct session *session, struct pending_call *call, bool ask)
+static json_t *call_decide(struct session *session, struct pending_call *call, bool ask)
 {
 	struct err err = ERR_INIT;
 	json_t *result;
@@ -413,11 +415,11 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 
 	if (!call->modified)
 		return NULL;
-	ended = validate(session, call->tool->name, call);
+	ended = validate_call(session, call->tool->name, call);
 	return ended ? ended : plan_call(session, call, &plan);
 }
 
-static json_t *run(struct session *session, const struct pending_call *call)
+static json_t *call_run_handler(struct session *session, const struct pending_call *call)
 {
 	json_auto_t *arguments = NULL;
 	struct err err = ERR_INIT;
@@ -441,13 +443,13 @@ static json_t *go_through(struct session *session, const char *called, struct pe
 	bool ask = false;
 	json_t *ended;
 
-	if ((ended = validate(session, called, call)) ||
+	if ((ended = validate_call(session, called, call)) ||
 	    (ended = run_before(session, called, call, &ask)) ||
-	    (ended = decide(session, call, ask)) ||
+	    (ended = call_decide(session, call, ask)) ||
 	    (ended = confirm_call(session, call)) ||
 	    (ended = accept_modified(session, call)))
 		return ended;
-	return run(session, call);
+	return call_run_handler(session, call);
 }
 
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments)

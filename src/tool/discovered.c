@@ -48,7 +48,7 @@ struct watched {
 	bool ended;
 };
 
-static void on_output(void *data, enum run_stream stream, struct span bytes)
+static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct watched *watched = data;
 	struct whole_run_result *result = watched->result;
@@ -61,13 +61,13 @@ static void on_output(void *data, enum run_stream stream, struct span bytes)
 	pthread_mutex_unlock(&watched->lock);
 }
 
-static void on_denied(void *data, const struct denial *denial)
+static void watched_on_denied(void *data, const struct denial *denial)
 {
 	(void)data;
 	(void)denial;
 }
 
-static void on_main_ended(void *data, const struct run_end *end)
+static void watched_on_main_ended(void *data, const struct run_end *end)
 {
 	struct watched *watched = data;
 
@@ -76,7 +76,7 @@ static void on_main_ended(void *data, const struct run_end *end)
 	pthread_mutex_unlock(&watched->lock);
 }
 
-static void on_ended(void *data, const struct run_end *end)
+static void watched_on_ended(void *data, const struct run_end *end)
 {
 	struct watched *watched = data;
 
@@ -88,7 +88,7 @@ static void on_ended(void *data, const struct run_end *end)
 }
 
 /* Until it has ended, wrote too much, or nobody waits for it any more. */
-static void wait_for(struct watched *watched, const _Atomic bool *cancel, bool *ret_cancelled)
+static void watched_wait(struct watched *watched, const _Atomic bool *cancel, bool *ret_cancelled)
 {
 	struct timespec until;
 
@@ -104,8 +104,9 @@ static void wait_for(struct watched *watched, const _Atomic bool *cancel, bool *
 	pthread_mutex_unlock(&watched->lock);
 }
 
-static bool attend(struct run *run, struct watched *watched, const struct whole_run *request,
-                   struct err *err)
+static bool watched_attend(struct run *run, struct watched *watched,
+                           const struct whole_run *request,
+                           struct err *err)
 {
 	bool is_cancelled = false;
 
@@ -114,7 +115,7 @@ static bool attend(struct run *run, struct watched *watched, const struct whole_
 		run->ops->input(run, request->input);
 		run->ops->close_input(run);
 	}
-	wait_for(watched, request->cancel, &is_cancelled);
+	watched_wait(watched, request->cancel, &is_cancelled);
 	if (is_cancelled)
 		return err_set(err, ERR_CANCELLED,
 		               "The call was cancelled; its command was ended.");
@@ -134,10 +135,10 @@ static bool whole_run(struct provider *provider, const struct whole_run *request
 		.timeout_ms = request->timeout_ms,
 	};
 	static const struct run_events events = {
-		.output = on_output,
-		.denied = on_denied,
-		.main_ended = on_main_ended,
-		.ended = on_ended,
+		.output = watched_on_output,
+		.denied = watched_on_denied,
+		.main_ended = watched_on_main_ended,
+		.ended = watched_on_ended,
 	};
 	struct watched watched = { .result = ret, .lock = PTHREAD_MUTEX_INITIALIZER,
 		                   .changed = PTHREAD_COND_INITIALIZER };
@@ -151,7 +152,7 @@ static bool whole_run(struct provider *provider, const struct whole_run *request
 		               "Commands cannot be run in this session.");
 	if (!provider->ops->run(provider, &run_request, &events, &watched, &run, err))
 		return false;
-	ok = attend(run, &watched, request, err);
+	ok = watched_attend(run, &watched, request, err);
 	run->ops->free(run); /* kills what still runs; no event comes after it */
 	pthread_cond_destroy(&watched.changed);
 	pthread_mutex_destroy(&watched.lock);
@@ -213,13 +214,13 @@ static void discovered_free(struct tool *tool)
 
 /* ---- a call ---------------------------------------------------------------------------- */
 
-static bool failed(const struct whole_run_result *run)
+static bool discovered_failed(const struct whole_run_result *run)
 {
 	return run->too_much || run->end.why != RUN_EXITED || run->end.exit_code != 0 ||
 	       run->errors.len;
 }
 
-static void say_failure(const struct whole_run_result *run, struct err *err)
+static void discovered_describe_failure(const struct whole_run_result *run, struct err *err)
 {
 	if (run->too_much)
 		err_set(err, ERR_TOO_LARGE, "It wrote more than %d bytes, and was ended.",
@@ -235,15 +236,15 @@ static void say_failure(const struct whole_run_result *run, struct err *err)
 		        run_why_name(run->end.why));
 }
 
-static json_t *failure(const struct whole_run_result *run)
+static json_t *discovered_failure(const struct whole_run_result *run)
 {
 	struct err err = ERR_INIT;
 	json_t *result;
 
-	say_failure(run, &err);
+	discovered_describe_failure(run, &err);
 	result = tool_failure(&err);
-	json_object_set_new(result, "stdout", untrusted_json(buf_view(&run->out)));
-	json_object_set_new(result, "stderr", untrusted_json(buf_view(&run->errors)));
+	json_object_set_new(result, "stdout", web_untrusted_json(buf_view(&run->out)));
+	json_object_set_new(result, "stderr", web_untrusted_json(buf_view(&run->errors)));
 	json_object_set_new(result, "exit_code", run->end.why == RUN_EXITED ?
 	                                                 json_integer(run->end.exit_code) :
 	                                                 json_null());
@@ -253,14 +254,14 @@ static json_t *failure(const struct whole_run_result *run)
 	return result;
 }
 
-static json_t *result_of(const struct whole_run_result *run)
+static json_t *discovered_result(const struct whole_run_result *run)
 {
 	json_t *result;
 
-	if (failed(run))
-		return failure(run);
+	if (discovered_failed(run))
+		return discovered_failure(run);
 	result = json_object();
-	json_object_set_new(result, "output", untrusted_json(buf_view(&run->out)));
+	json_object_set_new(result, "output", web_untrusted_json(buf_view(&run->out)));
 	return result;
 }
 
@@ -286,7 +287,7 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 		        LIMIT_RUN_INPUT_BYTES);
 	request.input = buf_view(&input);
 	if (err.code == ERR_NONE && whole_run(session->provider, &request, &run, &err))
-		result = result_of(&run);
+		result = discovered_result(&run);
 	whole_run_result_release(&run);
 	environment_free(env);
 	return result ? result : tool_failure(&err);
@@ -404,7 +405,7 @@ static bool run_discovery(struct provider *provider, const char *discovery,
 		return false;
 	if (!run->too_much && run->end.why == RUN_EXITED && run->end.exit_code == 0)
 		return true;
-	say_failure(run, &why);
+	discovered_describe_failure(run, &why);
 	errors = utf8_head(span_trim(buf_view(&run->errors)), 300);
 	return err_set(err, why.code, "The command of tools.discoveryCommand failed: %s%s%.*s",
 	               why.message, errors.len ? " " : "", (int)errors.len,

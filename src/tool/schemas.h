@@ -14,8 +14,8 @@ struct kept;
 bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
                     struct err *err);
 /* All built-in tools: those of tool_at, then those of a conversation. */
-size_t builtin_count(void);
-const struct tool *builtin_at(size_t i);
+size_t tool_builtin_count(void);
+const struct tool *tool_builtin_at(size_t i);
 
 /* The schema of a tool that was added to the set; false: it is none of those. */
 bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret);

@@ -27,7 +27,7 @@ struct services_state {
 	struct host hosts[HOSTS_MAX];
 };
 
-void grounded_release(struct grounded *grounded)
+void services_grounded_release(struct grounded *grounded)
 {
 	free(grounded->text);
 	json_decref(grounded->sources);
@@ -86,7 +86,7 @@ static uint64_t last_request(const struct host *host)
 }
 
 /* The host's row; when all are taken, that of the host that was asked longest ago. */
-static struct host *row_of(struct services_state *state, const char *name)
+static struct host *host_row(struct services_state *state, const char *name)
 {
 	struct host *oldest = &state->hosts[0];
 
@@ -112,7 +112,7 @@ bool services_count_request(struct tool_services *services, const char *host,
 	bool may;
 
 	pthread_mutex_lock(&state->lock);
-	row = row_of(state, host);
+	row = host_row(state, host);
 	oldest = row->at[row->next];
 	may = !oldest || now - oldest >= MINUTE_MS;
 	if (may) {

@@ -29,7 +29,7 @@ struct grounded {
 	char *text;     /* what it says; owned */
 	json_t *sources; /* Gemini's groundingMetadata, or an equal; NULL: it names none. Owned */
 };
-void grounded_release(struct grounded *grounded);
+void services_grounded_release(struct grounded *grounded);
 
 struct tool_services {
 	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */

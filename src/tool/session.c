@@ -82,7 +82,7 @@ static struct kept_content *find_content(struct kept *kept, const struct sha256 
 	return NULL;
 }
 
-static void drop_oldest(struct kept *kept)
+static void kept_drop_oldest_content(struct kept *kept)
 {
 	size_t oldest = 0;
 
@@ -109,7 +109,7 @@ void rebase_keep(struct session *session, const struct sha256 *sum, json_t *cont
 	if (!known) {
 		while (kept->count == CONTENTS_MAX ||
 		       (kept->count && kept->bytes + size > LIMIT_KEPT_BYTES))
-			drop_oldest(kept);
+			kept_drop_oldest_content(kept);
 		known = &kept->contents[kept->count++];
 		*known = (struct kept_content){ .sum = *sum, .text = json_incref(content) };
 		kept->bytes += size;
@@ -292,8 +292,8 @@ static bool merges_so_backwards(const struct lines *const texts[3], const struct
 }
 
 /* The change of `base` by `change`, as a diff of `now`; false when the two touch. */
-static bool merge_into(const struct change *change, struct span base_text, struct span now_text,
-                       struct buf *diff)
+static bool merge_change(const struct change *change, struct span base_text, struct span now_text,
+                         struct buf *diff)
 {
 	static const struct script_print_options print = { .context = CONTEXT };
 	_cleanup_buf_ struct buf mine_text = BUF_INIT(LIMIT_KEPT_CONTENT * 2);
@@ -315,7 +315,8 @@ static bool merge_into(const struct change *change, struct span base_text, struc
 /* ---- offers ---- */
 
 /* Of the file, its state and the diff: the same offer has the same id. */
-static void make_id(const struct file_state *state, struct span diff, char ret[static ID_SIZE])
+static void make_offer_id(const struct file_state *state, struct span diff,
+                          char ret[static ID_SIZE])
 {
 	struct sha256_stream stream;
 	struct sha256 sum;
@@ -360,9 +361,9 @@ json_t *rebase_offer(struct session *session, const struct change *change,
 	    result->content.len > LIMIT_KEPT_CONTENT)
 		return NULL;
 	base = take_content(session_kept(session), change->base);
-	if (!base || !merge_into(change, json_span(base), buf_view(&result->content), &diff))
+	if (!base || !merge_change(change, json_span(base), buf_view(&result->content), &diff))
 		return NULL;
-	make_id(&result->state, buf_view(&diff), id);
+	make_offer_id(&result->state, buf_view(&diff), id);
 	object = json_object();
 	json_object_set_new(object, "id", json_cstr(id));
 	json_object_set_new(object, "diff", json_text(buf_view(&diff)));
@@ -513,7 +514,7 @@ void session_init(struct session *session, struct provider *provider)
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
 	shared->kept = kept_new();
-	shared->schemas = mem_alloc(builtin_count(), sizeof(*shared->schemas));
+	shared->schemas = mem_alloc(tool_builtin_count(), sizeof(*shared->schemas));
 	pthread_mutex_init(&shared->seen_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .inactivity_ms = INACTIVITY_MS };
@@ -523,7 +524,7 @@ void session_release(struct session *session)
 {
 	struct session_shared *shared = session->shared;
 
-	for (size_t i = 0; i < builtin_count(); i++)
+	for (size_t i = 0; i < tool_builtin_count(); i++)
 		schema_free(atomic_load(&shared->schemas[i]));
 	free(shared->schemas);
 	for (size_t i = 0; i < shared->seen_count; i++)
@@ -560,7 +561,7 @@ void session_raise_version(struct session *session, uint64_t at_least)
 		;
 }
 
-static uint64_t key_of(const char *path)
+static uint64_t path_hash(const char *path)
 {
 	uint64_t key = 0xcbf29ce484222325u;
 
@@ -581,7 +582,7 @@ static struct seen_file *find_seen(struct session_shared *shared, const char *pa
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256)
 {
 	struct session_shared *shared = session->shared;
-	uint64_t key = key_of(path);
+	uint64_t key = path_hash(path);
 	struct seen_file *file;
 
 	pthread_mutex_lock(&shared->seen_lock);
@@ -608,7 +609,7 @@ bool session_seen(const struct session *session, const char *path, struct sha256
 	bool seen;
 
 	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, key_of(path));
+	file = find_seen(shared, path, path_hash(path));
 	seen = file != NULL;
 	if (seen)
 		*ret = file->sha256;
@@ -656,8 +657,8 @@ void session_wait(const struct session *session, bool begins)
 
 static bool registry_index(const struct tool *tool, size_t *ret)
 {
-	for (size_t i = 0; i < builtin_count(); i++)
-		if (builtin_at(i) == tool) {
+	for (size_t i = 0; i < tool_builtin_count(); i++)
+		if (tool_builtin_at(i) == tool) {
 			*ret = i;
 			return true;
 		}

@@ -84,12 +84,12 @@ const struct tool *tool_at(size_t i)
 	return everywhere[i];
 }
 
-size_t builtin_count(void)
+size_t tool_builtin_count(void)
 {
 	return ARRAY_LEN(everywhere) + ARRAY_LEN(conversation);
 }
 
-const struct tool *builtin_at(size_t i)
+const struct tool *tool_builtin_at(size_t i)
 {
 	return i < tool_count() ? everywhere[i] : conversation[i - tool_count()];
 }
@@ -193,9 +193,9 @@ static bool can_serve(const struct tool_services *services, const struct tool *t
 
 void tool_set_add_conversation(struct tool_set *set, const struct tool_services *services)
 {
-	for (size_t i = tool_count(); i < builtin_count(); i++)
-		if (can_serve(services, builtin_at(i)))
-			add_row(set, builtin_at(i));
+	for (size_t i = tool_count(); i < tool_builtin_count(); i++)
+		if (can_serve(services, tool_builtin_at(i)))
+			add_row(set, tool_builtin_at(i));
 }
 
 void tool_set_free(struct tool_set *set)
@@ -300,7 +300,7 @@ void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *excl
 	}
 }
 
-static const struct row *row_at(const struct tool_set *set, size_t i)
+static const struct row *set_row_at(const struct tool_set *set, size_t i)
 {
 	for (size_t j = 0; j < set->count; j++)
 		if (!set->rows[j].left_out && i-- == 0)
@@ -319,7 +319,7 @@ size_t tool_set_count(const struct tool_set *set)
 
 const struct tool *tool_set_at(const struct tool_set *set, size_t i)
 {
-	return set ? row_at(set, i)->tool : tool_at(i);
+	return set ? set_row_at(set, i)->tool : tool_at(i);
 }
 
 const struct tool *tool_set_find(const struct tool_set *set, const char *name)
@@ -344,7 +344,7 @@ bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct
 
 /* ---- what a model is told ----------------------------------------------------- */
 
-static json_t *told(const json_t *schema);
+static json_t *told_description(const json_t *schema);
 
 /* A parameter's description without what goes without saying: that a switch is off, and what the
  * system prompt says of all paths and of the lock. */
@@ -361,13 +361,13 @@ static void shorten_description(const char *name, json_t *member)
 		                    json_text(span_trim(span_head(text, text.len - off.len))));
 }
 
-static json_t *told_members(const json_t *properties)
+static json_t *offered_members(const json_t *properties)
 {
 	json_t *members = json_object(), *member;
 	const char *name;
 
 	json_object_foreach((json_t *)properties, name, member) {
-		json_t *copy = told(member);
+		json_t *copy = told_description(member);
 
 		shorten_description(name, copy);
 		json_object_set_new(members, name, copy);
@@ -395,7 +395,7 @@ static void add_choice(json_t *properties, const char *name, const json_t *membe
 
 /* Kinds of one object become one, with what any of them has; its description says which has
  * what. */
-static json_t *told_kinds(const json_t *kinds)
+static json_t *offered_kinds(const json_t *kinds)
 {
 	json_t *properties = json_object(), *required = json_array(), *kind, *member;
 	json_auto_t *merged = json_pack("{s:s, s:o, s:o}", "type", "object", "required", required,
@@ -409,32 +409,33 @@ static json_t *told_kinds(const json_t *kinds)
 	json_array_foreach(kinds, i, kind)
 		json_object_foreach(json_object_get(kind, "properties"), name, member)
 			add_choice(properties, name, member);
-	return told(merged);
+	return told_description(merged);
 }
 
 /* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is
  * told. */
-static json_t *told(const json_t *schema)
+static json_t *told_description(const json_t *schema)
 {
 	static const char *const checks[] = { "minLength", "maxLength", "minItems", "maxItems",
 		                              "minimum",   "maximum",   "additionalProperties" };
 	json_t *copy, *kinds = json_object_get(schema, "oneOf");
 
 	if (kinds)
-		return told_kinds(kinds);
+		return offered_kinds(kinds);
 	copy = json_copy((json_t *)schema);
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
 		json_object_del(copy, checks[i]);
 	if (json_is_object(json_object_get(copy, "properties")))
 		json_object_set_new(copy, "properties",
-		                    told_members(json_object_get(schema, "properties")));
+		                    offered_members(json_object_get(schema, "properties")));
 	if (json_is_object(json_object_get(copy, "items")))
-		json_object_set_new(copy, "items", told(json_object_get(schema, "items")));
+		json_object_set_new(copy, "items",
+		                    told_description(json_object_get(schema, "items")));
 	return copy;
 }
 
 /* Every request pays for each character of it. What others declared stays as it is. */
-static json_t *told_parameters(const struct tool *tool, json_t *schema)
+static json_t *offered_parameters(const struct tool *tool, json_t *schema)
 {
 	const char *const *name = tool->undeclared;
 	json_t *parameters;
@@ -443,12 +444,12 @@ static json_t *told_parameters(const struct tool *tool, json_t *schema)
 		return schema;
 	for (; name && *name; name++)
 		json_object_del(json_object_get(schema, "properties"), *name);
-	parameters = told(schema);
+	parameters = told_description(schema);
 	json_decref(schema);
 	return parameters;
 }
 
-static json_t *declare(const struct tool *tool)
+static json_t *declare_tool(const struct tool *tool)
 {
 	json_t *declared = json_object();
 	json_t *parameters;
@@ -456,7 +457,7 @@ static json_t *declare(const struct tool *tool)
 
 	if (!json_parse(span_str(tool->arguments_schema), &parameters, &err))
 		parameters = json_object();
-	parameters = told_parameters(tool, parameters);
+	parameters = offered_parameters(tool, parameters);
 	json_object_set_new(declared, "name", json_cstr(tool->name));
 	json_object_set_new(declared, "description", json_cstr(tool->description));
 	json_object_set_new(declared, "parameters", parameters);
@@ -472,7 +473,7 @@ json_t *tool_set_declare(const struct tool_set *set,
 		const struct tool *tool = tool_set_at(set, i);
 
 		if (!wanted || wanted(data, tool))
-			json_array_append_new(all, declare(tool));
+			json_array_append_new(all, declare_tool(tool));
 	}
 	return all;
 }

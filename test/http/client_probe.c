@@ -4,7 +4,7 @@
  *   {"method", "url", "headers": [...], "body", "proxy", "connect_ms", "idle_ms", "total_ms",
  *    "max_bytes", "max_redirects", "public_only", "cancel_after_ms", "stop_after": bytes}
  *
- * and gets one line: {"ok", "status", "headers", "body", "pieces", "retry_after", "code", "message",
+ * and gets one line: {"ok", "status", "headers", "body", "pieces", "stream_retry_after", "code", "message",
  * "stage", "ms"}.  All requests go through one client.
  */
 #include <pthread.h>

@@ -274,15 +274,15 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 	struct reading reading = { .format = format, .trouble = WIRE_BROKEN };
 	bool ok;
 
-	reply_sink_init(&sink, NULL, NULL);
+	sink_init(&sink, NULL, NULL);
 	reading.reader = format->reader_new(&sink);
 	ok = feed(&reading, stream, piece, &err);
 	format->reader_free(reading.reader);
 	if (ok != !json_object_get(test, "error"))
 		fail_msg("%s: %s", name, ok ? "no error" : err.message);
 	if (ok) {
-		reply_sink_finish(&sink);
-		reply_sink_take(&sink, &reply);
+		sink_close(&sink);
+		sink_take(&sink, &reply);
 		check_reply(test, &reply);
 		model_reply_release(&reply);
 	} else {
@@ -290,7 +290,7 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 		must_be_trouble(name, reading.trouble, test);
 		must_ask_for_delay(name, sink.delay_s, test);
 	}
-	reply_sink_release(&sink);
+	sink_release(&sink);
 }
 
 static void check_answer(const json_t *test)

@@ -149,13 +149,13 @@ static void read_stream(struct span stream, unsigned seed, struct result *ret)
 	struct reply_sink sink;
 
 	*ret = (struct result){ .log = json_array() };
-	reply_sink_init(&sink, on_told, ret->log);
+	sink_init(&sink, on_told, ret->log);
 	reading.reader = format->reader_new(&sink);
 	ret->ok = feed_by_chance(&reading, stream, seed, &err);
 	format->reader_free(reading.reader);
 	if (ret->ok) {
-		reply_sink_finish(&sink);
-		reply_sink_take(&sink, &reply);
+		sink_close(&sink);
+		sink_take(&sink, &reply);
 		ret->calls = content_call_count(reply.content);
 		ret->parts = comparable(json_object_get(reply.content, "parts"));
 		ret->finish = reply.finish;
@@ -166,7 +166,7 @@ static void read_stream(struct span stream, unsigned seed, struct result *ret)
 	} else if (err.code == ERR_NONE || !err.message[0]) {
 		fail_msg("an answer is refused without a word");
 	}
-	reply_sink_release(&sink);
+	sink_release(&sink);
 }
 
 static bool equal_text(const char *a, const char *b)

@@ -139,8 +139,8 @@ static void names_in_texts_are_those_that_are_offered(void **state)
 	assert_string_equal(out.data, "cat, (h_safe_patch) or h_write_file.\n"
 	                              "xread_file read_files my_read_file "
 	                              "\"h_read_many_files\" a glob cat");
-	assert_string_equal(names_of(&names, "read_file"), "cat");
-	assert_string_equal(names_of(&names, "unknown"), "unknown");
+	assert_string_equal(names_offered(&names, "read_file"), "cat");
+	assert_string_equal(names_offered(&names, "unknown"), "unknown");
 	names_release(&names);
 }
 

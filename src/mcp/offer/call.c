@@ -122,7 +122,7 @@ static void silence(struct bell *bell)
 	free(bell);
 }
 
-static void look_after(void *data)
+static void watch_cancel_flag(void *data)
 {
 	struct bell *bell = data;
 
@@ -157,7 +157,7 @@ static struct bell *bell_of(struct begun_list *list, struct opened *opened)
 	list->bells = bell;
 	bell->watch = loop_watch_start(list->loop, opened->provider->ops->bell(opened->provider),
 	                               bell_rings, bell);
-	bell->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, look_after, bell);
+	bell->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, watch_cancel_flag, bell);
 	return bell;
 }
 
@@ -303,7 +303,7 @@ static json_t *without_contents(json_t *result)
 }
 
 /* Takes the result over. */
-static void answer(struct work *work, json_t *result, struct paper *paper)
+static void work_answer(struct work *work, json_t *result, struct paper *paper)
 {
 	const struct names *names = &work->offered->serve->names;
 	const char *level = opened_level(work->opened);
@@ -323,7 +323,7 @@ static void answer_on_pool(struct work *work, json_t *result)
 {
 	struct paper paper = PAPER_INIT;
 
-	answer(work, result, &paper);
+	work_answer(work, result, &paper);
 	paper_clear(&paper, 0);
 }
 
@@ -332,14 +332,14 @@ static void answer_on_loop(struct work *work, json_t *result)
 {
 	struct paper *paper = &work->offered->serve->paper;
 
-	answer(work, result, paper);
+	work_answer(work, result, paper);
 	paper_clear(paper, PAPER_KEPT);
 }
 
 /* ---- the run ---------------------------------------------------------------- */
 
 /* Whether this server asks about all calls of such tools. */
-static bool is_asked_about(const struct serve *serve, const struct tool *tool)
+static bool server_confirms(const struct serve *serve, const struct tool *tool)
 {
 	return serve->options.confirm == SERVE_CONFIRM_ALL ||
 	       (serve->options.confirm == SERVE_CONFIRM_COMMANDS &&
@@ -350,13 +350,13 @@ static bool confirm(void *data, const struct tool_question *question, struct err
 {
 	struct work *work = data;
 
-	if (!is_asked_about(work->offered->serve, question->tool) &&
+	if (!server_confirms(work->offered->serve, question->tool) &&
 	    !tool_wants_more(question->arguments))
 		return true;
 	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
 }
 
-static void report(void *data, size_t done, size_t total)
+static void report_progress(void *data, size_t done, size_t total)
 {
 	struct work *work = data;
 
@@ -388,8 +388,8 @@ static struct session session_of(struct work *work, bool at_once)
 	session.hooks = (struct call_hooks){
 		/* An edit is planned before it is asked about: not without need. */
 		.confirm = tool->kind == TOOL_KIND_EXECUTE ||
-		                   is_asked_about(work->offered->serve, tool) ? confirm : NULL,
-		.progress = report,
+		                   server_confirms(work->offered->serve, tool) ? confirm : NULL,
+		.progress = report_progress,
 		.wait = at_once ? NULL : give_way,
 		.cancel = mcp_call_cancel_flag(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
@@ -399,7 +399,7 @@ static struct session session_of(struct work *work, bool at_once)
 	return session;
 }
 
-static json_t *run(struct work *work, bool at_once)
+static json_t *work_run(struct work *work, bool at_once)
 {
 	struct session session = session_of(work, at_once);
 
@@ -413,7 +413,7 @@ static void work_free(struct work *work)
 	free(work);
 }
 
-static void run_on_pool(struct mcp_call *call, void *data)
+static void work_run_on_pool(struct mcp_call *call, void *data)
 {
 	struct work *work = data;
 	struct turns *turns = work->offered->serve->turns;
@@ -422,7 +422,7 @@ static void run_on_pool(struct mcp_call *call, void *data)
 
 	conversation_announce(work->conversation, call);
 	result = work->begun ? tool_call_end(&session, mem_steal(&work->begun)) :
-	                       run(work, /* at_once= */ false);
+	                       work_run(work, /* at_once= */ false);
 	/* Those behind may begin before the answer is on its way: the file is as it will be. */
 	turns_done(turns, &work->turn);
 	if (work->pending) {
@@ -437,19 +437,19 @@ static void run_on_pool(struct mcp_call *call, void *data)
 
 /* ---- when and where --------------------------------------------------------- */
 
-static void go(struct turn *turn)
+static void work_go(struct turn *turn)
 {
 	struct work *work = (struct work *)turn;
 
 	if (work->starting)
 		work->starting = false;
 	else
-		mcp_call_resume(work->call, run_on_pool, work);
+		mcp_call_resume(work->call, work_run_on_pool, work);
 }
 
 /* One key for all spellings of a path that differ only in "." and slashes, and in whether they
  * begin at the first root. What links make equal is left to the store. */
-static char *key_of(const struct opened *opened, const char *path)
+static char *path_key(const struct opened *opened, const char *path)
 {
 	const char *root = opened->provider->ops->root(opened->provider, 0);
 	char *key = path[0] == '/' || !root ? mem_printf("/%s", path) :
@@ -499,7 +499,7 @@ static void add_keys(struct keys *keys, const json_t *arguments)
 		if (keys->count == keys->room)
 			keys->items = mem_grow(keys->items, &keys->room, keys->count + 1,
 			                       sizeof(*keys->items));
-		keys->items[keys->count++] = key_of(keys->opened, path);
+		keys->items[keys->count++] = path_key(keys->opened, path);
 	}
 }
 
@@ -568,7 +568,7 @@ static void try_at_once(struct work *work)
 		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
 		                              mcp_call_arguments(work->call));
 	if (!work->begun) {
-		finish_at_once(work, run(work, /* at_once= */ true));
+		finish_at_once(work, work_run(work, /* at_once= */ true));
 		return;
 	}
 	serve->begun++;
@@ -580,7 +580,7 @@ static void try_at_once(struct work *work)
 static void run_elsewhere(struct work *work)
 {
 	mcp_call_hold(work->call);
-	mcp_call_resume(work->call, run_on_pool, work);
+	mcp_call_resume(work->call, work_run_on_pool, work);
 }
 
 /* On any thread. */
@@ -643,7 +643,7 @@ static bool edit_may_begin(const struct work *work)
 }
 
 /* With the workspace known; `held`: the call has been taken from the loop's thread before. */
-static void start(struct work *work, bool held)
+static void work_start(struct work *work, bool held)
 {
 	const struct offered *offered = work->offered;
 
@@ -661,9 +661,10 @@ static void start(struct work *work, bool held)
 	take_turn(work, /* always= */ tool_kind_changes(offered->item->tool->kind));
 }
 
-static void start_late(struct waiting *waiting)
+static void work_start_late(struct waiting *waiting)
 {
-	start((struct work *)((char *)waiting - offsetof(struct work, waiting)), /* held= */ true);
+	work_start((struct work *)((char *)waiting - offsetof(struct work, waiting)),
+	           /* held= */ true);
 }
 
 void call_tool(struct mcp_call *call, void *data)
@@ -671,14 +672,14 @@ void call_tool(struct mcp_call *call, void *data)
 	struct work *work = mem_alloc(1, sizeof(*work));
 
 	*work = (struct work){
-		.turn.go = go,
-		.waiting.go = start_late,
+		.turn.go = work_go,
+		.waiting.go = work_start_late,
 		.call = call,
 		.offered = data,
 		.conversation = mcp_call_session(call),
 	};
 	if (conversation_is_settled(work->conversation, call)) {
-		start(work, /* held= */ false);
+		work_start(work, /* held= */ false);
 		return;
 	}
 	mcp_call_hold(call);

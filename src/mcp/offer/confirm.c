@@ -46,7 +46,7 @@ static void show_text(struct buf *out, struct span text)
 	}
 }
 
-static void show_line(struct buf *out, struct span line)
+static void show_diff_line(struct buf *out, struct span line)
 {
 	struct span body = line_body(line);
 	struct span head = utf8_head(body, LINE_BYTES);
@@ -65,7 +65,7 @@ static void show_diff(struct buf *out, struct span diff, size_t *room)
 
 	while (line_next(&diff, &line)) {
 		if (*room) {
-			show_line(out, line);
+			show_diff_line(out, line);
 			--*room;
 		} else {
 			left++;
@@ -75,13 +75,13 @@ static void show_diff(struct buf *out, struct span diff, size_t *room)
 		buf_printf(out, "(%zu more line%s of the diff)\n", left, left == 1 ? "" : "s");
 }
 
-static size_t number(const json_t *plan, const char *name)
+static size_t plan_number(const json_t *plan, const char *name)
 {
 	return (size_t)json_integer_value(json_object_get(plan, name));
 }
 
 /* "src/a.c (+3 -1)", with what will be done if it is not a change of text. */
-static void show_file(struct buf *out, const json_t *arguments, const json_t *plan)
+static void show_planned_file(struct buf *out, const json_t *arguments, const json_t *plan)
 {
 	struct span kind = json_span(json_object_get(arguments, "kind"));
 	struct span to = json_span(json_object_get(arguments, "new_path"));
@@ -97,8 +97,8 @@ static void show_file(struct buf *out, const json_t *arguments, const json_t *pl
 		buf_str(out, " to ");
 		show_text(out, to);
 	}
-	buf_printf(out, " (+%zu -%zu)\n", number(plan, "lines_added"),
-	           number(plan, "lines_removed"));
+	buf_printf(out, " (+%zu -%zu)\n", plan_number(plan, "lines_added"),
+	           plan_number(plan, "lines_removed"));
 }
 
 static void show_plan(struct buf *out, const struct tool_question *question)
@@ -108,18 +108,18 @@ static void show_plan(struct buf *out, const struct tool_question *question)
 	size_t count = json_array_size(changes), room = DIFF_LINES;
 
 	if (!count) {
-		show_file(out, question->arguments, question->plan);
+		show_planned_file(out, question->arguments, question->plan);
 		show_diff(out, json_span(json_object_get(question->plan, "diff")), &room);
 	}
 	for (size_t i = 0; i < count && i < FILES_NAMED; i++)
-		show_file(out, json_array_get(changes, i), json_array_get(plans, i));
+		show_planned_file(out, json_array_get(changes, i), json_array_get(plans, i));
 	if (count > FILES_NAMED)
 		buf_printf(out, "(%zu more files)\n", count - FILES_NAMED);
 	for (size_t i = 0; i < count; i++)
 		show_diff(out, json_span(json_object_get(json_array_get(plans, i), "diff")), &room);
 }
 
-static bool is_command(const struct tool_question *question)
+static bool question_is_command(const struct tool_question *question)
 {
 	return question->tool->kind == TOOL_KIND_EXECUTE;
 }
@@ -151,9 +151,9 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX);
 	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX);
 
-	buf_printf(&text, "Allow %s to %s?\n\n", names_of(names, question->tool->name),
-	           is_command(question) ? "run this" : "make this change");
-	if (is_command(question) && json_object_get(question->arguments, "command")) {
+	buf_printf(&text, "Allow %s to %s?\n\n", names_offered(names, question->tool->name),
+	           question_is_command(question) ? "run this" : "make this change");
+	if (question_is_command(question) && json_object_get(question->arguments, "command")) {
 		show_command(&text, question);
 	} else if (question->plan) {
 		show_plan(&text, question);
@@ -167,7 +167,7 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 /* A form with one switch that is on: who accepts it as it is has said yes. */
 static json_t *question_form(const struct names *names, const struct tool_question *question)
 {
-	bool command = is_command(question);
+	bool command = question_is_command(question);
 
 	return json_pack("{s:o, s:{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}}",
 	                 "message", question_text(names, question), "requestedSchema",
@@ -188,10 +188,10 @@ static bool allowed(const json_t *answer)
 	       json_is_true(json_object_get(content, "allow"));
 }
 
-static bool deny(const struct tool_question *question, const char *why, struct err *err)
+static bool deny_question(const struct tool_question *question, const char *why, struct err *err)
 {
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: %s Nothing was %s.", why,
-	               is_command(question) ? "run" : "written");
+	               question_is_command(question) ? "run" : "written");
 }
 
 /* What names a plan: its arguments hold the change and the states it was made on. */
@@ -223,7 +223,7 @@ static bool can_be_shown(const struct tool_question *question)
 {
 	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX / 8);
 
-	return !is_command(question) || json_print(&arguments, question->arguments, 2);
+	return !question_is_command(question) || json_print(&arguments, question->arguments, 2);
 }
 
 bool confirm_ask(struct mcp_call *call, const struct names *names,
@@ -233,7 +233,8 @@ bool confirm_ask(struct mcp_call *call, const struct names *names,
 	json_auto_t *answer = NULL;
 
 	if (!can_be_shown(question))
-		return deny(question, "The command is too long to be shown to the user.", err);
+		return deny_question(question, "The command is too long to be shown to the user.",
+		                     err);
 	plan_id(question, id);
 	if (!same_plan(call, id, err))
 		return false;
@@ -242,19 +243,21 @@ bool confirm_ask(struct mcp_call *call, const struct names *names,
 	                     ANSWER_MS, &answer)) {
 	case MCP_ASK_ANSWERED:
 		return allowed(answer) ||
-		       deny(question, is_command(question) ? "The user declined the command."
+		       deny_question(question, question_is_command(question) ?
+		                     "The user declined the command."
 		                                           : "The user declined the change.",
-		            err);
+		                     err);
 	case MCP_ASK_PENDING:
 		*pending = true;
 		return err_set(err, ERR_CANCELLED, "The user is being asked.");
 	case MCP_ASK_UNSUPPORTED:
-		return deny(question, "The server asks the user first, and this client cannot ask "
+		return deny_question(question,
+		                     "The server asks the user first, and this client cannot ask "
 		                      "(it lacks the capability elicitation).", err);
 	case MCP_ASK_REFUSED:
-		return deny(question, "The client did not ask the user.", err);
+		return deny_question(question, "The client did not ask the user.", err);
 	case MCP_ASK_GONE:
 		break;
 	}
-	return deny(question, "Nobody answered the question.", err);
+	return deny_question(question, "Nobody answered the question.", err);
 }

@@ -180,8 +180,8 @@ static void unlink_unsettled(struct conversation *conversation)
 }
 
 /* The workspace is known: lets go whoever waited for it. */
-static void settle(struct conversation *conversation, struct roots roots,
-                   const struct err *unusable)
+static void workspace_settle(struct conversation *conversation, struct roots roots,
+                             const struct err *unusable)
 {
 	struct waiting *waiting = conversation->first_waiting;
 
@@ -207,7 +207,8 @@ static void settle_by_default(struct conversation *conversation)
 	const struct serve_options *options = &conversation->serve->options;
 	const struct err none = ERR_INIT;
 
-	settle(conversation, options->root_count ? roots_copy(options->roots, options->root_count) :
+	workspace_settle(conversation, options->root_count ?
+	                 roots_copy(options->roots, options->root_count) :
 	                                           roots_copy(here, 1), &none);
 }
 
@@ -217,12 +218,12 @@ static void settle_by_answer(struct conversation *conversation, const json_t *li
 	struct err err = ERR_INIT;
 
 	roots_from_list(list, &roots, &err);
-	settle(conversation, roots, &err);
+	workspace_settle(conversation, roots, &err);
 }
 
 /* ---- asking for them -------------------------------------------------------- */
 
-static void unref(struct conversation *conversation)
+static void conversation_unref(struct conversation *conversation)
 {
 	if (--conversation->uses)
 		return;
@@ -242,7 +243,7 @@ struct question {
 	unsigned number;
 };
 
-static void answered(void *data, const json_t *result)
+static void roots_answered(void *data, const json_t *result)
 {
 	struct question *question = data;
 	struct conversation *conversation = question->conversation;
@@ -257,22 +258,22 @@ static void answered(void *data, const json_t *result)
 			settle_by_answer(conversation, roots);
 	}
 	free(question);
-	unref(conversation);
+	conversation_unref(conversation);
 }
 
-static void ask(struct conversation *conversation, struct mcp_peer *peer)
+static void ask_for_roots(struct conversation *conversation, struct mcp_peer *peer)
 {
 	struct question *question = mem_alloc(1, sizeof(*question));
 
 	*question = (struct question){ conversation, ++conversation->question };
 	conversation->uses++;
 	conversation->asked = true;
-	if (mcp_peer_ask(peer, "roots/list", NULL, answered, question))
+	if (mcp_peer_ask(peer, "roots/list", NULL, roots_answered, question))
 		return;
 	conversation->asked = false;
 	free(question);
 	settle_by_default(conversation);
-	unref(conversation);
+	conversation_unref(conversation);
 }
 
 void conversation_give_up(struct conversation *conversation)
@@ -283,7 +284,7 @@ void conversation_give_up(struct conversation *conversation)
 	err_set(&err, ERR_INVALID_ARGUMENT,
 	        "The client offers workspace roots, but did not tell them when it was asked "
 	        "(roots/list). Start hasp with --root to do without.");
-	settle(conversation, (struct roots){ 0 }, &err);
+	workspace_settle(conversation, (struct roots){ 0 }, &err);
 }
 
 static void out_of_patience(void *data)
@@ -334,7 +335,7 @@ void conversation_ready(void *data, struct mcp_peer *peer)
 	struct conversation *conversation = data;
 
 	if (!is_settled(conversation))
-		ask(conversation, peer);
+		ask_for_roots(conversation, peer);
 }
 
 void conversation_roots_changed(void *data, struct mcp_peer *peer)
@@ -347,7 +348,7 @@ void conversation_roots_changed(void *data, struct mcp_peer *peer)
 	conversation->settled = false;
 	pthread_mutex_unlock(&conversation->lock);
 	link_unsettled(conversation);
-	ask(conversation, peer);
+	ask_for_roots(conversation, peer);
 }
 
 void conversation_end(void *data)
@@ -364,7 +365,7 @@ void conversation_end(void *data)
 		conversation->early = early->next;
 		free(early);
 	}
-	unref(conversation);
+	conversation_unref(conversation);
 }
 
 /* ---- for calls -------------------------------------------------------------- */

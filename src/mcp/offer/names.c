@@ -89,7 +89,7 @@ static bool mark_list(const char *list, bool *flags, struct err *err)
 }
 
 /* Which tools are offered at all. */
-static bool choose(const struct names_options *options, bool *chosen, struct err *err)
+static bool choose_tools(const struct names_options *options, bool *chosen, struct err *err)
 {
 	_cleanup_free_ bool *excluded = mem_alloc(tool_count(), sizeof(*excluded));
 	size_t count = 0;
@@ -150,7 +150,7 @@ bool names_make(const struct names_options *options, struct names *ret, struct e
 	_cleanup_free_ const char **given = mem_alloc(tool_count(), sizeof(*given));
 	const char *prefix = options->prefix ? options->prefix : "";
 	struct names names = { .items = mem_alloc(tool_count(), sizeof(*names.items)) };
-	bool ok = choose(options, chosen, err);
+	bool ok = choose_tools(options, chosen, err);
 
 	for (size_t i = 0; ok && i < options->rename_count; i++)
 		ok = rename_one(options->renames[i], chosen, given, err);
@@ -178,7 +178,7 @@ void names_release(struct names *names)
 	*names = (struct names){ 0 };
 }
 
-const char *names_of(const struct names *names, const char *canonical)
+const char *names_offered(const struct names *names, const char *canonical)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->items[i].tool->name, canonical) == 0)
@@ -187,7 +187,7 @@ const char *names_of(const struct names *names, const char *canonical)
 }
 
 /* What stands for a whole word of a text. */
-static struct span word_of(const struct names *names, struct span word)
+static struct span offered_word(const struct names *names, struct span word)
 {
 	for (size_t i = 0; memchr(word.data, '_', word.len) && i < names->count; i++)
 		if (span_eq(word, span_str(names->items[i].tool->name)))
@@ -195,7 +195,7 @@ static struct span word_of(const struct names *names, struct span word)
 	return word;
 }
 
-static bool is_word_char(char c)
+static bool is_word_in_text(char c)
 {
 	return is_name_char(c) && c != '.' && c != '-';
 }
@@ -203,12 +203,13 @@ static bool is_word_char(char c)
 bool names_rewrite(const struct names *names, struct span text, struct buf *out)
 {
 	while (text.len) {
-		bool word = is_word_char(text.data[0]);
+		bool word = is_word_in_text(text.data[0]);
 		size_t len = 1;
 
-		while (len < text.len && is_word_char(text.data[len]) == word)
+		while (len < text.len && is_word_in_text(text.data[len]) == word)
 			len++;
-		buf_span(out, word ? word_of(names, span_head(text, len)) : span_head(text, len));
+		buf_span(out, word ? offered_word(names, span_head(text, len)) :
+		         span_head(text, len));
 		text = span_skip(text, len);
 	}
 	return !out->overflowed;

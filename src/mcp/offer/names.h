@@ -50,7 +50,7 @@ bool names_make(const struct names_options *options, struct names *ret, struct e
 void names_release(struct names *names);
 
 /* What a tool is offered as, by its canonical name; that name itself when it is not offered. */
-const char *names_of(const struct names *names, const char *canonical);
+const char *names_offered(const struct names *names, const char *canonical);
 
 /* Appends the text with the canonical names in it replaced by those that are offered. Only
  * names with an underscore are taken for names: "glob" is also a word. */

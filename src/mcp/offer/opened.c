@@ -36,7 +36,7 @@ void opened_table_free(struct opened_table *table)
 
 /* The roots as one text; a name cannot hold a newline that is not told from the separator,
  * because its length is before it. */
-static char *name_of(const char *const *roots, size_t count)
+static char *roots_key(const char *const *roots, size_t count)
 {
 	struct buf name = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -74,7 +74,7 @@ static struct opened *open_new(struct opened_table *table, const char *const *ro
 bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
                 struct opened **ret, bool *ret_new, struct err *err)
 {
-	_cleanup_free_ char *name = name_of(roots, count);
+	_cleanup_free_ char *name = roots_key(roots, count);
 	struct opened *opened;
 	bool is_new;
 
@@ -140,7 +140,7 @@ struct broken {
 	struct err why;
 };
 
-static bool fail(struct provider *provider, struct err *err)
+static bool broken_fail(struct provider *provider, struct err *err)
 {
 	*err = ((struct broken *)provider)->why;
 	return false;
@@ -151,7 +151,7 @@ static bool broken_read(struct provider *provider, const struct read_request *re
 {
 	(void)request;
 	*ret = (struct read_result){ 0 };
-	return fail(provider, err);
+	return broken_fail(provider, err);
 }
 
 static bool broken_edit(struct provider *provider, const struct change *changes, size_t count,
@@ -162,8 +162,8 @@ static bool broken_edit(struct provider *provider, const struct change *changes,
 	(void)options;
 	memset(results, 0, count * sizeof(*results));
 	for (size_t i = 0; i < count; i++)
-		fail(provider, &results[i].err);
-	return fail(provider, err);
+		broken_fail(provider, &results[i].err);
+	return broken_fail(provider, err);
 }
 
 static bool broken_walk(struct provider *provider, const struct walk_request *request,
@@ -171,7 +171,7 @@ static bool broken_walk(struct provider *provider, const struct walk_request *re
 {
 	(void)request;
 	(void)ret;
-	return fail(provider, err);
+	return broken_fail(provider, err);
 }
 
 static bool broken_search(struct provider *provider, const struct search_request *request,
@@ -179,7 +179,7 @@ static bool broken_search(struct provider *provider, const struct search_request
 {
 	(void)request;
 	(void)ret;
-	return fail(provider, err);
+	return broken_fail(provider, err);
 }
 
 static bool broken_watch(struct provider *provider, const struct watch_request *request,
@@ -187,7 +187,7 @@ static bool broken_watch(struct provider *provider, const struct watch_request *
 {
 	(void)request;
 	(void)ret;
-	return fail(provider, err);
+	return broken_fail(provider, err);
 }
 
 static void broken_unwatch(struct provider *provider, struct watch *watch)
@@ -204,7 +204,7 @@ static bool broken_run(struct provider *provider, const struct run_request *requ
 	(void)events;
 	(void)data;
 	(void)ret;
-	return fail(provider, err);
+	return broken_fail(provider, err);
 }
 
 static const struct provider_info *broken_info(struct provider *provider)
@@ -310,8 +310,9 @@ static struct shared_watch *watches_find(const struct watches *watches, const st
 	return shared;
 }
 
-static struct shared_watch *begin(struct watches *watches, struct mcp_server *server,
-                                  struct opened *opened, const char *uri, struct err *err)
+static struct shared_watch *shared_watch_begin(struct watches *watches, struct mcp_server *server,
+                                               struct opened *opened, const char *uri,
+                                               struct err *err)
 {
 	struct provider *provider = opened->provider;
 	_cleanup_free_ char *path = NULL;
@@ -338,7 +339,7 @@ static struct shared_watch *begin(struct watches *watches, struct mcp_server *se
 	return shared;
 }
 
-static void end(struct shared_watch *shared)
+static void shared_watch_end(struct shared_watch *shared)
 {
 	struct provider *provider = shared->opened->provider;
 
@@ -360,7 +361,7 @@ bool offer_watches_add(struct watches *watches, struct mcp_server *server, struc
 	struct watched *own;
 
 	if (!shared)
-		shared = begin(watches, server, opened, uri, err);
+		shared = shared_watch_begin(watches, server, opened, uri, err);
 	if (!shared)
 		return false;
 	shared->uses++;
@@ -375,7 +376,7 @@ static void remove_at(struct watched **at)
 	struct watched *own = *at;
 
 	*at = own->next;
-	end(own->shared);
+	shared_watch_end(own->shared);
 	free(own);
 }
 

@@ -35,7 +35,7 @@ struct completion {
 /* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes
  * of their own: a client that escapes what we show of such a name asks for another file, so it
  * is left out. */
-static void add_value(struct completion *completion, const char *value)
+static void completion_add(struct completion *completion, const char *value)
 {
 	if (completion->template && !utf8_valid(span_str(value)))
 		return;
@@ -46,8 +46,9 @@ static void add_value(struct completion *completion, const char *value)
 }
 
 /* One entry beneath `folder`, which was typed as `typed` (with its last slash). */
-static void add_entry(struct completion *completion, const char *typed, const char *folder,
-                      const struct walk_entry *entry)
+static void completion_add_entry(struct completion *completion, const char *typed,
+                                 const char *folder,
+                                 const struct walk_entry *entry)
 {
 	const char *slash = entry->kind == ENTRY_FOLDER ? "/" : "";
 	_cleanup_free_ char *value =
@@ -55,7 +56,7 @@ static void add_entry(struct completion *completion, const char *typed, const ch
 	                                          entry->path, slash) :
 	                               mem_printf("%s%s%s", typed, entry->path, slash);
 
-	add_value(completion, completion->template ? value + 1 : value);
+	completion_add(completion, completion->template ? value + 1 : value);
 }
 
 /* What is in the folder `path` and begins with `prefix`. */
@@ -70,7 +71,7 @@ static void complete_in(struct completion *completion, const char *typed, const 
 		return;
 	for (size_t i = 0; i < walk.count; i++)
 		if (strncmp(walk.entries[i].path, prefix, strlen(prefix)) == 0)
-			add_entry(completion, typed, walk.folder, &walk.entries[i]);
+			completion_add_entry(completion, typed, walk.folder, &walk.entries[i]);
 	walk_result_release(&walk);
 }
 
@@ -97,7 +98,7 @@ static void complete_anywhere(struct completion *completion, const char *name)
 	for (size_t i = 0; i < walk.count; i++)
 		if (strchr(walk.entries[i].path, '/') ||
 		    strncmp(walk.entries[i].path, name, strlen(name)) != 0)
-			add_entry(completion, "", walk.folder, &walk.entries[i]);
+			completion_add_entry(completion, "", walk.folder, &walk.entries[i]);
 	walk_result_release(&walk);
 }
 
@@ -127,7 +128,7 @@ static void complete_roots(struct completion *completion, const char *path)
 		_cleanup_free_ char *value = mem_printf("%s/", root);
 
 		if (strncmp(root, path, strlen(path)) == 0)
-			add_value(completion, completion->template ? value + 1 : value);
+			completion_add(completion, completion->template ? value + 1 : value);
 	}
 }
 
@@ -282,7 +283,7 @@ static bool is_offered(const struct prompt *prompt, const struct names *names)
 	return !prompt->edits || any_editor(names);
 }
 
-static json_t *declare(const struct prompt *prompt)
+static json_t *prompt_declare(const struct prompt *prompt)
 {
 	json_t *arguments = json_array();
 
@@ -303,7 +304,7 @@ char *prompts_declare(const struct names *names)
 
 	for (size_t i = 0; i < ARRAY_LEN(prompts); i++)
 		if (is_offered(&prompts[i], names))
-			json_array_append_new(all, declare(&prompts[i]));
+			json_array_append_new(all, prompt_declare(&prompts[i]));
 	json_print(&text, all, 0);
 	return buf_steal(&text);
 }
@@ -323,7 +324,7 @@ char *prompts_instructions(const struct names *names, const char *confinement)
 
 /* ---- one prompt ------------------------------------------------------------- */
 
-static const struct prompt *find(const char *name, const struct names *names)
+static const struct prompt *prompt_find(const char *name, const struct names *names)
 {
 	for (size_t i = 0; name && i < ARRAY_LEN(prompts); i++)
 		if (strcmp(prompts[i].name, name) == 0 && is_offered(&prompts[i], names))
@@ -388,8 +389,9 @@ static void add_words(json_t *messages, const struct names *names, const struct 
 
 /* The file of the argument `path` as a resource; *missing when there is none. A folder is
  * fine: it is named in the words. */
-static bool add_file(json_t *messages, struct mcp_call *call, const char *path, bool *missing,
-                     struct err *err)
+static bool add_file_resource(json_t *messages, struct mcp_call *call, const char *path,
+                              bool *missing,
+                              struct err *err)
 {
 	struct conversation *conversation = mcp_call_session(call);
 	struct opened *opened = conversation_open(conversation, call);
@@ -413,7 +415,7 @@ void prompts_get(struct mcp_call *call, void *data)
 {
 	const struct serve *serve = data;
 	const json_t *arguments = mcp_call_arguments(call);
-	const struct prompt *prompt = find(mcp_call_name(call), &serve->names);
+	const struct prompt *prompt = prompt_find(mcp_call_name(call), &serve->names);
 	const struct prompt_argument *absent = prompt ? missing_argument(prompt, arguments) : NULL;
 	const char *shown = json_string_value(json_object_get(arguments, "path"));
 	_cleanup_free_ char *path = shown ? name_from_shown(shown) : NULL;
@@ -429,7 +431,7 @@ void prompts_get(struct mcp_call *call, void *data)
 		mcp_call_error(call, RPC_INVALID_PARAMS, why, NULL);
 		return;
 	}
-	if (path && *path && !add_file(messages, call, path, &missing, &err)) {
+	if (path && *path && !add_file_resource(messages, call, path, &missing, &err)) {
 		mcp_call_error(call, RPC_INVALID_PARAMS, err.message, NULL);
 		return;
 	}

@@ -60,7 +60,7 @@ static const struct {
 	{ "zip", "application/zip" },
 };
 
-static bool has_word(const char *words, const char *word)
+static bool names_have_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -81,7 +81,7 @@ static const char *mime_of_name(const char *name)
 	const char *dot = strrchr(slash ? slash + 1 : name, '.');
 
 	for (size_t i = 0; dot && dot[1] && i < ARRAY_LEN(rows); i++)
-		if (has_word(rows[i].extensions, dot + 1))
+		if (names_have_word(rows[i].extensions, dot + 1))
 			return rows[i].mime;
 	return NULL;
 }
@@ -213,7 +213,7 @@ static bool list_all(struct provider *provider, const struct cursor *cursor, str
 	return !out->overflowed || err_set(err, ERR_TOO_LARGE, "The list is too large.");
 }
 
-static void fail(struct mcp_call *call, const struct err *err)
+static void resource_error(struct mcp_call *call, const struct err *err)
 {
 	bool missing = err->code == ERR_FILE_NOT_FOUND;
 	bool theirs = err_class_of(err->code) != ERR_CLASS_SYSTEM &&
@@ -257,7 +257,7 @@ void resources_list(struct mcp_call *call, void *serve)
 		               NULL);
 	else if (!has_root(opened->provider, &err) ||
 	         !list_all(opened->provider, &cursor, &text, &err))
-		fail(call, &err);
+		resource_error(call, &err);
 	else
 		mcp_call_result_text(call, &text);
 	buf_release(&text);
@@ -339,6 +339,6 @@ void resources_read(struct mcp_call *call, void *serve)
 	    resources_contents(conversation, opened->provider, path, &contents, &err))
 		mcp_call_result(call, json_pack("{s:[o]}", "contents", contents));
 	else
-		fail(call, &err);
+		resource_error(call, &err);
 	opened_put(opened);
 }

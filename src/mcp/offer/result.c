@@ -50,7 +50,7 @@ static void print_media(struct buf *out, const json_t *file, const json_t *data)
 }
 
 /* Moves the data of a file out of it, and into a block. */
-static void take_media(json_t *file, const char *message, struct buf *blocks)
+static void move_media(json_t *file, const char *message, struct buf *blocks)
 {
 	json_t *data = json_object_get(file, "data");
 
@@ -89,19 +89,19 @@ static void prepare_elements(json_t *list, const struct names *names, struct buf
 	json_t *element;
 
 	json_array_foreach(list, i, element) {
-		take_media(element, media_many_message, blocks);
+		move_media(element, media_many_message, blocks);
 		if (names->changed)
 			rewrite_sentences(element, names);
 	}
 }
 
-static void prepare(json_t *result, const struct names *names, struct buf *blocks)
+static void prepare_result(json_t *result, const struct names *names, struct buf *blocks)
 {
 	if (json_is_array(result)) {
 		prepare_elements(result, names, blocks);
 		return;
 	}
-	take_media(result, media_message, blocks);
+	move_media(result, media_message, blocks);
 	if (!names->changed)
 		return;
 	rewrite_sentences(result, names);
@@ -128,7 +128,7 @@ bool result_print(json_t *result, const struct names *names, const char *level, 
 	size_t unseen = 0;
 	bool ok;
 
-	prepare(result, names, &blocks);
+	prepare_result(result, names, &blocks);
 	shown = json_show_unseen(result, &unseen);
 	if (unseen)
 		print_note(&blocks, unseen);

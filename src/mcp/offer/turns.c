@@ -30,7 +30,7 @@ struct turns {
 	size_t count; /* queues in them */
 };
 
-static struct queue **slot_of(struct turns *turns, const char *key)
+static struct queue **queue_slot(struct turns *turns, const char *key)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
 
@@ -39,19 +39,19 @@ static struct queue **slot_of(struct turns *turns, const char *key)
 	return &turns->slots[hash % SLOTS];
 }
 
-static struct queue *find(struct turns *turns, const char *key)
+static struct queue *queue_find(struct turns *turns, const char *key)
 {
-	struct queue *queue = *slot_of(turns, key);
+	struct queue *queue = *queue_slot(turns, key);
 
 	while (queue && strcmp(queue->key, key) != 0)
 		queue = queue->next;
 	return queue;
 }
 
-static struct queue *find_or_add(struct turns *turns, const char *key)
+static struct queue *queue_find_or_add(struct turns *turns, const char *key)
 {
-	struct queue **slot = slot_of(turns, key);
-	struct queue *queue = find(turns, key);
+	struct queue **slot = queue_slot(turns, key);
+	struct queue *queue = queue_find(turns, key);
 
 	if (queue)
 		return queue;
@@ -62,9 +62,9 @@ static struct queue *find_or_add(struct turns *turns, const char *key)
 	return queue;
 }
 
-static void drop(struct turns *turns, struct queue *queue)
+static void queue_drop(struct turns *turns, struct queue *queue)
 {
-	struct queue **at = slot_of(turns, queue->key);
+	struct queue **at = queue_slot(turns, queue->key);
 
 	while (*at != queue)
 		at = &(*at)->next;
@@ -91,9 +91,9 @@ void turns_free(struct turns *turns)
 }
 
 /* Enters a queue; a key that the turn has already is passed over: its place is the last. */
-static void enter(struct turns *turns, struct turn *turn, const char *key)
+static void queue_enter(struct turns *turns, struct turn *turn, const char *key)
 {
-	struct queue *queue = find_or_add(turns, key);
+	struct queue *queue = queue_find_or_add(turns, key);
 	struct turn_place *place = &turn->places[turn->place_count];
 
 	if (queue->last && queue->last->turn == turn)
@@ -117,7 +117,7 @@ void turns_take(struct turns *turns, struct turn *turn, const char *const *keys,
 	turn->place_count = turn->waits = 0;
 	pthread_mutex_lock(&turns->lock);
 	for (size_t i = 0; i < count; i++)
-		enter(turns, turn, keys[i]);
+		queue_enter(turns, turn, keys[i]);
 	now = turn->waits == 0;
 	pthread_mutex_unlock(&turns->lock);
 	if (now)
@@ -125,14 +125,14 @@ void turns_take(struct turns *turns, struct turn *turn, const char *const *keys,
 }
 
 /* Leaves a queue; returns the turn that can begin because of it, or NULL. */
-static struct turn *leave(struct turns *turns, struct turn_place *place)
+static struct turn *queue_leave(struct turns *turns, struct turn_place *place)
 {
 	struct queue *queue = place->queue;
 	struct turn_place *next = place->behind;
 
 	queue->first = next;
 	if (!next) {
-		drop(turns, queue);
+		queue_drop(turns, queue);
 		return NULL;
 	}
 	return --next->turn->waits == 0 ? next->turn : NULL;
@@ -145,7 +145,7 @@ void turns_done(struct turns *turns, struct turn *turn)
 
 	pthread_mutex_lock(&turns->lock);
 	for (size_t i = 0; i < turn->place_count; i++) {
-		struct turn *next = leave(turns, &turn->places[i]);
+		struct turn *next = queue_leave(turns, &turn->places[i]);
 
 		if (!next)
 			continue;
@@ -169,7 +169,7 @@ bool turns_busy(struct turns *turns, const char *key)
 	bool busy;
 
 	pthread_mutex_lock(&turns->lock);
-	busy = find(turns, key) != NULL;
+	busy = queue_find(turns, key) != NULL;
 	pthread_mutex_unlock(&turns->lock);
 	return busy;
 }

@@ -11,14 +11,14 @@
 /* The longest path, each byte of it escaped. */
 enum { URI_MAX = 3 * LIMIT_PATH_BYTES + 32 };
 
-static bool refuse(const char *uri, const char *why, struct err *err)
+static bool refuse_uri(const char *uri, const char *why, struct err *err)
 {
 	struct span shown = utf8_head(span_str(uri), 200);
 
 	return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" %s.", (int)shown.len, shown.data, why);
 }
 
-static int digit_of(char c)
+static int uri_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -30,8 +30,8 @@ static int digit_of(char c)
 static bool unescape(const char *text, char *out)
 {
 	while (*text && *text != '?' && *text != '#') {
-		int high = *text == '%' ? digit_of(text[1]) : 0;
-		int low = *text == '%' && high >= 0 ? digit_of(text[2]) : 0;
+		int high = *text == '%' ? uri_hex_digit(text[1]) : 0;
+		int low = *text == '%' && high >= 0 ? uri_hex_digit(text[2]) : 0;
 
 		if (high < 0 || low < 0 || (*text == '%' && !high && !low))
 			return false;
@@ -48,29 +48,30 @@ bool uri_to_path(const char *uri, char **ret, struct err *err)
 	const char *rest = uri + 5;
 
 	if (strlen(uri) > URI_MAX)
-		return refuse(uri, "is longer than a path can be", err);
+		return refuse_uri(uri, "is longer than a path can be", err);
 	if (strncasecmp(uri, "file:", 5) != 0)
-		return refuse(uri, "is not a file:// URI", err);
+		return refuse_uri(uri, "is not a file:// URI", err);
 	if (strncmp(rest, "//", 2) == 0) {
 		rest += 2;
 		if (strncasecmp(rest, "localhost/", 10) == 0)
 			rest += 9;
 		if (*rest != '/')
-			return refuse(uri, "names a file of another machine", err);
+			return refuse_uri(uri, "names a file of another machine", err);
 	}
 	if (*rest != '/')
-		return refuse(uri, "does not name an absolute path", err);
+		return refuse_uri(uri, "does not name an absolute path", err);
 	path = mem_alloc(strlen(rest) + 1, 1);
 	if (!unescape(rest, path))
-		return refuse(uri,
-		              "has a broken escape in it: % has to be followed by two hexadecimal digits, and not by 00", err);
+		return refuse_uri(uri,
+		                  "has a broken escape in it: % has to be followed by two "
+		                  "hexadecimal digits, and not by 00", err);
 	if (strlen(path) > LIMIT_PATH_BYTES)
-		return refuse(uri, "is longer than a path can be", err);
+		return refuse_uri(uri, "is longer than a path can be", err);
 	*ret = mem_steal(&path);
 	return true;
 }
 
-static bool is_plain(char c)
+static bool is_unescaped(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       (c && strchr("-._~/", c));
@@ -80,7 +81,7 @@ bool uri_from_path(struct buf *out, const char *path)
 {
 	buf_str(out, "file://");
 	for (; *path; path++) {
-		if (is_plain(*path))
+		if (is_unescaped(*path))
 			buf_char(out, *path);
 		else
 			buf_printf(out, "%%%02X", (unsigned char)*path);

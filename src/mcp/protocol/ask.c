@@ -16,7 +16,7 @@
 
 enum { BLOCK = 64 }; /* of SHA-256 */
 
-static void start(struct sha256_stream *stream, const struct sha256 *key, unsigned char pad)
+static void hmac_start(struct sha256_stream *stream, const struct sha256 *key, unsigned char pad)
 {
 	char block[BLOCK];
 
@@ -32,10 +32,10 @@ void sign_hex(const struct sha256 *key, struct span text, char hex[static SHA256
 	struct sha256_stream stream;
 	struct sha256 sum;
 
-	start(&stream, key, 0x36);
+	hmac_start(&stream, key, 0x36);
 	sha256_update(&stream, text);
 	sum = sha256_final(&stream);
-	start(&stream, key, 0x5c);
+	hmac_start(&stream, key, 0x5c);
 	sha256_update(&stream, span_of((const char *)sum.bytes, SHA256_SIZE));
 	sum = sha256_final(&stream);
 	sha256_hex(&sum, hex);
@@ -171,7 +171,8 @@ static bool bad_state(struct refusal *refusal, const char *why)
 	return mcp_refuse(refusal, RPC_INVALID_PARAMS, "params.requestState %s.", why);
 }
 
-static bool take_state(struct mcp_call *call, const json_t *payload, struct refusal *refusal)
+static bool take_signed_answers(struct mcp_call *call, const json_t *payload,
+                                struct refusal *refusal)
 {
 	struct questions *questions = &call->questions;
 	json_t *digest = request_digest(call);
@@ -206,7 +207,7 @@ static bool open_state(struct mcp_call *call, const json_t *state, struct refusa
 	                    span_head(text, SHA256_HEX_SIZE - 1)) ||
 	    !json_parse(payload, &object, &err))
 		return bad_state(refusal, "is not what this server has sent");
-	taken = take_state(call, object, refusal);
+	taken = take_signed_answers(call, object, refusal);
 	json_decref(object);
 	return taken;
 }
@@ -340,7 +341,7 @@ static bool ask_offered(const struct version *version, const json_t *client, con
 
 /* --- On the loop's thread ---------------------------------------------------------------- */
 
-static void unlist(struct ask *ask)
+static void ask_unlist(struct ask *ask)
 {
 	idmap_remove(&ask->peer->asks, &ask->entry);
 	ask->listed = false;
@@ -351,7 +352,7 @@ static void unlist(struct ask *ask)
 }
 
 /* Tells the asker. The answer is taken over; NULL: there is none. */
-static void complete(struct ask *ask, enum mcp_ask outcome, struct rpc_message *answer)
+static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_message *answer)
 {
 	if (ask->answered) {
 		ask->answered(ask->data, answer ? answer->body : NULL);
@@ -369,7 +370,7 @@ static void complete(struct ask *ask, enum mcp_ask outcome, struct rpc_message *
 	ask_unhold(ask);
 }
 
-static bool deaf(const struct ask *ask)
+static bool client_is_deaf(const struct ask *ask)
 {
 	return ask->peer->closed || ask->peer->input_ended ||
 	       (ask->call && mcp_call_cancelled(ask->call));
@@ -387,12 +388,12 @@ static void ask_send(struct ask *ask)
 	          call ? call->exchange : NULL, buf_view(&ask->line), 0);
 }
 
-static void arrive(struct post *post)
+static void ask_arrive(struct post *post)
 {
 	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, arrive));
 
-	if (deaf(ask))
-		complete(ask, MCP_ASK_GONE, NULL);
+	if (client_is_deaf(ask))
+		ask_complete(ask, MCP_ASK_GONE, NULL);
 	else
 		ask_send(ask);
 }
@@ -408,13 +409,13 @@ static void send_cancelled(const struct ask *ask)
 }
 
 /* The asker has stopped waiting. */
-static void drop(struct post *post)
+static void ask_drop(struct post *post)
 {
 	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, drop));
 
 	if (ask->listed) {
 		send_cancelled(ask);
-		unlist(ask);
+		ask_unlist(ask);
 		ask_unhold(ask);
 	}
 	ask_unhold(ask);
@@ -431,17 +432,17 @@ void ask_answered(struct mcp_peer *peer, struct rpc_message *message)
 	ask = (struct ask *)idmap_find(&peer->asks, span_str(id));
 	if (!ask)
 		return;
-	unlist(ask);
+	ask_unlist(ask);
 	if (message->kind == RPC_RESULT && json_is_object(message->body))
-		complete(ask, MCP_ASK_ANSWERED, message);
+		ask_complete(ask, MCP_ASK_ANSWERED, message);
 	else
-		complete(ask, MCP_ASK_REFUSED, NULL);
+		ask_complete(ask, MCP_ASK_REFUSED, NULL);
 }
 
 void ask_give_up(struct ask *ask)
 {
-	unlist(ask);
-	complete(ask, MCP_ASK_GONE, NULL);
+	ask_unlist(ask);
+	ask_complete(ask, MCP_ASK_GONE, NULL);
 }
 
 void ask_give_up_all(struct mcp_peer *peer)
@@ -487,7 +488,7 @@ bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
 /* --- On the handler's thread ------------------------------------------------------------- */
 
 /* Waits until the ask is done; false when `ms` have passed. */
-static bool wait_for(struct ask *ask, unsigned ms)
+static bool ask_wait(struct ask *ask, unsigned ms)
 {
 	struct timespec end;
 	bool done;
@@ -516,14 +517,14 @@ static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, cons
 	bool done;
 
 	ask->holders = 2;
-	ask->arrive.run = arrive;
-	ask->drop.run = drop;
+	ask->arrive.run = ask_arrive;
+	ask->drop.run = ask_drop;
 	mcp_outbox_post(server->outbox, &ask->arrive);
 	pthread_mutex_lock(&server->lock);
 	pthread_cond_signal(&server->idle);
 	pthread_mutex_unlock(&server->lock);
 	pool_wait_begin(server->pool);
-	done = wait_for(ask, ms ? ms : TIMEOUT_MS);
+	done = ask_wait(ask, ms ? ms : TIMEOUT_MS);
 	pool_wait_end(server->pool);
 	if (!done) {
 		mcp_outbox_post(server->outbox, &ask->drop);

@@ -116,7 +116,7 @@ static void call_send(struct mcp_call *call, struct buf *line)
 }
 
 /* Whole numbers as such: 50, not 50.0. */
-static json_t *number(double value)
+static json_t *json_progress(double value)
 {
 	if (value == floor(value) && fabs(value) < 1e15)
 		return json_integer((json_int_t)value);
@@ -129,9 +129,9 @@ static void write_progress(struct mcp_call *call, double value, double total, co
 	json_t *params = json_object();
 
 	json_object_set(params, "progressToken", (json_t *)progress->token);
-	json_object_set_new(params, "progress", number(value));
+	json_object_set_new(params, "progress", json_progress(value));
 	if (total > 0)
-		json_object_set_new(params, "total", number(total));
+		json_object_set_new(params, "total", json_progress(total));
 	if (message && call->version->progress_message)
 		json_object_set_new(params, "message", json_cstr(message));
 	buf_clear(&progress->waiting);
@@ -167,7 +167,7 @@ static void call_flush_progress(struct mcp_call *call)
 }
 
 /* Whether the client wants messages of this level for this call. */
-static bool wanted(const struct mcp_call *call, enum mcp_level level)
+static bool log_level_is_wanted(const struct mcp_call *call, enum mcp_level level)
 {
 	int from = call->version->stateless ? call->log_level : call->peer->log_level;
 
@@ -179,7 +179,7 @@ void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logge
 	struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_t *params;
 
-	if (call->ended || !wanted(call, level)) {
+	if (call->ended || !log_level_is_wanted(call, level)) {
 		json_decref(data);
 		return;
 	}
@@ -247,7 +247,8 @@ static bool begin_end(struct mcp_call *call)
 	return true;
 }
 
-static void write_error(struct mcp_call *call, int code, const char *message, const json_t *data)
+static void call_write_error(struct mcp_call *call, int code, const char *message,
+                             const json_t *data)
 {
 	buf_clear(&call->line);
 	call->error_code = code;
@@ -273,7 +274,8 @@ static void write_result(struct mcp_call *call, struct span text, bool complete)
 	buf_clear(&call->line);
 	rpc_begin_result(&call->line, call_id(call));
 	if (!result_write(&call->line, &form, text) || !rpc_end_result(&call->line))
-		write_error(call, RPC_INTERNAL_ERROR, "The result is too long or no object.", NULL);
+		call_write_error(call, RPC_INTERNAL_ERROR, "The result is too long or no object.",
+		                 NULL);
 }
 
 void call_answer_text(struct mcp_call *call, struct span result)
@@ -344,7 +346,7 @@ static int code_for(const struct mcp_call *call, int code)
 void mcp_call_error(struct mcp_call *call, int code, const char *message, json_t *data)
 {
 	if (begin_end(call))
-		write_error(call, code_for(call, code), message, data);
+		call_write_error(call, code_for(call, code), message, data);
 	json_decref(data);
 }
 
@@ -446,19 +448,19 @@ bool call_list(struct mcp_call *call, struct refusal *refusal)
 		                  "A request with this id is under way already.");
 	if (mcp_peer_calls(peer) >= LIMIT_PEER_CALLS)
 		return mcp_refuse(refusal, RPC_INTERNAL_ERROR,
-		                  "More than %d requests are under way: send this one again when some "
-		                  "have been answered.", LIMIT_PEER_CALLS);
+		                  "More than %d requests are under way: send this one again when "
+		                  "some have been answered.", LIMIT_PEER_CALLS);
 	if (peer->calls.count && peer->bytes > LIMIT_PEER_BYTES)
 		return mcp_refuse(refusal, RPC_INTERNAL_ERROR,
-		                  "The requests that are under way hold more than %zu MiB: send this "
-		                  "one again when some have been answered.",
+		                  "The requests that are under way hold more than %zu MiB: send "
+		                  "this one again when some have been answered.",
 		                  LIMIT_PEER_BYTES >> 20);
 	idmap_add(&peer->calls, &call->entry, call_id(call));
 	call->listed = true;
 	return true;
 }
 
-static void unlist(struct mcp_call *call)
+static void call_unlist(struct mcp_call *call)
 {
 	if (call->listed)
 		idmap_remove(&call->peer->calls, &call->entry);
@@ -521,7 +523,7 @@ static void handler_returned(struct post *post)
 	call_done((struct mcp_call *)((char *)post - offsetof(struct mcp_call, post)));
 }
 
-static void run_on_pool(struct pool_job *job)
+static void call_run_on_pool(struct pool_job *job)
 {
 	struct mcp_call *call = (struct mcp_call *)((char *)job - offsetof(struct mcp_call, job));
 	struct mcp_server *server = call->peer->server;
@@ -536,12 +538,12 @@ static void run_on_pool(struct pool_job *job)
 }
 
 /* From the loop's thread to the pool's. */
-static void hand_over(struct mcp_call *call)
+static void call_to_pool(struct mcp_call *call)
 {
 	struct mcp_server *server = call->peer->server;
 
 	call_leave_loop(call);
-	call->job.run = run_on_pool;
+	call->job.run = call_run_on_pool;
 	call->post.run = handler_returned;
 	pthread_mutex_lock(&server->lock);
 	server->running++;
@@ -554,7 +556,7 @@ void call_start(struct mcp_call *call)
 		run_on_loop(call);
 		return;
 	}
-	hand_over(call);
+	call_to_pool(call);
 	pool_submit(call->peer->server->pool, &call->job);
 }
 
@@ -562,7 +564,7 @@ void mcp_call_hold(struct mcp_call *call)
 {
 	assert(call->held); /* only on the loop's thread */
 	*call->held = true;
-	hand_over(call);
+	call_to_pool(call);
 }
 
 static void count_running(struct mcp_server *server, int more)
@@ -646,7 +648,7 @@ static void call_free(struct mcp_call *call)
 
 void call_done(struct mcp_call *call)
 {
-	unlist(call);
+	call_unlist(call);
 	if (call->listen)
 		watch_unlisten(call);
 	if (!mcp_call_cancelled(call))
@@ -663,7 +665,7 @@ void call_cancel(struct mcp_call *call)
 	call->cancelled = true;
 	call->exchange = NULL;
 	call->batch = NULL;
-	unlist(call);
+	call_unlist(call);
 	if (call->ask)
 		ask_give_up(call->ask);
 	if (batch)

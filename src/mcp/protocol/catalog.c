@@ -52,7 +52,7 @@ static bool is_mirrored(const json_t *property)
 	        span_eq(type, SPAN("boolean")));
 }
 
-static void add(struct search *search, const char *name)
+static void mirrored_add(struct search *search, const char *name)
 {
 	struct mirrored *found;
 
@@ -66,7 +66,7 @@ static void add(struct search *search, const char *name)
 	memcpy(found->path, search->path, search->depth * sizeof(*found->path));
 }
 
-static void look(struct search *search, const json_t *schema)
+static void mirrored_search(struct search *search, const json_t *schema)
 {
 	const char *name;
 	json_t *property;
@@ -77,9 +77,10 @@ static void look(struct search *search, const json_t *schema)
 	json_object_foreach(json_object_get(schema, "properties"), name, property) {
 		search->path[search->depth - 1] = name;
 		if (is_mirrored(property))
-			add(search, json_string_value(json_object_get(property, "x-mcp-header")));
+			mirrored_add(search,
+			             json_string_value(json_object_get(property, "x-mcp-header")));
 		else
-			look(search, property);
+			mirrored_search(search, property);
 	}
 	search->depth--;
 }
@@ -89,7 +90,7 @@ static void mirrored_find(const json_t *schema, struct mirrored **ret, size_t *r
 {
 	struct search search = { .depth = 0 };
 
-	look(&search, schema);
+	mirrored_search(&search, schema);
 	*ret = search.found;
 	*ret_count = search.count;
 }
@@ -118,7 +119,7 @@ static bool has_headers(const struct mcp_call *call)
 	return call->peer->wire.header && call->exchange;
 }
 
-static int digit_of(char c)
+static int base64_value(char c)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -139,7 +140,7 @@ static bool decode_base64(struct span text, struct buf *out)
 		unsigned word = 0;
 
 		for (size_t j = 0; j < 4; j++) {
-			int digit = j < 4 - missing ? digit_of(text.data[i + j]) : 0;
+			int digit = j < 4 - missing ? base64_value(text.data[i + j]) : 0;
 
 			if (digit < 0)
 				return false;
@@ -183,8 +184,8 @@ static bool missing(struct refusal *refusal, const char *header)
 }
 
 /* A header whose value is taken literally. */
-static bool check_plain(const struct mcp_call *call, const char *header, const char *wanted,
-                        struct refusal *refusal)
+static bool check_plain_header(const struct mcp_call *call, const char *header, const char *wanted,
+                               struct refusal *refusal)
 {
 	struct span is = header_of(call, header);
 
@@ -196,13 +197,14 @@ static bool check_plain(const struct mcp_call *call, const char *header, const c
 bool catalog_check_version(const struct mcp_call *call, const char *version,
                            struct refusal *refusal)
 {
-	return !has_headers(call) || check_plain(call, "MCP-Protocol-Version", version, refusal);
+	return !has_headers(call) ||
+	       check_plain_header(call, "MCP-Protocol-Version", version, refusal);
 }
 
 bool catalog_check_method(const struct mcp_call *call, struct refusal *refusal)
 {
 	return !has_headers(call) ||
-	       check_plain(call, "Mcp-Method", call->message.method, refusal);
+	       check_plain_header(call, "Mcp-Method", call->message.method, refusal);
 }
 
 /* 42 and 42.0 are the same integer. */
@@ -233,8 +235,9 @@ static bool same_value(struct span text, const json_t *wanted)
 	}
 }
 
-static bool check_value(const struct mcp_call *call, const char *header, const json_t *wanted,
-                        struct refusal *refusal)
+static bool check_encoded_header(const struct mcp_call *call, const char *header,
+                                 const json_t *wanted,
+                                 struct refusal *refusal)
 {
 	_cleanup_buf_ struct buf decoded = BUF_INIT(VALUE_BYTES);
 	struct span is = header_of(call, header);
@@ -257,7 +260,7 @@ bool catalog_check_name(const struct mcp_call *call, const char *name, struct re
 	if (!has_headers(call) || !name)
 		return true;
 	wanted = json_cstr(name);
-	same = check_value(call, "Mcp-Name", wanted, refusal);
+	same = check_encoded_header(call, "Mcp-Name", wanted, refusal);
 	json_decref(wanted);
 	return same;
 }
@@ -276,7 +279,7 @@ bool catalog_check_arguments(const struct mcp_call *call, const struct tool_entr
 		const struct mirrored *mirrored = &tool->mirrored[i];
 		const json_t *value = value_at(call->arguments, mirrored);
 
-		if (value && !check_value(call, mirrored->header, value, refusal))
+		if (value && !check_encoded_header(call, mirrored->header, value, refusal))
 			return false;
 		if (!value && header_of(call, mirrored->header).data)
 			return mcp_refuse(refusal, MCP_HEADER_MISMATCH,
@@ -296,7 +299,7 @@ struct catalog {
 	struct buf info; /* serverInfo of the latest version */
 };
 
-static json_t *parsed(const char *text)
+static json_t *parse_offered(const char *text)
 {
 	struct err err = ERR_INIT;
 	json_t *value = NULL;
@@ -306,16 +309,16 @@ static json_t *parsed(const char *text)
 	return value;
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
+static void set_optional_text(json_t *object, const char *key, const char *text)
 {
 	if (text)
 		json_object_set_new(object, key, json_cstr(text));
 }
 
-static void set_parsed(json_t *object, const char *key, const char *text)
+static void set_optional_json(json_t *object, const char *key, const char *text)
 {
 	if (text)
-		json_object_set_new(object, key, parsed(text));
+		json_object_set_new(object, key, parse_offered(text));
 }
 
 static char *printed(json_t *owned)
@@ -331,19 +334,20 @@ static char *tool_text(const struct mcp_tool *tool, json_t *schema, enum tool_sh
 {
 	json_t *object = json_object();
 
-	set_text(object, "name", tool->name);
-	set_text(object, "title", shape >= TOOL_TITLED ? tool->title : NULL);
-	set_text(object, "description", tool->description);
+	set_optional_text(object, "name", tool->name);
+	set_optional_text(object, "title", shape >= TOOL_TITLED ? tool->title : NULL);
+	set_optional_text(object, "description", tool->description);
 	json_object_set(object, "inputSchema", schema);
-	set_parsed(object, "outputSchema", shape >= TOOL_WHOLE ? tool->output_schema : NULL);
-	set_parsed(object, "annotations", shape >= TOOL_ANNOTATED ? tool->annotations : NULL);
+	set_optional_json(object, "outputSchema", shape >= TOOL_WHOLE ? tool->output_schema : NULL);
+	set_optional_json(object, "annotations", shape >= TOOL_ANNOTATED ? tool->annotations :
+	                  NULL);
 	return printed(object);
 }
 
 static void add_tool(struct catalog *catalog, struct tool_entry *entry, const struct mcp_tool *tool)
 {
 	entry->tool = tool;
-	entry->schema = parsed(tool->input_schema);
+	entry->schema = parse_offered(tool->input_schema);
 	for (enum tool_shape shape = 0; shape < TOOL_SHAPES; shape++)
 		entry->text[shape] = tool_text(tool, entry->schema, shape);
 	mirrored_find(entry->schema, &entry->mirrored, &entry->mirrored_count);
@@ -355,10 +359,10 @@ static json_t *implementation(const struct mcp_offer *offer, const struct versio
 {
 	json_t *info = json_object();
 
-	set_text(info, "name", offer->name);
-	set_text(info, "title", version->titles ? offer->title : NULL);
-	set_text(info, "version", offer->version);
-	set_text(info, "websiteUrl", version->website ? offer->website : NULL);
+	set_optional_text(info, "name", offer->name);
+	set_optional_text(info, "title", version->titles ? offer->title : NULL);
+	set_optional_text(info, "version", offer->version);
+	set_optional_text(info, "websiteUrl", version->website ? offer->website : NULL);
 	return info;
 }
 
@@ -372,7 +376,7 @@ struct catalog *catalog_new(const struct mcp_offer *offer, uint64_t key)
 	idmap_init(&catalog->names, key);
 	for (size_t i = 0; i < offer->tool_count; i++)
 		add_tool(catalog, &catalog->tools[i], &offer->tools[i]);
-	catalog->prompts = offer->prompts ? parsed(offer->prompts) : NULL;
+	catalog->prompts = offer->prompts ? parse_offered(offer->prompts) : NULL;
 	catalog->info.max = LIMIT_RESULT_BYTES;
 	json_print(&catalog->info, info, 0);
 	json_decref(info);
@@ -501,10 +505,10 @@ void catalog_initialize(const struct catalog *catalog, const struct version *ver
 {
 	json_t *result = json_object();
 
-	set_text(result, "protocolVersion", version->name);
+	set_optional_text(result, "protocolVersion", version->name);
 	json_object_set_new(result, "capabilities", capabilities(catalog, version));
 	json_object_set_new(result, "serverInfo", implementation(catalog->offer, version));
-	set_text(result, "instructions", catalog->offer->instructions);
+	set_optional_text(result, "instructions", catalog->offer->instructions);
 	json_print(out, result, 0);
 	json_decref(result);
 }
@@ -519,7 +523,7 @@ void catalog_discover(const struct catalog *catalog, const struct version *versi
 		json_array_append_new(versions, json_cstr(version_at(i)->name));
 	json_object_set_new(result, "supportedVersions", versions);
 	json_object_set_new(result, "capabilities", capabilities(catalog, version));
-	set_text(result, "instructions", catalog->offer->instructions);
+	set_optional_text(result, "instructions", catalog->offer->instructions);
 	json_print(out, result, 0);
 	json_decref(result);
 }

@@ -18,7 +18,7 @@ void idmap_release(struct idmap *map)
 
 /* A multiplication by an odd random number a step, high bits folded down: differences spread,
  * and nobody outside knows the number. */
-static uint64_t hash_of(const struct idmap *map, struct span id)
+static uint64_t idmap_hash(const struct idmap *map, struct span id)
 {
 	uint64_t factor = map->key | 1;
 	uint64_t hash = map->key ^ id.len;
@@ -36,7 +36,7 @@ static uint64_t hash_of(const struct idmap *map, struct span id)
 	return hash ^ hash >> 32;
 }
 
-static struct idmap_entry **bucket_of(const struct idmap *map, uint64_t hash)
+static struct idmap_entry **idmap_bucket(const struct idmap *map, uint64_t hash)
 {
 	return &map->buckets[hash & (map->bucket_count - 1)];
 }
@@ -47,15 +47,15 @@ struct idmap_entry *idmap_find(const struct idmap *map, struct span id)
 
 	if (!map->count)
 		return NULL;
-	hash = hash_of(map, id);
-	for (struct idmap_entry *entry = *bucket_of(map, hash); entry; entry = entry->next) {
+	hash = idmap_hash(map, id);
+	for (struct idmap_entry *entry = *idmap_bucket(map, hash); entry; entry = entry->next) {
 		if (entry->hash == hash && span_eq(entry->id, id))
 			return entry;
 	}
 	return NULL;
 }
 
-static void grow(struct idmap *map)
+static void idmap_grow(struct idmap *map)
 {
 	struct idmap_entry **old = map->buckets;
 	size_t old_count = map->bucket_count;
@@ -64,7 +64,7 @@ static void grow(struct idmap *map)
 	map->buckets = mem_alloc(map->bucket_count, sizeof(struct idmap_entry *));
 	for (size_t i = 0; i < old_count; i++) {
 		for (struct idmap_entry *entry = old[i], *next; entry; entry = next) {
-			struct idmap_entry **bucket = bucket_of(map, entry->hash);
+			struct idmap_entry **bucket = idmap_bucket(map, entry->hash);
 
 			next = entry->next;
 			entry->next = *bucket;
@@ -79,10 +79,10 @@ void idmap_add(struct idmap *map, struct idmap_entry *entry, struct span id)
 	struct idmap_entry **bucket;
 
 	if (map->count == map->bucket_count)
-		grow(map);
+		idmap_grow(map);
 	entry->id = id;
-	entry->hash = hash_of(map, id);
-	bucket = bucket_of(map, entry->hash);
+	entry->hash = idmap_hash(map, id);
+	bucket = idmap_bucket(map, entry->hash);
 	entry->next = *bucket;
 	*bucket = entry;
 	map->count++;
@@ -90,7 +90,7 @@ void idmap_add(struct idmap *map, struct idmap_entry *entry, struct span id)
 
 void idmap_remove(struct idmap *map, struct idmap_entry *entry)
 {
-	struct idmap_entry **at = bucket_of(map, entry->hash);
+	struct idmap_entry **at = idmap_bucket(map, entry->hash);
 
 	while (*at != entry)
 		at = &(*at)->next;

@@ -36,14 +36,14 @@ const char *mcp_level_name(enum mcp_level level)
 
 /* ---- parameters -------------------------------------------------------------- */
 
-static bool wrong(const struct param *rule, const char *what, struct refusal *refusal)
+static bool refuse_param(const struct param *rule, const char *what, struct refusal *refusal)
 {
 	return mcp_refuse(refusal, RPC_INVALID_PARAMS, "params.%s%s%s %s.",
 	                  rule->parent ? rule->parent : "", rule->parent ? "." : "", rule->name,
 	                  what);
 }
 
-static bool has_type(const json_t *value, enum param_type type)
+static bool param_has_type(const json_t *value, enum param_type type)
 {
 	switch (type) {
 	case PARAM_STRING:
@@ -67,14 +67,14 @@ static bool check_one(const json_t *value, const struct param *rule, struct refu
 	char what[128];
 
 	if (!value)
-		return !rule->required || wrong(rule, "is missing", refusal);
-	if (!has_type(value, rule->type)) {
+		return !rule->required || refuse_param(rule, "is missing", refusal);
+	if (!param_has_type(value, rule->type)) {
 		snprintf(what, sizeof(what), "has to be %s, not %s", wanted[rule->type],
 		         json_type_phrase(value));
-		return wrong(rule, what, refusal);
+		return refuse_param(rule, what, refusal);
 	}
 	if (text.len && memchr(text.data, '\0', text.len))
-		return wrong(rule, "contains U+0000", refusal);
+		return refuse_param(rule, "contains U+0000", refusal);
 	return true;
 }
 
@@ -130,7 +130,7 @@ static bool unsupported(const char *requested, struct refusal *refusal)
 	return false;
 }
 
-static bool read_level(struct mcp_call *call, const json_t *meta, struct refusal *refusal)
+static bool read_log_level(struct mcp_call *call, const json_t *meta, struct refusal *refusal)
 {
 	const char *name = json_string_value(json_object_get(meta, META_LEVEL));
 
@@ -168,7 +168,7 @@ static bool stateless_open(struct mcp_call *call, struct refusal *refusal)
 		return unsupported(name, refusal);
 	}
 	call->client = json_object_get(meta, META_CAPABILITIES);
-	return catalog_check_method(call, refusal) && read_level(call, meta, refusal);
+	return catalog_check_method(call, refusal) && read_log_level(call, meta, refusal);
 }
 
 /* ---- methods ----------------------------------------------------------------- */
@@ -181,7 +181,8 @@ static bool unknown_method(const struct mcp_call *call, struct refusal *refusal)
 }
 
 /* The call is answered by a handler of the offer, on the pool. */
-static bool hand_over(struct mcp_call *call, mcp_handler *handler, struct refusal *refusal)
+static bool call_handler_of_offer(struct mcp_call *call, mcp_handler *handler,
+                                  struct refusal *refusal)
 {
 	if (!handler)
 		return unknown_method(call, refusal);
@@ -296,7 +297,7 @@ static bool answer_list(struct mcp_call *call, mcp_handler *handler, struct span
 	if (no_resources(call))
 		return unknown_method(call, refusal);
 	if (handler)
-		return hand_over(call, handler, refusal);
+		return call_handler_of_offer(call, handler, refusal);
 	call_answer_text(call, empty);
 	return true;
 }
@@ -315,7 +316,7 @@ static bool answer_list_templates(struct mcp_call *call, struct refusal *refusal
 
 static bool answer_read_resource(struct mcp_call *call, struct refusal *refusal)
 {
-	return hand_over(call, call->peer->server->offer->read_resource, refusal);
+	return call_handler_of_offer(call, call->peer->server->offer->read_resource, refusal);
 }
 
 static bool answer_subscribe(struct mcp_call *call, struct refusal *refusal)
@@ -401,7 +402,7 @@ static bool answer_get_prompt(struct mcp_call *call, struct refusal *refusal)
 	if (!prompt)
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown prompt: %s", call->name);
 	return check_prompt_arguments(call, prompt, refusal) &&
-	       hand_over(call, server->offer->get_prompt, refusal);
+	       call_handler_of_offer(call, server->offer->get_prompt, refusal);
 }
 
 static bool answer_complete(struct mcp_call *call, struct refusal *refusal)
@@ -432,7 +433,7 @@ static bool answer_complete(struct mcp_call *call, struct refusal *refusal)
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
 		                  "params.ref.type has to be ref/prompt or ref/resource.");
 	}
-	return hand_over(call, server->offer->complete, refusal);
+	return call_handler_of_offer(call, server->offer->complete, refusal);
 }
 
 /* --- The table ------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ static void outbox_free(struct outbox *outbox)
 	free(outbox);
 }
 
-static void arrive(struct loop_task *task)
+static void outbox_arrive(struct loop_task *task)
 {
 	struct outbox *outbox = (struct outbox *)task;
 	bool closed;
@@ -48,7 +48,7 @@ struct outbox *mcp_outbox_new(struct loop *loop)
 {
 	struct outbox *outbox = mem_alloc(1, sizeof(*outbox));
 
-	outbox->task.run = arrive;
+	outbox->task.run = outbox_arrive;
 	outbox->loop = loop;
 	outbox->last = &outbox->first;
 	pthread_mutex_init(&outbox->lock, NULL);
@@ -125,7 +125,7 @@ struct batch {
 /* Answers to a JSON-RPC batch, which leave together.
  *
  *     batch = batch_new(peer, exchange);
- *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     each request:  batch_expect(batch); ... later batch_add_answer or peer_batch_forget
  *     batch_release(batch);       when all requests have been taken
  */
 static struct batch *batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange)
@@ -146,7 +146,7 @@ static void batch_expect(struct batch *batch)
 	batch->waiting++;
 }
 
-static void batch_add(struct batch *batch, struct span answer)
+static void batch_add_answer(struct batch *batch, struct span answer)
 {
 	buf_char(&batch->out, batch->out.len ? ',' : '[');
 	buf_span(&batch->out, answer);
@@ -227,7 +227,7 @@ static void end_session(struct mcp_peer *peer)
 }
 
 /* Frees what nobody needs any more. */
-static void settle(struct mcp_peer *peer)
+static void peer_settle(struct mcp_peer *peer)
 {
 	if (!peer->closed || peer->holds)
 		return;
@@ -245,10 +245,10 @@ static void settle(struct mcp_peer *peer)
 void peer_unhold(struct mcp_peer *peer)
 {
 	peer->holds--;
-	settle(peer);
+	peer_settle(peer);
 }
 
-static void cancel(struct idmap_entry *entry, void *data)
+static void cancel_call(struct idmap_entry *entry, void *data)
 {
 	(void)data;
 	call_cancel((struct mcp_call *)entry);
@@ -260,7 +260,7 @@ void peer_shut(struct mcp_peer *peer)
 		return;
 	peer_hold(peer);
 	peer->closed = true;
-	idmap_each(&peer->calls, cancel, NULL);
+	idmap_each(&peer->calls, cancel_call, NULL);
 	ask_give_up_all(peer);
 	watch_unsubscribe_all(peer);
 	peer_unhold(peer);
@@ -329,7 +329,7 @@ void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct ba
                  struct span text, int error_code)
 {
 	if (batch)
-		batch_add(batch, text);
+		batch_add_answer(batch, text);
 	else
 		peer_send(peer, MCP_ROUTE_FINAL, exchange, text, error_code);
 }
@@ -398,8 +398,9 @@ static void receive_notification(struct mcp_peer *peer, const struct rpc_message
 }
 
 /* Returns whether the message will be answered. */
-static bool receive(struct mcp_peer *peer, struct mcp_exchange *exchange, struct batch *batch,
-                    struct rpc_message *message)
+static bool receive_message(struct mcp_peer *peer, struct mcp_exchange *exchange,
+                            struct batch *batch,
+                            struct rpc_message *message)
 {
 	bool request = message->kind == RPC_REQUEST;
 
@@ -420,7 +421,7 @@ static bool receive(struct mcp_peer *peer, struct mcp_exchange *exchange, struct
 void mcp_peer_receive(struct mcp_peer *peer, struct mcp_exchange *exchange,
                       struct rpc_message *message)
 {
-	receive(peer, exchange, NULL, message);
+	receive_message(peer, exchange, NULL, message);
 }
 
 /* Takes the value over. */
@@ -434,7 +435,7 @@ static bool receive_value(struct mcp_peer *peer, struct mcp_exchange *exchange,
 	if (rpc_parse_value(value, &message, &problem)) {
 		if (batch && message.kind == RPC_REQUEST)
 			batch_expect(batch);
-		return receive(peer, exchange, batch, &message);
+		return receive_message(peer, exchange, batch, &message);
 	}
 	answered = !problem.silent;
 	if (answered && batch)
@@ -542,7 +543,7 @@ void mcp_peer_receive_too_long(struct mcp_peer *peer, struct span beginning)
 
 _Static_assert(LIMIT_MESSAGE_BYTES == (size_t)64 << 20, "the sentence above says so");
 
-static void abandon(struct idmap_entry *entry, void *data)
+static void abandon_call(struct idmap_entry *entry, void *data)
 {
 	struct mcp_call *call = (struct mcp_call *)entry;
 
@@ -558,7 +559,7 @@ void mcp_peer_abandon(struct mcp_peer *peer, struct mcp_exchange *exchange)
 {
 	peer_hold(peer);
 	if (exchange)
-		idmap_each(&peer->calls, abandon, exchange);
+		idmap_each(&peer->calls, abandon_call, exchange);
 	peer_unhold(peer);
 }
 

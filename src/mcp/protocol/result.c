@@ -186,7 +186,7 @@ struct writer {
 	bool any; /* a member was written */
 };
 
-static void put(struct writer *writer, const char *key, struct span value)
+static void result_put(struct writer *writer, const char *key, struct span value)
 {
 	buf_char(writer->out, writer->any ? ',' : '{');
 	buf_char(writer->out, '"');
@@ -196,9 +196,9 @@ static void put(struct writer *writer, const char *key, struct span value)
 	writer->any = true;
 }
 
-static void put_text(struct writer *writer, const char *key, const char *text)
+static void result_put_text(struct writer *writer, const char *key, const char *text)
 {
-	put(writer, key, SPAN(""));
+	result_put(writer, key, SPAN(""));
 	buf_char(writer->out, '"');
 	buf_str(writer->out, text);
 	buf_char(writer->out, '"');
@@ -213,7 +213,7 @@ static void put_meta(struct writer *writer, const struct result_form *form, stru
 	struct span key, value;
 	bool named = false;
 
-	put(writer, "_meta", SPAN(""));
+	result_put(writer, "_meta", SPAN(""));
 	while (result_member_next(&members, &key, &value)) {
 		buf_char(inner.out, inner.any ? ',' : '{');
 		inner.any = true;
@@ -223,7 +223,7 @@ static void put_meta(struct writer *writer, const struct result_form *form, stru
 		named = named || span_eq(key, span_str(info));
 	}
 	if (!named)
-		put(&inner, info, form->server_info);
+		result_put(&inner, info, form->server_info);
 	buf_char(inner.out, '}');
 }
 
@@ -238,8 +238,9 @@ struct own {
 	struct span meta;
 };
 
-static bool copy_member(struct writer *writer, const struct result_form *form, struct own *own,
-                        struct span key, struct span value)
+static bool copy_result_member(struct writer *writer, const struct result_form *form,
+                               struct own *own,
+                               struct span key, struct span value)
 {
 	if (form->tool && !form->version->structured && span_eq(key, SPAN("structuredContent")))
 		return true;
@@ -261,11 +262,12 @@ static void put_extras(struct writer *writer, const struct result_form *form,
                        const struct own *own)
 {
 	if (!own->type)
-		put_text(writer, "resultType", form->complete ? "complete" : "input_required");
+		result_put_text(writer, "resultType", form->complete ? "complete" :
+		                "input_required");
 	if (form->cache_scope && !own->ttl)
-		put(writer, "ttlMs", span_str(cache_ttl));
+		result_put(writer, "ttlMs", span_str(cache_ttl));
 	if (form->cache_scope && !own->scope)
-		put_text(writer, "cacheScope", form->cache_scope);
+		result_put_text(writer, "cacheScope", form->cache_scope);
 	put_meta(writer, form, own->meta);
 }
 
@@ -281,7 +283,7 @@ bool result_write(struct buf *out, const struct result_form *form, struct span t
 	if (!form->version->result_type && (!form->tool || form->version->structured))
 		return buf_span(out, text);
 	while (result_member_next(&members, &key, &value)) {
-		if (!copy_member(&writer, form, &own, key, value))
+		if (!copy_result_member(&writer, form, &own, key, value))
 			return false;
 	}
 	if (!result_members_ended(&members))

@@ -337,7 +337,7 @@ static void list_changed(struct mcp_server *server)
 	}
 }
 
-static void announce(struct post *post)
+static void announce_change(struct post *post)
 {
 	struct change *change = (struct change *)post;
 	struct watch *watch = find_watch(change->server, change->uri);
@@ -359,7 +359,7 @@ static void post_change(struct mcp_server *server, bool list, const char *uri)
 	size_t len = strlen(uri);
 	struct change *change = mem_alloc(1, sizeof(*change) + len + 1);
 
-	change->post.run = announce;
+	change->post.run = announce_change;
 	change->server = server;
 	change->list = list;
 	memcpy(change->uri, uri, len);

@@ -219,7 +219,7 @@ enum {
 	CODE_NO_SESSION = -32001,
 };
 
-static uint64_t seconds(void)
+static uint64_t coarse_seconds(void)
 {
 	struct timespec now;
 
@@ -229,7 +229,7 @@ static uint64_t seconds(void)
 
 /* ---- before the body -------------------------------------------------------- */
 
-static void explain(void *data, unsigned status, const char *sentence, struct buf *out)
+static void write_refusal(void *data, unsigned status, const char *sentence, struct buf *out)
 {
 	int code = status == 400 ? RPC_INVALID_REQUEST :
 	           status == 404 ? CODE_NO_SESSION :
@@ -239,7 +239,7 @@ static void explain(void *data, unsigned status, const char *sentence, struct bu
 	rpc_write_error(out, NULL, code, sentence, NULL);
 }
 
-static void on_head(void *data, struct http_request *request)
+static void on_request_head(void *data, struct http_request *request)
 {
 	const char *accept = http_request_header(request, "Accept");
 	const char *method = http_request_method(request);
@@ -329,7 +329,7 @@ static void on_request(void *data, struct http_request *request, struct span bod
 	struct mcp_http *http = data;
 	const char *method = http_request_method(request);
 
-	http->now = seconds();
+	http->now = coarse_seconds();
 	if (strcmp(method, "POST") == 0)
 		post_take(http, request, body);
 	else if (strcmp(method, "GET") == 0)
@@ -384,7 +384,7 @@ static void on_sweep(void *data)
 	struct mcp_http *http = data;
 	struct session *session = http->sessions.next;
 
-	http->now = seconds();
+	http->now = coarse_seconds();
 	begin_streams(http, &http->stateless);
 	for (; session != &http->sessions; session = session->next)
 		begin_streams(http, &session->exchanges);
@@ -394,10 +394,11 @@ static void on_sweep(void *data)
 /* ---- life ------------------------------------------------------------------- */
 
 static const struct http_route routes[] = {
-	{ "/mcp", "GET, POST, DELETE", on_head, on_request, on_closed },
+	{ "/mcp", "GET, POST, DELETE", on_request_head, on_request, on_closed },
 };
 
-static bool start(struct mcp_http *http, const struct mcp_http_options *options, struct err *err)
+static bool http_start(struct mcp_http *http, const struct mcp_http_options *options,
+                       struct err *err)
 {
 	const struct http_options web = {
 		.address = options->address ? options->address : "127.0.0.1",
@@ -411,7 +412,7 @@ static bool start(struct mcp_http *http, const struct mcp_http_options *options,
 		.routes = routes,
 		.route_count = ARRAY_LEN(routes),
 		.body_max = LIMIT_MESSAGE_BYTES,
-		.explain = explain,
+		.explain = write_refusal,
 		.data = http,
 	};
 
@@ -432,10 +433,10 @@ bool mcp_serve_http(struct mcp_server *server, struct loop *loop,
 	http->loop = loop;
 	http->idle_s = options->session_idle_s ? options->session_idle_s : IDLE_SECONDS;
 	http->max_sessions = options->max_sessions ? options->max_sessions : MAX_SESSIONS;
-	http->now = seconds();
+	http->now = coarse_seconds();
 	http->sessions.prev = http->sessions.next = &http->sessions;
 	http->stateless.prev = http->stateless.next = &http->stateless;
-	if (!start(http, options, err)) {
+	if (!http_start(http, options, err)) {
 		free(http);
 		return false;
 	}

@@ -130,7 +130,7 @@ void http_exchange_event(struct mcp_exchange *exchange, struct span text)
 
 /* ---- answers ---------------------------------------------------------------- */
 
-static unsigned status_of(const struct mcp_exchange *exchange, int error_code)
+static unsigned status_of_answer(const struct mcp_exchange *exchange, int error_code)
 {
 	switch (error_code) {
 	case RPC_PARSE_ERROR:
@@ -157,7 +157,8 @@ static void answer_json(struct mcp_exchange *exchange, struct span text, int err
 		return;
 	}
 	buf_span(&body, text);
-	http_answer(exchange->request, status_of(exchange, error_code), "application/json", &body);
+	http_answer(exchange->request, status_of_answer(exchange, error_code), "application/json",
+	            &body);
 }
 
 void http_exchange_answer(struct mcp_exchange *exchange, struct span text, int error_code)
@@ -230,13 +231,13 @@ void http_exchange_resume(struct mcp_exchange *exchange, struct http_request *re
 
 /* ---- the table -------------------------------------------------------------- */
 
-static size_t bucket_of(const char *id)
+static size_t session_bucket(const char *id)
 {
 	/* Ids are random: any part of them spreads. Others are not found anywhere. */
 	return ((unsigned char)id[0] * 31u + (unsigned char)id[1]) % SESSION_BUCKETS;
 }
 
-static void make_id(char id[static SESSION_ID_SIZE])
+static void make_session_id(char id[static SESSION_ID_SIZE])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char bytes[(SESSION_ID_SIZE - 1) / 2];
@@ -256,13 +257,13 @@ struct session *http_session_find(struct mcp_http *http, const char *id)
 	struct session *session = NULL;
 
 	if (id && strlen(id) == SESSION_ID_SIZE - 1)
-		session = http->buckets[bucket_of(id)];
+		session = http->buckets[session_bucket(id)];
 	while (session && strcmp(session->id, id) != 0)
 		session = session->chain;
 	return session;
 }
 
-static void list(struct session *session)
+static void session_list(struct session *session)
 {
 	struct session *fixed = &session->http->sessions;
 
@@ -271,7 +272,7 @@ static void list(struct session *session)
 	session->prev->next = session->next->prev = session;
 }
 
-static void unlist(struct session *session)
+static void session_unlist(struct session *session)
 {
 	session->prev->next = session->next;
 	session->next->prev = session->prev;
@@ -280,8 +281,8 @@ static void unlist(struct session *session)
 void http_session_touch(struct session *session)
 {
 	session->used = session->http->now;
-	unlist(session);
-	list(session);
+	session_unlist(session);
+	session_list(session);
 }
 
 static bool is_in_use(const struct session *session)
@@ -361,11 +362,11 @@ struct session *http_session_new(struct mcp_http *http)
 	session->used = http->now;
 	session->newest = &session->oldest;
 	session->exchanges.prev = session->exchanges.next = &session->exchanges;
-	make_id(session->id);
-	session->chain = http->buckets[bucket_of(session->id)];
-	http->buckets[bucket_of(session->id)] = session;
+	make_session_id(session->id);
+	session->chain = http->buckets[session_bucket(session->id)];
+	http->buckets[session_bucket(session->id)] = session;
 	http->session_count++;
-	list(session);
+	session_list(session);
 	session->peer = mcp_peer_open(http->server, &wire, session);
 	return session;
 }
@@ -373,7 +374,7 @@ struct session *http_session_new(struct mcp_http *http)
 void http_session_end(struct session *session)
 {
 	struct mcp_http *http = session->http;
-	struct session **at = &http->buckets[bucket_of(session->id)];
+	struct session **at = &http->buckets[session_bucket(session->id)];
 
 	mcp_peer_close(session->peer);
 	while (session->exchanges.next != &session->exchanges) {
@@ -383,7 +384,7 @@ void http_session_end(struct session *session)
 	while (*at != session)
 		at = &(*at)->chain;
 	*at = session->chain;
-	unlist(session);
+	session_unlist(session);
 	http->session_count--;
 	free(session);
 }
@@ -440,28 +441,28 @@ struct mcp_exchange *http_session_unrelated(struct session *session)
 /* ---- what is kept ----------------------------------------------------------- */
 
 /* A small message costs more than its text. */
-static size_t cost(const struct kept *kept)
+static size_t kept_cost(const struct kept *kept)
 {
 	return sizeof(*kept) + 16 + kept->len;
 }
 
-static void add(struct session *session, struct kept *kept)
+static void kept_add(struct session *session, struct kept *kept)
 {
-	session->kept_bytes += cost(kept);
-	session->http->kept_bytes += cost(kept);
+	session->kept_bytes += kept_cost(kept);
+	session->http->kept_bytes += kept_cost(kept);
 	kept->exchange->kept++;
 	*session->newest = kept;
 	session->newest = &kept->next;
 }
 
 /* Takes the event at *at out; returns what it was of. */
-static struct mcp_exchange *drop(struct session *session, struct kept **at)
+static struct mcp_exchange *kept_drop(struct session *session, struct kept **at)
 {
 	struct kept *kept = *at;
 	struct mcp_exchange *exchange = kept->exchange;
 
-	session->kept_bytes -= cost(kept);
-	session->http->kept_bytes -= cost(kept);
+	session->kept_bytes -= kept_cost(kept);
+	session->http->kept_bytes -= kept_cost(kept);
 	exchange->kept--;
 	*at = kept->next;
 	if (!*at)
@@ -470,19 +471,19 @@ static struct mcp_exchange *drop(struct session *session, struct kept **at)
 	return exchange;
 }
 
-static void drop_oldest(struct session *session)
+static void kept_drop_oldest(struct session *session)
 {
-	http_exchange_closed(drop(session, &session->oldest));
+	http_exchange_closed(kept_drop(session, &session->oldest));
 }
 
 /* Makes room in all sessions, beginning with those that were not used for longest. */
-static void drop_of_all(struct mcp_http *http, const struct session *except)
+static void kept_drop_of_all(struct mcp_http *http, const struct session *except)
 {
 	struct session *session = http->sessions.next;
 
 	for (; session != &http->sessions; session = session->next)
 		while (session != except && session->oldest && http->kept_bytes > LIMIT_REPLAY_ALL)
-			drop_oldest(session);
+			kept_drop_oldest(session);
 }
 
 /* Keeps an event, and forgets older ones when they are too many. */
@@ -494,11 +495,11 @@ static void session_keep(struct session *session, struct mcp_exchange *exchange,
 	kept->event = exchange->events;
 	kept->len = text.len;
 	memcpy(kept->text, text.data, text.len);
-	add(session, kept);
+	kept_add(session, kept);
 	/* The newest stays, whatever its size: nothing else has it. */
 	while (session->kept_bytes > LIMIT_REPLAY_BYTES && session->oldest->next)
-		drop_oldest(session);
-	drop_of_all(session->http, session);
+		kept_drop_oldest(session);
+	kept_drop_of_all(session->http, session);
 }
 
 /* Forgets what is kept of one exchange. */
@@ -508,7 +509,7 @@ static void session_forget(struct session *session, struct mcp_exchange *exchang
 
 	while (*at) {
 		if ((*at)->exchange == exchange)
-			drop(session, at);
+			kept_drop(session, at);
 		else
 			at = &(*at)->next;
 	}

@@ -82,12 +82,12 @@ static void pause_for_backlog(struct mcp_stdio *stdio)
 	loop_stream_pause(stdio->stream, true);
 }
 
-static void moment_over(void *data);
+static void on_pause_over(void *data);
 
 static void pause_for_calls(struct mcp_stdio *stdio)
 {
 	stdio->state = PAUSED_FOR_CALLS;
-	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, moment_over, stdio);
+	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, on_pause_over, stdio);
 	loop_stream_pause(stdio->stream, true);
 }
 
@@ -114,7 +114,7 @@ static struct span next_piece(struct span bytes)
 }
 
 /* Takes messages until it has to pause; keeps what is left. */
-static void take(struct mcp_stdio *stdio, struct span bytes)
+static void take_messages(struct mcp_stdio *stdio, struct span bytes)
 {
 	while (bytes.len && stdio->state == READING) {
 		struct span piece = next_piece(bytes);
@@ -138,12 +138,12 @@ static void go_on_reading(struct mcp_stdio *stdio, size_t calls_max)
 	stdio->moment = NULL;
 	stdio->calls_max = calls_max;
 	stdio->state = READING;
-	take(stdio, buf_view(&rest));
+	take_messages(stdio, buf_view(&rest));
 	if (stdio->state == READING)
 		loop_stream_pause(stdio->stream, false);
 }
 
-static void moment_over(void *data)
+static void on_pause_over(void *data)
 {
 	struct mcp_stdio *stdio = data;
 	size_t calls = stdio->peer ? mcp_peer_calls(stdio->peer) : 0;
@@ -153,7 +153,7 @@ static void moment_over(void *data)
 
 static void on_data(void *data, struct span bytes)
 {
-	take(data, bytes);
+	take_messages(data, bytes);
 }
 
 /* Nobody is there any more. */
@@ -169,7 +169,7 @@ static void on_broken(void *data, int sys_errno)
 	end_if_done(stdio);
 }
 
-static void on_end(void *data, int sys_errno)
+static void on_input_end(void *data, int sys_errno)
 {
 	struct mcp_stdio *stdio = data;
 
@@ -215,7 +215,7 @@ bool mcp_serve_stdio(struct mcp_server *server, struct loop *loop, int read_fd, 
                      struct err *err)
 {
 	static const struct loop_stream_events events = {
-		.data = on_data, .end = on_end, .broken = on_broken, .drained = on_drained,
+		.data = on_data, .end = on_input_end, .broken = on_broken, .drained = on_drained,
 	};
 	static const struct mcp_wire wire = { .send = send_message };
 	struct mcp_stdio *stdio = mem_alloc(1, sizeof(*stdio));

@@ -64,8 +64,8 @@ static enum wire_trouble claude_error_value(int status, const json_t *value, dou
 	return fault_set(&fault, words, err);
 }
 
-enum wire_trouble claude_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err)
+enum wire_trouble anthropic_error(int status, struct span headers, struct span body, double *delay_s,
+                                  struct err *err)
 {
 	json_t *value = fault_body(body);
 	enum wire_trouble trouble = claude_error_value(status, value, delay_s, err);
@@ -100,7 +100,7 @@ struct claude_reader {
 	bool ended;
 };
 
-void *claude_reader_new(struct reply_sink *sink)
+void *anthropic_reader_new(struct reply_sink *sink)
 {
 	struct claude_reader *reader = mem_alloc(1, sizeof(*reader));
 
@@ -110,7 +110,7 @@ void *claude_reader_new(struct reply_sink *sink)
 	return reader;
 }
 
-void claude_reader_free(void *data)
+void anthropic_reader_free(void *data)
 {
 	struct claude_reader *reader = data;
 
@@ -121,13 +121,13 @@ void claude_reader_free(void *data)
 	json_decref(reader->block);
 	buf_release(&reader->json);
 	buf_release(&reader->signature);
-	grounding_release(&reader->grounding);
+	model_grounding_release(&reader->grounding);
 	free(reader);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static json_t *opaque_of(const struct claude_reader *reader, const char *member, json_t *value)
+static json_t *block_opaque(const struct claude_reader *reader, const char *member, json_t *value)
 {
 	json_t *opaque = json_pack("{s:s, s:o}", "provider", format_anthropic.name, member, value);
 
@@ -136,7 +136,7 @@ static json_t *opaque_of(const struct claude_reader *reader, const char *member,
 	return opaque;
 }
 
-static enum block_kind kind_of(struct span type)
+static enum block_kind block_kind_of(struct span type)
 {
 	if (span_eq(type, SPAN("text")))
 		return BLOCK_TEXT;
@@ -152,7 +152,7 @@ static void block_start(struct claude_reader *reader, const json_t *event)
 
 	json_decref(reader->block);
 	reader->block = json_is_object(block) ? json_copy(block) : json_object();
-	reader->kind = kind_of(json_span(json_object_get(block, "type")));
+	reader->kind = block_kind_of(json_span(json_object_get(block, "type")));
 	buf_clear(&reader->json);
 	buf_clear(&reader->signature);
 	sink_break(reader->sink);
@@ -166,8 +166,8 @@ static void block_start(struct claude_reader *reader, const json_t *event)
 
 static void read_citation(struct claude_reader *reader, const json_t *citation)
 {
-	grounding_add(&reader->grounding, json_span(json_object_get(citation, "url")),
-	              json_span(json_object_get(citation, "title")));
+	model_grounding_add(&reader->grounding, json_span(json_object_get(citation, "url")),
+	                    json_span(json_object_get(citation, "title")));
 }
 
 static void block_delta(struct claude_reader *reader, const json_t *event)
@@ -229,21 +229,22 @@ static void other_stop(struct claude_reader *reader)
 
 	if (input)
 		json_object_set_new(reader->block, "input", input);
-	grounding_query(&reader->grounding,
-	                json_span(json_object_get(json_object_get(reader->block, "input"),
-	                                          "query")));
+	model_grounding_query(&reader->grounding,
+	                      json_span(json_object_get(json_object_get(reader->block, "input"),
+	                                                "query")));
 	json_array_foreach(content, i, item)
 		read_citation(reader, item);
 	sink_part(reader->sink,
 	          json_pack("{s:s, s:b, s:o}", "text", "", "thought", 1, "opaque",
-	                    opaque_of(reader, "block", json_incref(reader->block))));
+	                    block_opaque(reader, "block", json_incref(reader->block))));
 }
 
 static void block_stop(struct claude_reader *reader)
 {
 	if (reader->kind == BLOCK_THINKING)
 		sink_sign(reader->sink, "opaque",
-		          opaque_of(reader, "signature", json_text(buf_view(&reader->signature))));
+		          block_opaque(reader, "signature",
+		                       json_text(buf_view(&reader->signature))));
 	else if (reader->kind == BLOCK_CALL)
 		call_stop(reader);
 	else if (reader->kind == BLOCK_OTHER)
@@ -261,7 +262,7 @@ static void take_count(const json_t *usage, const char *member, uint64_t *count)
 		*count = wire_count(usage, member);
 }
 
-static void read_usage(struct claude_reader *reader, const json_t *usage)
+static void message_usage(struct claude_reader *reader, const json_t *usage)
 {
 	const json_t *details = json_object_get(usage, "output_tokens_details");
 	struct model_usage ret;
@@ -291,7 +292,7 @@ static void message_start(struct claude_reader *reader, const json_t *event)
 
 	free(reader->model);
 	reader->model = model.len ? mem_dup(model.data, model.len < 200 ? model.len : 200) : NULL;
-	read_usage(reader, json_object_get(message, "usage"));
+	message_usage(reader, json_object_get(message, "usage"));
 }
 
 static const struct {
@@ -313,7 +314,7 @@ static void message_delta(struct claude_reader *reader, const json_t *event)
 	const char *word = json_string_value(json_object_get(delta, "stop_reason"));
 	enum model_finish finish = MODEL_FINISH_OTHER;
 
-	read_usage(reader, json_object_get(event, "usage"));
+	message_usage(reader, json_object_get(event, "usage"));
 	if (!word)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(finishes); i++)
@@ -329,7 +330,7 @@ static void message_delta(struct claude_reader *reader, const json_t *event)
 /* A block that is still open was never ended: a call in it is not whole. */
 static void message_stop(struct claude_reader *reader)
 {
-	json_t *grounding = grounding_take(&reader->grounding);
+	json_t *grounding = model_grounding_take(&reader->grounding);
 
 	if (reader->kind == BLOCK_CALL) {
 		reader->broken_calls++;
@@ -344,8 +345,8 @@ static void message_stop(struct claude_reader *reader)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool read_value(struct claude_reader *reader, const json_t *value, struct span type,
-                       enum wire_trouble *trouble, struct err *err)
+static bool read_typed_event(struct claude_reader *reader, const json_t *value, struct span type,
+                             enum wire_trouble *trouble, struct err *err)
 {
 	if (span_eq(type, SPAN("content_block_delta")))
 		block_delta(reader, value);
@@ -364,8 +365,8 @@ static bool read_value(struct claude_reader *reader, const json_t *value, struct
 	return true;
 }
 
-bool claude_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
-                         struct err *err)
+bool anthropic_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+                            struct err *err)
 {
 	struct claude_reader *reader = data;
 	struct span type;
@@ -379,12 +380,12 @@ bool claude_reader_event(void *data, const struct sse_event *event, enum wire_tr
 	if (!value)
 		return true;
 	type = json_span(json_object_get(value, "type"));
-	ok = read_value(reader, value, type.len ? type : event->type, trouble, err);
+	ok = read_typed_event(reader, value, type.len ? type : event->type, trouble, err);
 	json_decref(value);
 	return ok;
 }
 
-bool claude_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 {
 	struct claude_reader *reader = data;
 

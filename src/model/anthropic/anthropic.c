@@ -169,8 +169,8 @@ static unsigned usual_output(const struct claude_model *model, const struct mode
 	                                                    usual;
 }
 
-struct claude_plan claude_plan(const struct model_options *options,
-                               const struct model_request *request, const json_t *messages)
+struct claude_plan plan_request(const struct model_options *options,
+                                const struct model_request *request, const json_t *messages)
 {
 	struct claude_plan plan = { .model = claude_model_of(options->name) };
 	unsigned most = plan.model->max_output;
@@ -207,7 +207,7 @@ struct building {
 	struct wire_calls calls;
 };
 
-static void add_block(struct building *building, bool user, json_t *block)
+static void anthropic_add_block(struct building *building, bool user, json_t *block)
 {
 	if (!building->content || building->user != user) {
 		building->content = json_array();
@@ -263,7 +263,7 @@ static json_t *result_block(struct building *building, const json_t *response)
 	return block;
 }
 
-static void add_user(struct building *building, const json_t *content)
+static void anthropic_add_user(struct building *building, const json_t *content)
 {
 	const json_t *parts = json_object_get(content, "parts");
 	struct wire_media media;
@@ -272,18 +272,19 @@ static void add_user(struct building *building, const json_t *content)
 
 	json_array_foreach(parts, i, part)
 		if (part_get_response(part))
-			add_block(building, true, result_block(building, part_get_response(part)));
+			anthropic_add_block(building, true,
+			                    result_block(building, part_get_response(part)));
 	json_array_foreach(parts, i, part) {
 		struct span text = part_get_text(part);
 
 		if (wire_media(part, &media))
-			add_block(building, true, media_block(&media));
+			anthropic_add_block(building, true, media_block(&media));
 		else if (span_trim(text).len)
-			add_block(building, true, text_block(json_text(text)));
+			anthropic_add_block(building, true, text_block(json_text(text)));
 	}
 	/* Nothing that can be said is still the user's turn. */
 	if (!building->content || !building->user)
-		add_block(building, true, text_block(json_string("(empty)")));
+		anthropic_add_block(building, true, text_block(json_string("(empty)")));
 }
 
 /* A block as it came, or NULL: the thinking of another model is not for this one. */
@@ -314,7 +315,7 @@ static json_t *call_block(struct building *building, const json_t *call)
 	                 json_is_object(args) ? json_incref(args) : json_object());
 }
 
-static void add_assistant(struct building *building, const json_t *content)
+static void anthropic_add_assistant(struct building *building, const json_t *content)
 {
 	const json_t *part;
 	size_t i;
@@ -326,15 +327,16 @@ static void add_assistant(struct building *building, const json_t *content)
 		struct span text = part_get_text(part);
 
 		if (block)
-			add_block(building, false, block);
+			anthropic_add_block(building, false, block);
 		else if (part_get_call(part))
-			add_block(building, false, call_block(building, part_get_call(part)));
+			anthropic_add_block(building, false,
+			                    call_block(building, part_get_call(part)));
 		else if (span_trim(text).len)
-			add_block(building, false, text_block(json_text(text)));
+			anthropic_add_block(building, false, text_block(json_text(text)));
 	}
 }
 
-static json_t *claude_messages(const struct claude_model *model, const json_t *contents)
+static json_t *anthropic_messages(const struct claude_model *model, const json_t *contents)
 {
 	struct building building = { .model = model, .messages = json_array(),
 	                             .calls = { .rule = WIRE_ID_WORD } };
@@ -344,9 +346,9 @@ static json_t *claude_messages(const struct claude_model *model, const json_t *c
 	wire_calls_begin(&building.calls);
 	json_array_foreach(contents, i, content) {
 		if (content_is_user(content))
-			add_user(&building, content);
+			anthropic_add_user(&building, content);
 		else
-			add_assistant(&building, content);
+			anthropic_add_assistant(&building, content);
 	}
 	wire_calls_release(&building.calls);
 	return building.messages;
@@ -364,7 +366,7 @@ static void mark_last(json_t *blocks)
 }
 
 /* Puts breakpoints on the system text, the tools and the last two messages of the user. */
-static void claude_cache(json_t *body)
+static void mark_cache_breakpoints(json_t *body)
 {
 	json_t *messages = json_object_get(body, "messages");
 	unsigned left = 2;
@@ -383,7 +385,7 @@ static void claude_cache(json_t *body)
 
 /* ---- request ----------------------------------------------------------------- */
 
-static json_t *tool_of(const json_t *tool)
+static json_t *anthropic_tool(const json_t *tool)
 {
 	json_t *declared = json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),
 	                             "input_schema", wire_parameters(tool));
@@ -402,7 +404,8 @@ static const struct {
 	{ "url_context", "web_fetch_20250910", "web_fetch" },
 };
 
-static bool add_server_tools(json_t *tools, const struct model_request *request, struct err *err)
+static bool anthropic_add_server_tools(json_t *tools, const struct model_request *request,
+                                       struct err *err)
 {
 	const json_t *name;
 	size_t i, at;
@@ -419,8 +422,8 @@ static bool add_server_tools(json_t *tools, const struct model_request *request,
 	return true;
 }
 
-static json_t *choice_of(const struct claude_plan *plan, const json_t *tools,
-                         const struct model_request *request)
+static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_t *tools,
+                                     const struct model_request *request)
 {
 	if (request->tool_mode == MODEL_TOOLS_NONE)
 		return json_pack("{s:s}", "type", "none");
@@ -432,8 +435,8 @@ static json_t *choice_of(const struct claude_plan *plan, const json_t *tools,
 	return json_pack("{s:s}", "type", "any");
 }
 
-static bool add_tools(json_t *body, const struct claude_plan *plan,
-                      const struct model_request *request, struct err *err)
+static bool anthropic_add_tools(json_t *body, const struct claude_plan *plan,
+                                const struct model_request *request, struct err *err)
 {
 	bool any = request->tool_mode == MODEL_TOOLS_ANY;
 	const json_t *allowed = any ? request->allowed_tools : NULL;
@@ -444,9 +447,9 @@ static bool add_tools(json_t *body, const struct claude_plan *plan,
 
 	json_array_foreach(request->tools, i, tool)
 		if (wire_allowed(allowed, tool))
-			json_array_append_new(tools, tool_of(tool));
-	choice = json_array_size(tools) ? choice_of(plan, tools, request) : NULL;
-	ok = add_server_tools(tools, request, err);
+			json_array_append_new(tools, anthropic_tool(tool));
+	choice = json_array_size(tools) ? anthropic_tool_choice(plan, tools, request) : NULL;
+	ok = anthropic_add_server_tools(tools, request, err);
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
 	if (choice)
@@ -455,8 +458,8 @@ static bool add_tools(json_t *body, const struct claude_plan *plan,
 	return ok;
 }
 
-static void add_system(json_t *body, const struct claude_plan *plan,
-                       const struct model_request *request)
+static void anthropic_add_system(json_t *body, const struct claude_plan *plan,
+                                 const struct model_request *request)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 
@@ -503,8 +506,8 @@ static void add_thinking(json_t *body, const struct claude_plan *plan)
 }
 
 /* Thinking takes no sampling, and only one of temperature and top_p may be there. */
-static void add_sampling(json_t *body, const struct claude_plan *plan,
-                         const struct model_request *request)
+static void anthropic_add_sampling(json_t *body, const struct claude_plan *plan,
+                                   const struct model_request *request)
 {
 	if (plan->thinking || !plan->model->sampling)
 		return;
@@ -555,47 +558,48 @@ static void add_url(struct wire_request *ret, const struct model_options *option
 }
 
 /* What belongs to an answer, and not to a count. */
-static void add_answer(json_t *body, const struct claude_plan *plan,
-                       const struct model_request *request)
+static void add_answer_members(json_t *body, const struct claude_plan *plan,
+                               const struct model_request *request)
 {
 	json_object_set_new(body, "max_tokens", json_integer(plan->max_tokens));
 	json_object_set_new(body, "stream", json_true());
-	add_sampling(body, plan, request);
+	anthropic_add_sampling(body, plan, request);
 	if (request->session_id)
 		json_object_set_new(body, "metadata",
 		                    json_pack("{s:o}", "user_id",
 		                              wire_session_key(request->session_id,
 		                                               CLAUDE_USER_CHARACTERS)));
-	claude_cache(body);
+	mark_cache_breakpoints(body);
 }
 
-static bool build(const struct model_options *options, const struct model_request *request,
-                  bool count_only, struct wire_request *ret, struct err *err)
+static bool anthropic_build(const struct model_options *options,
+                            const struct model_request *request,
+                            bool count_only, struct wire_request *ret, struct err *err)
 {
 	const struct claude_model *model = claude_model_of(options->name);
-	json_t *messages = claude_messages(model, request->contents);
-	struct claude_plan plan = claude_plan(options, request, messages);
+	json_t *messages = anthropic_messages(model, request->contents);
+	struct claude_plan plan = plan_request(options, request, messages);
 	json_t *body = json_pack("{s:o}", "messages", messages);
 
 	if (!options->vertex || count_only)
 		json_object_set_new(body, "model", json_cstr(options->name));
 	if (options->vertex)
 		json_object_set_new(body, "anthropic_version", json_string("vertex-2023-10-16"));
-	add_system(body, &plan, request);
-	if (!add_tools(body, &plan, request, err)) {
+	anthropic_add_system(body, &plan, request);
+	if (!anthropic_add_tools(body, &plan, request, err)) {
 		json_decref(body);
 		return false;
 	}
 	add_thinking(body, &plan);
 	add_output(body, &plan, request);
 	if (!count_only)
-		add_answer(body, &plan, request);
+		add_answer_members(body, &plan, request);
 	add_url(ret, options, count_only);
 	add_headers(options, &plan, json_object_get(body, "tools") != NULL, ret);
 	return wire_body(ret, body, err);
 }
 
-static bool count(struct span body, uint64_t *ret, struct err *err)
+static bool anthropic_count(struct span body, uint64_t *ret, struct err *err)
 {
 	json_t *value, *tokens;
 	bool ok;
@@ -613,7 +617,7 @@ static bool count(struct span body, uint64_t *ret, struct err *err)
 }
 
 /* "Get a Model": platform.claude.com/docs/en/api/models/retrieve. */
-static bool limits_build(const struct model_options *options, struct wire_request *ret)
+static bool anthropic_limits_build(const struct model_options *options, struct wire_request *ret)
 {
 	const struct claude_plan plan = { .model = claude_model_of(options->name) };
 	const char *base = options->base_url ? options->base_url : format_anthropic.default_base;
@@ -629,7 +633,7 @@ static bool limits_build(const struct model_options *options, struct wire_reques
 	return true;
 }
 
-static uint64_t limits_read(const struct model_options *options, const json_t *answer)
+static uint64_t anthropic_limits_read(const struct model_options *options, const json_t *answer)
 {
 	(void)options;
 	return wire_count(answer, "max_input_tokens");
@@ -638,14 +642,14 @@ static uint64_t limits_read(const struct model_options *options, const json_t *a
 const struct provider_format format_anthropic = {
 	.name = "anthropic",
 	.default_base = "https://api.anthropic.com/v1",
-	.build = build,
-	.reader_new = claude_reader_new,
-	.reader_event = claude_reader_event,
-	.reader_end = claude_reader_end,
-	.reader_free = claude_reader_free,
-	.error = claude_error,
-	.count = count,
+	.build = anthropic_build,
+	.reader_new = anthropic_reader_new,
+	.reader_event = anthropic_reader_event,
+	.reader_end = anthropic_reader_end,
+	.reader_free = anthropic_reader_free,
+	.error = anthropic_error,
+	.count = anthropic_count,
 	.context_tokens = claude_context_tokens,
-	.limits_build = limits_build,
-	.limits_read = limits_read,
+	.limits_build = anthropic_limits_build,
+	.limits_read = anthropic_limits_read,
 };

@@ -47,13 +47,13 @@ struct claude_plan {
 struct claude_plan claude_plan(const struct model_options *options,
                                const struct model_request *request, const json_t *messages);
 
-void *claude_reader_new(struct reply_sink *sink);
-bool claude_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
-                         struct err *err);
-bool claude_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
-void claude_reader_free(void *reader);
+void *anthropic_reader_new(struct reply_sink *sink);
+bool anthropic_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
+                            struct err *err);
+bool anthropic_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
+void anthropic_reader_free(void *reader);
 
-enum wire_trouble claude_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err);
+enum wire_trouble anthropic_error(int status, struct span headers, struct span body, double *delay_s,
+                                  struct err *err);
 
 #endif

@@ -25,7 +25,7 @@ struct details {
 	const char *reason;   /* of ErrorInfo; or NULL */
 };
 
-static bool is_type(const json_t *detail, const char *type)
+static bool detail_has_type(const json_t *detail, const char *type)
 {
 	return span_ends(json_span(json_object_get(detail, "@type")), span_str(type));
 }
@@ -58,18 +58,18 @@ static void read_violations(const json_t *list, struct details *ret)
 	}
 }
 
-static struct details read_details(const json_t *error)
+static struct details read_error_details(const json_t *error)
 {
 	struct details ret = { .retry_s = -1 };
 	const json_t *detail;
 	size_t i;
 
 	json_array_foreach(json_object_get(error, "details"), i, detail) {
-		if (is_type(detail, "google.rpc.RetryInfo"))
+		if (detail_has_type(detail, "google.rpc.RetryInfo"))
 			ret.retry_s = duration(json_object_get(detail, "retryDelay"));
-		else if (is_type(detail, "google.rpc.QuotaFailure"))
+		else if (detail_has_type(detail, "google.rpc.QuotaFailure"))
 			read_violations(json_object_get(detail, "violations"), &ret);
-		else if (is_type(detail, "google.rpc.ErrorInfo"))
+		else if (detail_has_type(detail, "google.rpc.ErrorInfo"))
 			ret.reason = json_string_value(json_object_get(detail, "reason"));
 	}
 	return ret;
@@ -92,7 +92,7 @@ static const struct status_word {
 	{ "DEADLINE_EXCEEDED", 504 },
 };
 
-static int status_of(int status, const json_t *error)
+static int error_status(int status, const json_t *error)
 {
 	json_int_t code = json_integer_value(json_object_get(error, "code"));
 	struct span word = json_span(json_object_get(error, "status"));
@@ -199,10 +199,10 @@ static enum wire_trouble gemini_error_of(int status, const json_t *error, double
 {
 	struct span message = json_span(json_object_get(error, "message"));
 	_cleanup_buf_ struct buf clean = BUF_INIT(ERR_MESSAGE_MAX);
-	struct details details = read_details(error);
+	struct details details = read_error_details(error);
 	enum wire_trouble trouble;
 
-	status = status_of(status, error);
+	status = error_status(status, error);
 	fault_clean(&clean, message);
 	trouble = wire_status(status, buf_view(&clean), err);
 	if (status == 429)
@@ -320,8 +320,8 @@ static bool take_call(struct gemini_reader *reader, const json_t *part, struct e
 	if (!name.len || memchr(name.data, 0, name.len) ||
 	    (args && !json_is_object(args) && !json_is_null(args)))
 		return err_set(err, ERR_MODEL_ERROR,
-		               "The model made a call without a name, or with arguments that are no "
-		               "object.");
+		               "The model made a call without a name, or with arguments that are "
+		               "no object.");
 	if (json_is_true(json_object_get(call, "willContinue")) ||
 	    json_object_get(call, "partialArgs"))
 		return err_set(err, ERR_MODEL_ERROR,
@@ -336,7 +336,7 @@ static bool take_call(struct gemini_reader *reader, const json_t *part, struct e
 	return true;
 }
 
-static void take_text(struct gemini_reader *reader, const json_t *part, struct span text)
+static void take_text_part(struct gemini_reader *reader, const json_t *part, struct span text)
 {
 	json_t *signature = json_object_get(part, "thoughtSignature");
 
@@ -352,7 +352,7 @@ static void take_text(struct gemini_reader *reader, const json_t *part, struct s
 		sink_sign(reader->sink, "thoughtSignature", json_incref(signature));
 }
 
-static bool take_part(struct gemini_reader *reader, const json_t *part, struct err *err)
+static bool take_any_part(struct gemini_reader *reader, const json_t *part, struct err *err)
 {
 	static const char *const others[] = { "inlineData", "fileData", "executableCode",
 	                                      "codeExecutionResult" };
@@ -361,7 +361,7 @@ static bool take_part(struct gemini_reader *reader, const json_t *part, struct e
 	if (json_object_get(part, "functionCall"))
 		return take_call(reader, part, err);
 	if (json_is_string(text)) {
-		take_text(reader, part, json_span(text));
+		take_text_part(reader, part, json_span(text));
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -418,7 +418,7 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 		sink_finish(reader->sink, MODEL_FINISH_SAFETY, json_string_value(blocked));
 	}
 	json_array_foreach(json_object_get(json_object_get(candidate, "content"), "parts"), i, part)
-		if (!take_part(reader, part, err))
+		if (!take_any_part(reader, part, err))
 			return false;
 	take_grounding(reader, candidate);
 	return take_finish(reader, json_object_get(candidate, "finishReason"), err);

@@ -33,43 +33,43 @@ static const struct keyword {
 	{ "properties", SCHEMA_MAP }, { "$defs", SCHEMA_MAP },
 };
 
-static json_t *convert(const json_t *schema, unsigned depth);
+static json_t *schema_convert(const json_t *schema, unsigned depth);
 
-static json_t *convert_list(const json_t *list, unsigned depth)
+static json_t *schema_convert_list(const json_t *list, unsigned depth)
 {
 	json_t *out = json_array();
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach(list, i, one)
-		json_array_append_new(out, convert(one, depth));
+		json_array_append_new(out, schema_convert(one, depth));
 	return out;
 }
 
-static json_t *convert_map(const json_t *map, unsigned depth)
+static json_t *schema_convert_map(const json_t *map, unsigned depth)
 {
 	json_t *out = json_object();
 	const char *name;
 	json_t *one;
 
 	json_object_foreach((json_t *)map, name, one)
-		json_object_set_new_nocheck(out, name, convert(one, depth));
+		json_object_set_new_nocheck(out, name, schema_convert(one, depth));
 	return out;
 }
 
-static json_t *convert_keyword(enum keyword_kind kind, json_t *value, unsigned depth)
+static json_t *schema_convert_keyword(enum keyword_kind kind, json_t *value, unsigned depth)
 {
 	if (kind == SCHEMA_LIST)
-		return convert_list(value, depth);
+		return schema_convert_list(value, depth);
 	if (kind == SCHEMA_MAP)
-		return convert_map(value, depth);
+		return schema_convert_map(value, depth);
 	if (kind == KEEP || (kind == SCHEMA_OR_BOOLEAN && json_is_boolean(value)))
 		return json_incref(value);
-	return convert(value, depth);
+	return schema_convert(value, depth);
 }
 
 /* Drafts before 2019-09 say "definitions". */
-static json_t *convert_reference(const json_t *reference)
+static json_t *schema_convert_reference(const json_t *reference)
 {
 	struct span text = json_span(reference);
 	_cleanup_free_ char *moved = NULL;
@@ -80,7 +80,7 @@ static json_t *convert_reference(const json_t *reference)
 	return json_cstr(moved);
 }
 
-static json_t *convert(const json_t *schema, unsigned depth)
+static json_t *schema_convert(const json_t *schema, unsigned depth)
 {
 	const json_t *all = json_object_get(schema, "allOf");
 	json_t *out = json_object(), *value;
@@ -89,12 +89,12 @@ static json_t *convert(const json_t *schema, unsigned depth)
 		return out;
 	value = json_object_get(schema, "$ref");
 	if (value) { /* nothing else may stand beside it */
-		json_object_set_new(out, "$ref", convert_reference(value));
+		json_object_set_new(out, "$ref", schema_convert_reference(value));
 		if (depth)
 			return out;
 	}
 	if (json_array_size(all) == 1) { /* how generators hang a description on a reference */
-		json_t *only = convert(json_array_get(all, 0), depth + 1);
+		json_t *only = schema_convert(json_array_get(all, 0), depth + 1);
 
 		json_object_update(out, only);
 		json_decref(only);
@@ -102,18 +102,19 @@ static json_t *convert(const json_t *schema, unsigned depth)
 	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
 		if ((value = json_object_get(schema, keywords[i].name)))
 			json_object_set_new(out, keywords[i].name,
-			                    convert_keyword(keywords[i].kind, value, depth + 1));
+			                    schema_convert_keyword(keywords[i].kind, value,
+			                                           depth + 1));
 	if ((value = json_object_get(schema, "const")))
 		json_object_set_new(out, "enum", json_pack("[O]", value));
 	if ((value = json_object_get(schema, "definitions")))
-		json_object_set_new(out, "$defs", convert_map(value, depth + 1));
+		json_object_set_new(out, "$defs", schema_convert_map(value, depth + 1));
 	return out;
 }
 
 /* A JSON Schema without what Gemini does not know: a new reference. */
 static json_t *gemini_schema(const json_t *schema)
 {
-	return convert(schema, 0);
+	return schema_convert(schema, 0);
 }
 
 /* ---- contents ---------------------------------------------------------------- */
@@ -131,7 +132,7 @@ static const char *const members[] = {
 };
 static const char *const call_members[] = { "id", "name", "args" };
 
-static json_t *pick(const json_t *object, const char *const *names, size_t count)
+static json_t *pick_members(const json_t *object, const char *const *names, size_t count)
 {
 	json_t *picked = json_object();
 
@@ -145,7 +146,7 @@ static json_t *pick(const json_t *object, const char *const *names, size_t count
 }
 
 /* Whether a part says anything to Gemini. */
-static bool speaks(const json_t *part)
+static bool part_says_any(const json_t *part)
 {
 	const json_t *signature = json_object_get(part, "thoughtSignature");
 
@@ -160,7 +161,7 @@ static bool speaks(const json_t *part)
 }
 
 /* A response, with media inside where the family takes them so; what it does not is added after. */
-static void add_response(json_t *parts, const json_t *response, enum gemini_family family)
+static void gemini_add_response(json_t *parts, const json_t *response, enum gemini_family family)
 {
 	json_t *copy = json_copy((json_t *)response);
 	json_t *media = json_object_get(copy, "parts"), *part;
@@ -180,20 +181,20 @@ static void add_response(json_t *parts, const json_t *response, enum gemini_fami
 	json_decref(media);
 }
 
-static void add_part(json_t *parts, const json_t *part, enum gemini_family family, bool sign)
+static void gemini_add_part(json_t *parts, const json_t *part, enum gemini_family family, bool sign)
 {
 	const json_t *call = part_get_call(part);
 	json_t *copy;
 
-	if (!speaks(part))
+	if (!part_says_any(part))
 		return;
 	if (part_get_response(part)) {
-		add_response(parts, part_get_response(part), family);
+		gemini_add_response(parts, part_get_response(part), family);
 		return;
 	}
-	copy = pick(part, members, sizeof(members) / sizeof(members[0]));
+	copy = pick_members(part, members, sizeof(members) / sizeof(members[0]));
 	if (call)
-		json_object_set_new(copy, "functionCall", pick(call, call_members, 3));
+		json_object_set_new(copy, "functionCall", pick_members(call, call_members, 3));
 	if (sign)
 		json_object_set_new(copy, "thoughtSignature", json_string(NO_SIGNATURE));
 	json_array_append_new(parts, copy);
@@ -235,7 +236,7 @@ static json_t *gemini_contents(const json_t *contents, enum gemini_family family
 
 			if (part_get_call(part))
 				first_call = false;
-			add_part(parts, part, family, sign);
+			gemini_add_part(parts, part, family, sign);
 		}
 		if (!json_array_size(parts))
 			json_array_append_new(parts, part_text(SPAN("(nothing)")));
@@ -356,7 +357,7 @@ const struct provider_format format_gemini = {
 
 /* ---- address and key ---- */
 
-static void put_escaped(struct buf *out, const char *text)
+static void put_url_escaped(struct buf *out, const char *text)
 {
 	for (; *text; text++)
 		if (strchr("-._~", *text) || (*text >= '0' && *text <= '9') ||
@@ -378,7 +379,7 @@ static void gemini_model_url(const struct model_options *options, struct buf *ur
 	buf_str(url, options->vertex ? "/publishers/google/models/" : "/models/");
 	if (strncmp(name, "models/", 7) == 0)
 		name += 7;
-	put_escaped(url, name);
+	put_url_escaped(url, name);
 }
 
 static void put_url(const struct model_options *options, bool count_only, struct buf *url)
@@ -432,7 +433,7 @@ static json_t *declarations(const json_t *tools)
 	return list;
 }
 
-static bool put_tools(const struct model_request *request, json_t *body, struct err *err)
+static bool gemini_put_tools(const struct model_request *request, json_t *body, struct err *err)
 {
 	json_t *tools = json_array();
 	const json_t *name;
@@ -514,7 +515,7 @@ static unsigned within_half(unsigned budget, const struct model_request *request
 	return half && budget > half ? half : budget;
 }
 
-static unsigned budget_of(const struct budget *row, const struct model_request *request)
+static unsigned thinking_budget(const struct budget *row, const struct model_request *request)
 {
 	unsigned budget = wanted_budget(row, request), most;
 
@@ -535,7 +536,7 @@ static json_t *thinking_config(const char *name, enum gemini_family family,
 	for (size_t i = 0; i < ARRAY_LEN(budgets); i++)
 		if (budgets[i].family == family)
 			json_object_set_new(config, "thinkingBudget",
-			                    json_integer(budget_of(&budgets[i], request)));
+			                    json_integer(thinking_budget(&budgets[i], request)));
 	if (gemini_signs(family) && request->thinking_tokens &&
 	    request->thinking != MODEL_THINK_OFF)
 		json_object_set_new(config, "thinkingBudget",
@@ -601,7 +602,7 @@ bool gemini_build(const struct model_options *options, const struct model_reques
 	if (request->system.len)
 		json_object_set_new(body, "systemInstruction",
 		                    json_pack("{s:[o]}", "parts", part_text(request->system)));
-	ok = put_tools(request, body, err);
+	ok = gemini_put_tools(request, body, err);
 	if (ok && !count_only) {
 		put_tool_mode(request, body);
 		put_generation(options->name, request, body);

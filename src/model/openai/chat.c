@@ -20,7 +20,7 @@ struct building {
 	struct wire_calls calls;
 };
 
-static void add_text(json_t *parts, struct span text)
+static void chat_add_text(json_t *parts, struct span text)
 {
 	if (text.len)
 		json_array_append_new(parts, json_pack("{s:s, s:o}", "type", "text", "text",
@@ -62,7 +62,7 @@ static void add_media(const struct chat_traits *traits, json_t *parts,
 }
 
 /* The message of the role tool; media of the result are put into `parts`. */
-static void add_response(struct building *building, const json_t *response, json_t *parts)
+static void chat_add_response(struct building *building, const json_t *response, json_t *parts)
 {
 	json_t *id = wire_calls_answer(&building->calls, response);
 	const json_t *nested = json_object_get(response, "parts");
@@ -78,7 +78,7 @@ static void add_response(struct building *building, const json_t *response, json
 		buf_str(&intro, "From the result of ");
 		buf_span(&intro, span_head(json_span(json_object_get(response, "name")), 200));
 		buf_char(&intro, ':');
-		add_text(parts, buf_view(&intro));
+		chat_add_text(parts, buf_view(&intro));
 		add_media(building->traits, parts, &media);
 	}
 	json_array_append_new(building->messages,
@@ -101,7 +101,7 @@ static void add_user_parts(struct building *building, json_t *parts)
 	json_decref(parts);
 }
 
-static void add_user(struct building *building, const json_t *content)
+static void chat_add_user(struct building *building, const json_t *content)
 {
 	size_t before = json_array_size(building->messages), i;
 	json_t *said = json_array();
@@ -112,20 +112,20 @@ static void add_user(struct building *building, const json_t *content)
 		const json_t *response = part_get_response(part);
 
 		if (response)
-			add_response(building, response, said);
+			chat_add_response(building, response, said);
 		else if (wire_media(part, &media))
 			add_media(building->traits, said, &media);
 		else
-			add_text(said, part_get_text(part));
+			chat_add_text(said, part_get_text(part));
 	}
 	/* Nothing that can be said is still the user's turn: many templates want the sides to
 	 * alternate. */
 	if (!json_array_size(said) && json_array_size(building->messages) == before)
-		add_text(said, SPAN("(empty)"));
+		chat_add_text(said, SPAN("(empty)"));
 	add_user_parts(building, said);
 }
 
-static json_t *call_of(struct building *building, const json_t *call)
+static json_t *chat_call_object(struct building *building, const json_t *call)
 {
 	_cleanup_buf_ struct buf args = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	const json_t *value = json_object_get(call, "args");
@@ -166,7 +166,7 @@ static void add_thoughts(const struct chat_traits *traits, json_t *message, cons
 		json_object_set_new(message, member, json_text(buf_view(&thoughts)));
 }
 
-static void add_assistant(struct building *building, const json_t *content)
+static void chat_add_assistant(struct building *building, const json_t *content)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	json_t *message = json_pack("{s:s}", "role", "assistant");
@@ -178,7 +178,8 @@ static void add_assistant(struct building *building, const json_t *content)
 	content_text(content, &text);
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
-			json_array_append_new(calls, call_of(building, part_get_call(part)));
+			json_array_append_new(calls,
+			                      chat_call_object(building, part_get_call(part)));
 	if (!text.len && !json_array_size(calls))
 		buf_str(&text, "(nothing)"); /* no server takes a message without either */
 	json_object_set_new(message, "content", text.len ?
@@ -191,8 +192,8 @@ static void add_assistant(struct building *building, const json_t *content)
 }
 
 /* Servers without json_schema are told what the answer has to be. */
-static void add_system(struct building *building, const struct model_options *options,
-                       const struct model_request *request)
+static void chat_add_system(struct building *building, const struct model_options *options,
+                            const struct model_request *request)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	bool developer = building->traits->developer && openai_model_of(options->name)->reasons;
@@ -219,12 +220,12 @@ static json_t *chat_messages(const struct chat_traits *traits, const struct mode
 	size_t i;
 
 	wire_calls_begin(&building.calls);
-	add_system(&building, options, request);
+	chat_add_system(&building, options, request);
 	json_array_foreach(request->contents, i, content) {
 		if (content_is_user(content))
-			add_user(&building, content);
+			chat_add_user(&building, content);
 		else
-			add_assistant(&building, content);
+			chat_add_assistant(&building, content);
 	}
 	wire_calls_release(&building.calls);
 	return building.messages;
@@ -232,7 +233,7 @@ static json_t *chat_messages(const struct chat_traits *traits, const struct mode
 
 /* ---- request ----------------------------------------------------------------- */
 
-static json_t *tool_of(const json_t *tool)
+static json_t *chat_tool(const json_t *tool)
 {
 	json_t *function = json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),
 	                             "parameters", wire_parameters(tool));
@@ -257,8 +258,8 @@ static json_t *allowed_choice(const struct model_request *request)
 	                 "required", "tools", tools);
 }
 
-static void add_tools(json_t *body, const struct chat_traits *traits,
-                      const struct model_request *request)
+static void chat_add_tools(json_t *body, const struct chat_traits *traits,
+                           const struct model_request *request)
 {
 	bool any = request->tool_mode == MODEL_TOOLS_ANY;
 	bool named = any && request->allowed_tools && traits->allowed_choice;
@@ -269,7 +270,7 @@ static void add_tools(json_t *body, const struct chat_traits *traits,
 
 	json_array_foreach(request->tools, i, tool)
 		if (wire_allowed(allowed, tool))
-			json_array_append_new(tools, tool_of(tool));
+			json_array_append_new(tools, chat_tool(tool));
 	if (!json_array_size(tools)) {
 		json_decref(tools);
 		return;
@@ -298,8 +299,8 @@ static void add_effort(json_t *body, const struct chat_traits *traits,
 		json_object_set_new(body, "reasoning_effort", json_string(effort));
 }
 
-static void add_sampling(json_t *body, const struct chat_traits *traits,
-                         const struct openai_model *model, const struct model_request *request)
+static void chat_add_sampling(json_t *body, const struct chat_traits *traits,
+                              const struct openai_model *model, const struct model_request *request)
 {
 	/* OpenAI's reasoning models refuse these. */
 	if (traits->own_models && model->reasons)
@@ -312,8 +313,8 @@ static void add_sampling(json_t *body, const struct chat_traits *traits,
 		json_object_set_new(body, "top_k", json_integer(request->top_k));
 }
 
-static void add_answer(json_t *body, const struct chat_traits *traits,
-                       const struct model_request *request)
+static void chat_add_answer_format(json_t *body, const struct chat_traits *traits,
+                                   const struct model_request *request)
 {
 	if (!request->answer_schema)
 		return;
@@ -324,9 +325,9 @@ static void add_answer(json_t *body, const struct chat_traits *traits,
 	                            json_pack("{s:s}", "type", "json_object"));
 }
 
-static json_t *body_of(const struct model_options *options, const struct model_request *request)
+static json_t *chat_body(const struct model_options *options, const struct model_request *request)
 {
-	const struct chat_traits *traits = chat_traits_of(options);
+	const struct chat_traits *traits = openai_chat_traits(options);
 	const struct openai_model *model = openai_model_of(options->name);
 	json_t *body = json_pack("{s:o, s:o, s:b}", "model", json_cstr(options->name), "messages",
 	                         chat_messages(traits, options, request), "stream", 1);
@@ -334,10 +335,10 @@ static json_t *body_of(const struct model_options *options, const struct model_r
 	if (!traits->counts_anyway)
 		json_object_set_new(body, "stream_options",
 		                    json_pack("{s:b}", "include_usage", 1));
-	add_tools(body, traits, request);
+	chat_add_tools(body, traits, request);
 	add_effort(body, traits, model, request);
-	add_sampling(body, traits, model, request);
-	add_answer(body, traits, request);
+	chat_add_sampling(body, traits, model, request);
+	chat_add_answer_format(body, traits, request);
 	if (request->max_output_tokens)
 		json_object_set_new(body,
 		                    traits->new_limit ? "max_completion_tokens" : "max_tokens",
@@ -348,8 +349,8 @@ static json_t *body_of(const struct model_options *options, const struct model_r
 	return body;
 }
 
-static bool build(const struct model_options *options, const struct model_request *request,
-                  bool count_only, struct wire_request *ret, struct err *err)
+static bool chat_build(const struct model_options *options, const struct model_request *request,
+                       bool count_only, struct wire_request *ret, struct err *err)
 {
 	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
 
@@ -359,16 +360,16 @@ static bool build(const struct model_options *options, const struct model_reques
 		return wire_no_tool("This server", json_array_get(request->server_tools, 0), err);
 	wire_endpoint(&ret->url, base, "/chat/completions");
 	openai_headers(options, ret);
-	return wire_body(ret, body_of(options, request), err);
+	return wire_body(ret, chat_body(options, request), err);
 }
 
 /* The list of models, in which many servers say how long a conversation may be; OpenAI's own
  * does not. */
-static bool limits_build(const struct model_options *options, struct wire_request *ret)
+static bool chat_limits_build(const struct model_options *options, struct wire_request *ret)
 {
 	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
 
-	if (chat_traits_of(options)->own_models)
+	if (openai_chat_traits(options)->own_models)
 		return false;
 	wire_endpoint(&ret->url, base, "/models");
 	openai_headers(options, ret);
@@ -376,7 +377,7 @@ static bool limits_build(const struct model_options *options, struct wire_reques
 }
 
 /* OpenRouter; Groq; Mistral; vLLM; llama.cpp; LM Studio; Together. */
-static uint64_t limit_of(const json_t *model)
+static uint64_t listed_context(const json_t *model)
 {
 	static const char *const members[] = { "context_length", "context_window",
 	                                       "max_context_length", "max_model_len",
@@ -388,7 +389,7 @@ static uint64_t limit_of(const json_t *model)
 	return found;
 }
 
-static uint64_t limits_read(const struct model_options *options, const json_t *answer)
+static uint64_t chat_limits_read(const struct model_options *options, const json_t *answer)
 {
 	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
 	const json_t *model;
@@ -396,20 +397,20 @@ static uint64_t limits_read(const struct model_options *options, const json_t *a
 
 	json_array_foreach(list, i, model)
 		if (span_eq(json_span(json_object_get(model, "id")), span_str(options->name)))
-			return limit_of(model);
+			return listed_context(model);
 	return 0;
 }
 
 const struct provider_format format_openai_chat = {
 	.name = "openai",
 	.default_base = "https://api.openai.com/v1",
-	.build = build,
+	.build = chat_build,
 	.reader_new = chat_reader_new,
 	.reader_event = chat_reader_event,
 	.reader_end = chat_reader_end,
 	.reader_free = chat_reader_free,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
-	.limits_build = limits_build,
-	.limits_read = limits_read,
+	.limits_build = chat_limits_build,
+	.limits_read = chat_limits_read,
 };

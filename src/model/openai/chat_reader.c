@@ -143,7 +143,7 @@ static void read_detail(struct chat_reader *reader, const json_t *piece)
 		json_array_append_new(reader->details, json_deep_copy(piece));
 }
 
-static void read_details(struct chat_reader *reader, const json_t *pieces, bool told)
+static void read_reasoning_details(struct chat_reader *reader, const json_t *pieces, bool told)
 {
 	const json_t *piece;
 	size_t i;
@@ -174,7 +174,7 @@ static void read_thoughts(struct chat_reader *reader, const json_t *delta)
 		read_thought(reader, members[i], piece);
 		told = true;
 	}
-	read_details(reader, json_object_get(delta, "reasoning_details"), told);
+	read_reasoning_details(reader, json_object_get(delta, "reasoning_details"), told);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static struct chat_call *new_call(struct chat_reader *reader, json_int_t index)
 	return call;
 }
 
-static bool is_whole(struct reply_sink *sink, const struct buf *args)
+static bool arguments_are_whole(struct reply_sink *sink, const struct buf *args)
 {
 	json_t *value;
 
@@ -211,7 +211,7 @@ static bool begins_another(struct reply_sink *sink, const struct chat_call *call
 	if (id.len && call->id)
 		return !span_eq(id, span_str(call->id));
 	return !id.len && name.len && call->name && json_span(args).len &&
-	       is_whole(sink, &call->args);
+	       arguments_are_whole(sink, &call->args);
 }
 
 /* The call to which a piece belongs: the last one with its index. */
@@ -291,7 +291,7 @@ static bool report_call(struct chat_reader *reader, const struct chat_call *call
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Text, or (Mistral) a list of texts and thoughts. */
-static void read_content(struct chat_reader *reader, const json_t *content)
+static void read_said(struct chat_reader *reader, const json_t *content)
 {
 	const json_t *part, *thought;
 	size_t i, j;
@@ -363,7 +363,7 @@ static void read_choice(struct chat_reader *reader, const json_t *choice)
 	if (!json_is_object(delta))
 		delta = json_object_get(choice, "message");
 	read_thoughts(reader, delta);
-	read_content(reader, json_object_get(delta, "content"));
+	read_said(reader, json_object_get(delta, "content"));
 	refusal = json_span(json_object_get(delta, "refusal"));
 	if (refusal.len) {
 		reader->refused = true;
@@ -373,7 +373,7 @@ static void read_choice(struct chat_reader *reader, const json_t *choice)
 	read_finish(reader, json_object_get(choice, "finish_reason"));
 }
 
-static void read_usage(struct chat_reader *reader, const json_t *value, const json_t *choice)
+static void read_chunk_usage(struct chat_reader *reader, const json_t *value, const json_t *choice)
 {
 	const json_t *usage = json_object_get(value, "usage");
 
@@ -404,7 +404,7 @@ static bool read_error(const struct chat_reader *reader, const json_t *value, co
 	return false;
 }
 
-static bool read_value(struct chat_reader *reader, const json_t *value, enum wire_trouble *trouble,
+static bool read_chunk(struct chat_reader *reader, const json_t *value, enum wire_trouble *trouble,
                        struct err *err)
 {
 	const json_t *choice = json_array_get(json_object_get(value, "choices"), 0);
@@ -413,7 +413,7 @@ static bool read_value(struct chat_reader *reader, const json_t *value, enum wir
 		return false;
 	if (json_is_object(choice))
 		read_choice(reader, choice);
-	read_usage(reader, value, choice);
+	read_chunk_usage(reader, value, choice);
 	return true;
 }
 
@@ -432,7 +432,7 @@ bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trou
 		return true;
 	if (!wire_event(reader->sink, event, &value, trouble, err))
 		return false;
-	ok = !value || read_value(reader, value, trouble, err);
+	ok = !value || read_chunk(reader, value, trouble, err);
 	json_decref(value);
 	return ok;
 }

@@ -141,7 +141,7 @@ static const struct chat_traits traits_table[] = {
 	{ .host = NULL, .top_k = true, .schema = true, .thought = "" },
 };
 
-const struct chat_traits *chat_traits_of(const struct model_options *options)
+const struct chat_traits *openai_chat_traits(const struct model_options *options)
 {
 	const char *url = options->base_url ? options->base_url : traits_table[0].host;
 	const struct chat_traits *row = traits_table;
@@ -197,7 +197,7 @@ static const struct {
 	{ "permission_error", 403 },
 };
 
-static int status_of(int status, const json_t *error, struct span word)
+static int openai_error_status(int status, const json_t *error, struct span word)
 {
 	json_int_t code = json_integer_value(json_object_get(error, "code"));
 
@@ -212,7 +212,7 @@ static int status_of(int status, const json_t *error, struct span word)
 }
 
 /* OpenRouter: what the server behind it said is text in metadata.raw. */
-static struct span message_of(const json_t *error)
+static struct span openai_error_message(const json_t *error)
 {
 	struct span message = json_span(json_object_get(error, "message"));
 	struct span raw = json_span(json_object_get(json_object_get(error, "metadata"), "raw"));
@@ -225,7 +225,7 @@ static struct span message_of(const json_t *error)
 }
 
 /* The object with the message: under "error", or the whole. */
-static const json_t *error_of(const json_t *value)
+static const json_t *openai_error_object(const json_t *value)
 {
 	const json_t *error = json_object_get(value, "error");
 
@@ -235,16 +235,16 @@ static const json_t *error_of(const json_t *value)
 enum wire_trouble openai_error_value(int status, const json_t *value, double *delay_s,
                                      struct err *err)
 {
-	const json_t *error = error_of(value);
+	const json_t *error = openai_error_object(value);
 	struct fault fault = {
 		.words = { json_span(json_object_get(error, "code")),
 		           json_span(json_object_get(error, "type")) },
-		.message = message_of(error),
+		.message = openai_error_message(error),
 	};
 
-	fault.status = status_of(status, error, fault.words[0]);
+	fault.status = openai_error_status(status, error, fault.words[0]);
 	if (!fault.status)
-		fault.status = status_of(0, NULL, fault.words[1]);
+		fault.status = openai_error_status(0, NULL, fault.words[1]);
 	/* Refused by moderation, not for the key. */
 	if (fault.status == 403 &&
 	    json_object_get(json_object_get(error, "metadata"), "reasons"))

@@ -35,7 +35,7 @@ struct chat_traits {
 	                            * NULL: not sent */
 	enum wire_id_rule ids;
 };
-const struct chat_traits *chat_traits_of(const struct model_options *options);
+const struct chat_traits *openai_chat_traits(const struct model_options *options);
 
 /* A model of OpenAI, by the beginning of its name. */
 struct openai_model {

@@ -42,7 +42,7 @@ static json_t *media_part(const struct wire_media *media)
 }
 
 /* Text alone, or a list when there are media in the result. */
-static json_t *output_of(const json_t *response)
+static json_t *call_output(const json_t *response)
 {
 	json_t *list = json_array(), *text = wire_response_text(response);
 	struct wire_media media;
@@ -61,7 +61,7 @@ static json_t *output_of(const json_t *response)
 	return list;
 }
 
-static void add_said(struct building *building, json_t *part)
+static void add_said_part(struct building *building, json_t *part)
 {
 	if (!building->message) {
 		building->message = json_array();
@@ -72,7 +72,7 @@ static void add_said(struct building *building, json_t *part)
 	json_array_append_new(building->message, part);
 }
 
-static void add_user(struct building *building, const json_t *content)
+static void responses_add_user(struct building *building, const json_t *content)
 {
 	struct wire_media media;
 	const json_t *part;
@@ -88,15 +88,15 @@ static void add_user(struct building *building, const json_t *content)
 				building->items,
 				json_pack("{s:s, s:o, s:o}", "type", "function_call_output",
 			                  "call_id", wire_calls_answer(&building->calls, response),
-			                  "output", output_of(response)));
+			                  "output", call_output(response)));
 		else if (wire_media(part, &media))
-			add_said(building, media_part(&media));
+			add_said_part(building, media_part(&media));
 		else if (text.len)
-			add_said(building, text_part(json_text(text)));
+			add_said_part(building, text_part(json_text(text)));
 	}
 }
 
-static json_t *call_of(struct building *building, const json_t *call)
+static json_t *function_call_item(struct building *building, const json_t *call)
 {
 	_cleanup_buf_ struct buf args = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	const json_t *value = json_object_get(call, "args");
@@ -111,7 +111,7 @@ static json_t *call_of(struct building *building, const json_t *call)
 	                 json_text(buf_view(&args)));
 }
 
-static json_t *said_of(const json_t *part, const json_t *own)
+static json_t *message_item(const json_t *part, const json_t *own)
 {
 	json_t *phase = json_object_get(own, "phase");
 	json_t *item = json_pack("{s:s, s:s, s:o}", "type", "message", "role", "assistant",
@@ -140,7 +140,7 @@ static void drop_last_reasoning(json_t *items, size_t first)
 		json_array_remove(items, --count);
 }
 
-static void add_assistant(struct building *building, const json_t *content)
+static void responses_add_assistant(struct building *building, const json_t *content)
 {
 	size_t first = json_array_size(building->items), i;
 	const json_t *part;
@@ -154,9 +154,9 @@ static void add_assistant(struct building *building, const json_t *content)
 		if (building->reasons && is_whole_reasoning(item))
 			json_array_append(building->items, item);
 		if (part_get_text(part).len)
-			json_array_append_new(building->items, said_of(part, own));
+			json_array_append_new(building->items, message_item(part, own));
 		if (call)
-			json_array_append_new(building->items, call_of(building, call));
+			json_array_append_new(building->items, function_call_item(building, call));
 	}
 	drop_last_reasoning(building->items, first);
 }
@@ -172,9 +172,9 @@ static json_t *responses_input(const struct model_request *request, bool reasons
 	wire_calls_begin(&building.calls);
 	json_array_foreach(request->contents, i, content) {
 		if (content_is_user(content))
-			add_user(&building, content);
+			responses_add_user(&building, content);
 		else
-			add_assistant(&building, content);
+			responses_add_assistant(&building, content);
 	}
 	wire_calls_release(&building.calls);
 	return building.items;
@@ -182,7 +182,7 @@ static json_t *responses_input(const struct model_request *request, bool reasons
 
 /* ---- request ----------------------------------------------------------------- */
 
-static json_t *tool_of(const json_t *tool)
+static json_t *responses_tool(const json_t *tool)
 {
 	json_t *function = json_pack("{s:s, s:O, s:o, s:b}", "type", "function", "name",
 	                             json_object_get(tool, "name"), "parameters",
@@ -194,7 +194,7 @@ static json_t *tool_of(const json_t *tool)
 	return function;
 }
 
-static json_t *choice_of(const struct model_request *request)
+static json_t *responses_tool_choice(const struct model_request *request)
 {
 	json_t *tools;
 	const json_t *name;
@@ -213,7 +213,8 @@ static json_t *choice_of(const struct model_request *request)
 }
 
 /* google_search is what hasp calls a search of the web that the provider does. */
-static bool add_server_tools(json_t *tools, const struct model_request *request, struct err *err)
+static bool responses_add_server_tools(json_t *tools, const struct model_request *request,
+                                       struct err *err)
 {
 	const json_t *name;
 	size_t i;
@@ -226,7 +227,7 @@ static bool add_server_tools(json_t *tools, const struct model_request *request,
 	return true;
 }
 
-static bool add_tools(json_t *body, const struct model_request *request, struct err *err)
+static bool responses_add_tools(json_t *body, const struct model_request *request, struct err *err)
 {
 	json_t *tools = json_array();
 	const json_t *tool;
@@ -234,10 +235,10 @@ static bool add_tools(json_t *body, const struct model_request *request, struct 
 	bool ok;
 
 	json_array_foreach(request->tools, i, tool)
-		json_array_append_new(tools, tool_of(tool));
+		json_array_append_new(tools, responses_tool(tool));
 	if (json_array_size(tools) && request->tool_mode != MODEL_TOOLS_AUTO)
-		json_object_set_new(body, "tool_choice", choice_of(request));
-	ok = add_server_tools(tools, request, err);
+		json_object_set_new(body, "tool_choice", responses_tool_choice(request));
+	ok = responses_add_server_tools(tools, request, err);
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
 	json_decref(tools);
@@ -264,7 +265,8 @@ static void add_format(json_t *body, const struct model_request *request)
 	json_object_set_new(body, "text", json_pack("{s:o}", "format", format));
 }
 
-static json_t *body_of(const struct model_options *options, const struct model_request *request)
+static json_t *responses_body(const struct model_options *options,
+                              const struct model_request *request)
 {
 	const struct openai_model *model = openai_model_of(options->name);
 	json_t *body = json_pack("{s:o, s:o, s:b, s:b}", "model", json_cstr(options->name), "input",
@@ -291,8 +293,9 @@ static json_t *body_of(const struct model_options *options, const struct model_r
 	return body;
 }
 
-static bool build(const struct model_options *options, const struct model_request *request,
-                  bool count_only, struct wire_request *ret, struct err *err)
+static bool responses_build(const struct model_options *options,
+                            const struct model_request *request,
+                            bool count_only, struct wire_request *ret, struct err *err)
 {
 	const char *base = options->base_url ? options->base_url :
 	                                       format_openai_responses.default_base;
@@ -300,8 +303,8 @@ static bool build(const struct model_options *options, const struct model_reques
 
 	if (count_only)
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp cannot count tokens of Responses.");
-	body = body_of(options, request);
-	if (!add_tools(body, request, err)) {
+	body = responses_body(options, request);
+	if (!responses_add_tools(body, request, err)) {
 		json_decref(body);
 		return false;
 	}
@@ -319,7 +322,7 @@ static bool responses_reader_end(void *data, enum wire_trouble *trouble, struct 
 const struct provider_format format_openai_responses = {
 	.name = "openai-responses",
 	.default_base = "https://api.openai.com/v1",
-	.build = build,
+	.build = responses_build,
 	.reader_new = responses_reader_new,
 	.reader_event = responses_reader_event,
 	.reader_end = responses_reader_end,
@@ -358,7 +361,7 @@ static void responses_reader_free(void *data)
 {
 	struct responses_reader *reader = data;
 
-	grounding_release(&reader->grounding);
+	model_grounding_release(&reader->grounding);
 	json_decref(reader->pieces);
 	json_decref(reader->done);
 	free(reader);
@@ -404,7 +407,7 @@ static bool item_noted(const json_t *set, const json_t *item, size_t place)
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-static bool read_call(struct responses_reader *reader, const json_t *item, struct err *err)
+static bool read_call_item(struct responses_reader *reader, const json_t *item, struct err *err)
 {
 	struct span text = span_trim(json_span(json_object_get(item, "arguments")));
 	const char *name = json_string_value(json_object_get(item, "name"));
@@ -451,13 +454,13 @@ static void report_texts(struct responses_reader *reader, const json_t *parts, b
 	}
 }
 
-static json_t *opaque(const char *member, json_t *value)
+static json_t *responses_opaque(const char *member, json_t *value)
 {
 	return json_pack("{s:s, s:o}", "provider", format_openai_responses.name, member, value);
 }
 
 /* Kept as it came, but for the status, which is not for requests. */
-static void read_reasoning(struct responses_reader *reader, const json_t *item)
+static void read_reasoning_item(struct responses_reader *reader, const json_t *item)
 {
 	json_t *kept = json_copy((json_t *)item);
 
@@ -465,10 +468,10 @@ static void read_reasoning(struct responses_reader *reader, const json_t *item)
 	if (!reader->told)
 		report_texts(reader, json_object_get(item, "summary"), true);
 	sink_thought(reader->sink, SPAN(""), NULL);
-	sink_sign(reader->sink, "opaque", opaque("item", kept));
+	sink_sign(reader->sink, "opaque", responses_opaque("item", kept));
 }
 
-static void read_message(struct responses_reader *reader, const json_t *item)
+static void read_message_item(struct responses_reader *reader, const json_t *item)
 {
 	const json_t *content = json_object_get(item, "content");
 	json_t *phase = json_object_get(item, "phase");
@@ -478,11 +481,11 @@ static void read_message(struct responses_reader *reader, const json_t *item)
 	if (!reader->told)
 		report_texts(reader, content, false);
 	if (json_is_string(phase))
-		sink_sign(reader->sink, "opaque", opaque("phase", json_incref(phase)));
+		sink_sign(reader->sink, "opaque", responses_opaque("phase", json_incref(phase)));
 	json_array_foreach(content, i, part)
 		json_array_foreach(json_object_get(part, "annotations"), j, note)
-			grounding_add(&reader->grounding, json_span(json_object_get(note, "url")),
-			              json_span(json_object_get(note, "title")));
+			model_grounding_add(&reader->grounding, json_span(json_object_get(note, "url")),
+			                    json_span(json_object_get(note, "title")));
 }
 
 static bool item_done(struct responses_reader *reader, const json_t *item, struct err *err)
@@ -491,15 +494,15 @@ static bool item_done(struct responses_reader *reader, const json_t *item, struc
 	bool ok = true;
 
 	if (span_eq(type, SPAN("function_call")))
-		ok = read_call(reader, item, err);
+		ok = read_call_item(reader, item, err);
 	else if (span_eq(type, SPAN("reasoning")))
-		read_reasoning(reader, item);
+		read_reasoning_item(reader, item);
 	else if (span_eq(type, SPAN("message")))
-		read_message(reader, item);
+		read_message_item(reader, item);
 	else if (span_eq(type, SPAN("web_search_call")))
-		grounding_query(&reader->grounding,
-		                json_span(json_object_get(json_object_get(item, "action"),
-		                                          "query")));
+		model_grounding_query(&reader->grounding,
+		                      json_span(json_object_get(json_object_get(item, "action"),
+		                                                "query")));
 	sink_break(reader->sink);
 	return ok;
 }
@@ -543,19 +546,19 @@ static struct span delta_of(struct responses_reader *reader, const struct happen
 	return json_span(json_object_get(now->event, "delta"));
 }
 
-static bool on_text(struct responses_reader *reader, const struct happening *now)
+static bool on_text_delta(struct responses_reader *reader, const struct happening *now)
 {
 	sink_text(reader->sink, delta_of(reader, now), NULL);
 	return true;
 }
 
-static bool on_refusal(struct responses_reader *reader, const struct happening *now)
+static bool on_refusal_delta(struct responses_reader *reader, const struct happening *now)
 {
 	reader->refused = true;
-	return on_text(reader, now);
+	return on_text_delta(reader, now);
 }
 
-static bool on_thought(struct responses_reader *reader, const struct happening *now)
+static bool on_thought_delta(struct responses_reader *reader, const struct happening *now)
 {
 	sink_thought(reader->sink, delta_of(reader, now), NULL);
 	return true;
@@ -587,8 +590,8 @@ static bool read_rest(struct responses_reader *reader, const json_t *response, s
 	return true;
 }
 
-static bool end(struct responses_reader *reader, const struct happening *now,
-                enum model_finish finish, const char *word)
+static bool end_response(struct responses_reader *reader, const struct happening *now,
+                         enum model_finish finish, const char *word)
 {
 	const json_t *response = json_object_get(now->event, "response");
 	const json_t *usage = json_object_get(response, "usage");
@@ -604,7 +607,7 @@ static bool end(struct responses_reader *reader, const struct happening *now,
 		counts = openai_usage(usage);
 		sink_usage(reader->sink, &counts);
 	}
-	grounding = grounding_take(&reader->grounding);
+	grounding = model_grounding_take(&reader->grounding);
 	if (grounding)
 		sink_grounding(reader->sink, grounding);
 	sink_finish(reader->sink, finish, word);
@@ -622,7 +625,7 @@ static bool on_completed(struct responses_reader *reader, const struct happening
 	status = status ? status : "completed";
 	if (strcmp(status, "completed") != 0)
 		finish = MODEL_FINISH_OTHER;
-	return end(reader, now, finish, status);
+	return end_response(reader, now, finish, status);
 }
 
 static bool on_incomplete(struct responses_reader *reader, const struct happening *now)
@@ -637,7 +640,7 @@ static bool on_incomplete(struct responses_reader *reader, const struct happenin
 		finish = MODEL_FINISH_SAFETY;
 	else if (strcmp(reason, "max_output_tokens") == 0)
 		finish = MODEL_FINISH_LENGTH;
-	return end(reader, now, finish, reason);
+	return end_response(reader, now, finish, reason);
 }
 
 static bool on_failed(struct responses_reader *reader, const struct happening *now)
@@ -655,11 +658,11 @@ static const struct {
 } events[] = {
 	{ "response.output_item.added", on_item_added },
 	{ "response.output_item.done", on_item_done },
-	{ "response.output_text.delta", on_text },
-	{ "response.refusal.delta", on_refusal },
+	{ "response.output_text.delta", on_text_delta },
+	{ "response.refusal.delta", on_refusal_delta },
 	{ "response.reasoning_summary_part.added", on_summary_part },
-	{ "response.reasoning_summary_text.delta", on_thought },
-	{ "response.reasoning_text.delta", on_thought },
+	{ "response.reasoning_summary_text.delta", on_thought_delta },
+	{ "response.reasoning_text.delta", on_thought_delta },
 	{ "response.completed", on_completed },
 	{ "response.incomplete", on_incomplete },
 	{ "response.failed", on_failed },

@@ -55,8 +55,8 @@ static const char ask_user_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static bool fits(const json_t *object, const char *member, size_t max, size_t number,
-                 struct err *err)
+static bool text_fits(const json_t *object, const char *member, size_t max, size_t number,
+                      struct err *err)
 {
 	if (argument_span(object, member).len <= max)
 		return true;
@@ -76,18 +76,18 @@ static bool check_question(const json_t *question, size_t number, struct err *er
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Question %zu is a choice and has no options; it needs %d to %d.",
 		               number, OPTIONS_LEAST, OPTIONS_MOST);
-	if (!fits(question, "question", TEXT_MAX, number, err) ||
-	    !fits(question, "header", HEADER_MAX, number, err) ||
-	    !fits(question, "placeholder", TEXT_MAX, number, err))
+	if (!text_fits(question, "question", TEXT_MAX, number, err) ||
+	    !text_fits(question, "header", HEADER_MAX, number, err) ||
+	    !text_fits(question, "placeholder", TEXT_MAX, number, err))
 		return false;
 	json_array_foreach((json_t *)options, i, option)
-		if (!fits(option, "label", TEXT_MAX, number, err) ||
-		    !fits(option, "description", TEXT_MAX, number, err))
+		if (!text_fits(option, "label", TEXT_MAX, number, err) ||
+		    !text_fits(option, "description", TEXT_MAX, number, err))
 			return false;
 	return true;
 }
 
-static bool ask_user_check(const json_t *questions, struct err *err)
+static bool check_ask_user(const json_t *questions, struct err *err)
 {
 	size_t i;
 	json_t *question;
@@ -98,7 +98,7 @@ static bool ask_user_check(const json_t *questions, struct err *err)
 	return true;
 }
 
-static bool nobody(struct err *err)
+static bool nobody_error(struct err *err)
 {
 	return err_set(err, ERR_DENIED_BY_USER,
 	               "Nobody can be asked here. Decide yourself, and say what you decided.");
@@ -125,12 +125,12 @@ static json_t *answers_of(const json_t *questions, const json_t *answer, struct 
 	return answers;
 }
 
-static json_t *ask(struct tool_services *services, json_t *questions, struct err *err)
+static json_t *ask_questions(struct tool_services *services, json_t *questions, struct err *err)
 {
 	json_auto_t *message = json_object(), *answer = NULL;
 
 	if (!services || !services->interactive) {
-		nobody(err);
+		nobody_error(err);
 		return NULL;
 	}
 	json_object_set(message, "questions", questions);
@@ -143,18 +143,18 @@ static json_t *ask(struct tool_services *services, json_t *questions, struct err
 		return NULL;
 	case BUS_NOBODY:
 	case BUS_TIMED_OUT:
-		nobody(err);
+		nobody_error(err);
 	}
 	return NULL;
 }
 
-static json_t *ask_user_run(struct session *session, const json_t *arguments)
+static json_t *run_ask_user(struct session *session, const json_t *arguments)
 {
 	json_t *questions = json_object_get(arguments, "questions"), *answers = NULL, *result;
 	struct err err = ERR_INIT;
 
-	if (ask_user_check(questions, &err))
-		answers = ask(session->services, questions, &err);
+	if (check_ask_user(questions, &err))
+		answers = ask_questions(session->services, questions, &err);
 	if (!answers)
 		return tool_failure(&err);
 	result = json_object();
@@ -169,7 +169,7 @@ const struct tool tool_ask_user = {
 	.description = ask_user_description,
 	.arguments_schema = ask_user_arguments_schema,
 	.result_schema = ask_user_result_schema,
-	.run = ask_user_run,
+	.run = run_ask_user,
 	.asks = true,
 };
 
@@ -247,7 +247,7 @@ static bool is_planning(const struct session *session)
 
 /* ---- into it --------------------------------------------------------------------------- */
 
-static json_t *entered(const struct tool_services *services)
+static json_t *plan_mode_entered(const struct tool_services *services)
 {
 	_cleanup_free_ char *message = mem_printf(
 		"Plan mode. Nothing may be changed now but plans: write yours with write_file as a "
@@ -260,7 +260,7 @@ static json_t *entered(const struct tool_services *services)
 	return result;
 }
 
-static json_t *enter(struct session *session, const json_t *arguments)
+static json_t *enter_plan_mode(struct session *session, const json_t *arguments)
 {
 	struct tool_services *services = session->services;
 	struct err err = ERR_INIT;
@@ -273,7 +273,7 @@ static json_t *enter(struct session *session, const json_t *arguments)
 		return tool_failure(&err);
 	}
 	services->set_plan_mode(services->data, true);
-	return entered(services);
+	return plan_mode_entered(services);
 }
 
 /* ---- out of it ------------------------------------------------------------------------- */
@@ -347,7 +347,7 @@ static bool is_outside(const struct session *session)
 	return !is_planning(session);
 }
 
-static json_t *leave(struct session *session, const json_t *arguments)
+static json_t *leave_plan_mode(struct session *session, const json_t *arguments)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	struct err err = ERR_INIT;
@@ -358,8 +358,8 @@ static json_t *leave(struct session *session, const json_t *arguments)
 	session->services->set_plan_mode(session->services->data, false);
 	result = json_object();
 	json_object_set_new(result, "message",
-	                    json_string("Plan mode is over: the plan may be carried out. Do what it "
-	                                "says."));
+	                    json_string("Plan mode is over: the plan may be carried out. Do what "
+	                                "it says."));
 	json_object_set_new(result, "file_path", json_name(path));
 	return result;
 }
@@ -371,7 +371,7 @@ const struct tool tool_enter_plan_mode = {
 	.description = enter_description,
 	.arguments_schema = enter_arguments,
 	.result_schema = plan_mode_result_schema,
-	.run = enter,
+	.run = enter_plan_mode,
 	.hidden = is_planning,
 };
 
@@ -383,7 +383,7 @@ const struct tool tool_exit_plan_mode = {
 	.description = exit_description,
 	.arguments_schema = exit_arguments,
 	.result_schema = plan_mode_result_schema,
-	.run = leave,
+	.run = leave_plan_mode,
 	.hidden = is_outside,
 	.preview = preview,
 };
@@ -420,20 +420,20 @@ static const char request_permission_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static bool nothing_is_off(const struct session *session)
+static bool nothing_is_off_error(const struct session *session)
 {
 	const struct tool_services *services = session->services;
 
 	return !services || !services->tools_off || !services->report_missing;
 }
 
-static json_t *request_permission_run(struct session *session, const json_t *arguments)
+static json_t *run_request_permission(struct session *session, const json_t *arguments)
 {
 	struct tool_services *services = session->services;
 	struct err err = ERR_INIT;
 	json_t *result;
 
-	if (nothing_is_off(session))
+	if (nothing_is_off_error(session))
 		err_set(&err, ERR_DENIED_BY_POLICY, "No tool is off in this session.");
 	else
 		services->report_missing(services->data, json_object_get(arguments, "tools"),
@@ -442,8 +442,8 @@ static json_t *request_permission_run(struct session *session, const json_t *arg
 		return tool_failure(&err);
 	result = json_object();
 	json_object_set_new(result, "message",
-	                    json_string("The user is told. These tools stay off in this run: do what "
-	                                "can be done without them, and answer."));
+	                    json_string("The user is told. These tools stay off in this run: do "
+	                                "what can be done without them, and answer."));
 	return result;
 }
 
@@ -454,8 +454,8 @@ const struct tool tool_request_permission = {
 	.description = request_permission_description,
 	.arguments_schema = request_permission_arguments_schema,
 	.result_schema = request_permission_result_schema,
-	.run = request_permission_run,
-	.hidden = nothing_is_off,
+	.run = run_request_permission,
+	.hidden = nothing_is_off_error,
 };
 
 /* ---- write_todos ------------------------------------------------------------- */
@@ -492,7 +492,7 @@ static const char write_todos_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static size_t count_of(const json_t *todos, const char *status)
+static size_t count_todos(const json_t *todos, const char *status)
 {
 	size_t i, count = 0;
 	json_t *todo;
@@ -502,15 +502,15 @@ static size_t count_of(const json_t *todos, const char *status)
 	return count;
 }
 
-static bool write_todos_check(const json_t *todos, struct err *err)
+static bool check_write_todos(const json_t *todos, struct err *err)
 {
 	size_t i;
 	json_t *todo;
 
-	if (count_of(todos, "in_progress") > 1)
+	if (count_todos(todos, "in_progress") > 1)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Only one step may be in_progress; %zu are.",
-		               count_of(todos, "in_progress"));
+		               count_todos(todos, "in_progress"));
 	json_array_foreach((json_t *)todos, i, todo)
 		if (argument_span(todo, "description").len > DESCRIPTION_MAX)
 			return err_set(err, ERR_INVALID_ARGUMENT,
@@ -520,7 +520,7 @@ static bool write_todos_check(const json_t *todos, struct err *err)
 	return true;
 }
 
-static json_t *write_todos_run(struct session *session, const json_t *arguments)
+static json_t *run_write_todos(struct session *session, const json_t *arguments)
 {
 	json_t *todos = json_object_get(arguments, "todos"), *result;
 	_cleanup_free_ char *message = NULL;
@@ -528,13 +528,13 @@ static json_t *write_todos_run(struct session *session, const json_t *arguments)
 
 	if (!session->services)
 		err_set(&err, ERR_DENIED_BY_POLICY, "There is nobody to show a list to.");
-	else if (write_todos_check(todos, &err))
+	else if (check_write_todos(todos, &err))
 		services_set_todos(session->services, todos);
 	if (err.code != ERR_NONE)
 		return tool_failure(&err);
 	message = json_array_size(todos) ?
 	                  mem_printf("The list has %zu steps; %zu are completed.",
-	                             json_array_size(todos), count_of(todos, "completed")) :
+	                             json_array_size(todos), count_todos(todos, "completed")) :
 	                  mem_strdup("The list is empty now.");
 	result = json_object();
 	json_object_set_new(result, "message", json_cstr(message));
@@ -548,5 +548,5 @@ const struct tool tool_write_todos = {
 	.description = write_todos_description,
 	.arguments_schema = write_todos_arguments_schema,
 	.result_schema = write_todos_result_schema,
-	.run = write_todos_run,
+	.run = run_write_todos,
 };

@@ -40,10 +40,10 @@ static const struct tool_alias kill_background_process_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *kill_background_process_run(struct session *session, const json_t *arguments)
+static json_t *run_kill_background_process(struct session *session, const json_t *arguments)
 {
 	struct err err = ERR_INIT;
-	struct job *job = command_job(session, arguments, &err);
+	struct job *job = command_result_job(session, arguments, &err);
 	struct job_info info;
 	json_t *result;
 	bool before;
@@ -63,7 +63,7 @@ static json_t *kill_background_process_run(struct session *session, const json_t
 		before ? "It had ended before." :
 		info.state == JOB_ENDED ? "It was ended, with all processes that it started." :
 		                          "It was told to end, and has not yet."));
-	command_state_json(result, &info);
+	command_result_state(result, &info);
 	job_release(job);
 	return result;
 }
@@ -77,7 +77,7 @@ const struct tool tool_kill_background_process = {
 	.description = kill_background_process_description,
 	.arguments_schema = kill_background_process_arguments_schema,
 	.result_schema = kill_background_process_result_schema,
-	.run = kill_background_process_run,
+	.run = run_kill_background_process,
 };
 
 /* ---- list_background_processes ----------------------------------------------- */
@@ -111,11 +111,11 @@ static json_t *process_json(const struct job_info *info)
 
 	json_object_set_new(object, "command", json_cstr(info->command));
 	json_object_set_new(object, "age_ms", json_size(info->age_ms));
-	command_state_json(object, info);
+	command_result_state(object, info);
 	return object;
 }
 
-static json_t *list_background_processes_run(struct session *session, const json_t *arguments)
+static json_t *run_list_background_processes(struct session *session, const json_t *arguments)
 {
 	struct job_info *infos = NULL;
 	size_t count = session->jobs ? jobs_list(session->jobs, &infos) : 0, live = 0;
@@ -143,7 +143,7 @@ const struct tool tool_list_background_processes = {
 	.description = list_background_processes_description,
 	.arguments_schema = list_background_processes_arguments_schema,
 	.result_schema = list_background_processes_result_schema,
-	.run = list_background_processes_run,
+	.run = run_list_background_processes,
 };
 
 /* ---- read_background_output -------------------------------------------------- */
@@ -230,15 +230,15 @@ static json_t *part_json(struct job *job, const struct capture_part *part)
 	json_object_set_new(result, "next_offset", json_size(part->next));
 	if (part->cut)
 		json_object_set_new(result, "cut", json_true());
-	command_state_json(result, &info);
+	command_result_state(result, &info);
 	return result;
 }
 
-static json_t *read_background_output_run(struct session *session, const json_t *arguments)
+static json_t *run_read_background_output(struct session *session, const json_t *arguments)
 {
 	struct capture_part part;
 	struct err err = ERR_INIT;
-	struct job *job = command_job(session, arguments, &err);
+	struct job *job = command_result_job(session, arguments, &err);
 	json_t *result = NULL;
 
 	if (!job)
@@ -264,7 +264,7 @@ const struct tool tool_read_background_output = {
 	.arguments_schema = read_background_output_arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = read_background_output_result_schema,
-	.run = read_background_output_run,
+	.run = run_read_background_output,
 };
 
 /* ---- write_background_input -------------------------------------------------- */
@@ -305,28 +305,28 @@ static const struct tool_alias write_background_input_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static bool write_input(struct job *job, const json_t *arguments, struct err *err)
+static bool background_write_input(struct job *job, const json_t *arguments, struct err *err)
 {
 	struct span input = argument_span(arguments, "input");
 
 	if (input.len && !job_input(job, input))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Nobody reads the input of this command: it has ended, was not started "
-		               "with keep_input, or does not read fast enough.");
+		               "Nobody reads the input of this command: it has ended, was not "
+		               "started with keep_input, or does not read fast enough.");
 	if (argument_bool(arguments, "end", false))
 		job_close_input(job);
 	return true;
 }
 
-static json_t *write_background_input_run(struct session *session, const json_t *arguments)
+static json_t *run_write_background_input(struct session *session, const json_t *arguments)
 {
 	struct err err = ERR_INIT;
-	struct job *job = command_job(session, arguments, &err);
+	struct job *job = command_result_job(session, arguments, &err);
 	json_t *result = NULL;
 
 	if (!job)
 		return tool_failure(&err);
-	if (write_input(job, arguments, &err)) {
+	if (background_write_input(job, arguments, &err)) {
 		result = json_object();
 		json_object_set_new(result, "success", json_true());
 		json_object_set_new(result, "message", json_string("Written."));
@@ -345,5 +345,5 @@ const struct tool tool_write_background_input = {
 	.description = write_background_input_description,
 	.arguments_schema = write_background_input_arguments_schema,
 	.result_schema = write_background_input_result_schema,
-	.run = write_background_input_run,
+	.run = run_write_background_input,
 };

@@ -118,7 +118,8 @@ extern const struct tool tool_exit_plan_mode;
 			"Of the bytes on disk; null when there is no file or it cannot be read."}, \
 		"content": {"type": ["string", "null"], "description": \
 			"The text; null when there is none, it is not text, or not asked for."}, \
-		"exists": {"type": "boolean", "description": "Present and false: no such file."}, ) \
+		"exists": {"type": "boolean", \
+			"description": "Present and false: no such file."}, ) \
 		RESULT_FORM SCHEMA(}})
 
 #define RESULT_EDIT SCHEMA( \
@@ -143,7 +144,8 @@ extern const struct tool tool_exit_plan_mode;
 		"removed": {"type": "integer"}}}}, \
 	"diff": {"type": "string"}, \
 	"rebased": {"type": "object", "required": ["id", "diff"], "additionalProperties": false, \
-		"description": "The same edit of the file as it is now; pass id as rebase to make it.", \
+		"description": \
+			"The same edit of the file as it is now; pass id as rebase to make it.", \
 		"properties": {"id": {"type": "string"}, "diff": {"type": "string"}}}, \
 	"note": {"type": "string"}, ) RESULT_ERROR
 

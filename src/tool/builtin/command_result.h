@@ -7,10 +7,10 @@
 #include "worker/job/job.h"
 
 /* The job that the argument `pid` names, for the caller to release; NULL with *err set. */
-struct job *command_job(struct session *session, const json_t *arguments, struct err *err);
+struct job *command_result_job(struct session *session, const json_t *arguments, struct err *err);
 
 /* Members of a result that say how a command stands: pid, state, exit_code, signal, ... */
-void command_state_json(json_t *result, const struct job_info *info);
+void command_result_state(json_t *result, const struct job_info *info);
 
 /* clang-format off */
 #define RESULT_COMMAND_STATE SCHEMA( \

@@ -65,7 +65,7 @@ static struct change patch_change(const json_t *arguments, struct sha256 *hash)
 	};
 }
 
-static json_t *safe_patch_run(struct session *session, const json_t *arguments)
+static json_t *run_safe_patch(struct session *session, const json_t *arguments)
 {
 	return editor_call(session, arguments, patch_change);
 }
@@ -86,7 +86,7 @@ const struct tool tool_safe_patch = {
 	.arguments_schema = safe_patch_arguments_schema,
 	.undeclared = safe_patch_undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
-	.run = safe_patch_run,
+	.run = run_safe_patch,
 	.begin = patch_begin,
 	.end = editor_end,
 	.plans = true,
@@ -152,7 +152,7 @@ static struct change update_change(const json_t *arguments, struct sha256 *hash)
 	};
 }
 
-static json_t *update_file_run(struct session *session, const json_t *arguments)
+static json_t *run_update_file(struct session *session, const json_t *arguments)
 {
 	return editor_call(session, arguments, update_change);
 }
@@ -175,7 +175,7 @@ const struct tool tool_update_file = {
 	.arguments_schema = update_file_arguments_schema,
 	.undeclared = update_file_undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
-	.run = update_file_run,
+	.run = run_update_file,
 	.begin = update_begin,
 	.end = editor_end,
 	.plans = true,
@@ -239,7 +239,7 @@ static struct change write_change(const json_t *arguments, struct sha256 *hash)
 	};
 }
 
-static json_t *write_file_run(struct session *session, const json_t *arguments)
+static json_t *run_write_file(struct session *session, const json_t *arguments)
 {
 	return editor_call(session, arguments, write_change);
 }
@@ -262,7 +262,7 @@ const struct tool tool_write_file = {
 	.arguments_schema = write_file_arguments_schema,
 	.undeclared = write_file_undeclared,
 	.result_schema = RESULT_SCHEMA_EDITOR,
-	.run = write_file_run,
+	.run = run_write_file,
 	.begin = write_begin,
 	.end = editor_end,
 	.plans = true,
@@ -395,7 +395,7 @@ static struct change change_from(const json_t *arguments, struct sha256 *hash)
 }
 
 /* Whether no other change of the call is about the same file. */
-static bool is_alone(const struct change_result *results, size_t count, size_t i)
+static bool is_only_change_of_file(const struct change_result *results, size_t count, size_t i)
 {
 	for (size_t j = 0; j < count; j++)
 		if (j != i && results[i].state.path && results[j].state.path &&
@@ -426,7 +426,8 @@ static size_t first_fault(const struct change_result *results, size_t count)
 	return count;
 }
 
-static json_t *failed(const struct err *err, const struct change_result *results, size_t count)
+static json_t *changes_failed(const struct err *err, const struct change_result *results,
+                              size_t count)
 {
 	size_t fault = first_fault(results, count);
 	json_t *object = tool_failure(err);
@@ -441,7 +442,7 @@ static json_t *failed(const struct err *err, const struct change_result *results
 	return object;
 }
 
-static json_t *succeeded(const struct editor *editor, size_t count)
+static json_t *changes_succeeded(const struct editor *editor, size_t count)
 {
 	json_t *object = json_object();
 	_cleanup_free_ char *message =
@@ -459,8 +460,9 @@ static json_t *succeeded(const struct editor *editor, size_t count)
 
 /* Runs the changes, and once more with the bases that writes do not name but the session has
  * seen. */
-static bool apply(const struct editor *editor, struct change *changes, struct sha256 *hashes,
-                  size_t count, struct change_result *results, struct err *err)
+static bool apply_with_seen_bases(const struct editor *editor, struct change *changes,
+                                  struct sha256 *hashes,
+                                  size_t count, struct change_result *results, struct err *err)
 {
 	struct provider *provider = editor->session->provider;
 	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
@@ -484,7 +486,7 @@ static bool apply(const struct editor *editor, struct change *changes, struct sh
 	return ok;
 }
 
-static json_t *apply_changes_run(struct session *session, const json_t *arguments)
+static json_t *run_apply_changes(struct session *session, const json_t *arguments)
 {
 	const json_t *items = json_object_get(arguments, "changes");
 	size_t count = json_array_size(items);
@@ -498,12 +500,12 @@ static json_t *apply_changes_run(struct session *session, const json_t *argument
 	editor_init(&editor, session, arguments);
 	for (size_t i = 0; i < count; i++)
 		changes[i] = change_from(json_array_get(items, i), &hashes[i]);
-	if (apply(&editor, changes, hashes, count, results, &err))
-		object = succeeded(&editor, count);
+	if (apply_with_seen_bases(&editor, changes, hashes, count, results, &err))
+		object = changes_succeeded(&editor, count);
 	else
-		object = failed(&err, results, count);
+		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
-		editor.alone = is_alone(results, count, i);
+		editor.alone = is_only_change_of_file(results, count, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));
 	}
@@ -525,6 +527,6 @@ const struct tool tool_apply_changes = {
 	.arguments_schema = apply_changes_arguments_schema,
 	.undeclared = apply_changes_undeclared,
 	.result_schema = result_schema,
-	.run = apply_changes_run,
+	.run = run_apply_changes,
 	.plans = true,
 };

@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* "file_not_found" -> "File Not Found" */
-static void title_of(enum err_code code, char *out, size_t size)
+static void error_title(enum err_code code, char *out, size_t size)
 {
 	bool start = true;
 	size_t len = 0;
@@ -64,7 +64,7 @@ static char *failure_message(const struct change *change, const struct err *err)
 		if (beginnings[i].code == err->code &&
 		    (!beginnings[i].patch_only || change->kind == CHANGE_PATCH))
 			return mem_printf("%s %s", beginnings[i].lead, err->message);
-	title_of(err->code, title, sizeof(title));
+	error_title(err->code, title, sizeof(title));
 	if (span_starts(span_str(err->message), span_str(title)) &&
 	    err->message[strlen(title)] == ':')
 		return mem_strdup(err->message);
@@ -212,7 +212,7 @@ static void put_size(json_t *object, const char *name, size_t value)
 		json_object_set_new(object, name, json_size(value));
 }
 
-static void put_failure(json_t *error, const struct patch_failure *failure)
+static void put_patch_failure(json_t *error, const struct patch_failure *failure)
 {
 	json_t *candidates;
 
@@ -255,7 +255,7 @@ static json_t *error_json(const struct change *change, const struct change_resul
 	json_t *error = tool_error(&result->err);
 
 	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
-		put_failure(error, &result->failure);
+		put_patch_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
 		put_matches(error, result);
 	return error;
@@ -365,7 +365,8 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 
 /* ---- calls ------------------------------------------------------------------- */
 
-static enum return_content return_content(const struct session *session, const json_t *arguments)
+static enum return_content asked_return_content(const struct session *session,
+                                                const json_t *arguments)
 {
 	struct span asked = argument_span(arguments, "return_content");
 
@@ -382,7 +383,7 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 {
 	*editor = (struct editor){
 		.session = session,
-		.content = return_content(session, arguments),
+		.content = asked_return_content(session, arguments),
 		.alone = true,
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
@@ -419,8 +420,8 @@ void editor_note_seen(struct change_result *result)
 {
 	if (result->done && !result->note[0])
 		snprintf(result->note, sizeof(result->note),
-		         "The call named no base_content_sha256: the state that this session last read "
-		         "or wrote was taken, which was what is on disk.");
+		         "The call named no base_content_sha256: the state that this session last "
+		         "read or wrote was taken, which was what is on disk.");
 }
 
 static void edit_once(const struct editor *editor, const struct change *change,

@@ -77,7 +77,7 @@ static json_t *list_directory_entry_json(const struct walk_entry *entry)
 	return object;
 }
 
-static json_t *listing(const struct walk_result *walk)
+static json_t *directory_listing(const struct walk_result *walk)
 {
 	json_t *result = json_object();
 	json_t *entries = json_array();
@@ -95,7 +95,7 @@ static json_t *listing(const struct walk_result *walk)
 	return result;
 }
 
-static json_t *list(struct session *session, const struct walk_request *request)
+static json_t *list_directory(struct session *session, const struct walk_request *request)
 {
 	struct walk_result walk = { 0 };
 	struct err err = ERR_INIT;
@@ -106,12 +106,12 @@ static json_t *list(struct session *session, const struct walk_request *request)
 		json_object_set_new(result, "path", json_name(request->path));
 		return result;
 	}
-	result = listing(&walk);
+	result = directory_listing(&walk);
 	walk_result_release(&walk);
 	return result;
 }
 
-static json_t *list_directory_run(struct session *session, const json_t *arguments)
+static json_t *run_list_directory(struct session *session, const json_t *arguments)
 {
 	size_t ignore_count, count;
 	_cleanup_free_ const char **ignore = argument_strings(arguments, "ignore", &ignore_count);
@@ -125,12 +125,12 @@ static json_t *list_directory_run(struct session *session, const json_t *argumen
 	json_t *result, *others;
 
 	filter_rules(session, arguments, &request.rules);
-	result = list(session, &request);
+	result = list_directory(session, &request);
 	if (count > 1 && !tool_result_failed(result)) {
 		others = json_array();
 		for (size_t i = 1; i < count; i++) {
 			request.path = roots[i];
-			json_array_append_new(others, list(session, &request));
+			json_array_append_new(others, list_directory(session, &request));
 		}
 		json_object_set_new(result, "others", others);
 	}
@@ -149,7 +149,7 @@ const struct tool tool_list_directory = {
 	.arguments_schema = list_directory_arguments_schema,
 	.undeclared = list_directory_undeclared,
 	.result_schema = list_directory_result_schema,
-	.run = list_directory_run,
+	.run = run_list_directory,
 };
 
 /* ---- glob -------------------------------------------------------------------- */
@@ -369,7 +369,7 @@ static json_t *time_json(int64_t ns)
 }
 
 /* The file's state, if it can be read at all, whatever it holds. */
-static void put_hash(struct session *session, json_t *file, const char *path)
+static void put_file_state(struct session *session, json_t *file, const char *path)
 {
 	struct read_request request = { .path = path, .max_lines = 1, .max_bytes = 1 };
 	struct read_result read;
@@ -397,7 +397,7 @@ static json_t *glob_entry_json(struct session *session, const json_t *arguments,
 	object = json_object();
 	json_object_set_new(object, "file_path", json_name(path));
 	if (hashes)
-		put_hash(session, object, absolute);
+		put_file_state(session, object, absolute);
 	if (details) {
 		json_object_set_new(object, "size", json_size(entry->size));
 		json_object_set_new(object, "modified", time_json(entry->modified_ns));
@@ -405,7 +405,7 @@ static json_t *glob_entry_json(struct session *session, const json_t *arguments,
 	return object;
 }
 
-static json_t *message_of(const struct walk_result *walk, size_t shown, bool stays_on_top)
+static json_t *glob_message(const struct walk_result *walk, size_t shown, bool stays_on_top)
 {
 	const char *plural = walk->more ? "or more " : "";
 
@@ -422,8 +422,9 @@ static json_t *message_of(const struct walk_result *walk, size_t shown, bool sta
 
 		return json_cstr(text);
 	}
-	return walk->more ? json_cstr("There are more files than are shown. For the rest: a narrower "
-	                              "path or pattern, or a higher max_results.")
+	return walk->more ?
+	       json_cstr("There are more files than are shown. For the rest: a narrower "
+	                 "path or pattern, or a higher max_results.")
 	                  : NULL;
 }
 
@@ -433,7 +434,7 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	const size_t max = argument_size(arguments, "max_results", RESULTS_DEFAULT);
 	const size_t shown = walk->count < max ? walk->count : max;
 	_cleanup_free_ char *prefix = filter_prefix(session->provider, walk->folder);
-	json_t *message = message_of(walk, shown, stays_on_top);
+	json_t *message = glob_message(walk, shown, stays_on_top);
 	json_t *result = json_object(), *files = json_array();
 
 	for (size_t i = 0; i < shown && !session_cancelled(session); i++)
@@ -491,9 +492,10 @@ static void add_walk(struct session *session, struct walk_result *into, struct w
 }
 
 /* Looks in one root. */
-static bool find_in(struct session *session, const json_t *arguments, struct walk_request *request,
-                    bool every_root, bool *stays_on_top, struct walk_result *into,
-                    struct err *err)
+static bool glob_in_root(struct session *session, const json_t *arguments,
+                         struct walk_request *request,
+                         bool every_root, bool *stays_on_top, struct walk_result *into,
+                         struct err *err)
 {
 	__attribute__((cleanup(patterns_release))) struct patterns patterns = { 0 };
 	_cleanup_free_ char *folder = absolute_folder(session->provider, request->path);
@@ -534,8 +536,8 @@ static char *named_folder(struct provider *provider, const json_t *arguments)
 	return filter_glob_folder(text);
 }
 
-static json_t *find(struct session *session, const json_t *arguments,
-                    struct walk_request *request, struct err *err)
+static json_t *glob_files(struct session *session, const json_t *arguments,
+                          struct walk_request *request, struct err *err)
 {
 	const char *order = argument_str(arguments, "order");
 	const bool by_name = order && strcmp(order, "name") == 0;
@@ -554,7 +556,8 @@ static json_t *find(struct session *session, const json_t *arguments,
 	                               : SORTED_MAX;
 	for (size_t i = 0; i < count; i++) {
 		request->path = roots[i];
-		if (!find_in(session, arguments, request, count > 1, &stays_on_top, &walk, err)) {
+		if (!glob_in_root(session, arguments, request, count > 1, &stays_on_top, &walk,
+		                  err)) {
 			walk_result_release(&walk);
 			return NULL;
 		}
@@ -567,14 +570,14 @@ static json_t *find(struct session *session, const json_t *arguments,
 	return result;
 }
 
-static json_t *glob_run(struct session *session, const json_t *arguments)
+static json_t *run_glob(struct session *session, const json_t *arguments)
 {
 	struct walk_request request = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result;
 
 	filter_rules(session, arguments, &request.rules);
-	result = find(session, arguments, &request, &err);
+	result = glob_files(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
 	if (result)
 		return result;
@@ -598,5 +601,5 @@ const struct tool tool_glob = {
 	.arguments_schema = glob_arguments_schema,
 	.undeclared = glob_undeclared,
 	.result_schema = glob_result_schema,
-	.run = glob_run,
+	.run = run_glob,
 };

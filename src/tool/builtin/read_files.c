@@ -50,8 +50,8 @@ static json_t *continuation(const struct read_request *request, const struct rea
 	return json_text(buf_view(&text));
 }
 
-static void put_text(json_t *file, const struct read_request *request,
-                     const struct read_result *read)
+static void put_read_text(json_t *file, const struct read_request *request,
+                          const struct read_result *read)
 {
 	json_object_set_new(file, "content", json_utf8(buf_view(&read->content)));
 	json_object_set_new(file, "total_lines", json_size(read->total_lines));
@@ -68,7 +68,7 @@ static void put_text(json_t *file, const struct read_request *request,
 		json_object_set_new(file, "message", continuation(request, read));
 }
 
-static void put_media(json_t *file, const struct read_result *read)
+static void put_read_media(json_t *file, const struct read_result *read)
 {
 	json_object_set_new(file, "content", json_cstr(""));
 	json_object_set_new(file, "mime_type", json_cstr(read->mime_type));
@@ -86,9 +86,9 @@ static json_t *file_result(struct session *session, const struct read_request *r
 	json_object_set_new(file, "version", json_size(session_next_version(session)));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
 	if (read->kind == READ_MEDIA)
-		put_media(file, read);
+		put_read_media(file, read);
 	else
-		put_text(file, request, read);
+		put_read_text(file, request, read);
 	if (!read->truncated)
 		session_saw(session, read->state.path, &read->state.sha256);
 	if (read->kind != READ_MEDIA && !read->truncated && !read->cut_lines &&
@@ -195,7 +195,7 @@ static bool range_is_backwards(const struct read_request *request)
 	return request->end_line && request->end_line < request->start_line;
 }
 
-static json_t *read_file_run(struct session *session, const json_t *arguments)
+static json_t *run_read_file(struct session *session, const json_t *arguments)
 {
 	struct read_request request = make_request(session, arguments);
 	struct provider *reader = session_reader(session, request.path);
@@ -218,7 +218,7 @@ struct begun {
 	struct read_begun *read;
 };
 
-static void *begin(struct session *session, const json_t *arguments)
+static void *read_file_begin(struct session *session, const json_t *arguments)
 {
 	struct begun *begun = mem_alloc(1, sizeof(*begun));
 
@@ -231,7 +231,7 @@ static void *begin(struct session *session, const json_t *arguments)
 	return NULL;
 }
 
-static json_t *end(struct session *session, const json_t *arguments, void *data)
+static json_t *read_file_end(struct session *session, const json_t *arguments, void *data)
 {
 	struct begun *begun = data;
 	struct read_result read = { 0 };
@@ -255,9 +255,9 @@ const struct tool tool_read_file = {
 	.arguments_schema = read_file_arguments_schema,
 	.undeclared = read_file_undeclared,
 	.result_schema = read_file_result_schema,
-	.run = read_file_run,
-	.begin = begin,
-	.end = end,
+	.run = run_read_file,
+	.begin = read_file_begin,
+	.end = read_file_end,
 };
 
 /* ---- read_many_files --------------------------------------------------------- */
@@ -345,7 +345,7 @@ struct many {
 	size_t done, total;       /* files that were looked at, and that are known of */
 };
 
-static void step(struct many *many)
+static void many_step(struct many *many)
 {
 	session_progress(many->session, ++many->done, many->total);
 }
@@ -355,8 +355,8 @@ static void take_room(struct many *many, size_t bytes)
 	many->room -= bytes < many->room ? bytes : many->room;
 }
 
-static void add_error(struct many *many, const char *path, const struct err *err,
-                      const struct read_request *request, const struct read_result *read)
+static void many_add_error(struct many *many, const char *path, const struct err *err,
+                           const struct read_request *request, const struct read_result *read)
 {
 	json_t *entry = json_object();
 	json_t *error = tool_error(err);
@@ -370,7 +370,7 @@ static void add_error(struct many *many, const char *path, const struct err *err
 	take_room(many, ENTRY_OVERHEAD + strlen(err->message));
 }
 
-static void leave_out(struct many *many, const char *path)
+static void many_leave_out(struct many *many, const char *path)
 {
 	if (many->left_out_count++ < LEFT_OUT_NAMES)
 		json_array_append_new(many->left_out, json_name(path));
@@ -387,14 +387,14 @@ static bool seen_before(struct many *many, const char *path)
 	return false;
 }
 
-static void add_file(struct many *many, const struct read_request *request,
-                     const struct read_result *read)
+static void many_add_file(struct many *many, const struct read_request *request,
+                          const struct read_result *read)
 {
 	size_t bytes = read->kind == READ_MEDIA ? read->content.len / 3 * 4 + 4 : read->content.len;
 	size_t cost = bytes + ENTRY_OVERHEAD;
 
 	if (read->kind == READ_MEDIA && bytes > many->room) {
-		leave_out(many, read->state.path);
+		many_leave_out(many, read->state.path);
 		return;
 	}
 	take_room(many, cost);
@@ -403,7 +403,8 @@ static void add_file(struct many *many, const struct read_request *request,
 
 /* Reads one file into the result. False, with *err set and nothing added, when the caller has
  * to take the path for something else: it is a folder, or there is no such file. */
-static bool read_one(struct many *many, const char *path, bool media, bool named, struct err *err)
+static bool many_read_file(struct many *many, const char *path, bool media, bool named,
+                           struct err *err)
 {
 	struct provider *provider = many->session->provider;
 	struct read_request request = {
@@ -419,15 +420,15 @@ static bool read_one(struct many *many, const char *path, bool media, bool named
 	if (named)
 		filter_heed(&request, &many->walk.rules); /* a walk has heeded them itself */
 	if (many->room < ROOM_MIN) {
-		leave_out(many, path);
+		many_leave_out(many, path);
 		return true;
 	}
 	if (!provider->ops->read(provider, &request, &read, err)) {
 		other = err->code == ERR_NOT_A_FILE || err->code == ERR_FILE_NOT_FOUND;
 		if (!other)
-			add_error(many, path, err, &request, &read);
+			many_add_error(many, path, err, &request, &read);
 	} else if (!seen_before(many, read.state.path)) {
-		add_file(many, &request, &read);
+		many_add_file(many, &request, &read);
 	}
 	read_result_release(&read);
 	return !other;
@@ -452,8 +453,8 @@ static void read_entry(struct many *many, const char *folder, const struct walk_
 	if (entry->kind != ENTRY_FILE ||
 	    json_object_get(many->seen, json_string_value(key)))
 		return;
-	if (!read_one(many, path, names_type(pattern, entry->path), false, &err))
-		add_error(many, path, &err, NULL, NULL);
+	if (!many_read_file(many, path, names_type(pattern, entry->path), false, &err))
+		many_add_error(many, path, &err, NULL, NULL);
 }
 
 /* Everything beneath a folder, or what matches `pattern` there (NULL: all). */
@@ -473,13 +474,13 @@ static bool read_folder(struct many *many, const char *folder, const char *patte
 	many->total += walk.count ? walk.count - 1 : 0;
 	for (size_t i = 0; i < walk.count && !session_cancelled(many->session); i++) {
 		read_entry(many, walk.folder, &walk.entries[i], pattern);
-		step(many);
+		many_step(many);
 	}
 	many->denied += walk.denied;
 	if (!many->denied_why)
 		many->denied_why = mem_steal(&walk.denied_why);
 	if (walk.more)
-		leave_out(many, "(more files than can be listed)");
+		many_leave_out(many, "(more files than can be listed)");
 	*ret_count = walk.count + walk.denied;
 	walk_result_release(&walk);
 	return true;
@@ -540,14 +541,14 @@ static bool read_glob(struct many *many, const char *item, size_t *ret_count, st
 }
 
 /* Returns whether it stood for other files, which have been counted. */
-static bool read_item(struct many *many, const char *item)
+static bool many_read_item(struct many *many, const char *item)
 {
 	struct err err = ERR_INIT;
 	struct err other = ERR_INIT;
 	size_t count = 0;
 	bool ok;
 
-	if (read_one(many, item, true, true, &err))
+	if (many_read_file(many, item, true, true, &err))
 		return false;
 	if (err.code == ERR_NOT_A_FILE) {
 		ok = read_folder(many, item, NULL, &count, &other);
@@ -559,7 +560,7 @@ static bool read_item(struct many *many, const char *item)
 			err = other;
 	} else {
 		if (!glob_has_magic(span_str(item))) {
-			add_error(many, item, &err, NULL, NULL);
+			many_add_error(many, item, &err, NULL, NULL);
 			return false;
 		}
 		ok = read_glob(many, item, &count, &other);
@@ -569,7 +570,7 @@ static bool read_item(struct many *many, const char *item)
 			err = other;
 	}
 	if (!ok || !count)
-		add_error(many, item, &err, NULL, NULL);
+		many_add_error(many, item, &err, NULL, NULL);
 	return count > 0;
 }
 
@@ -585,7 +586,7 @@ static void add_left_out(struct many *many)
 	        "read_file, or call read_many_files again with fewer paths or a higher "
 	        "max_total_bytes.",
 	        many->left_out_count, many->left_out_count == 1 ? " was" : "s were");
-	add_error(many, NULL, &err, NULL, NULL);
+	many_add_error(many, NULL, &err, NULL, NULL);
 	entry = json_array_get(many->files, json_array_size(many->files) - 1);
 	json_object_set(entry, "left_out", many->left_out);
 	json_object_set_new(entry, "left_out_count", json_size(many->left_out_count));
@@ -602,7 +603,7 @@ static void add_denied(struct many *many)
 	err_set(&err, ERR_DENIED_BY_POLICY, "%zu file%s left out by policy: %s", many->denied,
 	        many->denied == 1 ? " was" : "s were",
 	        many->denied_why ? many->denied_why : "a rule denies them.");
-	add_error(many, NULL, &err, NULL, NULL);
+	many_add_error(many, NULL, &err, NULL, NULL);
 	entry = json_array_get(many->files, json_array_size(many->files) - 1);
 	json_object_set_new(entry, "left_out_count", json_size(many->denied));
 }
@@ -616,8 +617,8 @@ static void read_items(struct many *many, const json_t *arguments, const char *n
 	json_array_foreach(items, i, item) {
 		if (session_cancelled(many->session))
 			return;
-		if (!read_item(many, json_string_value(item)))
-			step(many);
+		if (!many_read_item(many, json_string_value(item)))
+			many_step(many);
 	}
 }
 
@@ -638,7 +639,7 @@ static const char **all_excludes(const json_t *arguments, size_t *ret_count)
 	return all;
 }
 
-static json_t *read_many_files_run(struct session *session, const json_t *arguments)
+static json_t *run_read_many_files(struct session *session, const json_t *arguments)
 {
 	size_t exclude_count;
 	_cleanup_free_ const char **excludes = all_excludes(arguments, &exclude_count);
@@ -691,5 +692,5 @@ const struct tool tool_read_many_files = {
 	.arguments_schema = read_many_files_arguments_schema,
 	.undeclared = read_many_files_undeclared,
 	.result_schema = read_many_files_result_schema,
-	.run = read_many_files_run,
+	.run = run_read_many_files,
 };

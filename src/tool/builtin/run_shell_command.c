@@ -20,7 +20,7 @@
 
 enum { MESSAGE_MAX = 16 << 10 };
 
-struct job *command_job(struct session *session, const json_t *arguments, struct err *err)
+struct job *command_result_job(struct session *session, const json_t *arguments, struct err *err)
 {
 	size_t pid = argument_size(arguments, "pid", 0);
 	struct job *job = session->jobs && pid <= UINT32_MAX ?
@@ -52,7 +52,7 @@ static bool by_itself(const struct job_info *info)
 	return info->end.why == RUN_EXITED || info->end.why == RUN_SIGNALLED;
 }
 
-void command_state_json(json_t *result, const struct job_info *info)
+void command_result_state(json_t *result, const struct job_info *info)
 {
 	bool runs = info->state == JOB_RUNNING;
 
@@ -185,7 +185,7 @@ static void hidden_json(json_t *result, const struct job_report *report)
 
 /* ---- output --------------------------------------------------------------------- */
 
-static void output_json(json_t *result, const struct job_report *report)
+static void put_command_output(json_t *result, const struct job_report *report)
 {
 	const struct capture_text *text = &report->text;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -306,19 +306,19 @@ static void say_output(struct buf *out, const struct session *session,
 /* ---- the whole ------------------------------------------------------------------ */
 
 /* Where more time or less work at once would not help. NULL: that is the advice. */
-static const char *advice(const struct job_info *info, bool cancelled)
+static const char *stop_advice(const struct job_info *info, bool cancelled)
 {
 	if (cancelled)
 		return "The command was cancelled; what it had done by then is done.";
 	if (info->end.why == RUN_LOST)
-		return "The next command gets a new process. What this one had done by then is done: "
-		       "look at that before running it again.";
+		return "The next command gets a new process. What this one had done by then is "
+		       "done: look at that before running it again.";
 	return NULL;
 }
 
-static json_t *error_of(const struct job_info *info, const char *message, bool cancelled)
+static json_t *command_error(const struct job_info *info, const char *message, bool cancelled)
 {
-	const char *own = advice(info, cancelled);
+	const char *own = stop_advice(info, cancelled);
 	struct err err = ERR_INIT;
 	json_t *failure, *error;
 
@@ -345,11 +345,11 @@ static json_t *command_result(const struct session *session, struct job *job, bo
 	job_report(job, &report);
 	say_state(&message, session, &report.info);
 	say_output(&message, session, &report);
-	error = error_of(&report.info, message.data, cancelled);
+	error = command_error(&report.info, message.data, cancelled);
 	json_object_set_new(result, "success", json_boolean(!error));
 	json_object_set_new(result, "message", json_text(buf_view(&message)));
-	output_json(result, &report);
-	command_state_json(result, &report.info);
+	put_command_output(result, &report);
+	command_result_state(result, &report.info);
 	log_json(result, session, &report);
 	denials_json(result, &report);
 	hidden_json(result, &report);
@@ -488,8 +488,8 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 	return (unsigned)argument_size(arguments, name, otherwise);
 }
 
-static void read_arguments(const struct session *session, const json_t *arguments,
-                           struct wanted *wanted)
+static void read_command_arguments(const struct session *session, const json_t *arguments,
+                                   struct wanted *wanted)
 {
 	struct run_request *request = &wanted->request;
 	bool background = argument_bool(arguments, "is_background", false);
@@ -520,9 +520,9 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no command to run.");
 	if (session->one_call && argument_bool(arguments, "is_background", false))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "is_background: this session ends with its one call, and the command "
-		               "would end with it. Leave out is_background, or call from a session "
-		               "that goes on (hasp serve mcp, the agent).");
+		               "is_background: this session ends with its one call, and the "
+		               "command would end with it. Leave out is_background, or call from a "
+		               "session that goes on (hasp serve mcp, the agent).");
 	if (argument_span(arguments, "command").len >= COMMAND_MAX)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The command is longer than 128 KiB; write it to a file first, and "
@@ -534,7 +534,7 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 
 /* Until the command has ended, the call is cancelled, or `ms` have passed (0: no limit).
  * Returns whether it was cancelled. */
-static bool wait_for(const struct session *session, struct job *job, size_t ms)
+static bool wait_for_job(const struct session *session, struct job *job, size_t ms)
 {
 	size_t waited = 0;
 
@@ -553,7 +553,7 @@ static bool wait_for(const struct session *session, struct job *job, size_t ms)
 }
 
 /* What is left running, or still runs, is remembered; else all is told when it is over. */
-static void settle(struct job *job)
+static void settle_job(struct job *job)
 {
 	struct job_info info;
 
@@ -564,7 +564,7 @@ static void settle(struct job *job)
 		job_wait_all(job, LAST_MS);
 }
 
-static json_t *run_job(struct session *session, struct wanted *wanted, struct err *err)
+static json_t *run_command_job(struct session *session, struct wanted *wanted, struct err *err)
 {
 	char **env = session_environment(session, wanted->request.pty);
 	const struct job_request request = { .run = &wanted->request,
@@ -580,9 +580,9 @@ static json_t *run_job(struct session *session, struct wanted *wanted, struct er
 	session_wait(session, true);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
 	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
-	            wait_for(session, job, wanted->background ? wanted->delay_ms : 0);
+	            wait_for_job(session, job, wanted->background ? wanted->delay_ms : 0);
 	if (started)
-		settle(job);
+		settle_job(job);
 	session_wait(session, false);
 	environment_free(env);
 	if (!started)
@@ -593,15 +593,15 @@ static json_t *run_job(struct session *session, struct wanted *wanted, struct er
 	return result;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *run_command_tool(struct session *session, const json_t *arguments)
 {
 	struct wanted wanted = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
 
 	if (can_run(session, arguments, &err)) {
-		read_arguments(session, arguments, &wanted);
-		result = run_job(session, &wanted, &err);
+		read_command_arguments(session, arguments, &wanted);
+		result = run_command_job(session, &wanted, &err);
 		wanted_release(&wanted);
 	}
 	return result ? result : tool_failure(&err);
@@ -619,5 +619,5 @@ const struct tool tool_run_shell_command = {
 	.arguments_schema = arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = result_schema,
-	.run = run,
+	.run = run_command_tool,
 };

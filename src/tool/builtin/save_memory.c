@@ -50,7 +50,7 @@ static const char result_schema[] = SCHEMA(
 
 /* ---- the fact as one line -------------------------------------------------------------- */
 
-static bool is_blank(const unsigned char *at, size_t left, size_t *ret_len)
+static bool is_blank_at(const unsigned char *at, size_t left, size_t *ret_len)
 {
 	/* NEL, LS and PS end lines for some readers. */
 	static const char *const separators[] = { "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
@@ -67,13 +67,13 @@ static bool is_blank(const unsigned char *at, size_t left, size_t *ret_len)
 }
 
 /* One line without control characters, and without the signs of a list at its beginning. */
-static void put_line(struct span fact, struct buf *out)
+static void put_fact_line(struct span fact, struct buf *out)
 {
 	bool blank = false;
 	size_t len;
 
 	for (size_t i = 0; i < fact.len; i += len) {
-		if (is_blank((const unsigned char *)fact.data + i, fact.len - i, &len)) {
+		if (is_blank_at((const unsigned char *)fact.data + i, fact.len - i, &len)) {
 			blank = out->len > 0;
 			continue;
 		}
@@ -175,8 +175,8 @@ static int lock_folder(const struct tool_services *services, const char *file, s
 }
 
 /* *ret_known: it was there already. */
-static bool remember(const struct tool_services *services, struct span fact, bool *ret_known,
-                     struct err *err)
+static bool remember_fact(const struct tool_services *services, struct span fact, bool *ret_known,
+                          struct err *err)
 {
 	_cleanup_free_ char *path = real_file(services->memory_file);
 	_cleanup_file_text_ struct file_text old = { 0 };
@@ -199,7 +199,7 @@ static bool remember(const struct tool_services *services, struct span fact, boo
 	return file_replace(path, buf_view(&text), old.data ? old.mode : 0600, err);
 }
 
-static json_t *done(const char *file, bool known)
+static json_t *memory_result(const char *file, bool known)
 {
 	json_t *result = json_object();
 
@@ -209,7 +209,7 @@ static json_t *done(const char *file, bool known)
 	return result;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *run_save_memory(struct session *session, const json_t *arguments)
 {
 	const char *file = session->services ? session->services->memory_file : NULL;
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
@@ -222,12 +222,13 @@ static json_t *run(struct session *session, const json_t *arguments)
 	else if (fact.len > FACT_MAX)
 		err_set(&err, ERR_INVALID_ARGUMENT, "The fact is longer than %d bytes.", FACT_MAX);
 	else
-		put_line(fact, &line);
+		put_fact_line(fact, &line);
 	if (err.code == ERR_NONE && !line.len)
 		err_set(&err, ERR_INVALID_ARGUMENT, "There is no fact in \"fact\".");
-	if (err.code != ERR_NONE || !remember(session->services, buf_view(&line), &known, &err))
+	if (err.code != ERR_NONE ||
+	    !remember_fact(session->services, buf_view(&line), &known, &err))
 		return tool_failure(&err);
-	return done(file, known);
+	return memory_result(file, known);
 }
 
 const struct tool tool_save_memory = {
@@ -237,5 +238,5 @@ const struct tool tool_save_memory = {
 	.description = description,
 	.arguments_schema = arguments_schema,
 	.result_schema = result_schema,
-	.run = run,
+	.run = run_save_memory,
 };

@@ -62,8 +62,8 @@ static void say_nothing_found(struct buf *out, const struct search_request *aske
 }
 
 /* The limit to raise for more: the first that was reached. */
-static const char *limit_reached(const struct search_request *asked,
-                                 const struct search_result *found, size_t shown)
+static const char *search_limit_reached(const struct search_request *asked,
+                                        const struct search_result *found, size_t shown)
 {
 	if (shown >= asked->max_matches)
 		return "max_results";
@@ -86,7 +86,7 @@ static void say_more(struct buf *out, const struct search_request *asked, enum s
 	buf_printf(out, "; there are more. For the rest: a narrower path or include, a more exact "
 	                "pattern, %sor a higher %s.",
 	           lines ? "output=counts for an overview, " : "",
-	           limit_reached(asked, found, shown));
+	           search_limit_reached(asked, found, shown));
 }
 
 static bool any_is_cut(const struct search_result *found)
@@ -195,8 +195,9 @@ static json_t *lines_json(const struct file_match *file, enum search_form form, 
 }
 
 /* The name alone where nothing else was asked for. */
-static json_t *file_json(struct session *session, const struct search_request *asked,
-                         enum search_form form, const char *prefix, const struct file_match *file)
+static json_t *found_file_json(struct session *session, const struct search_request *asked,
+                               enum search_form form, const char *prefix,
+                               const struct file_match *file)
 {
 	_cleanup_free_ char *path = mem_printf("%s%s", prefix, file->path);
 	json_t *object;
@@ -218,7 +219,7 @@ static json_t *file_json(struct session *session, const struct search_request *a
 }
 
 /* The folder that the paths of the files are relative to. The caller frees. */
-static char *folder_of(const struct search_result *found)
+static char *found_folder(const struct search_result *found)
 {
 	const char *slash = strrchr(found->folder, '/');
 
@@ -291,14 +292,14 @@ static void search_result_add(struct session *session, struct search_result *int
 static json_t *search_result_json(struct session *session, const struct search_request *asked,
                                   enum search_form form, const struct search_result *found)
 {
-	_cleanup_free_ char *folder = folder_of(found);
+	_cleanup_free_ char *folder = found_folder(found);
 	_cleanup_free_ char *prefix = filter_prefix(session->provider, folder);
 	json_t *result = json_object(), *files = json_array();
 	json_t *message = search_message(asked, form, found);
 
 	for (size_t i = 0; i < found->count; i++)
-		json_array_append_new(files, file_json(session, asked, form, prefix,
-		                                       &found->files[i]));
+		json_array_append_new(files, found_file_json(session, asked, form, prefix,
+		                                             &found->files[i]));
 	json_object_set_new(result, "path", json_name(found->folder));
 	json_object_set_new(result, "files", files);
 	if (form == FORM_LINES || form == FORM_DETAILED)
@@ -464,7 +465,7 @@ static enum search_form form_of(const json_t *arguments)
 	return FORM_LINES;
 }
 
-static enum search_output output_of(enum search_form form)
+static enum search_output search_output_of(enum search_form form)
 {
 	if (form == FORM_FILES)
 		return SEARCH_NAMES;
@@ -531,7 +532,8 @@ static bool types_known(const char *const *types, size_t count, struct err *err)
 	return true;
 }
 
-static bool read_arguments(const json_t *arguments, struct search_request *ret, struct err *err)
+static bool read_search_arguments(const json_t *arguments, struct search_request *ret,
+                                  struct err *err)
 {
 	const size_t context = argument_size(arguments, "context", 0);
 
@@ -589,8 +591,8 @@ static bool search_roots(struct session *session, const struct search_request *a
 	return true;
 }
 
-static json_t *run_request(struct session *session, const json_t *arguments,
-                           struct search_request *request, struct err *err)
+static json_t *run_search_request(struct session *session, const json_t *arguments,
+                                  struct search_request *request, struct err *err)
 {
 	const enum search_form form = form_of(arguments);
 	struct search_result found = { 0 };
@@ -599,9 +601,9 @@ static json_t *run_request(struct session *session, const json_t *arguments,
 		filter_roots(session->provider, argument_str(arguments, "path"), &count);
 	json_t *result;
 
-	request->output = output_of(form);
+	request->output = search_output_of(form);
 	request->cancel = session->hooks.cancel;
-	if (!read_arguments(arguments, request, err) ||
+	if (!read_search_arguments(arguments, request, err) ||
 	    !search_roots(session, request, roots, count, &found, err))
 		return NULL;
 	result = search_result_json(session, request, form, &found);
@@ -610,7 +612,7 @@ static json_t *run_request(struct session *session, const json_t *arguments,
 	return result;
 }
 
-static json_t *run(struct session *session, const json_t *arguments)
+static json_t *run_search_files(struct session *session, const json_t *arguments)
 {
 	struct search_request request = { 0 };
 	_cleanup_free_ const char **include = argument_strings(arguments, "include",
@@ -626,7 +628,7 @@ static json_t *run(struct session *session, const json_t *arguments)
 	request.exclude = exclude;
 	request.types = types;
 	filter_rules(session, arguments, &request.rules);
-	result = run_request(session, arguments, &request, &err);
+	result = run_search_request(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
 	if (result)
 		return result;
@@ -654,5 +656,5 @@ const struct tool tool_search_files = {
 	.arguments_schema = arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = result_schema,
-	.run = run,
+	.run = run_search_files,
 };

@@ -16,7 +16,7 @@
 /* Text that others wrote, marked as such for a model: between <untrusted_context> and its end. */
 
 /* A new reference. An end mark inside the text is spoiled. */
-json_t *untrusted_json(struct span text);
+json_t *web_untrusted_json(struct span text);
 
 /* ---- citations --------------------------------------------------------------- */
 
@@ -28,9 +28,9 @@ json_t *untrusted_json(struct span text);
  */
 
 /* "Answer [1][2].\n\nSources:\n[1] Title (https://...)\n"; a new reference. */
-json_t *citations_text(const struct grounded *grounded);
+json_t *web_citations_text(const struct grounded *grounded);
 /* [{"title", "url"}], in the order of their numbers; a new reference. */
-json_t *citations_sources(const struct grounded *grounded);
+json_t *web_citations_sources(const struct grounded *grounded);
 
 /* clang-format off */
 #define RESULT_SOURCES SCHEMA( \
@@ -48,14 +48,14 @@ json_t *citations_sources(const struct grounded *grounded);
  * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.
  */
 
-struct html_text {
+struct web_html_text {
 	struct buf text;   /* init with BUF_INIT: its max is the most that is wanted. UTF-8 */
 	struct buf title;  /* likewise */
 	bool cut;          /* it is not all of the page */
 };
 
 /* `html` is UTF-8. INTERNAL: the library is not installed (with the package's name). */
-bool html_text(struct span html, struct html_text *ret, struct err *err);
+bool web_html_text(struct span html, struct web_html_text *ret, struct err *err);
 
 /* ---- addresses --------------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ static const char untrusted_begin[] = "<untrusted_context>", untrusted_end[] =
 	"</untrusted_context>";
 
 /* Whether the text begins with either mark, however it is written. */
-static bool is_mark(struct span text)
+static bool is_untrusted_mark(struct span text)
 {
 	static const char *const marks[] = { "<untrusted_context", "</untrusted_context" };
 
@@ -46,7 +46,7 @@ static bool is_mark(struct span text)
 	return false;
 }
 
-json_t *untrusted_json(struct span text)
+json_t *web_untrusted_json(struct span text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -54,7 +54,7 @@ json_t *untrusted_json(struct span text)
 	while (text.len) {
 		const char *next = memchr(text.data + 1, '<', text.len - 1);
 		size_t len = next ? (size_t)(next - text.data) : text.len;
-		bool mark = is_mark(text);
+		bool mark = is_untrusted_mark(text);
 
 		buf_str(&out, mark ? "&lt;" : "");
 		buf_span(&out, span_of(text.data + mark, len - mark));
@@ -80,7 +80,7 @@ struct mark {
 };
 
 /* Without what would begin another line. */
-static json_t *one_line(struct span text, size_t max)
+static json_t *json_one_line(struct span text, size_t max)
 {
 	struct span head = utf8_head(text, max);
 	_cleanup_free_ char *line = mem_dup(head.data ? head.data : "", head.len);
@@ -91,27 +91,28 @@ static json_t *one_line(struct span text, size_t max)
 	return json_text(span_str(line));
 }
 
-static const json_t *page_of(const json_t *chunk)
+static const json_t *chunk_page(const json_t *chunk)
 {
 	const json_t *web = json_object_get(chunk, "web");
 
 	return web ? web : json_object_get(chunk, "retrievedContext");
 }
 
-json_t *citations_sources(const struct grounded *grounded)
+json_t *web_citations_sources(const struct grounded *grounded)
 {
 	const json_t *chunks = json_object_get(grounded->sources, "groundingChunks");
 	json_t *sources = json_array();
 
 	for (size_t i = 0; i < json_array_size(chunks) && i < SOURCES_MAX; i++) {
-		const json_t *page = page_of(json_array_get(chunks, i));
+		const json_t *page = chunk_page(json_array_get(chunks, i));
 		struct span url = json_span(json_object_get(page, "uri"));
 		struct span title = json_span(json_object_get(page, "title"));
 		json_t *source = json_object();
 
-		json_object_set_new(source, "title", one_line(title.len ? title : SPAN("Untitled"),
-		                                              WORDS_MAX));
-		json_object_set_new(source, "url", one_line(url, 4 * WORDS_MAX));
+		json_object_set_new(source, "title",
+		                    json_one_line(title.len ? title : SPAN("Untitled"),
+		                                  WORDS_MAX));
+		json_object_set_new(source, "url", json_one_line(url, 4 * WORDS_MAX));
 		json_array_append_new(sources, source);
 	}
 	return sources;
@@ -184,10 +185,10 @@ static void put_marked(const struct grounded *grounded, size_t sources, struct b
 	buf_span(out, span_skip(text, from));
 }
 
-json_t *citations_text(const struct grounded *grounded)
+json_t *web_citations_text(const struct grounded *grounded)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX);
-	json_auto_t *sources = citations_sources(grounded);
+	json_auto_t *sources = web_citations_sources(grounded);
 	size_t i;
 	json_t *source;
 
@@ -228,7 +229,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct html_library loaded;
 static struct err load_error;
 
-static void load(void)
+static void html_library_load(void)
 {
 	if (library_load(&html_library_row, &loaded, &load_error))
 		loaded.init_parser();
@@ -238,7 +239,7 @@ static void load(void)
  * to install when it cannot be. */
 static const struct html_library *html_library(struct err *err)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, html_library_load);
 	if (load_error.code == ERR_NONE)
 		return &loaded;
 	*err = load_error;
@@ -300,21 +301,21 @@ static const struct element {
 
 /* The page while it is read. */
 struct reading {
-	struct html_text *out;
+	struct web_html_text *out;
 	unsigned depth, skipped, code, titles, lists;
 	unsigned breaks; /* line ends that the next text needs before it, at most 2 */
 	bool blank;      /* white space that it needs */
 	bool in_row;     /* a cell of this row has been written */
 };
 
-static int by_name(const void *key, const void *row)
+static int element_compare(const void *key, const void *row)
 {
 	return strcasecmp(key, ((const struct element *)row)->name);
 }
 
 static const struct element *element_of(const xmlChar *name)
 {
-	return bsearch(name, elements, ARRAY_LEN(elements), sizeof(elements[0]), by_name);
+	return bsearch(name, elements, ARRAY_LEN(elements), sizeof(elements[0]), element_compare);
 }
 
 /* ---- text ------------------------------------------------------------------------------ */
@@ -327,7 +328,7 @@ static void want_breaks(struct reading *reading, unsigned count)
 }
 
 /* What stands between the last text and the next. */
-static void put_gap(struct reading *reading)
+static void html_put_gap(struct reading *reading)
 {
 	struct buf *text = &reading->out->text;
 
@@ -339,7 +340,7 @@ static void put_gap(struct reading *reading)
 	reading->blank = false;
 }
 
-static void put_words(struct reading *reading, struct span text)
+static void html_put_words(struct reading *reading, struct span text)
 {
 	while (text.len) {
 		size_t blanks = 0, word = 0;
@@ -353,20 +354,20 @@ static void put_words(struct reading *reading, struct span text)
 		                           !text.data[word]))
 			word++;
 		if (word) {
-			put_gap(reading);
+			html_put_gap(reading);
 			buf_span(&reading->out->text, span_head(text, word));
 		}
 		text = span_skip(text, word);
 	}
 }
 
-static void put_mark(struct reading *reading, const char *mark)
+static void html_put_mark(struct reading *reading, const char *mark)
 {
-	put_gap(reading);
+	html_put_gap(reading);
 	buf_str(&reading->out->text, mark);
 }
 
-static void on_text(void *data, const xmlChar *bytes, int len)
+static void html_on_text(void *data, const xmlChar *bytes, int len)
 {
 	struct reading *reading = data;
 	struct span text = span_of((const char *)bytes, (size_t)len);
@@ -377,10 +378,10 @@ static void on_text(void *data, const xmlChar *bytes, int len)
 		if (!reading->out->title.overflowed)
 			buf_span(&reading->out->title, text);
 	} else if (reading->code) {
-		put_gap(reading);
+		html_put_gap(reading);
 		buf_span(&reading->out->text, text);
 	} else {
-		put_words(reading, text);
+		html_put_words(reading, text);
 	}
 }
 
@@ -389,7 +390,7 @@ static void on_text(void *data, const xmlChar *bytes, int len)
 static void begin_item(struct reading *reading)
 {
 	want_breaks(reading, 1);
-	put_gap(reading);
+	html_put_gap(reading);
 	for (unsigned i = 1; i < reading->lists && i < INDENT_MAX; i++)
 		buf_str(&reading->out->text, "  ");
 	buf_str(&reading->out->text, "- ");
@@ -398,7 +399,7 @@ static void begin_item(struct reading *reading)
 static void begin_heading(struct reading *reading, unsigned level)
 {
 	want_breaks(reading, 2);
-	put_gap(reading);
+	html_put_gap(reading);
 	for (unsigned i = 0; i < level; i++)
 		buf_char(&reading->out->text, '#');
 	reading->blank = true;
@@ -407,7 +408,7 @@ static void begin_heading(struct reading *reading, unsigned level)
 static void begin_cell(struct reading *reading)
 {
 	if (reading->in_row)
-		put_mark(reading, " | ");
+		html_put_mark(reading, " | ");
 	reading->in_row = true;
 }
 
@@ -423,12 +424,12 @@ static void html_begin(struct reading *reading, const struct element *element)
 	case ELEMENT_BREAK: want_breaks(reading, 1); break;
 	case ELEMENT_RULE:
 		want_breaks(reading, 2);
-		put_mark(reading, "---");
+		html_put_mark(reading, "---");
 		want_breaks(reading, 2);
 		break;
 	case ELEMENT_CODE:
 		want_breaks(reading, 2);
-		put_mark(reading, "```\n");
+		html_put_mark(reading, "```\n");
 		reading->code++;
 		break;
 	case ELEMENT_TITLE: reading->titles++; break;
@@ -445,7 +446,7 @@ static void end_code(struct reading *reading)
 	reading->code--;
 	if (text->len && text->data[text->len - 1] != '\n')
 		reading->breaks = 1;
-	put_mark(reading, "```");
+	html_put_mark(reading, "```");
 	want_breaks(reading, 2);
 }
 
@@ -469,7 +470,7 @@ static void html_end(struct reading *reading, const struct element *element)
 	}
 }
 
-static void on_begin(void *data, const xmlChar *name, const xmlChar **attributes)
+static void html_on_begin(void *data, const xmlChar *name, const xmlChar **attributes)
 {
 	struct reading *reading = data;
 	const struct element *element = element_of(name);
@@ -480,7 +481,7 @@ static void on_begin(void *data, const xmlChar *name, const xmlChar **attributes
 		html_begin(reading, element);
 }
 
-static void on_end(void *data, const xmlChar *name)
+static void html_on_end(void *data, const xmlChar *name)
 {
 	struct reading *reading = data;
 	const struct element *element = element_of(name);
@@ -499,8 +500,8 @@ static bool is_enough(const struct reading *reading, uint64_t begun_ms)
 }
 
 /* False: it was left before its end. */
-static bool feed(const struct html_library *library, htmlParserCtxtPtr parser,
-                 const struct reading *reading, struct span html)
+static bool html_feed(const struct html_library *library, htmlParserCtxtPtr parser,
+                      const struct reading *reading, struct span html)
 {
 	uint64_t begun_ms = clock_monotonic_ms();
 
@@ -516,14 +517,14 @@ static bool feed(const struct html_library *library, htmlParserCtxtPtr parser,
 	return !reading->out->text.overflowed;
 }
 
-bool html_text(struct span html, struct html_text *ret, struct err *err)
+bool web_html_text(struct span html, struct web_html_text *ret, struct err *err)
 {
 	const struct html_library *library = html_library(err);
 	struct reading reading = { .out = ret };
-	htmlSAXHandler handler = { .startElement = on_begin,
-		                   .endElement = on_end,
-		                   .characters = on_text,
-		                   .ignorableWhitespace = on_text };
+	htmlSAXHandler handler = { .startElement = html_on_begin,
+		                   .endElement = html_on_end,
+		                   .characters = html_on_text,
+		                   .ignorableWhitespace = html_on_text };
 	htmlParserCtxtPtr parser;
 
 	if (!library)
@@ -534,7 +535,7 @@ bool html_text(struct span html, struct html_text *ret, struct err *err)
 		return err_set(err, ERR_INTERNAL, "The parser for HTML could not be started.");
 	library->use_options(parser, HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
 	                                     HTML_PARSE_IGNORE_ENC);
-	ret->cut = !feed(library, parser, &reading, html);
+	ret->cut = !html_feed(library, parser, &reading, html);
 	library->free_parser(parser);
 	return true;
 }

@@ -85,7 +85,7 @@ static struct span address_part(struct span text)
 	return span_head(text, len);
 }
 
-static char *address_of(struct span text, struct err *err)
+static char *address_in_text(struct span text, struct err *err)
 {
 	size_t end = authority_end(text);
 	char *raw;
@@ -111,7 +111,7 @@ static char *address_of(struct span text, struct err *err)
 
 char *web_url(struct span text, struct err *err)
 {
-	char *url = address_of(address_part(span_trim(text)), err);
+	char *url = address_in_text(address_part(span_trim(text)), err);
 	_cleanup_free_ char *host = url ? web_host(url) : NULL;
 
 	if (!url || *host)
@@ -164,7 +164,7 @@ static size_t address_len(struct span text)
 	return len;
 }
 
-static bool is_known(const json_t *urls, const char *url)
+static bool url_is_listed(const json_t *urls, const char *url)
 {
 	for (size_t i = 0; i < json_array_size(urls); i++)
 		if (strcmp(json_string_value(json_array_get(urls, i)), url) == 0)
@@ -172,14 +172,14 @@ static bool is_known(const json_t *urls, const char *url)
 	return false;
 }
 
-static bool add(json_t *urls, struct span found, struct buf *out, struct err *err)
+static bool add_web_url(json_t *urls, struct span found, struct buf *out, struct err *err)
 {
 	_cleanup_free_ char *url = web_url(found, err);
 
 	if (!url)
 		return false;
 	buf_str(out, url);
-	if (is_known(urls, url))
+	if (url_is_listed(urls, url))
 		return true;
 	if (json_array_size(urls) == WEB_URLS_MAX)
 		return err_set(err, ERR_INVALID_ARGUMENT, "There are more than %d addresses.",
@@ -197,7 +197,7 @@ json_t *web_urls(struct span prompt, struct buf *out, struct err *err)
 		if (scheme_len(prompt)) {
 			size_t len = address_len(prompt);
 
-			ok = add(urls, span_head(prompt, len), out, err);
+			ok = add_web_url(urls, span_head(prompt, len), out, err);
 			prompt = span_skip(prompt, len ? len : 1);
 		} else {
 			buf_char(out, prompt.data[0]);
@@ -224,7 +224,7 @@ struct answer {
 	struct buf body;
 };
 
-static bool on_head(void *data, int status, struct span headers)
+static bool page_on_head(void *data, int status, struct span headers)
 {
 	struct answer *answer = data;
 	struct span type = span_head(http_field(headers, "content-type"), TYPE_MAX - 1);
@@ -236,7 +236,7 @@ static bool on_head(void *data, int status, struct span headers)
 	return true;
 }
 
-static bool on_body(void *data, struct span bytes)
+static bool page_on_body(void *data, struct span bytes)
 {
 	struct answer *answer = data;
 
@@ -261,7 +261,7 @@ static bool web_page_fetch(struct tool_services *services, const char *url, stru
 		.public_only = true,
 		.cancel = services->cancel,
 	};
-	const struct http_events events = { .head = on_head, .body = on_body };
+	const struct http_events events = { .head = page_on_head, .body = page_on_body };
 	struct http_client *client;
 	bool ok;
 
@@ -281,7 +281,7 @@ static struct span media_type(const struct answer *answer)
 	return span_trim(span_of(answer->type, strcspn(answer->type, ";")));
 }
 
-static bool contains(struct span text, const char *word)
+static bool has_text(struct span text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -297,7 +297,7 @@ static bool may_be_text(struct span type)
 		                             "script", "yaml", "toml", "sql" };
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (contains(type, kinds[i]))
+		if (has_text(type, kinds[i]))
 			return true;
 	return type.len == 0; /* nobody says: the bytes decide */
 }
@@ -307,9 +307,9 @@ static bool is_html(const struct answer *answer, struct span text)
 	struct span type = media_type(answer);
 
 	if (type.len)
-		return contains(type, "html");
-	return contains(span_head(span_trim(text), 512), "<html") ||
-	       contains(span_head(span_trim(text), 512), "<!doctype html");
+		return has_text(type, "html");
+	return has_text(span_head(span_trim(text), 512), "<html") ||
+	       has_text(span_head(span_trim(text), 512), "<!doctype html");
 }
 
 /* charset=... of the type, for the caller; NULL: it has none. */
@@ -375,7 +375,7 @@ static void put_content(json_t *page, struct span text, bool cut, size_t *charac
 	struct span head = head_characters(span_trim(text), *characters, &used);
 
 	*characters -= used;
-	json_object_set_new(page, "content", untrusted_json(head));
+	json_object_set_new(page, "content", web_untrusted_json(head));
 	if (cut || head.len < span_trim(text).len)
 		json_object_set_new(page, "truncated", json_true());
 }
@@ -383,13 +383,13 @@ static void put_content(json_t *page, struct span text, bool cut, size_t *charac
 static bool web_page_put_text(json_t *page, const struct answer *answer, struct span text,
                               size_t *characters, struct err *err)
 {
-	struct html_text read = { .text = BUF_INIT(4 * *characters + 16),
-		                  .title = BUF_INIT(4 * TITLE_MAX) };
+	struct web_html_text read = { .text = BUF_INIT(4 * *characters + 16),
+		                      .title = BUF_INIT(4 * TITLE_MAX) };
 	bool ok = true;
 
 	if (!is_html(answer, text)) {
 		put_content(page, text, false, characters);
-	} else if ((ok = html_text(text, &read, err))) {
+	} else if ((ok = web_html_text(text, &read, err))) {
 		put_title(page, &read.title);
 		put_content(page, buf_view(&read.text), read.cut, characters);
 	}
@@ -398,7 +398,7 @@ static bool web_page_put_text(json_t *page, const struct answer *answer, struct 
 	return ok;
 }
 
-static bool judge(const struct answer *answer, const char *url, struct err *err)
+static bool check_page(const struct answer *answer, const char *url, struct err *err)
 {
 	struct span type = media_type(answer);
 
@@ -411,15 +411,15 @@ static bool judge(const struct answer *answer, const char *url, struct err *err)
 	return true;
 }
 
-static json_t *page_of(const struct answer *answer, const char *url, size_t *characters,
-                       struct err *err)
+static json_t *page_of_answer(const struct answer *answer, const char *url, size_t *characters,
+                              struct err *err)
 {
 	struct span type = media_type(answer);
 	struct document document;
 	json_t *page;
 	bool ok;
 
-	if (!judge(answer, url, err) || !decode(answer, &document, err))
+	if (!check_page(answer, url, err) || !decode(answer, &document, err))
 		return NULL;
 	page = json_object();
 	json_object_set_new(page, "url", json_text(span_str(url)));
@@ -444,7 +444,7 @@ static json_t *web_page(struct tool_services *services, const char *url, size_t 
 	json_t *page = NULL;
 
 	if (web_page_fetch(services, url, &answer, err))
-		page = page_of(&answer, url, characters, err);
+		page = page_of_answer(&answer, url, characters, err);
 	buf_release(&answer.body);
 	return page;
 }
@@ -558,17 +558,17 @@ static json_t *ask_provider(struct tool_services *services, const char *prompt, 
 	json_t *result = NULL;
 
 	if (services->ground(services->data, "url_context", prompt, &answer, &own)) {
-		json_auto_t *text = citations_text(&answer);
+		json_auto_t *text = web_citations_text(&answer);
 
 		if (span_trim(span_str(answer.text)).len && has_read_one(answer.sources)) {
 			result = json_object();
-			json_object_set_new(result, "text", untrusted_json(json_span(text)));
-			json_object_set_new(result, "sources", citations_sources(&answer));
+			json_object_set_new(result, "text", web_untrusted_json(json_span(text)));
+			json_object_set_new(result, "sources", web_citations_sources(&answer));
 		}
 	} else if (own.code == ERR_CANCELLED) {
 		*err = own;
 	}
-	grounded_release(&answer);
+	services_grounded_release(&answer);
 	return result;
 }
 
@@ -615,7 +615,7 @@ static json_t *read_pages(struct session *session, const json_t *urls, struct er
 /* ---- the call -------------------------------------------------------------------------- */
 
 /* The addresses; `prompt` gets what is to be asked, nothing if pages as they are are wanted. */
-static json_t *read_arguments(const json_t *arguments, struct buf *prompt, struct err *err)
+static json_t *read_fetch_arguments(const json_t *arguments, struct buf *prompt, struct err *err)
 {
 	const char *url = argument_str(arguments, "url");
 	struct span words = argument_span(arguments, "prompt");
@@ -640,7 +640,7 @@ static json_t *web_fetch_one(struct session *session, const json_t *arguments, s
 {
 	struct tool_services *services = session->services;
 	_cleanup_buf_ struct buf prompt = BUF_INIT(2 * PROMPT_MAX);
-	json_auto_t *urls = read_arguments(arguments, &prompt, err);
+	json_auto_t *urls = read_fetch_arguments(arguments, &prompt, err);
 	json_t *result = NULL;
 
 	if (!urls)
@@ -655,7 +655,7 @@ static json_t *web_fetch_one(struct session *session, const json_t *arguments, s
 	return read_pages(session, urls, err);
 }
 
-static json_t *web_fetch_run(struct session *session, const json_t *arguments)
+static json_t *run_web_fetch(struct session *session, const json_t *arguments)
 {
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
@@ -674,7 +674,7 @@ const struct tool tool_web_fetch = {
 	.description = web_fetch_description,
 	.arguments_schema = web_fetch_arguments_schema,
 	.result_schema = web_fetch_result_schema,
-	.run = web_fetch_run,
+	.run = run_web_fetch,
 };
 
 /* ---- google_web_search ------------------------------------------------------- */
@@ -706,7 +706,7 @@ static const char google_web_search_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static bool look_up(struct session *session, const char *query, struct grounded *ret,
+static bool search_web(struct session *session, const char *query, struct grounded *ret,
                    struct err *err)
 {
 	struct tool_services *services = session->services;
@@ -727,12 +727,12 @@ static bool look_up(struct session *session, const char *query, struct grounded 
 
 static void google_web_search_put_text(json_t *result, const struct grounded *found)
 {
-	json_auto_t *text = citations_text(found);
+	json_auto_t *text = web_citations_text(found);
 
-	json_object_set_new(result, "text", untrusted_json(json_span(text)));
+	json_object_set_new(result, "text", web_untrusted_json(json_span(text)));
 }
 
-static json_t *google_web_search_run(struct session *session, const json_t *arguments)
+static json_t *run_google_web_search(struct session *session, const json_t *arguments)
 {
 	const char *query = argument_str(arguments, "query");
 	struct grounded found = { 0 };
@@ -745,15 +745,15 @@ static json_t *google_web_search_run(struct session *session, const json_t *argu
 	else if (!query || !span_trim(span_str(query)).len)
 		err_set(&err, ERR_INVALID_ARGUMENT, "The query is empty.");
 	else
-		look_up(session, query, &found, &err);
+		search_web(session, query, &found, &err);
 	if (err.code != ERR_NONE) {
-		grounded_release(&found);
+		services_grounded_release(&found);
 		return tool_failure(&err);
 	}
 	result = json_object();
 	google_web_search_put_text(result, &found);
-	json_object_set_new(result, "sources", citations_sources(&found));
-	grounded_release(&found);
+	json_object_set_new(result, "sources", web_citations_sources(&found));
+	services_grounded_release(&found);
 	return result;
 }
 
@@ -764,5 +764,5 @@ const struct tool tool_google_web_search = {
 	.description = google_web_search_description,
 	.arguments_schema = google_web_search_arguments_schema,
 	.result_schema = google_web_search_result_schema,
-	.run = google_web_search_run,
+	.run = run_google_web_search,
 };
