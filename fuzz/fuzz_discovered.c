@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/json.h"
-#include "tool/discovered.h"
+#include "tool/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -29,24 +29,16 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+#include "model/part.h"
 
 json_t *content_new(const char *role);                      /* no parts */
 json_t *content_user_text(struct span text);                /* role user, one text part */
 void content_add(json_t *content, json_t *part);            /* takes the reference */
-json_t *part_text(struct span text);
-json_t *part_call(const char *id, const char *name, const json_t *args);
-json_t *part_response(const char *id, const char *name, json_t *response /* taken */);
-
+/* Whether the role is "user"; any other is the model's. */
 bool content_is_user(const json_t *content);
-bool part_is_thought(const json_t *part);
-/* The functionCall / functionResponse / text of a part, borrowed; NULL or empty if it is not
- * one. */
-const json_t *part_get_call(const json_t *part);
-const json_t *part_get_response(const json_t *part);
-struct span part_get_text(const json_t *part);              /* thoughts are not text */
-/* All text parts, joined. */
+/* Appends all text parts, joined; thoughts are not among them. */
 void content_text(const json_t *content, struct buf *out);
-size_t content_call_count(const json_t *content);
+size_t content_call_count(const json_t *content);           /* functionCall parts */
 
 /* Makes a history what every provider takes: messages without parts are dropped, neighbours of
  * one role joined, the first message is the user's, calls without a response get one that says

@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "model/part.h"
 
 /* How large an image is, by its first bytes. */
 

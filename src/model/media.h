@@ -30,6 +30,7 @@ struct media_memory {
 	                   * or NULL */
 	json_t *told;     /* {KEY: true}: of what the limits exclude; owned */
 };
+/* Frees what the memory holds, and leaves it empty. */
 void media_memory_release(struct media_memory *memory);
 
 /* What of the media is to be sent to this model. A new reference to contents.  `tell` is called

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/media.h"
-#include "model/record.h"
+#include "model/recording.h"
 #include "model/sink.h"
 #include "model/stream.h"
 
@@ -28,27 +28,6 @@ enum { EMPTIES_BEFORE_NUDGE = 2 };
 #define PAUSED_DROPPED                                                                          \
 	"What the model had said and looked up before it paused is dropped: the next model " \
 	"begins the reply anew."
-
-const char *model_finish_name(enum model_finish finish)
-{
-	static const char *const names[] = {
-		[MODEL_FINISH_STOP] = "stop",     [MODEL_FINISH_TOOLS] = "tools",
-		[MODEL_FINISH_LENGTH] = "length", [MODEL_FINISH_SAFETY] = "safety",
-		[MODEL_FINISH_OTHER] = "other",   [MODEL_FINISH_PAUSE] = "pause",
-	};
-
-	return (unsigned)finish < ARRAY_LEN(names) ? names[finish] : "other";
-}
-
-void model_reply_release(struct model_reply *reply)
-{
-	json_decref(reply->content);
-	json_decref(reply->grounding);
-	free(reply->finish_text);
-	free(reply->withheld);
-	free(reply->model);
-	*reply = (struct model_reply){ 0 };
-}
 
 void model_free(struct model *model)
 {

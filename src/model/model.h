@@ -37,8 +37,8 @@ struct recording;
 
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
-	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses", "anthropic",
-	                        * "replay" */
+	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses",
+	                        * "anthropic", "replay" */
 	const char *label;     /* what the provider is called in model_id and in errors ("groq");
 	                        * NULL: as `provider` */
 	const char *name;      /* as the provider knows it: "gemini-2.5-pro" */
@@ -51,7 +51,7 @@ struct model_options {
 	const char *const *headers; /* further ones, "Name: value", NULL-terminated; may replace */
 	const char *proxy;     /* NULL: from the environment */
 	const char *replay_file;    /* replay: recorded answers (provider.h) */
-	struct recording *recording; /* NULL, or answers are added to it (record.h); borrowed. A
+	struct recording *recording; /* NULL, or answers are added to it (recording.h); borrowed. A
 	                              * fallback's answers go to the first model's */
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
@@ -91,14 +91,14 @@ struct model_request {
 	enum model_thinking thinking;
 	unsigned thinking_tokens;    /* 0: by `thinking` */
 	const json_t *answer_schema; /* NULL, or the text is to be JSON of this schema */
-	const json_t *server_tools;  /* NULL, or names of tools the provider runs: ["google_search"],
-	                              * ["url_context"]; INVALID_ARGUMENT where it has none */
+	const json_t *server_tools;  /* NULL, or names of tools the provider runs:
+	                              * ["google_search"], ["url_context"]; INVALID_ARGUMENT where it has none */
 	const char *session_id;      /* for caches and logs of the provider; or NULL */
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
-	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do that)
-	                              * the stream is left, and the reply is what has come whole or
-	                              * in pieces, with MODEL_FINISH_OTHER and the word "enough" */
+	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do
+	                              * that) the stream is left, and the reply is what has come
+	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word "enough" */
 };
 
 struct model_usage {
@@ -117,23 +117,23 @@ enum model_finish {
 	MODEL_FINISH_LENGTH,  /* max_output_tokens */
 	MODEL_FINISH_SAFETY,  /* refused, blocked, recitation */
 	MODEL_FINISH_OTHER,   /* any other word, known or not: the reply is not taken for whole */
-	MODEL_FINISH_PAUSE,   /* of one answer of a provider, which is to get it back and goes on; what
-	                       * model_stream returns has never ended so */
+	MODEL_FINISH_PAUSE,   /* of one answer of a provider, which is to get it back and goes on;
+	                       * what model_stream returns has never ended so */
 };
 const char *model_finish_name(enum model_finish finish); /* "stop", "tools", ... */
 
 enum model_event_kind {
 	MODEL_TEXT,     /* text: a piece */
 	MODEL_THOUGHT,  /* text: a piece; subject if it has one */
-	MODEL_CALL,     /* call: one whole functionCall {id, name, args} of a reply that has ended well;
-	                 * told when it has */
+	MODEL_CALL,     /* call: one whole functionCall {id, name, args} of a reply that has ended
+	                 * well; published when it has */
 	MODEL_USAGE,    /* usage so far */
-	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms: the
-	                 * longest that is waited. Told after 15, 30, 60, 120 s and so on */
+	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms:
+	                 * the longest that is waited. Told after 15, 30, 60, 120 s and so on */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
 	                 * delay_ms */
-	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused them, and
-	                 * the caller keeps them out of the conversation (media_without in
+	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused
+	                 * them, and the caller keeps them out of the conversation (media_without in
 	                 * media.h) */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
@@ -152,14 +152,15 @@ struct model_reply {
 	json_t *content;       /* role model, at least one part; for the conversation. Owned */
 	enum model_finish finish;
 	char *finish_text;     /* the provider's word; owned; NULL: it said none */
-	char *withheld;        /* a sentence: calls that came are not in the content, because nothing of a
-	                        * reply that is blocked or unfinished is run; owned; NULL: none */
+	char *withheld;        /* a sentence: calls that came are not in the content, because nothing of
+	                        * a reply that is blocked or unfinished is run; owned; NULL: none */
 	struct model_usage usage;
 	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
 	char *model;           /* "provider/name" that answered; owned */
 	unsigned attempts;     /* requests that were needed */
 	double ms;             /* the last one's time from request to end */
 };
+/* Frees what the reply owns, and leaves it empty; a zeroed reply is fine. */
 void model_reply_release(struct model_reply *reply);
 
 /* INVALID_ARGUMENT: no such provider, a URL that is none, a key with line ends, ... */

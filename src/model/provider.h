@@ -124,8 +124,9 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
 
 /* A recorded conversation as a model: the provider "replay", with options.replay_file.
  *
- * The file has one answer a line, as record.h says: what hasp records with any provider, and what
- * gemini-cli --record-responses writes.  Requests get the lines in their order, whatever they ask:
+ * The file has one answer a line, as recording.h says: what hasp records with any provider, and
+ * what gemini-cli --record-responses writes.  Requests get the lines in their order, whatever they
+ * ask:
  *
  *   - model_stream takes the next line whose method is generateContentStream or generateContent;
  *     lines of countTokens and embedContent before it are passed over

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/part.h"
 
 /* ---- grounding --------------------------------------------------------------- */
 
@@ -474,4 +475,27 @@ void sink_take(struct reply_sink *sink, struct model_reply *ret)
 	ret->withheld = mem_steal(&sink->withheld);
 	ret->finish = sink->finish;
 	ret->usage = sink->usage;
+}
+
+/* ---- the reply ---- */
+
+const char *model_finish_name(enum model_finish finish)
+{
+	static const char *const names[] = {
+		[MODEL_FINISH_STOP] = "stop",     [MODEL_FINISH_TOOLS] = "tools",
+		[MODEL_FINISH_LENGTH] = "length", [MODEL_FINISH_SAFETY] = "safety",
+		[MODEL_FINISH_OTHER] = "other",   [MODEL_FINISH_PAUSE] = "pause",
+	};
+
+	return (unsigned)finish < ARRAY_LEN(names) ? names[finish] : "other";
+}
+
+void model_reply_release(struct model_reply *reply)
+{
+	json_decref(reply->content);
+	json_decref(reply->grounding);
+	free(reply->finish_text);
+	free(reply->withheld);
+	free(reply->model);
+	*reply = (struct model_reply){ 0 };
 }

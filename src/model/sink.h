@@ -43,6 +43,7 @@ struct grounding {
 	json_t *chunks, *queries; /* owned; NULL: none */
 };
 
+/* Frees both lists, and leaves it empty. */
 void model_grounding_release(struct grounding *grounding);
 /* A page; one that is there already, or without an address, adds nothing. */
 void model_grounding_add(struct grounding *grounding, struct span url, struct span title);
@@ -84,8 +85,10 @@ struct reply_sink {
 	json_t *grounding;     /* owned */
 };
 
+/* An empty reply of the role model. `event` may be NULL. */
 void sink_init(struct reply_sink *sink,
                void (*event)(void *data, const struct model_event *event), void *data);
+/* Frees all that the sink owns, taken or not. */
 void sink_release(struct reply_sink *sink);
 /* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A
  * reply for which sink_finish was never called is not whole. */

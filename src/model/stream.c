@@ -504,7 +504,8 @@ static refusable_set sent_in(const struct wire_request *wire)
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
                           bool count, struct transfer *transfer, struct err *err)
 {
-	static const struct http_events events = { .head = transfer_on_head, .body = transfer_on_body,
+	static const struct http_events events = { .head = transfer_on_head,
+	                                           .body = transfer_on_body,
 		                                   .waiting = transfer_on_waiting };
 	struct wire_request wire;
 	bool ok = build_request(endpoint, request, count, &wire, err);

@@ -67,6 +67,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
                   bool *exact, struct attempt *attempt, struct err *err);
 
+/* Frees address, body and headers. */
 void wire_request_release(struct wire_request *request);
 
 /* ---- what comes after one that failed ---------------------------------------- */
@@ -105,6 +106,7 @@ enum retry_step { RETRY_AGAIN, RETRY_SWITCH, RETRY_NEVER };
 /* A server that asks for a longer delay is not waited for: the quota is used up. Seconds. */
 enum { RETRY_LONGEST_S = 300 };
 
+/* From the options; `more_models`: another model can be asked instead. */
 void stream_retry_init(struct retry *retry, const struct model_options *options, bool more_models);
 /* What to do after a failed attempt; counts it. */
 enum retry_step stream_retry_after(struct retry *retry, const struct attempt *attempt,

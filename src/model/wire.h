@@ -31,6 +31,7 @@ enum wire_id_rule {
 	WIRE_ID_NINE,      /* exactly nine of [A-Za-z0-9]: Mistral */
 };
 enum { WIRE_ID_SIZE = 72 };
+/* The id as the rule takes it: itself, or a name made of its hash. */
 void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE]);
 
 /* The calls of the model's last message, and the ids under which they were sent.  Calls without an
@@ -41,6 +42,7 @@ struct wire_calls {
 	json_t *used;    /* {id: number to try next for another call with it} of all calls; owned */
 	size_t count;    /* calls so far, for new ids */
 };
+/* Frees both lists; `rule` stays. */
 void wire_calls_release(struct wire_calls *calls);
 /* A new message of the model begins. */
 void wire_calls_begin(struct wire_calls *calls);
@@ -61,7 +63,9 @@ bool wire_response_failed(const json_t *response);
 struct wire_media {
 	struct span type, data; /* data: base64 */
 };
+/* Whether the part is media; *ret borrows from it. */
 bool wire_media(const json_t *part, struct wire_media *ret);
+/* "data:TYPE;base64,DATA", a new string. */
 json_t *wire_data_url(const struct wire_media *media);
 /* What is said in place of media that the provider does not take. */
 json_t *wire_media_note(const struct wire_media *media);

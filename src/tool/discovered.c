@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that a program of the user's lists and runs. */
-#include "tool/discovered.h"
+#include "tool/set.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -29,6 +29,7 @@ struct grounded {
 	char *text;     /* what it says; owned */
 	json_t *sources; /* Gemini's groundingMetadata, or an equal; NULL: it names none. Owned */
 };
+/* Frees text and sources, and leaves it empty. */
 void services_grounded_release(struct grounded *grounded);
 
 struct tool_services {
@@ -66,6 +67,7 @@ struct tool_services {
 	struct services_state *state; /* services_init's */
 };
 
+/* Makes the state: an empty list of todos, no requests counted. */
 void services_init(struct tool_services *services);
 void services_release(struct tool_services *services); /* also when nothing was initialised */
 

@@ -15,6 +15,7 @@
 #ifndef HASP_TOOL_SET_H
 #define HASP_TOOL_SET_H
 
+#include "base/cancel.h"
 #include "tool/tool.h"
 
 struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (set.c) */
@@ -33,6 +34,7 @@ bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struc
  * `core` and is ignored in `exclude` (a policy rule sees to it). */
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude);
 
+/* The tools that are left, in their order; `i` below the count. */
 size_t tool_set_count(const struct tool_set *set);
 const struct tool *tool_set_at(const struct tool_set *set, size_t i);
 /* By name or alias; NULL if there is none. NULL set: the built-in tools (tool_find). */
@@ -43,5 +45,30 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name);
  * yes to; a new reference. */
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data);
+
+/* ---- discovered ------------------------------------------------------------------- */
+
+/* Tools that a command of the project describes and another one runs (the settings
+ * tools.discoveryCommand and tools.callCommand), as Gemini CLI has them.
+ *
+ * The first command prints JSON: an array of function declarations {"name", "description",
+ * "parameters"} or of groups {"function_declarations": [...]}.  A call runs the second one with
+ * the tool's name as its argument and the arguments as JSON on its standard input; it has
+ * succeeded when its exit code is 0 and it wrote nothing to its standard error.  Both are lines
+ * for bash, and run in the sandbox like any command.
+ */
+
+/* Runs `discovery` with the provider and adds what it describes to the set, as
+ * "discovered_tool_NAME".  `call` may be NULL: then calls fail.  Tools that cannot be added are
+ * left out, with a sentence for each in the array `problems`.  *ret_count: those that were
+ * added.  The provider is that of each call's session.  INVALID_ARGUMENT: what it printed is not
+ * that; TOOL_FAILED: the command failed; else as provider->ops->run. */
+bool discovered_add(struct tool_set *set, struct provider *provider, const char *discovery,
+                    const char *call, const struct cancel *cancel, json_t *problems,
+                    size_t *ret_count, struct err *err);
+/* The second half of that: adds what JSON text describes. INVALID_ARGUMENT: it is no such array.
+ * */
+bool discovered_add_text(struct tool_set *set, struct span text, const char *call,
+                         json_t *problems, size_t *ret_count, struct err *err);
 
 #endif

@@ -145,6 +145,7 @@ struct session {
 	struct call_hooks hooks;
 };
 
+/* An empty session with the defaults of all settings. `provider` is borrowed, and outlives it. */
 void session_init(struct session *session, struct provider *provider);
 void session_release(struct session *session); /* leaves the provider alone */
 uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
@@ -266,6 +267,7 @@ bool tool_result_failed(const json_t *result);
 /* The member that a result gets when invisible characters in it are shown as escapes
  * (base/unseen.h, whose json_show_unseen in data/json.h makes them), and its text. */
 #define TOOL_UNSEEN "unseen_characters"
+/* Its text, for `count` such characters: a new string. */
 json_t *tool_unseen_note(size_t count);
 
 /* {"code": ..., "advice": ...}, and "denial" (denial.h) when a rule of the sandbox refused. */

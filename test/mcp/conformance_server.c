@@ -16,8 +16,7 @@
 
 #include "base/err.h"
 #include "conformance.h"
-#include "mcp/transport/http.h"
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/transport.h"
 
 /* --- Shared by the fixtures --------------------------------------------------------------- */
 

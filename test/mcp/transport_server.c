@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "mcp/transport/http.h"
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/transport.h"
 
 #define OBJECT "{\"type\": \"object\"}"
 enum { THREADS = 64, MEGABYTE = 1 << 20 };

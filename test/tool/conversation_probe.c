@@ -28,7 +28,6 @@
 #include "bus/bus.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "tool/discovered.h"
 #include "tool/services.h"
 #include "tool/set.h"
 #include "worker/inside/inprocess.h"

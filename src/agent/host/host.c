@@ -26,7 +26,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/content.h"
-#include "model/record.h"
+#include "model/recording.h"
 #include "worker/job/job.h"
 #include "worker/local.h"
 #include "worker/provider.h"

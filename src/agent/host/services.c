@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "tool/discovered.h"
+#include "tool/set.h"
 #include "worker/local.h"
 #include "worker/provider.h"
 

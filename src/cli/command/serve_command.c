@@ -18,8 +18,7 @@
 #include "cli/options/options.h"
 #include "cli/view/output.h"
 #include "mcp/offer/serve.h"
-#include "mcp/transport/http.h"
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/transport.h"
 
 /* The bearer token of `hasp serve mcp --http`. */
 

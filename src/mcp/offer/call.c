@@ -8,6 +8,7 @@
 #include "data/json.h"
 #include "mcp/offer/internal.h"
 #include "mcp/offer/result.h"
+#include "mcp/offer/turns.h"
 
 /* ---- denials ----------------------------------------------------------------- */
 

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "mcp/offer/serve.h"
-#include "mcp/offer/turns.h"
 #include "net/loop/loop.h"
 
 /* ---- roots ------------------------------------------------------------------- */
@@ -39,6 +38,7 @@ struct roots {
  */
 
 struct opened_table;
+struct turns;
 
 struct opened {
 	struct provider *provider;

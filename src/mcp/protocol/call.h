@@ -49,6 +49,7 @@ struct post {
 	void (*run)(struct post *post);
 };
 
+/* The server owns it until mcp_outbox_close. */
 struct outbox *mcp_outbox_new(struct loop *loop);
 /* From any thread. */
 void mcp_outbox_post(struct outbox *outbox, struct post *post);

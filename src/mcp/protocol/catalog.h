@@ -34,6 +34,8 @@ struct tool_entry {
 
 struct catalog;
 
+/* Makes the answers to list requests once, for each form of them that a version has. `key` is the
+ * idmap's. The offer is borrowed. */
 struct catalog *catalog_new(const struct mcp_offer *offer, uint64_t key);
 void catalog_free(struct catalog *catalog);
 

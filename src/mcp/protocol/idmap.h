@@ -32,6 +32,7 @@ void idmap_init(struct idmap *map, uint64_t key);
 /* Forgets the entries, which belong to others. */
 void idmap_release(struct idmap *map);
 
+/* NULL when no entry has this id. */
 struct idmap_entry *idmap_find(const struct idmap *map, struct span id);
 /* The id must not be in the map. */
 void idmap_add(struct idmap *map, struct idmap_entry *entry, struct span id);

@@ -109,10 +109,11 @@ json_t *ask_questions_result(const struct mcp_call *call);
 /* Answers to a JSON-RPC batch, which leave together.
  *
  *     batch = batch_new(peer, exchange);
- *     each request:  batch_expect(batch); ... later batch_add or peer_batch_forget
+ *     each request:  batch_expect(batch); ... later batch_add_answer or peer_batch_forget
  *     batch_release(batch);       when all requests have been taken
  */
 
+/* A request of the batch ends without an answer; after the last one the batch is sent. */
 void peer_batch_forget(struct batch *batch);
 
 /* ---- watching ---------------------------------------------------------------- */

@@ -124,6 +124,7 @@ void mcp_resources_changed(struct mcp_server *server); /* .../list_changed */
 
 /* --- A request that is being answered: for handlers, from the thread that runs them ----- */
 
+/* The offer's own of the client that calls; borrowed. */
 void *mcp_call_session(const struct mcp_call *call);
 const json_t *mcp_call_params(const struct mcp_call *call);    /* borrowed; never NULL */
 const json_t *mcp_call_arguments(const struct mcp_call *call); /* object; never NULL */
@@ -149,6 +150,13 @@ enum mcp_level {
 /* notifications/message, if the client's level admits it. Takes `data` over. */
 void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logger, json_t *data);
 
+enum mcp_ask {
+	MCP_ASK_ANSWERED,    /* *ret is the client's result; the caller owns it */
+	MCP_ASK_PENDING,     /* return now, without a result */
+	MCP_ASK_UNSUPPORTED, /* the client does not offer that */
+	MCP_ASK_REFUSED,     /* the client answered with an error */
+	MCP_ASK_GONE,        /* the call was cancelled, timed out, or the client is gone */
+};
 /* Asks the client something while the call goes on: "elicitation/create",
  * "sampling/createMessage" or "roots/list".
  *
@@ -159,15 +167,9 @@ void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logge
  * repeated the request with the answers, and the same `key` then answers.
  *
  * `params` is taken over; NULL: {}. */
-enum mcp_ask {
-	MCP_ASK_ANSWERED,    /* *ret is the client's result; the caller owns it */
-	MCP_ASK_PENDING,     /* return now, without a result */
-	MCP_ASK_UNSUPPORTED, /* the client does not offer that */
-	MCP_ASK_REFUSED,     /* the client answered with an error */
-	MCP_ASK_GONE,        /* the call was cancelled, timed out, or the client is gone */
-};
 enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *method,
                           json_t *params, unsigned timeout_ms, json_t **ret);
+/* Whether mcp_call_ask would ask: the client answers the method, and this call can wait for it. */
 bool mcp_call_can_ask(const struct mcp_call *call, const char *method);
 /* Whether the client said that it answers the method, though this call may not be able to wait. */
 bool mcp_call_client_answers(const struct mcp_call *call, const char *method);

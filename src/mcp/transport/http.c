@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoint: what is checked, POST, GET and DELETE, time. */
-#include "mcp/transport/http.h"
+#include "mcp/transport/transport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/transport/http_private.h"
+#include "mcp/transport/http_exchange.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
 

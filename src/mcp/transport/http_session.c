@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/transport/http_private.h"
+#include "mcp/transport/http_exchange.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
 

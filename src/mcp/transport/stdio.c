@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/transport.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/anthropic/anthropic.h"
+#include "model/part.h"
 #include "model/sink.h"
 #include "model/wire.h"
 
@@ -64,7 +65,8 @@ static enum wire_trouble claude_error_value(int status, const json_t *value, dou
 	return fault_set(&fault, words, err);
 }
 
-enum wire_trouble anthropic_error(int status, struct span headers, struct span body, double *delay_s,
+enum wire_trouble anthropic_error(int status, struct span headers, struct span body,
+                                  double *delay_s,
                                   struct err *err)
 {
 	json_t *value = fault_body(body);

@@ -27,6 +27,7 @@ static inline bool gemini_signs(enum gemini_family family)
 bool gemini_build(const struct model_options *options, const struct model_request *request,
                   bool count_only, struct wire_request *ret, struct err *err);
 
+/* Its reader of answers; provider.h says what each function does. */
 void *gemini_reader_new(struct reply_sink *sink);
 bool gemini_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
                          struct err *err);

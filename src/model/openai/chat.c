@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/openai/openai.h"
+#include "model/part.h"
 
 /* ---- conversation ------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/openai/openai.h"
+#include "model/part.h"
 #include "model/sink.h"
 
 enum { CALLS_MAX = 1024, DETAILS_MAX = 4096 };

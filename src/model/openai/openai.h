@@ -35,6 +35,7 @@ struct chat_traits {
 	                            * NULL: not sent */
 	enum wire_id_rule ids;
 };
+/* The row of the server that the options name, by its address; the last row is that of all others. */
 const struct chat_traits *openai_chat_traits(const struct model_options *options);
 
 /* A model of OpenAI, by the beginning of its name. */
@@ -71,7 +72,6 @@ enum wire_trouble openai_error_value(int status, const json_t *value, double *de
 /* ---- chat -------------------------------------------------------------------- */
 
 /* The reader; provider.h says what each function does. */
-
 void *chat_reader_new(struct reply_sink *sink);
 bool chat_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
                        struct err *err);

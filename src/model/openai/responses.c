@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/openai/openai.h"
+#include "model/part.h"
 #include "model/provider.h"
 #include "model/sink.h"
 
@@ -484,7 +485,8 @@ static void read_message_item(struct responses_reader *reader, const json_t *ite
 		sink_sign(reader->sink, "opaque", responses_opaque("phase", json_incref(phase)));
 	json_array_foreach(content, i, part)
 		json_array_foreach(json_object_get(part, "annotations"), j, note)
-			model_grounding_add(&reader->grounding, json_span(json_object_get(note, "url")),
+			model_grounding_add(&reader->grounding,
+			                    json_span(json_object_get(note, "url")),
 			                    json_span(json_object_get(note, "title")));
 }
 

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
-#include "tool/builtin/editor.h"
+#include "tool/builtin/private.h"
 
 /* ---- safe_patch -------------------------------------------------------------- */
 

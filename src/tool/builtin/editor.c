@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
-#include "tool/builtin/editor.h"
+#include "tool/builtin/private.h"
 #include "tool/rebase.h"
 
 /* ---- sentences --------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/builtin/filter.h"
+#include "tool/builtin/private.h"
 
 #include <string.h>
 

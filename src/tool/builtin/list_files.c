@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
-#include "tool/builtin/filter.h"
+#include "tool/builtin/private.h"
 
 /* ---- list_directory ---------------------------------------------------------- */
 

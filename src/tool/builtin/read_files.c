@@ -8,7 +8,7 @@
 #include "search/rules/glob.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
-#include "tool/builtin/filter.h"
+#include "tool/builtin/private.h"
 #include "tool/rebase.h"
 #include "tool/tool.h"
 

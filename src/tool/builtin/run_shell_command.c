@@ -400,8 +400,8 @@ static const char arguments_schema[] = SCHEMA(
 		"timeout_ms": {"type": "integer", "minimum": 0, "maximum": 86400000, "description":
 			"Ends it after so long; 0 never. Default one hour, in the background 0."},
 		"inactivity_ms": {"type": "integer", "minimum": 0, "maximum": 86400000,
-			"description": "Ends it after so long without output; 0 never. Default five \
-minutes, in the background 0."},
+			"description": "Ends it after so long without output; 0 never. Default \
+five minutes, in the background 0."},
 		"pty": {"type": "boolean", "description":
 			"Run it in a terminal. Default false."},
 		"keep_input": {"type": "boolean", "description":

@@ -11,7 +11,7 @@
 #include "search/rules/types.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
-#include "tool/builtin/filter.h"
+#include "tool/builtin/private.h"
 #include "tool/tool.h"
 
 /* What search_files answers. Private to its files. */

@@ -2,7 +2,7 @@
 /* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give
  * them again.
  *
- *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...     // before anything is asked
+ *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...   // before the first request
  *     options.recording = recording;                                    // of one model or several
  *     recording_close(recording);                                       // after them
  *
@@ -18,8 +18,8 @@
  * The parts are those of content.h, with "opaque" and "thoughtSignature"; "hasp" has what Gemini's
  * form has no member for.
  */
-#ifndef HASP_MODEL_RECORD_H
-#define HASP_MODEL_RECORD_H
+#ifndef HASP_MODEL_RECORDING_H
+#define HASP_MODEL_RECORDING_H
 
 #include "model/model.h"
 

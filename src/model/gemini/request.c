@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/part.h"
 #include "model/wire.h"
 
 /* ---- schemas ----------------------------------------------------------------- */

@@ -1,18 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages: the request. Source: platform.claude.com/docs, "Create a Message", "Count tokens in a
- * Message", "Claude on Vertex AI". */
+ * Message", "Claude on Vertex AI".
+ *
+ * To add a model: a row in its table. */
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/anthropic/anthropic.h"
+#include "model/part.h"
 
 /* ---- models ------------------------------------------------------------------ */
 
 /* Anthropic's models, and what a request to one of them does about thinking.
  * Source: platform.claude.com/docs, "Models overview", "Adaptive thinking", "Extended thinking" and
  * the migration guides of each model. */
+
+/* How a model thinks. */
+enum claude_thinking {
+	CLAUDE_PLAIN,    /* not at all */
+	CLAUDE_BUDGET,   /* "enabled" with budget_tokens */
+	CLAUDE_ADAPTIVE, /* "adaptive", off unless asked for */
+	CLAUDE_ON,       /* "adaptive", on unless "disabled" */
+	CLAUDE_BETWEEN,  /* "adaptive", on; the least is "between_tools" */
+	CLAUDE_ALWAYS,   /* "adaptive", cannot be turned off */
+};
+
+struct claude_model {
+	const char *part;     /* of the name; "" is the last row: any other model */
+	enum claude_thinking thinking;
+	unsigned max_output;  /* tokens, thoughts included */
+	uint64_t context;     /* tokens; 0: not known */
+	bool effort;          /* takes output_config.effort */
+	bool sampling;        /* takes temperature, top_p, top_k */
+	bool schema;          /* takes output_config.format */
+	bool interleaved;     /* thinks between calls when a beta header asks for it */
+	bool forced;          /* takes a tool_choice that forces a call */
+};
 
 /* Tokens of an answer. */
 enum { K4 = 4096, K8 = 8192, K32 = 32000, K64 = 64000, K128 = 128000 };
@@ -63,6 +88,17 @@ static uint64_t claude_context_tokens(const char *name)
 {
 	return claude_model_of(name)->context;
 }
+
+/* What one request does, decided before it is written. */
+struct claude_plan {
+	const struct claude_model *model;
+	unsigned max_tokens;
+	const char *thinking;  /* the type; NULL: the member is left out */
+	unsigned budget;       /* with "enabled" */
+	const char *effort;    /* NULL: the default */
+	bool show;             /* thinking.display "summarized" */
+	bool force;            /* a call is to be forced */
+};
 
 /* ---- thinking -------------------------------------------------------------------------------- */
 
@@ -169,7 +205,7 @@ static unsigned usual_output(const struct claude_model *model, const struct mode
 	                                                    usual;
 }
 
-struct claude_plan plan_request(const struct model_options *options,
+static struct claude_plan plan_request(const struct model_options *options,
                                 const struct model_request *request, const json_t *messages)
 {
 	struct claude_plan plan = { .model = claude_model_of(options->name) };
@@ -556,6 +592,9 @@ static void add_url(struct wire_request *ret, const struct model_options *option
 		buf_str(&path, ":streamRawPredict");
 	wire_endpoint(&ret->url, base, path.data);
 }
+
+/* The longest metadata.user_id ("Create a Message"). */
+enum { CLAUDE_USER_CHARACTERS = 256 };
 
 /* What belongs to an answer, and not to a count. */
 static void add_answer_members(json_t *body, const struct claude_plan *plan,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings: written while a model answers, and a provider that answers from one. */
-#include "model/record.h"
+#include "model/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/gemini/gemini.h"
+#include "model/part.h"
 #include "model/provider.h"
 #include "model/sink.h"
 #include "model/wire.h"

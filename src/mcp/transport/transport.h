@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP over streamable HTTP, on loopback: many clients at once.
+/* The transports of MCP: standard input and output for one client, streamable HTTP for many.
  *
- * One endpoint (/mcp): POST for messages, GET for the stream of what belongs to no
+ *     ok = mcp_serve_stdio(server, loop, 0, 1, ended, data, &stdio, &err);
+ *     ok = mcp_serve_http(server, loop, &options, &http, &err);      // on loopback
+ *     ... loop_run; then mcp_stdio_free or mcp_http_free, before mcp_server_free
+ *
+ * Over standard input and output: one message a line.
+ *
+ * Over HTTP: one endpoint (/mcp): POST for messages, GET for the stream of what belongs to no
  * request, DELETE to end a session.  An initialize opens a session (Mcp-Session-Id, 128
  * random bits); a request of 2026-07-28 needs none.  A request is answered as JSON, or as an
  * event stream when something has to be sent before its answer, or when that takes longer than
@@ -17,12 +23,14 @@
  *
  * Specification: .../basic/transports of each version.
  */
-#ifndef HASP_MCP_TRANSPORT_HTTP_H
-#define HASP_MCP_TRANSPORT_HTTP_H
+#ifndef HASP_MCP_TRANSPORT_TRANSPORT_H
+#define HASP_MCP_TRANSPORT_TRANSPORT_H
 
 #include <stdint.h>
 
 #include "mcp/protocol/server.h"
+
+/* ---- HTTP ---- */
 
 struct mcp_http_options {
 	const char *address;      /* "127.0.0.1" or "::1"; NULL: the first */
@@ -44,9 +52,26 @@ struct mcp_http;
 bool mcp_serve_http(struct mcp_server *server, struct loop *loop,
                     const struct mcp_http_options *options, struct mcp_http **ret,
                     struct err *err);
+/* The port it listens on. */
 uint16_t mcp_http_port(const struct mcp_http *http);
 /* Ends all sessions: who waits is answered (503), streams end. Before mcp_server_free, so that
  * subscriptions end with their result. NULL is fine. */
 void mcp_http_free(struct mcp_http *http);
+
+/* ---- standard input and output ---- */
+
+struct mcp_stdio;
+
+/* Serves one client until its input ends: then calls under way are finished and answered,
+ * and `ended` is called on the loop's thread (the caller stops the loop).  Nobody reading
+ * the output any more ends it too, and cancels the calls.  Nothing but messages is ever
+ * written to `write_fd`.  A client that does not read its answers is not read from either, once
+ * 32 MiB wait for it, or 8 MiB while many calls are under way. */
+bool mcp_serve_stdio(struct mcp_server *server, struct loop *loop, int read_fd, int write_fd,
+                     void (*ended)(void *data), void *data, struct mcp_stdio **ret,
+                     struct err *err);
+/* Waits for a client that still takes what is written, up to two seconds at a time. NULL is
+ * fine. */
+void mcp_stdio_free(struct mcp_stdio *stdio);
 
 #endif

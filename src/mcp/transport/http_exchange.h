@@ -7,11 +7,11 @@
  * Last-Event-ID.  Or it is of a stateless client, has a peer of its own, and ends with its
  * HTTP request.
  */
-#ifndef HASP_MCP_TRANSPORT_HTTP_PRIVATE_H
-#define HASP_MCP_TRANSPORT_HTTP_PRIVATE_H
+#ifndef HASP_MCP_TRANSPORT_HTTP_EXCHANGE_H
+#define HASP_MCP_TRANSPORT_HTTP_EXCHANGE_H
 
 #include "mcp/protocol/peer.h"
-#include "mcp/transport/http.h"
+#include "mcp/transport/transport.h"
 #include "net/http/server.h"
 
 enum { SESSION_ID_SIZE = 33, SESSION_BUCKETS = 256 };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools of this folder share with each other: the editors; then what reading, listing and
+ * searching share.
+ */
+#ifndef HASP_TOOL_BUILTIN_PRIVATE_H
+#define HASP_TOOL_BUILTIN_PRIVATE_H
+
+#include "search/rules/rules.h"
+#include "tool/tool.h"
+
+/* ---- editors: reading the common arguments, running the edit, the result ----
+ *
+ *     static struct change patch_change(const json_t *arguments, struct sha256 *hash)
+ *     {
+ *             return (struct change){ .kind = CHANGE_PATCH, .path = ..., .text = ...,
+ *                                     .base = editor_base(arguments, hash) };
+ *     }
+ *     ... return editor_call(session, arguments, patch_change);
+ */
+
+struct editor {
+	struct session *session;
+	enum return_content content;
+	struct edit_options options;
+	bool alone; /* the call has one change of this file: it may be offered anew
+	             * (tool/rebase.h) */
+};
+
+/* From the common arguments (return_content, dry_run, ...), which it borrows. */
+void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
+
+/* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
+ * is not a hash (tool/call.c). */
+const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
+
+/* A tool's change; what it is made of is borrowed from the arguments, the base is in *hash. */
+typedef struct change editor_change(const json_t *arguments, struct sha256 *hash);
+
+/* tool.run, .begin and .end of a tool with one change.  An existing file that is to be written
+ * without a base is written all the same if it is in the state that the session last had whole
+ * (session_seen). */
+json_t *editor_call(struct session *session, const json_t *arguments, editor_change *change);
+void *editor_begin(struct session *session, const json_t *arguments, editor_change *change);
+json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
+
+/* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage,
+ * if the file is in that state; false if it cannot.  The caller runs the change again. */
+bool editor_take_seen(const struct editor *editor, struct change *change,
+                      const struct change_result *result, struct sha256 *storage);
+/* Says so in the result of the second run. */
+void editor_note_seen(struct change_result *result);
+
+/* The result of one change of a call: success, message, latest_file_state and the rest. */
+json_t *editor_result(const struct editor *editor, const struct change *change,
+                    const struct change_result *result);
+
+/* tool.explain of the editors with one file: adds latest_file_state. */
+void editor_explain(struct session *session, const json_t *arguments, json_t *failure);
+
+/* ---- filter ----------------------------------------------------------------------- */
+
+/* What search_files and glob share: which ignore files count, and names of files that other
+ * tools take. */
+
+/* The session's rules with what the arguments say: respect_git_ignore, respect_gemini_ignore, and
+ * of ARGUMENTS_FILTER also no_ignore, hidden and ignore_files, which decide over the session's own.
+ * ret->ignore_files is NULL or an array of borrowed names, which the caller frees. */
+void filter_rules(const struct session *session, const json_t *arguments, struct walk_rules *ret);
+
+/* Makes `request` heed what the rules say about a file that is named. Borrows from the rules. */
+void filter_heed(struct read_request *request, const struct walk_rules *rules);
+
+/* What stands before a path relative to `folder` (canonical, absolute) so that it names
+ * the same file to every tool: "" in the first workspace root, "src/" beneath it, otherwise the
+ * absolute folder with its '/'.  The caller frees. */
+char *filter_prefix(struct provider *provider, const char *folder);
+
+/* Of files that rules keep from this call: "left_out_by_policy", how many, and a sentence at the
+ * end of "message" with the reason of the first. Nothing, if there are none. */
+void filter_put_denied(json_t *result, size_t denied, const char *why);
+#define RESULT_DENIED SCHEMA("left_out_by_policy": {"type": "integer", "description": \
+	"Number of files left out because a policy denies them."})
+
+/* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
+void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
+                      uint64_t size);
+
+/* Where a call looks that names no path: every root of the workspace, the first as ".". With `path`
+ * that alone. The caller frees the array; its strings are borrowed. */
+const char **filter_roots(struct provider *provider, const char *path, size_t *ret_count);
+/* The folder that a glob names before anything in it means more than itself: "/a/b" of
+ * "/a/b/x*.c". The caller frees. */
+char *filter_glob_folder(const char *pattern);
+/* Names the roots that were looked in, where there is more than one. */
+void filter_put_roots(json_t *result, struct provider *provider, size_t count);
+
+#endif
