@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/gemini/gemini.h"
 #include "model/sink.h"
 
@@ -84,9 +85,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text = span_of((const char *)data, size);
 	struct err err = ERR_INIT;
 	double delay_s = -1;
+	json_t *value;
 
 	read_stream(text);
-	gemini_error(429, span_of("", 0), text, &delay_s, &err);
+	value = fault_body(text);
+	gemini_error(429, value, &delay_s, &err);
+	json_decref(value);
 	if (delay_s < 0 && delay_s != -1)
 		abort();
 	check_error(&err);

@@ -13,9 +13,11 @@
 
 #include "base/limits.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/provider.h"
 #include "model/sink.h"
 #include "model/stream.h"
+#include "model/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,11 +38,13 @@ static void answer_error(const struct provider_format *format, struct span text)
 {
 	struct err err = ERR_INIT;
 	double delay = -1;
+	json_t *value = fault_body(text);
 	int status = 400;
 
 	if (text.len >= 3)
 		status = 400 + (unsigned char)text.data[0] % 200;
-	format->error(status, span_of("", 0), text, &delay, &err);
+	format->error(status, value, &delay, &err);
+	json_decref(value);
 	if (err.code == ERR_NONE || !err.message[0] || delay != delay)
 		abort();
 }

@@ -22,7 +22,7 @@
 
 struct catalogue_row {
 	const char *name;
-	const char *format;    /* provider.c's name */
+	const char *format;    /* endpoint.c's name */
 	const char *base_url;  /* NULL: the format's */
 	const char *base_variables[2]; /* hold another address; the first that is set */
 	const char *key_variables[2];  /* the first that is set */

@@ -10,6 +10,24 @@
 #include "model/stream.h"
 #include "model/wire.h"
 
+/* ---- formats ----------------------------------------------------------------- */
+
+static const struct provider_format *const formats[] = {
+	&format_gemini,
+	&format_openai_chat,
+	&format_openai_responses,
+	&format_anthropic,
+	&format_replay,
+};
+
+const struct provider_format *provider_find(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_LEN(formats); i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
 /* ---- endpoint ---------------------------------------------------------------- */
 
 /* Windows of models whose name nobody knows, until their provider is asked. Too small a one

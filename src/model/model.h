@@ -17,7 +17,7 @@
  * options->fallbacks when quota is used up.  What had been told of a reply that broke is taken
  * back by MODEL_RESTART.
  *
- * To add a provider: a row in provider.c's table and one file with its functions (provider.h).
+ * To add a provider: a row in endpoint.c's table of formats and one file with its functions (provider.h).
  */
 #ifndef HASP_MODEL_MODEL_H
 #define HASP_MODEL_MODEL_H

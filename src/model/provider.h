@@ -3,7 +3,7 @@
  *
  * A format is two pure halves: a request becomes an HTTP request (build), and the answer's
  * events become a reply (a reader that is fed).  Sending, retrying, recording and cancelling are
- * stream.c's and stream.c's, the same for all.
+ * stream.c's, recording.c's and model.c's, the same for all.
  */
 #ifndef HASP_MODEL_PROVIDER_H
 #define HASP_MODEL_PROVIDER_H
@@ -25,15 +25,6 @@ struct wire_request {
 	char **headers;      /* "Name: value", NULL-terminated; all owned */
 	size_t header_count;
 };
-/* For build functions: sets a field, in place of one of the same name. */
-void wire_header(struct wire_request *request, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* The class and the error of an answer with this status, for what a format does not know better:
- * 401 and 403 AUTHENTICATION_FAILED; 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429,
- * 499 and 500 and above OVERLOADED, transient; others INVALID_ARGUMENT.  `sentence`: the
- * server's own, or empty. */
-enum wire_trouble wire_status(int status, struct span sentence, struct err *err);
 
 /* Where a reader puts what it reads; the functions tell the caller's event too (sink.c).  Pieces of
  * text, and pieces of thoughts, are put together to one part as long as no other kind comes between
@@ -87,10 +78,10 @@ struct provider_format {
 	                     struct err *err);
 	bool (*reader_end)(void *reader, enum wire_trouble *trouble, struct err *err);
 	void (*reader_free)(void *reader);
-	/* An answer with an HTTP status of 400 and above: fills err and says what to do;
-	 * *delay_s is what the body asks for (retry-after is stream.c's), below 0: nothing. */
-	enum wire_trouble (*error)(int status, struct span headers, struct span body,
-	                           double *delay_s,
+	/* An answer with an HTTP status of 400 and above: fills err and says what to do.
+	 * `value`: its body (fault_body); *delay_s is what it asks for (retry-after is stream.c's),
+	 * below 0: nothing. */
+	enum wire_trouble (*error)(int status, const json_t *value, double *delay_s,
 	                           struct err *err);
 	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
 	bool (*count)(struct span body, uint64_t *ret, struct err *err);
@@ -112,7 +103,7 @@ struct provider_format {
 	void (*close)(void *state);
 };
 
-/* The row for a name; NULL if there is none (provider.c). */
+/* The row for a name; NULL if there is none (endpoint.c). */
 const struct provider_format *provider_find(const char *name);
 
 extern const struct provider_format format_gemini;            /* gemini/ */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 
-/* Formats of provider.c, as bits. */
+/* Formats (provider.h), as bits. */
 enum { CHAT = 1, RESPONSES = 2, ANTHROPIC = 4, GEMINI = 8, OPENAI = CHAT | RESPONSES };
 
 /* What is done with the parameter. */

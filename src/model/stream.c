@@ -14,6 +14,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/fault.h"
+#include "model/wire.h"
 #include "net/http/headers.h"
 
 /* ---- when to ask again ------------------------------------------------------- */
@@ -394,20 +396,17 @@ static bool transfer_broke(const struct endpoint *endpoint, struct transfer *tra
 static bool read_refusal(const struct endpoint *endpoint, struct transfer *transfer,
                          struct attempt *ret, struct err *err)
 {
-	struct span headers = buf_view(&transfer->headers);
-
 	if (transfer->status >= 400) {
-		double after = http_retry_after(headers);
+		double after = http_retry_after(buf_view(&transfer->headers));
+		json_auto_t *value = fault_body(buf_view(&transfer->body));
 
-		ret->trouble = endpoint->format->error(transfer->status, headers,
-		                                       buf_view(&transfer->body), &ret->delay_s,
-		                                       err);
+		ret->trouble = endpoint->format->error(transfer->status, value, &ret->delay_s, err);
 		if (after > ret->delay_s)
 			ret->delay_s = after;
 		if (err->code == ERR_INVALID_ARGUMENT)
 			ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
 	} else if (transfer->status / 100 != 2) {
-		ret->trouble = wire_status(transfer->status, SPAN("It leads elsewhere; the "
+		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
 		                           "address of the model has to be the final one."), err);
 	} else {
 		ret->trouble = WIRE_FATAL;
@@ -453,15 +452,6 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 }
 
 /* ---- the request ---- */
-
-void wire_request_release(struct wire_request *request)
-{
-	for (size_t i = 0; i < request->header_count; i++)
-		free(request->headers[i]);
-	free(request->headers);
-	buf_release(&request->url);
-	buf_release(&request->body);
-}
 
 static bool build_request(const struct endpoint *endpoint, const struct model_request *request,
                           bool count,

@@ -67,9 +67,6 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
                   bool *exact, struct attempt *attempt, struct err *err);
 
-/* Frees address, body and headers. */
-void wire_request_release(struct wire_request *request);
-
 /* ---- what comes after one that failed ---------------------------------------- */
 
 /* When to ask again, and after how long.

@@ -16,8 +16,10 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/sink.h"
 #include "model/stream.h"
+#include "model/wire.h"
 
 static json_t *load(const char *path)
 {

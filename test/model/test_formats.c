@@ -315,13 +315,16 @@ static void check_error(const json_t *test)
 	struct err err = ERR_INIT;
 	enum wire_trouble trouble;
 	double delay_s = -1;
+	json_t *value;
 
 	if (json_is_string(body))
 		buf_span(&text, json_span(body));
 	else
 		json_print(&text, body, 0);
-	trouble = format->error((int)json_integer_value(json_object_get(test, "status")),
-	                        span_of("", 0), buf_view(&text), &delay_s, &err);
+	value = fault_body(buf_view(&text));
+	trouble = format->error((int)json_integer_value(json_object_get(test, "status")), value,
+	                        &delay_s, &err);
+	json_decref(value);
 	must_say(name, &err, test);
 	must_be_trouble(name, trouble, test);
 	for (const char *c = err.message; *c; c++)

@@ -7,50 +7,22 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/anthropic/anthropic.h"
+#include "model/fault.h"
 #include "model/part.h"
 #include "model/sink.h"
 #include "model/wire.h"
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* Errors of the Messages API, and of those who speak it. Source: platform.claude.com/docs,
- * "Errors". */
-
-/* error.details.error_code, then error.type; on Vertex error.status. */
-static const struct fault_row words[] = {
-	{ "enforced_spend_limit_reached", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "contract_spend_limit_reached", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "linked_organization_spend_limit_reached", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "linked_organization_billing_unavailable", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "ramp_limit_exceeded", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "billing_error", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "authentication_error", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "permission_error", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "not_found_error", ERR_INVALID_ARGUMENT, WIRE_FATAL },
-	{ "request_too_large", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "overloaded_error", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "timeout_error", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "api_error", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ NULL, ERR_NONE, WIRE_FATAL },
-};
-
-/* Types whose class the sentence may change, as the status that they come with. */
-static const struct {
-	const char *type;
-	int status;
-} statuses[] = {
-	{ "invalid_request_error", 400 },
-	{ "rate_limit_error", 429 },
-};
-
-/* {"type": "error", "error": {...}} */
-static enum wire_trouble claude_error_value(int status, const json_t *value, double *delay_s,
-                                            struct err *err)
+/* {"type": "error", "error": {...}}, of the Messages API and of those who speak it. Source:
+ * platform.claude.com/docs, "Errors". */
+enum wire_trouble anthropic_error(int status, const json_t *value, double *delay_s,
+                                  struct err *err)
 {
 	const json_t *error = json_object_get(value, "error");
 	const json_t *inner = error ? error : value;
 	struct fault fault = {
-		.status = status,
+		.format = FAULT_ANTHROPIC,
 		.words = { json_span(json_object_get(json_object_get(inner, "details"),
 		                                     "error_code")),
 		           json_span(json_object_get(inner, "type")) },
@@ -58,23 +30,9 @@ static enum wire_trouble claude_error_value(int status, const json_t *value, dou
 		                                   json_span(json_object_get(inner, "message")),
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(statuses) && !fault.status; i++)
-		if (span_eq(fault.words[1], span_str(statuses[i].type)))
-			fault.status = statuses[i].status;
+	fault.status = fault_find_status(FAULT_ANTHROPIC, status, NULL, fault.words[1]);
 	*delay_s = fault_delay(fault.message);
-	return fault_set(&fault, words, err);
-}
-
-enum wire_trouble anthropic_error(int status, struct span headers, struct span body,
-                                  double *delay_s,
-                                  struct err *err)
-{
-	json_t *value = fault_body(body);
-	enum wire_trouble trouble = claude_error_value(status, value, delay_s, err);
-
-	(void)headers;
-	json_decref(value);
-	return trouble;
+	return fault_set(&fault, err);
 }
 
 /* ---- events ------------------------------------------------------------------ */
@@ -363,7 +321,7 @@ static bool read_typed_event(struct claude_reader *reader, const json_t *value, 
 	else if (span_eq(type, SPAN("message_stop")))
 		message_stop(reader);
 	else if (span_eq(type, SPAN("error")))
-		return *trouble = claude_error_value(0, value, &reader->sink->delay_s, err), false;
+		return *trouble = anthropic_error(0, value, &reader->sink->delay_s, err), false;
 	return true;
 }
 

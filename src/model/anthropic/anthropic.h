@@ -13,9 +13,8 @@ bool anthropic_reader_event(void *reader, const struct sse_event *event, enum wi
                             struct err *err);
 bool anthropic_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
 void anthropic_reader_free(void *reader);
-/* Of an answer with an error status (provider.h, `error`). */
-enum wire_trouble anthropic_error(int status, struct span headers, struct span body,
-                                  double *delay_s,
+/* Of an answer with an error status (provider.h, `error`), or, with 0, of an error in a stream. */
+enum wire_trouble anthropic_error(int status, const json_t *value, double *delay_s,
                                   struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/gemini/gemini.h"
 #include "model/part.h"
 #include "model/sink.h"
@@ -23,7 +24,7 @@ enum { MINUTE_S = 60 };
 struct details {
 	double retry_s;       /* below 0: nothing */
 	bool per_day, per_minute;
-	const char *reason;   /* of ErrorInfo; or NULL */
+	struct span reason;   /* of ErrorInfo; may be empty */
 };
 
 static bool detail_has_type(const json_t *detail, const char *type)
@@ -71,41 +72,9 @@ static struct details read_error_details(const json_t *error)
 		else if (detail_has_type(detail, "google.rpc.QuotaFailure"))
 			read_violations(json_object_get(detail, "violations"), &ret);
 		else if (detail_has_type(detail, "google.rpc.ErrorInfo"))
-			ret.reason = json_string_value(json_object_get(detail, "reason"));
+			ret.reason = json_span(json_object_get(detail, "reason"));
 	}
 	return ret;
-}
-
-static bool reason_is(const struct details *details, const char *reason)
-{
-	return details->reason && strcmp(details->reason, reason) == 0;
-}
-
-/* Rows for a status in words, where no number came. */
-static const struct status_word {
-	const char *word;
-	int status;
-} status_words[] = {
-	{ "INVALID_ARGUMENT", 400 },   { "FAILED_PRECONDITION", 400 }, { "UNAUTHENTICATED", 401 },
-	{ "PERMISSION_DENIED", 403 },  { "NOT_FOUND", 404 },           { "RESOURCE_EXHAUSTED",
-	                                                                 429 },
-	{ "CANCELLED", 499 },          { "INTERNAL", 500 },            { "UNAVAILABLE", 503 },
-	{ "DEADLINE_EXCEEDED", 504 },
-};
-
-static int error_status(int status, const json_t *error)
-{
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
-	struct span word = json_span(json_object_get(error, "status"));
-
-	if (status)
-		return status;
-	if (code >= 400 && code < 600)
-		return (int)code;
-	for (size_t i = 0; i < ARRAY_LEN(status_words); i++)
-		if (span_eq(word, span_str(status_words[i].word)))
-			return status_words[i].status;
-	return 500;
 }
 
 /* "Please retry in 34.07s": where no RetryInfo is. */
@@ -135,11 +104,6 @@ static double delay_in_words(struct span message)
 	return delay;
 }
 
-static bool contains(struct span text, const char *part)
-{
-	return text.len && memmem(text.data, text.len, part, strlen(part)) != NULL;
-}
-
 /* "limit: 0": what was asked for is not in this account's plan at all. */
 static bool has_no_quota(struct span message)
 {
@@ -155,87 +119,45 @@ static bool has_no_quota(struct span message)
 	return at && (!rest.len || rest.data[0] < '0' || rest.data[0] > '9');
 }
 
-static enum wire_trouble rate_limited(const struct details *details, struct span message,
-                                      double *delay_s, struct err *err)
+/* What the server asks to wait; below 0: nothing. */
+static double wanted_delay(int status, const struct details *details, struct span message)
 {
-	static const char *const used_up[] = { "QUOTA_EXHAUSTED", "INSUFFICIENT_G1_CREDITS_BALANCE",
-	                                       "MODEL_CAPACITY_EXHAUSTED",
-	                                       "MODEL_CAPACITY_EXCEEDED" };
-	static const char *const sentences[] = { "exhausted your capacity", "prepayment",
-	                                         "credits are depleted", "spending cap",
-	                                         "spend cap", "spending limit" };
-	bool quota = details->per_day || has_no_quota(message);
+	double delay = details->retry_s;
 
-	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
-		quota |= contains(message, sentences[i]);
-	for (size_t i = 0; i < ARRAY_LEN(used_up); i++)
-		quota |= reason_is(details, used_up[i]);
-	if (quota) {
-		err->code = ERR_QUOTA_EXCEEDED;
-		return WIRE_QUOTA;
-	}
-	*delay_s = details->retry_s >= 0 ? details->retry_s : delay_in_words(message);
-	if (*delay_s < 0 && details->per_minute)
-		*delay_s = MINUTE_S;
-	return WIRE_TRANSIENT;
-}
-
-/* The Gemini API's words, Vertex AI's, and those of Claude at Vertex. */
-static bool is_too_long(int status, struct span message)
-{
-	static const char *const sentences[] = {
-		"exceeds the maximum number of tokens", "only supports up to", "input token count",
-		"input context is too long", "rompt is too long",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(sentences); i++)
-		if (status == 400 && contains(message, sentences[i]))
-			return true;
-	return false;
+	if (status == 429 && delay < 0)
+		delay = delay_in_words(message);
+	return status == 429 && delay < 0 && details->per_minute ? MINUTE_S : delay;
 }
 
 /* Of a whole answer, or of an event in the middle: `error` is the value of "error". */
 static enum wire_trouble gemini_error_of(int status, const json_t *error, double *delay_s,
                                          struct err *err)
 {
-	struct span message = json_span(json_object_get(error, "message"));
-	_cleanup_buf_ struct buf clean = BUF_INIT(ERR_MESSAGE_MAX);
 	struct details details = read_error_details(error);
+	struct fault fault = {
+		.format = FAULT_GEMINI,
+		.status = fault_find_status(FAULT_GEMINI, status, error,
+		                            json_span(json_object_get(error, "status"))),
+		.words = { details.reason },
+		.message = json_span(json_object_get(error, "message")),
+	};
 	enum wire_trouble trouble;
 
-	status = error_status(status, error);
-	fault_clean(&clean, message);
-	trouble = wire_status(status, buf_view(&clean), err);
-	if (status == 429)
-		return rate_limited(&details, message, delay_s, err);
-	if (status >= 500)
-		*delay_s = details.retry_s;
-	if (status == 400 && reason_is(&details, "API_KEY_INVALID"))
-		err->code = ERR_AUTHENTICATION_FAILED;
-	if (is_too_long(status, message))
-		err->code = ERR_CONTEXT_TOO_LARGE;
+	if (!fault.status)
+		fault.status = 500;
+	fault.used_up = fault.status == 429 && (details.per_day || has_no_quota(fault.message));
+	trouble = fault_set(&fault, err);
+	if (fault.status >= 500 || (fault.status == 429 && trouble != WIRE_QUOTA))
+		*delay_s = wanted_delay(fault.status, &details, fault.message);
 	return trouble;
 }
 
-enum wire_trouble gemini_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err)
+enum wire_trouble gemini_error(int status, const json_t *value, double *delay_s, struct err *err)
 {
-	struct err parsed = ERR_INIT;
-	enum wire_trouble trouble;
-	const json_t *error;
-	json_t *value;
+	const json_t *error = json_object_get(value, "error");
 
-	(void)headers;
-	if (!json_parse_depth(body, JSON_DEPTH_MAX, &value, &parsed))
-		return wire_status(status, span_of("", 0), err);
-	/* Without alt=sse, and from some gateways, it comes in an array. */
-	error = json_object_get(json_is_array(value) ? json_array_get(value, 0) : value, "error");
-	if (json_is_string(error))
-		trouble = wire_status(status, json_span(error), err);
-	else
-		trouble = gemini_error_of(status, error, delay_s, err);
-	json_decref(value);
-	return trouble;
+	return json_is_string(error) ? fault_set_status(status, json_span(error), err) :
+	                               gemini_error_of(status, error, delay_s, err);
 }
 
 /* ---- chunks ------------------------------------------------------------------ */

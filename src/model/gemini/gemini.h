@@ -35,7 +35,6 @@ bool gemini_reader_end(void *reader, enum wire_trouble *trouble, struct err *err
 void gemini_reader_free(void *reader);
 
 /* Of an answer with an error status (provider.h, `error`). */
-enum wire_trouble gemini_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err);
+enum wire_trouble gemini_error(int status, const json_t *value, double *delay_s, struct err *err);
 
 #endif

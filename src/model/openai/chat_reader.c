@@ -401,7 +401,7 @@ static bool read_error(const struct chat_reader *reader, const json_t *value, co
 		error = value;
 	if (!error || json_is_null(error))
 		return true;
-	*trouble = openai_error_value(0, error, &reader->sink->delay_s, err);
+	*trouble = openai_error(0, error, &reader->sink->delay_s, err);
 	return false;
 }
 

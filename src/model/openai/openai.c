@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/openai/openai.h"
 #include "model/wire.h"
 
@@ -153,64 +154,6 @@ const struct chat_traits *openai_chat_traits(const struct model_options *options
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* Errors of OpenAI and of those who speak its formats. */
-
-/* Codes and types. Sources: OpenAI's "Error codes", OpenRouter's "Errors", llama.cpp's
- * format_error_response, vLLM's ErrorResponse, Mistral and Groq. */
-static const struct fault_row words[] = {
-	{ "insufficient_quota", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "billing_hard_limit_reached", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "billing_not_active", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
-	{ "context_length_exceeded", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "exceed_context_size_error", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "too_many_prompt_tokens", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "model_max_prompt_tokens_exceeded", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "context_window_exceeded", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "string_above_max_length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "token_limit_exceeded", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ "invalid_api_key", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "invalid_authentication", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "account_deactivated", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "authentication_error", ERR_AUTHENTICATION_FAILED, WIRE_FATAL },
-	{ "model_not_found", ERR_INVALID_ARGUMENT, WIRE_FATAL },
-	{ "invalid_prompt", ERR_INVALID_ARGUMENT, WIRE_FATAL },
-	{ "content_policy_violation", ERR_INVALID_ARGUMENT, WIRE_FATAL },
-	{ "content_filter", ERR_INVALID_ARGUMENT, WIRE_FATAL },
-	{ "server_error", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "server_overloaded", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "overloaded", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "overloaded_error", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "engine_overloaded", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "slow_down", ERR_OVERLOADED, WIRE_TRANSIENT },
-	{ "unavailable_error", ERR_OVERLOADED, WIRE_TRANSIENT }, /* llama.cpp loads its model */
-	{ NULL, ERR_NONE, WIRE_FATAL },
-};
-
-/* Words that are true of several classes, after the sentence was looked at. */
-static const struct {
-	const char *word;
-	int status;
-} status_words[] = {
-	{ "rate_limit_exceeded", 429 },   { "rate_limit_error", 429 }, { "requests", 429 },
-	{ "tokens", 429 },                { "BadRequestError", 400 },  { "api_error", 500 },
-	{ "invalid_request_error", 400 }, { "not_found_error", 404 },  { "internal_error", 500 },
-	{ "permission_error", 403 },
-};
-
-static int openai_error_status(int status, const json_t *error, struct span word)
-{
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
-
-	if (status)
-		return status;
-	if (code >= 400 && code < 600)
-		return (int)code;
-	for (size_t i = 0; i < ARRAY_LEN(status_words); i++)
-		if (span_eq(word, span_str(status_words[i].word)))
-			return status_words[i].status;
-	return 0;
-}
-
 /* OpenRouter: what the server behind it said is text in metadata.raw. */
 static struct span openai_error_message(const json_t *error)
 {
@@ -232,34 +175,23 @@ static const json_t *openai_error_object(const json_t *value)
 	return error && !json_is_null(error) ? error : value;
 }
 
-enum wire_trouble openai_error_value(int status, const json_t *value, double *delay_s,
-                                     struct err *err)
+enum wire_trouble openai_error(int status, const json_t *value, double *delay_s, struct err *err)
 {
 	const json_t *error = openai_error_object(value);
 	struct fault fault = {
+		.format = FAULT_OPENAI,
 		.words = { json_span(json_object_get(error, "code")),
 		           json_span(json_object_get(error, "type")) },
 		.message = openai_error_message(error),
 	};
 
-	fault.status = openai_error_status(status, error, fault.words[0]);
+	fault.status = fault_find_status(FAULT_OPENAI, status, error, fault.words[0]);
 	if (!fault.status)
-		fault.status = openai_error_status(0, NULL, fault.words[1]);
+		fault.status = fault_find_status(FAULT_OPENAI, 0, NULL, fault.words[1]);
 	/* Refused by moderation, not for the key. */
 	if (fault.status == 403 &&
 	    json_object_get(json_object_get(error, "metadata"), "reasons"))
 		fault.status = 400;
 	*delay_s = fault_delay(fault.message);
-	return fault_set(&fault, words, err);
-}
-
-enum wire_trouble openai_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err)
-{
-	json_t *value = fault_body(body);
-	enum wire_trouble trouble = openai_error_value(status, value, delay_s, err);
-
-	(void)headers;
-	json_decref(value);
-	return trouble;
+	return fault_set(&fault, err);
 }

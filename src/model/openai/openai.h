@@ -62,12 +62,8 @@ void openai_headers(const struct model_options *options, struct wire_request *re
 struct model_usage openai_usage(const json_t *usage);
 
 /* {"error": {...}}, {"error": "..."}, {"detail": ...}, {"message": ...}: what servers that speak
- * these formats send, of any media type. */
-enum wire_trouble openai_error(int status, struct span headers, struct span body, double *delay_s,
-                               struct err *err);
-/* The same for an error that comes as JSON in a stream. */
-enum wire_trouble openai_error_value(int status, const json_t *value, double *delay_s,
-                                     struct err *err);
+ * these formats send, of any media type; with the status 0, in a stream. */
+enum wire_trouble openai_error(int status, const json_t *value, double *delay_s, struct err *err);
 
 /* ---- chat -------------------------------------------------------------------- */
 

@@ -649,7 +649,7 @@ static bool on_failed(struct responses_reader *reader, const struct happening *n
 {
 	const json_t *response = json_object_get(now->event, "response");
 
-	*now->trouble = openai_error_value(0, response ? response : now->event,
+	*now->trouble = openai_error(0, response ? response : now->event,
 	                                   &reader->sink->delay_s, now->err);
 	return false;
 }
