@@ -123,12 +123,6 @@ static const struct catalogue_end *catalogue_retirement(const char *provider, co
 	return NULL;
 }
 
-/* Row `i`; NULL: there are no more. */
-static const struct catalogue_row *catalogue_at(size_t i)
-{
-	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
-}
-
 static const struct catalogue_row *catalogue_find(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -180,17 +174,26 @@ static const char *google_alias(const struct settings *settings, const char *nam
 	return given;
 }
 
-static const char *first_variable(const struct settings *settings,
-                                  const char *const names[static 2]);
-
-static const char *choose_google_variable(const struct settings *settings, const char *name)
+/* NULL: it is not set, or empty. */
+static const char *variable_value(const struct settings *settings, const char *name)
 {
-	return first_variable(settings, (const char *const[2]){ name, NULL });
+	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
+
+	return value && value[0] ? value : NULL;
+}
+
+/* The first of a row's variables that is set and not empty; NULL: none. */
+static const char *first_variable(const struct settings *settings,
+                                  const char *const names[static 2])
+{
+	const char *value = variable_value(settings, names[0]);
+
+	return value ? value : variable_value(settings, names[1]);
 }
 
 static bool variable_is_true(const struct settings *settings, const char *name)
 {
-	const char *value = choose_google_variable(settings, name);
+	const char *value = variable_value(settings, name);
 
 	return value && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
 }
@@ -198,15 +201,15 @@ static bool variable_is_true(const struct settings *settings, const char *name)
 /* Without a setting: the first variable that says something. */
 static const char *auth_type_of_variables(const struct settings *settings)
 {
-	const char *given = choose_google_variable(settings, "GEMINI_DEFAULT_AUTH_TYPE");
+	const char *given = variable_value(settings, "GEMINI_DEFAULT_AUTH_TYPE");
 
 	if (given)
 		return given;
 	if (variable_is_true(settings, "GOOGLE_GENAI_USE_VERTEXAI"))
 		return "vertex-ai";
-	if (choose_google_variable(settings, "GEMINI_API_KEY"))
+	if (variable_value(settings, "GEMINI_API_KEY"))
 		return "gemini-api-key";
-	if (choose_google_variable(settings, "GOOGLE_GEMINI_BASE_URL"))
+	if (variable_value(settings, "GOOGLE_GEMINI_BASE_URL"))
 		return "gateway";
 	return variable_is_true(settings, "GOOGLE_GENAI_USE_GCA") ? "oauth-personal" :
 	       "gemini-api-key";
@@ -253,7 +256,7 @@ static void choice_add_header(struct choice_store *store, char *header);
 
 static void custom_headers(const struct settings *settings, struct choice_store *store)
 {
-	const char *text = choose_google_variable(settings, "GEMINI_CLI_CUSTOM_HEADERS");
+	const char *text = variable_value(settings, "GEMINI_CLI_CUSTOM_HEADERS");
 
 	while (text && *text) {
 		size_t len = entry_length(text);
@@ -286,7 +289,7 @@ static bool has_version(const char *address, size_t len)
 static char *with_version(const struct settings *settings, const char *address,
                           const char *version)
 {
-	const char *given = choose_google_variable(settings, "GOOGLE_GENAI_API_VERSION");
+	const char *given = variable_value(settings, "GOOGLE_GENAI_API_VERSION");
 	size_t len = strlen(address);
 
 	while (len && address[len - 1] == '/')
@@ -314,7 +317,7 @@ static bool vertex_address(const struct settings *settings, const struct catalog
 	const char *base = first_variable(settings, row->base_variables);
 	const char *project = first_variable(settings, (const char *const[2]){
 		"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID" });
-	const char *place = choose_google_variable(settings, "GOOGLE_CLOUD_LOCATION");
+	const char *place = variable_value(settings, "GOOGLE_CLOUD_LOCATION");
 	_cleanup_free_ char *host = NULL, *versioned = NULL;
 
 	if ((project && !is_google_name(project)) || (place && !is_google_name(place)))
@@ -353,14 +356,14 @@ static bool google_options(const struct settings *settings, const struct catalog
                            struct choice_store *store, struct model_options *options,
                            struct err *err)
 {
-	const char *mechanism = choose_google_variable(settings, "GEMINI_API_KEY_AUTH_MECHANISM");
+	const char *mechanism = variable_value(settings, "GEMINI_API_KEY_AUTH_MECHANISM");
 	const char *base = first_variable(settings, row->base_variables);
 
 	options->vertex = strcmp(row->name, "vertex") == 0;
 	options->api_key = choose_key(settings, row, store);
 	options->bearer = (mechanism && strcmp(mechanism, "bearer") == 0) ||
 	                  (options->vertex &&
-	                   choose_google_variable(settings, row->key_variables[0]));
+	                   variable_value(settings, row->key_variables[0]));
 	custom_headers(settings, store);
 	/* A gateway of one's own may put in the key itself. */
 	if (!options->api_key && !base)
@@ -416,23 +419,7 @@ void model_choice_release(struct model_choice *choice)
 	*choice = (struct model_choice){ 0 };
 }
 
-/* ---- variables and keys ---- */
-
-static const char *choose_variable(const struct settings *settings, const char *name)
-{
-	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
-
-	return value && value[0] ? value : NULL;
-}
-
-/* The first of a row's variables that is set and not empty; NULL: none. */
-static const char *first_variable(const struct settings *settings,
-                                  const char *const names[static 2])
-{
-	const char *value = choose_variable(settings, names[0]);
-
-	return value ? value : choose_variable(settings, names[1]);
-}
+/* ---- keys ---- */
 
 /* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
 static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
@@ -503,7 +490,7 @@ static bool row_options(const struct settings *settings, const struct catalogue_
 	options->api_key = choose_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
 	options->bearer = options->api_key && row->key_variables[1] &&
-	                  !choose_variable(settings, row->key_variables[0]) &&
+	                  !variable_value(settings, row->key_variables[0]) &&
 	                  strcmp(row->key_variables[1], "ANTHROPIC_AUTH_TOKEN") == 0;
 	return options->api_key || row->keyless || no_key_error(row, err);
 }
@@ -517,7 +504,7 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	const char *format = json_string_value(json_object_get(own, "format"));
 	const char *base = json_string_value(json_object_get(own, "baseUrl"));
 	const char *key_name = json_string_value(json_object_get(own, "apiKeyEnv"));
-	const char *key = choose_variable(settings, key_name), *header;
+	const char *key = variable_value(settings, key_name), *header;
 	json_t *value;
 
 	if (!base && !row)
@@ -546,10 +533,9 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 static bool unknown_provider(const char *name, size_t len, struct err *err)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(ERR_MESSAGE_MAX);
-	const struct catalogue_row *row;
 
-	for (size_t i = 0; (row = catalogue_at(i)); i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", row->name);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", rows[i].name);
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "There is no provider %.*s. There are %s, and those of hasp.providers.",
 	               (int)(len < 64 ? len : 64), name, names.data);
@@ -578,7 +564,7 @@ static void common_options(const struct settings *settings, struct choice_store 
 	/* The client reads the environment; a proxy in .env is only known here. */
 	for (size_t i = 0; i < ARRAY_LEN(proxies) && !value; i++)
 		if (!getenv(proxies[i]))
-			value = choose_variable(settings, proxies[i]);
+			value = variable_value(settings, proxies[i]);
 	if (value)
 		options->proxy = choice_keep(store, mem_strdup(value));
 	options->headers = store->headers;
@@ -789,7 +775,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	struct model_choice choice = { 0 };
 
 	if (!words || !words[0])
-		words = choose_variable(settings, "GEMINI_MODEL");
+		words = variable_value(settings, "GEMINI_MODEL");
 	if (!words)
 		words = settings_string(settings, "model.name", "auto");
 	if (!words[0])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: what servers say when something is wrong, as one of hasp's errors.
  *
- *     struct fault fault = { .format = FAULT_OPENAI, .status = ..., .words = { ... }, .message = ... };
+ *     struct fault fault = { .format = FAULT_OPENAI, .status = ..., .words = { ... } };
  *     trouble = fault_set(&fault, err);
  *
  * Words (codes, types) are looked up first, then what the sentence says (context too long, spending

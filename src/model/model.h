@@ -17,7 +17,8 @@
  * options->fallbacks when quota is used up.  What had been told of a reply that broke is taken
  * back by MODEL_RESTART.
  *
- * To add a provider: a row in endpoint.c's table of formats and one file with its functions (provider.h).
+ * To add a provider: a row in endpoint.c's table of formats and one file with its functions
+ * (provider.h).
  */
 #ifndef HASP_MODEL_MODEL_H
 #define HASP_MODEL_MODEL_H
@@ -92,13 +93,15 @@ struct model_request {
 	unsigned thinking_tokens;    /* 0: by `thinking` */
 	const json_t *answer_schema; /* NULL, or the text is to be JSON of this schema */
 	const json_t *server_tools;  /* NULL, or names of tools the provider runs:
-	                              * ["google_search"], ["url_context"]; INVALID_ARGUMENT where it has none */
+	                              * ["google_search"], ["url_context"]; INVALID_ARGUMENT where
+	                              * it has none */
 	const char *session_id;      /* for caches and logs of the provider; or NULL */
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
 	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do
 	                              * that) the stream is left, and the reply is what has come
-	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word "enough" */
+	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word
+	                              * "enough" */
 };
 
 struct model_usage {
@@ -132,8 +135,8 @@ enum model_event_kind {
 	                 * the longest that is waited. Told after 15, 30, 60, 120 s and so on */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
 	                 * delay_ms */
-	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider refused
-	                 * them, and the caller keeps them out of the conversation (media_without in
+	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
+	                 * refused them, and the caller keeps them out of the conversation (media_without in
 	                 * media.h) */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
@@ -152,8 +155,8 @@ struct model_reply {
 	json_t *content;       /* role model, at least one part; for the conversation. Owned */
 	enum model_finish finish;
 	char *finish_text;     /* the provider's word; owned; NULL: it said none */
-	char *withheld;        /* a sentence: calls that came are not in the content, because nothing of
-	                        * a reply that is blocked or unfinished is run; owned; NULL: none */
+	char *withheld;        /* a sentence: calls that came are not in the content, because
+	                        * nothing of a reply that is blocked or unfinished is run; owned; NULL: none */
 	struct model_usage usage;
 	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
 	char *model;           /* "provider/name" that answered; owned */

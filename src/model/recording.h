@@ -2,7 +2,7 @@
 /* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give
  * them again.
  *
- *     if (!recording_open(file, roots, tell, data, &recording, &err)) ...   // before the first request
+ *     if (!recording_open(file, roots, tell, data, &recording, &err)) ... // before the first request
  *     options.recording = recording;                                    // of one model or several
  *     recording_close(recording);                                       // after them
  *

@@ -57,13 +57,18 @@ void wire_request_release(struct wire_request *request)
 	buf_release(&request->body);
 }
 
-void wire_endpoint(struct buf *url, const char *base, const char *path)
+struct span wire_base(const char *base)
 {
 	struct span head = span_str(base);
 
 	while (span_ends(head, SPAN("/")))
 		head.len--;
-	buf_span(url, head);
+	return head;
+}
+
+void wire_endpoint(struct buf *url, const char *base, const char *path)
+{
+	buf_span(url, wire_base(base));
 	buf_str(url, path);
 }
 
@@ -206,6 +211,25 @@ json_t *wire_calls_answer(struct wire_calls *calls, const json_t *response)
 	return json_string(id);
 }
 
+void wire_conversation(const json_t *contents, struct wire_calls *calls, void *building,
+                       void (*user)(void *building, const json_t *content),
+                       void (*model)(void *building, const json_t *content))
+{
+	const json_t *content;
+	size_t i;
+
+	wire_calls_begin(calls);
+	json_array_foreach(contents, i, content) {
+		if (content_is_user(content)) {
+			user(building, content);
+		} else {
+			wire_calls_begin(calls);
+			model(building, content);
+		}
+	}
+	wire_calls_release(calls);
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 const json_t *wire_own(const json_t *part, const char *provider)
@@ -214,6 +238,16 @@ const json_t *wire_own(const json_t *part, const char *provider)
 	struct span from = json_span(json_object_get(opaque, "provider"));
 
 	return span_eq(from, span_str(provider)) ? opaque : NULL;
+}
+
+json_t *wire_arguments(const json_t *call)
+{
+	const json_t *value = json_object_get(call, "args");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+
+	if (!value || !json_print(&out, value, 0))
+		return json_string("{}");
+	return json_text(buf_view(&out));
 }
 
 json_t *wire_response_text(const json_t *response)
@@ -276,7 +310,8 @@ json_t *wire_parameters(const json_t *tool)
 	return json_pack("{s:s, s:{}}", "type", "object", "properties");
 }
 
-bool wire_allowed(const json_t *allowed, const json_t *tool)
+/* `allowed` is NULL or has its name. */
+static bool tool_is_allowed(const json_t *allowed, const json_t *tool)
 {
 	const json_t *name;
 	size_t i;
@@ -287,6 +322,37 @@ bool wire_allowed(const json_t *allowed, const json_t *tool)
 		if (json_equal(name, json_object_get(tool, "name")))
 			return true;
 	return false;
+}
+
+json_t *wire_tools(const json_t *tools, const json_t *allowed,
+                   json_t *(*declare)(const json_t *tool))
+{
+	json_t *declared = json_array();
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+		if (tool_is_allowed(allowed, tool))
+			json_array_append_new(declared, declare(tool));
+	return declared;
+}
+
+json_t *wire_described(json_t *declaration, const json_t *tool)
+{
+	json_t *description = json_object_get(tool, "description");
+
+	if (json_string_length(description))
+		json_object_set(declaration, "description", description);
+	return declaration;
+}
+
+void wire_system(struct buf *out, const struct model_request *request, bool takes_schema)
+{
+	buf_span(out, request->system);
+	if (!request->answer_schema || takes_schema)
+		return;
+	buf_str(out, "\n\nAnswer with one JSON value of this JSON Schema, and nothing else:\n");
+	json_print(out, request->answer_schema, 0);
 }
 
 /* How deep a schema is copied; deeper ones lose what is below. */

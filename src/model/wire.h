@@ -16,7 +16,9 @@ void wire_header(struct wire_request *request, const char *format, ...)
 /* Frees address, body and headers. */
 void wire_request_release(struct wire_request *request);
 
-/* `base` without slashes at its end, then `path`. */
+/* An address without slashes at its end. */
+struct span wire_base(const char *base);
+/* That, then `path`. */
 void wire_endpoint(struct buf *url, const char *base, const char *path);
 
 /* Prints `body` (taken) as the request's, without what is not to be sent (refusable.h).
@@ -55,8 +57,17 @@ void wire_calls_begin(struct wire_calls *calls);
 json_t *wire_calls_add(struct wire_calls *calls, const json_t *call);
 json_t *wire_calls_answer(struct wire_calls *calls, const json_t *response);
 
+/* Builds the messages of a conversation (repaired): `user` and `model` add what each message
+ * becomes to the format's own `building`, of which `calls` is a part. */
+void wire_conversation(const json_t *contents, struct wire_calls *calls, void *building,
+                       void (*user)(void *building, const json_t *content),
+                       void (*model)(void *building, const json_t *content));
+
 /* The opaque of a part if this provider gave it, else NULL. */
 const json_t *wire_own(const json_t *part, const char *provider);
+
+/* The arguments of a functionCall as text: JSON, "{}" without any. */
+json_t *wire_arguments(const json_t *call);
 
 /* The response of a tool as the text that the model gets: JSON. */
 json_t *wire_response_text(const json_t *response);
@@ -74,10 +85,17 @@ json_t *wire_data_url(const struct wire_media *media);
 /* What is said in place of media that the provider does not take. */
 json_t *wire_media_note(const struct wire_media *media);
 
+/* The tools that may be used (`allowed`: NULL, or their names), each as `declare` writes it; a new
+ * array. */
+json_t *wire_tools(const json_t *tools, const json_t *allowed,
+                   json_t *(*declare)(const json_t *tool));
+/* Adds the tool's description to its declaration, if it has one; returns the declaration. */
+json_t *wire_described(json_t *declaration, const json_t *tool);
 /* The parameters of a declared tool: its schema, or that of an object without members. */
 json_t *wire_parameters(const json_t *tool);
-/* Whether a tool may be used: `allowed` is NULL or has its name. */
-bool wire_allowed(const json_t *allowed, const json_t *tool);
+/* Appends the system text, and behind it what the answer has to be, where the provider takes no
+ * schema of its own. */
+void wire_system(struct buf *out, const struct model_request *request, bool takes_schema);
 
 /* Copies a JSON Schema for providers that hold answers to it strictly: only members that such
  * providers know, every object closed, and, with `all_required`, every member required. */

@@ -299,8 +299,9 @@ static json_t *result_block(struct building *building, const json_t *response)
 	return block;
 }
 
-static void anthropic_add_user(struct building *building, const json_t *content)
+static void anthropic_add_user(void *data, const json_t *content)
 {
+	struct building *building = data;
 	const json_t *parts = json_object_get(content, "parts");
 	struct wire_media media;
 	const json_t *part;
@@ -351,12 +352,12 @@ static json_t *call_block(struct building *building, const json_t *call)
 	                 json_is_object(args) ? json_incref(args) : json_object());
 }
 
-static void anthropic_add_assistant(struct building *building, const json_t *content)
+static void anthropic_add_assistant(void *data, const json_t *content)
 {
+	struct building *building = data;
 	const json_t *part;
 	size_t i;
 
-	wire_calls_begin(&building->calls);
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
 		const json_t *own = wire_own(part, format_anthropic.name);
 		json_t *block = own ? own_block(building, part, own) : NULL;
@@ -376,17 +377,9 @@ static json_t *anthropic_messages(const struct claude_model *model, const json_t
 {
 	struct building building = { .model = model, .messages = json_array(),
 	                             .calls = { .rule = WIRE_ID_WORD } };
-	const json_t *content;
-	size_t i;
 
-	wire_calls_begin(&building.calls);
-	json_array_foreach(contents, i, content) {
-		if (content_is_user(content))
-			anthropic_add_user(&building, content);
-		else
-			anthropic_add_assistant(&building, content);
-	}
-	wire_calls_release(&building.calls);
+	wire_conversation(contents, &building.calls, &building, anthropic_add_user,
+	                  anthropic_add_assistant);
 	return building.messages;
 }
 
@@ -423,13 +416,8 @@ static void mark_cache_breakpoints(json_t *body)
 
 static json_t *anthropic_tool(const json_t *tool)
 {
-	json_t *declared = json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),
-	                             "input_schema", wire_parameters(tool));
-	json_t *description = json_object_get(tool, "description");
-
-	if (json_string_length(description))
-		json_object_set(declared, "description", description);
-	return declared;
+	return wire_described(json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),
+	                                "input_schema", wire_parameters(tool)), tool);
 }
 
 /* What runs at the provider, under the names that hasp's tools know. */
@@ -476,14 +464,9 @@ static bool anthropic_add_tools(json_t *body, const struct claude_plan *plan,
 {
 	bool any = request->tool_mode == MODEL_TOOLS_ANY;
 	const json_t *allowed = any ? request->allowed_tools : NULL;
-	json_t *tools = json_array(), *choice;
-	const json_t *tool;
-	size_t i;
+	json_t *tools = wire_tools(request->tools, allowed, anthropic_tool), *choice;
 	bool ok;
 
-	json_array_foreach(request->tools, i, tool)
-		if (wire_allowed(allowed, tool))
-			json_array_append_new(tools, anthropic_tool(tool));
 	choice = json_array_size(tools) ? anthropic_tool_choice(plan, tools, request) : NULL;
 	ok = anthropic_add_server_tools(tools, request, err);
 	if (json_array_size(tools))
@@ -499,12 +482,7 @@ static void anthropic_add_system(json_t *body, const struct claude_plan *plan,
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 
-	buf_span(&text, request->system);
-	if (request->answer_schema && !plan->model->schema) {
-		buf_str(&text, "\n\nAnswer with one JSON value of this JSON Schema, and nothing "
-		               "else:\n");
-		json_print(&text, request->answer_schema, 0);
-	}
+	wire_system(&text, request, plan->model->schema);
 	if (span_trim(buf_view(&text)).len)
 		json_object_set_new(body, "system",
 		                    json_pack("[{s:s, s:o}]", "type", "text", "text",
@@ -575,22 +553,19 @@ static void add_headers(const struct model_options *options, const struct claude
  * version, as hasp has it for all providers, and without, as Anthropic's own programs have it. */
 static void add_url(struct wire_request *ret, const struct model_options *options, bool count_only)
 {
-	const char *base = options->base_url ? options->base_url : format_anthropic.default_base;
-	struct span bare = span_str(base);
+	bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
 	_cleanup_buf_ struct buf path = BUF_INIT(1024);
 
-	while (span_ends(bare, SPAN("/")))
-		bare.len--;
 	if (options->vertex)
 		buf_printf(&path, "/publishers/anthropic/models/%s",
 		           count_only ? "count-tokens:rawPredict" : options->name);
 	else
-		buf_str(&path, span_ends(bare, SPAN("/v1")) ? "/messages" : "/v1/messages");
+		buf_str(&path, versioned ? "/messages" : "/v1/messages");
 	if (count_only && !options->vertex)
 		buf_str(&path, "/count_tokens");
 	if (!count_only && options->vertex)
 		buf_str(&path, ":streamRawPredict");
-	wire_endpoint(&ret->url, base, path.data);
+	wire_endpoint(&ret->url, options->base_url, path.data);
 }
 
 /* The longest metadata.user_id ("Create a Message"). */
@@ -659,14 +634,11 @@ static bool anthropic_count(struct span body, uint64_t *ret, struct err *err)
 static bool anthropic_limits_build(const struct model_options *options, struct wire_request *ret)
 {
 	const struct claude_plan plan = { .model = claude_model_of(options->name) };
-	const char *base = options->base_url ? options->base_url : format_anthropic.default_base;
-	struct span bare = span_str(base);
+	bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
 
 	if (options->vertex || options->name[strcspn(options->name, "/?#%")])
 		return false;
-	while (span_ends(bare, SPAN("/")))
-		bare.len--;
-	wire_endpoint(&ret->url, base, span_ends(bare, SPAN("/v1")) ? "/models/" : "/v1/models/");
+	wire_endpoint(&ret->url, options->base_url, versioned ? "/models/" : "/v1/models/");
 	buf_str(&ret->url, options->name);
 	add_headers(options, &plan, false, ret);
 	return true;

@@ -371,13 +371,10 @@ static void put_url_escaped(struct buf *out, const char *text)
 /* The model's address, without a method. */
 static void gemini_model_url(const struct model_options *options, struct buf *url)
 {
-	struct span base = span_str(options->base_url);
 	const char *name = options->name;
 
-	while (span_ends(base, SPAN("/")))
-		base.len--;
-	buf_span(url, base);
-	buf_str(url, options->vertex ? "/publishers/google/models/" : "/models/");
+	wire_endpoint(url, options->base_url,
+	              options->vertex ? "/publishers/google/models/" : "/models/");
 	if (strncmp(name, "models/", 7) == 0)
 		name += 7;
 	put_url_escaped(url, name);

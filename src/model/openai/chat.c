@@ -102,8 +102,9 @@ static void add_user_parts(struct building *building, json_t *parts)
 	json_decref(parts);
 }
 
-static void chat_add_user(struct building *building, const json_t *content)
+static void chat_add_user(void *data, const json_t *content)
 {
+	struct building *building = data;
 	size_t before = json_array_size(building->messages), i;
 	json_t *said = json_array();
 	struct wire_media media;
@@ -128,17 +129,10 @@ static void chat_add_user(struct building *building, const json_t *content)
 
 static json_t *chat_call_object(struct building *building, const json_t *call)
 {
-	_cleanup_buf_ struct buf args = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
-	const json_t *value = json_object_get(call, "args");
-
-	if (!value || !json_print(&args, value, 0)) {
-		buf_clear(&args);
-		buf_str(&args, "{}");
-	}
 	return json_pack("{s:o, s:s, s:{s:o, s:o}}", "id", wire_calls_add(&building->calls, call),
 	                 "type", "function", "function", "name",
 	                 json_text(json_span(json_object_get(call, "name"))), "arguments",
-	                 json_text(buf_view(&args)));
+	                 wire_arguments(call));
 }
 
 /* What the server gave along with its answer and wants back. */
@@ -167,15 +161,15 @@ static void add_thoughts(const struct chat_traits *traits, json_t *message, cons
 		json_object_set_new(message, member, json_text(buf_view(&thoughts)));
 }
 
-static void chat_add_assistant(struct building *building, const json_t *content)
+static void chat_add_assistant(void *data, const json_t *content)
 {
+	struct building *building = data;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	json_t *message = json_pack("{s:s}", "role", "assistant");
 	json_t *calls = json_array();
 	const json_t *part;
 	size_t i;
 
-	wire_calls_begin(&building->calls);
 	content_text(content, &text);
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
@@ -199,12 +193,7 @@ static void chat_add_system(struct building *building, const struct model_option
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	bool developer = building->traits->developer && openai_model_of(options->name)->reasons;
 
-	buf_span(&text, request->system);
-	if (request->answer_schema && !building->traits->schema) {
-		buf_str(&text, "\n\nAnswer with one JSON value of this JSON Schema, and nothing "
-		               "else:\n");
-		json_print(&text, request->answer_schema, 0);
-	}
+	wire_system(&text, request, building->traits->schema);
 	if (text.len)
 		json_array_append_new(building->messages,
 		                      json_pack("{s:s, s:o}", "role",
@@ -217,18 +206,10 @@ static json_t *chat_messages(const struct chat_traits *traits, const struct mode
 {
 	struct building building = { .traits = traits, .messages = json_array(),
 	                             .calls = { .rule = traits->ids } };
-	const json_t *content;
-	size_t i;
 
-	wire_calls_begin(&building.calls);
 	chat_add_system(&building, options, request);
-	json_array_foreach(request->contents, i, content) {
-		if (content_is_user(content))
-			chat_add_user(&building, content);
-		else
-			chat_add_assistant(&building, content);
-	}
-	wire_calls_release(&building.calls);
+	wire_conversation(request->contents, &building.calls, &building, chat_add_user,
+	                  chat_add_assistant);
 	return building.messages;
 }
 
@@ -238,11 +219,9 @@ static json_t *chat_tool(const json_t *tool)
 {
 	json_t *function = json_pack("{s:O, s:o}", "name", json_object_get(tool, "name"),
 	                             "parameters", wire_parameters(tool));
-	json_t *description = json_object_get(tool, "description");
 
-	if (json_string_length(description))
-		json_object_set(function, "description", description);
-	return json_pack("{s:s, s:o}", "type", "function", "function", function);
+	return json_pack("{s:s, s:o}", "type", "function", "function",
+	                 wire_described(function, tool));
 }
 
 /* {"type": "allowed_tools", ...}: all tools stay declared, which keeps the cache. */
@@ -265,13 +244,8 @@ static void chat_add_tools(json_t *body, const struct chat_traits *traits,
 	bool any = request->tool_mode == MODEL_TOOLS_ANY;
 	bool named = any && request->allowed_tools && traits->allowed_choice;
 	const json_t *allowed = any && !named ? request->allowed_tools : NULL;
-	json_t *tools = json_array();
-	const json_t *tool;
-	size_t i;
+	json_t *tools = wire_tools(request->tools, allowed, chat_tool);
 
-	json_array_foreach(request->tools, i, tool)
-		if (wire_allowed(allowed, tool))
-			json_array_append_new(tools, chat_tool(tool));
 	if (!json_array_size(tools)) {
 		json_decref(tools);
 		return;
@@ -353,13 +327,11 @@ static json_t *chat_body(const struct model_options *options, const struct model
 static bool chat_build(const struct model_options *options, const struct model_request *request,
                        bool count_only, struct wire_request *ret, struct err *err)
 {
-	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
-
 	if (count_only)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Chat completions cannot count tokens.");
 	if (json_array_size(request->server_tools))
 		return wire_no_tool("This server", json_array_get(request->server_tools, 0), err);
-	wire_endpoint(&ret->url, base, "/chat/completions");
+	wire_endpoint(&ret->url, options->base_url, "/chat/completions");
 	openai_headers(options, ret);
 	return wire_body(ret, chat_body(options, request), err);
 }
@@ -368,11 +340,9 @@ static bool chat_build(const struct model_options *options, const struct model_r
  * does not. */
 static bool chat_limits_build(const struct model_options *options, struct wire_request *ret)
 {
-	const char *base = options->base_url ? options->base_url : format_openai_chat.default_base;
-
 	if (openai_chat_traits(options)->own_models)
 		return false;
-	wire_endpoint(&ret->url, base, "/models");
+	wire_endpoint(&ret->url, options->base_url, "/models");
 	openai_headers(options, ret);
 	return true;
 }

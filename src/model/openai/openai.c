@@ -144,10 +144,9 @@ static const struct chat_traits traits_table[] = {
 
 const struct chat_traits *openai_chat_traits(const struct model_options *options)
 {
-	const char *url = options->base_url ? options->base_url : traits_table[0].host;
 	const struct chat_traits *row = traits_table;
 
-	while (row->host && !strstr(url, row->host))
+	while (row->host && !strstr(options->base_url, row->host))
 		row++;
 	return row;
 }

@@ -35,7 +35,8 @@ struct chat_traits {
 	                            * NULL: not sent */
 	enum wire_id_rule ids;
 };
-/* The row of the server that the options name, by its address; the last row is that of all others. */
+/* The row of the server that the options name, by its address; the last row is that of all
+ * others. */
 const struct chat_traits *openai_chat_traits(const struct model_options *options);
 
 /* A model of OpenAI, by the beginning of its name. */

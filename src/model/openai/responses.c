@@ -73,8 +73,9 @@ static void add_said_part(struct building *building, json_t *part)
 	json_array_append_new(building->message, part);
 }
 
-static void responses_add_user(struct building *building, const json_t *content)
+static void responses_add_user(void *data, const json_t *content)
 {
+	struct building *building = data;
 	struct wire_media media;
 	const json_t *part;
 	size_t i;
@@ -99,17 +100,10 @@ static void responses_add_user(struct building *building, const json_t *content)
 
 static json_t *function_call_item(struct building *building, const json_t *call)
 {
-	_cleanup_buf_ struct buf args = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
-	const json_t *value = json_object_get(call, "args");
-
-	if (!value || !json_print(&args, value, 0)) {
-		buf_clear(&args);
-		buf_str(&args, "{}");
-	}
 	return json_pack("{s:s, s:o, s:o, s:o}", "type", "function_call", "call_id",
 	                 wire_calls_add(&building->calls, call), "name",
 	                 json_text(json_span(json_object_get(call, "name"))), "arguments",
-	                 json_text(buf_view(&args)));
+	                 wire_arguments(call));
 }
 
 static json_t *message_item(const json_t *part, const json_t *own)
@@ -141,12 +135,12 @@ static void drop_last_reasoning(json_t *items, size_t first)
 		json_array_remove(items, --count);
 }
 
-static void responses_add_assistant(struct building *building, const json_t *content)
+static void responses_add_assistant(void *data, const json_t *content)
 {
+	struct building *building = data;
 	size_t first = json_array_size(building->items), i;
 	const json_t *part;
 
-	wire_calls_begin(&building->calls);
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
 		const json_t *own = wire_own(part, format_openai_responses.name);
 		const json_t *call = part_get_call(part);
@@ -167,17 +161,9 @@ static json_t *responses_input(const struct model_request *request, bool reasons
 {
 	struct building building = { .items = json_array(), .calls = { .rule = WIRE_ID_WORD },
 	                             .reasons = reasons };
-	const json_t *content;
-	size_t i;
 
-	wire_calls_begin(&building.calls);
-	json_array_foreach(request->contents, i, content) {
-		if (content_is_user(content))
-			responses_add_user(&building, content);
-		else
-			responses_add_assistant(&building, content);
-	}
-	wire_calls_release(&building.calls);
+	wire_conversation(request->contents, &building.calls, &building, responses_add_user,
+	                  responses_add_assistant);
 	return building.items;
 }
 
@@ -188,11 +174,8 @@ static json_t *responses_tool(const json_t *tool)
 	json_t *function = json_pack("{s:s, s:O, s:o, s:b}", "type", "function", "name",
 	                             json_object_get(tool, "name"), "parameters",
 	                             wire_parameters(tool), "strict", 0);
-	json_t *description = json_object_get(tool, "description");
 
-	if (json_string_length(description))
-		json_object_set(function, "description", description);
-	return function;
+	return wire_described(function, tool);
 }
 
 static json_t *responses_tool_choice(const struct model_request *request)
@@ -230,13 +213,9 @@ static bool responses_add_server_tools(json_t *tools, const struct model_request
 
 static bool responses_add_tools(json_t *body, const struct model_request *request, struct err *err)
 {
-	json_t *tools = json_array();
-	const json_t *tool;
-	size_t i;
+	json_t *tools = wire_tools(request->tools, NULL, responses_tool);
 	bool ok;
 
-	json_array_foreach(request->tools, i, tool)
-		json_array_append_new(tools, responses_tool(tool));
 	if (json_array_size(tools) && request->tool_mode != MODEL_TOOLS_AUTO)
 		json_object_set_new(body, "tool_choice", responses_tool_choice(request));
 	ok = responses_add_server_tools(tools, request, err);
@@ -298,8 +277,6 @@ static bool responses_build(const struct model_options *options,
                             const struct model_request *request,
                             bool count_only, struct wire_request *ret, struct err *err)
 {
-	const char *base = options->base_url ? options->base_url :
-	                                       format_openai_responses.default_base;
 	json_t *body;
 
 	if (count_only)
@@ -309,7 +286,7 @@ static bool responses_build(const struct model_options *options,
 		json_decref(body);
 		return false;
 	}
-	wire_endpoint(&ret->url, base, "/responses");
+	wire_endpoint(&ret->url, options->base_url, "/responses");
 	openai_headers(options, ret);
 	return wire_body(ret, body, err);
 }
