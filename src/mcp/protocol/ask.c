@@ -373,7 +373,7 @@ static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_messa
 static bool client_is_deaf(const struct ask *ask)
 {
 	return ask->peer->closed || ask->peer->input_ended ||
-	       (ask->call && mcp_call_cancelled(ask->call));
+	       (ask->call && ask->call->cancelled);
 }
 
 static void ask_send(struct ask *ask)
@@ -568,7 +568,7 @@ enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *me
 		outcome = MCP_ASK_UNSUPPORTED;
 	else if (call->version->stateless)
 		outcome = questions_ask(call, key, method, params, ret);
-	else if (mcp_call_cancelled(call))
+	else if (call->cancelled)
 		outcome = MCP_ASK_GONE;
 	else
 		outcome = ask_and_wait(call, method, params, timeout_ms, ret);

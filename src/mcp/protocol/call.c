@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -166,6 +167,27 @@ static void call_flush_progress(struct mcp_call *call)
 		call_send(call, &call->progress.waiting);
 }
 
+static const char *level_name(enum mcp_level level)
+{
+	static const char *const names[] = {
+		[MCP_DEBUG] = "debug",     [MCP_INFO] = "info",
+		[MCP_NOTICE] = "notice",   [MCP_WARNING] = "warning",
+		[MCP_ERROR] = "error",     [MCP_CRITICAL] = "critical",
+		[MCP_ALERT] = "alert",     [MCP_EMERGENCY] = "emergency",
+	};
+
+	return names[level];
+}
+
+int mcp_level_find(const char *name)
+{
+	for (enum mcp_level level = MCP_DEBUG; name && level <= MCP_EMERGENCY; level++) {
+		if (strcmp(level_name(level), name) == 0)
+			return (int)level;
+	}
+	return -1;
+}
+
 /* Whether the client wants messages of this level for this call. */
 static bool log_level_is_wanted(const struct mcp_call *call, enum mcp_level level)
 {
@@ -184,7 +206,7 @@ void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logge
 		return;
 	}
 	params = json_object();
-	json_object_set_new(params, "level", json_cstr(mcp_level_name(level)));
+	json_object_set_new(params, "level", json_cstr(level_name(level)));
 	if (logger)
 		json_object_set_new(params, "logger", json_cstr(logger));
 	json_object_set_new(params, "data", data ? data : json_null());
@@ -650,7 +672,7 @@ void call_done(struct mcp_call *call)
 {
 	call_unlist(call);
 	if (call->listen)
-		watch_unlisten(call);
+		call->unlisten(call);
 	if (!mcp_call_cancelled(call))
 		peer_answer(call->peer, call->exchange, call->batch, buf_view(&call->line),
 		            call->error_code);

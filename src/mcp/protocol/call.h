@@ -104,7 +104,8 @@ struct mcp_call {
 	bool listed;
 	bool on_loop; /* it is answered on the loop's thread, at once */
 	struct ask *ask;        /* that the handler waits for; the loop's thread has it */
-	struct listen *listen;  /* of subscriptions/listen; owned */
+	struct listen *listen;  /* of subscriptions/listen; owned, and what frees it: */
+	void (*unlisten)(struct mcp_call *call);
 	_Atomic bool cancelled; /* nothing will be sent */
 
 	/* Parameters, all borrowed from the message. */

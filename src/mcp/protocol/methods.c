@@ -10,30 +10,6 @@
 #include "mcp/protocol/private.h"
 #include "net/rpc/rpc.h"
 
-/* ---- levels of the log ------------------------------------------------------- */
-
-/* -1 for what is no level; NULL is none. */
-static int level_of(const char *name)
-{
-	for (enum mcp_level level = MCP_DEBUG; name && level <= MCP_EMERGENCY; level++) {
-		if (strcmp(mcp_level_name(level), name) == 0)
-			return (int)level;
-	}
-	return -1;
-}
-
-const char *mcp_level_name(enum mcp_level level)
-{
-	static const char *const names[] = {
-		[MCP_DEBUG] = "debug",     [MCP_INFO] = "info",
-		[MCP_NOTICE] = "notice",   [MCP_WARNING] = "warning",
-		[MCP_ERROR] = "error",     [MCP_CRITICAL] = "critical",
-		[MCP_ALERT] = "alert",     [MCP_EMERGENCY] = "emergency",
-	};
-
-	return names[level];
-}
-
 /* ---- parameters -------------------------------------------------------------- */
 
 static bool refuse_param(const struct param *rule, const char *what, struct refusal *refusal)
@@ -136,7 +112,7 @@ static bool read_log_level(struct mcp_call *call, const json_t *meta, struct ref
 
 	if (!name)
 		return true;
-	call->log_level = level_of(name);
+	call->log_level = mcp_level_find(name);
 	return call->log_level >= 0 ||
 	       mcp_refuse(refusal, RPC_INVALID_PARAMS,
 	                  "params._meta." META_LEVEL " has to be one of " LEVEL_NAMES ".");
@@ -237,7 +213,7 @@ static bool answer_discover(struct mcp_call *call, struct refusal *refusal)
 
 static bool answer_set_level(struct mcp_call *call, struct refusal *refusal)
 {
-	int level = level_of(string_param(call, "level"));
+	int level = mcp_level_find(string_param(call, "level"));
 
 	if (level < 0)
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
@@ -535,7 +511,7 @@ static bool check_stateless(struct mcp_call *call, struct refusal *refusal)
 		                  "This version of the protocol has no batches.");
 	if (!call->method || !(call->method->era & ERA_STATELESS))
 		return unknown_method(call, refusal);
-	call->session = server_shared_session(call->peer->server);
+	call->session = peer_shared_session(call->peer->server);
 	return true;
 }
 

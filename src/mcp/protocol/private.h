@@ -70,8 +70,8 @@ bool method_start(struct mcp_call *call, struct refusal *refusal);
 
 #define LEVEL_NAMES "debug, info, notice, warning, error, critical, alert, emergency"
 
-/* The word that MCP has for it; static. */
-const char *mcp_level_name(enum mcp_level level);
+/* The level of this name; -1: there is none, or `name` is NULL. */
+int mcp_level_find(const char *name);
 
 /* ---- signatures -------------------------------------------------------------- */
 
@@ -108,10 +108,17 @@ json_t *ask_questions_result(const struct mcp_call *call);
 
 /* Answers to a JSON-RPC batch, which leave together.
  *
- *     batch = batch_new(peer, exchange);
- *     each request:  batch_expect(batch); ... later batch_add_answer or peer_batch_forget
- *     batch_release(batch);       when all requests have been taken
+ *     batch = peer_batch_new(peer, exchange);
+ *     each request:  peer_batch_expect(batch); ... later peer_answer or peer_batch_forget
+ *     peer_batch_forget(batch);   when all requests have been taken
  */
+
+/* Counts one request, the taking of them all, which peer_batch_forget ends. */
+struct batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange);
+/* One more request that will be answered. */
+void peer_batch_expect(struct batch *batch);
+/* The exchange is gone: nothing is sent. */
+void peer_batch_abandon(struct batch *batch);
 
 /* A request of the batch ends without an answer; after the last one the batch is sent. */
 void peer_batch_forget(struct batch *batch);
@@ -139,8 +146,6 @@ void watch_unsubscribe_all(struct mcp_peer *peer);
 
 /* Opens a stream and acknowledges it. The call stays listed until it is cancelled or ended. */
 bool watch_listen(struct mcp_call *call, struct refusal *refusal);
-/* Forgets what a stream watches (its call goes away). */
-void watch_unlisten(struct mcp_call *call);
 /* Ends a stream from this side: its client is told. */
 void watch_end(struct mcp_call *call);
 
@@ -201,13 +206,13 @@ void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct ba
 void peer_hold(struct mcp_peer *peer);
 void peer_unhold(struct mcp_peer *peer);
 /* Ends what needs a client: nothing is sent or received from now on. */
-void peer_shut(struct mcp_peer *peer);
+void mcp_peer_shut(struct mcp_peer *peer);
 /* Answers subscriptions with their result; gives up questions. */
-void peer_end_waits(struct mcp_peer *peer);
+void mcp_peer_end_waits(struct mcp_peer *peer);
 
 /* Begins the session of a client that has initialized. */
 void peer_begin_session(struct mcp_peer *peer);
 /* The session of stateless clients; begins it when it is the first. */
-void *server_shared_session(struct mcp_server *server);
+void *peer_shared_session(struct mcp_server *server);
 
 #endif

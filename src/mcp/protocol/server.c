@@ -34,28 +34,17 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	return server;
 }
 
-void *server_shared_session(struct mcp_server *server)
-{
-	const struct mcp_offer *offer = server->offer;
-	struct mcp_session_info info = { .stateless = true, .server = server };
-
-	if (!server->shared_begun && offer->begin)
-		server->shared = offer->begin(offer->data, &info);
-	server->shared_begun = true;
-	return server->shared;
-}
-
 /* Ends what every peer waits for, tells the transports, and lets no more in. */
 static void shut_peers(struct mcp_server *server)
 {
 	for (struct mcp_peer *peer = server->peers, *next; peer; peer = next) {
 		peer_hold(peer);
 		if (!peer->closed) {
-			peer_end_waits(peer);
+			mcp_peer_end_waits(peer);
 			if (!peer->closed && peer->wire.hang_up)
 				peer->wire.hang_up(peer->wire_data);
 		}
-		peer_shut(peer);
+		mcp_peer_shut(peer);
 		next = peer->next;
 		peer_unhold(peer);
 	}

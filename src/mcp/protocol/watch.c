@@ -233,6 +233,16 @@ static void acknowledge(struct mcp_call *call, const json_t *honoured)
 	peer_send(call->peer, MCP_ROUTE_RELATED, call->exchange, buf_view(&line), 0);
 }
 
+/* Forgets what a stream watches (its call goes away). */
+static void watch_unlisten(struct mcp_call *call)
+{
+	while (call->listen->watches.first)
+		remove_subscriber(&call->listen->watches, &call->listen->watches.first);
+	free(call->listen);
+	call->listen = NULL;
+	call->peer->listens--;
+}
+
 bool watch_listen(struct mcp_call *call, struct refusal *refusal)
 {
 	const json_t *filter = json_object_get(call->params, "notifications");
@@ -244,20 +254,12 @@ bool watch_listen(struct mcp_call *call, struct refusal *refusal)
 		return mcp_refuse(refusal, RPC_INVALID_REQUEST, "More than %d subscriptions.",
 		                  LIMIT_PEER_LISTENS);
 	call->listen = mem_alloc(1, sizeof(*call->listen));
+	call->unlisten = watch_unlisten;
 	call->peer->listens++;
 	honoured = honour(call, filter);
 	acknowledge(call, honoured);
 	json_decref(honoured);
 	return true;
-}
-
-void watch_unlisten(struct mcp_call *call)
-{
-	while (call->listen->watches.first)
-		remove_subscriber(&call->listen->watches, &call->listen->watches.first);
-	free(call->listen);
-	call->listen = NULL;
-	call->peer->listens--;
 }
 
 void watch_end(struct mcp_call *call)
