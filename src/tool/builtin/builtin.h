@@ -41,6 +41,8 @@ extern const struct tool tool_exit_plan_mode;
 	"file_path": {"type": "string", "minLength": 1, "description": \
 		"Absolute, or relative to the workspace folder."})
 
+#define ALIASES_FILE_PATH { "absolute_path", "file_path", 0 }, { "path", "file_path", 0 }
+
 #define ARGUMENT_BASE SCHEMA( \
 	"base_content_sha256": {"type": "string", "description": \
 		"The sha256 of the highest version you have seen."})

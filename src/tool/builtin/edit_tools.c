@@ -44,35 +44,30 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 } );
 /* clang-format on */
 
+/* Names that models know from other tools, and what Gemini CLI adds to a call of its editors. */
+#define ALIASES_BASE \
+	{ "base_sha256", "base_content_sha256", 0 }, { "sha256", "base_content_sha256", 0 }
+#define ALIASES_PROPOSED \
+	{ "instruction", NULL, 0 }, { "modified_by_user", NULL, 0 }, \
+	{ "ai_proposed_content", NULL, 0 }
+
 static const struct tool_alias safe_patch_parameter_aliases[] = {
-	{ "absolute_path", "file_path", 0 },
-	{ "path", "file_path", 0 },
+	ALIASES_FILE_PATH,
 	{ "diff", "unified_diff", 0 },
 	{ "patch", "unified_diff", 0 },
-	{ "base_sha256", "base_content_sha256", 0 },
-	{ "sha256", "base_content_sha256", 0 },
+	ALIASES_BASE,
 	{ "instruction", NULL, 0 },
 	{ NULL, NULL, 0 },
 };
 
-static struct change patch_change(const json_t *arguments, struct sha256 *hash)
-{
-	return (struct change){
-		.kind = CHANGE_PATCH,
-		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, hash),
-		.text = argument_span(arguments, "unified_diff"),
-	};
-}
-
 static json_t *run_safe_patch(struct session *session, const json_t *arguments)
 {
-	return editor_call(session, arguments, patch_change);
+	return editor_call(session, arguments, CHANGE_PATCH);
 }
 
 static void *patch_begin(struct session *session, const json_t *arguments)
 {
-	return editor_begin(session, arguments, patch_change);
+	return editor_begin(session, arguments, CHANGE_PATCH);
 }
 
 static const char *const safe_patch_undeclared[] = { "dry_run", NULL };
@@ -126,40 +121,23 @@ static const char update_file_arguments_schema[] = SCHEMA(
 static const char *const aliases[] = { "replace", "edit", NULL };
 
 static const struct tool_alias update_file_parameter_aliases[] = {
-	{ "absolute_path", "file_path", 0 },
-	{ "path", "file_path", 0 },
+	ALIASES_FILE_PATH,
 	{ "old_string", "old_content", 0 },
 	{ "new_string", "new_content", 0 },
 	{ "expected_replacements", "expected_matches", 0 },
-	{ "base_sha256", "base_content_sha256", 0 },
-	{ "sha256", "base_content_sha256", 0 },
-	{ "instruction", NULL, 0 },
-	{ "modified_by_user", NULL, 0 },
-	{ "ai_proposed_content", NULL, 0 },
+	ALIASES_BASE,
+	ALIASES_PROPOSED,
 	{ NULL, NULL, 0 },
 };
 
-static struct change update_change(const json_t *arguments, struct sha256 *hash)
-{
-	return (struct change){
-		.kind = CHANGE_UPDATE,
-		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, hash),
-		.old_text = argument_span(arguments, "old_content"),
-		.text = argument_span(arguments, "new_content"),
-		.expected_count = argument_size(arguments, "expected_matches", 1),
-		.any_count = argument_bool(arguments, "allow_multiple", false),
-	};
-}
-
 static json_t *run_update_file(struct session *session, const json_t *arguments)
 {
-	return editor_call(session, arguments, update_change);
+	return editor_call(session, arguments, CHANGE_UPDATE);
 }
 
 static void *update_begin(struct session *session, const json_t *arguments)
 {
-	return editor_begin(session, arguments, update_change);
+	return editor_begin(session, arguments, CHANGE_UPDATE);
 }
 
 static const char *const update_file_undeclared[] =
@@ -217,36 +195,20 @@ own, UTF-8 for a new one."},
 /* clang-format on */
 
 static const struct tool_alias write_file_parameter_aliases[] = {
-	{ "absolute_path", "file_path", 0 },
-	{ "path", "file_path", 0 },
-	{ "base_sha256", "base_content_sha256", 0 },
-	{ "sha256", "base_content_sha256", 0 },
-	{ "instruction", NULL, 0 },
-	{ "modified_by_user", NULL, 0 },
-	{ "ai_proposed_content", NULL, 0 },
+	ALIASES_FILE_PATH,
+	ALIASES_BASE,
+	ALIASES_PROPOSED,
 	{ NULL, NULL, 0 },
 };
 
-static struct change write_change(const json_t *arguments, struct sha256 *hash)
-{
-	return (struct change){
-		.kind = CHANGE_WRITE,
-		.path = argument_str(arguments, "file_path"),
-		.base = editor_base(arguments, hash),
-		.text = argument_span(arguments, "content"),
-		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
-		.encoding = argument_str(arguments, "encoding"),
-	};
-}
-
 static json_t *run_write_file(struct session *session, const json_t *arguments)
 {
-	return editor_call(session, arguments, write_change);
+	return editor_call(session, arguments, CHANGE_WRITE);
 }
 
 static void *write_begin(struct session *session, const json_t *arguments)
 {
-	return editor_begin(session, arguments, write_change);
+	return editor_begin(session, arguments, CHANGE_WRITE);
 }
 
 static const char *const write_file_undeclared[] = {
@@ -353,47 +315,6 @@ static const struct tool_alias apply_changes_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static const struct {
-	const char *name;
-	enum change_kind kind;
-} kinds[] = {
-	{ "patch", CHANGE_PATCH },   { "write", CHANGE_WRITE },   { "create", CHANGE_CREATE },
-	{ "update", CHANGE_UPDATE }, { "delete", CHANGE_DELETE }, { "move", CHANGE_MOVE },
-};
-
-/* Which argument is the change's text. */
-static const char *text_name(enum change_kind kind)
-{
-	switch (kind) {
-	case CHANGE_PATCH:
-		return "unified_diff";
-	case CHANGE_UPDATE:
-		return "new_content";
-	default:
-		return "content";
-	}
-}
-
-static struct change change_from(const json_t *arguments, struct sha256 *hash)
-{
-	struct span name = argument_span(arguments, "kind");
-	struct change change = {
-		.path = argument_str(arguments, "file_path"),
-		.new_path = argument_str(arguments, "new_path"),
-		.base = editor_base(arguments, hash),
-		.old_text = argument_span(arguments, "old_content"),
-		.expected_count = argument_size(arguments, "expected_matches", 1),
-		.any_count = argument_bool(arguments, "allow_multiple", false),
-		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (span_eq(name, span_str(kinds[i].name)))
-			change.kind = kinds[i].kind;
-	change.text = argument_span(arguments, text_name(change.kind));
-	return change;
-}
-
 /* Whether no other change of the call is about the same file. */
 static bool is_only_change_of_file(const struct change_result *results, size_t count, size_t i)
 {
@@ -499,7 +420,8 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 
 	editor_init(&editor, session, arguments);
 	for (size_t i = 0; i < count; i++)
-		changes[i] = change_from(json_array_get(items, i), &hashes[i]);
+		changes[i] = editor_change(json_array_get(items, i),
+		                           editor_kind(json_array_get(items, i)), &hashes[i]);
 	if (apply_with_seen_bases(&editor, changes, hashes, count, results, &err))
 		object = changes_succeeded(&editor, count);
 	else

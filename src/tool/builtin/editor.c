@@ -404,6 +404,44 @@ const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage
 	return storage;
 }
 
+/* By kind of change: what apply_changes calls it, and which argument is its text. */
+static const struct {
+	const char *name, *text;
+} change_kinds[] = {
+	[CHANGE_PATCH] = { "patch", "unified_diff" },
+	[CHANGE_UPDATE] = { "update", "new_content" },
+	[CHANGE_WRITE] = { "write", "content" },
+	[CHANGE_CREATE] = { "create", "content" },
+	[CHANGE_DELETE] = { "delete", NULL },
+	[CHANGE_MOVE] = { "move", NULL },
+};
+
+enum change_kind editor_kind(const json_t *arguments)
+{
+	struct span name = argument_span(arguments, "kind");
+
+	for (size_t i = 0; i < ARRAY_LEN(change_kinds); i++)
+		if (span_eq(name, span_str(change_kinds[i].name)))
+			return (enum change_kind)i;
+	return CHANGE_PATCH;
+}
+
+struct change editor_change(const json_t *arguments, enum change_kind kind, struct sha256 *hash)
+{
+	return (struct change){
+		.kind = kind,
+		.path = argument_str(arguments, "file_path"),
+		.new_path = argument_str(arguments, "new_path"),
+		.base = editor_base(arguments, hash),
+		.old_text = argument_span(arguments, "old_content"),
+		.text = argument_span(arguments, change_kinds[kind].text),
+		.expected_count = argument_size(arguments, "expected_matches", 1),
+		.any_count = argument_bool(arguments, "allow_multiple", false),
+		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+		.encoding = argument_str(arguments, "encoding"),
+	};
+}
+
 bool editor_take_seen(const struct editor *editor, struct change *change,
                       const struct change_result *result, struct sha256 *storage)
 {
@@ -454,11 +492,11 @@ static json_t *run_change(struct editor *editor, const struct change *change)
 	return json;
 }
 
-json_t *editor_call(struct session *session, const json_t *arguments, editor_change *make)
+json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind)
 {
 	struct editor editor;
 	struct sha256 hash;
-	const struct change change = make(arguments, &hash);
+	const struct change change = editor_change(arguments, kind, &hash);
 
 	editor_init(&editor, session, arguments);
 	return run_change(&editor, &change);
@@ -474,7 +512,7 @@ struct editor_begun {
 	struct edit_begun *edit; /* the provider's */
 };
 
-void *editor_begin(struct session *session, const json_t *arguments, editor_change *make)
+void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind)
 {
 	const struct provider_ops *ops = session->provider->ops;
 	struct editor_begun *begun;
@@ -482,7 +520,7 @@ void *editor_begin(struct session *session, const json_t *arguments, editor_chan
 	if (!ops->edit_begin)
 		return NULL;
 	begun = mem_alloc(1, sizeof(*begun));
-	begun->change = make(arguments, &begun->hash);
+	begun->change = editor_change(arguments, kind, &begun->hash);
 	editor_init(&begun->editor, session, arguments);
 	if (ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
 	                    &begun->result, session->hooks.ready, session->hooks.data,

@@ -8,15 +8,13 @@
 #include "search/rules/rules.h"
 #include "tool/tool.h"
 
-/* ---- editors: reading the common arguments, running the edit, the result ----
+/* ---- editors ----
  *
- *     static struct change patch_change(const json_t *arguments, struct sha256 *hash)
- *     {
- *             return (struct change){ .kind = CHANGE_PATCH, .path = ..., .text = ...,
- *                                     .base = editor_base(arguments, hash) };
- *     }
- *     ... return editor_call(session, arguments, patch_change);
- */
+ * Reading the common arguments, running the edit, the result:
+ *
+ *     return editor_call(session, arguments, CHANGE_PATCH);
+ *
+ * To add a kind of change: its row in editor.c. */
 
 struct editor {
 	struct session *session;
@@ -33,14 +31,17 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
  * is not a hash (tool/call.c). */
 const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
 
-/* A tool's change; what it is made of is borrowed from the arguments, the base is in *hash. */
-typedef struct change editor_change(const json_t *arguments, struct sha256 *hash);
+/* A change, as the arguments of a tool or one of apply_changes' changes have it; what it is made of
+ * is borrowed from them, the base is in *hash. */
+struct change editor_change(const json_t *arguments, enum change_kind kind, struct sha256 *hash);
+/* The kind that one of apply_changes' changes names. */
+enum change_kind editor_kind(const json_t *arguments);
 
 /* tool.run, .begin and .end of a tool with one change.  An existing file that is to be written
  * without a base is written all the same if it is in the state that the session last had whole
  * (session_seen). */
-json_t *editor_call(struct session *session, const json_t *arguments, editor_change *change);
-void *editor_begin(struct session *session, const json_t *arguments, editor_change *change);
+json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind);
+void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
 /* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage,

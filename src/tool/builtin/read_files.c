@@ -148,8 +148,8 @@ static const char read_file_result_schema[] = SCHEMA(
 /* clang-format on */
 
 static const struct tool_alias read_file_parameter_aliases[] = {
-	{ "absolute_path", "file_path", 0 }, { "path", "file_path", 0 },
-	{ "offset", "start_line", 1 },       { "limit", "max_lines", 0 },
+	ALIASES_FILE_PATH,
+	{ "offset", "start_line", 1 }, { "limit", "max_lines", 0 },
 	{ NULL, NULL, 0 },
 };
 
