@@ -46,7 +46,7 @@ bool file_read_open(int fd, const char *path, size_t max, struct file_text *ret,
 	return true;
 }
 
-/* A pipe must not block, nor a terminal become ours, before fstat tells. */
+/* A pipe must not block, nor a terminal become ours, before fstat says what it is. */
 bool file_read(const char *path, size_t max, struct file_text *ret, struct err *err)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -149,7 +149,7 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 	uint64_t begun = clock_monotonic_ms(), waited;
 	unsigned max_ms;
 	int step_ms = STEP_FIRST_MS;
-	bool told = false;
+	bool noticed = false;
 
 	wait = wait ? wait : &plain;
 	max_ms = wait->max_ms ? wait->max_ms : FILE_LOCK_WAIT_MS;
@@ -167,8 +167,8 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 			               "was changed. \"fuser -v %s\" names that program: wait for "
 			               "its end, or end it, and try again.",
 			               path, (max_ms + 999) / 1000, path);
-		if (wait->notice && !told && waited >= NOTICE_AFTER_MS) {
-			told = true;
+		if (wait->notice && !noticed && waited >= NOTICE_AFTER_MS) {
+			noticed = true;
 			file_lock_notice(wait, path, max_ms);
 		}
 		file_lock_sleep(wait, &step_ms);

@@ -64,7 +64,7 @@ enum { FILE_LOCK_WAIT_MS = 10000 };
 struct file_lock_wait {
 	const struct cancel *cancel; /* ends the wait */
 	unsigned max_ms;             /* the longest; 0: FILE_LOCK_WAIT_MS */
-	/* Told once, with "info" and a sentence, when the lock is not to be had within half a
+	/* Called once, with "info" and a sentence, when the lock is not to be had within half a
 	 * second. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;

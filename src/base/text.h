@@ -92,6 +92,12 @@ size_t utf8_put(uint32_t code_point, char out[static 4]);
 /* Whether all of it is well-formed UTF-8. */
 bool utf8_valid(struct span text);
 
+/* The text without the byte-order mark at its start, if it has one. */
+static inline struct span utf8_skip_mark(struct span text)
+{
+	return span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
+}
+
 /* The longest prefix of at most `max` bytes that does not split a sequence. */
 struct span utf8_head(struct span text, size_t max);
 

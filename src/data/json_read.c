@@ -296,7 +296,7 @@ static bool skip_digits(struct reader *reader)
 	return reader->at > from;
 }
 
-/* Past a number; *ret_real tells whether it has a fraction or an exponent. */
+/* Past a number; *ret_real says whether it has a fraction or an exponent. */
 static bool skip_number(struct reader *reader, bool *ret_real)
 {
 	*ret_real = false;

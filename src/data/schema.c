@@ -507,7 +507,7 @@ static void unknown_property(struct check *check, const struct schema *schema)
 	const char *last = strrchr(check->path.data, '.');
 	const char *near;
 
-	if (check->count >= SCHEMA_PROBLEMS_MAX) { /* not told any more: do not search */
+	if (check->count >= SCHEMA_PROBLEMS_MAX) { /* not reported any more: do not search */
 		problem(check, "unknown argument");
 		return;
 	}
@@ -728,7 +728,7 @@ static json_t *try_branch(const struct check *check, const struct schema *branch
 }
 
 /* Tries each branch; the first without problems is it, else the problems of the one with
- * the fewest are told. */
+ * the fewest are reported. */
 static json_t *try_branches(struct check *check, const struct schema *schema, json_t *value)
 {
 	_cleanup_buf_ struct buf best = BUF_INIT(check->problems->max);

@@ -7,7 +7,7 @@
  *     _cleanup_buf_ struct buf problems = BUF_INIT(16384);
  *     json_t *checked = schema_check(schema, value, &problems);
  *     if (problems.len)
- *             tell(problems.data);        // every problem, by path, "; " between them
+ *             show(problems.data);        // every problem, by path, "; " between them
  *     json_decref(checked);
  *     schema_free(schema);
  *
@@ -33,7 +33,7 @@
 
 struct schema;
 
-/* Problems told about one value; more would only fill a context. */
+/* Problems reported about one value; more would only fill a context. */
 enum { SCHEMA_PROBLEMS_MAX = 20 };
 
 /* INVALID_ARGUMENT: not JSON, a keyword of the subset with a value of the wrong

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How deep a TOML text could nest, told before it is parsed: toml++ limits brackets, but a key of a
- * million dots makes a million tables, and their destruction recurses.
+/* How deep a TOML text could nest, found before it is parsed: toml++ limits brackets, but a key of
+ * a million dots makes a million tables, and their destruction recurses.
  *
  * Grammar, as far as it matters: strings in four kinds of quotes, comments, brackets; dots outside
  * of

@@ -15,7 +15,7 @@
 /* Whether a further warning would only be counted: then its sentence need not be good. */
 bool warnings_full(const json_t *list);
 /* Appends `warning` (taken), a sentence or an object with the sentence as its "message"; when the
- * list is full, its last sentence counts it instead. `list` may be NULL: nobody is told. */
+ * list is full, its last sentence counts it instead. `list` may be NULL: then it is dropped. */
 void warnings_add(json_t *list, json_t *warning);
 /* The same for a warning that must be read however many there are: it stands before the others. */
 void warnings_add_first(json_t *list, json_t *warning);

@@ -132,7 +132,7 @@ bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span
 /* ---- writing in an encoding that the caller names ------------------------ */
 
 /* What a file of these encodings begins with when it is new: by convention a file in "UTF-16"
- * tells its byte order, and one in "UTF-16LE" does not. */
+ * names its byte order, and one in "UTF-16LE" does not. */
 static struct span mark_of_new(const char *name, const struct document *form)
 {
 	size_t unit = encoding_unit(form->encoding);
@@ -192,7 +192,7 @@ static bool reads_as(struct span bytes, const char *encoding, struct span text)
 	return same;
 }
 
-/* What iconv made of the text has to be that text; and where the bytes do not tell their
+/* What iconv made of the text has to be that text; and where the bytes do not show their
  * encoding, the caller has to know. */
 static bool check_written(struct edit_step *step, struct span text, struct err *err)
 {
@@ -256,7 +256,7 @@ bool edit_encode_text(struct edit_step *step, struct span text, struct err *err)
 	return document_encode_text(&step->doc, text, &step->pieces, err);
 }
 
-/* ---- the form that a caller is told --------------------------------------- */
+/* ---- the form that is reported -------------------------------------------- */
 
 struct endings {
 	size_t lf;

@@ -97,8 +97,8 @@ static bool edit_plan_text(struct edit_step *step, struct span text, struct err 
 	if (!edit_step_document(step, /* opaque_is_fine= */ true, err) ||
 	    !placeholder_check(text, step->doc.lines.text, "content", err))
 		return false;
-	if (step->doc.bom_bytes && span_starts(text, SPAN("\xEF\xBB\xBF")))
-		text = span_skip(text, 3); /* the file's own mark is kept */
+	if (step->doc.bom_bytes)
+		text = utf8_skip_mark(text); /* the file's own mark is kept */
 	if (wants_crlf(step, text)) {
 		step->text_owned.max = LIMIT_FILE_BYTES;
 		if (!edit_to_crlf(&step->text_owned, text))

@@ -500,7 +500,7 @@ bool document_encode_text(const struct document *doc, struct span text, struct p
 	struct edit edit = { .at = 0, .remove = doc->lines.count, .insert = text };
 	struct script script = { .edits = &edit, .count = 1 };
 
-	if (doc->bom_bytes && span_starts(text, SPAN("\xEF\xBB\xBF")))
-		edit.insert = span_skip(text, 3);
+	if (doc->bom_bytes)
+		edit.insert = utf8_skip_mark(text);
 	return document_encode(doc, &script, /* keep_bom= */ true, ret, err);
 }

@@ -48,8 +48,8 @@ bool document_open(struct span raw, const char *encoding, struct document *ret, 
  * with *ret_binary true. */
 bool document_decode(struct span raw, const char *encoding, struct document *ret,
                      bool *ret_binary, struct err *err);
-/* The same where no library is needed to tell: plain UTF-8.  False, with *ret untouched: it
- * is not, or cannot be told without one. */
+/* The same where no library is needed to know: plain UTF-8.  False, with *ret untouched: it
+ * is not, or cannot be known without one. */
 bool document_decode_utf8(struct span raw, struct document *ret);
 void document_release(struct document *doc);
 

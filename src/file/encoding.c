@@ -262,7 +262,7 @@ static bool uchardet_load(struct uchardet_api *api)
 }
 
 /* The part to look at: whole lines from the first byte that is not ASCII. */
-static struct span telling_part(struct span raw)
+static struct span distinctive_part(struct span raw)
 {
 	size_t at = 0;
 	size_t line = 0;
@@ -328,7 +328,7 @@ static void prefer_common(struct encoding_guess *guess, struct span sample, cons
  * characters, which no text has. */
 static bool few_c1(struct span raw)
 {
-	struct span sample = telling_part(raw);
+	struct span sample = distinctive_part(raw);
 	size_t controls = 0;
 
 	for (size_t i = 0; i < sample.len; i++)
@@ -338,7 +338,7 @@ static bool few_c1(struct span raw)
 
 static void sniff_legacy(struct span raw, struct encoding_guess *guess)
 {
-	struct span sample = telling_part(raw);
+	struct span sample = distinctive_part(raw);
 	char name[ENCODING_NAME_SIZE];
 
 	guess->kind = ENCODING_LEGACY;
@@ -587,7 +587,7 @@ static enum transcode_result encoding_step(iconv_t conversion, char **in, size_t
 	done = iconv(conversion, in, left, &end, &room);
 	out->len += (size_t)(end - start);
 	out->data[out->len] = '\0';
-	/* A count above 0 tells of characters replaced by look-alikes: not the same text. */
+	/* A count above 0 means characters replaced by look-alikes: not the same text. */
 	if (done == (size_t)-1 && errno == E2BIG)
 		return TRANSCODE_OK;
 	return done == 0 ? TRANSCODE_OK : TRANSCODE_INVALID;

@@ -40,7 +40,7 @@ struct encoding_guess {
 
 /* Looks at all of `raw`. Never fails: what is unknown is ENCODING_BINARY. */
 void encoding_sniff(struct span raw, struct encoding_guess *ret);
-/* The same where no library is needed to tell: plain UTF-8.  False: ask encoding_sniff. */
+/* The same where no library is needed to know: plain UTF-8.  False: ask encoding_sniff. */
 bool encoding_sniff_utf8(struct span raw, struct encoding_guess *ret);
 
 /* The guess for an encoding that the caller names (a byte-order mark in `raw` outranks it).

@@ -185,6 +185,9 @@ void snapshot_hash_feed(struct hasher *hasher, struct span piece);
 /* Waits for the thread, if there is one, and returns the hash of all pieces. */
 struct sha256 snapshot_hash_finish(struct hasher *hasher);
 
+/* Whether size and times are the same: nothing was written between the two looks. */
+bool snapshot_same_stamp(const struct stat *a, const struct stat *b);
+
 /* Whether the open file has this content, from its first byte; its offset stays. */
 bool snapshot_content_is(int fd, const struct sha256 *sum);
 

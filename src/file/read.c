@@ -117,13 +117,6 @@ static enum stream_outcome stream_read_once(struct stream *stream)
 	return STREAM_DONE;
 }
 
-static bool stream_same_stamp(const struct stat *a, const struct stat *b)
-{
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* Passes the file's text through a window made of `request`, which collects into `content`
  * (cleared first). Reads again when the file changed meanwhile. */
 static enum stream_outcome stream_read(int fd, const char *path, const struct read_request *request,
@@ -151,7 +144,7 @@ static enum stream_outcome stream_read(int fd, const char *path, const struct re
 			err_set_errno(err, errno, "Cannot read %s", path);
 			return STREAM_FAILED;
 		}
-		torn = !stream_same_stamp(&before, &after);
+		torn = !snapshot_same_stamp(&before, &after);
 		before = after;
 	}
 	*ret_sha256 = sha256_final(&stream.hash);

@@ -178,7 +178,7 @@ static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 	return n < 0 ? -1 : (ssize_t)done;
 }
 
-static bool snapshot_same_stamp(const struct stat *a, const struct stat *b)
+bool snapshot_same_stamp(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&

@@ -55,7 +55,7 @@ struct stage {
 	struct sha256 sha256; /* of the new content */
 	size_t size;
 	char name[TEMPORARY_NAME_SIZE]; /* "" while it has none */
-	struct file_cache *cache; /* borrowed from the snapshot's place; NULL: nobody is told */
+	struct file_cache *cache; /* borrowed from the snapshot's place; or NULL */
 	struct own_name *own; /* `name`, as `cache` knows it until stage_release; or NULL */
 	int reopened;         /* owned; the old file opened again, or -1 */
 	int leased;           /* borrowed; the old file's descriptor that has a lease, or -1 */
@@ -187,7 +187,7 @@ void stage_note(const struct stage *stage, const struct snapshot *base);
  * may hold such a lease at once, which is why it is not a write lease: that one is
  * also refused and broken for readers, and proves nothing more.
  *
- * The signal that tells of a break would by default end the process. It is set to SIGURG,
+ * The signal for a break would by default end the process. It is set to SIGURG,
  * whose default is to be ignored: file_lease_is_held() asks instead.
  */
 

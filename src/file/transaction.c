@@ -563,7 +563,7 @@ static bool tx_commit(struct transaction *tx, size_t *ret_failed, struct err *er
 		ok = false;
 		tx_undo_all(tx, applied);
 	} else if (tx->how.options.durability == DURABILITY_FULL && fsync(folder) < 0) {
-		/* All is in place: what fails now is told, not undone. */
+		/* All is in place: what fails now is reported, not undone. */
 		ok = err_set_errno(err, errno, "Cannot sync the journal folder");
 	}
 	/* The temporaries go before the journal that knows of them. */

@@ -183,11 +183,6 @@ static struct key *key_slot(const struct keys *keys, struct span text, uint64_t 
 	return &keys->slots[at];
 }
 
-static struct span line_without_bom(struct span text)
-{
-	return span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
-}
-
 static void number_diff_lines(struct fold_index *index, struct keys *keys,
                               const struct diff_text *diff, enum fold fold, bool strip_bom)
 {
@@ -205,7 +200,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 
 		if (diff->lines[i].op == '+')
 			continue;
-		folded = fold_line(fold, strip_bom ? line_without_bom(text) : text, &scratch);
+		folded = fold_line(fold, strip_bom ? utf8_skip_mark(text) : text, &scratch);
 		hash = hash_text(folded);
 		slot = key_slot(keys, folded, hash);
 		if (!slot->id) {

@@ -465,11 +465,6 @@ enum { REWRITES_TRIED = 16 };
 
 /* ---- the common case: every number is right ---- */
 
-static struct span base_without_bom(struct span text, bool strip)
-{
-	return strip && span_starts(text, SPAN("\xEF\xBB\xBF")) ? span_skip(text, 3) : text;
-}
-
 /* Whether all old lines of the hunk stand, byte for byte, where its header says. */
 static bool stands_at_stated(const struct lines *base, const struct diff_text *diff,
                              const struct hunk *hunk, const struct candidates *c, bool strip_bom)
@@ -485,7 +480,7 @@ static bool stands_at_stated(const struct lines *base, const struct diff_text *d
 		if (old->op == '+')
 			continue;
 		if (!span_eq(line_body(lines_at(base, line)),
-		             base_without_bom(old->text, strip_bom)))
+		             strip_bom ? utf8_skip_mark(old->text) : old->text))
 			return false;
 		line++;
 	}

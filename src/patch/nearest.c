@@ -133,10 +133,10 @@ static bool is_better(const struct nearest *a, const struct nearest *b)
 	return a->similar != b->similar ? a->similar > b->similar : a->equal > b->equal;
 }
 
-/* Each line that is telling, or not blank, votes for the places where it would be in line. */
+/* Each line that is distinctive, or not blank, votes for the places where it would be in line. */
 static bool nearest_find_by_lines(const struct lines *base, const struct lines *wanted,
                                   const struct folded *base_folded,
-                                  const struct folded *wanted_folded, bool telling,
+                                  const struct folded *wanted_folded, bool distinctive,
                                   struct nearest *ret)
 {
 	size_t used = 0, tries = 0;
@@ -145,7 +145,7 @@ static bool nearest_find_by_lines(const struct lines *base, const struct lines *
 	for (size_t i = 0; i < wanted->count && used < WANTED_MAX && tries < 256; i++) {
 		size_t places = 0;
 
-		if (telling ? !nearest_is_distinctive(wanted_folded->lines[i]) :
+		if (distinctive ? !nearest_is_distinctive(wanted_folded->lines[i]) :
 		              !wanted_folded->lines[i].len)
 			continue;
 		used++;
@@ -245,8 +245,10 @@ static void show_one(struct span line, size_t from, bool closely, struct buf *ou
 		buf_str(out, "...");
 }
 
-void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
-                        struct buf *ret_other)
+/* Appends both lines for a message, cut to a readable length from about where they differ.  Control
+ * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
+static void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
+                               struct buf *ret_other)
 {
 	_cleanup_buf_ struct buf first = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf second = BUF_INIT(LIMIT_FILE_BYTES);

@@ -323,8 +323,9 @@ static bool has_trimmed_line(const struct lines *lines, struct span line)
 
 /* What the comparison of the two texts of an update says. */
 struct intent {
-	size_t shared, added; /* telling lines of the new text: in the old one, too; not there */
-	size_t removed, small; /* lines that the old text has alone: telling ones, others */
+	size_t shared, added; /* distinctive lines of the new text: in the old one, too; not
+	                       * there */
+	size_t removed, small; /* lines that the old text has alone: distinctive ones, others */
 	bool removed_is_there; /* one of the former is in the file, or one like it */
 	bool fewer; /* the new text has a line that the old one has more often: which is gone? */
 };

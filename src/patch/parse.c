@@ -145,10 +145,8 @@ static struct span diff_unwrap(struct span text, struct buf *storage)
 {
 	struct span source, line, indent;
 
-	if (span_starts(text, SPAN("\xEF\xBB\xBF")))
-		text = span_skip(text, 3);
+	text = utf8_skip_mark(text);
 	source = text;
-
 	if (collect_fenced(text, storage))
 		source = buf_view(storage);
 	indent = whole_indent(source);

@@ -141,7 +141,7 @@ bool candidates_find(const struct lines *base, const struct diff_text *diff, boo
                      struct candidates *ret);
 void candidates_release(struct candidates *hunks, size_t count);
 
-/* Tells what the first `count` lines of a hunk are made of. */
+/* Measures what the first `count` lines of a hunk are made of. */
 void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, size_t count,
                         struct candidates *ret);
 
@@ -231,8 +231,7 @@ bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *r
 
 /* ---- explaining a refusal --------------------------------------------------------- */
 
-/* Telling a model why a hunk has no place, and where it may have meant.
- */
+/* Why a hunk has no place, and where it may have meant, in words for a model. */
 
 /* The hunk fits nowhere: finds the nearest places by counting equal lines, and
  * the first line that differs at the best. Returns false. */
@@ -284,11 +283,6 @@ unsigned nearest_likeness(struct span a, struct span b);
 
 /* Whether the line says enough to be recognised by: not blank, not a lone brace or keyword. */
 bool nearest_is_distinctive(struct span line);
-
-/* Appends both lines for a message, cut to a readable length from about where they differ.  Control
- * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
-void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
-                        struct buf *ret_other);
 
 /* Puts both lines into *failure, and appends a sentence: line `line` (1-based) of the file is the
  * first that differs; `who` has the other: "the diff", "the text". */

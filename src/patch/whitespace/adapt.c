@@ -311,8 +311,9 @@ static unsigned carried_classes(const struct adapter *a, struct span removed, st
 	return classes;
 }
 
-/* Finds out whether added lines share the damage of the old ones.  Two things tell: the look-alikes
- * that an added line takes over from its removed line; and plain characters that it has. */
+/* Finds out whether added lines share the damage of the old ones.  Two things show it: the
+ * look-alikes that an added line takes over from its removed line; and plain characters that it
+ * has. */
 static void ask_added_lines(struct adapter *a)
 {
 	unsigned added_plain = 0;

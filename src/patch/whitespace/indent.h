@@ -108,7 +108,7 @@ bool indent_shift_in_doubt(const struct shift *shift, struct span indent);
  * (after which may come another), an open parenthesis. */
 bool indent_is_continued(struct span line);
 
-/* Appends what an indentation of the block is in the file; false when it cannot be told.  `above`
+/* Appends what an indentation of the block is in the file; false when it cannot be known.  `above`
  * is the line before, blank ones aside: where the unit changes, a line that goes on with the one
  * above or is deeper by several levels is aligned to something, and alignment has no unit. */
 bool indent_shift_apply(const struct shift *shift, struct span indent, struct span above,

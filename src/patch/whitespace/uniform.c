@@ -333,10 +333,10 @@ enum uniform_answer uniform_indent(const struct uniform *u, size_t h, size_t ind
 	if (!shift->count)
 		return UNIFORM_NONE;
 	if (find_old(u, h, text, &file))
-		return buf_span(out, indent_of_line(file)) ? UNIFORM_TOLD : UNIFORM_UNKNOWN;
+		return buf_span(out, indent_of_line(file)) ? UNIFORM_FOUND : UNIFORM_UNKNOWN;
 	if (indent_shift_apply(shift, indent, above ? above->text : span_of("", 0), out))
 		return looks_spared(u, h, above, indent, buf_from(out, start)) ? UNIFORM_UNKNOWN :
-		                                                                  UNIFORM_TOLD;
+		                                                                  UNIFORM_FOUND;
 	out->len = start;
 	return indent_shift_in_doubt(shift, indent) ? UNIFORM_UNKNOWN : UNIFORM_NONE;
 }

@@ -31,7 +31,7 @@ void adapt_free(struct adapter *adapter);
 
 /* Appends the text that added line `line` (an index into diff->lines) of hunk `h` is to
  * have. `removed` is the removed line it takes the place of, and `body` that
- * line in the file; NULL when there is none. False: it cannot be told. */
+ * line in the file; NULL when there is none. False: it cannot be known. */
 bool adapt_line(struct adapter *adapter, size_t h, size_t line,
                 const struct hunk_line *removed, const struct span *body, struct buf *out);
 
@@ -129,8 +129,8 @@ void uniform_free(struct uniform *uniform);
 
 enum uniform_answer {
 	UNIFORM_NONE,    /* the old lines of the hunk are not shifted, or not all alike */
-	UNIFORM_TOLD,    /* the indentation was appended */
-	UNIFORM_UNKNOWN, /* they are, but what this line is to have cannot be told */
+	UNIFORM_FOUND,    /* the indentation was appended */
+	UNIFORM_UNKNOWN, /* they are, but what this line is to have cannot be known */
 };
 
 /* What the added line `index` (of diff->lines) of hunk `h` is to be indented by. */
@@ -138,7 +138,8 @@ enum uniform_answer uniform_indent(const struct uniform *uniform, size_t h, size
                                    struct buf *out);
 
 /* Whether the indentation that was found for the line in another way is in doubt: old lines of the
- * hunk lost what aligns them, and whether this one did cannot be told; or the hunk lacks a line. */
+ * hunk lost what aligns them, and whether this one did cannot be known; or the hunk lacks a
+ * line. */
 bool uniform_doubts(const struct uniform *uniform, size_t h, size_t index, struct span found);
 
 #endif
