@@ -190,8 +190,7 @@ static bool commit_many(struct edit_call *call, struct err *err)
 		               "Several files, or a move, need a folder for their journal, and "
 		               "none is known: neither GEMINI_CLI_HOME nor HOME is set. One file "
 		               "at a time can be changed without.");
-	if (!transaction_begin(call->ws, call->options->journal_folder, &call->options->commit,
-	                       &tx, err))
+	if (!transaction_begin(call->options->journal_folder, &call->options->commit, &tx, err))
 		return false;
 	for (size_t i = 0; i < call->file_count; i++) {
 		struct edit_file *file = &call->files[i];

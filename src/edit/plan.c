@@ -562,7 +562,6 @@ static bool plan_otherwise(struct edit_step *step)
 	return false;
 }
 
-/* plan.c */
 static bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
 {
 	struct err why = ERR_INIT;

@@ -64,7 +64,7 @@ static struct slot *folder_slot_of(struct file_cache *cache, const struct stat *
 	return &cache->slots[folder->st_ino % SLOTS];
 }
 
-static bool is_for(const struct slot *slot, const struct stat *folder)
+static bool folder_slot_is_for(const struct slot *slot, const struct stat *folder)
 {
 	return slot->ino == folder->st_ino && slot->dev == folder->st_dev &&
 	       tick_ms() < slot->until_ms;
@@ -96,7 +96,7 @@ bool file_cache_knows_folder(struct file_cache *cache, const struct stat *folder
 	bool known;
 
 	pthread_mutex_lock(&cache->lock);
-	known = is_for(slot, folder) && slot->mtime.tv_sec == folder->st_mtim.tv_sec &&
+	known = folder_slot_is_for(slot, folder) && slot->mtime.tv_sec == folder->st_mtim.tv_sec &&
 	        slot->mtime.tv_nsec == folder->st_mtim.tv_nsec;
 	pthread_mutex_unlock(&cache->lock);
 	return known;
@@ -119,7 +119,7 @@ void file_cache_note_folder_change(struct file_cache *cache, const struct stat *
 	struct slot *slot = folder_slot_of(cache, folder);
 
 	pthread_mutex_lock(&cache->lock);
-	if (is_for(slot, folder))
+	if (folder_slot_is_for(slot, folder))
 		slot->mtime = folder->st_mtim;
 	pthread_mutex_unlock(&cache->lock);
 }

@@ -40,7 +40,7 @@ enum verdict { VERDICT_SAME, VERDICT_CHANGED, VERDICT_BUSY, VERDICT_ERROR };
 
 /* On overlayfs a descriptor opened for reading may go on showing the lower file after
  * somebody else's write has made an upper one: there, what is compared is opened now. */
-static int reopen(const struct snapshot *base)
+static int contest_reopen_file(const struct snapshot *base)
 {
 	struct statfs fs;
 	struct stat held, named;
@@ -75,7 +75,7 @@ static bool contest_back_off(struct contest *contest)
 	return clock_back_off(contest->deadline_us, &contest->backoff_us);
 }
 
-static void reached(const struct contest *contest, enum commit_point point)
+static void contest_reached(const struct contest *contest, enum commit_point point)
 {
 	if (contest->how->at)
 		contest->how->at(point, contest->how->data);
@@ -153,11 +153,11 @@ static enum verdict verify_after(struct contest *contest, struct stat *out)
 {
 	enum verdict verdict = compare_name(contest, contest->stage->name, out);
 
-	reached(contest, COMMIT_EXCHANGED);
+	contest_reached(contest, COMMIT_EXCHANGED);
 	return verdict == VERDICT_SAME ? verify_still(contest) : verdict;
 }
 
-static void give_up_lease(struct contest *contest)
+static void contest_drop_lease(struct contest *contest)
 {
 	if (contest->lease == LEASE_HELD)
 		file_lease_drop(contest->fd);
@@ -181,7 +181,7 @@ static enum verdict contest_run(struct contest *contest,
 		saved = errno;
 		stage_unlock(contest->stage);
 		if (verdict != VERDICT_SAME)
-			give_up_lease(contest);
+			contest_drop_lease(contest);
 		errno = saved;
 		if (verdict != VERDICT_BUSY || !contest_back_off(contest))
 			return verdict;
@@ -211,14 +211,14 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
 
-static void reached_put_back(void *data)
+static void contest_reached_put_back(void *data)
 {
-	reached(data, COMMIT_PUT_BACK);
+	contest_reached(data, COMMIT_PUT_BACK);
 }
 
 /* The old file's attributes changed after they were copied: the new one follows. What cannot
  * be followed now stays as it was copied. */
-static void follow_attributes(struct contest *contest, const struct stat *out)
+static void contest_copy_attributes(struct contest *contest, const struct stat *out)
 {
 	const struct stat *copied = &contest->stage->old_stat;
 	struct err ignored = ERR_INIT;
@@ -236,7 +236,7 @@ static enum verdict attempt_plain(struct contest *contest)
 	struct stage *stage = contest->stage;
 	enum verdict verdict;
 
-	reached(contest, COMMIT_COMPARED);
+	contest_reached(contest, COMMIT_COMPARED);
 	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
@@ -254,10 +254,11 @@ static enum verdict contest_put_back(struct contest *contest, enum verdict verdi
 	struct stage *stage = contest->stage;
 	int saved = errno;
 
-	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, reached_put_back,
+	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat,
+	                  contest_reached_put_back,
 	                  contest)) {
 		/* Whoever waits for the old file goes first, then those who wait for ours. */
-		give_up_lease(contest);
+		contest_drop_lease(contest);
 		if (verdict != VERDICT_BUSY || stage_awaited(stage)) {
 			stage_leave(stage, contest->deadline_us);
 			contest->deadline_us = 0; /* our file is spent: no other attempt */
@@ -283,7 +284,7 @@ static enum verdict attempt_exchange(struct contest *contest)
 	verdict = verify_name(contest);
 	if (verdict != VERDICT_SAME)
 		return verdict;
-	reached(contest, COMMIT_COMPARED);
+	contest_reached(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE)) {
 		if (swap_unsupported(errno))
 			return attempt_plain(contest);
@@ -294,7 +295,7 @@ static enum verdict attempt_exchange(struct contest *contest)
 	stage->swapped = verdict == VERDICT_SAME;
 	if (!stage->swapped)
 		return contest_put_back(contest, verdict);
-	follow_attributes(contest, &out);
+	contest_copy_attributes(contest, &out);
 	return verdict;
 }
 
@@ -304,7 +305,7 @@ bool stage_exchange(struct stage *stage, const struct snapshot *base,
 	struct contest contest;
 
 	if (stage->reopened < 0)
-		stage->reopened = reopen(base);
+		stage->reopened = contest_reopen_file(base);
 	contest_start(&contest, stage, base, how);
 	return contest_end(&contest, contest_run(&contest, attempt_exchange), err);
 }
@@ -329,7 +330,7 @@ static enum verdict attempt_remove(struct contest *contest)
 
 	if (verdict != VERDICT_SAME)
 		return verdict;
-	reached(contest, COMMIT_COMPARED);
+	contest_reached(contest, COMMIT_COMPARED);
 	if (!swap_rename(stage->folder, stage->leaf, stage->name, 0))
 		return errno == ENOENT ? VERDICT_CHANGED : VERDICT_ERROR;
 	verdict = verify_after(contest, &out);
@@ -352,7 +353,7 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum tempora
 	flock(base->fd, LOCK_SH | LOCK_NB);
 	temporary_init(&temporary, kind, stage->leaf, &base->sha256, NULL);
 	stage_choose_name(stage, &temporary, stage->name);
-	stage->reopened = reopen(base);
+	stage->reopened = contest_reopen_file(base);
 	contest_start(&contest, stage, base, how);
 	ok = contest_end(&contest, contest_run(&contest, attempt_remove), err);
 	if (!ok)
@@ -379,7 +380,7 @@ bool stage_confirm(struct stage *stage, const struct snapshot *base,
 	verdict = stage->fd >= 0 ? contest_put_back(&contest, verdict) :
 	          contest_move_back(&contest, verdict);
 	stage_unlock(stage);
-	give_up_lease(&contest);
+	contest_drop_lease(&contest);
 	return contest_end(&contest, verdict, err);
 }
 

@@ -37,7 +37,7 @@ int place_open(const struct place *place, int flags)
 
 /* Removes `made` folders upwards from `folder`, whose path is `path` (cut on the way), while
  * they are empty and still have that name. */
-static void unmake(int start, char *path, size_t made)
+static void place_remove_made(int start, char *path, size_t made)
 {
 	_cleanup_fd_ int folder = made ? dup(start) : -1;
 
@@ -59,7 +59,7 @@ static void unmake(int start, char *path, size_t made)
 
 /* Makes and enters one folder; *made is the length of the unbroken run of folders
  * that are ours: those before one that somebody else made are not empty any more. */
-static bool enter_folder(struct place *place, const char *name, size_t *made, struct err *err)
+static bool place_enter_folder(struct place *place, const char *name, size_t *made, struct err *err)
 {
 	int next;
 
@@ -94,7 +94,7 @@ bool place_make_folders(struct place *place, size_t *ret_made, struct err *err)
 		end = strchr(name, '/');
 		if (end)
 			*end = '\0';
-		entered = enter_folder(place, name, &made, err);
+		entered = place_enter_folder(place, name, &made, err);
 		if (end)
 			*end = '/';
 		if (!entered) {
@@ -102,7 +102,7 @@ bool place_make_folders(struct place *place, size_t *ret_made, struct err *err)
 			size_t len = start + (size_t)(name - place->missing) - 1;
 			_cleanup_free_ char *path = mem_dup(place->path, len);
 
-			unmake(place->folder, path, made);
+			place_remove_made(place->folder, path, made);
 			return false;
 		}
 	}
@@ -120,5 +120,5 @@ void place_unmake_folders(const struct place *place, size_t made)
 
 	if (slash)
 		*slash = '\0';
-	unmake(place->folder, path, made);
+	place_remove_made(place->folder, path, made);
 }

@@ -212,7 +212,8 @@ static bool recovery_claim(int folder, const char *name, int fd, const struct st
 }
 
 /* Whether recovery has to look at it: temporary, and not of a commit that is under way here. */
-static bool is_abandoned(struct file_cache *cache, const char *name, struct temporary *ret)
+static bool temporary_is_abandoned(struct file_cache *cache, const char *name,
+                                   struct temporary *ret)
 {
 	return temporary_parse(name, ret) && ret->kind != TEMPORARY_STAGED &&
 	       !(cache && file_cache_owns(cache, name));
@@ -225,7 +226,7 @@ static bool recover_one(int folder, const char *name, void *data)
 	struct recovery *recovery = data;
 	struct temporary temporary;
 
-	if (!is_abandoned(recovery->cache, name, &temporary))
+	if (!temporary_is_abandoned(recovery->cache, name, &temporary))
 		return true;
 	fd = open_regular(folder, name, &stat);
 	if (recovery_claim(folder, name, fd, &stat) &&
@@ -248,7 +249,7 @@ static bool finds_temporary(int folder, const char *name, void *data)
 
 	(void)folder;
 	search->names++;
-	search->found = is_abandoned(search->cache, name, &temporary);
+	search->found = temporary_is_abandoned(search->cache, name, &temporary);
 	return !search->found;
 }
 

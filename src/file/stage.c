@@ -139,7 +139,7 @@ static bool write_batch(int fd, struct iovec *vec, int count)
 	return true;
 }
 
-static bool all_zero(const char *data, size_t len)
+static bool is_all_zeros(const char *data, size_t len)
 {
 	return data[0] == 0 && memcmp(data, data + 1, len - 1) == 0;
 }
@@ -150,7 +150,7 @@ static bool write_sparse(int fd, struct span piece)
 	while (piece.len) {
 		size_t n = piece.len < HOLE_BYTES ? piece.len : HOLE_BYTES;
 
-		if (n == HOLE_BYTES && all_zero(piece.data, n)) {
+		if (n == HOLE_BYTES && is_all_zeros(piece.data, n)) {
 			if (lseek(fd, (off_t)n, SEEK_CUR) < 0)
 				return false;
 		} else if (!fd_write_all(fd, piece.data, n)) {
@@ -353,7 +353,7 @@ bool stage_create(struct stage *stage, const struct snapshot *base,
 
 enum { GRACE_US = 100, LIVELY_SECONDS = 2 };
 
-static bool grace(void)
+static bool stage_sleep_grace(void)
 {
 	const struct timespec delay = { .tv_nsec = GRACE_US * 1000 };
 
@@ -361,7 +361,7 @@ static bool grace(void)
 }
 
 /* When somebody else last changed the file that `base` was read from. */
-static time_t others_at(const struct snapshot *base)
+static time_t stage_others_changed_at(const struct snapshot *base)
 {
 	if (!base->exists || !base->place.cache)
 		return base->stat.st_ctim.tv_sec;
@@ -373,15 +373,15 @@ bool stage_grace(const struct snapshot *base)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (base->exists && now.tv_sec - others_at(base) <= LIVELY_SECONDS)
-		return grace();
+	if (base->exists && now.tv_sec - stage_others_changed_at(base) <= LIVELY_SECONDS)
+		return stage_sleep_grace();
 	sched_yield();
 	return false;
 }
 
 /* A lease that conflicts with every other open, also for reading. BUSY: somebody waits for
  * it to end, or has the file open. */
-static enum lease take_alone(int fd)
+static enum lease stage_take_write_lease(int fd)
 {
 	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
 		return LEASE_NONE;
@@ -393,7 +393,7 @@ static enum lease take_alone(int fd)
 void stage_guard(struct stage *stage)
 {
 	if (stage->fd >= 0)
-		stage->guarded = take_alone(stage->fd) == LEASE_HELD;
+		stage->guarded = stage_take_write_lease(stage->fd) == LEASE_HELD;
 }
 
 void stage_note(const struct stage *stage, const struct snapshot *base)
@@ -402,7 +402,8 @@ void stage_note(const struct stage *stage, const struct snapshot *base)
 
 	/* Without the lease, what it has now may be somebody else's doing. */
 	if (stage->guarded && base->place.cache && fstat(stage->fd, &now) == 0)
-		file_cache_note_file(base->place.cache, &now, &stage->sha256, others_at(base));
+		file_cache_note_file(base->place.cache, &now, &stage->sha256,
+		                     stage_others_changed_at(base));
 }
 
 /* Makes the content of `to` that of `from`. */
@@ -434,7 +435,7 @@ static bool copy_content(int from, int to)
 enum outcome { OUTCOME_DONE, OUTCOME_AGAIN, OUTCOME_FAILED };
 
 /* Opens what has the name now, if that is a regular file and not ours; -1 with errno set. */
-static int open_theirs(const struct stage *stage, struct stat *ret)
+static int stage_open_theirs(const struct stage *stage, struct stat *ret)
 {
 	int fd;
 
@@ -464,7 +465,7 @@ static enum outcome stage_take_over(struct stage *stage, int fd, const struct st
 	    !attributes_copy(fd, stat, stage->fd, stage->leaf, NULL, &ignored) ||
 	    !swap_rename(stage->folder, stage->name, stage->leaf, RENAME_EXCHANGE))
 		return OUTCOME_FAILED;
-	grace();
+	stage_sleep_grace();
 	if (fstatat(stage->folder, stage->name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    stat_same_file(&out, stat) && (lease != LEASE_HELD || file_lease_is_held(fd)))
 		return OUTCOME_DONE;
@@ -474,7 +475,7 @@ static enum outcome stage_take_over(struct stage *stage, int fd, const struct st
 
 /* Whether `name` has our file. It has a stranger's, older than what has the name, when somebody
  * renamed another over ours. */
-static bool has_ours(const struct stage *stage)
+static bool stage_name_has_ours(const struct stage *stage)
 {
 	struct stat now;
 
@@ -482,13 +483,13 @@ static bool has_ours(const struct stage *stage)
 	       stat_same_file(&now, &stage->stat);
 }
 
-static enum outcome try_adopt(struct stage *stage)
+static enum outcome stage_try_adopt(struct stage *stage)
 {
 	struct stat stat;
-	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+	_cleanup_fd_ int fd = stage_open_theirs(stage, &stat);
 	enum lease lease;
 
-	if (!has_ours(stage))
+	if (!stage_name_has_ours(stage))
 		return OUTCOME_FAILED;
 	if (fd < 0)
 		return errno == EAGAIN || errno == EINTR ? OUTCOME_AGAIN : OUTCOME_FAILED;
@@ -498,13 +499,13 @@ static enum outcome try_adopt(struct stage *stage)
 
 /* True when our file has taken over the name: `name` then has the stranger's file, whose content
  * ours now has. */
-static bool adopt(struct stage *stage, long long deadline_us)
+static bool stage_adopt_name(struct stage *stage, long long deadline_us)
 {
 	enum outcome outcome = OUTCOME_AGAIN;
 	long backoff_us = BACKOFF_FIRST_US;
 
 	while (outcome == OUTCOME_AGAIN) {
-		outcome = try_adopt(stage);
+		outcome = stage_try_adopt(stage);
 		if (outcome == OUTCOME_AGAIN && !clock_back_off(deadline_us, &backoff_us))
 			return false;
 	}
@@ -512,10 +513,10 @@ static bool adopt(struct stage *stage, long long deadline_us)
 }
 
 /* Gives our file the content that the name has. */
-static void resemble(struct stage *stage)
+static void stage_copy_from_name(struct stage *stage)
 {
 	struct stat stat;
-	_cleanup_fd_ int fd = open_theirs(stage, &stat);
+	_cleanup_fd_ int fd = stage_open_theirs(stage, &stat);
 
 	if (fd >= 0)
 		copy_content(fd, stage->fd);
@@ -523,7 +524,7 @@ static void resemble(struct stage *stage)
 
 bool stage_awaited(const struct stage *stage)
 {
-	return stage->fd >= 0 && take_alone(stage->fd) == LEASE_BUSY;
+	return stage->fd >= 0 && stage_take_write_lease(stage->fd) == LEASE_BUSY;
 }
 
 void stage_leave(struct stage *stage, long long deadline_us)
@@ -533,12 +534,12 @@ void stage_leave(struct stage *stage, long long deadline_us)
 	stage->seen = false;
 	if (stage->fd < 0)
 		return;
-	grace();
-	lease = take_alone(stage->fd);
+	stage_sleep_grace();
+	lease = stage_take_write_lease(stage->fd);
 	/* Without leases, others may be reading it. */
 	if (lease != LEASE_NONE &&
-	    !(lease == LEASE_BUSY && stage->name[0] && adopt(stage, deadline_us)))
-		resemble(stage);
+	    !(lease == LEASE_BUSY && stage->name[0] && stage_adopt_name(stage, deadline_us)))
+		stage_copy_from_name(stage);
 	stage_discard(stage);
 	file_lease_drop(stage->fd);
 }

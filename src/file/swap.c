@@ -31,7 +31,7 @@ bool swap_unsupported(int sys_errno)
 }
 
 /* Holds the file under `name`, so that its number is not given to another meanwhile. */
-static int pin(int folder, const char *name, struct stat *ret)
+static int swap_hold_file(int folder, const char *name, struct stat *ret)
 {
 	int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -43,7 +43,7 @@ static int pin(int folder, const char *name, struct stat *ret)
 }
 
 /* Whether `leaf` is something else, or nothing, since we put `put` there. */
-static bool superseded(int folder, const char *leaf, const struct stat *put)
+static bool swap_is_superseded(int folder, const char *leaf, const struct stat *put)
 {
 	struct stat now;
 
@@ -63,13 +63,13 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 	_cleanup_fd_ int put_pin = -1;
 
 	for (int i = 0; i < PUT_BACK_MAX; i++) {
-		int held_pin = pin(folder, name, &held);
+		int held_pin = swap_hold_file(folder, name, &held);
 
 		if (held_pin < 0)
 			return errno == ENOENT; /* gone: somebody recovered it */
 		/* Their next file, or none: no need to take it away, not even for a moment.
 		 * Later on an older one has the name because of us: then no time is lost. */
-		if (i == 0 && superseded(folder, leaf, &put)) {
+		if (i == 0 && swap_is_superseded(folder, leaf, &put)) {
 			close(held_pin);
 			return true;
 		}

@@ -277,13 +277,11 @@ struct transaction {
 	size_t sums_cap;
 };
 
-bool transaction_begin(const struct workspace *ws, const char *journal_folder,
-                       const struct commit_options *options, struct transaction **ret,
-                       struct err *err)
+bool transaction_begin(const char *journal_folder, const struct commit_options *options,
+                       struct transaction **ret, struct err *err)
 {
 	struct transaction *tx;
 
-	(void)ws;
 	if (!journal_folder || journal_folder[0] != '/')
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "A transaction needs the absolute path of a journal folder.");

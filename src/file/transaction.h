@@ -2,7 +2,7 @@
 /* Several commits, all or nothing.
  *
  *     struct transaction *tx;
- *     transaction_begin(ws, journal_folder, options, &tx, &err);
+ *     transaction_begin(journal_folder, options, &tx, &err);
  *     transaction_write(tx, &base1, pieces, n, &err);      // staged, not visible
  *     transaction_delete(tx, &base2, &err);
  *     transaction_move(tx, &base3, &target, NULL, 0, &err);
@@ -32,11 +32,11 @@ struct transaction;
 
 /* `journal_folder` is an absolute path, made when missing (mode 0700).  The
  * snapshots passed to the calls below must live until commit or abort. */
-bool transaction_begin(const struct workspace *ws, const char *journal_folder,
-                       const struct commit_options *options, struct transaction **ret,
-                       struct err *err);
+bool transaction_begin(const char *journal_folder, const struct commit_options *options,
+                       struct transaction **ret, struct err *err);
 
-/* Each names a file at most once per transaction (INVALID_ARGUMENT otherwise). */
+/* Stages new content, or a removal.  Each call names a file that no other call of the transaction
+ * names (INVALID_ARGUMENT otherwise). */
 bool transaction_write(struct transaction *tx, struct snapshot *base,
                        const struct span *pieces, size_t count, struct err *err);
 bool transaction_delete(struct transaction *tx, struct snapshot *base, struct err *err);

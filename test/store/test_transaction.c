@@ -209,7 +209,7 @@ static void a_failure_at_commit_undoes_what_was_done(void **state)
 	for (size_t i = 0; i < 3; i++)
 		assert_true(snapshot_read(b->f.ws, names[i], 0, &snaps[i], &err));
 	assert_true(snapshot_read(b->f.ws, "n/moved", 0, &target, &err));
-	assert_true(transaction_begin(b->f.ws, b->f.journal, &b->options.commit, &tx, &err));
+	assert_true(transaction_begin(b->f.journal, &b->options.commit, &tx, &err));
 	assert_true(transaction_write(tx, &snaps[0], &text, 1, &err));
 	assert_true(transaction_move(tx, &snaps[1], &target, NULL, 0, &err));
 	assert_true(transaction_delete(tx, &snaps[2], &err));
@@ -510,7 +510,7 @@ static void a_file_named_twice_is_refused(void **state)
 	struct err err = ERR_INIT;
 
 	assert_true(snapshot_read(b->f.ws, "a", 0, &snap, &err));
-	assert_true(transaction_begin(b->f.ws, b->f.journal, NULL, &tx, &err));
+	assert_true(transaction_begin(b->f.journal, NULL, &tx, &err));
 	assert_true(transaction_write(tx, &snap, &text, 1, &err));
 	assert_false(transaction_delete(tx, &snap, &err));
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
