@@ -386,8 +386,6 @@ bool stage_confirm(struct stage *stage, const struct snapshot *base,
 
 /* ---- taking back ------------------------------------------------------------------ */
 
-/* Taking back a step of a commit. */
-
 /* Whether the name still has our file, untouched. */
 static bool stage_name_is_ours(const struct stage *stage)
 {

@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/sha256.h"
 #include "file/read.h"
 #include "file/workspace.h"

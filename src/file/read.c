@@ -416,8 +416,6 @@ bool read_file(const struct workspace *ws, const struct read_request *request,
 
 /* ---- the lines that were asked for ------------------------------------------------ */
 
-/* Collecting a range of lines from a stream of text. */
-
 enum { DEFAULT_LINES = 2000, DEFAULT_LINE_CHARS = 2000 };
 
 #define TRUNCATED_MARK SPAN("... [truncated]")

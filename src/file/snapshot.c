@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hashing thread: a bounded queue of pieces, in order. */
+/* Reading a file whole, with its hash, or the hash that its content is known to have; hashing on a
+ * thread beside other work. */
 #include "file/snapshot.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "file/private.h"
+
+/* ---- the hashing thread: a bounded queue of pieces, in order ----------------------- */
 
 static void *hash_pieces(void *arg)
 {
@@ -83,10 +86,6 @@ struct sha256 snapshot_hash_finish(struct hasher *hasher)
 	}
 	return sha256_final(&hasher->stream);
 }
-
-/* ---- snapshot --------------------------------------------------------------------- */
-
-/* Reading a file whole, with its hash, or the hash that its content is known to have. */
 
 /* ---- reading a file with its hash ------------------------------------------------- */
 

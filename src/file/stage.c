@@ -546,8 +546,6 @@ void stage_leave(struct stage *stage, long long deadline_us)
 
 /* ---- the lock on the folder ------------------------------------------------------- */
 
-/* The lock on a folder, and waiting. */
-
 bool stage_lock(struct stage *stage, long long deadline_us)
 {
 	long backoff_us = BACKOFF_FIRST_US;

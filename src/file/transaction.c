@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -264,8 +263,6 @@ static void tx_file_record(const struct tx_file *file, struct journal_entry *ent
 }
 
 /* ---- staging, the journal, the commit point --------------------------------------- */
-
-/* Several commits, all or nothing: staging, the journal, the commit point. */
 
 struct transaction {
 	struct commit_how how;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The roots, the way from a path to a place, and what can be done with a place. */
+/* The roots of a workspace, and the way from a path to a place beneath one. */
 #include "file/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
@@ -15,12 +14,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "file/private.h"
-#include "file/snapshot.h"
 #include "file/temporary.h"
 
 /* The absolute form of a path as text: "." and empty components removed, ".." kept. */

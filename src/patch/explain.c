@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
 
 /* Lines that occur more often say nothing about where a hunk belongs. */

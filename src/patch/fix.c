@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
 #include "patch/whitespace/whitespace.h"
 

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
 
 struct strict {
