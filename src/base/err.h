@@ -116,6 +116,7 @@ enum err_class {
 
 enum err_code {
 #define ERR_ENUM(symbol, name, class, advice) ERR_##symbol,
+	/* One for each row. */
 	ERR_TABLE(ERR_ENUM)
 #undef ERR_ENUM
 	ERR_CODE_COUNT
