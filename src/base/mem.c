@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *checked(void *memory)
+static void *mem_or_abort(void *memory)
 {
 	if (!memory)
 		abort();
@@ -15,17 +15,17 @@ static void *checked(void *memory)
 
 void *mem_alloc(size_t count, size_t size)
 {
-	return checked(calloc(count ? count : 1, size ? size : 1));
+	return mem_or_abort(calloc(count ? count : 1, size ? size : 1));
 }
 
 char *mem_piece(void)
 {
-	return checked(malloc(MEM_PIECE_BYTES));
+	return mem_or_abort(malloc(MEM_PIECE_BYTES));
 }
 
 char *mem_dup(const char *data, size_t len)
 {
-	char *copy = checked(malloc(len + 1));
+	char *copy = mem_or_abort(malloc(len + 1));
 
 	if (len)
 		memcpy(copy, data, len);
@@ -47,7 +47,7 @@ char *mem_printf(const char *format, ...)
 	va_start(args, format);
 	len = vasprintf(&text, format, args);
 	va_end(args);
-	return checked(len < 0 ? NULL : text);
+	return mem_or_abort(len < 0 ? NULL : text);
 }
 
 void *mem_grow(void *items, size_t *cap, size_t need, size_t size)
@@ -61,7 +61,7 @@ void *mem_grow(void *items, size_t *cap, size_t need, size_t size)
 	}
 	if (items && room == *cap)
 		return items;
-	items = checked(reallocarray(items, room, size));
+	items = mem_or_abort(reallocarray(items, room, size));
 	*cap = room;
 	return items;
 }

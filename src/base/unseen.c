@@ -35,7 +35,7 @@ bool unseen_is(uint32_t c)
 /* ---- where they belong ---------------------------------------------------------- */
 
 /* Scripts whose letters join, or take a form by a joiner (blocks, Unicode 15.0 Blocks.txt). */
-static bool joins(uint32_t c)
+static bool script_joins(uint32_t c)
 {
 	static const struct range blocks[] = {
 		{ 0x0600, 0x0605 },   { 0x060C, 0x061B },   { 0x061D, 0x08FF }, { 0x0900, 0x0DFF },
@@ -88,7 +88,7 @@ static bool unseen_belongs(uint32_t before, uint32_t c, uint32_t after, bool emo
 	if (unseen_is(before))
 		return false;
 	if (c == 0x200C || c == 0x200D)
-		return joins(before);
+		return script_joins(before);
 	if (c >= 0xFE00 && c <= 0xFE0F)
 		return before >= 0xA9 ||
 		       (c >= 0xFE0E && before && strchr("#*0123456789", (int)before));

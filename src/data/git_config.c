@@ -40,7 +40,7 @@ static bool part_put(struct part *part, int c)
 	return true;
 }
 
-static struct span view(const struct part *part)
+static struct span part_view(const struct part *part)
 {
 	return span_of(part->data, part->len);
 }
@@ -196,10 +196,10 @@ static bool config_read_variable(struct reader *r, struct git_config_item *ret)
 	if (c == '=' ? !config_read_value(r) : c != '\n' && c != END_OF_TEXT)
 		return false;
 	*ret = (struct git_config_item){
-		.section = view(&r->section),
-		.subsection = view(&r->subsection),
-		.name = view(&r->name),
-		.value = view(&r->value),
+		.section = part_view(&r->section),
+		.subsection = part_view(&r->subsection),
+		.name = part_view(&r->name),
+		.value = part_view(&r->value),
 		.has_value = c == '=',
 	};
 	return true;

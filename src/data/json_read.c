@@ -47,7 +47,7 @@ static json_t *json_wrong(struct reader *reader, const char *where, const char *
 	return NULL;
 }
 
-static bool no(struct reader *reader, const char *where, const char *problem)
+static bool json_refuse(struct reader *reader, const char *where, const char *problem)
 {
 	json_wrong(reader, where, problem);
 	return false;
@@ -70,7 +70,7 @@ static char json_peek(const struct reader *reader)
 
 /* Bit 7 of the first byte of eight that does not stand for itself is set: '"', '\\', below 0x20
  * or above 0x7f. Bits of bytes after it mean nothing. */
-static uint64_t special(uint64_t word)
+static uint64_t word_specials(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101u;
 	uint64_t quote = word ^ ones * '"';
@@ -92,7 +92,7 @@ static const char *skip_plain(const char *at, const char *end)
 
 	while ((size_t)(end - at) >= sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		if (special(word))
+		if (word_specials(word))
 			break;
 		at += sizeof(word);
 	}
@@ -161,9 +161,9 @@ static bool put_unit(struct reader *reader, const char *at, uint32_t code)
 	if (high && read_low(reader, &low))
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	else if (high && !reader->lenient)
-		return no(reader, at, "a high surrogate without a low one after it");
+		return json_refuse(reader, at, "a high surrogate without a low one after it");
 	else if (code >= 0xdc00 && code <= 0xdfff && !reader->lenient)
-		return no(reader, at, "a low surrogate without a high one before it");
+		return json_refuse(reader, at, "a low surrogate without a high one before it");
 	reader->lone |= code >= 0xd800 && code <= 0xdfff;
 	return buf_append(&reader->scratch, utf8, utf8_put(code, utf8));
 }
@@ -175,7 +175,7 @@ static bool read_code_point(struct reader *reader)
 	uint32_t code;
 
 	if (!read_unit(reader, at, &code))
-		return no(reader, at, "\\u has to be followed by four hexadecimal digits");
+		return json_refuse(reader, at, "\\u has to be followed by four hexadecimal digits");
 	reader->at += 6;
 	return put_unit(reader, at, code);
 }
@@ -196,12 +196,12 @@ static bool json_read_escape(struct reader *reader)
 	const char *found;
 
 	if (reader->end - reader->at < 2)
-		return no(reader, reader->at, "the string has no end");
+		return json_refuse(reader, reader->at, "the string has no end");
 	if (reader->at[1] == 'u')
 		return read_code_point(reader);
 	found = reader->at[1] ? strchr(letters, reader->at[1]) : NULL;
 	if (!found)
-		return no(reader, reader->at, "no such escape");
+		return json_refuse(reader, reader->at, "no such escape");
 	reader->at += 2;
 	return buf_char(&reader->scratch, meanings[found - letters]);
 }
@@ -227,14 +227,14 @@ static bool skip_run(struct reader *reader)
 	for (;;) {
 		reader->at = skip_plain(reader->at, reader->end);
 		if (reader->at == reader->end)
-			return no(reader, reader->at, "the string has no end");
+			return json_refuse(reader, reader->at, "the string has no end");
 		if (*reader->at == '"' || *reader->at == '\\')
 			return true;
 		if ((unsigned char)*reader->at < 0x20)
-			return no(reader, reader->at, "a control character in a string");
+			return json_refuse(reader, reader->at, "a control character in a string");
 		if (!skip_multibyte(reader))
 			return reader->lenient ||
-			       no(reader, reader->at, "a byte that is not UTF-8");
+			       json_refuse(reader, reader->at, "a byte that is not UTF-8");
 	}
 }
 
@@ -366,7 +366,7 @@ static json_t *json_read_number(struct reader *reader)
 /* --- Containers --------------------------------------------------------------------------- */
 
 /* After a value: true with the next one coming, false at the end `close` or an error. */
-static bool another(struct reader *reader, char close)
+static bool container_has_another(struct reader *reader, char close)
 {
 	json_skip_space(reader);
 	if (json_peek(reader) == ',') {
@@ -402,11 +402,11 @@ static bool json_read_member(struct reader *reader, json_t *object)
 	json_t *value;
 
 	if (json_peek(reader) != '"')
-		return no(reader, from, "a name is expected");
+		return json_refuse(reader, from, "a name is expected");
 	if (!read_string(reader, &name))
 		return false;
 	if (name.len && memchr(name.data, '\0', name.len) && !reader->lenient)
-		return no(reader, from, "a name with \\u0000");
+		return json_refuse(reader, from, "a name with \\u0000");
 	if (name.data == reader->scratch.data) {
 		name.data = copy = mem_dup(name.data, name.len);
 		for (size_t i = 0; i < name.len; i++) /* only escapes can be 0 */
@@ -415,19 +415,19 @@ static bool json_read_member(struct reader *reader, json_t *object)
 	}
 	json_skip_space(reader);
 	if (json_peek(reader) != ':')
-		return no(reader, reader->at, "':' is expected");
+		return json_refuse(reader, reader->at, "':' is expected");
 	reader->at++;
 	json_skip_space(reader);
 	value = json_read_value(reader);
 	if (!value)
 		return false;
 	if (json_object_setn_new_nocheck(object, name.data ? name.data : "", name.len, value) != 0)
-		return no(reader, from, "there is no memory for it");
+		return json_refuse(reader, from, "there is no memory for it");
 	if (json_object_size(object) > before)
 		return true;
 	if (!reader->repeated)
 		reader->repeated = from;
-	return reader->may_repeat || no(reader, from, "a duplicate name");
+	return reader->may_repeat || json_refuse(reader, from, "a duplicate name");
 }
 
 static json_t *json_read_object(struct reader *reader)
@@ -438,7 +438,7 @@ static json_t *json_read_object(struct reader *reader)
 	while (more) {
 		if (!json_read_member(reader, object))
 			break;
-		more = another(reader, '}');
+		more = container_has_another(reader, '}');
 	}
 	if (!reader->problem)
 		return object;
@@ -457,7 +457,7 @@ static json_t *read_array(struct reader *reader)
 		if (!value)
 			break;
 		json_array_append_new(array, value);
-		more = another(reader, ']');
+		more = container_has_another(reader, ']');
 	}
 	if (!reader->problem)
 		return array;

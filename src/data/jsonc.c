@@ -529,8 +529,8 @@ static bool insert_last(const struct change *change, size_t open, size_t first,
 	return true;
 }
 
-static bool insert(const struct change *change, size_t open, struct span rest,
-                   const json_t *value)
+static bool change_insert(const struct change *change, size_t open, struct span rest,
+                          const json_t *value)
 {
 	struct jsonc_member member, first, last;
 	size_t at = open, count = 0;
@@ -571,7 +571,7 @@ static size_t comma_of(struct span plain, const struct jsonc_member *member)
 }
 
 /* Takes [from, to) out, and with it its lines if nothing else is on them. */
-static void widen(struct span text, size_t *from, size_t *to)
+static void widen_removal(struct span text, size_t *from, size_t *to)
 {
 	size_t begin = *from, end = *to;
 
@@ -596,7 +596,7 @@ static bool change_take_out(const struct change *change, const struct jsonc_memb
 			comma = change->text.len;
 		}
 	}
-	widen(change->text, &from, &to);
+	widen_removal(change->text, &from, &to);
 	if (comma < from) {
 		change_copy(change, 0, comma);
 		change_copy(change, comma + 1, from);
@@ -649,7 +649,7 @@ static bool change_make(const struct change *change, struct span path, const jso
 		return value ? change_replace(change, &place.member, value)
 		             : change_take_out(change, &place.member);
 	if (value)
-		return insert(change, place.object, place.rest, value);
+		return change_insert(change, place.object, place.rest, value);
 	buf_span(change->out, change->text);
 	return true;
 }

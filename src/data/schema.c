@@ -287,7 +287,7 @@ static size_t name_fold(const char *name, char out[static NAME_MAX_COMPARED + 1]
 	return len;
 }
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t least_of_three(size_t a, size_t b, size_t c)
 {
 	size_t ab = a < b ? a : b;
 
@@ -309,14 +309,14 @@ static size_t name_distance(const char *a, size_t a_len, const char *b, size_t b
 			size_t change = diagonal + (a[i - 1] != b[j - 1]);
 
 			diagonal = row[j];
-			row[j] = least(row[j] + 1, row[j - 1] + 1, change);
+			row[j] = least_of_three(row[j] + 1, row[j - 1] + 1, change);
 		}
 	}
 	return row[b_len];
 }
 
 /* How far apart two names are; SIZE_MAX when too far to be meant. */
-static size_t score(const char *name, const char *known)
+static size_t name_score(const char *name, const char *known)
 {
 	char a[NAME_MAX_COMPARED + 1], b[NAME_MAX_COMPARED + 1];
 	size_t a_len = name_fold(name, a);
@@ -337,7 +337,7 @@ const char *schema_nearest_name(const char *name, const char *const *names, size
 	size_t best_score = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t now = score(name, names[i]);
+		size_t now = name_score(name, names[i]);
 
 		if (now < best_score) {
 			best_score = now;
@@ -357,8 +357,8 @@ struct check {
 	size_t count;         /* problems so far */
 };
 
-__attribute__((format(printf, 2, 3))) static void problem(struct check *check,
-                                                          const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void report_problem(struct check *check,
+                                                                 const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list args;
@@ -460,7 +460,7 @@ static json_t *array_from(const struct schema *schema, json_t *value)
 	return array;
 }
 
-static json_t *meant(const struct schema *schema, json_t *value)
+static json_t *value_as_meant(const struct schema *schema, json_t *value)
 {
 	json_t *other = NULL;
 
@@ -508,7 +508,7 @@ static void unknown_property(struct check *check, const struct schema *schema)
 	const char *near;
 
 	if (check->count >= SCHEMA_PROBLEMS_MAX) { /* not reported any more: do not search */
-		problem(check, "unknown argument");
+		report_problem(check, "unknown argument");
 		return;
 	}
 	for (size_t i = 0; i < schema->property_count; i++)
@@ -516,9 +516,9 @@ static void unknown_property(struct check *check, const struct schema *schema)
 	near = schema_nearest_name(last ? last + 1 :
 	                           check->path.data, names, schema->property_count);
 	if (near)
-		problem(check, "unknown argument; did you mean %s?", near);
+		report_problem(check, "unknown argument; did you mean %s?", near);
 	else
-		problem(check, "unknown argument");
+		report_problem(check, "unknown argument");
 }
 
 static void check_missing_members(struct check *check, const struct schema *schema,
@@ -532,7 +532,7 @@ static void check_missing_members(struct check *check, const struct schema *sche
 		if (json_object_get(object, json_string_value(name)))
 			continue;
 		path_name(check, json_string_value(name));
-		problem(check, "required, but missing");
+		report_problem(check, "required, but missing");
 		path_cut(check, mark);
 	}
 }
@@ -589,11 +589,11 @@ static json_t *check_array(struct check *check, const struct schema *schema, jso
 	json_t *item;
 
 	if (json_array_size(array) < schema->min_items)
-		problem(check, "needs at least %zu element%s", schema->min_items,
-		        schema->min_items == 1 ? "" : "s");
+		report_problem(check, "needs at least %zu element%s", schema->min_items,
+		               schema->min_items == 1 ? "" : "s");
 	if (json_array_size(array) > schema->max_items)
-		problem(check, "has %zu elements, at most %zu are possible",
-		        json_array_size(array), schema->max_items);
+		report_problem(check, "has %zu elements, at most %zu are possible",
+		               json_array_size(array), schema->max_items);
 	if (!schema->items)
 		return json_incref(array);
 	json_array_foreach(array, i, item) {
@@ -644,7 +644,7 @@ static void check_choices(struct check *check, const struct schema *schema, cons
 	}
 	buf_str(&list, ", got ");
 	schema_describe_value(&list, value);
-	problem(check, "must be one of %s", list.data);
+	report_problem(check, "must be one of %s", list.data);
 }
 
 static void check_constant(struct check *check, const struct schema *schema, const json_t *value)
@@ -654,7 +654,7 @@ static void check_constant(struct check *check, const struct schema *schema, con
 	if (json_equal(schema->constant, value))
 		return;
 	schema_describe_value(&text, schema->constant);
-	problem(check, "must be %s", text.data);
+	report_problem(check, "must be %s", text.data);
 }
 
 static void check_number(struct check *check, const struct schema *schema, const json_t *value)
@@ -662,9 +662,9 @@ static void check_number(struct check *check, const struct schema *schema, const
 	double number = json_number_value(value);
 
 	if (schema->has_minimum && number < schema->minimum)
-		problem(check, "must be at least %g, got %g", schema->minimum, number);
+		report_problem(check, "must be at least %g, got %g", schema->minimum, number);
 	if (schema->has_maximum && number > schema->maximum)
-		problem(check, "must be at most %g, got %g", schema->maximum, number);
+		report_problem(check, "must be at most %g, got %g", schema->maximum, number);
 }
 
 static void check_string(struct check *check, const struct schema *schema, const json_t *value)
@@ -672,15 +672,15 @@ static void check_string(struct check *check, const struct schema *schema, const
 	struct span text = json_span(value);
 
 	if (text.len < schema->min_length)
-		problem(check, text.len ? "is too short" : "must not be empty");
+		report_problem(check, text.len ? "is too short" : "must not be empty");
 	if (text.len && memchr(text.data, '\0', text.len))
-		problem(check, "must not contain a NUL character");
+		report_problem(check, "must not contain a NUL character");
 }
 
 /* oneOf */
 
 /* The const property that tells the branches apart; NULL if they have none. */
-static const struct schema_property *discriminator(const struct schema *branch)
+static const struct schema_property *branch_discriminator(const struct schema *branch)
 {
 	for (size_t i = 0; i < branch->property_count; i++)
 		if (branch->properties[i].schema->constant && branch->properties[i].required)
@@ -696,7 +696,7 @@ static json_t *no_branch(struct check *check, const struct schema *schema, const
 	json_t *got = json_object_get(value, name);
 
 	for (size_t i = 0; i < schema->branch_count; i++) {
-		const struct schema_property *kind = discriminator(schema->branches[i]);
+		const struct schema_property *kind = branch_discriminator(schema->branches[i]);
 
 		if (i)
 			buf_str(&list, ", ");
@@ -708,7 +708,8 @@ static json_t *no_branch(struct check *check, const struct schema *schema, const
 		schema_describe_value(&list, got);
 	}
 	path_name(check, name);
-	problem(check, got ? "must be one of %s" : "required, but missing; one of %s", list.data);
+	report_problem(check, got ? "must be one of %s" :
+	               "required, but missing; one of %s", list.data);
 	path_cut(check, mark);
 	return json_incref(value);
 }
@@ -760,12 +761,12 @@ static json_t *try_branches(struct check *check, const struct schema *schema, js
 
 static json_t *check_branches(struct check *check, const struct schema *schema, json_t *value)
 {
-	const struct schema_property *kind = discriminator(schema->branches[0]);
+	const struct schema_property *kind = branch_discriminator(schema->branches[0]);
 
 	if (!kind || !json_is_object(value))
 		return try_branches(check, schema, value);
 	for (size_t i = 0; i < schema->branch_count; i++) {
-		const struct schema_property *own = discriminator(schema->branches[i]);
+		const struct schema_property *own = branch_discriminator(schema->branches[i]);
 		const json_t *got = own ? json_object_get(value, own->name) : NULL;
 
 		if (got && json_equal(got, own->schema->constant))
@@ -803,10 +804,10 @@ static json_t *schema_check_value(struct check *check, const struct schema *sche
 
 	if (!schema->types || schema->types & type_bits(value))
 		return check_typed(check, schema, value);
-	other = meant(schema, value);
+	other = value_as_meant(schema, value);
 	if (!other) {
 		schema_types_phrase(schema->types, wanted, sizeof(wanted));
-		problem(check, "expected %s, got %s", wanted, json_type_phrase(value));
+		report_problem(check, "expected %s, got %s", wanted, json_type_phrase(value));
 		return json_incref(value);
 	}
 	result = check_typed(check, schema, other);

@@ -252,8 +252,8 @@ static bool advance_backward(struct search *s, const struct box *box, struct fan
 }
 
 /* The point where the most of the box is done, from whichever corner. */
-static struct point furthest(const struct search *s, const struct box *box, struct fan fore,
-                             struct fan back)
+static struct point furthest_point(const struct search *s, const struct box *box, struct fan fore,
+                                   struct fan back)
 {
 	struct point best = { box->x0, box->y0 }, best_back = { box->x1, box->y1 };
 	int64_t done, done_back;
@@ -300,7 +300,7 @@ static struct point box_split(struct search *s, const struct box *box)
 			return meeting;
 		s->steps -= (fore.max - fore.min) / 2 + (back.max - back.min) / 2 + 2;
 		if (s->steps < 0 && round >= s->rounds)
-			return furthest(s, box, fore, back);
+			return furthest_point(s, box, fore, back);
 	}
 }
 

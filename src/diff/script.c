@@ -126,8 +126,9 @@ static bool same_edit(const struct edit *one, const struct edit *other)
 }
 
 /* Whether the edit touches one of `theirs`; *ret_alike when one of them is the same. */
-static bool touches(const struct lines *base, const struct edit *edit,
-                    const struct script *theirs, const struct reach *reaches, bool *ret_alike)
+static bool edit_touches_any(const struct lines *base, const struct edit *edit,
+                             const struct script *theirs, const struct reach *reaches,
+                             bool *ret_alike)
 {
 	struct reach mine = reach_of(base, edit);
 
@@ -153,7 +154,7 @@ bool script_merge(const struct lines *base, const struct script *mine,
 		const struct edit *edit = &mine->edits[i];
 		bool alike;
 
-		if (touches(base, edit, theirs, reaches, &alike)) {
+		if (edit_touches_any(base, edit, theirs, reaches, &alike)) {
 			script_release(ret);
 			*ret = (struct script){ 0 };
 			return false;

@@ -168,7 +168,8 @@ static bool stage_file(struct transaction *tx, struct edit_file *file, struct er
 }
 
 /* Gives the error to the changes that made the operation; the call fails with it. */
-static void blame(struct edit_call *call, const struct edit_file *file, const struct err *err)
+static void report_failed_operation(struct edit_call *call, const struct edit_file *file,
+                                    const struct err *err)
 {
 	const struct edit_file *origin = file->body.exists ? file->body.origin : NULL;
 
@@ -199,7 +200,7 @@ static bool commit_many(struct edit_call *call, struct err *err)
 			continue;
 		if (!stage_file(tx, file, err)) {
 			transaction_abort(tx);
-			blame(call, file, err);
+			report_failed_operation(call, file, err);
 			return false;
 		}
 		if (file->body.exists && file->body.made_by) {
@@ -212,7 +213,7 @@ static bool commit_many(struct edit_call *call, struct err *err)
 		return true;
 	for (size_t i = 0; i < call->file_count; i++)
 		if (failed != SIZE_MAX && call->files[i].operation == failed)
-			blame(call, &call->files[i], err);
+			report_failed_operation(call, &call->files[i], err);
 	return false;
 }
 

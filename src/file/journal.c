@@ -278,7 +278,7 @@ int journal_folder_open(const char *path, bool create, struct err *err)
 }
 
 /* The lock belongs to the open file, so it outlives threads and dies with the process. */
-static bool lock(int fd)
+static bool journal_lock(int fd)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -340,7 +340,8 @@ bool journal_create(int folder, const struct journal_entries *entries,
 		make_name(temporary, ".new");
 		journal.fd = openat(folder, temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	}
-	if (journal.fd >= 0 && lock(journal.fd) && fd_write_all(journal.fd, text.data, text.len) &&
+	if (journal.fd >= 0 && journal_lock(journal.fd) &&
+	    fd_write_all(journal.fd, text.data, text.len) &&
 	    (durability != DURABILITY_FULL || fsync(journal.fd) == 0) &&
 	    give_name(&journal, temporary) && journal_sync_folder(&journal)) {
 		*ret = journal;
@@ -419,7 +420,7 @@ bool journal_take(int folder, const char *name, struct journal *ret,
 	if (journal.fd < 0)
 		return errno == ENOENT ? false :
 		       err_set_errno(err, errno, "Cannot open the journal %s", name);
-	if (!lock(journal.fd)) {
+	if (!journal_lock(journal.fd)) {
 		journal_release(&journal);
 		return err_set(err, ERR_BUSY, "The transaction %s is running.", name);
 	}

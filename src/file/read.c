@@ -75,7 +75,7 @@ struct stream {
 };
 
 /* The next piece; *ret_more false at the end of the file. */
-static enum stream_outcome pump(struct stream *stream, bool *ret_more)
+static enum stream_outcome stream_next_piece(struct stream *stream, bool *ret_more)
 {
 	ssize_t n = fd_read_full(stream->fd, stream->piece + stream->kept, PIECE_BYTES);
 	struct span text;
@@ -109,7 +109,7 @@ static enum stream_outcome stream_read_once(struct stream *stream)
 	stream->size = 0;
 	stream->kept = 0;
 	while (more) {
-		outcome = pump(stream, &more);
+		outcome = stream_next_piece(stream, &more);
 		if (outcome != STREAM_DONE)
 			return outcome;
 	}

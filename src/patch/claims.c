@@ -173,7 +173,7 @@ bool claims_end_hunk(struct span line)
 	return row && row->ends_hunk && line.len && line.data[0] != ' ';
 }
 
-static int shown(struct span name)
+static int name_shown_len(struct span name)
 {
 	return (int)(name.len < NAME_SHOWN ? name.len : NAME_SHOWN);
 }
@@ -198,20 +198,21 @@ bool claims_check(const struct claims *claims, struct err *err)
 		               "Invalid Diff: besides its hunks the diff renames %.*s to %.*s. "
 		               "Nothing was written. Use apply_changes with a change of kind move "
 		               "and one of kind patch, or send the hunks alone.",
-		               from.len ? shown(from) : 8, from.len ? from.data : "the file",
-		               shown(to), to.data);
+		               from.len ? name_shown_len(from) : 8, from.len ? from.data :
+		               "the file",
+		               name_shown_len(to), to.data);
 	if (claims->copy_to.len)
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: the diff copies %.*s to %.*s. Nothing was written. "
 		               "Make the copy with write_file, or send the hunks alone.",
-		               shown(claims->copy_from), claims->copy_from.data,
-		               shown(claims->copy_to), claims->copy_to.data);
+		               name_shown_len(claims->copy_from), claims->copy_from.data,
+		               name_shown_len(claims->copy_to), claims->copy_to.data);
 	if (claims->deletes)
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: the diff deletes %.*s. Nothing was written. Use "
 		               "apply_changes with a change of kind delete, or, to empty the file, "
 		               "name it after +++.",
-		               claims->deleted.len ? shown(claims->deleted) : 8,
+		               claims->deleted.len ? name_shown_len(claims->deleted) : 8,
 		               claims->deleted.len ? claims->deleted.data : "the file");
 	return true;
 }
@@ -345,8 +346,8 @@ static bool claims_compare_names(const struct claims *claims, const struct patch
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: the diff is for %.*s, but the call names %s. Nothing "
 		               "was written. Name the file that is meant in both.",
-		               shown(odd), odd.data, options->path);
-	buf_printf(note, "The diff names %.*s; only %s was changed.", shown(odd), odd.data,
+		               name_shown_len(odd), odd.data, options->path);
+	buf_printf(note, "The diff names %.*s; only %s was changed.", name_shown_len(odd), odd.data,
 	           options->path);
 	return true;
 }

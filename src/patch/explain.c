@@ -145,7 +145,7 @@ static void find_difference(const struct lines *base, const struct diff_text *di
 }
 
 /* A line for a message: cut, without control characters. */
-static char *quote(const char *text)
+static char *quote_for_message(const char *text)
 {
 	struct buf out = BUF_INIT(QUOTE_MAX * 2);
 	struct span rest = utf8_head(span_str(text), QUOTE_MAX);
@@ -161,8 +161,9 @@ static char *quote(const char *text)
 static bool say_no_match(const struct patch_failure *failure, size_t old_count, struct err *err)
 {
 	_cleanup_free_ char *title = hunk_title(failure);
-	_cleanup_free_ char *expected = quote(failure->expected ? failure->expected : "");
-	_cleanup_free_ char *found = quote(failure->found ? failure->found : "");
+	_cleanup_free_ char *expected = quote_for_message(failure->expected ? failure->expected :
+	                                                  "");
+	_cleanup_free_ char *found = quote_for_message(failure->found ? failure->found : "");
 	_cleanup_free_ char *nearest = NULL, *difference = NULL;
 
 	if (failure->candidate_count)

@@ -343,7 +343,7 @@ static struct resemblance compare_at(const struct settling *s, size_t i, size_t 
 }
 
 /* Whether the lines at `at` are mostly the hunk's, but not all. */
-static bool resembles(const struct settling *s, size_t i, size_t at, bool stated)
+static bool hunk_resembles_lines(const struct settling *s, size_t i, size_t at, bool stated)
 {
 	const struct candidates *hunk = &s->hunks[i];
 	struct resemblance r;
@@ -373,7 +373,7 @@ static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_
 			int64_t at = expected + sign * away;
 
 			if (at < 0 || (size_t)at >= s->base->count ||
-			    !resembles(s, i, (size_t)at, !away))
+			    !hunk_resembles_lines(s, i, (size_t)at, !away))
 				continue;
 			*ret_expected = (size_t)at;
 			return true;

@@ -59,7 +59,7 @@ static bool parse_fence(struct span line, struct fence *ret)
 	return true;
 }
 
-static bool closes(const struct fence *open, const struct fence *line)
+static bool fence_closes(const struct fence *open, const struct fence *line)
 {
 	return line->mark == open->mark && line->run >= open->run && !line->info &&
 	       line->indent == open->indent;
@@ -104,7 +104,7 @@ static bool collect_fenced(struct span text, struct buf *out)
 			continue;
 		block = span_of(rest.data, 0);
 		while (line_next(&rest, &line)) {
-			if (parse_fence(line, &fence) && closes(&open, &fence))
+			if (parse_fence(line, &fence) && fence_closes(&open, &fence))
 				break;
 			block.len = (size_t)(line.data + line.len - block.data);
 		}

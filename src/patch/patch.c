@@ -189,7 +189,8 @@ static bool same_effect(const struct script *a, const struct script *b)
 }
 
 /* Prints the plan as a diff and applies that, strictly, from its text. */
-static bool verify(const struct lines *base, const struct patch_plan *plan, struct err *err)
+static bool verify_strictly(const struct lines *base, const struct patch_plan *plan,
+                            struct err *err)
 {
 	_cleanup_script_ struct script strict = { 0 };
 	_cleanup_buf_ struct buf inserted = BUF_INIT(LIMIT_DIFF_BYTES * 2);
@@ -216,7 +217,7 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
 	report_hunks(diff, places, plan);
-	return verify(base, plan, err);
+	return verify_strictly(base, plan, err);
 }
 
 static void plan_begin(struct patch_plan *plan)

@@ -229,7 +229,7 @@ static bool well_spaced(const struct candidates *hunk, int64_t at)
 	return hunk->kept == hunk->total;
 }
 
-static void place(struct candidates *hunk, size_t at, enum patch_settled settled)
+static void settle_place(struct candidates *hunk, size_t at, enum patch_settled settled)
 {
 	hunk->placed = true;
 	hunk->at = at;
@@ -244,7 +244,8 @@ static bool by_number(struct settling *s, size_t i)
 		return false;
 	if (offset && !well_spaced(&s->hunks[i], at))
 		return false;
-	place(&s->hunks[i], (size_t)at, offset ? PATCH_SETTLED_NEIGHBOUR : PATCH_SETTLED_NUMBER);
+	settle_place(&s->hunks[i], (size_t)at, offset ? PATCH_SETTLED_NEIGHBOUR :
+	             PATCH_SETTLED_NUMBER);
 	return true;
 }
 
@@ -272,7 +273,7 @@ static bool by_neighbours(struct settling *s, size_t i)
 	at = (int64_t)s->hunks[i].stated + offset_of(before);
 	if (!has_place(&s->hunks[i], at) || !well_spaced(&s->hunks[i], at))
 		return false;
-	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NEIGHBOUR);
+	settle_place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NEIGHBOUR);
 	return true;
 }
 
@@ -335,7 +336,7 @@ static void by_order(struct settling *s)
 		struct candidates *hunk = &s->hunks[i];
 
 		if (!hunk->placed && earliest[i] == latest[i])
-			place(hunk, earliest[i], PATCH_SETTLED_ORDER);
+			settle_place(hunk, earliest[i], PATCH_SETTLED_ORDER);
 	}
 	free(earliest);
 	free(latest);
@@ -394,7 +395,7 @@ static bool by_heading(struct settling *s, size_t i)
 		}
 	if (found != 1)
 		return false;
-	place(hunk, at, PATCH_SETTLED_HEADING);
+	settle_place(hunk, at, PATCH_SETTLED_HEADING);
 	return true;
 }
 
@@ -418,12 +419,12 @@ static bool by_edge(struct settling *s, size_t i)
 	if (customary < 3)
 		return false;
 	if (hunk->lead < customary && hunk->trail == customary && hunk->places[0] == 0) {
-		place(hunk, 0, PATCH_SETTLED_EDGE);
+		settle_place(hunk, 0, PATCH_SETTLED_EDGE);
 		return true;
 	}
 	if (hunk->trail < customary && hunk->lead == customary &&
 	    hunk->places[hunk->kept - 1] + hunk->old_count == s->base->count) {
-		place(hunk, hunk->places[hunk->kept - 1], PATCH_SETTLED_EDGE);
+		settle_place(hunk, hunk->places[hunk->kept - 1], PATCH_SETTLED_EDGE);
 		return true;
 	}
 	return false;
@@ -476,7 +477,7 @@ static bool by_same_result(struct settling *s, size_t i)
 		same = !one.overflowed && span_eq(buf_view(&one), buf_view(&other));
 	}
 	if (same)
-		place(hunk, first, PATCH_SETTLED_SAME);
+		settle_place(hunk, first, PATCH_SETTLED_SAME);
 	return same;
 }
 
@@ -498,13 +499,13 @@ static bool by_number_alone(struct settling *s, size_t i)
 	if (s->hunks[i].old_count)
 		return false;
 	if (s->base->count == 0) {
-		place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
+		settle_place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
 		return true;
 	}
 	if (!s->chained || !any_anchor(s, i) || !settle_expects(s, i, &at, &offset) || offset ||
 	    (size_t)at > s->base->count)
 		return false;
-	place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NUMBER);
+	settle_place(&s->hunks[i], (size_t)at, PATCH_SETTLED_NUMBER);
 	return true;
 }
 
@@ -512,8 +513,8 @@ void settle_all(struct settling *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->hunks[i].total == 1)
-			place(&s->hunks[i], s->hunks[i].places[0],
-			      s->hunks[i].narrowed ? PATCH_SETTLED_HEADING :
+			settle_place(&s->hunks[i], s->hunks[i].places[0],
+			             s->hunks[i].narrowed ? PATCH_SETTLED_HEADING :
 			                             PATCH_SETTLED_UNIQUE);
 	each_open(s, by_number);
 	for (size_t i = 0; i < s->count; i++)

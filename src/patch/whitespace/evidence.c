@@ -230,7 +230,8 @@ static bool changed_lines_spared(struct evidence_scan *hr)
 }
 
 /* One added line beside an old one, whose indentation the diff and the file disagree about. */
-static void vote(struct evidence_scan *hr, struct span added, struct span diff, struct span file)
+static void evidence_vote(struct evidence_scan *hr, struct span added, struct span diff,
+                          struct span file)
 {
 	if (span_eq(diff, file))
 		return;
@@ -270,8 +271,8 @@ static bool compare_pairs(struct evidence_scan *hr)
 					continue;
 				about_space |= span_eq(old, new) && !span_eq(old, file) &&
 				               same_end(&lines[i + k], &lines[i + removed + k]);
-				vote(hr, diff_indent(hr, new), diff_indent(hr, old),
-				     indent_of_line(file));
+				evidence_vote(hr, diff_indent(hr, new), diff_indent(hr, old),
+				              indent_of_line(file));
 			}
 			base_line += removed + !(removed + added);
 			i += removed + added + !(removed + added);
@@ -308,8 +309,8 @@ static void compare_neighbours(struct evidence_scan *hr)
 					added_beside(lines, hr->places[h].count, i, step);
 
 				if (added)
-					vote(hr, diff_indent(hr, added->text),
-					     diff_indent(hr, walk.line->text), file);
+					evidence_vote(hr, diff_indent(hr, added->text),
+					              diff_indent(hr, walk.line->text), file);
 			}
 		}
 	}

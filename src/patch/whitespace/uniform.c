@@ -67,7 +67,7 @@ static void add_units(const struct uniform *u, size_t h, struct shift *ret)
 	}
 }
 
-static bool differs(const struct shift *shift)
+static bool shift_differs(const struct shift *shift)
 {
 	for (size_t i = 0; i < shift->count; i++)
 		if (!span_eq(shift->pairs[i].diff, shift->pairs[i].file))
@@ -194,7 +194,7 @@ static size_t read_side(const struct uniform *u, size_t h, struct indent_pair *p
 	side->lacks_a_line = lacks_a_line(u, h);
 	read_alignment(u, h, side);
 	shift.count = pair_old_lines(u, h, pairs);
-	if (shift.count < 2 || !differs(&shift) || !indent_shift_infer(&shift) ||
+	if (shift.count < 2 || !shift_differs(&shift) || !indent_shift_infer(&shift) ||
 	    !is_of_all(u, h, &shift))
 		return 0;
 	side->shift = shift;
