@@ -362,8 +362,7 @@ def test_edits_of_what_hooks_run_are_asked_about(name):
 
 
 def test_the_document_has_the_names_that_stay_writable():
-    text = ATTACKS.read_text()
+    lines = ATTACKS.read_text().splitlines()
     for row in writable():
-        decision = "asked about" if "ask" in row.flags else "writable"
-        line = "| `%s` | %s | %s | %s |" % (row.path, row.kind, decision, row.why)
-        assert line in text, line
+        start = "| %s | %s | " % (row.kind, "asked about" if "ask" in row.flags else "writable")
+        assert any(line.startswith(start) and "`%s`" % row.path in line for line in lines), row
