@@ -4,7 +4,7 @@
  *
  *     struct bus *bus = bus_new();
  *     unsigned id = bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, show, ui);
- *     bus_publish(bus, BUS_CONTENT, message);                      // all subscribers, on this thread
+ *     bus_publish(bus, BUS_CONTENT, message);                      // calls all subscribers
  *     switch (bus_ask(bus, BUS_TOOL_CONFIRMATION_REQUEST, message, 0, cancel, &answer)) ...
  *     bus_answer(bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);     // from any thread
  *     bus_free(bus);
@@ -73,10 +73,9 @@ enum bus_topic {
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message}
- * NOTICE                     severity "info"|"warning"|"error", message; of a reply that is
- * asked for
- *                            again: delayMs? (int), forget? (int): so many of the last bytes of CONTENT
- *                            do not count any more
+ * NOTICE                     severity "info"|"warning"|"error", message; of a reply
+ *                            that is asked for again: delayMs? (int), forget? (int): so
+ *                            many of the last bytes of CONTENT do not count any more
  * MODEL                      model, reason?: another model answers from now on
  * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
  * TODOS                      todos [{description, status}]

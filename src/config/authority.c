@@ -214,8 +214,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
-	         "Which ignore files count (core.excludesFile); which files git obeys, and commands so "
-	         "may not write."),
+	         "Which ignore files count (core.excludesFile); which files git obeys, and "
+	         "commands so may not write."),
 	FILE_ROW("~/.config/git/ignore", NEVER, "What searches leave out."),
 	FILE_ROW(".gemini/settings.json", TRUSTED, "The project's settings, each as its row says."),
 	FILE_ROW(".gemini/hooks.toml", CONTENT, "The project's hooks."),

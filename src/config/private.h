@@ -20,8 +20,8 @@
 /* What one file says. */
 struct scope {
 	char *path;            /* NULL: this scope has no file */
-	const char *project;   /* borrowed; the folder that the file may not lead out of. NULL: it is
-	                        * the user's or the system's, whose links are followed */
+	const char *project;   /* borrowed; the folder that the file may not lead out of. NULL: it
+	                        * is the user's or the system's, whose links are followed */
 	struct file_text text; /* as it stands there */
 	json_t *lines;         /* where its members begin (jsonc_lines); NULL: it has no text */
 	json_t *value;         /* without what does not count; NULL: nothing */

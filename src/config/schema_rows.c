@@ -431,8 +431,8 @@ static const char schema_hasp_rows[] =
 	        "docs/checkpoints.md.",
 	        NEVER)
 	INTEGER("hasp.contextTokens", "0",
-	        "How many tokens a conversation may have, whatever the model's provider says; 0: see "
-	        "docs/models.md.")
+	        "How many tokens a conversation may have, whatever the model's provider says; 0: "
+	        "see docs/models.md.")
 	BOOLEAN("hasp.diffAfterEdit", "true",
 	        "Answer an edit of a large file with a diff while the model has the rest in view.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
@@ -443,8 +443,8 @@ static const char schema_hasp_rows[] =
 	        "finish the record; then hasp exits. 1 to 600.",
 	        NEVER)
 	STRINGS("hasp.fallbacks", "[]",
-	        "Models that answer, in this order, when the quota of the chosen one is used up or it "
-	        "stays overloaded. See docs/models.md.",
+	        "Models that answer, in this order, when the quota of the chosen one is used up or "
+	        "it stays overloaded. See docs/models.md.",
 	        ASK)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
@@ -455,8 +455,8 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
 	       "What the answer to an edit carries of the file's new state.")
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
-	       "How tools and commands are confined: the strongest level that the machine allows, or "
-	       "exactly this one, or an error where it is not available.",
+	       "How tools and commands are confined: the strongest level that the machine allows, "
+	       "or exactly this one, or an error where it is not available.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
@@ -466,7 +466,8 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.waits.idleSeconds", "300",
 	        "The longest silence of a model's server, before and in its reply. 10 to 3,600.")
 	INTEGER("hasp.waits.lockSeconds", "10",
-	        "The longest wait for a file of the home folder that another hasp has locked. 1 to 300.")
+	        "The longest wait for a file of the home folder that another hasp has locked. 1 to "
+	        "300.")
 	INTEGER("hasp.waits.pingSeconds", "900",
 	        "The longest that a model's server may send only comments and pings. 10 to 7,200.")
 	INTEGER("hasp.waits.replySeconds", "3600",

@@ -193,10 +193,9 @@ static char *system_file(struct settings *settings)
 	if (!named || access(SYSTEM_SETTINGS, F_OK) != 0)
 		return named ? named : mem_strdup(SYSTEM_SETTINGS);
 	if (settings->warnings && strcmp(named, SYSTEM_SETTINGS) != 0)
-		warnings_add(
-			settings->warnings,
-			json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored because " SYSTEM_SETTINGS
-			            " exists."));
+		warnings_add(settings->warnings,
+		             json_string("GEMINI_CLI_SYSTEM_SETTINGS_PATH is ignored because "
+		                         SYSTEM_SETTINGS " exists."));
 	free(named);
 	return mem_strdup(SYSTEM_SETTINGS);
 }

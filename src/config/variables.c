@@ -114,8 +114,8 @@ static bool read_quoted(struct cursor *cursor, struct span *ret)
 	char quote = *ahead.at++;
 
 	while (ahead.at < ahead.end && *ahead.at != quote)
-		ahead.at += *ahead.at == '\\' && ahead.end - ahead.at > 1 && ahead.at[1] == quote ? 2
-		                                                                               : 1;
+		ahead.at += 1 + (*ahead.at == '\\' && ahead.end - ahead.at > 1 &&
+		                 ahead.at[1] == quote);
 	if (ahead.at >= ahead.end)
 		return false;
 	*ret = span_of(cursor->at + 1, (size_t)(ahead.at - cursor->at - 1));

@@ -101,8 +101,8 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 		             event, run->hook->timeout_ms);
 	else if (process->exit_code > 2 && !said && !run->outcome.denied)
 		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s ended with exit code %d and said nothing: the run "
-		             "goes on as if it had not been there.", name, event,
+		             "The hook \"%.200s\" of %s ended with exit code %d and said nothing: "
+		             "the run goes on as if it had not been there.", name, event,
 		             process->exit_code);
 	else if (process->exit_code == 1 && !said)
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
@@ -232,8 +232,8 @@ static void warn_untrusted(struct hooks *hooks)
 	untrusted = hooks_untrusted(hooks);
 	if (json_array_size(untrusted))
 		hooks_notice(hooks, "warning",
-		             "This project has %zu hooks that nobody has trusted yet; they do not run. "
-		             "\"hasp hooks trust\" shows and trusts them.",
+		             "This project has %zu hooks that nobody has trusted yet; they do not "
+		             "run. \"hasp hooks trust\" shows and trusts them.",
 		             json_array_size(untrusted));
 }
 

@@ -2,8 +2,8 @@
 /* Hooks: programs and functions that are told of events and may change what happens.
  *
  *     struct hooks *hooks = hooks_new(&options);
- *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, path, problems); // Gemini CLI's settings form
- *     hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, problems);        // hooks.toml (document 3)
+ *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, path, problems); // form of settings
+ *     hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, problems);         // hooks.toml
  *     hooks_add_function(hooks, HOOK_BEFORE_TOOL, "write_.*", function, data);
  *     if (hooks_any(hooks, HOOK_BEFORE_TOOL, name)) {
  *             hooks_fire(hooks, HOOK_BEFORE_TOOL, name, input, cancel, &outcome);

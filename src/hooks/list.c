@@ -526,7 +526,8 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 
 	if (!type || strcmp(type, "command") != 0 || !command || !*command) {
 		hooks_problem(reading->problems, reading->where,
-		              "a hook of %s is left out: it needs \"type\": \"command\" and a \"command\".",
+		              "a hook of %s is left out: it needs \"type\": \"command\" and a "
+		              "\"command\".",
 		              event);
 		return;
 	}
@@ -555,8 +556,8 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 
 	if (!json_is_array(list)) {
 		hooks_problem(reading->problems, reading->where,
-		              "an entry of %s is left out: hooks stand in its \"hooks\": [...], beside "
-		              "\"matcher\".",
+		              "an entry of %s is left out: hooks stand in its \"hooks\": [...], "
+		              "beside \"matcher\".",
 		              hook_event_name(event));
 		return;
 	}

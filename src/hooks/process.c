@@ -400,8 +400,8 @@ static void wait_some(struct running *running, struct hook_process *process, uin
                       const struct cancel *cancel)
 {
 	uint64_t now = clock_monotonic_ms();
-	int ms =
-		now >= until ? 0 : until - now > 100 && running->pidfd < 0 ? 20 : (int)(until - now);
+	uint64_t left = now >= until ? 0 : until - now;
+	int ms = left > 100 && running->pidfd < 0 ? 20 : (int)left;
 	struct pollfd fds[4] = {
 		{ .fd = running->out, .events = POLLIN },
 		{ .fd = running->err, .events = POLLIN },

@@ -318,8 +318,8 @@ static bool read_names(struct loader *loader, const json_t *table, struct select
 			             "There is no tool \"%s\". Did you mean \"%s\"?", name, meant);
 		if (strstr(name, "__"))
 			load_problem(loader, table, WARNING,
-			             "\"%s\": tools of MCP servers are named mcp_SERVER_TOOL, or with "
-			             "mcpName.", name);
+			             "\"%s\": tools of MCP servers are named mcp_SERVER_TOOL, or "
+			             "with mcpName.", name);
 		selector_add_name(selector, name);
 	}
 	return true;

@@ -146,8 +146,8 @@ static enum prefix_match prefix_possible(const struct shell_view *view, const ch
 static const char *const with_verbs[] = {
 	"apt", "apt-get", "brew", "bun", "bundle", "cargo", "composer", "conda", "deno", "docker",
 	"dotnet", "flutter", "gh", "git", "glab", "go", "gradle", "gradlew", "hasp", "helm",
-	"journalctl", "kubectl", "just", "make", "meson", "mix", "mvn", "ninja", "npm", "pip", "pip3",
-	"pipx", "pnpm", "podman", "poetry", "rake", "rustup", "stack", "swift", "systemctl",
+	"journalctl", "kubectl", "just", "make", "meson", "mix", "mvn", "ninja", "npm", "pip",
+	"pip3", "pipx", "pnpm", "podman", "poetry", "rake", "rustup", "stack", "swift", "systemctl",
 	"terraform", "uv", "yarn",
 };
 /* Programs that run whatever they are given: allowed, they allow all. */

@@ -93,9 +93,9 @@ struct policy_call {
 	                                 * NULL */
 	const json_t *annotations;      /* of an MCP tool; or NULL */
 	const char *subagent;           /* who calls; NULL: the main agent */
-	const char *const *roots;       /* of the workspace, canonical, NULL-terminated; relative paths
-	                                 * begin at the first. NULL: hasp's own tools keep inside by
-	                                 * themselves, other tools' paths are outside */
+	const char *const *roots;       /* of the workspace, canonical, NULL-terminated; relative
+	                                 * paths begin at the first. NULL: hasp's own tools keep
+	                                 * inside by themselves, other tools' paths are outside */
 	enum approval_mode mode;
 	bool interactive;               /* somebody can be asked */
 	bool trusted;                   /* the folder is */
@@ -105,17 +105,18 @@ struct policy_call {
 struct policy_verdict {
 	enum policy_decision decision;
 	char *message;     /* owned; a denyMessage or a sentence with the reason. Never NULL */
-	char *rule;        /* owned; "FILE:LINE" of the rule, "default:NAME:LINE", "settings:
-	                    * tools.exclude", "session", "default decision". Never NULL */
+	char *rule;        /* owned; "FILE:LINE" of the rule, "default:NAME:LINE",
+	                    * "settings: tools.exclude", "session", "default decision". Never
+	                    * NULL */
 	double priority;   /* tier + priority / 1000 */
 	bool by_arguments; /* the rule has an argsPattern */
-	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL. Owned.
-	                    * Their decisions are before what counts for the whole line */
+	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL.
+	                    * Owned. Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
 	                    * ["git status", ...]; NULL: it cannot be allowed by prefix. Owned */
-	json_t *harmless;  /* prefixes of the line's commands that were not asked about because they are
-	                    * known to be harmless: where nobody can be asked they need allowing too. Only
-	                    * beside `prefixes`. Owned */
+	json_t *harmless;  /* prefixes of the line's commands that were not asked about because they
+	                    * are known to be harmless: where nobody can be asked they need allowing
+	                    * too. Only beside `prefixes`. Owned */
 };
 
 /* Never POLICY_ASK where nobody can be asked: that is a denial which says so. */

@@ -14,7 +14,7 @@
 /* What a line costs beside its text. */
 enum { LINE_BYTES = sizeof(struct gathered_line) };
 
-void gather_init(struct gather *g, const struct search_request *request)
+void search_gather_init(struct gather *g, const struct search_request *request)
 {
 	*g = (struct gather){ .request = request, .max = request->max_matches };
 	if (request->max_per_file > 0 && request->max_per_file < g->max)
@@ -24,13 +24,13 @@ void gather_init(struct gather *g, const struct search_request *request)
 	g->text = (struct buf)BUF_INIT(g->max_bytes + 8 * (request->max_line_bytes + 16));
 }
 
-void gather_release(struct gather *g)
+void search_gather_release(struct gather *g)
 {
 	buf_release(&g->text);
 	free(g->lines);
 }
 
-void gather_begin(struct gather *g)
+void search_gather_begin(struct gather *g)
 {
 	g->text.len = 0;
 	g->text.overflowed = false;
@@ -42,7 +42,7 @@ void gather_begin(struct gather *g)
 
 typedef unsigned char block __attribute__((vector_size(16)));
 
-static size_t sum(block counts)
+static size_t sum_counts(block counts)
 {
 	unsigned char bytes[sizeof(block)];
 	size_t total = 0;
@@ -67,7 +67,7 @@ static size_t count_newlines(const char *data, size_t len)
 			memcpy(&bytes, data, sizeof(bytes));
 			counts -= (block)(bytes == '\n');
 		}
-		count += sum(counts);
+		count += sum_counts(counts);
 	}
 	for (; len > 0; len--)
 		count += *data++ == '\n';
@@ -90,7 +90,7 @@ static size_t line_end(struct span text, size_t at)
 	return end ? (size_t)(end - text.data) + 1 : text.len;
 }
 
-static size_t line_start(struct span text, size_t at)
+static size_t gather_line_start(struct span text, size_t at)
 {
 	const char *before = at > 0 ? memrchr(text.data, '\n', at) : NULL;
 
@@ -98,7 +98,7 @@ static size_t line_start(struct span text, size_t at)
 }
 
 /* Appends well-formed UTF-8 as it is, and U+FFFD for each byte that is not. */
-static void put_text(struct buf *out, struct span text)
+static void put_valid_text(struct buf *out, struct span text)
 {
 	struct utf8_char c;
 
@@ -134,8 +134,8 @@ static size_t clamp(size_t value, size_t low, size_t high)
 }
 
 /* Keeps the line at [start, end) of the text; `match` is NULL for context. */
-static void add_line(struct gather *g, struct span text, size_t start, size_t end,
-                     const struct match *match)
+static void gather_add_line(struct gather *g, struct span text, size_t start, size_t end,
+                            const struct match *match)
 {
 	struct span line = line_body(span_of(text.data + start, end - start));
 	const size_t at = match ? clamp(match->start, start, start + line.len) - start : 0;
@@ -158,11 +158,11 @@ static void add_line(struct gather *g, struct span text, size_t start, size_t en
 			  .cut = shown.len < line.len },
 		.at = g->text.len,
 	};
-	put_text(&g->text, span_head(shown, from));
+	put_valid_text(&g->text, span_head(shown, from));
 	kept->line.match_start = g->text.len - kept->at;
-	put_text(&g->text, span_of(shown.data + from, to - from));
+	put_valid_text(&g->text, span_of(shown.data + from, to - from));
 	kept->line.match_end = g->text.len - kept->at;
-	put_text(&g->text, span_skip(shown, to));
+	put_valid_text(&g->text, span_skip(shown, to));
 	kept->line.text.len = g->text.len - kept->at;
 	g->emitted = end;
 }
@@ -171,7 +171,7 @@ static void add_line(struct gather *g, struct span text, size_t start, size_t en
 static void add_after(struct gather *g, struct span text, size_t end)
 {
 	while (g->after_left > 0 && g->emitted < end) {
-		add_line(g, text, g->emitted, line_end(text, g->emitted), NULL);
+		gather_add_line(g, text, g->emitted, line_end(text, g->emitted), NULL);
 		g->after_left--;
 	}
 }
@@ -182,18 +182,18 @@ static void add_before(struct gather *g, struct span text, size_t start)
 	size_t from = start;
 
 	for (size_t i = 0; i < g->request->before && from > g->emitted; i++)
-		from = line_start(text, from - 1);
+		from = gather_line_start(text, from - 1);
 	if (from < g->emitted)
 		from = g->emitted;
 	while (from < start) {
 		size_t end = line_end(text, from);
 
-		add_line(g, text, from, end, NULL);
+		gather_add_line(g, text, from, end, NULL);
 		from = end;
 	}
 }
 
-static bool is_full(const struct gather *g)
+static bool gather_is_full(const struct gather *g)
 {
 	return g->matches >= g->max || g->text.len + g->count * LINE_BYTES > g->max_bytes;
 }
@@ -207,7 +207,7 @@ static void add_lines(struct gather *g, struct span text, size_t start, size_t e
 	for (size_t at = start > g->emitted ? start : g->emitted; at < end;) {
 		size_t next = line_end(text, at);
 
-		add_line(g, text, at, next, match);
+		gather_add_line(g, text, at, next, match);
 		at = next;
 	}
 	g->after_left = g->request->after;
@@ -217,7 +217,7 @@ static void add_lines(struct gather *g, struct span text, size_t start, size_t e
 static size_t add_match(struct gather *g, struct span text, const struct match *match,
                         bool multiline)
 {
-	const size_t start = line_start(text, match->start);
+	const size_t start = gather_line_start(text, match->start);
 	const size_t last = match->end > match->start ? match->end - 1 : match->start;
 	const size_t end = line_end(text, multiline ? last : match->start);
 
@@ -238,9 +238,9 @@ static bool is_past_lines(struct span text, const struct match *match)
 	return match->start == text.len && (text.len == 0 || text.data[text.len - 1] == '\n');
 }
 
-enum gather_outcome gather_piece(struct gather *g, const struct matcher *matcher,
-                                 struct matcher_scratch *scratch, struct span text, size_t from,
-                                 const struct match *first)
+enum gather_outcome search_gather_piece(struct gather *g, const struct matcher *matcher,
+                                        struct matcher_scratch *scratch, struct span text,
+                                        size_t from, const struct match *first)
 {
 	const bool multiline = matcher_is_multiline(matcher);
 	const bool lines = g->request->output == SEARCH_LINES;
@@ -258,9 +258,10 @@ enum gather_outcome gather_piece(struct gather *g, const struct matcher *matcher
 			return GATHER_TOO_HARD;
 		if (outcome == MATCH_NONE || is_past_lines(text, &match))
 			break;
-		if (lines && is_full(g) && line_start(text, match.start) >= g->matched) {
+		if (lines && gather_is_full(g) &&
+		    gather_line_start(text, match.start) >= g->matched) {
 			g->more = true;
-			add_after(g, text, line_start(text, match.start));
+			add_after(g, text, gather_line_start(text, match.start));
 			return GATHER_DONE;
 		}
 		at = add_match(g, text, &match, multiline);
@@ -271,18 +272,18 @@ enum gather_outcome gather_piece(struct gather *g, const struct matcher *matcher
 	return GATHER_MORE_TEXT;
 }
 
-size_t gather_keep(const struct gather *g, struct span text)
+size_t search_gather_keep(const struct gather *g, struct span text)
 {
 	size_t at = text.len;
 
 	if (g->request->output != SEARCH_LINES)
 		return at;
 	for (size_t i = 0; i < g->request->before && at > 0; i++)
-		at = line_start(text, at - 1);
+		at = gather_line_start(text, at - 1);
 	return at;
 }
 
-void gather_advance(struct gather *g, struct span text, size_t keep)
+void search_gather_advance(struct gather *g, struct span text, size_t keep)
 {
 	if (keep > g->line_at)
 		number_at(g, text, keep);
@@ -291,7 +292,7 @@ void gather_advance(struct gather *g, struct span text, size_t keep)
 	g->matched = g->matched > keep ? g->matched - keep : 0;
 }
 
-void gather_take(struct gather *g, struct file_match *ret)
+void search_gather_take(struct gather *g, struct file_match *ret)
 {
 	ret->matches = g->matches;
 	ret->more = g->more;
@@ -317,7 +318,7 @@ void hits_init(struct hits *hits, const struct search_request *request)
 	pthread_mutex_init(&hits->lock, NULL);
 }
 
-static void file_release(struct file_match *file)
+static void file_match_release(struct file_match *file)
 {
 	free(file->path);
 	free(file->lines);
@@ -327,19 +328,19 @@ static void file_release(struct file_match *file)
 void hits_release(struct hits *hits)
 {
 	for (size_t i = 0; i < hits->count; i++)
-		file_release(&hits->files[i]);
+		file_match_release(&hits->files[i]);
 	free(hits->files);
 	free(hits->horizon);
 	free(hits->too_hard);
 	pthread_mutex_destroy(&hits->lock);
 }
 
-static size_t weight_of(const struct hits *hits, const struct file_match *file)
+static size_t hits_weigh(const struct hits *hits, const struct file_match *file)
 {
 	return hits->request->output == SEARCH_LINES ? file->matches : 1;
 }
 
-static size_t bytes_of(const struct file_match *file)
+static size_t file_match_bytes(const struct file_match *file)
 {
 	size_t bytes = sizeof(*file) + file->line_count * sizeof(*file->lines);
 
@@ -348,7 +349,7 @@ static size_t bytes_of(const struct file_match *file)
 	return bytes;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int compare_match_paths(const void *a, const void *b)
 {
 	const struct file_match *x = a, *y = b;
 
@@ -358,11 +359,11 @@ static int compare_paths(const void *a, const void *b)
 static void sort(struct hits *hits)
 {
 	if (hits->count > 1)
-		qsort(hits->files, hits->count, sizeof(*hits->files), compare_paths);
+		qsort(hits->files, hits->count, sizeof(*hits->files), compare_match_paths);
 }
 
 /* Drops the files after the first that together have more than is asked for. */
-static void settle(struct hits *hits)
+static void hits_settle(struct hits *hits)
 {
 	const struct search_request *request = hits->request;
 	size_t keep = 0;
@@ -371,14 +372,14 @@ static void settle(struct hits *hits)
 	hits->weight = hits->bytes = 0;
 	while (keep < hits->count && hits->weight <= request->max_matches &&
 	       hits->bytes <= request->max_bytes) {
-		hits->weight += weight_of(hits, &hits->files[keep]);
-		hits->bytes += bytes_of(&hits->files[keep]);
+		hits->weight += hits_weigh(hits, &hits->files[keep]);
+		hits->bytes += file_match_bytes(&hits->files[keep]);
 		keep++;
 	}
 	if (keep == hits->count)
 		return;
 	while (hits->count > keep)
-		file_release(&hits->files[--hits->count]);
+		file_match_release(&hits->files[--hits->count]);
 	hits->more = true;
 	free(hits->horizon);
 	hits->horizon = mem_strdup(hits->files[keep - 1].path);
@@ -394,10 +395,10 @@ void hits_add(struct hits *hits, struct file_match *file)
 		hits->files = mem_grow(hits->files, &hits->cap, hits->count + 1,
 		                       sizeof(*hits->files));
 	hits->files[hits->count++] = *file;
-	hits->weight += weight_of(hits, file);
-	hits->bytes += bytes_of(file);
+	hits->weight += hits_weigh(hits, file);
+	hits->bytes += file_match_bytes(file);
 	if (hits->weight / 2 > request->max_matches || hits->bytes / 2 > request->max_bytes)
-		settle(hits);
+		hits_settle(hits);
 	pthread_mutex_unlock(&hits->lock);
 }
 
@@ -440,7 +441,7 @@ static void drop_context(struct file_match *file, size_t after)
 
 /* Cuts the lines of a file after `max` matches and `max_bytes` bytes. Returns false when there
  * is nothing left of it. */
-static bool cut(struct file_match *file, size_t max, size_t max_bytes, size_t after)
+static bool file_match_cut(struct file_match *file, size_t max, size_t max_bytes, size_t after)
 {
 	size_t matches = 0, bytes = 0, keep = 0;
 
@@ -478,10 +479,11 @@ static void cut_lines(struct hits *hits, struct search_result *ret)
 		struct file_match *file = &hits->files[keep];
 		size_t used;
 
-		if (left == 0 || !cut(file, left, keep == 0 ? bytes + FIRST_LINE_BYTES : bytes,
-		                      hits->request->after))
+		if (left == 0 ||
+		    !file_match_cut(file, left, keep == 0 ? bytes + FIRST_LINE_BYTES : bytes,
+		                    hits->request->after))
 			break;
-		used = bytes_of(file);
+		used = file_match_bytes(file);
 		bytes = bytes > used ? bytes - used : 0;
 		left -= shown_matches(file) < left ? shown_matches(file) : left;
 		ret->matches += shown_matches(file);
@@ -491,13 +493,13 @@ static void cut_lines(struct hits *hits, struct search_result *ret)
 	}
 	ret->more |= keep < hits->count;
 	while (hits->count > keep)
-		file_release(&hits->files[--hits->count]);
+		file_match_release(&hits->files[--hits->count]);
 }
 
 static void cut_files(struct hits *hits, struct search_result *ret)
 {
 	while (hits->count > hits->request->max_matches) {
-		file_release(&hits->files[--hits->count]);
+		file_match_release(&hits->files[--hits->count]);
 		ret->more = true;
 	}
 	for (size_t i = 0; i < hits->count; i++)

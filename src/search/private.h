@@ -19,7 +19,7 @@
 
 /*
  *     _cleanup_start_ struct start start = START_INIT;
- *     if (!start_find(&start, ws, ".", &rules, &err)) ...
+ *     if (!walk_start_find(&start, ws, ".", &rules, &err)) ...
  */
 
 struct start {
@@ -36,22 +36,22 @@ struct start {
 };
 
 #define START_INIT { .place = PLACE_INIT }
-void start_release(struct start *start);
-#define _cleanup_start_ __attribute__((cleanup(start_release)))
+void walk_start_release(struct start *start);
+#define _cleanup_start_ __attribute__((cleanup(walk_start_release)))
 
 /* FILE_NOT_FOUND, OUTSIDE_WORKSPACE, PERMISSION_DENIED (a folder that cannot be read);
  * NOT_A_FILE for what is neither a folder nor a regular file. Release in any case. */
-bool start_find(struct start *start, const struct workspace *ws, const char *path,
-                const struct walk_rules *rules, struct err *err);
+bool walk_start_find(struct start *start, const struct workspace *ws, const char *path,
+                     const struct walk_rules *rules, struct err *err);
 
 /* ---- from matches in a piece of text to lines with context ---- */
 
 /*
- *     gather_begin(&gather, request);
+ *     search_gather_begin(&gather, request);
  *     for each piece of the file:
- *             outcome = gather_piece(&gather, matcher, scratch, text, from);
- *             gather_advance(&gather, text, keep);   text from `keep` on begins the next piece
- *     gather_take(&gather, &file_match)
+ *             outcome = search_gather_piece(&gather, matcher, scratch, text, from);
+ *             search_gather_advance(&gather, text, keep);   text behind `keep` begins the next
+ *     search_gather_take(&gather, &file_match)
  */
 
 /* A line whose text may still move. */
@@ -83,22 +83,22 @@ enum gather_outcome {
 	GATHER_TOO_HARD,  /* matcher.h */
 };
 
-void gather_init(struct gather *gather, const struct search_request *request);
-void gather_release(struct gather *gather);
-void gather_begin(struct gather *gather); /* a new file */
+void search_gather_init(struct gather *gather, const struct search_request *request);
+void search_gather_release(struct gather *gather);
+void search_gather_begin(struct gather *gather); /* a new file */
 
 /* Looks for matches that begin at or after `from`, a line's start. `text` begins at a line's
  * start. `first`, when not NULL, is the first match, found already. */
-enum gather_outcome gather_piece(struct gather *gather, const struct matcher *matcher,
-                                 struct matcher_scratch *scratch, struct span text, size_t from,
-                                 const struct match *first);
+enum gather_outcome search_gather_piece(struct gather *gather, const struct matcher *matcher,
+                                        struct matcher_scratch *scratch, struct span text,
+                                        size_t from, const struct match *first);
 /* Where the next piece has to begin, so that it has the lines of context before it. */
-size_t gather_keep(const struct gather *gather, struct span text);
+size_t search_gather_keep(const struct gather *gather, struct span text);
 /* The next piece begins at offset `keep`, a line's start. */
-void gather_advance(struct gather *gather, struct span text, size_t keep);
+void search_gather_advance(struct gather *gather, struct span text, size_t keep);
 
 /* Moves what was gathered into `ret` (its path and hash are left alone). */
-void gather_take(struct gather *gather, struct file_match *ret);
+void search_gather_take(struct gather *gather, struct file_match *ret);
 
 /* ---- the files with matches, as threads find them ---- */
 
@@ -166,11 +166,11 @@ struct seeker {
 	bool full_reads;            /* a short read in this folder means the end of the file */
 };
 
-void seeker_init(struct seeker *seeker, struct job *job);
-void seeker_release(struct seeker *seeker);
+void search_seeker_init(struct seeker *seeker, struct job *job);
+void search_seeker_release(struct seeker *seeker);
 
 /* Told once a folder, before its files. */
-void seeker_enter(struct seeker *seeker, int folder);
+void search_seeker_enter(struct seeker *seeker, int folder);
 /* Looks into `name` in `folder`, whose path relative to the root is `path`. */
 void seek_file(struct seeker *seeker, int folder, struct span path, const char *name);
 

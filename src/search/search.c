@@ -58,8 +58,8 @@ static void narrow(struct warm *warm, size_t *ret_asked, size_t *ret_left)
 	for (size_t i = warm->range.begin; i < warm->range.end; i++) {
 		const struct cached_folder *folder = &warm->range.folders[i];
 		const size_t len = strlen(folder->path);
-		const bool out = tree_range_excludes(&job->exclude, span_of(folder->path, len),
-		                                     job->start_len);
+		const bool out = cache_range_excludes(&job->exclude, span_of(folder->path, len),
+		                                      job->start_len);
 		bool excluded;
 
 		path.len = 0;
@@ -99,7 +99,7 @@ static void seek_folder(struct warm *warm, struct seeker *seeker, int root,
 		atomic_fetch_add(&job->unreadable, 1);
 		return;
 	}
-	seeker_enter(seeker, fd);
+	search_seeker_enter(seeker, fd);
 	for (size_t i = 0; i < folder->count && !atomic_load(&job->stop); i++)
 		if (has_bit(warm->bits, folder->first + i))
 			seek_file(seeker, fd, path, folder->names[i]);
@@ -110,7 +110,7 @@ static void seek_folders(struct warm *warm)
 	struct job *job = warm->job;
 	struct seeker seeker;
 
-	seeker_init(&seeker, job);
+	search_seeker_init(&seeker, job);
 	while (!atomic_load(&job->stop)) {
 		const size_t i = atomic_fetch_add(&warm->next, 1);
 		const struct cached_folder *folder = &warm->range.folders[i];
@@ -121,10 +121,10 @@ static void seek_folders(struct warm *warm)
 		    !hits_is_past(&job->hits, folder->path + job->start_len))
 			seek_folder(warm, &seeker, job->start->root_fd, folder);
 	}
-	seeker_release(&seeker);
+	search_seeker_release(&seeker);
 }
 
-static void *run_thread(void *data)
+static void *search_run_thread(void *data)
 {
 	struct warm *warm = data;
 
@@ -142,7 +142,7 @@ static void run_threads(struct warm *warm, size_t files)
 	unsigned started = 0;
 
 	while (started + 1 < count &&
-	       pthread_create(&threads[started], NULL, run_thread, warm) == 0)
+	       pthread_create(&threads[started], NULL, search_run_thread, warm) == 0)
 		started++;
 	seek_folders(warm);
 	while (started > 0)
@@ -174,7 +174,7 @@ static bool seek_cached(struct job *job, struct search_cache *cache)
 
 	if (!tree)
 		return false;
-	found = tree_range_find(tree, job->start->folder, &warm.range);
+	found = cache_range_find(tree, job->start->folder, &warm.range);
 	if (found)
 		seek_tree(&warm, tree);
 	search_cache_close(cache, tree);
@@ -227,9 +227,9 @@ static bool visit_for_search(void *data, unsigned thread, const struct scan_fold
 	struct job *job = cold->job;
 
 	if (!seeker->job)
-		seeker_init(seeker, job);
+		search_seeker_init(seeker, job);
 	if (folder->file_count > 0)
-		seeker_enter(seeker, folder->fd);
+		search_seeker_enter(seeker, folder->fd);
 	for (size_t i = 0; i < folder->file_count && !atomic_load(&job->stop); i++)
 		seek_file(seeker, folder->fd, span_of(folder->path, folder->path_len),
 		          folder->files[i]);
@@ -273,7 +273,7 @@ static bool seek_cold(struct job *job, struct err *err)
 
 	for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
 		if (cold.seekers[i].job)
-			seeker_release(&cold.seekers[i]);
+			search_seeker_release(&cold.seekers[i]);
 	return good;
 }
 
@@ -282,11 +282,11 @@ static void seek_single(struct job *job)
 {
 	struct seeker seeker;
 
-	seeker_init(&seeker, job);
-	seeker_enter(&seeker, job->start->place.folder);
+	search_seeker_init(&seeker, job);
+	search_seeker_enter(&seeker, job->start->place.folder);
 	seek_file(&seeker, job->start->place.folder, span_str(job->start->folder),
 	          job->start->place.leaf);
-	seeker_release(&seeker);
+	search_seeker_release(&seeker);
 }
 
 /* An extension alone (".h", "*.h") as a glob of its own. The caller frees; NULL: it is none. */
@@ -300,7 +300,7 @@ static char *extension_glob(const char *name)
 static bool add_type(struct job *job, const char *name, struct err *err)
 {
 	_cleanup_free_ char *extension = extension_glob(name);
-	const struct file_type *type = extension ? NULL : file_type_find(name);
+	const struct file_type *type = extension ? NULL : types_find(name);
 	const char *const alone[] = { extension };
 	const char *const *globs = type ? type->globs : alone;
 	size_t count = type ? 0 : 1;
@@ -360,7 +360,7 @@ static void finish_search(struct job *job, struct search_result *ret)
 }
 
 /* The request with its defaults filled in. */
-static struct search_request complete(const struct search_request *request)
+static struct search_request search_complete_request(const struct search_request *request)
 {
 	struct search_request full = *request;
 
@@ -382,7 +382,7 @@ static struct search_request complete(const struct search_request *request)
 bool search(const struct workspace *ws, struct search_cache *cache,
             const struct search_request *request, struct search_result *ret, struct err *err)
 {
-	const struct search_request full = complete(request);
+	const struct search_request full = search_complete_request(request);
 	_cleanup_start_ struct start start = START_INIT;
 	struct search_result result = { 0 };
 	struct matcher *matcher = NULL;
@@ -394,7 +394,7 @@ bool search(const struct workspace *ws, struct search_cache *cache,
 		return false;
 	job.matcher = matcher;
 	hits_init(&job.hits, &full);
-	good = start_find(&start, ws, full.path, &full.rules, err);
+	good = walk_start_find(&start, ws, full.path, &full.rules, err);
 	if (good) {
 		job.start_len = strlen(start.folder);
 		good = run_search(&job, cache, &result, err);

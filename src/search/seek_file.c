@@ -74,24 +74,24 @@ static bool job_is_over(struct job *job)
 	return atomic_load(&job->stop);
 }
 
-void seeker_init(struct seeker *s, struct job *job)
+void search_seeker_init(struct seeker *s, struct job *job)
 {
 	*s = (struct seeker){ .job = job, .room_size = SEEK_FIRST_BYTES };
 	s->scratch = matcher_scratch_new(job->matcher);
 	s->room = mem_alloc(s->room_size, 1);
-	gather_init(&s->gather, job->request);
+	search_gather_init(&s->gather, job->request);
 }
 
-void seeker_release(struct seeker *s)
+void search_seeker_release(struct seeker *s)
 {
 	atomic_fetch_add(&s->job->searched, s->searched);
 	matcher_scratch_free(s->scratch);
 	free(s->room);
-	gather_release(&s->gather);
+	search_gather_release(&s->gather);
 }
 
 /* On these a read that gives less than it was asked for has come to the end of the file. */
-void seeker_enter(struct seeker *s, int folder)
+void search_seeker_enter(struct seeker *s, int folder)
 {
 	struct statfs fs;
 
@@ -119,7 +119,7 @@ static void make_seek_room(struct seeker *s, size_t size)
 
 /* Reads until `size` bytes are in the room (at most its size), or the file ends. False with
  * errno set. */
-static bool fill(struct file *file, size_t size)
+static bool file_fill_room(struct file *file, size_t size)
 {
 	struct seeker *s = file->seeker;
 
@@ -148,7 +148,8 @@ static bool read_whole(struct file *file)
 		return false;
 	file->len = 0;
 	file->at_end = false;
-	while (fill(file, s->room_size) && !file->at_end && s->room_size < WHOLE_MAX_BYTES)
+	while (file_fill_room(file, s->room_size) && !file->at_end &&
+	       s->room_size < WHOLE_MAX_BYTES)
 		make_seek_room(s, s->room_size * 2);
 	file->whole = file->at_end;
 	return file->whole;
@@ -167,9 +168,9 @@ static bool search_decoded(struct file *file)
 	/* As read_file would show it; what that does not take for text is searched as bytes. */
 	if (!document_open(span_of(s->room, file->len), NULL, &document, &err))
 		return false;
-	gather_begin(&s->gather);
-	file->outcome = gather_piece(&s->gather, s->job->matcher, s->scratch,
-	                             document.lines.text, 0, NULL);
+	search_gather_begin(&s->gather);
+	file->outcome = search_gather_piece(&s->gather, s->job->matcher, s->scratch,
+	                                    document.lines.text, 0, NULL);
 	document_release(&document);
 	return true;
 }
@@ -229,7 +230,7 @@ static bool fill_lines(struct file *file, size_t from)
 	while (!file->at_end && !memchr(s->room + from, '\n', file->len - from) &&
 	       s->room_size < LINE_MAX_BYTES) {
 		make_seek_room(s, s->room_size * 2);
-		if (!fill(file, s->room_size))
+		if (!file_fill_room(file, s->room_size))
 			return false;
 	}
 	return true;
@@ -243,24 +244,26 @@ static void search_rest(struct file *file, size_t done)
 	make_seek_room(s, PIECE_BYTES);
 	while (file->outcome == GATHER_MORE_TEXT && !job_is_over(s->job)) {
 		struct span text = span_of(s->room, done);
-		size_t keep = gather_keep(&s->gather, text);
+		size_t keep = search_gather_keep(&s->gather, text);
 		const char *nul;
 
 		/* Context is not worth more than half of the room. */
 		if (done - keep > s->room_size / 2)
 			keep = done;
-		gather_advance(&s->gather, text, keep);
+		search_gather_advance(&s->gather, text, keep);
 		memmove(s->room, s->room + keep, file->len - keep);
 		file->len -= keep;
 		done -= keep;
-		if (!fill(file, s->room_size) || !fill_lines(file, done) || file->len == done)
+		if (!file_fill_room(file, s->room_size) || !fill_lines(file, done) ||
+		    file->len == done)
 			return;
 		text = span_of(s->room, lines_len(file, done));
 		nul = memchr(text.data + done, '\0', text.len - done);
 		if (nul)
 			text.len = (size_t)(nul - text.data);
-		file->outcome = gather_piece(&s->gather, s->job->matcher, s->scratch, text, done,
-		                             NULL);
+		file->outcome = search_gather_piece(&s->gather, s->job->matcher, s->scratch, text,
+		                                    done,
+		                                    NULL);
 		if (nul || (file->at_end && text.len == file->len))
 			return;
 		done = text.len;
@@ -307,8 +310,9 @@ static void search_text(struct file *file)
 		return;
 	text = first_text(file);
 	if (found == MATCH_FOUND)
-		file->outcome = gather_piece(&s->gather, s->job->matcher, s->scratch, text, 0,
-		                             &match);
+		file->outcome = search_gather_piece(&s->gather, s->job->matcher, s->scratch, text,
+		                                    0,
+		                                    &match);
 	search_on(file, text);
 }
 
@@ -351,7 +355,7 @@ static void add_hit(struct file *file, char *path)
 	struct seeker *s = file->seeker;
 	struct file_match match = { .path = path };
 
-	gather_take(&s->gather, &match);
+	search_gather_take(&s->gather, &match);
 	if (s->job->request->hashes)
 		hash_file(file, &match);
 	hits_add(&s->job->hits, &match);
@@ -371,7 +375,7 @@ static bool read_first(struct file *file)
 	struct seeker *s = file->seeker;
 	struct stat st;
 
-	if (!fill(file, SEEK_FIRST_BYTES)) {
+	if (!file_fill_room(file, SEEK_FIRST_BYTES)) {
 		atomic_fetch_add(&s->job->unreadable, 1);
 		return false;
 	}
@@ -395,14 +399,14 @@ static bool search_odd(struct file *file)
 	return true;
 }
 
-static void look_into(struct file *file, struct span path, const char *name)
+static void file_look_into(struct file *file, struct span path, const char *name)
 {
 	struct seeker *s = file->seeker;
 
 	s->searched++;
 	if (!read_first(file))
 		return;
-	gather_begin(&s->gather);
+	search_gather_begin(&s->gather);
 	if (!search_odd(file)) {
 		if (matcher_is_multiline(s->job->matcher))
 			read_whole(file);
@@ -428,7 +432,7 @@ static void forget_room(struct seeker *s)
 }
 
 /* Without waiting for, or being made the terminal of, what the name might have become. */
-static int open_file(int folder, const char *name)
+static int seek_open_file(int folder, const char *name)
 {
 	int fd = openat(folder, name,
 	                O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -438,14 +442,14 @@ static int open_file(int folder, const char *name)
 
 void seek_file(struct seeker *s, int folder, struct span path, const char *name)
 {
-	struct file file = { .seeker = s, .fd = open_file(folder, name) };
+	struct file file = { .seeker = s, .fd = seek_open_file(folder, name) };
 
 	if (file.fd < 0) {
 		if (errno != ENOENT && errno != ELOOP)
 			atomic_fetch_add(&s->job->unreadable, 1);
 		return;
 	}
-	look_into(&file, path, name);
+	file_look_into(&file, path, name);
 	close(file.fd);
 	forget_room(s);
 	if (file.outcome == GATHER_TOO_HARD || s->searched >= FILES_PER_LOOK) {

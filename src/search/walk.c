@@ -21,7 +21,7 @@
 
 /* ---- where a walk begins ---- */
 
-void start_release(struct start *start)
+void walk_start_release(struct start *start)
 {
 	place_release(&start->place);
 	free(start->folder);
@@ -31,7 +31,7 @@ void start_release(struct start *start)
 }
 
 /* The place's path beneath the root; the folder part of it for a file. */
-static char *folder_of(const struct start *start)
+static char *start_folder(const struct start *start)
 {
 	struct span root = span_str(start->root_path), rest;
 
@@ -50,7 +50,7 @@ static char *folder_of(const struct start *start)
 }
 
 /* A folder is opened, to know that it can be read; a file only looked at. */
-static bool look(struct start *start, struct err *err)
+static bool start_look(struct start *start, struct err *err)
 {
 	_cleanup_fd_ int fd = place_open(&start->place, O_PATH);
 	_cleanup_fd_ int folder = -1;
@@ -69,17 +69,17 @@ static bool look(struct start *start, struct err *err)
 	       err_set_errno(err, errno, "Cannot read the folder %s", start->place.path);
 }
 
-bool start_find(struct start *start, const struct workspace *ws, const char *path,
-                const struct walk_rules *rules, struct err *err)
+bool walk_start_find(struct start *start, const struct workspace *ws, const char *path,
+                     const struct walk_rules *rules, struct err *err)
 {
 	if (!workspace_resolve(ws, path, PLACE_EXISTING, &start->place, err))
 		return false;
 	start->root = start->place.root;
 	start->root_fd = workspace_root_fd(ws, start->root);
 	start->root_path = workspace_root_path(ws, start->root);
-	if (!look(start, err))
+	if (!start_look(start, err))
 		return false;
-	start->folder = folder_of(start);
+	start->folder = start_folder(start);
 	if (!rules->no_git_ignore) {
 		start->global = global_ignore_read();
 		if (global_ignore_text(start->global).len > 0)
@@ -140,7 +140,7 @@ static bool walker_stat(int folder, const char *name, struct walk_entry *ret)
 
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return false;
-	ret->kind = kinds[entry_type_of_mode(st.st_mode)];
+	ret->kind = kinds[scan_type_of_mode(st.st_mode)];
 	ret->size = ret->kind == ENTRY_FILE ? (uint64_t)st.st_size : 0;
 	ret->modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	return true;
@@ -156,8 +156,8 @@ static int compare_folders_first(const void *a, const void *b)
 }
 
 /* Whether the entry, whose path beneath the root is in `path`, is part of the answer. */
-static bool is_wanted(struct walker *w, const struct chain_base *base, const struct chain *chain,
-                      struct span path, bool is_folder)
+static bool walker_wants(struct walker *w, const struct chain_base *base, const struct chain *chain,
+                         struct span path, bool is_folder)
 {
 	struct span relative = span_skip(path, w->start_len);
 
@@ -169,8 +169,8 @@ static bool is_wanted(struct walker *w, const struct chain_base *base, const str
 	return w->include.count == 0 || is_folder || glob_list_match(&w->include, relative);
 }
 
-static void filter(struct walker *w, int fd, const struct listing *listing,
-                   const struct chain_base *base, const struct chain *chain)
+static void walker_filter(struct walker *w, int fd, const struct listing *listing,
+                          const struct chain_base *base, const struct chain *chain)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES + 512);
 
@@ -182,8 +182,8 @@ static void filter(struct walker *w, int fd, const struct listing *listing,
 		path.len = w->start_len;
 		if ((base->rules->hidden_out && entry->name[0] == '.') ||
 		    !buf_append(&path, entry->name, entry->len) ||
-		    !is_wanted(w, base, chain, buf_view(&path),
-		               entry->type == ENTRY_TYPE_FOLDER) ||
+		    !walker_wants(w, base, chain, buf_view(&path),
+		                  entry->type == ENTRY_TYPE_FOLDER) ||
 		    !walker_stat(fd, entry->name, &found))
 			continue;
 		walker_add(w, mem_dup(entry->name, entry->len), found.kind, found.size,
@@ -213,16 +213,16 @@ static bool list_folder(struct walker *w, struct err *err)
 	struct listing listing = { 0 };
 	struct chain *above, *chain;
 
-	if (fd < 0 || !listing_read(&listing, fd)) {
-		listing_release(&listing);
+	if (fd < 0 || !scan_listing_read(&listing, fd)) {
+		scan_listing_release(&listing);
 		return err_set_errno(err, errno, "Cannot read the folder %s", start->place.path);
 	}
 	above = chain_approach(&base, start->folder);
 	chain = chain_enter(&base, above, fd, span_str(start->folder), CHAIN_LOOK);
-	filter(w, fd, &listing, &base, chain);
+	walker_filter(w, fd, &listing, &base, chain);
 	chain_unref(chain);
 	chain_unref(above);
-	listing_release(&listing);
+	scan_listing_release(&listing);
 	settle_folder(w);
 	return true;
 }
@@ -243,7 +243,7 @@ struct tree {
 	int start_errno;      /* the start folder itself could not be read */
 };
 
-static int compare_paths(const void *a, const void *b)
+static int compare_entry_paths(const void *a, const void *b)
 {
 	const struct walk_entry *x = a, *y = b;
 
@@ -256,7 +256,8 @@ static void settle_listing(struct walker *w, size_t max)
 	struct walk_result *result = &w->result;
 
 	if (result->count > 1)
-		qsort(result->entries, result->count, sizeof(*result->entries), compare_paths);
+		qsort(result->entries, result->count, sizeof(*result->entries),
+		      compare_entry_paths);
 	while (result->count > max) {
 		free(result->entries[--result->count].path);
 		result->more = true;
@@ -303,7 +304,8 @@ static enum scan_choice wanted_by_walk(void *data, struct span path, bool is_fol
 }
 
 /* Adds what was found in one folder. */
-static void add_entries(struct tree *tree, struct walk_entry *entries, size_t count, size_t ignored)
+static void tree_add_entries(struct tree *tree, struct walk_entry *entries, size_t count,
+                             size_t ignored)
 {
 	struct walker *w = tree->walker;
 
@@ -350,7 +352,7 @@ static bool visit_for_walk(void *data, unsigned thread, const struct scan_folder
 		                         folder->files[i]);
 		count++;
 	}
-	add_entries(tree, entries, count, folder->ignored);
+	tree_add_entries(tree, entries, count, folder->ignored);
 	return true;
 }
 
@@ -425,7 +427,7 @@ static bool enters(struct walker *w, const char *path)
 	folder.len--;
 	slash = memrchr(path + w->start_len, '/', folder.len - w->start_len);
 	above = span_of(path, slash ? (size_t)(slash - path) + 1 : w->start_len);
-	if (tree_range_excludes(&w->exclude, above, w->start_len) ||
+	if (cache_range_excludes(&w->exclude, above, w->start_len) ||
 	    (slash && !may_match_beneath(w, span_head(above, above.len - 1))))
 		return false;
 	if (glob_list_match(&w->exclude, span_skip(folder, w->start_len))) {
@@ -442,7 +444,7 @@ static bool walk_cached(struct tree *tree, struct search_cache *cache)
 	struct cached_tree *cached =
 		search_cache_open(cache, w->start->root, &w->request->rules);
 	struct tree_range range = { 0 };
-	bool found = cached && tree_range_find(cached, w->start->folder, &range);
+	bool found = cached && cache_range_find(cached, w->start->folder, &range);
 
 	for (size_t i = range.begin; found && i < range.end; i++) {
 		const struct cached_folder *folder = &range.folders[i];
@@ -521,7 +523,7 @@ bool walk(const struct workspace *ws, struct search_cache *cache,
 		.start = &start,
 		.max_entries = request->max_entries > 0 ? request->max_entries : ENTRIES_DEFAULT,
 	};
-	bool good = start_find(&start, ws, request->path, &request->rules, err) &&
+	bool good = walk_start_find(&start, ws, request->path, &request->rules, err) &&
 	            run_walk(&walker, cache, err);
 
 	if (good) {
@@ -588,7 +590,7 @@ bool search_ignored(const struct workspace *ws, const char *path, const struct w
 	struct chain_base base;
 	_cleanup_free_ char *whole = NULL;
 
-	if (nothing_counts(ws, rules) || !start_find(&start, ws, path, rules, &err))
+	if (nothing_counts(ws, rules) || !walk_start_find(&start, ws, path, rules, &err))
 		return false;
 	base = start_base(&start, rules);
 	whole = mem_printf("%s%s", start.folder, start.is_file ? start.place.leaf : "");

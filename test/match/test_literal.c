@@ -207,8 +207,8 @@ static void surveys_agree(void **context)
 		memset(text, 'x', len);
 		for (size_t i = 0; i < len && round % 5; i += next_random(&state) % 200)
 			text[i] = "\n\n\n\r\x80" [next_random(&state) % 5];
-		fast = survey_text(span_of(text, len));
-		plain = survey_text_portable(span_of(text, len));
+		fast = literal_survey(span_of(text, len));
+		plain = literal_survey_portable(span_of(text, len));
 		assert_int_equal(fast.ascii, plain.ascii);
 		assert_int_equal(fast.has_cr, plain.has_cr);
 		assert_int_equal(fast.longest, plain.longest);
@@ -218,13 +218,13 @@ static void surveys_agree(void **context)
 
 static void a_survey_says_what_is_there(void **context)
 {
-	struct survey survey = survey_text_portable(SPAN("ab\nabcd\r\nx"));
+	struct survey survey = literal_survey_portable(SPAN("ab\nabcd\r\nx"));
 
 	(void)context;
 	assert_true(survey.ascii);
 	assert_true(survey.has_cr);
 	assert_int_equal(survey.longest, 6);
-	survey = survey_text_portable(SPAN("\xc3\xa9\nabcdefg"));
+	survey = literal_survey_portable(SPAN("\xc3\xa9\nabcdefg"));
 	assert_false(survey.ascii);
 	assert_false(survey.has_cr);
 	assert_int_equal(survey.longest, 7);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 enum { FILES = 400 };
 
@@ -60,8 +60,8 @@ static void corpus_make(struct corpus *corpus, uint32_t *state)
 		corpus->texts[i] = random_text(state, corpus->lens[i], 3 + (unsigned)i % 24);
 		assert_int_equal(trigrams_of(span_of(corpus->texts[i], corpus->lens[i]), &set),
 		                 TRIGRAMS_KNOWN);
-		assert_true(signatures_put(&corpus->signatures, &set, SIZE_MAX,
-		                           &corpus->numbers[i]));
+		assert_true(cache_signatures_put(&corpus->signatures, &set, SIZE_MAX,
+		                                 &corpus->numbers[i]));
 	}
 }
 
@@ -69,7 +69,7 @@ static void corpus_release(struct corpus *corpus)
 {
 	for (size_t i = 0; i < FILES; i++)
 		free(corpus->texts[i]);
-	signatures_release(&corpus->signatures);
+	cache_signatures_release(&corpus->signatures);
 }
 
 static uint64_t *ask(const struct corpus *corpus, const struct matcher_needs *needs)
@@ -78,7 +78,7 @@ static uint64_t *ask(const struct corpus *corpus, const struct matcher_needs *ne
 	struct trigram_query query;
 
 	trigram_query_init(&query, needs);
-	signatures_ask(&corpus->signatures, &query, answers);
+	cache_signatures_ask(&corpus->signatures, &query, answers);
 	trigram_query_release(&query);
 	return answers;
 }
@@ -124,7 +124,7 @@ static void every_piece_of_a_file_is_found_in_it(void **data)
 			continue;
 		piece = random_piece(&corpus, file, &state, &len);
 		answers = ask_one(&corpus, span_of(piece, len));
-		assert_true(signatures_answer(answers, corpus.numbers[file]));
+		assert_true(cache_signatures_answer(answers, corpus.numbers[file]));
 	}
 	corpus_release(&corpus);
 }
@@ -143,8 +143,8 @@ static void beginning_and_end_of_a_file_count(void **data)
 			continue;
 		head = ask_one(&corpus, span_of(corpus.texts[i], 3));
 		tail = ask_one(&corpus, span_of(corpus.texts[i] + corpus.lens[i] - 3, 3));
-		assert_true(signatures_answer(head, corpus.numbers[i]));
-		assert_true(signatures_answer(tail, corpus.numbers[i]));
+		assert_true(cache_signatures_answer(head, corpus.numbers[i]));
+		assert_true(cache_signatures_answer(tail, corpus.numbers[i]));
 	}
 	corpus_release(&corpus);
 }
@@ -154,7 +154,7 @@ static size_t count_bits(const struct corpus *corpus, const uint64_t *answers)
 	size_t count = 0;
 
 	for (size_t i = 0; i < FILES; i++)
-		count += signatures_answer(answers, corpus->numbers[i]);
+		count += cache_signatures_answer(answers, corpus->numbers[i]);
 	return count;
 }
 
@@ -199,9 +199,9 @@ static void alternatives_add_up_and_literals_narrow_down(void **data)
 			const struct matcher_needs needs = { alternatives, 2 };
 			_cleanup_free_ uint64_t *answers = ask(&corpus, &needs);
 
-			assert_true(signatures_answer(answers, corpus.numbers[files[0]]));
+			assert_true(cache_signatures_answer(answers, corpus.numbers[files[0]]));
 			if (files[1] == files[2])
-				assert_true(signatures_answer(answers, corpus.numbers[files[1]]));
+				assert_true(cache_signatures_answer(answers, corpus.numbers[files[1]]));
 		}
 		for (size_t i = 0; i < 3; i++)
 			free(pieces[i]);
@@ -244,19 +244,19 @@ static void a_dropped_place_has_nothing_of_its_former_file(void **data)
 	assert_int_equal(trigrams_of(SPAN("xx abcdef xx"), &full), TRIGRAMS_KNOWN);
 	assert_int_equal(trigrams_of(SPAN("0123"), &empty), TRIGRAMS_KNOWN);
 	assert_int_equal(full.log2, empty.log2);
-	assert_true(signatures_put(&signatures, &full, SIZE_MAX, &first));
+	assert_true(cache_signatures_put(&signatures, &full, SIZE_MAX, &first));
 	for (int i = 1; i < 70; i++) /* a block and a bit */
-		assert_true(signatures_put(&signatures, &full, SIZE_MAX, &number));
+		assert_true(cache_signatures_put(&signatures, &full, SIZE_MAX, &number));
 	assert_int_equal(signatures.count, 2);
-	signatures_drop(&signatures, first);
-	assert_true(signatures_put(&signatures, &empty, 0, &number));
+	cache_signatures_drop(&signatures, first);
+	assert_true(cache_signatures_put(&signatures, &empty, 0, &number));
 	assert_int_equal(number, first);
 	trigram_query_init(&query, &needs);
-	signatures_ask(&signatures, &query, answers);
-	assert_false(signatures_answer(answers, first));
-	assert_true(signatures_answer(answers, first + 1));
+	cache_signatures_ask(&signatures, &query, answers);
+	assert_false(cache_signatures_answer(answers, first));
+	assert_true(cache_signatures_answer(answers, first + 1));
 	trigram_query_release(&query);
-	signatures_release(&signatures);
+	cache_signatures_release(&signatures);
 }
 
 static void without_room_there_is_no_signature(void **data)
@@ -267,9 +267,9 @@ static void without_room_there_is_no_signature(void **data)
 
 	(void)data;
 	assert_int_equal(trigrams_of(SPAN("some text"), &set), TRIGRAMS_KNOWN);
-	assert_false(signatures_put(&signatures, &set, 100, &number));
+	assert_false(cache_signatures_put(&signatures, &set, 100, &number));
 	assert_int_equal(signatures.count, 0);
-	signatures_release(&signatures);
+	cache_signatures_release(&signatures);
 }
 
 static void tables_are_sized_by_what_is_in_them(void **data)

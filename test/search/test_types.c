@@ -15,15 +15,15 @@
 static void test_names_are_sorted_and_stand_for_one_type(void **state)
 {
 	(void)state;
-	assert_true(file_type_count() >= 150);
-	for (size_t i = 0; i < file_type_count(); i++) {
-		const struct file_type *type = file_type_at(i);
+	assert_true(types_count() >= 150);
+	for (size_t i = 0; i < types_count(); i++) {
+		const struct file_type *type = types_at(i);
 
 		if (i > 0)
-			assert_true(strcmp(file_type_at(i - 1)->name, type->name) < 0);
-		assert_ptr_equal(file_type_find(type->name), type);
+			assert_true(strcmp(types_at(i - 1)->name, type->name) < 0);
+		assert_ptr_equal(types_find(type->name), type);
 		for (const char *const *name = type->names; *name; name++)
-			assert_ptr_equal(file_type_find(*name), type);
+			assert_ptr_equal(types_find(*name), type);
 		assert_non_null(type->globs[0]);
 	}
 }
@@ -31,8 +31,8 @@ static void test_names_are_sorted_and_stand_for_one_type(void **state)
 static void test_globs_are_globs_of_names(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < file_type_count(); i++) {
-		for (const char *const *text = file_type_at(i)->globs; *text; text++) {
+	for (size_t i = 0; i < types_count(); i++) {
+		for (const char *const *text = types_at(i)->globs; *text; text++) {
 			struct err err = ERR_INIT;
 			struct glob *glob;
 
@@ -45,7 +45,7 @@ static void test_globs_are_globs_of_names(void **state)
 
 static bool has(const char *type_name, const char *path)
 {
-	const struct file_type *type = file_type_find(type_name);
+	const struct file_type *type = types_find(type_name);
 	bool found = false;
 
 	for (const char *const *text = type->globs; *text; text++) {
@@ -83,13 +83,13 @@ static void test_types_hold_what_they_are_known_for(void **state)
 static void test_extensions_lead_to_a_type(void **state)
 {
 	(void)state;
-	assert_string_equal(file_type_find(".py")->name, "python");
-	assert_string_equal(file_type_find("*.rs")->name, "rust");
-	assert_string_equal(file_type_find("tsx")->name, "ts");
-	assert_null(file_type_find("nothing"));
-	assert_null(file_type_find(""));
-	assert_null(file_type_find("."));
-	assert_null(file_type_find("*."));
+	assert_string_equal(types_find(".py")->name, "python");
+	assert_string_equal(types_find("*.rs")->name, "rust");
+	assert_string_equal(types_find("tsx")->name, "ts");
+	assert_null(types_find("nothing"));
+	assert_null(types_find(""));
+	assert_null(types_find("."));
+	assert_null(types_find("*."));
 }
 
 int main(void)

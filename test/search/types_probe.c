@@ -12,8 +12,8 @@ static void print_list(const char *const *items)
 
 int main(void)
 {
-	for (size_t i = 0; i < file_type_count(); i++) {
-		const struct file_type *type = file_type_at(i);
+	for (size_t i = 0; i < types_count(); i++) {
+		const struct file_type *type = types_at(i);
 
 		printf("%s{\"name\": \"%s\", \"names\": [", i ? ",\n " : "[", type->name);
 		print_list(type->names);

@@ -337,7 +337,8 @@ static bool explain(struct transfer *transfer, CURLcode code, struct err *err)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "%s is not a host of the public internet.", host);
 	if (transfer->too_large || transfer->head.overflowed)
-		return err_set(err, ERR_TOO_LARGE, "The answer of %s is larger than %zu bytes.", host,
+		return err_set(err, ERR_TOO_LARGE, "The answer of %s is larger than %zu bytes.",
+		               host,
 		               request->max_bytes ? request->max_bytes : (size_t)HTTP_MAX_BYTES);
 	if (transfer->stopped)
 		return err_set(err, ERR_CANCELLED, "The request was cancelled.");

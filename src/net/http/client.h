@@ -50,8 +50,8 @@ struct http_request {
 	bool public_only;           /* refuse to connect to loopback, private, link-local, multicast
 	                             * and
 	                             * unspecified addresses: checked on the address that is
-	                             * connected to, after each redirect too. Where a proxy connects,
-	                             * only hosts in digits and localhost can be told */
+	                             * connected to, after each redirect too. Where a proxy
+	                             * connects, only hosts in digits and localhost can be told */
 	const struct cancel *cancel;
 };
 

@@ -45,8 +45,8 @@ static const struct library_symbol symbols[] = {
 	{ "MHD_destroy_response", offsetof(struct http_library, destroy_response) },
 };
 
-static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs", "libmicrohttpd12", symbols,
-	                            ARRAY_LEN(symbols) };
+static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs",
+                                    "libmicrohttpd12", symbols, ARRAY_LEN(symbols) };
 
 /* INTERNAL, with the package to install, when it cannot be loaded. It stays loaded. */
 static bool http_library_load(struct http_library *library, struct err *err)

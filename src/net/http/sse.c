@@ -34,7 +34,8 @@ static bool dispatch(struct sse_reader *reader, struct err *err)
 {
 	struct sse_event event = {
 		.type = reader->type.len ? buf_view(&reader->type) : SPAN("message"),
-		.data = span_head(buf_view(&reader->text), reader->text.len ? reader->text.len - 1 : 0),
+		.data = span_head(buf_view(&reader->text),
+		                  reader->text.len ? reader->text.len - 1 : 0),
 		.id = buf_view(&reader->id),
 	};
 	bool ok = !reader->text.len || reader->event(reader->data, &event, err);
@@ -107,7 +108,8 @@ bool sse_reader_feed(struct sse_reader *reader, struct span bytes, struct err *e
 		run = run_length(bytes);
 		if (reader->max - reader->used < run)
 			return err_set(err, ERR_TOO_LARGE,
-			               "An event of the stream is longer than %zu bytes.", reader->max);
+			               "An event of the stream is longer than %zu bytes.",
+			               reader->max);
 		reader->used += run;
 		buf_append(&reader->line, bytes.data, run);
 		if (run == bytes.len)

@@ -152,7 +152,8 @@ static bool descriptors_left(struct err *err)
 	}
 	while (count)
 		close(fds[--count]);
-	return !failed || err_set_errno(err, failed, "No descriptors are left for a loop of events");
+	return !failed ||
+	       err_set_errno(err, failed, "No descriptors are left for a loop of events");
 }
 
 bool loop_new(struct loop **ret, struct err *err)

@@ -44,7 +44,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 /* ---- the cache's trees ---- */
 
@@ -148,7 +148,7 @@ static void step_aside(struct search_cache *cache)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static struct kept_entry *find_entry(struct search_cache *cache, const struct kept_tree *tree)
+static struct kept_entry *cache_find_entry(struct search_cache *cache, const struct kept_tree *tree)
 {
 	for (size_t i = 0; i < cache->count; i++)
 		if (cache->entries[i].tree == tree)
@@ -159,7 +159,7 @@ static struct kept_entry *find_entry(struct search_cache *cache, const struct ke
 /* With the lock held: takes a tree off the list, and returns the reference; NULL: it is not on. */
 static struct kept_tree *keeper_remove(struct search_cache *cache, const struct kept_tree *tree)
 {
-	struct kept_entry *entry = find_entry(cache, tree);
+	struct kept_entry *entry = cache_find_entry(cache, tree);
 	struct kept_tree *removed;
 
 	if (!entry)
@@ -181,17 +181,17 @@ static void remove_tree(struct search_cache *cache, const struct kept_tree *tree
 
 /* ---- building ------------------------------------------------------------------- */
 
-static void build(struct search_cache *cache, struct kept_tree *tree)
+static void cache_build_tree(struct search_cache *cache, struct kept_tree *tree)
 {
 	const bool good = kept_tree_build(tree);
 	struct kept_entry *entry;
 
 	pthread_mutex_lock(&cache->lock);
-	entry = find_entry(cache, tree);
+	entry = cache_find_entry(cache, tree);
 	if (entry && good) {
 		entry->state = KEPT_READY;
 		entry->update_ms = 0;
-		entry->swept_ms = clock_ms();
+		entry->swept_ms = cache_clock_ms();
 		entry->sweep_rest_ms = SWEEP_MS;
 	} else if (entry) {
 		/* What is left of it is not worth keeping, only the fact. */
@@ -199,7 +199,7 @@ static void build(struct search_cache *cache, struct kept_tree *tree)
 
 		entry->tree = again;
 		entry->state = KEPT_UNFIT;
-		entry->retry_ms = clock_ms() + UNFIT_MS;
+		entry->retry_ms = cache_clock_ms() + UNFIT_MS;
 		kept_tree_unref(tree);
 	}
 	pthread_mutex_unlock(&cache->lock);
@@ -225,7 +225,7 @@ static void read_signatures(struct read_job *job)
 		work = kept_tree_read(job->tree, reader, job->hurry, &job->wait_ms);
 		job->worked |= work == WORK_DONE || work == WORK_STALE;
 	}
-	reader_release(reader);
+	kept_tree_reader_release(reader);
 	free(reader);
 }
 
@@ -268,7 +268,7 @@ static void read_files(struct search_cache *cache, struct kept_tree *tree, struc
 /* Takes in events, if there are any and it is time. False when the tree is lost. */
 static bool update(struct search_cache *cache, struct kept_entry *entry, struct round *round)
 {
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 	struct kept_tree *tree = entry->tree;
 
 	if (!watch_has_events(&tree->watch)) {
@@ -285,14 +285,15 @@ static bool update(struct search_cache *cache, struct kept_entry *entry, struct 
 		remove_tree(cache, tree);
 		return false;
 	}
-	entry->update_ms = clock_ms() + UPDATE_MS + UPDATE_SHARE * (clock_ms() - now);
+	entry->update_ms = cache_clock_ms() + UPDATE_MS + UPDATE_SHARE * (cache_clock_ms() - now);
 	return true;
 }
 
 /* Compares with the disk what was searched since that was last done. */
-static void sweep(struct search_cache *cache, struct kept_entry *entry, struct round *round)
+static void cache_sweep_entry(struct search_cache *cache, struct kept_entry *entry,
+                              struct round *round)
 {
-	const int64_t begun = clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
+	const int64_t begun = cache_clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
 	struct sweep sweep = { 0 };
 
 	if (entry->used_ms < entry->swept_ms)
@@ -303,8 +304,8 @@ static void sweep(struct search_cache *cache, struct kept_entry *entry, struct r
 	}
 	while (!stopping(cache) && kept_tree_sweep(entry->tree, &sweep))
 		step_aside(cache);
-	sweep_release(&sweep);
-	entry->swept_ms = clock_ms();
+	kept_tree_sweep_release(&sweep);
+	entry->swept_ms = cache_clock_ms();
 	entry->sweep_rest_ms = SWEEP_MS + SWEEP_SHARE * (entry->swept_ms - begun);
 	wait_at_most(round, 0);
 }
@@ -315,7 +316,7 @@ static void store_times(struct search_cache *cache, const struct kept_entry *fro
 	struct kept_entry *entry;
 
 	pthread_mutex_lock(&cache->lock);
-	entry = find_entry(cache, from->tree);
+	entry = cache_find_entry(cache, from->tree);
 	if (entry) {
 		entry->update_ms = from->update_ms;
 		entry->swept_ms = from->swept_ms;
@@ -324,33 +325,33 @@ static void store_times(struct search_cache *cache, const struct kept_entry *fro
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static bool is_active(const struct kept_entry *entry)
+static bool entry_is_active(const struct kept_entry *entry)
 {
-	return clock_ms() - entry->used_ms <= ACTIVE_MS;
+	return cache_clock_ms() - entry->used_ms <= ACTIVE_MS;
 }
 
 /* `entry` is a copy with a reference of its own. */
 static void tend(struct search_cache *cache, struct kept_entry *entry, struct round *round)
 {
 	if (entry->state == KEPT_WANTED) {
-		build(cache, entry->tree);
+		cache_build_tree(cache, entry->tree);
 		round->worked = true;
 		return;
 	}
 	if (entry->state == KEPT_UNFIT)
 		return;
-	if (!is_active(entry) && !round->hurry)
+	if (!entry_is_active(entry) && !round->hurry)
 		return;
 	if (!update(cache, entry, round))
 		return;
 	read_files(cache, entry->tree, round);
-	sweep(cache, entry, round);
+	cache_sweep_entry(cache, entry, round);
 	store_times(cache, entry);
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
-static void wait_for_work(struct search_cache *cache, struct round *round)
+static void cache_wait_for_work(struct search_cache *cache, struct round *round)
 {
 	const int64_t second = 1000 * 1000 * 1000;
 	const struct timespec timeout = { round->wait_ms / 1000,
@@ -372,7 +373,7 @@ static void announce_settled(struct search_cache *cache, uint64_t asked, struct 
 	pthread_cond_broadcast(&cache->changed);
 	cache->resting = round->wait_ms == INT64_MAX;
 	for (size_t i = 0; i < cache->count; i++)
-		if (cache->entries[i].state == KEPT_READY && is_active(&cache->entries[i]))
+		if (cache->entries[i].state == KEPT_READY && entry_is_active(&cache->entries[i]))
 			cache->resting = false;
 	if (!cache->resting)
 		wait_at_most(round, SWEEP_MS);
@@ -403,7 +404,7 @@ static void work_round(struct search_cache *cache)
 		return;
 	announce_settled(cache, asked, &round);
 	if (!stopping(cache))
-		wait_for_work(cache, &round);
+		cache_wait_for_work(cache, &round);
 }
 
 static void *run_keeper(void *data)
@@ -495,11 +496,11 @@ void search_cache_free(struct search_cache *cache)
 	free(cache);
 }
 
-static struct kept_entry *find(struct search_cache *cache, size_t root,
-                               const struct walk_rules *rules)
+static struct kept_entry *cache_find_tree(struct search_cache *cache, size_t root,
+                                          const struct walk_rules *rules)
 {
 	for (size_t i = 0; i < cache->count; i++)
-		if (kept_tree_is(cache->entries[i].tree, root, rules))
+		if (kept_tree_matches(cache->entries[i].tree, root, rules))
 			return &cache->entries[i];
 	return NULL;
 }
@@ -510,10 +511,10 @@ static struct kept_tree *find_ready(struct search_cache *cache, size_t root,
 {
 	struct kept_tree *tree = NULL;
 	struct kept_entry *entry;
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 
 	pthread_mutex_lock(&cache->lock);
-	entry = find(cache, root, rules);
+	entry = cache_find_tree(cache, root, rules);
 	if (entry && entry->state == KEPT_READY) {
 		if (cache->resting) {
 			cache->resting = false;
@@ -578,7 +579,7 @@ static struct kept_entry *oldest(struct search_cache *cache)
  * how many went; the references are the caller's, to let go of without the lock. */
 static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
 {
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 	size_t count = 0, bytes = atomic_load(&cache->bytes);
 
 	while (cache->count > 0 &&
@@ -609,20 +610,20 @@ static void add_wanted(struct search_cache *cache, size_t root, const struct wal
 	cache->entries[cache->count++] = (struct kept_entry){
 		.tree = kept_tree_new(&place),
 		.state = KEPT_WANTED,
-		.used_ms = clock_ms(),
+		.used_ms = cache_clock_ms(),
 	};
 }
 
 void search_cache_want(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 	struct kept_tree *gone[KEPT_TREES_MAX];
 	struct kept_entry *entry;
 	size_t gone_count = 0;
 	bool wake = false;
 
 	pthread_mutex_lock(&cache->lock);
-	entry = find(cache, root, rules);
+	entry = cache_find_tree(cache, root, rules);
 	if (entry) {
 		entry->used_ms = now;
 		if (entry->state == KEPT_UNFIT && entry->retry_ms <= now) {
@@ -686,7 +687,7 @@ static size_t lower_bound(const struct cached_folder *folders, size_t count, con
 	return low;
 }
 
-bool tree_range_find(const struct cached_tree *tree, const char *start, struct tree_range *ret)
+bool cache_range_find(const struct cached_tree *tree, const char *start, struct tree_range *ret)
 {
 	const size_t len = strlen(start);
 	size_t count;
@@ -701,7 +702,7 @@ bool tree_range_find(const struct cached_tree *tree, const char *start, struct t
 	return true;
 }
 
-bool tree_range_excludes(const struct glob_list *exclude, struct span path, size_t start_len)
+bool cache_range_excludes(const struct glob_list *exclude, struct span path, size_t start_len)
 {
 	for (size_t at = start_len; exclude->count > 0 && at < path.len; at++)
 		if (path.data[at] == '/' &&

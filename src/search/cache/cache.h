@@ -16,7 +16,7 @@
  *     }
  *
  * Kept per root and set of rules: folders and files in order, with what the ignore files
- * decided, and of each text file a signature of its trigrams (private.h).  A thread of the
+ * decided, and of each text file a signature of its trigrams (kept_tree.h).  A thread of the
  * cache builds both in the background after the first search.
  *
  * Kept true by inotify: every folder of the tree is watched before it is read, and
@@ -92,9 +92,9 @@ struct tree_range {
 
 /* `start` is relative to the root: "" or "a/b/". False when the tree has no such folder (it is
  * itself ignored, for instance): the caller has to look for itself. */
-bool tree_range_find(const struct cached_tree *tree, const char *start, struct tree_range *ret);
+bool cache_range_find(const struct cached_tree *tree, const char *start, struct tree_range *ret);
 
 /* Whether an exclude leaves out the folder `path`, or one between the start and it. */
-bool tree_range_excludes(const struct glob_list *exclude, struct span path, size_t start_len);
+bool cache_range_excludes(const struct glob_list *exclude, struct span path, size_t start_len);
 
 #endif

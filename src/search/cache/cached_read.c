@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 /* ---- reading files for their signatures, in the background ---- */
 
@@ -44,7 +44,7 @@ struct reading {
 	uint64_t stamp;
 };
 
-void reader_release(struct reader *reader)
+void kept_tree_reader_release(struct reader *reader)
 {
 	free(reader->room);
 	*reader = (struct reader){ 0 };
@@ -52,7 +52,7 @@ void reader_release(struct reader *reader)
 
 /* ---- claiming ------------------------------------------------------------------ */
 
-static void claim(struct kept_tree *tree, struct node *node, struct batch *batch)
+static void batch_claim_files(struct kept_tree *tree, struct node *node, struct batch *batch)
 {
 	struct name_list *list = node->list;
 	bool all = true;
@@ -65,7 +65,7 @@ static void claim(struct kept_tree *tree, struct node *node, struct batch *batch
 		all = batch->count < BATCH_FILES;
 		if (!all)
 			break;
-		tree_set_signature(tree, file, SIGNATURE_READING);
+		kept_tree_set_signature(tree, file, SIGNATURE_READING);
 		batch->items[batch->count++] = (struct item){
 			list->names[i], file, tree->files[file].generation
 		};
@@ -86,7 +86,7 @@ static void claim(struct kept_tree *tree, struct node *node, struct batch *batch
 /* The next node with files that may be read; NULL with how long to wait for one. */
 static struct node *next_node(struct kept_tree *tree, bool hurry, int64_t *ret_wait_ms)
 {
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 
 	for (size_t i = 0; i < tree->node_count; i++) {
 		struct node *node = tree->nodes[tree->read_next % tree->node_count];
@@ -115,7 +115,7 @@ static bool make_read_room(struct reader *reader, size_t size)
 }
 
 /* The whole content; false when it cannot be had, or is larger than it was. */
-static bool read_content(struct reader *reader, int fd, size_t size, struct span *ret)
+static bool reader_read_content(struct reader *reader, int fd, size_t size, struct span *ret)
 {
 	ssize_t n;
 
@@ -137,10 +137,10 @@ static bool same_mount(int a, int b)
 	       x.stx_mnt_id == y.stx_mnt_id;
 }
 
-static void read_file(const struct kept_tree *tree, struct reader *reader, int folder,
-                      const char *name, struct reading *ret)
+static void reader_read_file(const struct kept_tree *tree, struct reader *reader, int folder,
+                             const char *name, struct reading *ret)
 {
-	const int64_t now = clock_ns(CLOCK_REALTIME);
+	const int64_t now = cache_clock_ns(CLOCK_REALTIME);
 	_cleanup_fd_ int fd = openat(folder, name,
 	                             O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct span content;
@@ -155,9 +155,9 @@ static void read_file(const struct kept_tree *tree, struct reader *reader, int f
 	if (fstat(fd, &ret->st) != 0 || !S_ISREG(ret->st.st_mode) ||
 	    (tree->watch.mounts_inside && !same_mount(folder, fd)))
 		return;
-	ret->stamp = file_stamp_settled(&ret->st, now);
+	ret->stamp = cache_file_stamp_settled(&ret->st, now);
 	if ((uint64_t)ret->st.st_size > tree->place.max_file_bytes ||
-	    !read_content(reader, fd, (size_t)ret->st.st_size, &content))
+	    !reader_read_content(reader, fd, (size_t)ret->st.st_size, &content))
 		return;
 	switch (trigrams_of(content, &reader->set)) {
 	case TRIGRAMS_KNOWN: ret->has_set = true; ret->signature = SIGNATURE_READING; break;
@@ -174,9 +174,9 @@ static uint32_t put_signature(struct kept_tree *tree, const struct reader *reade
 	const size_t bytes = tree->signatures.bytes;
 	uint32_t number;
 
-	if (!signatures_put(&tree->signatures, &reader->set, tree_room(tree), &number))
+	if (!cache_signatures_put(&tree->signatures, &reader->set, kept_tree_room(tree), &number))
 		return SIGNATURE_OPEN;
-	tree_charge(tree, tree->signatures.bytes - bytes);
+	kept_tree_charge(tree, tree->signatures.bytes - bytes);
 	return number;
 }
 
@@ -192,8 +192,9 @@ static bool still_true(const struct kept_tree *tree, const struct batch *batch,
 	       (!linked || tree->answers == batch->answers);
 }
 
-static void keep(struct kept_tree *tree, const struct reader *reader, const struct batch *batch,
-                 const struct item *item, const struct reading *reading)
+static void keep_reading(struct kept_tree *tree, const struct reader *reader,
+                         const struct batch *batch,
+                         const struct item *item, const struct reading *reading)
 {
 	struct kept_file *kept = &tree->files[item->file];
 	const bool linked = reading->st.st_nlink > 1;
@@ -211,7 +212,7 @@ static void keep(struct kept_tree *tree, const struct reader *reader, const stru
 	tree->signature_of[item->file] = signature;
 	pthread_rwlock_unlock(&tree->files_lock);
 	if (linked && signature != SIGNATURE_OPEN)
-		tree_mark_linked(tree, item->file);
+		kept_tree_mark_linked(tree, item->file);
 }
 
 /* Makes what is still claimed unknown again, to be read later. */
@@ -226,12 +227,12 @@ static void give_up_claims(struct kept_tree *tree, const struct batch *batch)
 		if (tree->signature_of[item->file] != SIGNATURE_READING ||
 		    tree->files[item->file].generation != item->generation)
 			continue;
-		tree_set_signature(tree, item->file, SIGNATURE_UNKNOWN);
+		kept_tree_set_signature(tree, item->file, SIGNATURE_UNKNOWN);
 		left++;
 	}
 	while (left > 0 && (node = watch_owner(&tree->watch, batch->watch, &at)) != NULL) {
-		node->calm_at_ms = clock_ms() + RETRY_MS;
-		node_mark_unread(tree, node);
+		node->calm_at_ms = cache_clock_ms() + RETRY_MS;
+		cache_node_mark_unread(tree, node);
 	}
 }
 
@@ -249,9 +250,9 @@ static bool read_batch(struct kept_tree *tree, struct reader *reader, const stru
 	for (size_t i = 0; i < batch->count && !atomic_load(tree->place.stop); i++) {
 		struct reading reading;
 
-		read_file(tree, reader, folder, batch->items[i].name, &reading);
+		reader_read_file(tree, reader, folder, batch->items[i].name, &reading);
 		pthread_mutex_lock(&tree->lock);
-		keep(tree, reader, batch, &batch->items[i], &reading);
+		keep_reading(tree, reader, batch, &batch->items[i], &reading);
 		pthread_mutex_unlock(&tree->lock);
 	}
 	return true;
@@ -270,7 +271,7 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	if (tree->unread > 0)
 		node = next_node(tree, hurry, ret_wait_ms);
 	if (node)
-		claim(tree, node, &batch);
+		batch_claim_files(tree, node, &batch);
 	none = tree->unread > 0 || tree->reading > 0 ? WORK_LATER : WORK_NONE;
 	tree->reading += node != NULL;
 	pthread_mutex_unlock(&tree->lock);
@@ -279,7 +280,7 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	good = read_batch(tree, reader, &batch);
 	pthread_mutex_lock(&tree->lock);
 	give_up_claims(tree, &batch);
-	name_list_unref(tree, batch.list);
+	cache_names_unref(tree, batch.list);
 	tree->reading--;
 	pthread_mutex_unlock(&tree->lock);
 	return good ? WORK_DONE : WORK_STALE;
@@ -298,8 +299,8 @@ struct look {
 
 static void check_global(struct kept_tree *tree)
 {
-	if (tree->global && !global_ignore_is_current(tree->global) && tree_read_global(tree))
-		node_mark_whole(tree, tree->nodes[0]);
+	if (tree->global && !global_ignore_is_current(tree->global) && kept_tree_read_global(tree))
+		cache_node_mark_whole(tree, tree->nodes[0]);
 }
 
 static void check_repositories(struct kept_tree *tree)
@@ -312,23 +313,23 @@ static void check_repositories(struct kept_tree *tree)
 		bool repository;
 
 		if (fd < 0 || node->exclude_stamp == 0 ||
-		    tree_exclude_stamp(tree, fd, path, &repository) != node->exclude_stamp)
-			node_mark_whole(tree, node);
+		    kept_tree_exclude_stamp(tree, fd, path, &repository) != node->exclude_stamp)
+			cache_node_mark_whole(tree, node);
 	}
 }
 
 static bool tree_update(struct kept_tree *tree)
 {
-	if (tree->lost || !watch_mounts_hold(&tree->watch) || !tree_take_events(tree))
+	if (tree->lost || !watch_mounts_hold(&tree->watch) || !kept_tree_take_events(tree))
 		return false;
 	check_global(tree);
 	check_repositories(tree);
-	tree_check_linked(tree);
+	kept_tree_check_linked(tree);
 	if (!tree->changed)
 		return true;
-	if (!tree_scan_changed(tree))
+	if (!kept_tree_scan_changed(tree))
 		return false;
-	tree_check_linked(tree); /* new names of files that had others */
+	kept_tree_check_linked(tree); /* new names of files that had others */
 	return true;
 }
 
@@ -362,7 +363,7 @@ struct cached_tree *kept_tree_take(struct kept_tree *tree)
 	return snapshot;
 }
 
-static void note(struct kept_tree *tree, const struct name_list *list, struct look *looks)
+static void note_files(struct kept_tree *tree, const struct name_list *list, struct look *looks)
 {
 	pthread_mutex_lock(&tree->lock);
 	for (size_t i = 0; i < list->count; i++) {
@@ -377,15 +378,16 @@ static void note(struct kept_tree *tree, const struct name_list *list, struct lo
 	pthread_mutex_unlock(&tree->lock);
 }
 
-static void look_at(int folder, const char *name, struct look *look)
+static void look_stat_file(int folder, const char *name, struct look *look)
 {
-	const int64_t now = clock_ns(CLOCK_REALTIME);
+	const int64_t now = cache_clock_ns(CLOCK_REALTIME);
 	struct stat st;
 
 	look->gone = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode);
 	if (look->gone)
 		return;
-	look->stamp_now = look->stamp == 0 ? file_stamp_settled(&st, now) : file_stamp(&st);
+	look->stamp_now = look->stamp == 0 ? cache_file_stamp_settled(&st, now) :
+	                  cache_file_stamp(&st);
 	look->linked = st.st_nlink > 1;
 }
 
@@ -402,9 +404,9 @@ static void repair_file(struct kept_tree *tree, struct node *node, const struct 
 		return;
 	if (look->stamp != 0 && !look->gone && !look->linked &&
 	    look->stamp >> 32 != look->stamp_now >> 32)
-		tree_forget_file(tree, file, SIGNATURE_OPEN);
+		kept_tree_forget_file(tree, file, SIGNATURE_OPEN);
 	else
-		tree_file_changed(tree, node, list->names[i]);
+		kept_tree_file_changed(tree, node, list->names[i]);
 }
 
 /* Makes good what differs, after hearing of all that events tell. */
@@ -414,13 +416,13 @@ static void repair(struct kept_tree *tree, const struct name_list *list, const s
 	struct node *node;
 
 	pthread_mutex_lock(&tree->lock);
-	tree->lost |= !tree_take_events(tree);
-	node = tree_find(tree, list->path);
+	tree->lost |= !kept_tree_take_events(tree);
+	node = kept_tree_find(tree, list->path);
 	if (node && node->list == list && !tree->lost) {
 		for (size_t i = 0; i < list->count; i++)
 			repair_file(tree, node, list, i, &looks[i]);
-		if (!node->changed && node->stamp != 0 && file_stamp(st) != node->stamp)
-			node_mark_changed(tree, node);
+		if (!node->changed && node->stamp != 0 && cache_file_stamp(st) != node->stamp)
+			cache_node_mark_changed(tree, node);
 	}
 	pthread_mutex_unlock(&tree->lock);
 }
@@ -431,14 +433,14 @@ static void sweep_folder(struct kept_tree *tree, const struct name_list *list)
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
 
-	note(tree, list, looks);
+	note_files(tree, list, looks);
 	fd = chain_open(tree->place.root_fd, list->path[0] ? list->path : ".",
 	                O_RDONLY | O_DIRECTORY);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return;
 	for (size_t i = 0; i < list->count; i++)
 		if (looks[i].known)
-			look_at(fd, list->names[i], &looks[i]);
+			look_stat_file(fd, list->names[i], &looks[i]);
 	repair(tree, list, looks, &st);
 }
 
@@ -452,7 +454,7 @@ bool kept_tree_sweep(struct kept_tree *tree, struct sweep *sweep)
 	return true;
 }
 
-void sweep_release(struct sweep *sweep)
+void kept_tree_sweep_release(struct sweep *sweep)
 {
 	if (sweep->snapshot)
 		kept_tree_give_back(sweep->snapshot);

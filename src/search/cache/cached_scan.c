@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 #include "search/rules/chain.h"
 #include "search/scan/scan.h"
 
@@ -69,7 +69,7 @@ enum { FEW_FOLDERS = 64 };
 static void discard(struct kept_tree *tree, struct name_list *list)
 {
 	list->count = 0;
-	name_list_unref(tree, list);
+	cache_names_unref(tree, list);
 }
 
 static void found_release(struct kept_tree *tree, struct found *found)
@@ -77,7 +77,7 @@ static void found_release(struct kept_tree *tree, struct found *found)
 	if (found->list)
 		discard(tree, found->list);
 	if (found->before)
-		name_list_unref(tree, found->before);
+		cache_names_unref(tree, found->before);
 	for (size_t i = 0; i < found->part_count; i++)
 		discard(tree, found->parts[i]);
 	free(found->parts);
@@ -118,11 +118,11 @@ static struct chain_base tree_chain_base(const struct kept_tree *tree)
 	};
 }
 
-uint64_t tree_exclude_stamp(const struct kept_tree *tree, int folder, const char *path,
-                            bool *ret_repository)
+uint64_t kept_tree_exclude_stamp(const struct kept_tree *tree, int folder, const char *path,
+                                 bool *ret_repository)
 {
 	const struct chain_base base = tree_chain_base(tree);
-	const int64_t now = clock_ns(CLOCK_REALTIME);
+	const int64_t now = cache_clock_ns(CLOCK_REALTIME);
 	_cleanup_free_ char *exclude = NULL;
 	struct stat st;
 
@@ -130,13 +130,13 @@ uint64_t tree_exclude_stamp(const struct kept_tree *tree, int folder, const char
 	                  fstatat(folder, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!*ret_repository)
 		return 1;
-	exclude = gitdir_exclude(&base, folder, span_str(path), st.st_mode);
+	exclude = chain_gitdir_exclude(&base, folder, span_str(path), st.st_mode);
 	if (!exclude || fstatat(base.root, exclude, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return 1;
-	return file_stamp_settled(&st, now);
+	return cache_file_stamp_settled(&st, now);
 }
 
-static struct found *add_found(struct gathering *g, const char *path)
+static struct found *gathering_add_found(struct gathering *g, const char *path)
 {
 	if (g->count == g->cap)
 		g->found = mem_grow(g->found, &g->cap, g->count + 1, sizeof(*g->found));
@@ -147,11 +147,12 @@ static struct found *add_found(struct gathering *g, const char *path)
 static bool enter_found(void *data, int fd, const char *path, size_t path_len)
 {
 	struct gathering *g = data;
-	struct found *found = add_found(g, path);
+	struct found *found = gathering_add_found(g, path);
 	struct stat st;
 
 	(void)path_len;
-	g->unfit |= atomic_load(g->tree->place.stop) || !tree_fits(g->tree) || !watch_trusts(fd);
+	g->unfit |= atomic_load(g->tree->place.stop) || !kept_tree_fits(g->tree) ||
+	            !watch_trusts(fd);
 	if (g->unfit)
 		return false;
 	found->watch = watch_add(&g->tree->watch, fd);
@@ -161,8 +162,8 @@ static bool enter_found(void *data, int fd, const char *path, size_t path_len)
 	}
 	found->device = st.st_dev;
 	found->inode = st.st_ino;
-	found->stamp = file_stamp_settled(&st, clock_ns(CLOCK_REALTIME));
-	found->exclude_stamp = tree_exclude_stamp(g->tree, fd, path, &found->repository);
+	found->stamp = cache_file_stamp_settled(&st, cache_clock_ns(CLOCK_REALTIME));
+	found->exclude_stamp = kept_tree_exclude_stamp(g->tree, fd, path, &found->repository);
 	return true;
 }
 
@@ -175,7 +176,7 @@ static struct found *found_of(struct gathering *g, const char *path)
 	return NULL;
 }
 
-static int compare_names(const void *a, const void *b)
+static int found_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -197,8 +198,8 @@ static void found_join(struct kept_tree *tree, struct found *found)
 		memcpy(names + at, list->names, list->count * sizeof(*names));
 		at += list->count;
 	}
-	qsort(names, count, sizeof(*names), compare_names);
-	list = name_list_new(tree, found->path, names, count);
+	qsort(names, count, sizeof(*names), found_compare_names);
+	list = cache_names_new(tree, found->path, names, count);
 	list->ignored = ignored;
 	free(names);
 	discard(tree, found->list);
@@ -207,7 +208,7 @@ static void found_join(struct kept_tree *tree, struct found *found)
 	found->list = list;
 }
 
-static void add_part(struct found *found, struct name_list *part)
+static void found_add_part(struct found *found, struct name_list *part)
 {
 	if (!found->list) {
 		found->list = part;
@@ -226,27 +227,27 @@ static bool visit_found(void *data, unsigned thread, const struct scan_folder *f
 	struct name_list *list;
 
 	(void)thread;
-	list = name_list_new(g->tree, folder->path, folder->files, folder->file_count);
+	list = cache_names_new(g->tree, folder->path, folder->files, folder->file_count);
 	list->ignored = folder->ignored;
-	add_part(found, list);
+	found_add_part(found, list);
 	if (g->one_folder && folder->first_part) {
 		found->folders = mem_alloc(folder->folder_count, sizeof(char *));
 		for (; found->folder_count < folder->folder_count; found->folder_count++)
 			found->folders[found->folder_count] =
 				mem_strdup(folder->folders[found->folder_count]);
 	}
-	g->unfit |= atomic_load(g->tree->place.stop) || !tree_fits(g->tree);
+	g->unfit |= atomic_load(g->tree->place.stop) || !kept_tree_fits(g->tree);
 	return !g->unfit;
 }
 
-static void failed(void *data, const char *path, int sys_errno)
+static void note_failed_folder(void *data, const char *path, int sys_errno)
 {
 	struct gathering *g = data;
 	struct found *found = g->count > 0 ? &g->found[g->count - 1] : NULL;
 
 	/* It may have been entered, just before. */
 	if (!found || strcmp(found->path, path) != 0)
-		found = add_found(g, path);
+		found = gathering_add_found(g, path);
 	found->failed = true;
 	/* What went away, or became something else, while it was looked for: the folder it was in
 	 * hears of that by an event. */
@@ -254,9 +255,10 @@ static void failed(void *data, const char *path, int sys_errno)
 }
 
 /* Scans beneath `start`. False when the tree cannot be kept. */
-static bool gather(struct gathering *g, const char *start, bool one_folder)
+static bool gather_folders(struct gathering *g, const char *start, bool one_folder)
 {
-	static const struct scan_visitor visitor = { enter_found, NULL, visit_found, failed };
+	static const struct scan_visitor visitor = { enter_found, NULL, visit_found,
+	                                             note_failed_folder };
 	const struct kept_tree *tree = g->tree;
 	const struct scan scan = {
 		.root = tree->place.root_fd,
@@ -286,7 +288,7 @@ static size_t component_len(const char *path, size_t folder_len)
 }
 
 /* Whether a folder has one of that name; names are asked for in order, and *at begins as 0. */
-static bool has_folder(const struct found *found, struct span name, size_t *at)
+static bool found_has_folder(const struct found *found, struct span name, size_t *at)
 {
 	for (; *at < found->folder_count; ++*at) {
 		_cleanup_free_ char *path = mem_printf("%s/", found->folders[*at]);
@@ -303,14 +305,14 @@ static void drop_lost_folders(struct gathering *g, const struct found *found)
 {
 	const struct kept_tree *tree = g->tree;
 	const size_t len = strlen(found->path);
-	size_t i = tree_lower_bound(tree, found->path), at = 0;
+	size_t i = kept_tree_lower_bound(tree, found->path), at = 0;
 
 	while (i < tree->node_count && strncmp(tree->nodes[i]->list->path, found->path, len) == 0) {
 		const char *path = tree->nodes[i]->list->path;
 		const size_t name = component_len(path, len);
 		_cleanup_free_ char *child = mem_dup(path, len + name);
 
-		if (name > 0 && !has_folder(found, span_of(path + len, name), &at))
+		if (name > 0 && !found_has_folder(found, span_of(path + len, name), &at))
 			add_replaced(g, child);
 		for (i++; name > 0 && i < tree->node_count &&
 		          strncmp(tree->nodes[i]->list->path, child, len + name) == 0; i++)
@@ -323,7 +325,7 @@ static void drop_lost_folders(struct gathering *g, const struct found *found)
 static bool gather_whole(struct gathering *g, const char *path)
 {
 	add_replaced(g, path);
-	return gather(g, path, /* one_folder= */ false);
+	return gather_folders(g, path, /* one_folder= */ false);
 }
 
 /* Reads those folders in a changed folder that are new, or perhaps others than they were. */
@@ -334,7 +336,7 @@ static bool gather_new_folders(struct gathering *g, size_t index)
 	for (size_t i = 0; i < g->found[index].folder_count; i++) {
 		const struct found *found = &g->found[index];
 		_cleanup_free_ char *path = mem_printf("%s%s/", found->path, found->folders[i]);
-		const struct node *node = tree_find(g->tree, path);
+		const struct node *node = kept_tree_find(g->tree, path);
 
 		if (node && !node->suspect)
 			continue;
@@ -353,7 +355,7 @@ static bool gather_changed(struct gathering *g, const char *path)
 {
 	const size_t index = g->count;
 
-	if (!gather(g, path, /* one_folder= */ true))
+	if (!gather_folders(g, path, /* one_folder= */ true))
 		return false;
 	if (index == g->count)
 		return true;
@@ -404,7 +406,7 @@ static bool gather_marked(struct gathering *g)
 
 /* ---- putting folders that were read into their places ---- */
 
-/* A folder that has the number (private.h) it had is the same folder, watched all the time,
+/* A folder that has the number (kept_tree.h) it had is the same folder, watched all the time,
  * wherever it is now: its files keep what is known of them.  Of any other folder nothing is
  * taken over, whatever its name. */
 
@@ -427,7 +429,7 @@ static void sort_found(struct gathering *g)
 	if (g->count > 1)
 		qsort(g->found, g->count, sizeof(*g->found), compare_found);
 	if (g->replaced_count > 1)
-		qsort(g->replaced, g->replaced_count, sizeof(*g->replaced), compare_names);
+		qsort(g->replaced, g->replaced_count, sizeof(*g->replaced), found_compare_names);
 	for (size_t i = 0; i < g->count; i++) {
 		struct found *found = &g->found[i];
 
@@ -453,7 +455,7 @@ static void prepare_found(struct gathering *g)
 		if (found->part_count > 0)
 			found_join(g->tree, found);
 		if (!found->list)
-			found->list = name_list_new(g->tree, found->path, NULL, 0);
+			found->list = cache_names_new(g->tree, found->path, NULL, 0);
 		if (found->watch > 0)
 			node = watch_owner(&g->tree->watch, found->watch, &at);
 		if (node) {
@@ -488,23 +490,23 @@ static void fill_files(struct gathering *g, struct node *node, struct name_list 
 			from++;
 		if (from < count && order == 0) {
 			list->files[i] = before->files[from];
-			tree_hold_file(tree, list->files[i]);
+			kept_tree_hold_file(tree, list->files[i]);
 		} else {
-			list->files[i] = tree_add_file(tree);
+			list->files[i] = kept_tree_add_file(tree);
 			add_fresh(g, node, i);
 		}
 		if (tree->signature_of[list->files[i]] == SIGNATURE_UNKNOWN)
-			node_mark_unread(tree, node);
+			cache_node_mark_unread(tree, node);
 	}
 }
 
-static void take_over(struct gathering *g, struct node *node, struct found *found)
+static void node_take_found(struct gathering *g, struct node *node, struct found *found)
 {
 	struct name_list *list = mem_steal(&found->list);
 
 	fill_files(g, node, list, found->before);
 	if (node->list)
-		name_list_unref(g->tree, node->list);
+		cache_names_unref(g->tree, node->list);
 	node->list = list;
 	node->device = found->device;
 	node->inode = found->inode;
@@ -581,17 +583,17 @@ static void merge_nodes(struct gathering *g, struct node_array *stay, struct nod
 			continue;
 		}
 		if (order > 0)
-			node = node_new(tree, NULL);
+			node = cache_node_new(tree, NULL);
 		else
 			i++;
-		take_over(g, node, found);
+		node_take_found(g, node, found);
 		found->node = node;
 		put_node(stay, node);
 		j++;
 	}
 }
 
-static void merge(struct gathering *g)
+static void tree_merge_found(struct gathering *g)
 {
 	struct kept_tree *tree = g->tree;
 	struct node_array stay = { 0 }, go = { 0 };
@@ -606,21 +608,21 @@ static void merge(struct gathering *g)
 		if (g->found[i].old_watch > 0)
 			watch_disown(&tree->watch, g->found[i].old_watch, g->found[i].node);
 	for (size_t i = 0; i < go.count; i++)
-		node_free(tree, go.nodes[i]);
+		cache_node_free(tree, go.nodes[i]);
 	free(go.nodes);
 	free(tree->nodes);
-	tree_credit(tree, tree->node_count * sizeof(*tree->nodes));
+	kept_tree_credit(tree, tree->node_count * sizeof(*tree->nodes));
 	tree->nodes = stay.nodes;
 	tree->node_count = stay.count;
-	tree_charge(tree, tree->node_count * sizeof(*tree->nodes));
+	kept_tree_charge(tree, tree->node_count * sizeof(*tree->nodes));
 	collect_repositories(tree);
 	tree->linked_old = true;
-	tree_drop_snapshot(tree);
+	kept_tree_drop_snapshot(tree);
 }
 
 static bool is_sound(const struct kept_tree *tree)
 {
-	return tree_fits(tree) && tree->node_count > 0 && !tree->nodes[0]->failed &&
+	return kept_tree_fits(tree) && tree->node_count > 0 && !tree->nodes[0]->failed &&
 	       tree->nodes[0]->list->path[0] == '\0';
 }
 
@@ -640,24 +642,24 @@ static void check_fresh(struct gathering *g)
 		    st.st_nlink > 1)
 			inodes[count++] = (uint64_t)st.st_ino;
 	}
-	tree_find_linked(g->tree, inodes, count);
+	kept_tree_find_linked(g->tree, inodes, count);
 }
 
-bool tree_scan_changed(struct kept_tree *tree)
+bool kept_tree_scan_changed(struct kept_tree *tree)
 {
 	struct gathering g = { .tree = tree };
-	const int64_t begun = clock_ms();
+	const int64_t begun = cache_clock_ms();
 	bool good;
 
 	good = gather_marked(&g);
 	if (good) {
-		merge(&g);
+		tree_merge_found(&g);
 		check_fresh(&g);
 		good = is_sound(tree);
 	}
 	gathering_release(&g);
 	tree->changed = false;
-	tree->scan_ms = clock_ms() - begun;
+	tree->scan_ms = cache_clock_ms() - begun;
 	return good;
 }
 
@@ -669,10 +671,10 @@ bool kept_tree_build(struct kept_tree *tree)
 	pthread_mutex_lock(&tree->lock);
 	good = watch_open(&tree->watch, tree->place.root_path);
 	if (good && !tree->rules.no_git_ignore)
-		tree_read_global(tree);
+		kept_tree_read_global(tree);
 	good = good && gather_whole(&g, "");
 	if (good) {
-		merge(&g);
+		tree_merge_found(&g);
 		good = is_sound(tree);
 	}
 	gathering_release(&g);

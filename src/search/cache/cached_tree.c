@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 /* ---- the parts of a tree that is kept ---- */
 
@@ -20,7 +20,7 @@ enum { BLOCK_BYTES = 16 };
 
 /* ---- time, and stamps ------------------------------------------------------ */
 
-int64_t clock_ns(clockid_t clock)
+int64_t cache_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -28,9 +28,9 @@ int64_t clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t clock_ms(void)
+int64_t cache_clock_ms(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+	return cache_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static uint64_t mix(uint64_t so_far, uint64_t value)
@@ -39,7 +39,7 @@ static uint64_t mix(uint64_t so_far, uint64_t value)
 	return so_far ^ so_far >> 32;
 }
 
-uint64_t file_stamp(const struct stat *st)
+uint64_t cache_file_stamp(const struct stat *st)
 {
 	uint64_t content = mix(1, (uint64_t)st->st_ino), change = 1;
 
@@ -51,11 +51,11 @@ uint64_t file_stamp(const struct stat *st)
 	return content << 32 | (uint32_t)change | 1;
 }
 
-uint64_t file_stamp_settled(const struct stat *st, int64_t now_ns)
+uint64_t cache_file_stamp_settled(const struct stat *st, int64_t now_ns)
 {
 	const int64_t changed = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
 
-	return changed + SETTLED_NS < now_ns ? file_stamp(st) : 0;
+	return changed + SETTLED_NS < now_ns ? cache_file_stamp(st) : 0;
 }
 
 /* ---- files ------------------------------------------------------------------ */
@@ -71,18 +71,18 @@ static void grow_files(struct kept_tree *tree)
 	tree->signature_of = mem_grow(tree->signature_of, &tree->signature_cap,
 	                              tree->file_count + 1, sizeof(*tree->signature_of));
 	pthread_rwlock_unlock(&tree->files_lock);
-	tree_charge(tree, tree->file_cap * sizeof(*tree->files) +
+	kept_tree_charge(tree, tree->file_cap * sizeof(*tree->files) +
 	                          tree->signature_cap * sizeof(*tree->signature_of) - before);
 }
 
-void tree_set_signature(struct kept_tree *tree, uint32_t file, uint32_t signature)
+void kept_tree_set_signature(struct kept_tree *tree, uint32_t file, uint32_t signature)
 {
 	pthread_rwlock_wrlock(&tree->files_lock);
 	tree->signature_of[file] = signature;
 	pthread_rwlock_unlock(&tree->files_lock);
 }
 
-uint32_t tree_add_file(struct kept_tree *tree)
+uint32_t kept_tree_add_file(struct kept_tree *tree)
 {
 	uint32_t file, generation = 0;
 
@@ -95,16 +95,16 @@ uint32_t tree_add_file(struct kept_tree *tree)
 		file = (uint32_t)tree->file_count++;
 	}
 	tree->files[file] = (struct kept_file){ .generation = generation + 1, .holders = 1 };
-	tree_set_signature(tree, file, SIGNATURE_UNKNOWN);
+	kept_tree_set_signature(tree, file, SIGNATURE_UNKNOWN);
 	return file;
 }
 
-void tree_hold_file(struct kept_tree *tree, uint32_t file)
+void kept_tree_hold_file(struct kept_tree *tree, uint32_t file)
 {
 	tree->files[file].holders++;
 }
 
-void tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature)
+void kept_tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature)
 {
 	const uint32_t before = tree->signature_of[file];
 
@@ -113,12 +113,12 @@ void tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature)
 		return;
 	pthread_rwlock_wrlock(&tree->files_lock);
 	if (before < SIGNATURE_NUMBER_MAX)
-		signatures_drop(&tree->signatures, before);
+		cache_signatures_drop(&tree->signatures, before);
 	tree->signature_of[file] = signature;
 	pthread_rwlock_unlock(&tree->files_lock);
 }
 
-void tree_mark_linked(struct kept_tree *tree, uint32_t file)
+void kept_tree_mark_linked(struct kept_tree *tree, uint32_t file)
 {
 	if (tree->files[file].linked)
 		return;
@@ -133,7 +133,7 @@ static void release_file(struct kept_tree *tree, uint32_t file)
 
 	if (--tree->files[file].holders > 0)
 		return;
-	tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
+	kept_tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
 	tree->linked_files -= tree->files[file].linked;
 	tree->files[file].linked = false;
 	tree->files[file].inode = 0;
@@ -141,13 +141,13 @@ static void release_file(struct kept_tree *tree, uint32_t file)
 		tree->free_files = mem_grow(tree->free_files, &tree->free_cap,
 		                            tree->free_count + 1, sizeof(*tree->free_files));
 	tree->free_files[tree->free_count++] = file;
-	tree_charge(tree, (tree->free_cap - cap) * sizeof(*tree->free_files));
+	kept_tree_charge(tree, (tree->free_cap - cap) * sizeof(*tree->free_files));
 }
 
 /* ---- lists of names --------------------------------------------------------- */
 
-struct name_list *name_list_new(struct kept_tree *tree, const char *path,
-                                const char *const *names, size_t count)
+struct name_list *cache_names_new(struct kept_tree *tree, const char *path,
+                                  const char *const *names, size_t count)
 {
 	const size_t path_size = strlen(path) + 1;
 	size_t text = path_size, bytes;
@@ -170,17 +170,17 @@ struct name_list *name_list_new(struct kept_tree *tree, const char *path,
 		list->names[i] = memcpy(at, names[i], size);
 		at += size;
 	}
-	tree_charge(tree, list->bytes);
+	kept_tree_charge(tree, list->bytes);
 	return list;
 }
 
-void name_list_unref(struct kept_tree *tree, struct name_list *list)
+void cache_names_unref(struct kept_tree *tree, struct name_list *list)
 {
 	if (--list->references > 0)
 		return;
 	for (size_t i = 0; i < list->count; i++)
 		release_file(tree, list->files[i]);
-	tree_credit(tree, list->bytes);
+	kept_tree_credit(tree, list->bytes);
 	free(list);
 }
 
@@ -205,27 +205,27 @@ static size_t name_list_find(const struct name_list *list, const char *name)
 
 /* ---- nodes ------------------------------------------------------------------ */
 
-struct node *node_new(struct kept_tree *tree, struct name_list *list)
+struct node *cache_node_new(struct kept_tree *tree, struct name_list *list)
 {
 	struct node *node = mem_alloc(1, sizeof(*node));
 
 	node->list = list;
-	tree_charge(tree, sizeof(*node) + BLOCK_BYTES);
+	kept_tree_charge(tree, sizeof(*node) + BLOCK_BYTES);
 	return node;
 }
 
-void node_free(struct kept_tree *tree, struct node *node)
+void cache_node_free(struct kept_tree *tree, struct node *node)
 {
 	if (node->unread)
 		tree->unread--;
 	if (node->watch > 0)
 		watch_disown(&tree->watch, node->watch, node);
-	name_list_unref(tree, node->list);
+	cache_names_unref(tree, node->list);
 	free(node);
-	tree_credit(tree, sizeof(*node) + BLOCK_BYTES);
+	kept_tree_credit(tree, sizeof(*node) + BLOCK_BYTES);
 }
 
-size_t tree_lower_bound(const struct kept_tree *tree, const char *path)
+size_t kept_tree_lower_bound(const struct kept_tree *tree, const char *path)
 {
 	size_t low = 0, high = tree->node_count;
 
@@ -240,16 +240,16 @@ size_t tree_lower_bound(const struct kept_tree *tree, const char *path)
 	return low;
 }
 
-struct node *tree_find(const struct kept_tree *tree, const char *path)
+struct node *kept_tree_find(const struct kept_tree *tree, const char *path)
 {
-	const size_t at = tree_lower_bound(tree, path);
+	const size_t at = kept_tree_lower_bound(tree, path);
 
 	return at < tree->node_count && strcmp(tree->nodes[at]->list->path, path) == 0
 	               ? tree->nodes[at]
 	               : NULL;
 }
 
-void node_mark_unread(struct kept_tree *tree, struct node *node)
+void cache_node_mark_unread(struct kept_tree *tree, struct node *node)
 {
 	if (!node->unread)
 		tree->unread++;
@@ -269,18 +269,18 @@ enum { CALM_MS = 100, CALM_MAX_MS = 10000 };
 #define ENTRY_EVENTS ((uint32_t)(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
 #define SELF_EVENTS ((uint32_t)(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED))
 
-void node_mark_changed(struct kept_tree *tree, struct node *node)
+void cache_node_mark_changed(struct kept_tree *tree, struct node *node)
 {
 	node->changed = tree->changed = true;
 }
 
-void node_mark_whole(struct kept_tree *tree, struct node *node)
+void cache_node_mark_whole(struct kept_tree *tree, struct node *node)
 {
 	node->whole = tree->changed = true;
 }
 
 /* The node of the folder that this one is in; NULL for the root. */
-static struct node *parent_of(const struct kept_tree *tree, const struct node *node)
+static struct node *node_parent(const struct kept_tree *tree, const struct node *node)
 {
 	const char *path = node->list->path;
 	size_t len = strlen(path);
@@ -291,16 +291,16 @@ static struct node *parent_of(const struct kept_tree *tree, const struct node *n
 	for (len--; len > 0 && path[len - 1] != '/'; len--)
 		;
 	parent = mem_dup(path, len);
-	return tree_find(tree, parent);
+	return kept_tree_find(tree, parent);
 }
 
 static void node_mark_moved(struct kept_tree *tree, struct node *node)
 {
-	struct node *parent = parent_of(tree, node);
+	struct node *parent = node_parent(tree, node);
 
 	node->suspect = true;
 	if (parent)
-		node_mark_changed(tree, parent);
+		cache_node_mark_changed(tree, parent);
 	else
 		tree->lost = true; /* the root itself, or something is badly out of step */
 }
@@ -310,7 +310,7 @@ static struct node *child_of(const struct kept_tree *tree, const struct node *no
 {
 	_cleanup_free_ char *path = mem_printf("%s%s/", node->list->path, name);
 
-	return tree_find(tree, path);
+	return kept_tree_find(tree, path);
 }
 
 /* Whether a name is that of an ignore file, or decides which ones count. */
@@ -329,14 +329,14 @@ static bool rules_hang_on(const struct kept_tree *tree, const struct node *node,
 	return kinds != 0;
 }
 
-void tree_file_changed(struct kept_tree *tree, struct node *node, const char *name)
+void kept_tree_file_changed(struct kept_tree *tree, struct node *node, const char *name)
 {
 	const size_t at = name_list_find(node->list, name);
-	const int64_t now = clock_ms();
+	const int64_t now = cache_clock_ms();
 	uint32_t file;
 
 	if (rules_hang_on(tree, node, name, 0))
-		node_mark_whole(tree, node);
+		cache_node_mark_whole(tree, node);
 	if (at == SIZE_MAX)
 		return;
 	file = node->list->files[at];
@@ -346,8 +346,8 @@ void tree_file_changed(struct kept_tree *tree, struct node *node, const char *na
 	         node->busy_ms < CALM_MAX_MS)
 		node->busy_ms *= 2; /* it was read in vain */
 	node->calm_at_ms = now + node->busy_ms;
-	tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
-	node_mark_unread(tree, node);
+	kept_tree_forget_file(tree, file, SIGNATURE_UNKNOWN);
+	cache_node_mark_unread(tree, node);
 }
 
 static void folder_event(struct kept_tree *tree, struct node *node, const char *name)
@@ -356,7 +356,7 @@ static void folder_event(struct kept_tree *tree, struct node *node, const char *
 
 	if (child)
 		child->suspect = true;
-	node_mark_changed(tree, node);
+	cache_node_mark_changed(tree, node);
 }
 
 static void node_event(struct kept_tree *tree, struct node *node, uint32_t events,
@@ -365,20 +365,20 @@ static void node_event(struct kept_tree *tree, struct node *node, uint32_t event
 	if (events & SELF_EVENTS) {
 		node_mark_moved(tree, node);
 	} else if (name[0] == '\0') {
-		node_mark_changed(tree, node); /* the folder's attributes: may it be read? */
+		cache_node_mark_changed(tree, node); /* the folder's attributes: may it be read? */
 	} else if (events & IN_ISDIR) {
 		if (rules_hang_on(tree, node, name, events))
-			node_mark_whole(tree, node);
+			cache_node_mark_whole(tree, node);
 		if (strcmp(name, ".git") != 0)
 			folder_event(tree, node, name);
 	} else {
-		tree_file_changed(tree, node, name);
+		kept_tree_file_changed(tree, node, name);
 		if (events & ENTRY_EVENTS)
-			node_mark_changed(tree, node);
+			cache_node_mark_changed(tree, node);
 	}
 }
 
-static void take_event(void *data, const struct inotify_event *event, const char *name)
+static void tree_take_event(void *data, const struct inotify_event *event, const char *name)
 {
 	struct kept_tree *tree = data;
 	struct node *node;
@@ -388,9 +388,9 @@ static void take_event(void *data, const struct inotify_event *event, const char
 		node_event(tree, node, event->mask, name);
 }
 
-bool tree_take_events(struct kept_tree *tree)
+bool kept_tree_take_events(struct kept_tree *tree)
 {
-	return watch_take(&tree->watch, take_event, tree) && !tree->lost;
+	return watch_take(&tree->watch, tree_take_event, tree) && !tree->lost;
 }
 
 static void collect_linked(struct kept_tree *tree)
@@ -426,10 +426,10 @@ static bool is_same(const struct kept_tree *tree, const struct linked_file *link
 
 	return stamp != 0 &&
 	       fstatat(tree->place.root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       file_stamp(&st) == stamp;
+	       cache_file_stamp(&st) == stamp;
 }
 
-void tree_check_linked(struct kept_tree *tree)
+void kept_tree_check_linked(struct kept_tree *tree)
 {
 	if (tree->linked_old)
 		collect_linked(tree);
@@ -438,7 +438,7 @@ void tree_check_linked(struct kept_tree *tree)
 
 		if (signature_is_known(tree->signature_of[linked->file]) &&
 		    !is_same(tree, linked))
-			tree_file_changed(tree, linked->node, linked->name);
+			kept_tree_file_changed(tree, linked->node, linked->name);
 	}
 }
 
@@ -449,7 +449,7 @@ static int compare_inodes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count)
+void kept_tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count)
 {
 	if (count == 0)
 		return;
@@ -462,34 +462,34 @@ void tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count)
 		    !bsearch(&kept->inode, inodes, count, sizeof(*inodes), compare_inodes))
 			continue;
 		if (tree->linked_files < LINKED_FILES_MAX)
-			tree_mark_linked(tree, (uint32_t)i);
+			kept_tree_mark_linked(tree, (uint32_t)i);
 		else
-			tree_forget_file(tree, (uint32_t)i, SIGNATURE_OPEN);
+			kept_tree_forget_file(tree, (uint32_t)i, SIGNATURE_OPEN);
 	}
 }
 
 /* ---- memory ---------------------------------------------------------------- */
 
-void tree_charge(struct kept_tree *tree, size_t bytes)
+void kept_tree_charge(struct kept_tree *tree, size_t bytes)
 {
 	atomic_fetch_add(&tree->bytes, bytes);
 	atomic_fetch_add(tree->place.bytes, bytes);
 }
 
-void tree_credit(struct kept_tree *tree, size_t bytes)
+void kept_tree_credit(struct kept_tree *tree, size_t bytes)
 {
 	atomic_fetch_sub(&tree->bytes, bytes);
 	atomic_fetch_sub(tree->place.bytes, bytes);
 }
 
-size_t tree_room(const struct kept_tree *tree)
+size_t kept_tree_room(const struct kept_tree *tree)
 {
 	const size_t used = atomic_load(tree->place.bytes);
 
 	return used < tree->place.max_bytes ? tree->place.max_bytes - used : 0;
 }
 
-bool tree_fits(const struct kept_tree *tree)
+bool kept_tree_fits(const struct kept_tree *tree)
 {
 	return atomic_load(&tree->bytes) - tree->signatures.bytes <= tree->place.max_bytes / 2;
 }
@@ -526,7 +526,7 @@ struct cached_tree *cached_tree_snapshot(struct kept_tree *tree)
 	snapshot->folder_count = count;
 	snapshot->bytes = sizeof(*snapshot) + tree->node_count * (sizeof(*snapshot->folders) +
 	                                                          sizeof(struct name_list *));
-	tree_charge(tree, snapshot->bytes);
+	kept_tree_charge(tree, snapshot->bytes);
 	return snapshot;
 }
 
@@ -538,14 +538,14 @@ static void snapshot_unref(struct cached_tree *snapshot)
 	if (--snapshot->references > 0)
 		return;
 	for (size_t i = 0; i < snapshot->folder_count; i++)
-		name_list_unref(tree, snapshot->lists[i]);
-	tree_credit(tree, snapshot->bytes);
+		cache_names_unref(tree, snapshot->lists[i]);
+	kept_tree_credit(tree, snapshot->bytes);
 	free(snapshot->lists);
 	free(snapshot->folders);
 	free(snapshot);
 }
 
-void tree_drop_snapshot(struct kept_tree *tree)
+void kept_tree_drop_snapshot(struct kept_tree *tree)
 {
 	if (tree->current)
 		snapshot_unref(tree->current);
@@ -554,7 +554,7 @@ void tree_drop_snapshot(struct kept_tree *tree)
 
 /* ---- keeping it true ---------------------------------------------------------- */
 
-bool tree_read_global(struct kept_tree *tree)
+bool kept_tree_read_global(struct kept_tree *tree)
 {
 	struct global_ignore *global = global_ignore_read();
 	const struct span text = global_ignore_text(global);
@@ -611,7 +611,7 @@ static uint64_t may_match(uint32_t signature, const uint64_t *answers)
 {
 	if (signature >= SIGNATURE_NUMBER_MAX)
 		return signature != SIGNATURE_BINARY;
-	return signatures_answer(answers, signature);
+	return cache_signatures_answer(answers, signature);
 }
 
 void cached_tree_select(const struct cached_tree *snapshot, const struct matcher_needs *needs,
@@ -625,7 +625,7 @@ void cached_tree_select(const struct cached_tree *snapshot, const struct matcher
 	trigram_query_init(&query, needs);
 	pthread_rwlock_rdlock(&tree->files_lock);
 	answers = mem_alloc(tree->signatures.count, sizeof(*answers));
-	signatures_ask(&tree->signatures, &query, answers);
+	cache_signatures_ask(&tree->signatures, &query, answers);
 	for (size_t i = 0; i < snapshot->folder_count; i++) {
 		const struct name_list *list = snapshot->lists[i];
 
@@ -665,7 +665,7 @@ static void release_rules(struct walk_rules *rules)
 	free((void *)rules->ignore_files);
 }
 
-bool kept_tree_is(const struct kept_tree *tree, size_t root, const struct walk_rules *rules)
+bool kept_tree_matches(const struct kept_tree *tree, size_t root, const struct walk_rules *rules)
 {
 	const struct walk_rules *own = &tree->rules;
 
@@ -690,7 +690,7 @@ struct kept_tree *kept_tree_new(const struct tree_place *place)
 	tree->place.rules = &tree->rules;
 	pthread_mutex_init(&tree->lock, NULL);
 	pthread_rwlock_init(&tree->files_lock, NULL);
-	tree_charge(tree, sizeof(*tree));
+	kept_tree_charge(tree, sizeof(*tree));
 	return tree;
 }
 
@@ -705,12 +705,12 @@ void kept_tree_unref(struct kept_tree *tree)
 	if (!tree || atomic_fetch_sub(&tree->references, 1) > 1)
 		return;
 	watch_release(&tree->watch); /* first: nothing need be told to the kernel then */
-	tree_drop_snapshot(tree);
+	kept_tree_drop_snapshot(tree);
 	for (size_t i = 0; i < tree->node_count; i++) {
 		tree->nodes[i]->watch = 0;
-		node_free(tree, tree->nodes[i]);
+		cache_node_free(tree, tree->nodes[i]);
 	}
-	signatures_release(&tree->signatures);
+	cache_signatures_release(&tree->signatures);
 	free(tree->nodes);
 	free(tree->repositories);
 	free(tree->linked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trigrams of texts, and tables of them for many files. */
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* Hashes of one alternative: a dozen leave hardly a file that has not got the literal. */
 enum { QUERY_HASHES = 32 };
-/* Less than SEEK_FIRST_BYTES of private.h. */
+/* Less than SEEK_FIRST_BYTES of search/private.h. */
 enum { BINARY_BYTES = 64 << 10 };
 /* More alternatives than this cost more to ask than they spare. */
 enum { QUERY_ALTERNATIVES = 256 };
@@ -47,7 +47,7 @@ static enum trigram_kind kind_with_nul(struct span content, const char *nul)
 	                                                                       : TRIGRAMS_BINARY;
 }
 
-static enum trigram_kind kind_of(struct span content)
+static enum trigram_kind content_kind(struct span content)
 {
 	const char *nul = memchr(content.data, '\0', content.len);
 
@@ -75,7 +75,7 @@ static uint32_t hash_at(const char *at)
 }
 
 /* Eight bytes, that is six trigrams, at a time: this is most of what a signature costs. */
-static void add_all(struct span text, uint64_t *words, uint32_t mask)
+static void add_trigrams(struct span text, uint64_t *words, uint32_t mask)
 {
 	size_t at = 0;
 
@@ -122,18 +122,18 @@ static void shrink(struct trigram_set *set)
 }
 
 /* Fills a table of the set's size; returns how many of its bits are set. */
-static size_t fill(struct trigram_set *set, struct span content)
+static size_t trigram_set_fill(struct trigram_set *set, struct span content)
 {
 	const size_t words = ((size_t)1 << set->log2) / 64;
 
 	memset(set->words, 0, words * sizeof(*set->words));
-	add_all(content, set->words, (1u << set->log2) - 1);
+	add_trigrams(content, set->words, (1u << set->log2) - 1);
 	return count_bits(set->words, set->words, words);
 }
 
 enum trigram_kind trigrams_of(struct span content, struct trigram_set *set)
 {
-	enum trigram_kind kind = content.len > 0 ? kind_of(content) : TRIGRAMS_KNOWN;
+	enum trigram_kind kind = content.len > 0 ? content_kind(content) : TRIGRAMS_KNOWN;
 	size_t bits;
 
 	if (kind != TRIGRAMS_KNOWN)
@@ -142,7 +142,7 @@ enum trigram_kind trigrams_of(struct span content, struct trigram_set *set)
 	/* Text repeats itself: few of its trigrams are new ones. What does not gets more. */
 	while (set->log2 < TRIGRAM_LOG2_MAX && (size_t)1 << set->log2 < content.len)
 		set->log2++;
-	while ((bits = fill(set, content)) > ((size_t)3 << set->log2) / 8 &&
+	while ((bits = trigram_set_fill(set, content)) > ((size_t)3 << set->log2) / 8 &&
 	       set->log2 < TRIGRAM_LOG2_MAX)
 		set->log2++;
 	if (bits > ((size_t)3 << set->log2) / 4)
@@ -214,7 +214,7 @@ struct signature_block {
 };
 
 /* Appends an empty block; false when there is no room for it. */
-static bool add_block(struct signatures *s, unsigned log2, size_t room)
+static bool signatures_add_block(struct signatures *s, unsigned log2, size_t room)
 {
 	const size_t bytes = ((size_t)1 << log2) * sizeof(uint64_t);
 	const size_t cap = s->cap;
@@ -251,15 +251,15 @@ static void set_place(struct signature_block *block, uint64_t bit, const struct 
 			block->words[i * 64 + (size_t)__builtin_ctzll(left)] |= bit;
 }
 
-bool signatures_put(struct signatures *s, const struct trigram_set *set, size_t room,
-                    uint32_t *ret_number)
+bool cache_signatures_put(struct signatures *s, const struct trigram_set *set, size_t room,
+                          uint32_t *ret_number)
 {
 	struct signature_block *block;
 	uint32_t index;
 	unsigned place;
 	uint64_t bit;
 
-	if (s->open[set->log2] == 0 && !add_block(s, set->log2, room))
+	if (s->open[set->log2] == 0 && !signatures_add_block(s, set->log2, room))
 		return false;
 	index = s->open[set->log2] - 1;
 	block = &s->blocks[index];
@@ -275,7 +275,7 @@ bool signatures_put(struct signatures *s, const struct trigram_set *set, size_t 
 	return true;
 }
 
-void signatures_drop(struct signatures *s, uint32_t number)
+void cache_signatures_drop(struct signatures *s, uint32_t number)
 {
 	struct signature_block *block = &s->blocks[number / 64];
 	const uint64_t bit = (uint64_t)1 << number % 64;
@@ -288,7 +288,7 @@ void signatures_drop(struct signatures *s, uint32_t number)
 	block->stale |= bit;
 }
 
-void signatures_release(struct signatures *s)
+void cache_signatures_release(struct signatures *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		free(s->blocks[i].words);
@@ -307,8 +307,8 @@ static uint64_t ask_block(const struct signature_block *block,
 	return files;
 }
 
-void signatures_ask(const struct signatures *s, const struct trigram_query *query,
-                    uint64_t *answers)
+void cache_signatures_ask(const struct signatures *s, const struct trigram_query *query,
+                          uint64_t *answers)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		uint64_t files = query->anything ? UINT64_MAX : 0;

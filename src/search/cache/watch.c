@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/cache/private.h"
+#include "search/cache/kept_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static struct span mount_point(struct span line)
 }
 
 /* Whether one path is the other, or beneath it. */
-static bool is_within(struct span path, struct span folder)
+static bool mount_is_within(struct span path, struct span folder)
 {
 	while (span_ends(folder, SPAN("/")))
 		folder.len--;
@@ -68,7 +68,7 @@ static bool is_within(struct span path, struct span folder)
 	       (path.len == folder.len || path.data[folder.len] == '/');
 }
 
-static uint64_t digest(uint64_t so_far, struct span line)
+static uint64_t digest_line(uint64_t so_far, struct span line)
 {
 	for (size_t i = 0; i < line.len; i++)
 		so_far = (so_far ^ (unsigned char)line.data[i]) * 0x100000001B3u;
@@ -76,7 +76,7 @@ static uint64_t digest(uint64_t so_far, struct span line)
 }
 
 /* FNV-1a over the lines of mounts above the tree, and in it. False when they cannot be read. */
-static bool read_mounts(struct watch *watch, uint64_t *ret)
+static bool watch_read_mounts(struct watch *watch, uint64_t *ret)
 {
 	const struct span root = span_str(watch->path);
 	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_MAX);
@@ -99,9 +99,9 @@ static bool read_mounts(struct watch *watch, uint64_t *ret)
 	while (line_next(&rest, &line)) {
 		struct span point = mount_point(line);
 
-		watch->mounts_inside |= is_within(point, root) && point.len > root.len;
-		if (is_within(point, root) || is_within(root, point))
-			*ret = digest(*ret, line);
+		watch->mounts_inside |= mount_is_within(point, root) && point.len > root.len;
+		if (mount_is_within(point, root) || mount_is_within(root, point))
+			*ret = digest_line(*ret, line);
 	}
 	return true;
 }
@@ -113,7 +113,7 @@ bool watch_mounts_hold(struct watch *watch)
 
 	if (poll(&poller, 1, 0) == 0)
 		return true;
-	return read_mounts(watch, &mounted) && mounted == watch->mounted;
+	return watch_read_mounts(watch, &mounted) && mounted == watch->mounted;
 }
 
 bool watch_trusts(int folder)
@@ -143,7 +143,7 @@ static size_t place_of(const struct watch *watch, int number)
 	return (uint32_t)number * 0x9E3779B1u & (watch->owner_size - 1);
 }
 
-static void grow(struct watch *watch)
+static void watch_grow_owners(struct watch *watch)
 {
 	struct watch_owner *old = watch->owners;
 	const size_t size = watch->owner_size;
@@ -162,7 +162,7 @@ void watch_own(struct watch *watch, int number, void *owner)
 	size_t at;
 
 	if (watch->owner_count * 2 >= watch->owner_size)
-		grow(watch);
+		watch_grow_owners(watch);
 	at = place_of(watch, number);
 	while (watch->owners[at].number != 0)
 		at = (at + 1) & (watch->owner_size - 1);
@@ -188,7 +188,7 @@ void *watch_owner(const struct watch *watch, int number, size_t *at)
 }
 
 /* Empties a place, and moves up what would not be found past it any more. */
-static void empty(struct watch *watch, size_t hole)
+static void watch_empty_owner(struct watch *watch, size_t hole)
 {
 	const size_t mask = watch->owner_size - 1;
 
@@ -212,7 +212,7 @@ void watch_disown(struct watch *watch, int number, void *owner)
 	       (watch->owners[at].number != number || watch->owners[at].owner != owner))
 		at = (at + 1) & (watch->owner_size - 1);
 	if (watch->owners[at].number != 0)
-		empty(watch, at);
+		watch_empty_owner(watch, at);
 	if (!watch_owner(watch, number, &next))
 		inotify_rm_watch(watch->fd, number); /* EINVAL: the folder is gone, too */
 }
@@ -223,7 +223,7 @@ bool watch_open(struct watch *watch, const char *root_path)
 {
 	watch->path = mountinfo_path(root_path);
 	watch->mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	if (watch->mounts < 0 || !read_mounts(watch, &watch->mounted))
+	if (watch->mounts < 0 || !watch_read_mounts(watch, &watch->mounted))
 		return false;
 	watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	return watch->fd >= 0;

@@ -165,8 +165,8 @@ static bool compile_word(struct engine *engine, struct span pattern, struct err 
 	return engine->code ? true : compile_failed(code, at, start.len, err);
 }
 
-static bool compile(struct engine *engine, const struct engine_options *options,
-                    struct err *err)
+static bool engine_compile_pattern(struct engine *engine, const struct engine_options *options,
+                                   struct err *err)
 {
 	int code = 0;
 	size_t at = 0;
@@ -211,7 +211,7 @@ bool engine_compile(const struct engine_options *options, struct engine **ret, s
 	                  (options->ignore_case ? PCRE2_CASELESS : 0);
 	engine->extra = options->whole_line ? PCRE2_EXTRA_MATCH_LINE : 0;
 	engine->any_line_end = options->any_line_end;
-	if (!compile(engine, options, err)) {
+	if (!engine_compile_pattern(engine, options, err)) {
 		engine_free(engine);
 		return false;
 	}
@@ -237,7 +237,7 @@ void engine_free(struct engine *engine)
 
 /* ---- time ---- */
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t engine_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -249,7 +249,7 @@ static int64_t clock_ns(clockid_t clock)
  * worth while to look at the thread's CPU clock, which is a system call. */
 static bool ticked(struct engine_scratch *scratch)
 {
-	int64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE);
+	int64_t tick = engine_clock_ns(CLOCK_MONOTONIC_COARSE);
 	bool changed = tick != scratch->tick;
 
 	scratch->tick = tick;
@@ -259,7 +259,7 @@ static bool ticked(struct engine_scratch *scratch)
 static void timer_start(struct engine_scratch *scratch, size_t bytes)
 {
 	(void)ticked(scratch);
-	scratch->cpu_start_ns = scratch->timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+	scratch->cpu_start_ns = scratch->timed ? engine_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
 	scratch->budget_ns =
 		scratch->text_ns + ALLOWANCE_NS + (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
 	scratch->work = 0;
@@ -272,8 +272,8 @@ static void timer_stop(struct engine_scratch *scratch, size_t bytes)
 
 	scratch->timed -= scratch->timed > 0;
 	if (scratch->cpu_start_ns)
-		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - scratch->cpu_start_ns - ALLOWANCE_NS -
-		     (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
+		ns = engine_clock_ns(CLOCK_THREAD_CPUTIME_ID) - scratch->cpu_start_ns -
+		     ALLOWANCE_NS - (int64_t)bytes * ALLOWANCE_NS_PER_BYTE;
 	if (ns > 0) {
 		scratch->reserve_ns -= ns;
 		scratch->text_ns -= ns;
@@ -294,7 +294,7 @@ static int callout(pcre2_callout_block *block, void *data)
 	scratch->work = 0;
 	if (!ticked(scratch))
 		return 0;
-	now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	now = engine_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (!scratch->cpu_start_ns)
 		scratch->cpu_start_ns = now;
 	return now - scratch->cpu_start_ns > scratch->budget_ns ? PCRE2_ERROR_CALLOUT : 0;
@@ -348,9 +348,10 @@ void engine_scratch_free(struct engine_scratch *scratch)
 	free(scratch);
 }
 
-static enum match_outcome run(const pcre2_code *code, bool jit, struct engine_scratch *scratch,
-                              pcre2_match_context *context, struct span subject, size_t from,
-                              struct match *ret)
+static enum match_outcome engine_run_code(const pcre2_code *code, bool jit,
+                                          struct engine_scratch *scratch,
+                                          pcre2_match_context *context, struct span subject,
+                                          size_t from, struct match *ret)
 {
 	PCRE2_SPTR data = (PCRE2_SPTR)(subject.data ? subject.data : "");
 	int result = jit ? pcre2_jit_match(code, data, subject.len, from, 0, scratch->data, context)
@@ -408,8 +409,9 @@ static enum match_outcome find_careful(const struct engine *engine,
 		return MATCH_TOO_HARD;
 	timer_start(scratch, subject.len - from);
 	scratch->work_per_callout = (unsigned)(1 + subject.len / CALLOUT_BYTES_PER_WORK);
-	outcome = run(scratch->careful_code, scratch->careful_jit, scratch, scratch->careful,
-	              subject, from, ret);
+	outcome = engine_run_code(scratch->careful_code, scratch->careful_jit, scratch,
+	                          scratch->careful,
+	                          subject, from, ret);
 	timer_stop(scratch, covered(outcome, from, subject, ret));
 	return outcome;
 }
@@ -438,8 +440,9 @@ static enum match_outcome find_quick(const struct quick *quick, struct engine_sc
 	timer_start(scratch, starts);
 	pcre2_set_match_limit(scratch->quick,
 	                      (uint32_t)(steps < QUICK_STEPS_MAX ? steps : QUICK_STEPS_MAX));
-	outcome = run(quick->code, quick->jit, scratch, scratch->quick, quick->subject, quick->from,
-	              ret);
+	outcome = engine_run_code(quick->code, quick->jit, scratch, scratch->quick, quick->subject,
+	                          quick->from,
+	                          ret);
 	timer_stop(scratch, covered(outcome, quick->from, quick->subject, ret));
 	return outcome;
 }

@@ -45,14 +45,14 @@ struct translation {
 	bool bounded;      /* no unbounded repetition inside another one */
 };
 
-static bool wrong(struct translation *t, const char *what)
+static bool translation_refuse(struct translation *t, const char *what)
 {
 	return err_set(t->err, ERR_INVALID_ARGUMENT,
 	               "The regular expression cannot be used: %s at character %zu.", what,
 	               t->at + 1);
 }
 
-static char peek(const struct translation *t, size_t ahead)
+static char translation_peek(const struct translation *t, size_t ahead)
 {
 	return t->at + ahead < t->text.len ? t->text.data[t->at + ahead] : '\0';
 }
@@ -62,7 +62,7 @@ static bool starts(const struct translation *t, const char *with)
 	return span_starts(span_skip(t->text, t->at), span_str(with));
 }
 
-static void copy(struct translation *t, size_t len)
+static void translation_copy(struct translation *t, size_t len)
 {
 	buf_append(t->out, t->text.data + t->at, len);
 	t->at += len;
@@ -71,13 +71,13 @@ static void copy(struct translation *t, size_t len)
 /* A backslash and what belongs to it. */
 static bool escape(struct translation *t, bool in_class)
 {
-	char c = peek(t, 1);
+	char c = translation_peek(t, 1);
 
 	if (t->at + 1 >= t->text.len)
-		return wrong(t, "a backslash at the end");
+		return translation_refuse(t, "a backslash at the end");
 	if (c == 's' || c == 'S') {
 		if (in_class && c == 'S')
-			return wrong(t, "\\S in a class is not supported");
+			return translation_refuse(t, "\\S in a class is not supported");
 		buf_printf(t->out, in_class ? "\\s" SPACES : c == 's' ? "[\\s" SPACES "]"
 		                                                     : "[^\\s" SPACES "]");
 		t->at += 2;
@@ -85,37 +85,37 @@ static bool escape(struct translation *t, bool in_class)
 		buf_str(t->out, "\\x0b");
 		t->at += 2;
 	} else if (strchr("dDwWbBfnrtxu0123456789c", c) || (c == 'k' && t->named)) {
-		copy(t, 2);
+		translation_copy(t, 2);
 	} else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
 		t->at++;
-		copy(t, 1);
+		translation_copy(t, 1);
 	} else if ((unsigned char)c >= 0x80) {
 		t->at++;
 	} else {
-		copy(t, 2);
+		translation_copy(t, 2);
 	}
 	return true;
 }
 
 static bool class(struct translation *t)
 {
-	copy(t, 1);
-	if (peek(t, 0) == '^')
-		copy(t, 1);
-	while (t->at < t->text.len && peek(t, 0) != ']') {
-		if (peek(t, 0) == '\\') {
+	translation_copy(t, 1);
+	if (translation_peek(t, 0) == '^')
+		translation_copy(t, 1);
+	while (t->at < t->text.len && translation_peek(t, 0) != ']') {
+		if (translation_peek(t, 0) == '\\') {
 			if (!escape(t, /* in_class= */ true))
 				return false;
-		} else if (peek(t, 0) == '[') {
+		} else if (translation_peek(t, 0) == '[') {
 			buf_str(t->out, "\\[");
 			t->at++;
 		} else {
-			copy(t, 1);
+			translation_copy(t, 1);
 		}
 	}
 	if (t->at >= t->text.len)
-		return wrong(t, "a class without an end");
-	copy(t, 1);
+		return translation_refuse(t, "a class without an end");
+	translation_copy(t, 1);
 	return true;
 }
 
@@ -125,19 +125,19 @@ static bool open_group(struct translation *t)
 	size_t len = 1;
 
 	if (t->depth == DEPTH_MAX)
-		return wrong(t, "too many groups inside each other");
-	if (peek(t, 1) == '*')
-		return wrong(t, "nothing to repeat");
-	if (peek(t, 1) == '?') {
+		return translation_refuse(t, "too many groups inside each other");
+	if (translation_peek(t, 1) == '*')
+		return translation_refuse(t, "nothing to repeat");
+	if (translation_peek(t, 1) == '?') {
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 			if (starts(t, kinds[i]))
 				len = strlen(kinds[i]);
 		if (len == 1 && starts(t, "(?<"))
 			len = 3;
 		if (len == 1)
-			return wrong(t, "a group of an unknown kind");
+			return translation_refuse(t, "a group of an unknown kind");
 	}
-	copy(t, len);
+	translation_copy(t, len);
 	t->repeats[++t->depth] = false;
 	t->can_repeat = false;
 	return true;
@@ -146,8 +146,8 @@ static bool open_group(struct translation *t)
 static bool close_group(struct translation *t)
 {
 	if (t->depth == 0)
-		return wrong(t, "a group that was not opened");
-	copy(t, 1);
+		return translation_refuse(t, "a group that was not opened");
+	translation_copy(t, 1);
 	t->last_repeats = t->repeats[t->depth--];
 	t->repeats[t->depth] |= t->last_repeats;
 	t->can_repeat = true;
@@ -161,8 +161,8 @@ static size_t braces(const struct translation *t, bool *ret_open)
 	size_t len = 1, digits = 0;
 	bool comma = false, after = false;
 
-	for (; peek(t, len) != '}'; len++) {
-		char c = peek(t, len);
+	for (; translation_peek(t, len) != '}'; len++) {
+		char c = translation_peek(t, len);
 
 		if (c == ',' && !comma && digits)
 			comma = true;
@@ -181,14 +181,15 @@ static size_t braces(const struct translation *t, bool *ret_open)
 static bool quantifier(struct translation *t, size_t len, bool open)
 {
 	if (!t->can_repeat)
-		return wrong(t, "nothing to repeat");
+		return translation_refuse(t, "nothing to repeat");
 	if (t->bounded && open && t->last_repeats)
-		return wrong(t, "a repetition inside a repetition, which can take for ever,");
-	copy(t, len);
-	if (peek(t, 0) == '?')
-		copy(t, 1);
-	else if (peek(t, 0) == '+')
-		return wrong(t, "nothing to repeat");
+		return translation_refuse(t, "a repetition inside a repetition, which can take "
+		                          "for ever,");
+	translation_copy(t, len);
+	if (translation_peek(t, 0) == '?')
+		translation_copy(t, 1);
+	else if (translation_peek(t, 0) == '+')
+		return translation_refuse(t, "nothing to repeat");
 	t->repeats[t->depth] |= open;
 	t->can_repeat = t->last_repeats = false;
 	return true;
@@ -196,7 +197,7 @@ static bool quantifier(struct translation *t, size_t len, bool open)
 
 static bool one(struct translation *t)
 {
-	char c = peek(t, 0);
+	char c = translation_peek(t, 0);
 	bool open = c == '*' || c == '+', is_atom = true;
 	size_t len = open || c == '?' ? 1 : 0;
 
@@ -220,7 +221,7 @@ static bool one(struct translation *t)
 		t->at++;
 	} else {
 		is_atom = !strchr("^$|", c) || c == '\0';
-		copy(t, 1);
+		translation_copy(t, 1);
 	}
 	t->can_repeat = is_atom;
 	return true;
@@ -247,7 +248,7 @@ static bool js_regex_translate(struct span pattern, bool bounded, struct buf *ou
 	while (t.at < pattern.len)
 		if (!one(&t))
 			return false;
-	return t.depth == 0 || wrong(&t, "a group without an end");
+	return t.depth == 0 || translation_refuse(&t, "a group without an end");
 }
 
 /* ---- compiling and testing, in bounded time ---- */
@@ -271,7 +272,8 @@ struct js_regex {
 	bool broken;          /* PCRE2 refuses it */
 };
 
-static pcre2_code *compile(const struct js_regex *regex, uint32_t more, struct err *err)
+static pcre2_code *js_regex_compile_code(const struct js_regex *regex, uint32_t more,
+                                         struct err *err)
 {
 	const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_ALT_BSUX |
 	                         PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
@@ -321,7 +323,8 @@ bool js_regex_compile_with(struct span pattern, unsigned options, struct js_rege
 	regex->pattern = mem_dup(pattern.data ? pattern.data : "", pattern.len);
 	pthread_mutex_init(&regex->lock, NULL);
 	if (!js_regex_translate(pattern, options & JS_REGEX_BOUNDED, &regex->translated, err) ||
-	    (!(options & JS_REGEX_LAZY) && !(regex->quick = compile(regex, 0, err)))) {
+	    (!(options & JS_REGEX_LAZY) &&
+	     !(regex->quick = js_regex_compile_code(regex, 0, err)))) {
 		js_regex_free(regex);
 		return false;
 	}
@@ -352,7 +355,7 @@ const char *js_regex_pattern(const struct js_regex *regex)
 }
 
 /* What is compiled lazily is no change that anybody sees. */
-static const pcre2_code *code_of(const struct js_regex *shared, bool careful)
+static const pcre2_code *js_regex_code(const struct js_regex *shared, bool careful)
 {
 	struct js_regex *regex = (struct js_regex *)shared;
 	pcre2_code **slot = careful ? &regex->careful : &regex->quick;
@@ -361,7 +364,7 @@ static const pcre2_code *code_of(const struct js_regex *shared, bool careful)
 
 	pthread_mutex_lock(&regex->lock);
 	if (!*slot && !regex->broken) {
-		*slot = compile(regex, careful ? PCRE2_AUTO_CALLOUT : 0, &err);
+		*slot = js_regex_compile_code(regex, careful ? PCRE2_AUTO_CALLOUT : 0, &err);
 		if (!*slot || !is_small(*slot))
 			regex->broken = true;
 	}
@@ -383,7 +386,7 @@ static void deadline_init(struct deadline *deadline, size_t len)
 	deadline->end.tv_nsec %= 1000000000L;
 }
 
-static int look(pcre2_callout_block *block, void *data)
+static int js_regex_check_deadline(pcre2_callout_block *block, void *data)
 {
 	struct deadline *deadline = data;
 	struct timespec now;
@@ -407,7 +410,7 @@ static int match(const pcre2_code *code, struct span subject, struct deadline *d
 		abort();
 	pcre2_set_heap_limit(context, HEAP_KIB);
 	if (deadline)
-		pcre2_set_callout(context, look, deadline);
+		pcre2_set_callout(context, js_regex_check_deadline, deadline);
 	else
 		pcre2_set_match_limit(context, QUICK_STEPS);
 	result = pcre2_match(code, (PCRE2_SPTR)(subject.data ? subject.data : ""), subject.len, 0,
@@ -419,7 +422,8 @@ static int match(const pcre2_code *code, struct span subject, struct deadline *d
 
 static enum js_regex_result outcome_of(int result)
 {
-	return result >= 0 ? JS_REGEX_YES : result == PCRE2_ERROR_NOMATCH ? JS_REGEX_NO : JS_REGEX_UNKNOWN;
+	return result >= 0 ? JS_REGEX_YES : result == PCRE2_ERROR_NOMATCH ? JS_REGEX_NO :
+	       JS_REGEX_UNKNOWN;
 }
 
 enum js_regex_result js_regex_test(const struct js_regex *regex, struct span subject)
@@ -430,9 +434,9 @@ enum js_regex_result js_regex_test(const struct js_regex *regex, struct span sub
 
 	if (subject.len > SUBJECT_MAX)
 		return JS_REGEX_UNKNOWN;
-	if (subject.len <= QUICK_BYTES && (code = code_of(regex, /* careful= */ false)))
+	if (subject.len <= QUICK_BYTES && (code = js_regex_code(regex, /* careful= */ false)))
 		outcome = outcome_of(match(code, subject, NULL));
-	if (outcome != JS_REGEX_UNKNOWN || !(code = code_of(regex, /* careful= */ true)))
+	if (outcome != JS_REGEX_UNKNOWN || !(code = js_regex_code(regex, /* careful= */ true)))
 		return outcome;
 	deadline_init(&deadline, subject.len);
 	return outcome_of(match(code, subject, &deadline));

@@ -39,7 +39,7 @@ static const unsigned char byte_rank[256] = {
 #define OTHERS_WEIGHT 4
 #define CERTAIN 192
 
-int text_rank(struct span text)
+int literal_text_rank(struct span text)
 {
 	int first = CERTAIN, second = CERTAIN, sum = 0;
 
@@ -66,7 +66,7 @@ int text_rank(struct span text)
 #include <sys/platform/x86.h> /* what the loader found out: asking the processor takes longer */
 #endif
 
-static bool is_lower(unsigned char c)
+static bool is_lower_ascii(unsigned char c)
 {
 	return c >= 'a' && c <= 'z';
 }
@@ -79,7 +79,7 @@ static bool literal_is_at(struct span text, bool ignore_case, const char *at)
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char want = (unsigned char)text.data[i], have = (unsigned char)at[i];
 
-		if (have != want && (!is_lower(want) || (have | 0x20) != want))
+		if (have != want && (!is_lower_ascii(want) || (have | 0x20) != want))
 			return false;
 	}
 	return true;
@@ -136,7 +136,8 @@ static const char *find_long(const struct literal *literal, const char *at, cons
 #ifdef __x86_64__
 
 /* The first place of `base` + a bit of `bits` where the text is. */
-static const char *check(const struct literal *literal, const char *base, uint32_t bits)
+static const char *literal_check_bits(const struct literal *literal, const char *base,
+                                      uint32_t bits)
 {
 	for (; bits; bits &= bits - 1) {
 		const char *at = base + __builtin_ctz(bits);
@@ -168,13 +169,13 @@ static const char *find_sse2(const struct literal *literal, const char *at, cons
 	for (; last - at >= 15; at += 16) {
 		uint32_t bits = places_sse2(literal, at);
 
-		if (bits && (hit = check(literal, at, bits)))
+		if (bits && (hit = literal_check_bits(literal, at, bits)))
 			return hit;
 	}
 	if (at > last || last - start < 15)
 		return find_slowly(literal, at, last);
 	/* The rest together with places that have been looked at already. */
-	return check(literal, last - 15, places_sse2(literal, last - 15) &
+	return literal_check_bits(literal, last - 15, places_sse2(literal, last - 15) &
 	                                         0xffffu << (at - (last - 15)));
 }
 
@@ -210,8 +211,8 @@ find_rest_avx2(const struct literal *literal, const struct needle *needle, const
 		return last - start < 15 ? find_slowly(literal, at, last)
 		                         : find_sse2(literal, at, last + literal->text.len);
 	/* Together with places that have been looked at already. */
-	return check(literal, last - 31,
-	             bits_avx2(places_avx2(literal, needle, last - 31)) &
+	return literal_check_bits(literal, last - 31,
+	                          bits_avx2(places_avx2(literal, needle, last - 31)) &
 	                     0xffffffffu << (at - (last - 31)));
 }
 
@@ -235,16 +236,16 @@ __attribute__((target("avx2"))) static const char *find_avx2(const struct litera
 		__m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
 
 		if (!_mm256_testz_si256(any, any)) {
-			if ((hit = check(literal, at, bits_avx2(a))) ||
-			    (hit = check(literal, at + 32, bits_avx2(b))) ||
-			    (hit = check(literal, at + 64, bits_avx2(c))) ||
-			    (hit = check(literal, at + 96, bits_avx2(d))))
+			if ((hit = literal_check_bits(literal, at, bits_avx2(a))) ||
+			    (hit = literal_check_bits(literal, at + 32, bits_avx2(b))) ||
+			    (hit = literal_check_bits(literal, at + 64, bits_avx2(c))) ||
+			    (hit = literal_check_bits(literal, at + 96, bits_avx2(d))))
 				return hit;
 		}
 		at += 128;
 	}
 	for (; last - at >= 31; at += 32) {
-		hit = check(literal, at, bits_avx2(places_avx2(literal, &needle, at)));
+		hit = literal_check_bits(literal, at, bits_avx2(places_avx2(literal, &needle, at)));
 		if (hit)
 			return hit;
 	}
@@ -308,7 +309,7 @@ void literal_init(struct literal *ret, struct span text, bool ignore_case)
 		unsigned char byte = (unsigned char)text.data[i ? ret->second : ret->first];
 
 		ret->bytes[i] = byte;
-		ret->masks[i] = ignore_case && is_lower(byte) ? 0x20 : 0;
+		ret->masks[i] = ignore_case && is_lower_ascii(byte) ? 0x20 : 0;
 	}
 	literal_use(ret, literal_best_way());
 }
@@ -576,7 +577,7 @@ const char *literal_set_find(const struct literal_set *set, const char *at, cons
 #endif
 
 /* The line end at `at` ends a line that began at *start. */
-static inline void note_line(struct survey *survey, size_t *start, size_t at)
+static inline void survey_note_line(struct survey *survey, size_t *start, size_t at)
 {
 	size_t len = at + 1 - *start;
 
@@ -591,10 +592,10 @@ static void note_byte(struct survey *survey, size_t *start, struct span text, si
 	survey->ascii = survey->ascii && c < 0x80;
 	survey->has_cr = survey->has_cr || c == '\r';
 	if (c == '\n')
-		note_line(survey, start, at);
+		survey_note_line(survey, start, at);
 }
 
-static struct survey finish(struct survey survey, size_t start, struct span text, size_t at)
+static struct survey survey_finish(struct survey survey, size_t start, struct span text, size_t at)
 {
 	for (; at < text.len; at++)
 		note_byte(&survey, &start, text, at);
@@ -603,9 +604,9 @@ static struct survey finish(struct survey survey, size_t start, struct span text
 	return survey;
 }
 
-struct survey survey_text_portable(struct span text)
+struct survey literal_survey_portable(struct span text)
 {
-	return finish((struct survey){ .ascii = true }, 0, text, 0);
+	return survey_finish((struct survey){ .ascii = true }, 0, text, 0);
 }
 
 #ifdef __x86_64__
@@ -627,20 +628,20 @@ __attribute__((target("avx2"))) static struct survey survey_avx2(struct span tex
 		crs = _mm256_or_si256(crs, _mm256_or_si256(_mm256_cmpeq_epi8(a, cr),
 		                                           _mm256_cmpeq_epi8(b, cr)));
 		for (; lines; lines &= lines - 1)
-			note_line(&survey, &start, at + (size_t)__builtin_ctzll(lines));
+			survey_note_line(&survey, &start, at + (size_t)__builtin_ctzll(lines));
 	}
 	survey.ascii = _mm256_movemask_epi8(all) == 0;
 	survey.has_cr = _mm256_movemask_epi8(crs) != 0;
-	return finish(survey, start, text, at);
+	return survey_finish(survey, start, text, at);
 }
 
 #endif
 
-struct survey survey_text(struct span text)
+struct survey literal_survey(struct span text)
 {
 #ifdef __x86_64__
 	if (CPU_FEATURE_ACTIVE(AVX2))
 		return survey_avx2(text);
 #endif
-	return survey_text_portable(text);
+	return literal_survey_portable(text);
 }

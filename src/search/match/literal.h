@@ -104,10 +104,10 @@ struct survey {
 	size_t longest; /* bytes of the longest line, with its LF */
 };
 
-struct survey survey_text(struct span text);
+struct survey literal_survey(struct span text);
 
 /* The same without vector instructions, for tests. */
-struct survey survey_text_portable(struct span text);
+struct survey literal_survey_portable(struct span text);
 
 /* ---- how common bytes and texts are in source code ---- */
 
@@ -117,6 +117,6 @@ struct survey survey_text_portable(struct span text);
 enum { RANK_COMMONEST = 0, RANK_RAREST = -100000 };
 
 /* 8 * log2 of how likely it is that the text begins at a given place, very roughly. */
-int text_rank(struct span text);
+int literal_text_rank(struct span text);
 
 #endif

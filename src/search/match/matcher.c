@@ -78,14 +78,14 @@ static void plan_release(struct plan *plan)
 
 /* ---- lines ---- */
 
-static size_t line_start(struct span text, size_t at)
+static size_t matcher_line_start(struct span text, size_t at)
 {
 	const char *lf = at > 0 ? memrchr(text.data, '\n', at) : NULL;
 
 	return lf ? (size_t)(lf - text.data) + 1 : 0;
 }
 
-static size_t next_line(struct span text, size_t at)
+static size_t matcher_next_line(struct span text, size_t at)
 {
 	const char *lf = memchr(text.data + at, '\n', text.len - at);
 
@@ -115,8 +115,8 @@ static struct line line_at(const struct plan *plan, struct plan_scratch *scratch
 	    at >= known->next) {
 		known->data = text.data;
 		known->len = text.len;
-		known->start = line_start(text, at);
-		known->next = next_line(text, at);
+		known->start = matcher_line_start(text, at);
+		known->next = matcher_next_line(text, at);
 	}
 	return (struct line){ known->start, body_end(plan, text, known->start, known->next),
 		              known->next };
@@ -284,8 +284,8 @@ static size_t region_end(struct span text, size_t at)
 
 	if (REGION_BYTES >= text.len - at)
 		return text.len;
-	end = line_start(text, at + REGION_BYTES);
-	return end > at ? end : next_line(text, at + REGION_BYTES);
+	end = matcher_line_start(text, at + REGION_BYTES);
+	return end > at ? end : matcher_next_line(text, at + REGION_BYTES);
 }
 
 /* The lines around `at`; they are looked over once, not with each match in them. */
@@ -301,7 +301,7 @@ static struct region *region_at(const struct plan *plan, struct plan_scratch *sc
 	region->len = text.len;
 	region->start = line_at(plan, scratch, text, at).start;
 	region->next = region_end(text, region->start);
-	region->survey = survey_text(
+	region->survey = literal_survey(
 		span_of(text.data + region->start, region->next - region->start));
 	/* The engine takes a CR for a part of the line. */
 	region->by_lines = region->survey.has_cr && !plan->keep_cr;
@@ -380,8 +380,9 @@ static enum match_outcome find_at_end(const struct plan *plan, struct plan_scrat
 	return find_in_line(plan, scratch, text, line, text.len, ret);
 }
 
-static enum match_outcome find(const struct plan *plan, struct plan_scratch *scratch,
-                               struct span text, size_t from, struct match *ret)
+static enum match_outcome plan_find_by_kind(const struct plan *plan,
+                                            struct plan_scratch *scratch, struct span text,
+                                            size_t from, struct match *ret)
 {
 	static const struct {
 		enum match_outcome (*find)(const struct plan *, struct plan_scratch *,
@@ -406,7 +407,7 @@ static enum match_outcome find(const struct plan *plan, struct plan_scratch *scr
 	return ways[plan->kind].find(plan, scratch, text, from, ret);
 }
 
-static void forget(struct plan_scratch *scratch)
+static void scratch_forget_lines(struct plan_scratch *scratch)
 {
 	scratch->line.data = NULL;
 	scratch->region.data = NULL;
@@ -418,20 +419,20 @@ static enum match_outcome plan_find(const struct plan *plan, struct plan_scratch
 	enum match_outcome outcome;
 
 	if (from == 0) {
-		forget(scratch);
+		scratch_forget_lines(scratch);
 		if (scratch->engine)
 			engine_new_text(scratch->engine);
 	}
-	outcome = find(plan, scratch, text, from, ret);
+	outcome = plan_find_by_kind(plan, scratch, text, from, ret);
 	/* What comes after the last match may be another text in the same place. */
 	if (outcome != MATCH_FOUND)
-		forget(scratch);
+		scratch_forget_lines(scratch);
 	return outcome;
 }
 
 /* ---- making a plan ---- */
 
-/* A literal that is met more often than this (text_rank) saves no work: looking at
+/* A literal that is met more often than this (literal_text_rank) saves no work: looking at
  * 128 bytes of text costs as much as looking at one line by itself. */
 #define RANK_USELESS (-56)
 
@@ -514,7 +515,7 @@ static struct span rarest(const struct matcher_alternative *alternative)
 	struct span best = alternative->literals[0];
 
 	for (size_t i = 1; i < alternative->count; i++) {
-		if (text_rank(alternative->literals[i]) < text_rank(best))
+		if (literal_text_rank(alternative->literals[i]) < literal_text_rank(best))
 			best = alternative->literals[i];
 	}
 	return best;
@@ -538,15 +539,15 @@ static size_t choose_literals(const struct matcher_needs *needs,
 		if (count == LITERAL_SET_MAX)
 			return 0;
 		ret[count++] = text;
-		if (text_rank(text) > *ret_rank)
-			*ret_rank = text_rank(text);
+		if (literal_text_rank(text) > *ret_rank)
+			*ret_rank = literal_text_rank(text);
 	}
 	return count;
 }
 
 static bool is_ascii(struct span text)
 {
-	return survey_text(text).ascii;
+	return literal_survey(text).ascii;
 }
 
 /* Whether the literal search can do without the engine, or nearly so. */
@@ -595,8 +596,8 @@ static enum plan_kind choose_kind(const struct matcher *matcher,
 	return matcher->facts.line_text.len > 0 ? PLAN_BUFFER : PLAN_LINES;
 }
 
-static bool make_plan(struct matcher *matcher, const struct matcher_options *options,
-                      struct span regex, struct err *err)
+static bool matcher_make_plan(struct matcher *matcher, const struct matcher_options *options,
+                              struct span regex, struct err *err)
 {
 	struct engine_options engine = engine_options(options, regex, matcher->ignore_case);
 	struct plan *plan = &matcher->plan;
@@ -645,7 +646,7 @@ bool matcher_compile(const struct matcher_options *options, struct matcher **ret
 	matcher->ignore_case = ignores_case(options, regex);
 	regex_facts_read(regex, matcher->ignore_case, &matcher->facts);
 	matcher->needs_decoding = !matcher->facts.ascii || options->whole_word;
-	if (!make_plan(matcher, options, regex, err)) {
+	if (!matcher_make_plan(matcher, options, regex, err)) {
 		matcher_free(matcher);
 		return false;
 	}

@@ -49,7 +49,7 @@ static void needs_arena_release(struct needs_arena *arena)
 	*arena = (struct needs_arena){ 0 };
 }
 
-static struct span join(struct needs_arena *arena, struct span a, struct span b)
+static struct span join_literals(struct needs_arena *arena, struct span a, struct span b)
 {
 	char *data;
 
@@ -95,7 +95,7 @@ static struct texts texts_product(struct needs_arena *arena, struct texts a, str
 		return (struct texts){ 0 };
 	items = arena_get(arena, count, sizeof(*items));
 	for (size_t i = 0; i < count; i++)
-		items[i] = join(arena, a.items[i / b.count], b.items[i % b.count]);
+		items[i] = join_literals(arena, a.items[i / b.count], b.items[i % b.count]);
 	return (struct texts){ items, count };
 }
 
@@ -138,7 +138,7 @@ static int needs_rank(struct matcher_needs needs)
 		int best = RANK_COMMONEST;
 
 		for (size_t k = 0; k < alternative->count; k++) {
-			int rank = text_rank(alternative->literals[k]);
+			int rank = literal_text_rank(alternative->literals[k]);
 
 			best = rank < best ? rank : best;
 		}
@@ -149,15 +149,15 @@ static int needs_rank(struct matcher_needs needs)
 
 static int compare_rank(const void *a, const void *b)
 {
-	int left = text_rank(*(const struct span *)a);
-	int right = text_rank(*(const struct span *)b);
+	int left = literal_text_rank(*(const struct span *)a);
+	int right = literal_text_rank(*(const struct span *)b);
 
 	return (left > right) - (left < right);
 }
 
-static struct matcher_alternative merge(struct needs_arena *arena,
-                                        const struct matcher_alternative *a,
-                                        const struct matcher_alternative *b)
+static struct matcher_alternative merge_alternatives(struct needs_arena *arena,
+                                                     const struct matcher_alternative *a,
+                                                     const struct matcher_alternative *b)
 {
 	size_t count = a->count + b->count;
 	struct span *literals = arena_get(arena, count, sizeof(*literals));
@@ -183,8 +183,8 @@ static struct matcher_needs needs_both(struct needs_arena *arena, struct matcher
 		return needs_rank(a) <= needs_rank(b) ? a : b;
 	alternatives = arena_get(arena, count, sizeof(*alternatives));
 	for (size_t i = 0; i < count; i++)
-		alternatives[i] = merge(arena, &a.alternatives[i / b.count],
-		                        &b.alternatives[i % b.count]);
+		alternatives[i] = merge_alternatives(arena, &a.alternatives[i / b.count],
+		                                     &b.alternatives[i % b.count]);
 	return (struct matcher_needs){ alternatives, count };
 }
 
@@ -278,25 +278,25 @@ struct parser {
 
 static struct demand parse_choice(struct parser *parser);
 
-static struct demand fail(struct parser *parser)
+static struct demand parser_fail(struct parser *parser)
 {
 	parser->failed = true;
 	parser->more = false;
 	return (struct demand){ 0 };
 }
 
-static void next(struct parser *parser)
+static void parser_next(struct parser *parser)
 {
 	parser->more = !parser->failed && !parser->arena->full &&
 	               regex_next(&parser->reader, &parser->token);
 }
 
-static bool is_at(const struct parser *parser, enum regex_kind kind)
+static bool parser_is_at(const struct parser *parser, enum regex_kind kind)
 {
 	return parser->more && parser->token.kind == kind;
 }
 
-static void copy(struct parser *parser)
+static void parser_copy(struct parser *parser)
 {
 	buf_span(&parser->out, parser->token.text);
 }
@@ -384,7 +384,7 @@ static struct demand demand_either(struct parser *parser, struct demand a, struc
 
 /* ---- characters and sets ---- */
 
-static bool is_letter(uint32_t c)
+static bool is_letter_code_point(uint32_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -392,13 +392,13 @@ static bool is_letter(uint32_t c)
 /* Kelvin sign and long s fold to ASCII. */
 static bool folds_beyond_ascii(uint32_t c)
 {
-	return is_letter(c) && ((c | 0x20) == 'k' || (c | 0x20) == 's');
+	return is_letter_code_point(c) && ((c | 0x20) == 'k' || (c | 0x20) == 's');
 }
 
 /* A character as it is looked for; false when it matches others than those. */
 static bool put_char(struct parser *parser, uint32_t c, char out[4], size_t *ret_len)
 {
-	bool letter = is_letter(c);
+	bool letter = is_letter_code_point(c);
 
 	if (c >= 0x80)
 		parser->beyond_ascii = true;
@@ -483,13 +483,13 @@ static void write_set(struct parser *parser)
 		buf_str(&parser->out, plain ? "[^\\n" : "[^\\n\\");
 		buf_span(&parser->out, span_skip(text, 2));
 	} else if (!set->may_have_lf && !regex_set_has(set, '\n')) {
-		copy(parser);
+		parser_copy(parser);
 	} else if (!set->bracket && strchr("DWsHv", letter)) {
 		/* \s is [^\S]: the other letter in a negated set. */
 		buf_printf(&parser->out, "[^\\%c\\n]", letter ^ 0x20);
 	} else {
 		buf_str(&parser->out, "(?:(?!\\n)");
-		copy(parser);
+		parser_copy(parser);
 		buf_str(&parser->out, ")");
 	}
 }
@@ -527,21 +527,21 @@ static struct demand parse_group(struct parser *parser)
 	struct demand demand;
 
 	if (++parser->depth > NESTING_MAX)
-		return fail(parser);
+		return parser_fail(parser);
 	if (group == GROUP_FLAGS)
 		parser->ignore_case =
 			(parser->ignore_case || (parser->token.flags_on & REGEX_FLAG_I)) &&
 			!(parser->token.flags_off & REGEX_FLAG_I);
 	if (!flags_are_known(&parser->token))
-		return fail(parser);
+		return parser_fail(parser);
 	if (group == GROUP_LOOK || group == GROUP_ATOMIC)
 		parser->asserts = true;
-	copy(parser);
-	next(parser);
+	parser_copy(parser);
+	parser_next(parser);
 	demand = parse_choice(parser);
-	if (!is_at(parser, TOKEN_CLOSE))
-		return fail(parser);
-	copy(parser);
+	if (!parser_is_at(parser, TOKEN_CLOSE))
+		return parser_fail(parser);
+	parser_copy(parser);
 	parser->depth--;
 	parser->ignore_case = outer;
 	return group == GROUP_LOOK ? demand_empty(parser) : demand;
@@ -550,12 +550,12 @@ static struct demand parse_group(struct parser *parser)
 static struct demand parse_switch(struct parser *parser)
 {
 	if (!flags_are_known(&parser->token))
-		return fail(parser);
+		return parser_fail(parser);
 	if (parser->token.flags_on & REGEX_FLAG_I)
 		parser->ignore_case = true;
 	if (parser->token.flags_off & REGEX_FLAG_I)
 		parser->ignore_case = false;
-	copy(parser);
+	parser_copy(parser);
 	return demand_empty(parser);
 }
 
@@ -564,7 +564,7 @@ static struct demand parse_assertion(struct parser *parser)
 	parser->asserts = true;
 	if (parser->token.kind == TOKEN_BOUNDARY)
 		parser->beyond_ascii = true;
-	copy(parser);
+	parser_copy(parser);
 	return demand_empty(parser);
 }
 
@@ -579,7 +579,7 @@ static struct demand parse_any(struct parser *parser)
 static struct demand parse_set(struct parser *parser)
 {
 	if (parser->token.set.odd)
-		return fail(parser);
+		return parser_fail(parser);
 	write_set(parser);
 	return demand_set(parser, &parser->token.set);
 }
@@ -590,12 +590,12 @@ static struct demand parse_backref(struct parser *parser)
 	if (parser->ignore_case)
 		parser->beyond_ascii = true;
 	buf_str(&parser->out, "(?:");
-	copy(parser);
+	parser_copy(parser);
 	buf_str(&parser->out, ")");
 	return (struct demand){ 0 };
 }
 
-static struct demand parse_char(struct parser *parser)
+static struct demand parse_char_demand(struct parser *parser)
 {
 	if (parser->token.code_point == '\n')
 		parser->unsafe = true;
@@ -604,10 +604,10 @@ static struct demand parse_char(struct parser *parser)
 }
 
 /* One item; *ret_repeatable: a repeat may follow. */
-static struct demand parse_item(struct parser *parser, bool *ret_repeatable)
+static struct demand parse_item_demand(struct parser *parser, bool *ret_repeatable)
 {
 	static struct demand (*const parsers[])(struct parser *) = {
-		[TOKEN_CHAR] = parse_char,
+		[TOKEN_CHAR] = parse_char_demand,
 		[TOKEN_ANY] = parse_any,
 		[TOKEN_SET] = parse_set,
 		[TOKEN_LINE_START] = parse_assertion,
@@ -629,8 +629,8 @@ static struct demand parse_item(struct parser *parser, bool *ret_repeatable)
 	else if (kind < sizeof(parsers) / sizeof(parsers[0]) && parsers[kind])
 		demand = parsers[kind](parser);
 	else
-		return fail(parser);
-	next(parser);
+		return parser_fail(parser);
+	parser_next(parser);
 	return demand;
 }
 
@@ -642,13 +642,13 @@ static void parse_run(struct parser *parser, struct sequence *sequence)
 	char last[4];
 	size_t len = 0;
 
-	while (is_at(parser, TOKEN_CHAR) && parser->token.code_point != '\n' &&
+	while (parser_is_at(parser, TOKEN_CHAR) && parser->token.code_point != '\n' &&
 	       put_char(parser, parser->token.code_point, last, &len)) {
 		struct regex_reader before = parser->reader;
 		struct regex_token token = parser->token;
 
-		next(parser);
-		if (is_at(parser, TOKEN_REPEAT)) {
+		parser_next(parser);
+		if (parser_is_at(parser, TOKEN_REPEAT)) {
 			/* Back to the character: it is an item of its own. */
 			parser->reader = before;
 			parser->token = token;
@@ -673,27 +673,29 @@ static struct demand parse_sequence(struct parser *parser)
 {
 	struct sequence sequence = { .run = texts_one(parser->arena, SPAN("")), .exact = true };
 
-	while (parser->more && !is_at(parser, TOKEN_OR) && !is_at(parser, TOKEN_CLOSE)) {
+	while (parser->more && !parser_is_at(parser, TOKEN_OR) &&
+	       !parser_is_at(parser, TOKEN_CLOSE)) {
 		struct demand demand;
 		bool repeatable;
 
 		parse_run(parser, &sequence);
-		if (!parser->more || is_at(parser, TOKEN_OR) || is_at(parser, TOKEN_CLOSE))
+		if (!parser->more || parser_is_at(parser, TOKEN_OR) ||
+		    parser_is_at(parser, TOKEN_CLOSE))
 			break;
-		demand = parse_item(parser, &repeatable);
-		if (!is_at(parser, TOKEN_REPEAT)) {
+		demand = parse_item_demand(parser, &repeatable);
+		if (!parser_is_at(parser, TOKEN_REPEAT)) {
 			sequence_add(parser, &sequence, demand);
 			continue;
 		}
 		if (!repeatable || parser->token.max < parser->token.min)
-			return fail(parser);
+			return parser_fail(parser);
 		sequence_repeat(parser, &sequence, demand, parser->token.min, parser->token.max);
 		if (parser->token.possessive)
 			parser->asserts = true;
-		copy(parser);
-		next(parser);
-		if (is_at(parser, TOKEN_REPEAT))
-			return fail(parser);
+		parser_copy(parser);
+		parser_next(parser);
+		if (parser_is_at(parser, TOKEN_REPEAT))
+			return parser_fail(parser);
 	}
 	return sequence_end(parser, &sequence);
 }
@@ -702,9 +704,9 @@ static struct demand parse_choice(struct parser *parser)
 {
 	struct demand demand = parse_sequence(parser);
 
-	while (is_at(parser, TOKEN_OR)) {
-		copy(parser);
-		next(parser);
+	while (parser_is_at(parser, TOKEN_OR)) {
+		parser_copy(parser);
+		parser_next(parser);
 		demand = demand_either(parser, demand, parse_sequence(parser));
 	}
 	return demand;
@@ -720,7 +722,7 @@ void regex_facts_read(struct span pattern, bool ignore_case, struct regex_facts 
 	struct demand demand;
 
 	*ret = (struct regex_facts){ .line_text = BUF_INIT(8 * LIMIT_PATTERN_BYTES) };
-	next(&parser);
+	parser_next(&parser);
 	demand = parse_choice(&parser);
 	if (parser.failed || parser.more || ret->arena.full || parser.out.overflowed) {
 		buf_release(&parser.out);

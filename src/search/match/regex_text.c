@@ -19,26 +19,26 @@ static const struct {
 	unsigned char code_point;
 } controls[] = { { 'a', 7 }, { 'e', 27 }, { 'f', 12 }, { 'n', 10 }, { 'r', 13 }, { 't', 9 } };
 
-static bool is_digit(char c)
+static bool regex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_letter(char c)
+static bool regex_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static int hex_value(char c)
 {
-	if (is_digit(c))
+	if (regex_is_digit(c))
 		return c - '0';
 	c = (char)(c | 0x20);
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The byte at `at`, or NUL past the end (patterns have none). */
-static char peek(const struct regex_reader *reader, size_t at)
+static char regex_peek(const struct regex_reader *reader, size_t at)
 {
 	return at < reader->text.len ? reader->text.data[at] : '\0';
 }
@@ -64,7 +64,7 @@ static uint32_t read_digits(struct regex_reader *reader, int base, size_t count)
 	uint32_t value = 0;
 
 	for (; count > 0; count--, reader->at++) {
-		int digit = hex_value(peek(reader, reader->at));
+		int digit = hex_value(regex_peek(reader, reader->at));
 
 		if (digit < 0 || digit >= base)
 			break;
@@ -80,16 +80,16 @@ static bool read_braced(struct regex_reader *reader, int base, struct regex_toke
 	size_t start = ++reader->at;
 	uint32_t value = read_digits(reader, base, SIZE_MAX);
 
-	if (reader->at == start || peek(reader, reader->at) != '}')
+	if (reader->at == start || regex_peek(reader, reader->at) != '}')
 		return false;
 	reader->at++;
 	return set_char(ret, value);
 }
 
 /* Escapes that name one character by its number; reader->at is after the letter. */
-static bool read_number(struct regex_reader *reader, char letter, struct regex_token *ret)
+static bool read_numbered_char(struct regex_reader *reader, char letter, struct regex_token *ret)
 {
-	bool braced = peek(reader, reader->at) == '{';
+	bool braced = regex_peek(reader, reader->at) == '{';
 
 	if (letter == 'x')
 		return braced ? read_braced(reader, 16, ret)
@@ -99,7 +99,7 @@ static bool read_number(struct regex_reader *reader, char letter, struct regex_t
 	return set_char(ret, read_digits(reader, 8, 2));
 }
 
-static void set_add(struct regex_set *set, uint32_t first, uint32_t last)
+static void regex_set_add(struct regex_set *set, uint32_t first, uint32_t last)
 {
 	for (uint32_t c = first; c <= last && c < 128; c++)
 		set->ascii[c >> 6] |= (uint64_t)1 << (c & 63);
@@ -111,7 +111,7 @@ static void set_add(struct regex_set *set, uint32_t first, uint32_t last)
 /* \p{...}, \pL */
 static void skip_property(struct regex_reader *reader)
 {
-	if (peek(reader, reader->at) == '{')
+	if (regex_peek(reader, reader->at) == '{')
 		reader->at = after_next(reader, reader->at, '}');
 	else if (reader->at < reader->text.len)
 		reader->at++;
@@ -144,13 +144,13 @@ static bool read_control(char letter, struct regex_token *ret)
 static bool read_char_escape(struct regex_reader *reader, char letter, struct regex_token *ret)
 {
 	if (letter == 'x' || letter == 'o' || letter == '0')
-		return read_number(reader, letter, ret);
-	if (is_letter(letter))
+		return read_numbered_char(reader, letter, ret);
+	if (regex_is_letter(letter))
 		return read_control(letter, ret);
-	return !is_digit(letter) && set_char(ret, (unsigned char)letter);
+	return !regex_is_digit(letter) && set_char(ret, (unsigned char)letter);
 }
 
-static void read_plain(struct regex_reader *reader, struct regex_token *ret)
+static void read_plain_char(struct regex_reader *reader, struct regex_token *ret)
 {
 	struct span rest = span_skip(reader->text, reader->at);
 	struct utf8_char c = { .bad = true };
@@ -172,11 +172,12 @@ static bool read_posix(struct regex_reader *reader, struct regex_set *set)
 	size_t start = reader->at + 2, end = start;
 	bool may_have_lf = true;
 
-	if (peek(reader, reader->at + 1) != ':')
+	if (regex_peek(reader, reader->at + 1) != ':')
 		return false;
-	while (is_letter(peek(reader, end)) || (end == start && peek(reader, end) == '^'))
+	while (regex_is_letter(regex_peek(reader, end)) ||
+	       (end == start && regex_peek(reader, end) == '^'))
 		end++;
-	if (peek(reader, end) != ':' || peek(reader, end + 1) != ']')
+	if (regex_peek(reader, end) != ':' || regex_peek(reader, end + 1) != ']')
 		return false;
 	for (size_t i = 0; i < sizeof(without_lf) / sizeof(without_lf[0]); i++) {
 		if (span_eq(span_of(reader->text.data + start, end - start),
@@ -191,18 +192,18 @@ static bool read_posix(struct regex_reader *reader, struct regex_set *set)
 }
 
 /* One end of a range, or a member by property. False for the latter. */
-static bool read_member(struct regex_reader *reader, struct regex_set *set, uint32_t *ret)
+static bool read_set_member(struct regex_reader *reader, struct regex_set *set, uint32_t *ret)
 {
 	struct regex_token token = { 0 };
-	char letter = peek(reader, reader->at + 1);
+	char letter = regex_peek(reader, reader->at + 1);
 
-	if (peek(reader, reader->at) == '[' && read_posix(reader, set))
+	if (regex_peek(reader, reader->at) == '[' && read_posix(reader, set))
 		return false;
-	if (peek(reader, reader->at) == '[' && strchr(":.=", letter) && letter)
+	if (regex_peek(reader, reader->at) == '[' && strchr(":.=", letter) && letter)
 		set->odd = true;
-	if (peek(reader, reader->at) != '\\' || (letter & 0x80)) {
-		reader->at += peek(reader, reader->at) == '\\';
-		read_plain(reader, &token);
+	if (regex_peek(reader, reader->at) != '\\' || (letter & 0x80)) {
+		reader->at += regex_peek(reader, reader->at) == '\\';
+		read_plain_char(reader, &token);
 		set->odd = set->odd || token.kind == TOKEN_ODD;
 	} else {
 		reader->at += letter ? 2 : 1;
@@ -217,30 +218,30 @@ static bool read_member(struct regex_reader *reader, struct regex_set *set, uint
 	return true;
 }
 
-static bool is_upper(uint32_t c)
+static bool is_upper_code_point(uint32_t c)
 {
 	return c >= 'A' && c <= 'Z';
 }
 
-static void read_item(struct regex_reader *reader, struct regex_set *set)
+static void read_set_item(struct regex_reader *reader, struct regex_set *set)
 {
 	uint32_t first = 0, last = 0;
 	bool range;
 
-	if (!read_member(reader, set, &first))
+	if (!read_set_member(reader, set, &first))
 		return;
 	last = first;
-	range = peek(reader, reader->at) == '-' && peek(reader, reader->at + 1) != ']';
+	range = regex_peek(reader, reader->at) == '-' && regex_peek(reader, reader->at + 1) != ']';
 	if (range) {
 		reader->at++;
-		if (!read_member(reader, set, &last)) {
+		if (!read_set_member(reader, set, &last)) {
 			/* A hyphen before a property is one, where it is not an error. */
-			set_add(set, '-', '-');
+			regex_set_add(set, '-', '-');
 			last = first;
 		}
 	}
-	set->has_upper = set->has_upper || is_upper(first) || is_upper(last);
-	set_add(set, first, last);
+	set->has_upper = set->has_upper || is_upper_code_point(first) || is_upper_code_point(last);
+	regex_set_add(set, first, last);
 }
 
 static void read_set(struct regex_reader *reader, struct regex_token *ret)
@@ -250,14 +251,14 @@ static void read_set(struct regex_reader *reader, struct regex_token *ret)
 	ret->kind = TOKEN_SET;
 	set->bracket = true;
 	reader->at++;
-	if (peek(reader, reader->at) == '^') {
+	if (regex_peek(reader, reader->at) == '^') {
 		set->negated = true;
 		reader->at++;
 	}
 	for (bool first = true; reader->at < reader->text.len; first = false) {
-		if (peek(reader, reader->at) == ']' && !first)
+		if (regex_peek(reader, reader->at) == ']' && !first)
 			break;
-		read_item(reader, set);
+		read_set_item(reader, set);
 	}
 	reader->at += reader->at < reader->text.len;
 }
@@ -279,8 +280,8 @@ static bool read_flags(struct regex_reader *reader, struct regex_token *ret)
 	size_t at = reader->at;
 	bool off = false;
 
-	for (; is_letter(peek(reader, at)) || peek(reader, at) == '-'; at++) {
-		char c = peek(reader, at);
+	for (; regex_is_letter(regex_peek(reader, at)) || regex_peek(reader, at) == '-'; at++) {
+		char c = regex_peek(reader, at);
 
 		if (c == '-' && off)
 			return false;
@@ -291,17 +292,18 @@ static bool read_flags(struct regex_reader *reader, struct regex_token *ret)
 		else
 			ret->flags_on |= flag_of(c);
 	}
-	if (peek(reader, at) != ')' && peek(reader, at) != ':')
+	if (regex_peek(reader, at) != ')' && regex_peek(reader, at) != ':')
 		return false;
-	ret->group = peek(reader, at) == ')' ? GROUP_SWITCH : GROUP_FLAGS;
+	ret->group = regex_peek(reader, at) == ')' ? GROUP_SWITCH : GROUP_FLAGS;
 	reader->at = at + 1;
 	return true;
 }
 
 /* Reads "name>" or "name'". */
-static bool read_name(struct regex_reader *reader, size_t at, char close)
+static bool read_group_name(struct regex_reader *reader, size_t at, char close)
 {
-	if (!is_letter(peek(reader, at)) && peek(reader, at) != '_' && !(peek(reader, at) & 0x80))
+	if (!regex_is_letter(regex_peek(reader, at)) && regex_peek(reader, at) != '_' &&
+	    !(regex_peek(reader, at) & 0x80))
 		return false;
 	reader->at = after_next(reader, at, close);
 	return true;
@@ -329,12 +331,12 @@ static bool read_question(struct regex_reader *reader, struct regex_token *ret)
 		}
 	}
 	ret->group = GROUP_PLAIN;
-	if (peek(reader, at) == '<' && read_name(reader, at + 1, '>'))
+	if (regex_peek(reader, at) == '<' && read_group_name(reader, at + 1, '>'))
 		return true;
-	if (peek(reader, at) == 'P' && peek(reader, at + 1) == '<' &&
-	    read_name(reader, at + 2, '>'))
+	if (regex_peek(reader, at) == 'P' && regex_peek(reader, at + 1) == '<' &&
+	    read_group_name(reader, at + 2, '>'))
 		return true;
-	if (peek(reader, at) == '\'' && read_name(reader, at + 1, '\''))
+	if (regex_peek(reader, at) == '\'' && read_group_name(reader, at + 1, '\''))
 		return true;
 	reader->at = at;
 	return read_flags(reader, ret);
@@ -342,7 +344,7 @@ static bool read_question(struct regex_reader *reader, struct regex_token *ret)
 
 static void read_open(struct regex_reader *reader, struct regex_token *ret)
 {
-	char next = peek(reader, reader->at + 1);
+	char next = regex_peek(reader, reader->at + 1);
 
 	ret->kind = TOKEN_OPEN;
 	if (next == '?' && read_question(reader, ret))
@@ -366,22 +368,23 @@ static bool read_counts(struct regex_reader *reader, struct regex_token *ret, bo
 	unsigned counts[2] = { 0, 0 };
 	bool comma = false, open = true;
 
-	*ret_odd = strchr(" \t,0123456789", peek(reader, at)) && peek(reader, at);
-	if (!is_digit(peek(reader, at)))
+	*ret_odd = strchr(" \t,0123456789", regex_peek(reader, at)) && regex_peek(reader, at);
+	if (!regex_is_digit(regex_peek(reader, at)))
 		return false;
-	for (; is_digit(peek(reader, at)) || (peek(reader, at) == ',' && !comma); at++) {
+	for (; regex_is_digit(regex_peek(reader, at)) || (regex_peek(reader, at) == ',' && !comma);
+	     at++) {
 		unsigned *count = &counts[comma];
 
-		if (peek(reader, at) == ',') {
+		if (regex_peek(reader, at) == ',') {
 			comma = true;
 			continue;
 		}
-		*count = *count * 10 + (unsigned)(peek(reader, at) - '0');
+		*count = *count * 10 + (unsigned)(regex_peek(reader, at) - '0');
 		open = !comma;
 		if (*count >= REGEX_NO_END)
 			return false;
 	}
-	if (peek(reader, at) != '}')
+	if (regex_peek(reader, at) != '}')
 		return false;
 	reader->at = at + 1;
 	ret->min = counts[0];
@@ -391,7 +394,7 @@ static bool read_counts(struct regex_reader *reader, struct regex_token *ret, bo
 
 static void read_repeat(struct regex_reader *reader, struct regex_token *ret)
 {
-	char c = peek(reader, reader->at), next;
+	char c = regex_peek(reader, reader->at), next;
 	bool odd = false;
 
 	ret->kind = TOKEN_REPEAT;
@@ -406,7 +409,7 @@ static void read_repeat(struct regex_reader *reader, struct regex_token *ret)
 		ret->min = c == '+';
 		ret->max = c == '?' ? 1 : REGEX_NO_END;
 	}
-	next = peek(reader, reader->at);
+	next = regex_peek(reader, reader->at);
 	ret->possessive = next == '+';
 	reader->at += next == '+' || next == '?';
 }
@@ -417,7 +420,7 @@ static void read_repeat(struct regex_reader *reader, struct regex_token *ret)
 static void read_reference(struct regex_reader *reader)
 {
 	static const char opens[] = "<{'", closes[] = ">}'";
-	char c = peek(reader, reader->at);
+	char c = regex_peek(reader, reader->at);
 	const char *open = c ? strchr(opens, c) : NULL;
 
 	if (open)
@@ -431,22 +434,22 @@ static void read_odd_escape(struct regex_reader *reader, char letter, struct reg
 		reader->at++;
 	if (letter == 'k' || letter == 'g' || letter == 'N' || letter == 'x' || letter == 'o')
 		read_reference(reader);
-	while (is_digit(letter) && is_digit(peek(reader, reader->at)))
+	while (regex_is_digit(letter) && regex_is_digit(regex_peek(reader, reader->at)))
 		reader->at++;
 }
 
 static void read_escape(struct regex_reader *reader, struct regex_token *ret)
 {
-	char letter = peek(reader, reader->at + 1), next = peek(reader, reader->at + 2);
+	char letter = regex_peek(reader, reader->at + 1), next = regex_peek(reader, reader->at + 2);
 
 	reader->at++;
 	if (letter == '\0' || (letter & 0x80)) {
-		read_plain(reader, ret);
+		read_plain_char(reader, ret);
 		ret->quoted = true;
 		return;
 	}
 	reader->at++;
-	if (letter >= '1' && letter <= '9' && !is_digit(next)) {
+	if (letter >= '1' && letter <= '9' && !regex_is_digit(next)) {
 		ret->kind = TOKEN_BACKREF;
 	} else if ((letter == 'b' || letter == 'B') && next != '{') {
 		ret->kind = TOKEN_BOUNDARY;
@@ -464,8 +467,8 @@ static void read_escape(struct regex_reader *reader, struct regex_token *ret)
 /* Passes \Q and \E. */
 static void skip_quotes(struct regex_reader *reader)
 {
-	while (peek(reader, reader->at) == '\\') {
-		char letter = peek(reader, reader->at + 1);
+	while (regex_peek(reader, reader->at) == '\\') {
+		char letter = regex_peek(reader, reader->at + 1);
 
 		if (letter == 'Q' && !reader->quoting)
 			reader->quoting = true;
@@ -477,14 +480,14 @@ static void skip_quotes(struct regex_reader *reader)
 	}
 }
 
-static void read_token(struct regex_reader *reader, struct regex_token *ret)
+static void read_regex_token(struct regex_reader *reader, struct regex_token *ret)
 {
 	static const struct {
 		char c;
 		enum regex_kind kind;
 	} singles[] = { { '.', TOKEN_ANY }, { '^', TOKEN_LINE_START }, { '$', TOKEN_LINE_END },
 		        { '|', TOKEN_OR },  { ')', TOKEN_CLOSE } };
-	char c = peek(reader, reader->at);
+	char c = regex_peek(reader, reader->at);
 
 	for (size_t i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
 		if (singles[i].c == c) {
@@ -502,7 +505,7 @@ static void read_token(struct regex_reader *reader, struct regex_token *ret)
 	else if (c == '*' || c == '+' || c == '?' || c == '{')
 		read_repeat(reader, ret);
 	else
-		read_plain(reader, ret);
+		read_plain_char(reader, ret);
 }
 
 bool regex_next(struct regex_reader *reader, struct regex_token *ret)
@@ -515,10 +518,10 @@ bool regex_next(struct regex_reader *reader, struct regex_token *ret)
 	if (start >= reader->text.len)
 		return false;
 	if (reader->quoting) {
-		read_plain(reader, ret);
+		read_plain_char(reader, ret);
 		ret->quoted = true;
 	} else {
-		read_token(reader, ret);
+		read_regex_token(reader, ret);
 	}
 	ret->text = span_of(reader->text.data + start, reader->at - start);
 	return true;
@@ -573,7 +576,8 @@ bool regex_is_lower(struct span pattern)
 		const struct regex_set *set = &token.set;
 
 		literal = literal || token.kind == TOKEN_CHAR || set->has_literal;
-		if (token.kind == TOKEN_CHAR ? is_upper(token.code_point) : set->has_upper)
+		if (token.kind == TOKEN_CHAR ? is_upper_code_point(token.code_point) :
+		    set->has_upper)
 			return false;
 		if ((token.kind == TOKEN_CHAR && token.code_point >= 0x80) || set->beyond_ascii)
 			buf_span(&beyond_ascii, token.text);

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 
 /* The first line of a small file, without its end; NULL when there is none. */
-static char *read_line(int folder, const char *path)
+static char *read_first_line(int folder, const char *path)
 {
 	_cleanup_fd_ int fd = chain_open(folder, path, O_RDONLY);
 	char text[LIMIT_PATH_BYTES + 16];
@@ -31,7 +31,7 @@ static char *read_line(int folder, const char *path)
 
 /* `name` as it is meant in the folder `path`, as a path relative to the root; NULL when it is
  * absolute and elsewhere.  "a/b/../c" stays: the kernel resolves it, beneath the root. */
-static char *join(const struct chain_base *base, struct span path, const char *name)
+static char *chain_join_path(const struct chain_base *base, struct span path, const char *name)
 {
 	struct span root = span_str(base->root_path), text = span_str(name);
 
@@ -44,7 +44,7 @@ static char *join(const struct chain_base *base, struct span path, const char *n
 	return mem_strdup(name + root.len + 1);
 }
 
-char *gitdir_exclude(const struct chain_base *base, int folder, struct span path, mode_t mode)
+char *chain_gitdir_exclude(const struct chain_base *base, int folder, struct span path, mode_t mode)
 {
 	_cleanup_free_ char *line = NULL, *gitdir = NULL, *inside = NULL, *pointer = NULL,
 	                    *common = NULL, *target = NULL;
@@ -53,18 +53,18 @@ char *gitdir_exclude(const struct chain_base *base, int folder, struct span path
 		return mem_printf("%.*s.git/info/exclude", (int)path.len, path.data);
 	if (!S_ISREG(mode))
 		return NULL;
-	line = read_line(folder, ".git");
+	line = read_first_line(folder, ".git");
 	if (!line || !span_starts(span_str(line), SPAN("gitdir: ")))
 		return NULL;
-	gitdir = join(base, path, line + strlen("gitdir: "));
+	gitdir = chain_join_path(base, path, line + strlen("gitdir: "));
 	if (!gitdir)
 		return NULL;
 	pointer = mem_printf("%s/commondir", gitdir);
-	common = read_line(base->root, pointer);
+	common = read_first_line(base->root, pointer);
 	if (!common)
 		return mem_printf("%s/info/exclude", gitdir);
 	inside = mem_printf("%s/", gitdir);
-	target = join(base, span_str(inside), common);
+	target = chain_join_path(base, span_str(inside), common);
 	return target ? mem_printf("%s/info/exclude", target) : NULL;
 }
 
@@ -92,7 +92,7 @@ int chain_open(int folder, const char *path, int flags)
 }
 
 /* The rules of a file; NULL when it is not there, or not to be honoured. */
-static struct ignore_rules *read_rules(int folder, const char *path)
+static struct ignore_rules *chain_read_rules(int folder, const char *path)
 {
 	_cleanup_fd_ int fd = chain_open(folder, path, O_RDONLY);
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORE_FILE_MAX);
@@ -135,14 +135,14 @@ static void add_git(const struct chain_base *base, struct chain *link, int folde
 	struct stat st;
 
 	if (names & CHAIN_DOT_GIT && fstatat(folder, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		_cleanup_free_ char *exclude = gitdir_exclude(base, folder, path, st.st_mode);
+		_cleanup_free_ char *exclude = chain_gitdir_exclude(base, folder, path, st.st_mode);
 
 		link->repository = true;
 		if (exclude)
-			link->exclude = read_rules(base->root, exclude);
+			link->exclude = chain_read_rules(base->root, exclude);
 	}
 	if (names & CHAIN_GITIGNORE)
-		link->git = read_rules(folder, ".gitignore");
+		link->git = chain_read_rules(folder, ".gitignore");
 }
 
 static void add_custom(const struct walk_rules *rules, struct chain *link, int folder)
@@ -150,7 +150,7 @@ static void add_custom(const struct walk_rules *rules, struct chain *link, int f
 	link->custom = mem_alloc(rules->ignore_file_count, sizeof(struct ignore_rules *));
 	link->custom_count = rules->ignore_file_count;
 	for (size_t i = 0; i < link->custom_count; i++)
-		link->custom[i] = read_rules(folder, rules->ignore_files[i]);
+		link->custom[i] = chain_read_rules(folder, rules->ignore_files[i]);
 }
 
 static bool is_empty(const struct chain *link)
@@ -178,7 +178,7 @@ struct chain *chain_enter(const struct chain_base *base, struct chain *above, in
 	struct chain *chain;
 
 	if (names & CHAIN_GEMINIIGNORE && !base->rules->no_gemini_ignore && path.len == 0)
-		link.gemini = read_rules(folder, ".geminiignore");
+		link.gemini = chain_read_rules(folder, ".geminiignore");
 	if (names & CHAIN_CUSTOM && base->rules->ignore_file_count > 0)
 		add_custom(base->rules, &link, folder);
 	if (!base->rules->no_git_ignore)
@@ -213,8 +213,9 @@ void chain_unref(struct chain *chain)
 	}
 }
 
-static enum ignore_verdict ask(const struct ignore_rules *rules, struct span path, size_t base,
-                               bool is_folder)
+static enum ignore_verdict chain_ask_rules(const struct ignore_rules *rules, struct span path,
+                                           size_t base,
+                                           bool is_folder)
 {
 	return rules ? ignore_match(rules, span_skip(path, base), is_folder) : IGNORE_UNDECIDED;
 }
@@ -224,7 +225,7 @@ static enum ignore_verdict ask_gemini(const struct chain *chain, struct span pat
 	enum ignore_verdict verdict = IGNORE_UNDECIDED;
 
 	for (; chain && verdict == IGNORE_UNDECIDED; chain = chain->above)
-		verdict = ask(chain->gemini, path, chain->base, is_folder);
+		verdict = chain_ask_rules(chain->gemini, path, chain->base, is_folder);
 	return verdict;
 }
 
@@ -237,7 +238,8 @@ static enum ignore_verdict ask_custom(const struct chain *chain, size_t count, s
 		for (const struct chain *link = chain; link && verdict == IGNORE_UNDECIDED;
 		     link = link->above)
 			if (link->custom_count > i)
-				verdict = ask(link->custom[i], path, link->base, is_folder);
+				verdict = chain_ask_rules(link->custom[i], path, link->base,
+				                          is_folder);
 	return verdict;
 }
 
@@ -248,15 +250,17 @@ static enum ignore_verdict ask_git(const struct chain_base *base, const struct c
 	size_t top = 0;
 
 	for (; chain && verdict == IGNORE_UNDECIDED; chain = chain->above) {
-		verdict = ask(chain->git, path, chain->base, is_folder);
+		verdict = chain_ask_rules(chain->git, path, chain->base, is_folder);
 		if (chain->repository) {
 			if (verdict == IGNORE_UNDECIDED)
-				verdict = ask(chain->exclude, path, chain->base, is_folder);
+				verdict = chain_ask_rules(chain->exclude, path, chain->base,
+				                          is_folder);
 			top = chain->base;
 			break;
 		}
 	}
-	return verdict == IGNORE_UNDECIDED ? ask(base->global, path, top, is_folder) : verdict;
+	return verdict == IGNORE_UNDECIDED ? chain_ask_rules(base->global, path, top, is_folder) :
+	       verdict;
 }
 
 bool chain_ignores(const struct chain_base *base, const struct chain *chain, struct span path,

@@ -73,6 +73,7 @@ int chain_open(int folder, const char *path, int flags);
 
 /* The path of info/exclude relative to the workspace root, for the folder `path` whose .git
  * entry has `mode`; NULL when it cannot be reached. The file need not exist. The caller frees. */
-char *gitdir_exclude(const struct chain_base *base, int folder, struct span path, mode_t mode);
+char *chain_gitdir_exclude(const struct chain_base *base, int folder, struct span path,
+                           mode_t mode);
 
 #endif

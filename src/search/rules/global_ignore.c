@@ -51,7 +51,8 @@ static int64_t nanoseconds(struct timespec time)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static void remember(struct global_ignore *global, const char *path, const struct stat *st)
+static void global_remember_file(struct global_ignore *global, const char *path,
+                                 const struct stat *st)
 {
 	struct seen *seen = &global->seen[global->seen_count++];
 	struct timespec now;
@@ -66,7 +67,7 @@ static void remember(struct global_ignore *global, const char *path, const struc
 }
 
 /* The text of a file, at most out->max bytes of it; nothing when it cannot be had. */
-static void read_text(struct global_ignore *global, const char *path, struct buf *out)
+static void global_read_text(struct global_ignore *global, const char *path, struct buf *out)
 {
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
@@ -79,10 +80,10 @@ static void read_text(struct global_ignore *global, const char *path, struct buf
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		bool exists = stat(path, &st) == 0;
 
-		remember(global, path, exists ? &st : NULL);
+		global_remember_file(global, path, exists ? &st : NULL);
 		return;
 	}
-	remember(global, path, &st);
+	global_remember_file(global, path, &st);
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t)st.st_size > out->max)
 		return;
 	room = buf_reserve(out, (size_t)st.st_size);
@@ -132,9 +133,9 @@ static char *expand_path(struct span text, const char *base)
 	return mem_printf("%.*s/%.*s", (int)(slash - base), base, (int)text.len, text.data);
 }
 
-static void read_config(struct global_ignore *global, const char *path, int depth);
+static void global_read_config(struct global_ignore *global, const char *path, int depth);
 
-static bool take_item(void *data, const struct git_config_item *item)
+static bool global_take_item(void *data, const struct git_config_item *item)
 {
 	const struct config *config = data;
 
@@ -150,19 +151,19 @@ static bool take_item(void *data, const struct git_config_item *item)
 		_cleanup_free_ char *path = expand_path(item->value, config->path);
 
 		if (path && config->depth < INCLUDE_DEPTH)
-			read_config(config->global, path, config->depth + 1);
+			global_read_config(config->global, path, config->depth + 1);
 	}
 	return true;
 }
 
 /* One configuration file, in which later settings win over earlier ones. */
-static void read_config(struct global_ignore *global, const char *path, int depth)
+static void global_read_config(struct global_ignore *global, const char *path, int depth)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(CONFIG_FILE_MAX);
 	struct config config = { global, path, depth };
 
-	read_text(global, path, &text);
-	git_config_read(buf_view(&text), take_item, &config);
+	global_read_text(global, path, &text);
+	git_config_read(buf_view(&text), global_take_item, &config);
 }
 
 /* As git reads its switches from the environment. */
@@ -184,18 +185,18 @@ static void read_configs(struct global_ignore *global)
 	_cleanup_free_ char *xdg = NULL, *dotfile = NULL;
 
 	if (!switched_on("GIT_CONFIG_NOSYSTEM"))
-		read_config(global, system ? system : "/etc/gitconfig", 0);
+		global_read_config(global, system ? system : "/etc/gitconfig", 0);
 	if (user) {
-		read_config(global, user, 0);
+		global_read_config(global, user, 0);
 		return;
 	}
 	xdg = user_path("config");
 	if (xdg)
-		read_config(global, xdg, 0);
+		global_read_config(global, xdg, 0);
 	if (!home)
 		return;
 	dotfile = mem_printf("%s/.gitconfig", home);
-	read_config(global, dotfile, 0);
+	global_read_config(global, dotfile, 0);
 }
 
 struct global_ignore *global_ignore_read(void)
@@ -209,7 +210,7 @@ struct global_ignore *global_ignore_read(void)
 	else if (!global->path[0])
 		free(mem_steal(&global->path)); /* set to nothing, or to no known place */
 	if (global->path)
-		read_text(global, global->path, &global->text);
+		global_read_text(global, global->path, &global->text);
 	return global;
 }
 
@@ -234,7 +235,7 @@ const char *global_ignore_path(const struct global_ignore *global)
 	return global->path;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       nanoseconds(a->st_mtim) == nanoseconds(b->st_mtim) &&
@@ -250,7 +251,7 @@ bool global_ignore_is_current(const struct global_ignore *global)
 		if (stat(seen->path, &st) != 0) {
 			if (seen->exists)
 				return false;
-		} else if (!seen->exists || seen->young || !same_file(&seen->st, &st)) {
+		} else if (!seen->exists || seen->young || !is_same_file(&seen->st, &st)) {
 			return false;
 		}
 	}

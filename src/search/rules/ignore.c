@@ -36,7 +36,7 @@ struct literal_rules {
 };
 
 /* FNV-1a, with the kind of rule as its beginning. */
-static uint64_t hash_of(struct span text, bool basename, bool folder_only)
+static uint64_t literal_rule_hash(struct span text, bool basename, bool folder_only)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ (basename ? 1u : 0u) ^ (folder_only ? 2u : 0u);
 
@@ -46,21 +46,22 @@ static uint64_t hash_of(struct span text, bool basename, bool folder_only)
 }
 
 /* The slot that holds the rule, or the free one where it belongs. */
-static struct literal_rule *slot_of(const struct literal_rules *rules, struct span text,
-                                    bool basename, bool folder_only)
+static struct literal_rule *literal_rule_slot(const struct literal_rules *rules, struct span text,
+                                              bool basename, bool folder_only)
 {
-	size_t i = hash_of(text, basename, folder_only) & (rules->size - 1);
+	size_t i = literal_rule_hash(text, basename, folder_only) & (rules->size - 1);
 
 	for (;; i = (i + 1) & (rules->size - 1)) {
 		struct literal_rule *rule = &rules->slots[i];
 
-		if (!rule->text || (rule->basename == basename && rule->folder_only == folder_only &&
-		                    span_eq(span_of(rule->text, rule->len), text)))
+		if (!rule->text ||
+		    (rule->basename == basename && rule->folder_only == folder_only &&
+		     span_eq(span_of(rule->text, rule->len), text)))
 			return rule;
 	}
 }
 
-static void grow(struct literal_rules *rules)
+static void literal_rules_grow(struct literal_rules *rules)
 {
 	const struct literal_rules old = *rules;
 
@@ -70,8 +71,8 @@ static void grow(struct literal_rules *rules)
 		const struct literal_rule *rule = &old.slots[i];
 
 		if (rule->text)
-			*slot_of(rules, span_of(rule->text, rule->len), rule->basename,
-			         rule->folder_only) = *rule;
+			*literal_rule_slot(rules, span_of(rule->text, rule->len), rule->basename,
+			                   rule->folder_only) = *rule;
 	}
 	free(old.slots);
 }
@@ -83,8 +84,8 @@ static void literal_rules_add(struct literal_rules *rules, struct span text, boo
 	struct literal_rule *rule;
 
 	if (rules->count * 2 >= rules->size)
-		grow(rules);
-	rule = slot_of(rules, text, basename, folder_only);
+		literal_rules_grow(rules);
+	rule = literal_rule_slot(rules, text, basename, folder_only);
 	if (!rule->text) {
 		*rule = (struct literal_rule){ .text = mem_dup(text.data, text.len),
 			                       .len = text.len,
@@ -115,7 +116,7 @@ static int64_t literal_rules_find(const struct literal_rules *rules, struct span
 
 		if (folder_only && !is_folder)
 			continue;
-		rule = slot_of(rules, basename ? name : path, basename, folder_only);
+		rule = literal_rule_slot(rules, basename ? name : path, basename, folder_only);
 		if (rule->text && rule->number > last)
 			last = rule->number;
 	}
@@ -166,7 +167,7 @@ static struct span trim_spaces(struct span line)
 	return span_head(line, keep);
 }
 
-static void add_rule(struct ignore_rules *rules, struct span line)
+static void ignore_add_rule(struct ignore_rules *rules, struct span line)
 {
 	_cleanup_buf_ struct buf literal = BUF_INIT(line.len);
 	struct rule rule = { 0 };
@@ -203,7 +204,7 @@ static void add_rule(struct ignore_rules *rules, struct span line)
 	rules->rules[rules->count++] = rule;
 }
 
-static size_t row_of(const struct rule *rule)
+static size_t rule_row(const struct rule *rule)
 {
 	return rule->last_byte >= 0 ? (size_t)rule->last_byte : 256;
 }
@@ -215,14 +216,14 @@ static void build_rows(struct ignore_rules *rules)
 
 	for (size_t i = 0; i < rules->count; i++)
 		if (!rules->rules[i].literal)
-			rules->rows[row_of(&rules->rules[i])].count++;
+			rules->rows[rule_row(&rules->rules[i])].count++;
 	for (size_t i = 0; i < ARRAY_LEN(rules->rows); i++) {
 		rules->rows[i].rules = next;
 		next += rules->rows[i].count;
 		rules->rows[i].count = 0;
 	}
 	for (size_t i = rules->count; i-- > 0;) {
-		struct row *row = &rules->rows[row_of(&rules->rules[i])];
+		struct row *row = &rules->rows[rule_row(&rules->rules[i])];
 
 		if (!rules->rules[i].literal)
 			row->rules[row->count++] = (uint32_t)i;
@@ -247,7 +248,7 @@ struct ignore_rules *ignore_parse(struct span text)
 		if (nul)
 			line.len = (size_t)(nul - line.data);
 		if (line.len > 0 && line.data[0] != '#')
-			add_rule(rules, trim_spaces(line));
+			ignore_add_rule(rules, trim_spaces(line));
 	}
 	build_rows(rules);
 	return rules;

@@ -33,32 +33,32 @@ static inline bool byte_set_has(const struct byte_set *set, unsigned char c)
  *     bracket = "[" ["!" | "^"] item {item} "]"       the first item may be "]"
  *     item    = "[:" name ":]" | char ["-" char] */
 
-static bool is_upper(int c)
+static bool is_upper_byte(int c)
 {
 	return c >= 'A' && c <= 'Z';
 }
 
-static bool is_lower(int c)
+static bool is_lower_byte(int c)
 {
 	return c >= 'a' && c <= 'z';
 }
 
 static bool is_alpha(int c)
 {
-	return is_upper(c) || is_lower(c);
+	return is_upper_byte(c) || is_lower_byte(c);
 }
 
-static bool is_digit(int c)
+static bool is_digit_byte(int c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static bool is_alnum(int c)
 {
-	return is_alpha(c) || is_digit(c);
+	return is_alpha(c) || is_digit_byte(c);
 }
 
-static bool is_blank(int c)
+static bool is_blank_byte(int c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -90,20 +90,24 @@ static bool is_space(int c)
 
 static bool is_xdigit(int c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return is_digit_byte(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 static const struct {
 	struct span name;
 	bool (*has)(int c);
 } classes[] = {
-	{ SPAN("alnum"), is_alnum }, { SPAN("alpha"), is_alpha },   { SPAN("blank"), is_blank },
-	{ SPAN("cntrl"), is_cntrl }, { SPAN("digit"), is_digit },   { SPAN("graph"), is_graph },
-	{ SPAN("lower"), is_lower }, { SPAN("print"), is_print },   { SPAN("punct"), is_punct },
-	{ SPAN("space"), is_space }, { SPAN("upper"), is_upper },   { SPAN("xdigit"), is_xdigit },
+	{ SPAN("alnum"), is_alnum }, { SPAN("alpha"), is_alpha },   { SPAN("blank"),
+	                                                              is_blank_byte },
+	{ SPAN("cntrl"), is_cntrl }, { SPAN("digit"), is_digit_byte },   { SPAN("graph"),
+	                                                                   is_graph },
+	{ SPAN("lower"), is_lower_byte }, { SPAN("print"), is_print },   { SPAN("punct"),
+	                                                                    is_punct },
+	{ SPAN("space"), is_space }, { SPAN("upper"), is_upper_byte },   { SPAN("xdigit"),
+	                                                                   is_xdigit },
 };
 
-static void set_add(struct byte_set *set, int c)
+static void byte_set_add(struct byte_set *set, int c)
 {
 	set->bits[c >> 3] |= (unsigned char)(1u << (c & 7));
 }
@@ -115,7 +119,7 @@ static bool set_add_class(struct byte_set *set, struct span name)
 			continue;
 		for (int c = 0; c < 256; c++) {
 			if (classes[i].has(c))
-				set_add(set, c);
+				byte_set_add(set, c);
 		}
 		return true;
 	}
@@ -128,9 +132,10 @@ static void set_fold(struct byte_set *set)
 	for (int c = 'a'; c <= 'z'; c++) {
 		int upper = c - 'a' + 'A';
 
-		if (byte_set_has(set, (unsigned char)c) || byte_set_has(set, (unsigned char)upper)) {
-			set_add(set, c);
-			set_add(set, upper);
+		if (byte_set_has(set, (unsigned char)c) ||
+		    byte_set_has(set, (unsigned char)upper)) {
+			byte_set_add(set, c);
+			byte_set_add(set, upper);
 		}
 	}
 }
@@ -155,7 +160,7 @@ static size_t parse_class(struct span text, size_t at, struct byte_set *set)
 }
 
 /* Reads one character, which may be escaped, at *at; -1 at the end. */
-static int parse_char(struct span text, size_t *at)
+static int pattern_parse_char(struct span text, size_t *at)
 {
 	if (*at < text.len && text.data[*at] == '\\')
 		++*at;
@@ -165,7 +170,7 @@ static int parse_char(struct span text, size_t *at)
 }
 
 /* Reads an item at *at. False when the text ends, or names no class. */
-static bool parse_item(struct span text, size_t *at, struct byte_set *set)
+static bool pattern_parse_item(struct span text, size_t *at, struct byte_set *set)
 {
 	int first, last;
 
@@ -179,19 +184,19 @@ static bool parse_item(struct span text, size_t *at, struct byte_set *set)
 			return true;
 		}
 	}
-	first = last = parse_char(text, at);
+	first = last = pattern_parse_char(text, at);
 	if (first < 0)
 		return false;
 	if (*at + 1 < text.len && text.data[*at] == '-' && text.data[*at + 1] != ']') {
 		++*at;
-		last = parse_char(text, at);
+		last = pattern_parse_char(text, at);
 		if (last < 0)
 			return false;
 		/* The first end of a range counts even when the range is empty. */
-		set_add(set, first);
+		byte_set_add(set, first);
 	}
 	for (int c = first; c <= last; c++)
-		set_add(set, c);
+		byte_set_add(set, c);
 	return true;
 }
 
@@ -209,7 +214,7 @@ static size_t bracket_parse(struct span text, size_t at, bool ignore_case, struc
 		at++;
 	}
 	for (bool first = true; at < text.len && (first || text.data[at] != ']'); first = false) {
-		if (!parse_item(text, &at, &set)) {
+		if (!pattern_parse_item(text, &at, &set)) {
 			at = text.len;
 			break;
 		}
@@ -461,8 +466,9 @@ static bool component_match(const struct pattern *pattern, const struct componen
 	case COMPONENT_LITERAL:
 		return bytes_match(pattern, component->from, component->to, name);
 	case COMPONENT_SUFFIX:
-		return name.len >= suffix && bytes_match(pattern, component->from + 1, component->to,
-		                                         span_skip(name, name.len - suffix));
+		return name.len >= suffix &&
+		       bytes_match(pattern, component->from + 1, component->to,
+		                   span_skip(name, name.len - suffix));
 	default:
 		return tokens_match(pattern, component, name);
 	}

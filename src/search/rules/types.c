@@ -286,12 +286,12 @@ static const struct file_type types[] = {
 };
 /* clang-format on */
 
-size_t file_type_count(void)
+size_t types_count(void)
 {
 	return ARRAY_LEN(types);
 }
 
-const struct file_type *file_type_at(size_t i)
+const struct file_type *types_at(size_t i)
 {
 	return &types[i];
 }
@@ -317,7 +317,7 @@ static const struct file_type *find_extension(const char *extension)
 	return NULL;
 }
 
-const struct file_type *file_type_find(const char *name)
+const struct file_type *types_find(const char *name)
 {
 	const struct file_type *type = find_name(name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names for kinds of files: "c", "py", "rust".
  *
- *     const struct file_type *type = file_type_find("py");
+ *     const struct file_type *type = types_find("py");
  *     for (const char *const *glob = type->globs; *glob; glob++) ...
  *
  * To add a type: one row in types.c, in the order of names.
@@ -17,10 +17,10 @@ struct file_type {
 	const char *const *globs; /* of file names (GLOB_BASENAME); ends with NULL */
 };
 
-size_t file_type_count(void);
-const struct file_type *file_type_at(size_t i); /* sorted by name */
+size_t types_count(void);
+const struct file_type *types_at(size_t i); /* sorted by name */
 /* By any of its names, or by an extension (".py", "*.py", "py"); NULL if there is none. Case
  * does not count in names. */
-const struct file_type *file_type_find(const char *name);
+const struct file_type *types_find(const char *name);
 
 #endif

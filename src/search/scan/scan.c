@@ -45,7 +45,7 @@ struct record {
 	char name[];
 };
 
-enum entry_type entry_type_of_mode(mode_t mode)
+enum entry_type scan_type_of_mode(mode_t mode)
 {
 	if (S_ISREG(mode))
 		return ENTRY_TYPE_FILE;
@@ -55,7 +55,7 @@ enum entry_type entry_type_of_mode(mode_t mode)
 }
 
 /* False when the entry is gone. */
-static bool type_of(int folder, const struct record *record, enum entry_type *ret)
+static bool record_type(int folder, const struct record *record, enum entry_type *ret)
 {
 	struct stat st;
 
@@ -68,7 +68,7 @@ static bool type_of(int folder, const struct record *record, enum entry_type *re
 	}
 	if (fstatat(folder, record->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return false;
-	*ret = entry_type_of_mode(st.st_mode);
+	*ret = scan_type_of_mode(st.st_mode);
 	return true;
 }
 
@@ -82,14 +82,14 @@ static bool is_passed_over(const char *name)
 }
 
 /* Takes the records of one chunk, which stay where they are. */
-static void take(struct listing *listing, int folder, size_t from)
+static void listing_take_records(struct listing *listing, int folder, size_t from)
 {
 	for (size_t at = from; at < listing->names_len;) {
 		const struct record *record = (const void *)(listing->names + at);
 		struct listing_entry entry = { .at = at + offsetof(struct record, name) };
 
 		at += record->len;
-		if (is_passed_over(record->name) || !type_of(folder, record, &entry.type))
+		if (is_passed_over(record->name) || !record_type(folder, record, &entry.type))
 			continue;
 		entry.len = strlen(record->name);
 		if (listing->count == listing->cap)
@@ -100,7 +100,7 @@ static void take(struct listing *listing, int folder, size_t from)
 	}
 }
 
-bool listing_read(struct listing *listing, int folder)
+bool scan_listing_read(struct listing *listing, int folder)
 {
 	listing->count = 0;
 	listing->names_len = 0;
@@ -117,7 +117,7 @@ bool listing_read(struct listing *listing, int folder)
 		if (n < 0)
 			return false;
 		listing->names_len += (size_t)n;
-		take(listing, folder, from);
+		listing_take_records(listing, folder, from);
 		if (listing->count > LIMIT_FOLDER_ENTRIES) {
 			errno = EFBIG;
 			return false;
@@ -128,7 +128,7 @@ bool listing_read(struct listing *listing, int folder)
 	return true;
 }
 
-void listing_release(struct listing *listing)
+void scan_listing_release(struct listing *listing)
 {
 	free(listing->names);
 	free(listing->entries);
@@ -351,7 +351,7 @@ static void fail_scan(struct scanner *s, const char *path, int sys_errno)
 	scan_queue_stop(&s->queue);
 }
 
-static void add_name(const char ***names, size_t *count, size_t *cap, const char *name)
+static void hand_add_name(const char ***names, size_t *count, size_t *cap, const char *name)
 {
 	if (*count == *cap)
 		*names = mem_grow(*names, cap, *count + 1, sizeof(**names));
@@ -359,8 +359,8 @@ static void add_name(const char ***names, size_t *count, size_t *cap, const char
 }
 
 /* Whether an entry of the folder in h->path is left in. */
-static bool is_wanted(struct hand *h, const struct chain *chain,
-                      const struct listing_entry *entry)
+static bool hand_wants(struct hand *h, const struct chain *chain,
+                       const struct listing_entry *entry)
 {
 	const struct scan *scan = h->scanner->scan;
 	const bool is_folder = entry->type == ENTRY_TYPE_FOLDER;
@@ -379,7 +379,7 @@ static bool is_wanted(struct hand *h, const struct chain *chain,
 	return choice == SCAN_TAKE;
 }
 
-static void filter(struct hand *h, const struct chain *chain)
+static void hand_filter(struct hand *h, const struct chain *chain)
 {
 	const bool hidden_out = h->scanner->scan->rules->hidden_out;
 
@@ -388,12 +388,12 @@ static void filter(struct hand *h, const struct chain *chain)
 		const struct listing_entry *entry = &h->listing.entries[i];
 
 		if (entry->type > ENTRY_TYPE_FOLDER || (hidden_out && entry->name[0] == '.') ||
-		    strcmp(entry->name, ".git") == 0 || !is_wanted(h, chain, entry))
+		    strcmp(entry->name, ".git") == 0 || !hand_wants(h, chain, entry))
 			continue;
 		if (entry->type == ENTRY_TYPE_FILE)
-			add_name(&h->files, &h->file_count, &h->file_cap, entry->name);
+			hand_add_name(&h->files, &h->file_count, &h->file_cap, entry->name);
 		else
-			add_name(&h->folders, &h->folder_count, &h->folder_cap, entry->name);
+			hand_add_name(&h->folders, &h->folder_count, &h->folder_cap, entry->name);
 	}
 }
 
@@ -412,7 +412,7 @@ static int compare_folders(const void *a, const void *b)
 	return (*x ? (unsigned char)*x : '/') - (*y ? (unsigned char)*y : '/');
 }
 
-static void *run_thread(void *data);
+static void *scan_run_thread(void *data);
 
 /* The first thread starts the others once there is work for them. */
 static void start_threads(struct hand *h, size_t waiting)
@@ -425,7 +425,7 @@ static void start_threads(struct hand *h, size_t waiting)
 		struct hand *other = mem_alloc(1, sizeof(*other));
 
 		*other = (struct hand){ .scanner = s, .number = s->started + 1, .root = -1 };
-		if (pthread_create(&s->threads[s->started], NULL, run_thread, other) != 0) {
+		if (pthread_create(&s->threads[s->started], NULL, scan_run_thread, other) != 0) {
 			free(other);
 			s->thread_count = s->started + 1;
 			return;
@@ -514,7 +514,7 @@ static void scan_folder(struct hand *h, const struct scan_task *task, int fd)
 	if (scan->visitor->enter &&
 	    !scan->visitor->enter(scan->data, fd, task->path, task->path_len))
 		return;
-	if (!listing_read(&h->listing, fd)) {
+	if (!scan_listing_read(&h->listing, fd)) {
 		fail_scan(h->scanner, task->path, errno);
 		return;
 	}
@@ -522,7 +522,7 @@ static void scan_folder(struct hand *h, const struct scan_task *task, int fd)
 	                    span_of(task->path, task->path_len), names_that_matter(h));
 	h->path.len = 0;
 	buf_append(&h->path, task->path, task->path_len);
-	filter(h, chain);
+	hand_filter(h, chain);
 	if (h->file_count > 1)
 		qsort(h->files, h->file_count, sizeof(*h->files), compare_files);
 	if (h->folder_count > 1)
@@ -575,7 +575,7 @@ static void run_hand(struct hand *h)
 		scan_task_release(&task);
 	}
 	buf_release(&h->path);
-	listing_release(&h->listing);
+	scan_listing_release(&h->listing);
 	free(h->files);
 	free(h->folders);
 }
@@ -588,7 +588,7 @@ void scan_own_descriptors(int root)
 		syscall(SYS_close_range, 3U, keep - 1, 0U);
 }
 
-static void *run_thread(void *data)
+static void *scan_run_thread(void *data)
 {
 	struct hand *h = data;
 

@@ -42,10 +42,10 @@ struct listing {
 
 /* Fills the listing with the entries of an open folder, in no order. False with errno set
  * (EFBIG: more than LIMIT_FOLDER_ENTRIES). */
-bool listing_read(struct listing *listing, int folder);
-void listing_release(struct listing *listing);
+bool scan_listing_read(struct listing *listing, int folder);
+void scan_listing_release(struct listing *listing);
 
-enum entry_type entry_type_of_mode(mode_t mode);
+enum entry_type scan_type_of_mode(mode_t mode);
 
 struct scan_folder {
 	int fd;                   /* open folder, for openat of its names; borrowed */

@@ -500,8 +500,8 @@ static const char *nearest_type(const char *unknown)
 	_cleanup_free_ const char **names = NULL;
 	size_t count = 0, cap = 0;
 
-	for (size_t i = 0; i < file_type_count(); i++) {
-		const struct file_type *type = file_type_at(i);
+	for (size_t i = 0; i < types_count(); i++) {
+		const struct file_type *type = types_at(i);
 
 		names = mem_grow(names, &cap, count + 2, sizeof(*names));
 		names[count++] = type->name;
@@ -519,7 +519,7 @@ static bool types_known(const char *const *types, size_t count, struct err *err)
 	for (size_t i = 0; i < count; i++) {
 		const char *near;
 
-		if (types[i][0] == '.' || types[i][0] == '*' || file_type_find(types[i]))
+		if (types[i][0] == '.' || types[i][0] == '*' || types_find(types[i]))
 			continue;
 		near = nearest_type(types[i]);
 		return err_set(err, ERR_INVALID_ARGUMENT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the cache share: being told what changes in folders, and one tree that is
  * kept. */
-#ifndef HASP_SEARCH_CACHE_PRIVATE_H
-#define HASP_SEARCH_CACHE_PRIVATE_H
+#ifndef HASP_SEARCH_CACHE_KEPT_TREE_H
+#define HASP_SEARCH_CACHE_KEPT_TREE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,7 +25,7 @@
  *
  *     kind = trigrams_of(content, &set);          of a file
  *     trigram_query_init(&query, needs);          of a search
- *     ... signatures_ask compares the two ...
+ *     ... cache_signatures_ask compares the two ...
  *
  * Each run of three bytes, folded so that ASCII letters of both cases are the same, sets the
  * bit its hash names.  A file that lacks the bit of any trigram of a literal does not
@@ -77,10 +77,10 @@ void trigram_query_release(struct trigram_query *query);
 /* ---- the trigram tables of many files, laid out for asking all of them at once ---- */
 
 /*
- *     if (signatures_put(&signatures, &set, room, &number)) ...
- *     signatures_ask(&signatures, &query, answers);
- *     if (signatures_answer(answers, number)) ... the file may match ...
- *     signatures_drop(&signatures, number);
+ *     if (cache_signatures_put(&signatures, &set, room, &number)) ...
+ *     cache_signatures_ask(&signatures, &query, answers);
+ *     if (cache_signatures_answer(answers, number)) ... the file may match ...
+ *     cache_signatures_drop(&signatures, number);
  *
  * Tables of one size stand in blocks of 64, transposed: word h of a block has a bit for each
  * of its 64 files, set when that file has hash h.  One query is an AND of a few words for
@@ -104,15 +104,15 @@ struct signatures {
 #define SIGNATURE_NUMBER_MAX ((uint32_t)0xFFFFFF00)
 
 /* False when it would take more than `room` further bytes. */
-bool signatures_put(struct signatures *signatures, const struct trigram_set *set, size_t room,
-                    uint32_t *ret_number);
-void signatures_drop(struct signatures *signatures, uint32_t number);
-void signatures_release(struct signatures *signatures);
+bool cache_signatures_put(struct signatures *signatures, const struct trigram_set *set, size_t room,
+                          uint32_t *ret_number);
+void cache_signatures_drop(struct signatures *signatures, uint32_t number);
+void cache_signatures_release(struct signatures *signatures);
 
 /* Fills in one word for each block (signatures->count of them). */
-void signatures_ask(const struct signatures *signatures, const struct trigram_query *query,
-                    uint64_t *answers);
-static inline bool signatures_answer(const uint64_t *answers, uint32_t number)
+void cache_signatures_ask(const struct signatures *signatures, const struct trigram_query *query,
+                          uint64_t *answers);
+static inline bool cache_signatures_answer(const uint64_t *answers, uint32_t number)
 {
 	return (answers[number / 64] >> number % 64 & 1) != 0;
 }
@@ -204,7 +204,7 @@ bool watch_trusts(int folder);
  * only for moments, so that a select in another thread does not wait for a scan.
  */
 
-/* What a file's signature may be instead of a number (signatures_put). */
+/* What a file's signature may be instead of a number (cache_signatures_put). */
 #define SIGNATURE_UNKNOWN UINT32_MAX       /* to be read; may match anything */
 #define SIGNATURE_READING (UINT32_MAX - 1) /* being read; as unknown */
 #define SIGNATURE_OPEN (UINT32_MAX - 2)    /* has none; may match anything */
@@ -215,8 +215,8 @@ bool watch_trusts(int folder);
 enum { LINKED_FILES_MAX = 2000 };
 
 struct kept_file {
-	uint64_t stamp;      /* of size, times and inode when it was read (file_stamp); 0: it was
-	                      * not, or so shortly after a change that they prove nothing */
+	uint64_t stamp;      /* of size, times and inode when it was read (cache_file_stamp); 0: it
+	                      * was not, or so shortly after a change that they prove nothing */
 	uint64_t inode;      /* when it was read; 0: it was not */
 	uint32_t generation; /* +1 for each change that is heard of */
 	uint32_t holders;    /* lists that have it; 0: the entry is free */
@@ -323,7 +323,7 @@ struct cached_tree {
 struct kept_tree *kept_tree_new(const struct tree_place *place);
 struct kept_tree *kept_tree_ref(struct kept_tree *tree);
 void kept_tree_unref(struct kept_tree *tree); /* NULL is fine */
-bool kept_tree_is(const struct kept_tree *tree, size_t root, const struct walk_rules *rules);
+bool kept_tree_matches(const struct kept_tree *tree, size_t root, const struct walk_rules *rules);
 
 /* The tree with all that was done before the call. NULL: the tree is lost. */
 struct cached_tree *kept_tree_take(struct kept_tree *tree);
@@ -336,43 +336,43 @@ size_t kept_tree_unread(struct kept_tree *tree);
 
 /* For the other parts; with the lock held: */
 /* Counts memory that is used from now on, or no more. */
-void tree_charge(struct kept_tree *tree, size_t bytes);
-void tree_credit(struct kept_tree *tree, size_t bytes);
+void kept_tree_charge(struct kept_tree *tree, size_t bytes);
+void kept_tree_credit(struct kept_tree *tree, size_t bytes);
 /* How many bytes signatures may still use, in all trees; and whether all else is small enough to
  * leave them half of the memory. */
-size_t tree_room(const struct kept_tree *tree);
-bool tree_fits(const struct kept_tree *tree);
+size_t kept_tree_room(const struct kept_tree *tree);
+bool kept_tree_fits(const struct kept_tree *tree);
 
 /* A list of copies of `names`, with one reference; files[] is for the caller to fill in, with
- * tree_hold_file for each. */
-struct name_list *name_list_new(struct kept_tree *tree, const char *path,
-                                const char *const *names, size_t count);
-void name_list_unref(struct kept_tree *tree, struct name_list *list);
+ * kept_tree_hold_file for each. */
+struct name_list *cache_names_new(struct kept_tree *tree, const char *path,
+                                  const char *const *names, size_t count);
+void cache_names_unref(struct kept_tree *tree, struct name_list *list);
 
 /* Takes the reference over. */
-struct node *node_new(struct kept_tree *tree, struct name_list *list);
-void node_free(struct kept_tree *tree, struct node *node);
+struct node *cache_node_new(struct kept_tree *tree, struct name_list *list);
+void cache_node_free(struct kept_tree *tree, struct node *node);
 /* The index of the first node whose path is not before `path`. */
-size_t tree_lower_bound(const struct kept_tree *tree, const char *path);
-struct node *tree_find(const struct kept_tree *tree, const char *path);
+size_t kept_tree_lower_bound(const struct kept_tree *tree, const char *path);
+struct node *kept_tree_find(const struct kept_tree *tree, const char *path);
 
 /* A new file, unknown, with one holder. */
-uint32_t tree_add_file(struct kept_tree *tree);
-void tree_hold_file(struct kept_tree *tree, uint32_t file);
-void tree_set_signature(struct kept_tree *tree, uint32_t file, uint32_t signature);
+uint32_t kept_tree_add_file(struct kept_tree *tree);
+void kept_tree_hold_file(struct kept_tree *tree, uint32_t file);
+void kept_tree_set_signature(struct kept_tree *tree, uint32_t file, uint32_t signature);
 /* Makes a file unknown, or, with SIGNATURE_OPEN, known to have no signature. */
-void tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature);
+void kept_tree_forget_file(struct kept_tree *tree, uint32_t file, uint32_t signature);
 /* Has the node's unknown files read, when nothing happens to them for a while. */
-void node_mark_unread(struct kept_tree *tree, struct node *node);
+void cache_node_mark_unread(struct kept_tree *tree, struct node *node);
 
 /* A digest, never 0, of what changes with a file's content: in the upper half its inode, size
  * and time of modification, in the lower half the time of any change. */
-uint64_t file_stamp(const struct stat *st);
+uint64_t cache_file_stamp(const struct stat *st);
 /* The same, but 0 when the file changed so shortly before `now_ns` (CLOCK_REALTIME) that it may
  * have changed again without another time. */
-uint64_t file_stamp_settled(const struct stat *st, int64_t now_ns);
-int64_t clock_ns(clockid_t clock);
-int64_t clock_ms(void); /* monotonic */
+uint64_t cache_file_stamp_settled(const struct stat *st, int64_t now_ns);
+int64_t cache_clock_ns(clockid_t clock);
+int64_t cache_clock_ms(void); /* monotonic */
 
 /* Whether a file is known not to have what is asked for, or may be so. */
 static inline bool signature_is_known(uint32_t signature)
@@ -380,30 +380,30 @@ static inline bool signature_is_known(uint32_t signature)
 	return signature < SIGNATURE_NUMBER_MAX || signature == SIGNATURE_BINARY;
 }
 /* Reads git's global excludes; true when they are not what they were. */
-bool tree_read_global(struct kept_tree *tree);
+bool kept_tree_read_global(struct kept_tree *tree);
 /* Marks a file as one that has, or had, several names. */
-void tree_mark_linked(struct kept_tree *tree, uint32_t file);
+void kept_tree_mark_linked(struct kept_tree *tree, uint32_t file);
 /* A snapshot of the tree as it is now, without references. */
 struct cached_tree *cached_tree_snapshot(struct kept_tree *tree);
-void tree_drop_snapshot(struct kept_tree *tree);
+void kept_tree_drop_snapshot(struct kept_tree *tree);
 
 /* Marks what has changed; false when the tree is lost. */
-bool tree_take_events(struct kept_tree *tree);
+bool kept_tree_take_events(struct kept_tree *tree);
 /* A file of the node has changed, or may have. It may be an ignore file. */
-void tree_file_changed(struct kept_tree *tree, struct node *node, const char *name);
+void kept_tree_file_changed(struct kept_tree *tree, struct node *node, const char *name);
 /* Marks a node, and the tree. */
-void node_mark_changed(struct kept_tree *tree, struct node *node);
-void node_mark_whole(struct kept_tree *tree, struct node *node);
+void cache_node_mark_changed(struct kept_tree *tree, struct node *node);
+void cache_node_mark_whole(struct kept_tree *tree, struct node *node);
 
 /* ---- cached_scan.c ---------------------------------------- */
 
 /* Reads the tree for the first time. False: it cannot be kept. */
 bool kept_tree_build(struct kept_tree *tree);
 /* Reads again what is marked. False when the tree is lost. */
-bool tree_scan_changed(struct kept_tree *tree);
+bool kept_tree_scan_changed(struct kept_tree *tree);
 /* The digest of a repository's info/exclude. */
-uint64_t tree_exclude_stamp(const struct kept_tree *tree, int folder, const char *path,
-                            bool *ret_repository);
+uint64_t kept_tree_exclude_stamp(const struct kept_tree *tree, int folder, const char *path,
+                                 bool *ret_repository);
 
 /* ---- cached_read.c --------------------------------------------------------- */
 
@@ -414,7 +414,7 @@ struct reader {
 	struct trigram_set set;
 };
 
-void reader_release(struct reader *reader);
+void kept_tree_reader_release(struct reader *reader);
 
 enum kept_work {
 	WORK_NONE,  /* nothing is left to read */
@@ -427,9 +427,9 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
                               int64_t *ret_wait_ms);
 
 /* Looks at files that may change without an event, before an answer. */
-void tree_check_linked(struct kept_tree *tree);
+void kept_tree_check_linked(struct kept_tree *tree);
 /* Looks for other names of files that have several, among all. */
-void tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count);
+void kept_tree_find_linked(struct kept_tree *tree, uint64_t *inodes, size_t count);
 
 /* A comparison of a whole tree with the disk, one folder at a time; begins as zeroes. */
 struct sweep {
@@ -439,6 +439,6 @@ struct sweep {
 
 /* Looks at the next folder, and makes good what differs; false at the end. */
 bool kept_tree_sweep(struct kept_tree *tree, struct sweep *sweep);
-void sweep_release(struct sweep *sweep);
+void kept_tree_sweep_release(struct sweep *sweep);
 
 #endif
