@@ -189,7 +189,7 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode)
 	json_auto_t *message = json_object();
 
 	atomic_store(&agent->mode, (int)mode);
-	json_object_set_new(message, "mode", json_string(approval_mode_name(mode)));
+	json_object_set_new(message, "mode", json_string(policy_mode_name(mode)));
 	bus_publish(agent->options.bus, BUS_APPROVAL_MODE, message);
 }
 

@@ -202,7 +202,7 @@ unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *list
 }
 
 /* Takes out what was unsubscribed. Under delivery, outside all deliveries. */
-static void sweep(struct bus *bus)
+static void sweep_listeners(struct bus *bus)
 {
 	size_t kept = 0;
 
@@ -213,7 +213,7 @@ static void sweep(struct bus *bus)
 }
 
 /* Under delivery. */
-static bool has_listener(const struct bus *bus, enum bus_topic topic)
+static bool topic_has_listener(const struct bus *bus, enum bus_topic topic)
 {
 	for (size_t i = 0; i < bus->count; i++)
 		if (bus->subscribers[i].id && bus->subscribers[i].topic == topic)
@@ -221,7 +221,7 @@ static bool has_listener(const struct bus *bus, enum bus_topic topic)
 	return false;
 }
 
-static void wake(const struct waiter *waiter)
+static void wake_waiter(const struct waiter *waiter)
 {
 	(void)eventfd_write(waiter->fd, 1);
 }
@@ -231,10 +231,10 @@ static void report_deserted(struct bus *bus)
 {
 	pthread_mutex_lock(&bus->state);
 	for (struct waiter *waiter = bus->waiters; waiter; waiter = waiter->next) {
-		if (has_listener(bus, waiter->question))
+		if (topic_has_listener(bus, waiter->question))
 			continue;
 		waiter->deserted = true;
-		wake(waiter);
+		wake_waiter(waiter);
 	}
 	pthread_mutex_unlock(&bus->state);
 }
@@ -246,7 +246,7 @@ void bus_unsubscribe(struct bus *bus, unsigned id)
 		if (bus->subscribers[i].id == id)
 			bus->subscribers[i].id = 0;
 	if (bus->depth == 0)
-		sweep(bus);
+		sweep_listeners(bus);
 	report_deserted(bus);
 	pthread_mutex_unlock(&bus->delivery);
 }
@@ -258,7 +258,7 @@ bool bus_has_listener(struct bus *bus, enum bus_topic topic)
 	if (!bus)
 		return false;
 	pthread_mutex_lock(&bus->delivery);
-	found = has_listener(bus, topic);
+	found = topic_has_listener(bus, topic);
 	pthread_mutex_unlock(&bus->delivery);
 	return found;
 }
@@ -266,7 +266,7 @@ bool bus_has_listener(struct bus *bus, enum bus_topic topic)
 /* ---- messages ------------------------------------------------------------------ */
 
 /* Under delivery. Who subscribes meanwhile gets the next message. */
-static void deliver(struct bus *bus, enum bus_topic topic, const json_t *message)
+static void deliver_message(struct bus *bus, enum bus_topic topic, const json_t *message)
 {
 	size_t count = bus->count;
 
@@ -278,7 +278,7 @@ static void deliver(struct bus *bus, enum bus_topic topic, const json_t *message
 			subscriber.listener(subscriber.data, topic, message);
 	}
 	if (--bus->depth == 0)
-		sweep(bus);
+		sweep_listeners(bus);
 }
 
 void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
@@ -286,14 +286,14 @@ void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
 	if (!bus)
 		return;
 	pthread_mutex_lock(&bus->delivery);
-	deliver(bus, topic, message);
+	deliver_message(bus, topic, message);
 	pthread_mutex_unlock(&bus->delivery);
 }
 
 /* ---- questions ----------------------------------------------------------------- */
 
 /* A random UUID: whoever did not get the question cannot answer it. */
-static char *new_id(void)
+static char *new_question_id(void)
 {
 	unsigned char b[16];
 
@@ -330,11 +330,11 @@ static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
 	bool heard;
 
 	pthread_mutex_lock(&bus->delivery);
-	heard = bus->depth == 0 && has_listener(bus, topic);
+	heard = bus->depth == 0 && topic_has_listener(bus, topic);
 	if (heard) {
 		waiter_add(bus, waiter);
-		deliver(bus, topic, message);
-		if (!has_listener(bus, topic))
+		deliver_message(bus, topic, message);
+		if (!topic_has_listener(bus, topic))
 			report_deserted(bus);
 	}
 	pthread_mutex_unlock(&bus->delivery);
@@ -359,8 +359,8 @@ static bool settled(struct bus *bus, struct waiter *waiter, bool late, bool stop
 }
 
 /* Until `end` (ms, 0: none). */
-static enum bus_reply wait_for(struct bus *bus, struct waiter *waiter, int64_t end,
-                               const struct cancel *cancel)
+static enum bus_reply wait_for_answer(struct bus *bus, struct waiter *waiter, int64_t end,
+                                      const struct cancel *cancel)
 {
 	enum bus_reply reply;
 
@@ -386,7 +386,7 @@ static enum bus_reply wait_for(struct bus *bus, struct waiter *waiter, int64_t e
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret)
 {
-	_cleanup_free_ char *id = new_id();
+	_cleanup_free_ char *id = new_question_id();
 	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct waiter waiter = {
 		.question = topic, .answer_topic = bus_topic_answer(topic), .id = id, .fd = fd,
@@ -396,14 +396,16 @@ enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, u
 	json_object_set_new(message, "correlationId", json_string(id));
 	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
 		return BUS_NOBODY;
-	reply = wait_for(bus, &waiter, timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
+	reply = wait_for_answer(bus, &waiter,
+	                        timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
 	if (reply == BUS_ANSWERED)
 		*ret = waiter.answer;
 	return reply;
 }
 
-/* The one who asked, whose question nobody has answered yet; it then waits until `hand_over`. */
-static struct waiter *claim(struct bus *bus, enum bus_topic topic, const char *id)
+/* The one who asked, whose question nobody has answered yet; it then waits until
+ * `hand_over_answer`. */
+static struct waiter *claim_waiter(struct bus *bus, enum bus_topic topic, const char *id)
 {
 	struct waiter *waiter;
 
@@ -419,11 +421,11 @@ static struct waiter *claim(struct bus *bus, enum bus_topic topic, const char *i
 	return waiter;
 }
 
-static void hand_over(struct bus *bus, struct waiter *waiter, json_t *answer)
+static void hand_over_answer(struct bus *bus, struct waiter *waiter, json_t *answer)
 {
 	pthread_mutex_lock(&bus->state);
 	waiter->answer = answer;
-	wake(waiter);
+	wake_waiter(waiter);
 	pthread_mutex_unlock(&bus->state);
 }
 
@@ -434,11 +436,12 @@ bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
 
 	if (!bus || !bus_check(topic, answer, &err))
 		return false;
-	waiter = claim(bus, topic, json_string_value(json_object_get(answer, "correlationId")));
+	waiter = claim_waiter(bus, topic,
+	                      json_string_value(json_object_get(answer, "correlationId")));
 	if (!waiter)
 		return false;
 	bus_publish(bus, topic, answer);
 	/* A copy: whoever answered may go on using theirs on another thread. */
-	hand_over(bus, waiter, json_deep_copy(answer));
+	hand_over_answer(bus, waiter, json_deep_copy(answer));
 	return true;
 }

@@ -302,7 +302,7 @@ bool authority_at(size_t i, struct authority_row *ret)
 	return true;
 }
 
-static bool fits(const char *pattern, struct span name)
+static bool name_fits(const char *pattern, struct span name)
 {
 	struct span row = span_str(pattern);
 
@@ -314,7 +314,7 @@ static bool fits(const char *pattern, struct span name)
 const struct authority_row *authority_variable(struct span name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
-		if (fits(variables[i].name, name))
+		if (name_fits(variables[i].name, name))
 			return &variables[i];
 	return NULL;
 }
@@ -346,13 +346,13 @@ const char *authority_kind_name(enum authority_kind kind)
 
 enum { ALLOW_DEPTH = 4 };
 
-static char *file_of(const struct home *home)
+static char *allowances_path(const struct home *home)
 {
 	return mem_printf("%s/hasp-allowed.json", home_gemini(home));
 }
 
 /* The whole file as an object; {} when there is none. */
-static json_t *read_file(const char *path, struct err *err)
+static json_t *read_allowances(const char *path, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err why = ERR_INIT;
@@ -375,9 +375,9 @@ static json_t *read_file(const char *path, struct err *err)
 
 json_t *authority_allowances(const struct home *home, struct err *err)
 {
-	_cleanup_free_ char *path = file_of(home);
+	_cleanup_free_ char *path = allowances_path(home);
 	struct err why = ERR_INIT;
-	json_t *all = read_file(path, &why), *mine;
+	json_t *all = read_allowances(path, &why), *mine;
 
 	if (!all) {
 		err_set(err, why.code, "%s Nothing in it is allowed until that is corrected.",
@@ -391,7 +391,7 @@ json_t *authority_allowances(const struct home *home, struct err *err)
 }
 
 /* Of the value as JSON with sorted members, so that their order and blanks do not count. */
-static bool hash_of(const json_t *value, char hex[static SHA256_HEX_SIZE])
+static bool value_hash(const json_t *value, char hex[static SHA256_HEX_SIZE])
 {
 	char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
 	struct sha256 sum;
@@ -409,10 +409,10 @@ bool authority_allows(const json_t *allowed, const char *name, const json_t *val
 	const char *known = json_string_value(json_object_get(allowed, name));
 	char hex[SHA256_HEX_SIZE];
 
-	return known && hash_of(value, hex) && strcmp(known, hex) == 0;
+	return known && value_hash(value, hex) && strcmp(known, hex) == 0;
 }
 
-static bool write_file(const char *path, const json_t *all, struct err *err)
+static bool write_allowances(const char *path, const json_t *all, struct err *err)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
 
@@ -421,7 +421,8 @@ static bool write_file(const char *path, const json_t *all, struct err *err)
 	return file_replace(path, buf_view(&out), 0600, err);
 }
 
-static bool change(json_t *all, const char *project, const char *name, const json_t *value)
+static bool change_allowance(json_t *all, const char *project, const char *name,
+                             const json_t *value)
 {
 	json_t *mine = json_object_get(all, project);
 	char hex[SHA256_HEX_SIZE];
@@ -432,7 +433,7 @@ static bool change(json_t *all, const char *project, const char *name, const jso
 			return false;
 	}
 	if (value)
-		return hash_of(value, hex) &&
+		return value_hash(value, hex) &&
 		       json_object_set_new(mine, name, json_string(hex)) == 0;
 	json_object_del(mine, name);
 	if (json_object_size(mine) == 0)
@@ -443,17 +444,17 @@ static bool change(json_t *all, const char *project, const char *name, const jso
 bool authority_allow(const struct home *home, const char *name, const json_t *value,
                      struct err *err)
 {
-	_cleanup_free_ char *path = file_of(home);
-	_cleanup_lock_ char *lock = file_lock(path, err);
-	json_auto_t *all = lock ? read_file(path, err) : NULL;
+	_cleanup_free_ char *path = allowances_path(home);
+	_cleanup_lock_ char *lock = home_lock_file(path, err);
+	json_auto_t *all = lock ? read_allowances(path, err) : NULL;
 
 	if (!all)
 		return false;
-	if (!change(all, home_project(home), name, value))
+	if (!change_allowance(all, home_project(home), name, value))
 		return err_set(err, ERR_INVALID_ARGUMENT, 
 		               "\"%s\" cannot be allowed: the project's path or the value is not "
 		               "UTF-8.", name);
-	return write_file(path, all, err);
+	return write_allowances(path, all, err);
 }
 
 /* ---- what counts ------------------------------------------------------------- */
@@ -461,7 +462,7 @@ bool authority_allow(const struct home *home, const char *name, const json_t *va
 /* How much of what a project says counts by itself. */
 
 /* A model of the provider that is in use: "openai/x", "replay:FILE" would be of another. */
-static bool is_plain(const char *text)
+static bool is_plain_model(const char *text)
 {
 	return !text[strcspn(text, "/:\\")];
 }
@@ -500,7 +501,7 @@ static char *resolved(const char *path)
 }
 
 /* The project's own text is not taken at its word: a link of the project may lead anywhere. */
-static bool is_inside(const char *project, const char *text)
+static bool is_inside_project(const char *project, const char *text)
 {
 	_cleanup_free_ char *path = NULL, *real = NULL;
 
@@ -520,10 +521,10 @@ static bool text_is_fine(enum authority authority, const char *project, const js
 	if (!text || strlen(text) != json_string_length(value))
 		return false;
 	if (authority == AUTHORITY_PLAIN)
-		return is_plain(text);
+		return is_plain_model(text);
 	if (authority == AUTHORITY_TEXT_NAMES)
 		return is_text_name(text);
-	return is_inside(project, text);
+	return is_inside_project(project, text);
 }
 
 static enum permission texts_permit(enum authority authority, const char *project,

@@ -39,7 +39,7 @@ struct home {
 enum { LOCK_STALE_S = 10, LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 
 /* The lock's folder, if nobody touched it for long: who made it is gone. */
-static void remove_stale(const char *lock)
+static void remove_stale_lock(const char *lock)
 {
 	struct timespec now;
 	struct stat st;
@@ -50,7 +50,7 @@ static void remove_stale(const char *lock)
 		rmdir(lock);
 }
 
-char *file_lock(const char *path, struct err *err)
+char *home_lock_file(const char *path, struct err *err)
 {
 	_cleanup_free_ char *target = realpath(path, NULL);
 	_cleanup_free_ char *lock = mem_printf("%s.lock", target ? target : path);
@@ -66,7 +66,7 @@ char *file_lock(const char *path, struct err *err)
 			err_set_errno(err, errno, "Cannot lock %s", path);
 			return NULL;
 		}
-		remove_stale(lock);
+		remove_stale_lock(lock);
 		nanosleep(&step, NULL);
 	}
 	err_set(err, ERR_BUSY,
@@ -76,7 +76,7 @@ char *file_lock(const char *path, struct err *err)
 	return NULL;
 }
 
-void file_unlock(char *lock)
+void home_unlock_file(char *lock)
 {
 	if (lock)
 		rmdir(lock);
@@ -87,7 +87,7 @@ void file_unlock(char *lock)
 
 enum { DEPTH_MAX = 64, FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 
-static bool is_dots(const char *name)
+static bool is_dot_name(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -100,7 +100,7 @@ static bool copy_tree_is_new(const char *folder, const char *marker)
 	bool is_new = entries != NULL;
 
 	while (is_new && (entry = readdir(entries)))
-		is_new = is_dots(entry->d_name) || strcmp(entry->d_name, marker) == 0;
+		is_new = is_dot_name(entry->d_name) || strcmp(entry->d_name, marker) == 0;
 	if (entries)
 		closedir(entries);
 	return is_new;
@@ -168,7 +168,7 @@ static void copy_folder(int from, int to, unsigned depth)
 	while ((entry = readdir(entries))) {
 		struct stat st;
 
-		if (is_dots(entry->d_name) ||
+		if (is_dot_name(entry->d_name) ||
 		    fstatat(from, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
@@ -285,7 +285,7 @@ static bool write_marker(const char *path, const char *project, struct err *err)
 
 /* Makes both folders ours, as far as they are not. False with err->sys_errno EEXIST: one has become
  * another's. */
-static bool take(const struct home *home, const char *slug, struct err *err)
+static bool take_slug(const struct home *home, const char *slug, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
 		_cleanup_free_ char *folder = mem_printf("%s/%s/%s", home->gemini, bases[i], slug);
@@ -382,7 +382,7 @@ static char *find_marked(const struct home *home)
 	return NULL;
 }
 
-static bool has_folder(const struct home *home, const char *base, const char *name)
+static bool has_slug_folder(const struct home *home, const char *base, const char *name)
 {
 	_cleanup_free_ char *path = mem_printf("%s/%s/%s", home->gemini, base, name);
 	struct stat st;
@@ -401,7 +401,7 @@ static char *projects_find(const struct home *home)
 	char *found = slug && !is_others(home, slug) ? mem_strdup(slug) : find_marked(home);
 
 	json_decref(registry);
-	if (!found && has_folder(home, bases[0], home->hash))
+	if (!found && has_slug_folder(home, bases[0], home->hash))
 		found = mem_strdup(home->hash);
 	return found;
 }
@@ -419,7 +419,7 @@ static char *take_new(const struct home *home, const json_t *registry, struct er
 
 		if (registry_has_slug(registry, candidate) || is_others(home, candidate))
 			continue;
-		if (take(home, candidate, &why))
+		if (take_slug(home, candidate, &why))
 			return mem_steal(&candidate);
 		if (why.sys_errno != EEXIST) {
 			*err = why;
@@ -431,7 +431,7 @@ static char *take_new(const struct home *home, const json_t *registry, struct er
 }
 
 /* Under the lock. */
-static char *claim(const struct home *home, json_t *registry, struct err *err)
+static char *claim_slug(const struct home *home, json_t *registry, struct err *err)
 {
 	json_t *projects = json_object_get(registry, "projects");
 	const char *known = registered(registry, home);
@@ -439,11 +439,11 @@ static char *claim(const struct home *home, json_t *registry, struct err *err)
 
 	if (known && !is_others(home, known)) {
 		slug = mem_strdup(known);
-		return take(home, slug, err) ? mem_steal(&slug) : NULL;
+		return take_slug(home, slug, err) ? mem_steal(&slug) : NULL;
 	}
 	json_object_del(projects, home->project);
 	slug = find_marked(home);
-	if (slug ? !take(home, slug, err) : !(slug = take_new(home, registry, err)))
+	if (slug ? !take_slug(home, slug, err) : !(slug = take_new(home, registry, err)))
 		return NULL;
 	json_object_set_new(projects, home->project, json_string(slug));
 	return write_registry(home, registry, err) ? mem_steal(&slug) : NULL;
@@ -457,7 +457,7 @@ static void adopt_old(const struct home *home, const char *slug)
 		                                       home->hash);
 		_cleanup_free_ char *to = mem_printf("%s/%s/%s", home->gemini, bases[i], slug);
 
-		if (has_folder(home, bases[i], home->hash) && copy_tree_is_new(to, MARKER))
+		if (has_slug_folder(home, bases[i], home->hash) && copy_tree_is_new(to, MARKER))
 			copy_tree(from, to);
 	}
 }
@@ -488,13 +488,13 @@ static char *projects_claim(const struct home *home, struct err *err)
 
 	if (slug)
 		return slug;
-	lock = file_lock(path, err);
+	lock = home_lock_file(path, err);
 	if (!lock)
 		return NULL;
 	registry = read_registry(home, err);
 	if (!registry)
 		return NULL;
-	slug = claim(home, registry, err);
+	slug = claim_slug(home, registry, err);
 	json_decref(registry);
 	if (slug)
 		adopt_old(home, slug);
@@ -506,7 +506,7 @@ static char *projects_claim(const struct home *home, struct err *err)
 enum { LEARNT_ENTRIES = 200, LEARNT_DEPTH = 8, DAY_S = 86400 };
 
 /* {} when there is no file, or one that nobody can use. */
-static json_t *read_all(const char *file)
+static json_t *read_learnt(const char *file)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
@@ -522,7 +522,7 @@ static json_t *read_all(const char *file)
 
 json_t *home_learnt(const char *file, const char *key)
 {
-	json_auto_t *all = read_all(file);
+	json_auto_t *all = read_learnt(file);
 
 	return json_incref(json_object_get(all, key));
 }
@@ -542,7 +542,7 @@ void home_learn(const char *file, const char *key, json_t *members)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_LEARNT_BYTES);
 	struct err ignored = ERR_INIT;
-	_cleanup_lock_ char *lock = file_lock(file, &ignored);
+	_cleanup_lock_ char *lock = home_lock_file(file, &ignored);
 	json_auto_t *all = NULL;
 	json_t *mine;
 
@@ -550,7 +550,7 @@ void home_learn(const char *file, const char *key, json_t *members)
 		json_decref(members);
 		return;
 	}
-	all = read_all(file);
+	all = read_learnt(file);
 	mine = json_incref(json_object_get(all, key));
 	json_object_del(all, key);
 	make_room(all);

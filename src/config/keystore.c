@@ -50,7 +50,7 @@ static const SecretSchema schema = {
 };
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX has. */
-static bool find(void *library, const char *name, void *slot)
+static bool find_symbol(void *library, const char *name, void *slot)
 {
 	void *function = dlsym(library, name);
 
@@ -58,13 +58,13 @@ static bool find(void *library, const char *name, void *slot)
 	return function != NULL;
 }
 
-static int get(void *library, const struct request *request, int out)
+static int secret_get(void *library, const struct request *request, int out)
 {
 	__typeof__(secret_password_lookup_sync) *lookup;
 	GError *error = NULL;
 	char *secret;
 
-	if (!find(library, "secret_password_lookup_sync", &lookup))
+	if (!find_symbol(library, "secret_password_lookup_sync", &lookup))
 		return CHILD_NO_STORE;
 	secret = lookup(&schema, NULL, &error, "service", request->service, "account",
 	                request->account, NULL);
@@ -75,13 +75,13 @@ static int get(void *library, const struct request *request, int out)
 	               : CHILD_NOTHING;
 }
 
-static int set(void *library, const struct request *request)
+static int secret_set(void *library, const struct request *request)
 {
 	__typeof__(secret_password_store_sync) *store;
 	_cleanup_free_ char *label = mem_printf("%s/%s", request->service, request->account);
 	GError *error = NULL;
 
-	if (!find(library, "secret_password_store_sync", &store))
+	if (!find_symbol(library, "secret_password_store_sync", &store))
 		return CHILD_NO_STORE;
 	return store(&schema, SECRET_COLLECTION_DEFAULT, label, request->secret, NULL, &error,
 	             "service", request->service, "account", request->account, NULL)
@@ -94,7 +94,7 @@ static int delete(void *library, const struct request *request)
 	__typeof__(secret_password_clear_sync) *clear;
 	GError *error = NULL;
 
-	if (!find(library, "secret_password_clear_sync", &clear))
+	if (!find_symbol(library, "secret_password_clear_sync", &clear))
 		return CHILD_NO_STORE;
 	clear(&schema, NULL, &error, "service", request->service, "account", request->account,
 	      NULL);
@@ -102,7 +102,7 @@ static int delete(void *library, const struct request *request)
 }
 
 /* Nothing of the parent's is used or touched: not its output, not its signals. */
-_Noreturn static void child(const struct request *request, int out)
+_Noreturn static void keystore_child(const struct request *request, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
@@ -116,9 +116,9 @@ _Noreturn static void child(const struct request *request, int out)
 		dup2(null, i);
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (library && request->action == ACTION_GET)
-		code = get(library, request, out);
+		code = secret_get(library, request, out);
 	else if (library)
-		code = request->action == ACTION_SET ? set(library, request)
+		code = request->action == ACTION_SET ? secret_set(library, request)
 		                                     : delete(library, request);
 	_exit(code);
 }
@@ -150,7 +150,7 @@ static int time_limit(void)
 }
 
 /* Reads until the child closes its end; false: time is up. */
-static bool read_answer(int fd, char *answer, size_t *len)
+static bool read_child_answer(int fd, char *answer, size_t *len)
 {
 	int64_t end = clock_monotonic_ms() + time_limit();
 
@@ -182,7 +182,7 @@ static int end_of(pid_t pid)
 }
 
 /* `answer` has room for SECRET_BYTES + 1. */
-static int ask(const struct request *request, char *answer, size_t *len)
+static int ask_child(const struct request *request, char *answer, size_t *len)
 {
 	int ends[2], code;
 	pid_t pid;
@@ -192,9 +192,9 @@ static int ask(const struct request *request, char *answer, size_t *len)
 		return CHILD_NO_STORE;
 	pid = fork();
 	if (!pid)
-		child(request, ends[1]);
+		keystore_child(request, ends[1]);
 	close(ends[1]);
-	if (pid > 0 && !read_answer(ends[0], answer, len))
+	if (pid > 0 && !read_child_answer(ends[0], answer, len))
 		kill(pid, SIGKILL);
 	close(ends[0]);
 	code = pid > 0 ? end_of(pid) : CHILD_NO_STORE;
@@ -206,7 +206,7 @@ bool keystore_get(const char *service, const char *account, char **ret)
 	const struct request request = { ACTION_GET, service, account, NULL };
 	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
-	bool found = ask(&request, answer, &len) == CHILD_DONE && len;
+	bool found = ask_child(&request, answer, &len) == CHILD_DONE && len;
 
 	if (found)
 		*ret = mem_dup(answer, len);
@@ -214,7 +214,7 @@ bool keystore_get(const char *service, const char *account, char **ret)
 	return found;
 }
 
-static bool order(const struct request *request, struct err *err)
+static bool order_change(const struct request *request, struct err *err)
 {
 	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
@@ -222,19 +222,19 @@ static bool order(const struct request *request, struct err *err)
 	if (request->secret && strlen(request->secret) > SECRET_BYTES)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A secret has at most %d bytes.",
 		               SECRET_BYTES);
-	if (ask(request, answer, &len) == CHILD_DONE)
+	if (ask_child(request, answer, &len) == CHILD_DONE)
 		return true;
 	return err_set(err, ERR_FILE_NOT_FOUND, "The system has no key store that answers.");
 }
 
 bool keystore_set(const char *service, const char *account, const char *secret, struct err *err)
 {
-	return order(&(struct request){ ACTION_SET, service, account, secret }, err);
+	return order_change(&(struct request){ ACTION_SET, service, account, secret }, err);
 }
 
 bool keystore_delete(const char *service, const char *account, struct err *err)
 {
-	return order(&(struct request){ ACTION_DELETE, service, account, NULL }, err);
+	return order_change(&(struct request){ ACTION_DELETE, service, account, NULL }, err);
 }
 
 bool keystore_gemini_key(char **ret)

@@ -109,13 +109,13 @@ void config_path_delete(json_t *object, const char *path);
 
 /* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left
  * over and taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to
- * file_unlock. */
-char *file_lock(const char *path, struct err *err);
-void file_unlock(char *lock); /* NULL is fine; frees */
-static inline void file_cleanup_unlock(char **lock)
+ * home_unlock_file. */
+char *home_lock_file(const char *path, struct err *err);
+void home_unlock_file(char *lock); /* NULL is fine; frees */
+static inline void home_cleanup_lock(char **lock)
 {
-	file_unlock(*lock);
+	home_unlock_file(*lock);
 }
-#define _cleanup_lock_ __attribute__((cleanup(file_cleanup_unlock)))
+#define _cleanup_lock_ __attribute__((cleanup(home_cleanup_lock)))
 
 #endif

@@ -16,7 +16,7 @@
 /* ---- paths ------------------------------------------------------------------- */
 
 /* The object in which the path's last name is looked up, and that name; NULL: it is not there. */
-static json_t *parent_of(json_t *object, const char **path, bool make)
+static json_t *path_parent(json_t *object, const char **path, bool make)
 {
 	const char *dot;
 
@@ -36,21 +36,21 @@ static json_t *parent_of(json_t *object, const char **path, bool make)
 
 json_t *config_path_get(const json_t *object, const char *path)
 {
-	json_t *parent = parent_of((json_t *)object, &path, /* make= */ false);
+	json_t *parent = path_parent((json_t *)object, &path, /* make= */ false);
 
 	return parent ? json_object_get(parent, path) : NULL;
 }
 
 void config_path_set(json_t *object, const char *path, json_t *value)
 {
-	json_t *parent = parent_of(object, &path, /* make= */ true);
+	json_t *parent = path_parent(object, &path, /* make= */ true);
 
 	json_object_set_new(parent, path, value);
 }
 
 void config_path_delete(json_t *object, const char *path)
 {
-	json_t *parent = parent_of(object, &path, /* make= */ false);
+	json_t *parent = path_parent(object, &path, /* make= */ false);
 
 	if (parent)
 		json_object_del(parent, path);
@@ -76,7 +76,7 @@ static const char *field(const char **at)
 	return text;
 }
 
-static enum setting_type type_of(char letter)
+static enum setting_type type_of_letter(char letter)
 {
 	static const char letters[SETTING_TYPE_COUNT] = {
 		[SETTING_BOOLEAN] = 'b', [SETTING_INTEGER] = 'i', [SETTING_NUMBER] = 'n',
@@ -125,7 +125,7 @@ static void take_row(const char **at)
 	const char *flags;
 
 	row->path = field(at);
-	row->type = type_of(*field(at));
+	row->type = type_of_letter(*field(at));
 	row->fallback = field(at);
 	row->choices = field(at);
 	row->help = field(at);
@@ -162,7 +162,7 @@ const struct setting *schema_at(size_t i)
 }
 
 /* Whether `path` lies below `above`. */
-static bool is_below(const char *path, const char *above)
+static bool path_is_below(const char *path, const char *above)
 {
 	size_t len = strlen(above);
 
@@ -198,7 +198,8 @@ const struct setting *schema_find(const char *path)
 	for (size_t i = 0; !found && i < schema_count(); i++) {
 		const struct setting *row = schema_at(i);
 
-		if ((takes_members(row) && is_below(path, row->path)) || is_wildcard_of(row, path))
+		if ((takes_members(row) && path_is_below(path, row->path)) ||
+		    is_wildcard_of(row, path))
 			found = row;
 	}
 	return found;
@@ -207,7 +208,7 @@ const struct setting *schema_find(const char *path)
 bool schema_is_group(const char *path)
 {
 	for (size_t i = 0; i < schema_count(); i++)
-		if (is_below(schema_at(i)->path, path))
+		if (path_is_below(schema_at(i)->path, path))
 			return true;
 	return false;
 }
@@ -239,7 +240,7 @@ json_t *schema_defaults(void)
 
 /* --- Types --------------------------------------------------------------------------------- */
 
-static bool is_choice(const struct setting *setting, const json_t *value)
+static bool is_listed_choice(const struct setting *setting, const json_t *value)
 {
 	struct span text = json_span(value);
 	const char *at = setting->choices;
@@ -270,7 +271,7 @@ static bool are_strings(const json_t *value)
 	return true;
 }
 
-static bool is_whole(const json_t *value)
+static bool is_whole_number(const json_t *value)
 {
 	double real = json_is_real(value) ? json_real_value(value) : 0.5;
 
@@ -284,13 +285,13 @@ bool schema_accepts(const struct setting *setting, const json_t *value)
 	case SETTING_BOOLEAN:
 		return json_is_boolean(value);
 	case SETTING_INTEGER:
-		return is_whole(value);
+		return is_whole_number(value);
 	case SETTING_NUMBER:
 		return json_is_number(value);
 	case SETTING_STRING:
 		return json_is_string(value);
 	case SETTING_CHOICE:
-		return is_choice(setting, value);
+		return is_listed_choice(setting, value);
 	case SETTING_STRINGS:
 		return are_strings(value);
 	case SETTING_STRING_OR_STRINGS:

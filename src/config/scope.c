@@ -253,7 +253,7 @@ static const char *const type_texts[SETTING_TYPE_COUNT] = {
 	[SETTING_SWITCH] = "{\"type\":[\"boolean\",\"string\",\"object\"]}",
 };
 
-static json_t *parsed(const char *text)
+static json_t *parse_default(const char *text)
 {
 	struct err err = ERR_INIT;
 	json_t *value;
@@ -276,13 +276,13 @@ static json_t *choices(const struct setting *row)
 
 static json_t *leaf(const struct setting *row)
 {
-	json_t *schema = parsed(type_texts[row->type]);
+	json_t *schema = parse_default(type_texts[row->type]);
 
 	json_object_set_new(schema, "description", json_cstr(row->help));
 	if (row->choices)
 		json_object_set_new(schema, "enum", choices(row));
 	if (row->fallback)
-		json_object_set_new(schema, "default", parsed(row->fallback));
+		json_object_set_new(schema, "default", parse_default(row->fallback));
 	json_object_set_new(schema, "x-hasp",
 	                    json_pack("{s:s, s:s}", "merge", merge_words[row->merge], "project",
 	                              authority_word(row->project)));
@@ -337,7 +337,7 @@ const char *settings_name(size_t i)
 
 /* --- Values that are typed ------------------------------------------------------------------ */
 
-static bool unknown(const char *path, struct err *err)
+static bool report_unknown(const char *path, struct err *err)
 {
 	const char *nearest = schema_nearest(path);
 
@@ -359,7 +359,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 	bool below;
 
 	if (!row)
-		return unknown(path, err);
+		return report_unknown(path, err);
 	/* Below an object of free members nothing says what is expected. */
 	below = !schema_exact(path) && !strchr(row->path, '*');
 	if (row->type == SETTING_STRING || row->type == SETTING_CHOICE ||
@@ -387,7 +387,8 @@ struct check {
 };
 
 /* "FILE, line 3: " and the rest. */
-__attribute__((format(printf, 2, 3))) static void warn(struct check *check, const char *format, ...)
+__attribute__((format(printf, 2, 3)))
+static void scope_warn(struct check *check, const char *format, ...)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
@@ -420,10 +421,10 @@ static void warn_unknown(struct check *check)
 	/* Looking for what is like it takes its time. */
 	nearest = warnings_full(check->warnings) ? NULL : schema_nearest(check->path.data);
 	if (nearest)
-		warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.", check->path.data,
-		     nearest);
+		scope_warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.",
+		           check->path.data, nearest);
 	else
-		warn(check, "there is no setting \"%.200s\".", check->path.data);
+		scope_warn(check, "there is no setting \"%.200s\".", check->path.data);
 }
 
 static void warn_type(struct check *check, const struct setting *row)
@@ -431,7 +432,7 @@ static void warn_type(struct check *check, const struct setting *row)
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
 	schema_phrase(row, &phrase);
-	warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
+	scope_warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
 }
 
 /* --- What a project may say ----------------------------------------------------------------- */
@@ -455,7 +456,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	const char *path = check->path.data;
 
 	if (!authority_can_be_allowed(authority)) {
-		warn(check, "A project cannot set \"%.200s\"; it is ignored.", path);
+		scope_warn(check, "A project cannot set \"%.200s\"; it is ignored.", path);
 		return false;
 	}
 	if (authority_allows(check->settings->allowed, path, value))
@@ -466,13 +467,13 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 	                      json_pack("{s:s, s:O, s:o, s:i}", "name", path, "value", value,
 	                                "file", json_cstr(check->scope->path), "line",
 	                                (int)scope_line(check->scope, path)));
-	warn(check, "The project's \"%.200s\" is ignored until you run: "
-	     "hasp config allow %.200s", path, path);
+	scope_warn(check, "The project's \"%.200s\" is ignored until you run: "
+	           "hasp config allow %.200s", path, path);
 	return false;
 }
 
 /* Whether *value, or what is left of it, counts. */
-static bool project_may(struct check *check, const struct setting *row, json_t **value)
+static bool project_may_set(struct check *check, const struct setting *row, json_t **value)
 {
 	const char *project = home_project(check->settings->home);
 	json_t *part = NULL, *rest = NULL;
@@ -502,9 +503,9 @@ static bool row_counts(struct check *check, const struct setting *row, json_t **
 		return false;
 	}
 	if (row->project != AUTHORITY_REMOTE)
-		return check->kind != SCOPE_WORKSPACE || project_may(check, row, value);
-	warn(check, "\"%.200s\" is for remote administration; it is ignored.",
-	     check->path.data);
+		return check->kind != SCOPE_WORKSPACE || project_may_set(check, row, value);
+	scope_warn(check, "\"%.200s\" is for remote administration; it is ignored.",
+	           check->path.data);
 	return false;
 }
 
@@ -528,7 +529,7 @@ static bool counts(struct check *check, json_t **value, bool odd_name)
 		check_object(check, *value);
 		return true;
 	}
-	warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
+	scope_warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
 	return false;
 }
 
@@ -567,7 +568,8 @@ static void warn_moved(struct check *check)
 
 	json_object_foreach(check->scope->moved, path, old) {
 		buf_str(&check->path, path);
-		warn(check, "\"%.200s\" is called \"%.200s\" today.", json_string_value(old), path);
+		scope_warn(check, "\"%.200s\" is called \"%.200s\" today.", json_string_value(old),
+		           path);
 		buf_clear(&check->path);
 	}
 }
@@ -577,7 +579,8 @@ static void warn_repeated(struct check *check)
 	if (!check->scope->repeated_line)
 		return;
 	buf_str(&check->path, "");
-	warn(check, "line %u repeats a name; the last one counts.", check->scope->repeated_line);
+	scope_warn(check, "line %u repeats a name; the last one counts.",
+	           check->scope->repeated_line);
 	buf_clear(&check->path);
 }
 

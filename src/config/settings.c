@@ -58,7 +58,7 @@ static bool add_to_set(json_t *set, const json_t *item)
 	return true;
 }
 
-static json_t *joined(const json_t *low, const json_t *high, enum setting_merge how)
+static json_t *merge_arrays(const json_t *low, const json_t *high, enum setting_merge how)
 {
 	json_t *all = as_array(low), *more = as_array(high), *result, *item;
 	json_auto_t *seen = json_object();
@@ -131,7 +131,7 @@ static json_t *merged(json_t *low, json_t *high, struct buf *path)
 	if (how == MERGE_INTERSECT && json_is_array(low) && json_is_array(high))
 		return common(low, high);
 	if ((how == MERGE_CONCAT || how == MERGE_UNION) && json_is_array(low))
-		return joined(low, high, how);
+		return merge_arrays(low, high, how);
 	if (json_is_object(high))
 		return deep(low, high, path);
 	return json_incref(high);
@@ -161,7 +161,7 @@ static void merge_object(json_t *low, const json_t *high, struct buf *path)
 
 /* Changes `low` to what it is under `high`, which stays as it is. Both are nested
  * at most JSONC_DEPTH_MAX deep. */
-static void merge_into(json_t *low, const json_t *high)
+static void merge_onto(json_t *low, const json_t *high)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_SETTINGS_BYTES);
 
@@ -338,12 +338,12 @@ json_t *settings_merge(const struct settings *settings)
 
 	for (int i = 0; i < SCOPE_COUNT; i++)
 		if (settings->scopes[i].value)
-			merge_into(merged, settings->scopes[i].value);
+			merge_onto(merged, settings->scopes[i].value);
 	return merged;
 }
 
-static bool load(struct settings *settings, const struct settings_options *options,
-                 struct err *err)
+static bool load_scopes(struct settings *settings, const struct settings_options *options,
+                        struct err *err)
 {
 	find_files(settings);
 	settings->scopes[SCOPE_DEFAULT].value = schema_defaults();
@@ -370,7 +370,8 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 
 	settings->warnings = json_array();
 	settings->withheld = json_array();
-	if (!home_open(options->project, &settings->home, err) || !load(settings, options, err)) {
+	if (!home_open(options->project, &settings->home, err) ||
+	    !load_scopes(settings, options, err)) {
 		settings_free(settings);
 		return false;
 	}
@@ -562,7 +563,7 @@ struct list {
 	json_t *items;
 };
 
-static void add(struct list *list, const char *path, json_t *value)
+static void list_add_setting(struct list *list, const char *path, json_t *value)
 {
 	struct settings_origin origin = settings_origin_of(list->settings, path);
 
@@ -586,19 +587,19 @@ static bool has_paths(const json_t *object)
 	return json_object_size(object) > 0;
 }
 
-static void add_value(struct list *list, const char *path, json_t *value)
+static void list_add_below(struct list *list, const char *path, json_t *value)
 {
 	const char *name;
 	json_t *member;
 
 	if (!json_is_object(value) || !has_paths(value)) {
-		add(list, path, value);
+		list_add_setting(list, path, value);
 		return;
 	}
 	json_object_foreach(value, name, member) {
 		_cleanup_free_ char *below = mem_printf("%s.%s", path, name);
 
-		add(list, below, member);
+		list_add_setting(list, below, member);
 	}
 }
 
@@ -616,7 +617,7 @@ static void add_unknown(struct list *list, json_t *object, const char *above)
 		if (schema_is_group(path) && json_is_object(value))
 			add_unknown(list, value, path);
 		else if (!schema_exact(path))
-			add_value(list, path, value);
+			list_add_below(list, path, value);
 	}
 }
 
@@ -629,7 +630,7 @@ json_t *settings_list(const struct settings *settings, bool defaults)
 		json_t *value = config_path_get(settings->merged, path);
 
 		if (value)
-			add_value(&list, path, value);
+			list_add_below(&list, path, value);
 	}
 	add_unknown(&list, settings->merged, "");
 	return list.items;

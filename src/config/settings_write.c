@@ -9,7 +9,7 @@
 #include "config/schema.h"
 #include "data/jsonc.h"
 
-static bool check_value(const char *path, const json_t *value, struct err *err)
+static bool check_new_value(const char *path, const json_t *value, struct err *err)
 {
 	const struct setting *row = schema_exact(path);
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
@@ -50,7 +50,7 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 }
 
 /* Whether `path` lies below `above`. */
-static bool is_below(const char *path, const char *above)
+static bool is_path_below(const char *path, const char *above)
 {
 	size_t len = strlen(above);
 
@@ -75,8 +75,8 @@ static bool rename_in_text(struct buf *text, const char *old, const char *path,
 /* The text with the change.  An old name goes if it says the same, or stands where an object is
  * needed
  * ("model": "NAME", when model.maxSessionTurns is set). */
-static bool change(const struct scope *now, const char *path, const json_t *value,
-                   struct buf *out, struct err *err)
+static bool change_text(const struct scope *now, const char *path, const json_t *value,
+                        struct buf *out, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(out->max);
 	const char *new;
@@ -88,7 +88,7 @@ static bool change(const struct scope *now, const char *path, const json_t *valu
 		bool same = strcmp(path, new) == 0;
 		const char *name = json_string_value(old);
 
-		if ((same || is_below(path, name)) &&
+		if ((same || is_path_below(path, name)) &&
 		    !rename_in_text(&text, name, new,
 		                    same ? NULL : config_path_get(now->value, new), err))
 			return false;
@@ -105,30 +105,31 @@ static bool may_lock(const struct scope *scope, struct err *err)
 	       door_read(scope->project, scope->path, LIMIT_SETTINGS_BYTES, &text, err);
 }
 
-static bool replace(const struct scope *scope, struct span text, mode_t mode, struct err *err)
+static bool replace_settings_file(const struct scope *scope, struct span text, mode_t mode,
+                                  struct err *err)
 {
 	return scope->project ? door_replace(scope->project, scope->path, text, mode, err) :
 	                        file_replace(scope->path, text, mode, err);
 }
 
 /* The file may have changed since it was loaded: what counts is what it says now. */
-static bool write_file(const struct scope *scope, const char *path, const json_t *value,
-                       struct err *err)
+static bool write_settings_file(const struct scope *scope, const char *path, const json_t *value,
+                                struct err *err)
 {
 	const char *file = scope->path;
-	_cleanup_lock_ char *lock = may_lock(scope, err) ? file_lock(file, err) : NULL;
+	_cleanup_lock_ char *lock = may_lock(scope, err) ? home_lock_file(file, err) : NULL;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
 	struct scope now = { .path = mem_strdup(file), .project = scope->project };
 	struct err why = ERR_INIT;
 	bool ok = false;
 
 	if (lock && scope_read(&now, err)) {
-		ok = change(&now, path, value, &out, &why);
+		ok = change_text(&now, path, value, &out, &why);
 		if (!ok)
 			err_set(err, why.code, "%s: %s", file, why.message);
 		else if (value || now.text.data)
-			ok = replace(scope, buf_view(&out), now.text.data ? now.text.mode : 0600,
-			             err);
+			ok = replace_settings_file(scope, buf_view(&out),
+			                           now.text.data ? now.text.mode : 0600, err);
 	}
 	scope_release(&now);
 	return ok;
@@ -161,8 +162,8 @@ static bool reload(struct settings *settings, enum settings_scope scope, struct 
 bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
                     const json_t *value, struct err *err)
 {
-	if (!check_scope(settings, scope, path, value, err) || !check_value(path, value, err) ||
-	    !write_file(&settings->scopes[scope], path, value, err))
+	if (!check_scope(settings, scope, path, value, err) || !check_new_value(path, value, err) ||
+	    !write_settings_file(&settings->scopes[scope], path, value, err))
 		return false;
 	/* An untrusted project's settings are written, but do not count. */
 	if (scope == SCOPE_WORKSPACE && !settings->trusted)

@@ -21,7 +21,7 @@ static const struct rule_word {
 	{ "DO_NOT_TRUST", TRUST_NO, false },
 };
 
-static const struct rule_word *word_of(const char *word)
+static const struct rule_word *find_rule_word(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (word && strcmp(words[i].word, word) == 0)
@@ -38,7 +38,7 @@ static char *rules_path(const struct home *home)
 }
 
 /* The path itself where it does not exist. */
-static char *canonical(const char *path)
+static char *canonical_folder(const char *path)
 {
 	char *real = realpath(path, NULL);
 
@@ -46,7 +46,7 @@ static char *canonical(const char *path)
 }
 
 /* All rules, or NULL when one is wrong: then none can be relied upon. */
-static json_t *read_rules(const char *path, struct err *err)
+static json_t *read_trust_rules(const char *path, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err why = ERR_INIT;
@@ -61,7 +61,7 @@ static json_t *read_rules(const char *path, struct err *err)
 		return NULL;
 	}
 	json_object_foreach(rules, folder, word) {
-		if (word_of(json_string_value(word)))
+		if (find_rule_word(json_string_value(word)))
 			continue;
 		err_set(err, ERR_INVALID_ARGUMENT, "%s: \"%s\" has an unknown trust value.", path,
 		        folder);
@@ -86,10 +86,10 @@ static char *subject(const char *folder, const struct rule_word *word)
 		copy[--len] = '\0';
 	if (word->parent && (slash = strrchr(copy, '/')))
 		slash[slash == copy] = '\0';
-	return canonical(copy);
+	return canonical_folder(copy);
 }
 
-static bool holds(const char *outer, const char *folder)
+static bool folder_holds(const char *outer, const char *folder)
 {
 	size_t len = strlen(outer);
 
@@ -99,7 +99,7 @@ static bool holds(const char *outer, const char *folder)
 }
 
 /* The longest subject decides; of two that are equal, the one that forbids. */
-static enum trust decide(const json_t *rules, const char *folder)
+static enum trust decide_by_rules(const json_t *rules, const char *folder)
 {
 	enum trust trust = TRUST_UNKNOWN;
 	size_t longest = 0;
@@ -107,11 +107,11 @@ static enum trust decide(const json_t *rules, const char *folder)
 	json_t *value;
 
 	json_object_foreach((json_t *)rules, path, value) {
-		const struct rule_word *word = word_of(json_string_value(value));
+		const struct rule_word *word = find_rule_word(json_string_value(value));
 		_cleanup_free_ char *outer = path[0] == '/' ? subject(path, word) : NULL;
 		size_t len = outer ? strlen(outer) : 0;
 
-		if (!outer || !holds(outer, folder) || len < longest)
+		if (!outer || !folder_holds(outer, folder) || len < longest)
 			continue;
 		if (len > longest || word->trust == TRUST_NO)
 			trust = word->trust;
@@ -124,7 +124,7 @@ enum trust trust_of(const struct home *home, const char *folder, struct err *err
 {
 	const char *given = getenv("GEMINI_CLI_TRUST_WORKSPACE");
 	_cleanup_free_ char *path = rules_path(home);
-	_cleanup_free_ char *real = canonical(folder);
+	_cleanup_free_ char *real = canonical_folder(folder);
 	struct err why = ERR_INIT;
 	enum trust trust;
 	json_t *rules;
@@ -133,12 +133,12 @@ enum trust trust_of(const struct home *home, const char *folder, struct err *err
 		return TRUST_YES;
 	if (given && strcmp(given, "false") == 0)
 		return TRUST_NO;
-	rules = read_rules(path, &why);
+	rules = read_trust_rules(path, &why);
 	if (!rules) {
 		err_set(err, why.code, "%s No folder is trusted by that file.", why.message);
 		return TRUST_UNKNOWN;
 	}
-	trust = decide(rules, real);
+	trust = decide_by_rules(rules, real);
 	json_decref(rules);
 	return trust;
 }
@@ -155,19 +155,19 @@ static bool write_rules(const char *path, json_t *rules, struct err *err)
 bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err)
 {
 	_cleanup_free_ char *path = rules_path(home);
-	_cleanup_free_ char *real = canonical(folder);
+	_cleanup_free_ char *real = canonical_folder(folder);
 	_cleanup_lock_ char *lock = NULL;
 	json_t *rules;
 	bool ok;
 
-	if (!word_of(rule) || real[0] != '/')
+	if (!find_rule_word(rule) || real[0] != '/')
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" for %s is no rule of trust.",
 		               rule,
 		               folder);
-	lock = file_lock(path, err);
+	lock = home_lock_file(path, err);
 	if (!lock)
 		return false;
-	rules = read_rules(path, err);
+	rules = read_trust_rules(path, err);
 	if (!rules)
 		return false;
 	json_object_set_new(rules, real, json_string(rule));

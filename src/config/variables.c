@@ -39,16 +39,16 @@ static bool at_end(const struct cursor *cursor)
 	return cursor->at == cursor->end || *cursor->at == '\n' || *cursor->at == '\r';
 }
 
-static bool is_blank(char c)
+static bool is_env_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-static size_t skip_blanks(struct cursor *cursor)
+static size_t cursor_skip_blanks(struct cursor *cursor)
 {
 	const char *from = cursor->at;
 
-	while (cursor->at < cursor->end && is_blank(*cursor->at))
+	while (cursor->at < cursor->end && is_env_blank(*cursor->at))
 		cursor->at++;
 	return (size_t)(cursor->at - from);
 }
@@ -61,16 +61,16 @@ static void skip_line(struct cursor *cursor)
 		cursor->at++;
 }
 
-static bool is_name(char c)
+static bool is_env_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
 }
 
-static struct span read_name(struct cursor *cursor)
+static struct span cursor_read_name(struct cursor *cursor)
 {
 	const char *from = cursor->at;
 
-	while (cursor->at < cursor->end && is_name(*cursor->at))
+	while (cursor->at < cursor->end && is_env_name_char(*cursor->at))
 		cursor->at++;
 	return span_of(from, (size_t)(cursor->at - from));
 }
@@ -78,11 +78,11 @@ static struct span read_name(struct cursor *cursor)
 /* "export NAME", but a variable may be called export. */
 static struct span read_exported(struct cursor *cursor)
 {
-	struct span name = read_name(cursor);
+	struct span name = cursor_read_name(cursor);
 	struct cursor ahead = *cursor;
 
-	if (span_eq(name, SPAN("export")) && skip_blanks(&ahead)) {
-		struct span second = read_name(&ahead);
+	if (span_eq(name, SPAN("export")) && cursor_skip_blanks(&ahead)) {
+		struct span second = cursor_read_name(&ahead);
 
 		if (second.len) {
 			*cursor = ahead;
@@ -96,7 +96,7 @@ static bool read_sign(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
 
-	skip_blanks(&ahead);
+	cursor_skip_blanks(&ahead);
 	if (!at_end(&ahead) && *ahead.at == '=') {
 		cursor->at = ahead.at + 1;
 		return true;
@@ -104,11 +104,11 @@ static bool read_sign(struct cursor *cursor)
 	if (at_end(cursor) || *cursor->at != ':')
 		return false;
 	cursor->at++;
-	return skip_blanks(cursor) > 0 || at_end(cursor);
+	return cursor_skip_blanks(cursor) > 0 || at_end(cursor);
 }
 
 /* A value in quotes with nothing but a comment behind it on its last line. */
-static bool read_quoted(struct cursor *cursor, struct span *ret)
+static bool cursor_read_quoted(struct cursor *cursor, struct span *ret)
 {
 	struct cursor ahead = *cursor;
 	char quote = *ahead.at++;
@@ -120,14 +120,14 @@ static bool read_quoted(struct cursor *cursor, struct span *ret)
 		return false;
 	*ret = span_of(cursor->at + 1, (size_t)(ahead.at - cursor->at - 1));
 	ahead.at++;
-	skip_blanks(&ahead);
+	cursor_skip_blanks(&ahead);
 	if (!at_end(&ahead) && *ahead.at != '#')
 		return false;
 	*cursor = ahead;
 	return true;
 }
 
-static struct span read_plain(struct cursor *cursor, char *quote)
+static struct span cursor_read_plain(struct cursor *cursor, char *quote)
 {
 	const char *from = cursor->at;
 	struct span value;
@@ -155,19 +155,19 @@ static void put_in_escapes(struct span value, struct buf *out)
 	}
 }
 
-static bool read_line(struct cursor *cursor, struct span *ret_name, struct buf *ret_value)
+static bool cursor_read_line(struct cursor *cursor, struct span *ret_name, struct buf *ret_value)
 {
 	struct span value;
 	char quote;
 
-	skip_blanks(cursor);
+	cursor_skip_blanks(cursor);
 	*ret_name = read_exported(cursor);
 	if (!ret_name->len || !read_sign(cursor))
 		return false;
-	skip_blanks(cursor);
+	cursor_skip_blanks(cursor);
 	quote = at_end(cursor) ? '\0' : *cursor->at;
-	if (!quote || !strchr("'\"`", quote) || !read_quoted(cursor, &value))
-		value = read_plain(cursor, &quote);
+	if (!quote || !strchr("'\"`", quote) || !cursor_read_quoted(cursor, &value))
+		value = cursor_read_plain(cursor, &quote);
 	if (value.len && memchr(value.data, '\0', value.len))
 		return false;
 	if (quote == '"')
@@ -189,7 +189,7 @@ void variables_parse_file(struct span text,
 		_cleanup_buf_ struct buf value = BUF_INIT(text.len + 1);
 		struct span name;
 
-		if (read_line(&cursor, &name, &value))
+		if (cursor_read_line(&cursor, &name, &value))
 			take(data, name, value.data ? value.data : "");
 		skip_line(&cursor);
 	}
@@ -287,7 +287,7 @@ static bool is_excluded(const struct taking *taking, struct span name)
 	return false;
 }
 
-static unsigned line_of(const struct taking *taking, struct span name)
+static unsigned taking_line(const struct taking *taking, struct span name)
 {
 	struct counted *counted = taking->counted;
 
@@ -298,8 +298,8 @@ static unsigned line_of(const struct taking *taking, struct span name)
 	return counted->line;
 }
 
-__attribute__((format(printf, 3, 4))) static void warn(const struct taking *taking,
-                                                       struct span name, const char *format, ...)
+__attribute__((format(printf, 3, 4)))
+static void taking_warn(const struct taking *taking, struct span name, const char *format, ...)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	char text[512];
@@ -312,7 +312,7 @@ __attribute__((format(printf, 3, 4))) static void warn(const struct taking *taki
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	buf_printf(&sentence, "%s, line %u: %s", taking->path, line_of(taking, name), text);
+	buf_printf(&sentence, "%s, line %u: %s", taking->path, taking_line(taking, name), text);
 	warnings_add(taking->options->warnings, json_text(buf_view(&sentence)));
 }
 
@@ -321,7 +321,7 @@ static void withhold(const struct taking *taking, struct span name, json_t *valu
 {
 	json_t *one = json_pack("{s:o, s:O, s:o, s:i}", "name", json_text(name), "value", value,
 	                        "file", json_cstr(taking->path), "line",
-	                        (int)line_of(taking, name)), *other;
+	                        (int)taking_line(taking, name)), *other;
 	size_t i;
 
 	if (!taking->options->withheld || json_array_size(taking->options->withheld) >=
@@ -345,8 +345,8 @@ static bool is_allowed(const struct taking *taking, const char *name, const char
 }
 
 /* A variable that hasp obeys, of a trusted project's file. */
-static bool project_may(const struct taking *taking, const struct authority_row *row,
-                        struct span name, const char *key, const char *value)
+static bool project_may_give(const struct taking *taking, const struct authority_row *row,
+                             struct span name, const char *key, const char *value)
 {
 	json_auto_t *text = json_text(span_str(value));
 	json_t *part, *rest;
@@ -356,20 +356,21 @@ static bool project_may(const struct taking *taking, const struct authority_row 
 		return true;
 	if (!authority_can_be_allowed(row->project)) {
 		if (!row->others)
-			warn(taking, name, "A project cannot set \"%.128s\"; it is ignored.", key);
+			taking_warn(taking, name, "A project cannot set \"%.128s\"; it is ignored.",
+			            key);
 		return false;
 	}
 	if (is_allowed(taking, key, value))
 		return true;
 	withhold(taking, name, text);
-	warn(taking, name, "The project's \"%.128s\" is ignored until you run: "
-	     "hasp config allow %.128s", key, key);
+	taking_warn(taking, name, "The project's \"%.128s\" is ignored until you run: "
+	            "hasp config allow %.128s", key, key);
 	return false;
 }
 
 /* *ret_projects: its value is not for settings of others. */
-static bool takes(const struct taking *taking, struct span name, const char *key,
-                  const char *value, bool *ret_projects)
+static bool taking_accepts(const struct taking *taking, struct span name, const char *key,
+                           const char *value, bool *ret_projects)
 {
 	const struct authority_row *row = authority_variable(name);
 
@@ -382,7 +383,7 @@ static bool takes(const struct taking *taking, struct span name, const char *key
 	if (is_excluded(taking, name))
 		return false;
 	if (row)
-		return project_may(taking, row, name, key, value);
+		return project_may_give(taking, row, name, key, value);
 	*ret_projects = !is_allowed(taking, key, value);
 	if (*ret_projects) {
 		json_auto_t *text = json_text(span_str(value));
@@ -403,7 +404,7 @@ static void keep_harmless(char *value)
 	value[kept] = '\0';
 }
 
-static struct variable *find(const struct variables *variables, const char *name)
+static struct variable *variables_find(const struct variables *variables, const char *name)
 {
 	for (size_t i = 0; i < variables->count; i++)
 		if (strcmp(variables->items[i].name, name) == 0)
@@ -419,9 +420,9 @@ static void take_variable(void *data, struct span name, const char *value)
 	struct variable *item;
 	bool projects;
 
-	if (getenv(key) || !takes(taking, name, key, value, &projects))
+	if (getenv(key) || !taking_accepts(taking, name, key, value, &projects))
 		return;
-	item = find(variables, key);
+	item = variables_find(variables, key);
 	if (item && taking->behind && !item->behind)
 		return;
 	if (!item && variables->count == LIMIT_ENV_FILE_VARIABLES)
@@ -442,7 +443,7 @@ static void take_variable(void *data, struct span name, const char *value)
 }
 
 /* A project's is anybody's: it is in the folder where it was found, whatever link stands there. */
-static bool read_text(const struct taking *taking, struct file_text *ret, struct err *err)
+static bool read_env_text(const struct taking *taking, struct file_text *ret, struct err *err)
 {
 	_cleanup_free_ char *folder = path_folder(taking->path);
 	_cleanup_free_ char *above = taking->gemini ? path_folder(folder) : NULL;
@@ -452,14 +453,14 @@ static bool read_text(const struct taking *taking, struct file_text *ret, struct
 	return door_read(above ? above : folder, taking->path, LIMIT_ENV_FILE_BYTES, ret, err);
 }
 
-static bool read_file(struct taking *taking, const char *path)
+static bool read_env_file(struct taking *taking, const char *path)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err err = ERR_INIT;
 
 	taking->path = path;
 	taking->gemini = span_ends(span_str(path), SPAN("/.gemini/.env"));
-	if (!read_text(taking, &text, &err)) {
+	if (!read_env_text(taking, &text, &err)) {
 		warnings_add(taking->options->warnings, json_cstr(err.message));
 		return false;
 	}
@@ -480,12 +481,12 @@ struct variables *variables_open(const struct variables_options *options)
 	if (!path)
 		return variables;
 	users = taking.project ? file_in(options, home_user(options->home)) : NULL;
-	if (read_file(&taking, path))
+	if (read_env_file(&taking, path))
 		variables->file = mem_steal(&path);
 	taking.project = false;
 	taking.behind = true;
 	if (users)
-		read_file(&taking, users);
+		read_env_file(&taking, users);
 	return variables;
 }
 
@@ -507,7 +508,7 @@ void variables_free(struct variables *variables)
 const char *variables_get(const struct variables *variables, const char *name)
 {
 	const char *value = getenv(name);
-	const struct variable *item = value ? NULL : find(variables, name);
+	const struct variable *item = value ? NULL : variables_find(variables, name);
 
 	return item ? item->value : value;
 }
@@ -515,7 +516,7 @@ const char *variables_get(const struct variables *variables, const char *name)
 /* Whether the value is of a project's .env, and not for settings of others. */
 static bool variables_is_projects(const struct variables *variables, const char *name)
 {
-	const struct variable *item = getenv(name) ? NULL : find(variables, name);
+	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
 
 	return item && item->projects;
 }
@@ -613,8 +614,8 @@ static void warn_of_projects(const struct expansion *expansion, const char *name
 	warnings_add(expansion->warnings, mem_steal(&text));
 }
 
-static void put(const struct expansion *expansion, const struct reference *reference,
-                struct buf *out)
+static void put_reference(const struct expansion *expansion, const struct reference *reference,
+                          struct buf *out)
 {
 	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
 	const char *value = variables_get(expansion->variables, name);
@@ -645,7 +646,7 @@ static void expand_text(const struct expansion *expansion, struct span text, str
 		                     : last_brace && text.data < last_brace
 			                     ? read_braces(text, &reference)
 			                     : false)) {
-			put(expansion, &reference, out);
+			put_reference(expansion, &reference, out);
 			text = span_skip(text, reference.whole.len);
 		} else {
 			buf_char(out, '$');
@@ -662,7 +663,7 @@ void variables_expand(const struct variables *variables, struct span text, struc
 	expand_text(&expansion, text, out);
 }
 
-static json_t *expand(struct expansion *expansion, const json_t *value);
+static json_t *expand_value(struct expansion *expansion, const json_t *value);
 
 static json_t *expand_string(struct expansion *expansion, const json_t *value)
 {
@@ -685,12 +686,12 @@ static json_t *expand_array(struct expansion *expansion, const json_t *value)
 	size_t i;
 
 	json_array_foreach(value, i, item)
-		json_array_append_new(result, expand(expansion, item));
+		json_array_append_new(result, expand_value(expansion, item));
 	return result;
 }
 
 /* Recursion is bounded by the depth to which files of settings are read (JSONC_DEPTH_MAX). */
-static json_t *expand(struct expansion *expansion, const json_t *value)
+static json_t *expand_value(struct expansion *expansion, const json_t *value)
 {
 	const char *name;
 	json_t *result, *member;
@@ -703,7 +704,7 @@ static json_t *expand(struct expansion *expansion, const json_t *value)
 		return json_incref((json_t *)value);
 	result = json_object();
 	json_object_foreach((json_t *)value, name, member)
-		json_object_set_new_nocheck(result, name, expand(expansion, member));
+		json_object_set_new_nocheck(result, name, expand_value(expansion, member));
 	return result;
 }
 
@@ -712,5 +713,5 @@ json_t *variables_expand_json(const struct variables *variables, const json_t *v
 {
 	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, warnings };
 
-	return expand(&expansion, value);
+	return expand_value(&expansion, value);
 }

@@ -14,7 +14,7 @@
 
 enum { DEPTH_MAX = 64 };
 
-static struct span trimmed(struct span text)
+static struct span trimmed_text(struct span text)
 {
 	static const char blanks[] = " \t\r\n\v\f";
 
@@ -33,7 +33,7 @@ static char *text_copy(struct span text)
 	return mem_strdup(json_string_value(clean));
 }
 
-static char *member_text(const json_t *object, const char *key)
+static char *answer_member_text(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -63,14 +63,14 @@ static char *hook_escape_context(const char *text)
 	return buf_steal(&out);
 }
 
-static bool is_word(const char *text, const char *a, const char *b)
+static bool is_either_word(const char *text, const char *a, const char *b)
 {
 	return text && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
 static void read_specific(const json_t *specific, struct hook_outcome *ret)
 {
-	_cleanup_free_ char *context = member_text(specific, "additionalContext");
+	_cleanup_free_ char *context = answer_member_text(specific, "additionalContext");
 
 	if (context)
 		ret->additional_context = hook_escape_context(context);
@@ -82,19 +82,19 @@ static void read_specific(const json_t *specific, struct hook_outcome *ret)
 	ret->clear_context = json_is_true(json_object_get(specific, "clearContext"));
 }
 
-static void read_object(const json_t *said, int exit_code, struct hook_outcome *ret)
+static void read_object_answer(const json_t *said, int exit_code, struct hook_outcome *ret)
 {
 	const char *decision = json_string_value(json_object_get(said, "decision"));
 
-	ret->denied = is_word(decision, "block", "deny");
-	ret->ask = is_word(decision, "ask", "ask_user");
-	ret->allowed = is_word(decision, "allow", "approve");
+	ret->denied = is_either_word(decision, "block", "deny");
+	ret->ask = is_either_word(decision, "ask", "ask_user");
+	ret->allowed = is_either_word(decision, "allow", "approve");
 	ret->stop = json_is_false(json_object_get(said, "continue"));
 	ret->suppress_output = json_is_true(json_object_get(said, "suppressOutput"));
-	ret->reason = member_text(said, "reason");
+	ret->reason = answer_member_text(said, "reason");
 	if (ret->stop && !ret->reason)
-		ret->reason = member_text(said, "stopReason");
-	ret->system_message = member_text(said, "systemMessage");
+		ret->reason = answer_member_text(said, "stopReason");
+	ret->system_message = answer_member_text(said, "systemMessage");
 	read_specific(json_object_get(said, "hookSpecificOutput"), ret);
 	/* Exit code 2 blocks, unless the hook says in words that it does not. */
 	if (exit_code == 2 && !decision)
@@ -104,7 +104,7 @@ static void read_object(const json_t *said, int exit_code, struct hook_outcome *
 }
 
 /* The words are Gemini CLI's: "Warning: " is what tells exit code 1 from 0. */
-static void read_text(struct span text, int exit_code, struct hook_outcome *ret)
+static void read_text_answer(struct span text, int exit_code, struct hook_outcome *ret)
 {
 	if (exit_code == 0 || exit_code == 1) {
 		_cleanup_free_ char *copy = text.len ? text_copy(text) : NULL;
@@ -141,17 +141,17 @@ static json_t *as_value(struct span text)
 
 bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret)
 {
-	struct span text = trimmed(buf_view(&process->out));
+	struct span text = trimmed_text(buf_view(&process->out));
 	json_auto_t *said = NULL;
 
 	*ret = (struct hook_outcome){ 0 };
 	if (!text.len)
-		text = trimmed(buf_view(&process->err));
+		text = trimmed_text(buf_view(&process->err));
 	said = as_value(text);
 	if (json_is_object(said))
-		read_object(said, process->exit_code, ret);
+		read_object_answer(said, process->exit_code, ret);
 	else if (!said || process->exit_code > 1)
-		read_text(text, process->exit_code, ret);
+		read_text_answer(text, process->exit_code, ret);
 	return !said && text.len;
 }
 
@@ -197,7 +197,7 @@ void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
  * model's request and answer are replaced member by member in the hooks' order, and of tools'
  * modes NONE is stronger than ANY, ANY than AUTO. */
 
-static void join(char **all, char **one)
+static void join_texts(char **all, char **one)
 {
 	char *joined;
 
@@ -213,7 +213,7 @@ static void join(char **all, char **one)
 	*all = joined;
 }
 
-static void take(char **all, char **one)
+static void take_later_text(char **all, char **one)
 {
 	if (!*one)
 		return;
@@ -221,7 +221,7 @@ static void take(char **all, char **one)
 	*all = mem_steal(one);
 }
 
-static void replace(json_t **all, json_t **one)
+static void replace_value(json_t **all, json_t **one)
 {
 	if (!*one)
 		return;
@@ -237,7 +237,7 @@ static void replace_members(json_t **all, json_t **one)
 	if (!*one)
 		return;
 	if (!*all) {
-		replace(all, one);
+		replace_value(all, one);
 		return;
 	}
 	merged = json_copy(*all);
@@ -259,12 +259,12 @@ static int mode_strength(const json_t *config)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_tool_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static size_t collect(const json_t *list, const char **names, size_t count)
+static size_t collect_names(const json_t *list, const char **names, size_t count)
 {
 	size_t i;
 	json_t *name;
@@ -280,10 +280,10 @@ static json_t *united(const json_t *a, const json_t *b)
 {
 	_cleanup_free_ const char **names =
 		mem_alloc(json_array_size(a) + json_array_size(b) + 1, sizeof(*names));
-	size_t count = collect(b, names, collect(a, names, 0));
+	size_t count = collect_names(b, names, collect_names(a, names, 0));
 	json_t *list = json_array();
 
-	qsort(names, count, sizeof(*names), compare_names);
+	qsort(names, count, sizeof(*names), compare_tool_names);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || strcmp(names[i - 1], names[i]) != 0)
 			json_array_append_new(list, json_string(names[i]));
@@ -314,21 +314,21 @@ void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one)
 {
 	/* Reasons are those of the strictest: a denial's replace what others only remarked. */
 	if (one->denied && !all->denied)
-		take(&all->reason, &one->reason);
+		take_later_text(&all->reason, &one->reason);
 	else if (one->denied || one->stop || !all->denied)
-		join(&all->reason, &one->reason);
+		join_texts(&all->reason, &one->reason);
 	all->denied |= one->denied;
 	all->ask |= one->ask;
 	all->allowed |= one->allowed;
 	all->stop |= one->stop;
 	all->suppress_output |= one->suppress_output;
 	all->clear_context |= one->clear_context;
-	join(&all->system_message, &one->system_message);
-	join(&all->additional_context, &one->additional_context);
-	join(&all->error, &one->error);
-	take(&all->alternative, &one->alternative);
-	replace(&all->tool_input, &one->tool_input);
-	replace(&all->tail_call, &one->tail_call);
+	join_texts(&all->system_message, &one->system_message);
+	join_texts(&all->additional_context, &one->additional_context);
+	join_texts(&all->error, &one->error);
+	take_later_text(&all->alternative, &one->alternative);
+	replace_value(&all->tool_input, &one->tool_input);
+	replace_value(&all->tail_call, &one->tail_call);
 	replace_members(&all->llm_request, &one->llm_request);
 	replace_members(&all->llm_response, &one->llm_response);
 	merge_tool_config(&all->tool_config, &one->tool_config);

@@ -30,7 +30,7 @@ struct chosen {
 	bool sequential;
 };
 
-static bool is_among(const struct chosen *chosen, const struct hook *hook)
+static bool is_chosen(const struct chosen *chosen, const struct hook *hook)
 {
 	for (size_t i = 0; i < chosen->count; i++)
 		if (!hook->function && chosen->hooks[i]->command &&
@@ -46,15 +46,15 @@ static void choose_group(const struct hooks *hooks, const struct hook_group *gro
 	for (size_t i = 0; i < group->count; i++) {
 		const struct hook *hook = &group->hooks[i];
 
-		if (hook->source != source || !hook_counts(hooks, hook) || is_among(chosen, hook))
+		if (hook->source != source || !hook_counts(hooks, hook) || is_chosen(chosen, hook))
 			continue;
 		chosen->hooks[chosen->count++] = hook;
 		chosen->sequential |= group->sequential;
 	}
 }
 
-static void choose(const struct hooks *hooks, enum hook_event event, const char *matched,
-                   struct chosen *chosen)
+static void choose_hooks(const struct hooks *hooks, enum hook_event event, const char *matched,
+                         struct chosen *chosen)
 {
 	chosen->hooks = mem_alloc(hooks->hook_count + 1, sizeof(*chosen->hooks));
 	for (int source = 0; source <= HOOK_SOURCE_EXTENSION; source++)
@@ -109,7 +109,7 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 		             event, process->err.len ? process->err.data : "(exit code 1)");
 }
 
-static void run_command(struct one_run *run)
+static void run_hook_command(struct one_run *run)
 {
 	struct hook_process process;
 	bool said = false;
@@ -129,9 +129,9 @@ static void run_command(struct one_run *run)
 	hook_process_release(&process);
 }
 
-static void *run_on_thread(void *data)
+static void *run_hook_on_thread(void *data)
 {
-	run_command(data);
+	run_hook_command(data);
 	return NULL;
 }
 
@@ -188,7 +188,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else
-			run_command(&runs[i]);
+			run_hook_command(&runs[i]);
 		chain(input, runs[i].event, &runs[i].outcome);
 		hook_outcome_merge(ret, &runs[i].outcome);
 	}
@@ -205,10 +205,10 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else if (count > 1)
-			runs[i].threaded = pthread_create(&runs[i].thread, NULL, run_on_thread,
+			runs[i].threaded = pthread_create(&runs[i].thread, NULL, run_hook_on_thread,
 			                                  &runs[i]) == 0;
 		if (!runs[i].hook->function && !runs[i].threaded)
-			run_command(&runs[i]);
+			run_hook_command(&runs[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (runs[i].threaded)
@@ -248,7 +248,7 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 	if (!hooks)
 		return;
 	warn_untrusted(hooks);
-	choose(hooks, event, matched, &chosen);
+	choose_hooks(hooks, event, matched, &chosen);
 	if (!chosen.count) {
 		free(chosen.hooks);
 		return;

@@ -61,12 +61,12 @@ static const char *hook_source_name(enum hook_source source)
 	return (unsigned)source < ARRAY_LEN(names) ? names[source] : "";
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	return text ? mem_strdup(text) : NULL;
 }
 
-static char **copy_list(char *const *list)
+static char **copy_text_list(char *const *list)
 {
 	size_t count = 0;
 	char **copied;
@@ -101,13 +101,14 @@ struct hooks *hooks_new(const struct hooks_options *options)
 {
 	struct hooks *hooks = mem_alloc(1, sizeof(*hooks));
 
-	hooks->project = copy(options->project);
-	hooks->cwd = copy(options->cwd);
-	hooks->session_id = copy(options->session_id ? options->session_id : "");
-	hooks->transcript_path = copy(options->transcript_path ? options->transcript_path : "");
-	hooks->plans_folder = copy(options->plans_folder);
-	hooks->trust_file = copy(options->trust_file);
-	hooks->environment = copy_list(options->environment);
+	hooks->project = copy_text(options->project);
+	hooks->cwd = copy_text(options->cwd);
+	hooks->session_id = copy_text(options->session_id ? options->session_id : "");
+	hooks->transcript_path = copy_text(options->transcript_path ? options->transcript_path :
+	                                   "");
+	hooks->plans_folder = copy_text(options->plans_folder);
+	hooks->trust_file = copy_text(options->trust_file);
+	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
 	hooks->enabled = options->enabled;
 	hooks->project_trusted = options->project_trusted;
@@ -286,8 +287,8 @@ bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *mat
 	return false;
 }
 
-static json_t *describe(const struct hooks *hooks, const struct hook_group *group,
-                        const struct hook *hook)
+static json_t *describe_hook(const struct hooks *hooks, const struct hook_group *group,
+                             const struct hook *hook)
 {
 	json_t *row = json_object();
 
@@ -309,8 +310,8 @@ json_t *hooks_list(const struct hooks *hooks)
 
 	for (size_t i = 0; i < hooks->count; i++)
 		for (size_t j = 0; j < hooks->groups[i].count; j++)
-			json_array_append_new(all, describe(hooks, &hooks->groups[i],
-			                                    &hooks->groups[i].hooks[j]));
+			json_array_append_new(all, describe_hook(hooks, &hooks->groups[i],
+			                                         &hooks->groups[i].hooks[j]));
 	return all;
 }
 
@@ -325,7 +326,7 @@ json_t *hooks_list(const struct hooks *hooks)
 enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8 };
 
 /* {} when there is none; NULL: it cannot be read. *err does not name the file. */
-static json_t *read_all(const struct hooks *hooks, struct err *err)
+static json_t *read_trusted_hooks(const struct hooks *hooks, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	json_t *all = NULL;
@@ -343,7 +344,7 @@ static json_t *read_all(const struct hooks *hooks, struct err *err)
 	return NULL;
 }
 
-static bool lists(const json_t *keys, const char *key)
+static bool keys_list(const json_t *keys, const char *key)
 {
 	size_t i;
 	json_t *entry;
@@ -367,12 +368,12 @@ static void each_of_project(const struct hooks *hooks,
 		}
 }
 
-static void mark(struct hook *hook, const char *key, void *data)
+static void mark_trusted(struct hook *hook, const char *key, void *data)
 {
-	hook->trusted = lists(data, key);
+	hook->trusted = keys_list(data, key);
 }
 
-static bool is_told(const json_t *problems, const char *where)
+static bool is_reported(const json_t *problems, const char *where)
 {
 	size_t i;
 	json_t *problem;
@@ -388,18 +389,19 @@ static bool is_told(const json_t *problems, const char *where)
 static void hooks_read_trust(struct hooks *hooks, json_t *problems)
 {
 	struct err err = ERR_INIT;
-	json_auto_t *all = read_all(hooks, &err);
+	json_auto_t *all = read_trusted_hooks(hooks, &err);
 
-	if (!all && !is_told(problems, hooks->trust_file))
+	if (!all && !is_reported(problems, hooks->trust_file))
 		hooks_problem(problems, hooks->trust_file,
 		              "it cannot be read, and no hook of the project counts as trusted. %s",
 		              err.message);
-	each_of_project(hooks, mark, json_object_get(all, hooks->project ? hooks->project : ""));
+	each_of_project(hooks, mark_trusted,
+	                json_object_get(all, hooks->project ? hooks->project : ""));
 }
 
 static void add_untrusted(struct hook *hook, const char *key, void *data)
 {
-	if (!hook->trusted && !lists(data, key))
+	if (!hook->trusted && !keys_list(data, key))
 		json_array_append_new(data, json_text(span_str(key)));
 }
 
@@ -415,11 +417,11 @@ json_t *hooks_untrusted(const struct hooks *hooks)
 static void add_missing(struct hook *hook, const char *key, void *data)
 {
 	hook->trusted = true;
-	if (!lists(data, key))
+	if (!keys_list(data, key))
 		json_array_append_new(data, json_text(span_str(key)));
 }
 
-static bool write_all(const char *path, const json_t *all, struct err *err)
+static bool write_trusted_hooks(const char *path, const json_t *all, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(TRUST_BYTES_MAX);
 
@@ -436,7 +438,7 @@ static bool add_to_file(struct hooks *hooks, struct err *err)
 	json_auto_t *all = NULL;
 	json_t *keys;
 
-	all = read_all(hooks, &why);
+	all = read_trusted_hooks(hooks, &why);
 	if (!all)
 		return err_set(err, why.code, "%s: it cannot be read, and so not be added to. %s",
 		               hooks->trust_file, why.message);
@@ -446,7 +448,7 @@ static bool add_to_file(struct hooks *hooks, struct err *err)
 		json_object_set_new(all, hooks->project, keys);
 	}
 	each_of_project(hooks, add_missing, keys);
-	return write_all(hooks->trust_file, all, err);
+	return write_trusted_hooks(hooks->trust_file, all, err);
 }
 
 bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err)
@@ -499,7 +501,7 @@ static unsigned read_timeout(const json_t *value)
 	return ms > (json_int_t)HOOK_TIMEOUT_MS_MAX ? HOOK_TIMEOUT_MS_MAX : (unsigned)ms;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *member_string(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -519,8 +521,8 @@ struct reading {
 
 static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
 {
-	const char *type = text_of(entry, "type");
-	const char *command = text_of(entry, "command");
+	const char *type = member_string(entry, "type");
+	const char *command = member_string(entry, "command");
 	const char *event = hook_event_name(group->event);
 	struct hook *hook;
 
@@ -536,10 +538,10 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 		return;
 	}
 	hook = hook_group_add(reading->hooks, group, reading->source);
-	hook->name = mem_strdup(text_of(entry, "name") ? text_of(entry, "name") : "");
+	hook->name = mem_strdup(member_string(entry, "name") ? member_string(entry, "name") : "");
 	hook->command = mem_strdup(command);
-	if (text_of(entry, "description"))
-		hook->description = mem_strdup(text_of(entry, "description"));
+	if (member_string(entry, "description"))
+		hook->description = mem_strdup(member_string(entry, "description"));
 	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"));
 	if (json_is_object(json_object_get(entry, "env")))
 		hook->env = read_env(json_object_get(entry, "env"));
@@ -548,7 +550,7 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
 {
 	const json_t *list = json_object_get(entry, "hooks");
-	const char *matcher = text_of(entry, "matcher");
+	const char *matcher = member_string(entry, "matcher");
 	struct hook_group *group;
 	struct err err = ERR_INIT;
 	size_t i;
@@ -573,7 +575,7 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 }
 
 /* Settings keep their own switches among the events. */
-static bool is_switch(const char *name)
+static bool is_hooks_switch(const char *name)
 {
 	return strcmp(name, "enabled") == 0 || strcmp(name, "disabled") == 0 ||
 	       strcmp(name, "notifications") == 0;
@@ -589,7 +591,7 @@ void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *confi
 	size_t i;
 
 	json_object_foreach((json_t *)config, name, entries) {
-		if (is_switch(name))
+		if (is_hooks_switch(name))
 			continue;
 		if (!hook_event_parse(name, &event) || !json_is_array(entries)) {
 			hooks_problem(problems, where,

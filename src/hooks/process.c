@@ -73,7 +73,7 @@ static void put_quoted(const char *value, struct buf *out)
 }
 
 /* Replaces the reference at `text`; returns its length, or 0. */
-static size_t replace(const struct variable *variables, const char *text, struct buf *out)
+static size_t replace_variable(const struct variable *variables, const char *text, struct buf *out)
 {
 	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
 		size_t len = variables[i].value ? reference_length(text, variables[i].name) : 0;
@@ -102,7 +102,7 @@ static void hook_command_text(const struct hooks *hooks, const char *command, st
 		else if (quote ? *command == quote : *command == '\'' || *command == '"')
 			quote = quote ? 0 : *command;
 		else if (*command == '$' && !quote)
-			replaced = replace(variables, command, out);
+			replaced = replace_variable(variables, command, out);
 		if (replaced)
 			command += replaced;
 		else
@@ -168,7 +168,7 @@ static char **hook_environment(const struct hooks *hooks, const struct hook *hoo
 /* Where the kernel has no close_range: as many as any process here has. */
 enum { DESCRIPTORS = 65536 };
 
-static _Noreturn void fail(int said)
+static _Noreturn void report_failed_start(int said)
 {
 	const int why = errno;
 	/* A failed write also ends the stream. */
@@ -195,15 +195,15 @@ static _Noreturn void run_shell(const struct hook_start *start, int said)
 		signal(number, SIG_DFL);
 	sigemptyset(&none);
 	if (!put_files(start->files) || (start->cwd && chdir(start->cwd) < 0))
-		fail(said);
+		report_failed_start(said);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvpe(bash[0], (char *const *)bash, start->environment);
 	if (errno == ENOENT)
 		execvpe(sh[0], (char *const *)sh, start->environment);
-	fail(said);
+	report_failed_start(said);
 }
 
-static void close_all(void)
+static void close_descriptors(void)
 {
 	if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0)
 		return;
@@ -225,7 +225,7 @@ static pid_t fork_into(const struct cgroup_door *door)
 	return pid;
 }
 
-static _Noreturn void keep(const struct hook_start *start, int said)
+static _Noreturn void keep_hook(const struct hook_start *start, int said)
 {
 	pid_t shell, got;
 	int status = 0;
@@ -233,14 +233,14 @@ static _Noreturn void keep(const struct hook_start *start, int said)
 	/* Waiting for children must work, whatever this process does with them. */
 	signal(SIGCHLD, SIG_DFL);
 	if (setpgid(0, 0) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) < 0)
-		fail(said);
+		report_failed_start(said);
 	shell = fork_into(start->door);
 	if (shell < 0)
-		fail(said);
+		report_failed_start(said);
 	if (!shell)
 		run_shell(start, said);
 	prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
-	close_all();
+	close_descriptors();
 	do
 		got = waitpid(-1, &status, 0);
 	while (got != shell && (got > 0 || errno == EINTR));
@@ -257,7 +257,7 @@ static pid_t fork_keeper(const struct hook_start *start, int said)
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pid = fork();
 	if (!pid)
-		keep(start, said);
+		keep_hook(start, said);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
@@ -343,8 +343,8 @@ static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
 	return failed;
 }
 
-static int start(const struct hooks *hooks, const struct hook *hook, struct span input,
-                 struct running *ret)
+static int start_hook(const struct hooks *hooks, const struct hook *hook, struct span input,
+                      struct running *ret)
 {
 	int out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	int in = input_file(input);
@@ -368,7 +368,7 @@ static int start(const struct hooks *hooks, const struct hook *hook, struct span
 }
 
 /* Reads what is there; closes at the end. Past the bound of `out` it is dropped. */
-static void read_some(int *fd, struct buf *out)
+static void read_hook_output(int *fd, struct buf *out)
 {
 	char bytes[12 << 10];
 	ssize_t got = read(*fd, bytes, sizeof(bytes));
@@ -412,9 +412,9 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 	if (poll(fds, 4, ms) < 0)
 		return;
 	if (fds[0].revents)
-		read_some(&running->out, &process->out);
+		read_hook_output(&running->out, &process->out);
 	if (fds[1].revents)
-		read_some(&running->err, &process->err);
+		read_hook_output(&running->err, &process->err);
 	if (!running->ended)
 		reap(running);
 }
@@ -435,7 +435,7 @@ static bool signal_all(const struct running *running, int number)
 	return alive;
 }
 
-static void stop(struct running *running, struct hook_process *process)
+static void stop_hook(struct running *running, struct hook_process *process)
 {
 	const uint64_t until = clock_monotonic_ms() + HOOK_GRACE_MS;
 	bool alive;
@@ -464,8 +464,8 @@ static void stop(struct running *running, struct hook_process *process)
 		running->ended = true;
 }
 
-static void attend(struct running *running, struct hook_process *process, unsigned timeout_ms,
-                   const struct cancel *cancel)
+static void wait_for_hook(struct running *running, struct hook_process *process,
+                          unsigned timeout_ms, const struct cancel *cancel)
 {
 	uint64_t until = clock_monotonic_ms() + timeout_ms;
 
@@ -475,7 +475,7 @@ static void attend(struct running *running, struct hook_process *process, unsign
 		else if (clock_monotonic_ms() >= until)
 			process->timed_out = true;
 		if (process->cancelled || process->timed_out) {
-			stop(running, process);
+			stop_hook(running, process);
 			break;
 		}
 		wait_some(running, process, until, cancel);
@@ -492,13 +492,13 @@ bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
 		                      .err = BUF_INIT(HOOK_ERROR_BYTES_MAX) };
-	*why_errno = start(hooks, hook, input, &running);
+	*why_errno = start_hook(hooks, hook, input, &running);
 	if (*why_errno) {
 		cgroup_free(running.group);
 		return false;
 	}
 	running.pidfd = (int)syscall(SYS_pidfd_open, running.pid, 0);
-	attend(&running, ret, hook->timeout_ms, cancel);
+	wait_for_hook(&running, ret, hook->timeout_ms, cancel);
 	if (ret->timed_out || ret->cancelled)
 		cgroup_free(running.group);
 	else

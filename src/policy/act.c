@@ -16,7 +16,7 @@
 
 static bool print(struct buf *out, const json_t *value, unsigned depth);
 
-void stable_string(struct buf *out, struct span text)
+void act_write_string(struct buf *out, struct span text)
 {
 	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 	size_t from = 0;
@@ -59,7 +59,7 @@ static void print_real(struct buf *out, double value)
 		buf_str(out, text);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_member_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -75,14 +75,14 @@ static bool print_object(struct buf *out, const json_t *object, unsigned depth)
 
 	json_object_foreach((json_t *)object, name, member)
 		names[i++] = name;
-	qsort(names, count, sizeof(*names), compare_names);
+	qsort(names, count, sizeof(*names), compare_member_names);
 	buf_char(out, '{');
 	for (i = 0; i < count && fits; i++) {
 		if (i)
 			buf_char(out, ',');
 		if (mark)
 			buf_append(out, mark, 1);
-		stable_string(out, span_str(names[i]));
+		act_write_string(out, span_str(names[i]));
 		buf_char(out, ':');
 		fits = print(out, json_object_get(object, names[i]), depth + 1);
 		if (mark)
@@ -115,7 +115,7 @@ static bool print(struct buf *out, const json_t *value, unsigned depth)
 	if (json_is_array(value))
 		return print_array(out, value, depth);
 	if (json_is_string(value))
-		stable_string(out, json_span(value));
+		act_write_string(out, json_span(value));
 	else if (json_is_integer(value))
 		buf_printf(out, "%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))
@@ -126,7 +126,7 @@ static bool print(struct buf *out, const json_t *value, unsigned depth)
 	return !out->overflowed;
 }
 
-bool stable_json(struct buf *out, const json_t *value)
+bool act_write_json(struct buf *out, const json_t *value)
 {
 	return print(out, value, 0) && !out->overflowed;
 }
@@ -167,7 +167,7 @@ void act_release(struct act *act)
 
 /* ---- names -------------------------------------------------------------------------- */
 
-static bool is_among(const char *name, const char *const *names)
+static bool name_is_among(const char *name, const char *const *names)
 {
 	for (; names && *names; names++)
 		if (strcmp(name, *names) == 0)
@@ -221,9 +221,9 @@ static enum fit fit_name(const char *name, const struct act *act, const struct p
 		return FIT_OWN;
 	if (strchr(name, '*'))
 		return fits_wildcard(name, act, call, strict) ? FIT_OWN : FIT_NONE;
-	if (is_among(name, act->names))
+	if (name_is_among(name, act->names))
 		return FIT_OWN;
-	if (is_among(name, act->covers) || (strict && is_among(name, act->strict)))
+	if (name_is_among(name, act->covers) || (strict && name_is_among(name, act->strict)))
 		return FIT_COVER;
 	return FIT_NONE;
 }
@@ -252,7 +252,7 @@ static enum js_regex_result match_text(struct js_regex *regex, const json_t *val
 		return JS_REGEX_NO;
 	if (!*made) {
 		*made = true;
-		if (!stable_json(text, value))
+		if (!act_write_json(text, value))
 			text->overflowed = true;
 	}
 	return text->overflowed ? JS_REGEX_UNKNOWN : js_regex_test(regex, buf_from(text, 0));

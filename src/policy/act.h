@@ -92,8 +92,8 @@ bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);
  */
 
 /* False: deeper than JSON_DEPTH_MAX, or `out` overflowed. */
-bool stable_json(struct buf *out, const json_t *value);
+bool act_write_json(struct buf *out, const json_t *value);
 /* A string in it. */
-void stable_string(struct buf *out, struct span text);
+void act_write_string(struct buf *out, struct span text);
 
 #endif

@@ -29,7 +29,7 @@ struct search {
 	char *said; /* owned: what is wrong; NULL: nothing yet */
 };
 
-static bool lists(const json_t *array, const char *name)
+static bool array_lists(const json_t *array, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const char *item = json_string_value(json_array_get(array, i));
@@ -91,7 +91,7 @@ static bool existing_part(char *full, size_t len, char real[PATH_MAX])
 }
 
 /* The path with the links of its existing part followed. The caller frees. */
-static char *resolve(const char *base, const char *path)
+static char *resolve_links(const char *base, const char *path)
 {
 	_cleanup_free_ char *full = path[0] == '/' ? mem_strdup(path)
 	                                           : mem_printf("%s/%s", base, path);
@@ -110,7 +110,7 @@ static char *resolve(const char *base, const char *path)
 	return whole;
 }
 
-static bool is_beneath(const char *path, const char *root)
+static bool lies_beneath(const char *path, const char *root)
 {
 	size_t len = strlen(root);
 
@@ -119,7 +119,7 @@ static bool is_beneath(const char *path, const char *root)
 	return strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-static bool is_inside(const struct policy_call *call, const char *path)
+static bool path_is_inside(const struct policy_call *call, const char *path)
 {
 	_cleanup_free_ char *place = NULL;
 
@@ -127,11 +127,11 @@ static bool is_inside(const struct policy_call *call, const char *path)
 		return !call->server;
 	if (strlen(path) >= PATH_MAX)
 		return false;
-	place = resolve(call->roots[0], path);
+	place = resolve_links(call->roots[0], path);
 	for (const char *const *root = call->roots; *root; root++) {
-		_cleanup_free_ char *real = resolve("/", *root);
+		_cleanup_free_ char *real = resolve_links("/", *root);
 
-		if (is_beneath(place, real))
+		if (lies_beneath(place, real))
 			return true;
 	}
 	return false;
@@ -139,29 +139,31 @@ static bool is_inside(const struct policy_call *call, const char *path)
 
 /* ---- arguments ---- */
 
-static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth);
+static void check_arguments(struct search *search, const char *prefix, const json_t *value,
+                            unsigned depth);
 
 /* `name`: the member's own; `full`: with those above it, joined by dots. */
-static void look_at(struct search *search, const char *name, const char *full, const json_t *value,
-                    unsigned depth)
+static void check_argument(struct search *search, const char *name, const char *full,
+                           const json_t *value, unsigned depth)
 {
 	const struct checker *checker = search->checker;
 
-	if (search->said || lists(checker->excluded, full))
+	if (search->said || array_lists(checker->excluded, full))
 		return;
 	if (!json_is_string(value)) {
-		look(search, full, value, depth + 1);
+		check_arguments(search, full, value, depth + 1);
 		return;
 	}
-	if (!lists(checker->included, full) && !is_path_name(name))
+	if (!array_lists(checker->included, full) && !is_path_name(name))
 		return;
-	if (!is_inside(search->call, json_string_value(value)))
+	if (!path_is_inside(search->call, json_string_value(value)))
 		search->said = mem_printf("The path in the argument %s is outside of the workspace "
 		                          "(safety checker allowed-path, %s).", full,
 		                          checker->origin);
 }
 
-static void look(struct search *search, const char *prefix, const json_t *value, unsigned depth)
+static void check_arguments(struct search *search, const char *prefix, const json_t *value,
+                            unsigned depth)
 {
 	const char *name;
 	json_t *member;
@@ -177,15 +179,14 @@ static void look(struct search *search, const char *prefix, const json_t *value,
 		json_t *item = json_array_get(value, i);
 
 		/* Elements go by the name of their array: paths = ["..."]. */
-		look_at(search, strrchr(prefix, '.') ? strrchr(prefix, '.') + 1 : prefix, full,
-		        item,
-		        depth);
+		check_argument(search, strrchr(prefix, '.') ? strrchr(prefix, '.') + 1 : prefix,
+		               full, item, depth);
 	}
 	json_object_foreach((json_t *)value, name, member) {
 		_cleanup_free_ char *full = *prefix ? mem_printf("%s.%s", prefix, name)
 		                                    : mem_strdup(name);
 
-		look_at(search, name, full, member, depth);
+		check_argument(search, name, full, member, depth);
 	}
 }
 
@@ -212,12 +213,12 @@ static bool checker_is_about(const struct checker *checker, const struct policy_
 	return false;
 }
 
-static void check_paths(const struct policy_call *call, const struct checker *checker,
-                        struct outcome *outcome)
+static void check_argument_paths(const struct policy_call *call, const struct checker *checker,
+                                 struct outcome *outcome)
 {
 	struct search search = { .call = call, .checker = checker };
 
-	look(&search, "", call->arguments, 0);
+	check_arguments(&search, "", call->arguments, 0);
 	if (!search.said)
 		return;
 	free(outcome->said);
@@ -235,7 +236,7 @@ static void check_safety(const struct policy *policy, const struct policy_call *
 		if (!checker_is_about(checker, call, acts))
 			continue;
 		if (checker->kind == CHECKER_ALLOWED_PATH) {
-			check_paths(call, checker, outcome);
+			check_argument_paths(call, checker, outcome);
 		} else if (outcome->decision == POLICY_ALLOW) {
 			outcome->decision = POLICY_ASK;
 			outcome->why = "A safety checker that hasp does not have is asked for.";
@@ -245,7 +246,7 @@ static void check_safety(const struct policy *policy, const struct policy_call *
 
 /* ---- the verdict ------------------------------------------------------------------------ */
 
-static char *message_of(const struct policy_call *call, const struct outcome *outcome)
+static char *verdict_message(const struct policy_call *call, const struct outcome *outcome)
 {
 	if (outcome->said)
 		return mem_strdup(outcome->said);
@@ -261,7 +262,7 @@ static char *message_of(const struct policy_call *call, const struct outcome *ou
 }
 
 /* Where nobody can be asked the answer is no. */
-static void settle(const struct policy_call *call, struct outcome *outcome)
+static void settle_question(const struct policy_call *call, struct outcome *outcome)
 {
 	const char *why = outcome->said ? outcome->said : outcome->why;
 	char *said;
@@ -275,11 +276,11 @@ static void settle(const struct policy_call *call, struct outcome *outcome)
 	outcome->said = said;
 }
 
-static void fill(const struct policy_call *call, const struct outcome *outcome,
-                 struct policy_verdict *verdict)
+static void fill_verdict(const struct policy_call *call, const struct outcome *outcome,
+                         struct policy_verdict *verdict)
 {
 	verdict->decision = outcome->decision;
-	verdict->message = message_of(call, outcome);
+	verdict->message = verdict_message(call, outcome);
 	verdict->rule = mem_strdup(outcome->rule ? outcome->rule->origin : "default decision");
 	verdict->priority = outcome->rule ? outcome->rule->priority : 0;
 	verdict->by_arguments = outcome->rule &&
@@ -292,13 +293,13 @@ static void fill(const struct policy_call *call, const struct outcome *outcome,
 	}
 }
 
-static bool is_shell(const struct policy_call *call)
+static bool is_shell_call(const struct policy_call *call)
 {
 	return !call->server && strcmp(call->tool, "run_shell_command") == 0;
 }
 
 /* A call by another name is a call of the tool. */
-static struct policy_call canonical(const struct policy_call *call)
+static struct policy_call canonical_call(const struct policy_call *call)
 {
 	struct policy_call copy = *call;
 
@@ -314,7 +315,7 @@ static struct outcome decide_acts(const struct policy *policy, const struct poli
 	struct outcome strictest = { .decision = POLICY_ALLOW };
 
 	for (size_t i = 0; i < acts->count; i++) {
-		struct outcome outcome = is_shell(call)
+		struct outcome outcome = is_shell_call(call)
 			? decide_shell(policy, call, &acts->items[i], verdict)
 			: decide_act(policy, call, &acts->items[i], NULL);
 
@@ -344,7 +345,7 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 
 	*ret = (struct policy_verdict){ .decision = POLICY_DENY };
 	for (size_t i = 0; i < count; i++) {
-		calls[i] = canonical(&given[i]);
+		calls[i] = canonical_call(&given[i]);
 		acts_make(&calls[i], &acts[i]);
 	}
 	join_spellings(acts, calls, count);
@@ -352,8 +353,8 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 	outcome = decide_acts(policy, calls, acts, ret);
 	for (size_t i = 0; i < count && outcome.decision != POLICY_DENY; i++)
 		check_safety(policy, &calls[i], &acts[i], &outcome);
-	settle(calls, &outcome);
-	fill(calls, &outcome, ret);
+	settle_question(calls, &outcome);
+	fill_verdict(calls, &outcome, ret);
 	pthread_rwlock_unlock(lock);
 	free(outcome.said);
 	for (size_t i = 0; i < count; i++)
@@ -400,13 +401,13 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 	}
 	/* A question may become a permission: commands that are known to be harmless. */
 	return left == POLICY_DENY ||
-	       (left == POLICY_ASK && !call->interactive && !is_shell(call));
+	       (left == POLICY_ASK && !call->interactive && !is_shell_call(call));
 }
 
 bool policy_hides(const struct policy *policy, const struct policy_call *call)
 {
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
-	struct policy_call any = canonical(call);
+	struct policy_call any = canonical_call(call);
 	_cleanup_acts_ struct acts acts;
 	bool hidden = false;
 
@@ -481,8 +482,8 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 
 /* ---- the rules of a call ---------------------------------------------------------- */
 
-static void collect(struct policy_files *files, const struct policy *policy,
-                    const struct policy_call *call, const struct acts *acts)
+static void collect_file_rules(struct policy_files *files, const struct policy *policy,
+                               const struct policy_call *call, const struct acts *acts)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct rule *rule = policy->rules[i];
@@ -511,7 +512,7 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
-	collect(files, policy, &any, &acts);
+	collect_file_rules(files, policy, &any, &acts);
 	pthread_rwlock_unlock(lock);
 	for (size_t i = 0; i < files->count; i++)
 		keeps |= files->rules[i]->decision != POLICY_ALLOW;
@@ -540,15 +541,15 @@ static void put_member(struct buf *out, const char *name, struct span path, bool
 	if (out->len > 1)
 		buf_char(out, ',');
 	buf_append(out, "", 1);
-	stable_string(out, span_str(name));
+	act_write_string(out, span_str(name));
 	buf_str(out, listed ? ":[" : ":");
-	stable_string(out, path);
+	act_write_string(out, path);
 	if (listed)
 		buf_char(out, ']');
 	buf_append(out, "", 1);
 }
 
-/* As stable_json prints such arguments. */
+/* As act_write_json prints such arguments. */
 static void put_arguments(struct buf *out, const struct policy_files *files, const char *path)
 {
 	json_auto_t *text = json_name(path); /* as results show it, and as calls name it */

@@ -102,7 +102,7 @@ static bool load_decision(const char *word, enum policy_decision *ret)
 	return false;
 }
 
-static bool all_strings(const json_t *value)
+static bool are_all_strings(const json_t *value)
 {
 	for (size_t i = 0; i < json_array_size(value); i++)
 		if (!json_is_string(json_array_get(value, i)))
@@ -117,7 +117,7 @@ static bool all_modes(const json_t *value)
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		const char *word = json_string_value(json_array_get(value, i));
 
-		if (!word || !approval_mode_parse(word, &mode))
+		if (!word || !policy_mode_parse(word, &mode))
 			return false;
 	}
 	return json_is_array(value);
@@ -140,7 +140,7 @@ static const char *misfit(const json_t *value, enum shape shape)
 	case STRING:
 		return json_is_string(value) ? NULL : "a string";
 	case STRINGS:
-		return json_is_string(value) || all_strings(value) ? NULL
+		return json_is_string(value) || are_all_strings(value) ? NULL
 		                                                   : "a string or strings";
 	case BOOLEAN:
 		return json_is_boolean(value) ? NULL : "true or false";
@@ -211,8 +211,8 @@ static bool check_checker(struct loader *loader, const json_t *rule)
 	                             ARRAY_LEN(checker_members));
 }
 
-static bool check_all(struct loader *loader, const json_t *table, const char *name,
-                      bool (*check)(struct loader *loader, const json_t *row))
+static bool check_all_rows(struct loader *loader, const json_t *table, const char *name,
+                           bool (*check)(struct loader *loader, const json_t *row))
 {
 	const json_t *rows = json_object_get(table, name);
 	bool fits = true;
@@ -231,9 +231,9 @@ static bool check_all(struct loader *loader, const json_t *table, const char *na
  * types. */
 static bool load_check(struct loader *loader, const json_t *table)
 {
-	bool fits = check_all(loader, table, "rule", check_rule);
+	bool fits = check_all_rows(loader, table, "rule", check_rule);
 
-	return check_all(loader, table, "safety_checker", check_checker) && fits;
+	return check_all_rows(loader, table, "safety_checker", check_checker) && fits;
 }
 
 /* ---- rules and checkers ------------------------------------------------------ */
@@ -243,7 +243,7 @@ static bool load_check(struct loader *loader, const json_t *table)
 /* The kind of what does not keep a file from counting. */
 #define WARNING "tool_name_warning"
 
-static long line_of(const json_t *table)
+static long table_line(const json_t *table)
 {
 	return (long)json_integer_value(json_object_get(table, TOML_LINE));
 }
@@ -265,7 +265,7 @@ static void load_problem(struct loader *loader, const json_t *table, const char 
 	va_end(args);
 	json_array_append_new(loader->problems,
 	                      json_pack("{s:s, s:I, s:s, s:o}", "file", loader->file, "line",
-	                                (json_int_t)line_of(table), "kind", kind, "message",
+	                                (json_int_t)table_line(table), "kind", kind, "message",
 	                                json_text(span_str(message))));
 }
 
@@ -320,7 +320,7 @@ static bool read_names(struct loader *loader, const json_t *table, struct select
 			load_problem(loader, table, WARNING,
 			             "\"%s\": tools of MCP servers are named mcp_SERVER_TOOL, or "
 			             "with mcpName.", name);
-		selector_add_name(selector, name);
+		rule_selector_add_name(selector, name);
 	}
 	return true;
 }
@@ -369,7 +369,7 @@ static bool read_narrow(struct loader *loader, const json_t *table, struct selec
 	if (!check_shell(loader, table))
 		return false;
 	for (size_t i = 0; i < string_count(prefix); i++)
-		selector_add_prefix(selector, string_at(prefix, i));
+		rule_selector_add_prefix(selector, string_at(prefix, i));
 	if (prefix)
 		return true;
 	if (command) {
@@ -390,7 +390,7 @@ static unsigned read_modes(const json_t *modes)
 	for (size_t i = 0; i < json_array_size(modes); i++) {
 		enum approval_mode mode;
 
-		if (approval_mode_parse(json_string_value(json_array_get(modes, i)), &mode))
+		if (policy_mode_parse(json_string_value(json_array_get(modes, i)), &mode))
 			bits |= 1u << mode;
 	}
 	return bits;
@@ -434,7 +434,7 @@ static double priority_of(const struct loader *loader, const json_t *table)
 
 static char *origin_of(const struct loader *loader, const json_t *table)
 {
-	return mem_printf("%s:%ld", loader->file, line_of(table));
+	return mem_printf("%s:%ld", loader->file, table_line(table));
 }
 
 /* `row` says which calls, `table` what checks them. */
@@ -445,7 +445,7 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 	const json_t *config = json_object_get(table, "config");
 	struct checker *checker = mem_alloc(1, sizeof(*checker));
 
-	selector_init(&checker->selector);
+	rule_selector_init(&checker->selector);
 	checker->name = mem_strdup(name);
 	checker->origin = origin_of(loader, row);
 	checker->priority = priority_of(loader, row);
@@ -460,7 +460,7 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 	if (read_selector(loader, row, &checker->selector))
 		policy_add_checker(loader->policy, checker);
 	else
-		checker_free(checker);
+		rule_checker_free(checker);
 }
 
 /* ---- rules --------------------------------------------------------------------------- */
@@ -478,7 +478,7 @@ static bool is_let_through(const struct loader *loader, struct rule *rule)
 	return true;
 }
 
-static void add_rule(struct loader *loader, const json_t *table)
+static void load_rule(struct loader *loader, const json_t *table)
 {
 	const char *message = json_string_value(load_member(table, "denyMessage", "deny_message"));
 	const json_t *nested = json_object_get(table, "safety_checker");
@@ -507,7 +507,7 @@ static bool load_table(struct loader *loader, const json_t *table)
 	const json_t *checkers = json_object_get(table, "safety_checker");
 
 	for (size_t i = 0; i < json_array_size(rules); i++)
-		add_rule(loader, json_array_get(rules, i));
+		load_rule(loader, json_array_get(rules, i));
 	for (size_t i = 0; i < json_array_size(checkers); i++) {
 		const json_t *row = json_array_get(checkers, i);
 
@@ -567,7 +567,7 @@ static bool has_examples(const json_t *rules)
 }
 
 /* The tool of an example: its own, else the rule's first. */
-static const char *tool_of(const json_t *rule, const json_t *example)
+static const char *example_tool(const json_t *rule, const json_t *example)
 {
 	const json_t *names = json_object_get(rule, "toolName");
 	const char *name = json_string_value(json_object_get(example, "tool"));
@@ -601,7 +601,7 @@ static bool try_example(struct loader *loader, const struct policy *trial, const
 	const char *expected = json_string_value(json_object_get(example, "decision"));
 	json_auto_t *arguments = arguments_of(example);
 	struct policy_call call = {
-		.tool = tool_of(rule, example),
+		.tool = example_tool(rule, example),
 		.server = server && strcmp(server, "*") != 0 ? server : NULL,
 		.kind = "other",
 		.arguments = arguments,
@@ -615,7 +615,7 @@ static bool try_example(struct loader *loader, const struct policy *trial, const
 	bool same;
 
 	call.server_tool = call.server ? call.tool : NULL;
-	if (mode && !approval_mode_parse(mode, &call.mode)) {
+	if (mode && !policy_mode_parse(mode, &call.mode)) {
 		load_problem(loader, example, "schema_validation", "There is no mode \"%s\".",
 		             mode);
 		return false;
@@ -662,7 +662,7 @@ static void load_examples(struct loader *loader, json_t *table)
 
 /* Policy files and folders of them. */
 
-static bool read_all(int fd, struct buf *out)
+static bool read_policy_file(int fd, struct buf *out)
 {
 	struct stat info;
 	char *room;
@@ -690,7 +690,7 @@ bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *p
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_POLICY_BYTES + 1);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	if (fd < 0 || !read_all(fd, &text)) {
+	if (fd < 0 || !read_policy_file(fd, &text)) {
 		load_problem(&loader, NULL, "file_read", "it cannot be read: %s.",
 		             strerror(errno));
 		return false;
@@ -709,13 +709,13 @@ static int is_policy(const struct dirent *entry)
 }
 
 /* Bytes, whatever the locale. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int compare_file_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool complain(struct policy *policy, enum policy_tier tier, const char *path,
-                     json_t *problems, const char *what)
+static bool report_file_problem(struct policy *policy, enum policy_tier tier, const char *path,
+                                json_t *problems, const char *what)
 {
 	struct loader loader = {
 		.policy = policy, .tier = tier, .file = path, .problems = problems,
@@ -730,14 +730,14 @@ static bool complain_errno(struct policy *policy, enum policy_tier tier, const c
 {
 	_cleanup_free_ char *what = mem_printf("cannot be read: %s", strerror(errno));
 
-	return complain(policy, tier, path, problems, what);
+	return report_file_problem(policy, tier, path, problems, what);
 }
 
-static bool add_entries(struct policy *policy, enum policy_tier tier, const char *folder,
-                        json_t *problems)
+static bool add_folder_files(struct policy *policy, enum policy_tier tier, const char *folder,
+                             json_t *problems)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_policy, by_name);
+	int count = scandir(folder, &entries, is_policy, compare_file_names);
 	bool well = count >= 0 || complain_errno(policy, tier, folder, problems);
 
 	for (int i = 0; i < count; i++) {
@@ -755,10 +755,11 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
 	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", project);
 	_cleanup_fd_ int fd = door_folder(project, folder);
 	struct dirent **entries = NULL;
-	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, by_name);
+	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, compare_file_names);
 	bool well = count >= 0 || errno == ENOENT ||
-	            (errno == EXDEV ? complain(policy, POLICY_WORKSPACE, folder, problems,
-	                                       "is not used: it leads outside of the project") :
+	            (errno == EXDEV ?
+	             report_file_problem(policy, POLICY_WORKSPACE, folder, problems,
+	                                 "is not used: it leads outside of the project") :
 	                              complain_errno(policy, POLICY_WORKSPACE, folder, problems));
 
 	for (int i = 0; i < count; i++) {
@@ -786,7 +787,7 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 		return errno == ENOENT || complain_errno(policy, tier, path, problems);
 	if (!S_ISDIR(info.st_mode))
 		return policy_add_file(policy, tier, path, problems);
-	return add_entries(policy, tier, path, problems);
+	return add_folder_files(policy, tier, path, problems);
 }
 
 /* Whoever could write it could write rules for everybody. */
@@ -800,7 +801,7 @@ static bool is_roots(const char *path)
 static bool all_roots(const char *folder)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_policy, by_name);
+	int count = scandir(folder, &entries, is_policy, compare_file_names);
 	bool well = count >= 0 && is_roots(folder);
 
 	for (int i = 0; i < count; i++) {
@@ -821,9 +822,9 @@ bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char 
 	if (stat(folder, &info) != 0 && errno == ENOENT)
 		return true;
 	if (tier == POLICY_ADMIN && !all_roots(folder))
-		return complain(policy, tier, folder, problems,
-		                "is not used: it and its files must belong to root, and nobody "
-		                "else may write them");
+		return report_file_problem(policy, tier, folder, problems,
+		                           "is not used: it and its files must belong to root, and "
+		                           "nobody else may write them");
 	return policy_add_path(policy, tier, folder, problems);
 }
 

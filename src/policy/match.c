@@ -43,7 +43,7 @@ static enum prefix_match prefix_certain(const struct shell_command *command,
 
 /* ---- prefixes: what denies ---- */
 
-static struct span next_word(struct span *rest)
+static struct span prefix_next_word(struct span *rest)
 {
 	struct span text = span_trim(*rest);
 	size_t len = 0;
@@ -99,7 +99,8 @@ static enum prefix_match match_words(const struct shell_command *command, struct
 	enum prefix_match result = PREFIX_YES;
 	size_t i = 0;
 
-	for (struct span word = next_word(&prefix); word.len; word = next_word(&prefix), i++) {
+	for (struct span word = prefix_next_word(&prefix); word.len;
+	     word = prefix_next_word(&prefix), i++) {
 		enum prefix_match match = i < command->word_count ? word_is(command, i, word)
 		                                                  : PREFIX_NO;
 
@@ -159,7 +160,7 @@ static const char *const that_run_anything[] = {
 	"tclsh", "time", "timeout", "trap", "unshare", "watch", "xargs", "zsh", ".",
 };
 
-static bool is_in(struct span name, const char *const *list, size_t count)
+static bool program_is_in(struct span name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (span_eq(name, span_str(list[i])))
@@ -168,7 +169,7 @@ static bool is_in(struct span name, const char *const *list, size_t count)
 }
 
 /* A word that is itself when it is read again. */
-static bool is_plain(struct span word)
+static bool is_plain_word(struct span word)
 {
 	if (!word.len)
 		return false;
@@ -194,7 +195,7 @@ static char *offer_words(const struct shell_command *command, size_t count)
 		if (excess.word != count++ || count > 4)
 			return NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (i >= command->word_count || words[i].dynamic || !is_plain(words[i].value))
+		if (i >= command->word_count || words[i].dynamic || !is_plain_word(words[i].value))
 			return NULL;
 		if (i > 0)
 			buf_char(&text, ' ');
@@ -209,13 +210,13 @@ char *decide_offer_prefix(const struct shell_command *command)
 	const struct shell_word *words = command->words;
 	bool second;
 
-	if (!base.len || command->assignment_count > 0 || !is_plain(words[0].value) ||
+	if (!base.len || command->assignment_count > 0 || !is_plain_word(words[0].value) ||
 	    (command->flags & (SHELL_FLAG_WRAPPER | SHELL_FLAG_REMOTE)) ||
-	    is_in(base, that_run_anything, ARRAY_LEN(that_run_anything)))
+	    program_is_in(base, that_run_anything, ARRAY_LEN(that_run_anything)))
 		return NULL;
-	second = is_in(base, with_verbs, ARRAY_LEN(with_verbs));
+	second = program_is_in(base, with_verbs, ARRAY_LEN(with_verbs));
 	if (second && (command->word_count < 2 || words[1].dynamic ||
-	               !is_plain(words[1].value) || words[1].value.data[0] == '-'))
+	               !is_plain_word(words[1].value) || words[1].value.data[0] == '-'))
 		return NULL;
 	return offer_words(command, second ? 2 : 1);
 }

@@ -108,7 +108,7 @@ static size_t distance(const char *a, const char *b)
 	return row[len];
 }
 
-static bool is_known(const char *name)
+static bool is_known_tool(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strcmp(rows[i].name, name) == 0)
@@ -122,7 +122,7 @@ const char *names_suggest(const char *name)
 	size_t best_distance = TYPO_MAX + 1;
 
 	if (strlen(name) > NAME_MAX_BYTES || strchr(name, '*') || strncmp(name, "mcp_", 4) == 0 ||
-	    is_known(name))
+	    is_known_tool(name))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *candidate = rows[i].name;

@@ -21,7 +21,7 @@ const char *policy_decision_name(enum policy_decision decision)
 	return (unsigned)decision < ARRAY_LEN(names) ? names[decision] : "deny";
 }
 
-const char *approval_mode_name(enum approval_mode mode)
+const char *policy_mode_name(enum approval_mode mode)
 {
 	static const char *const names[] = {
 		[MODE_PLAN] = "plan",
@@ -33,7 +33,7 @@ const char *approval_mode_name(enum approval_mode mode)
 	return (unsigned)mode < ARRAY_LEN(names) ? names[mode] : "default";
 }
 
-bool approval_mode_parse(const char *word, enum approval_mode *ret)
+bool policy_mode_parse(const char *word, enum approval_mode *ret)
 {
 	static const struct {
 		const char *word;
@@ -44,7 +44,7 @@ bool approval_mode_parse(const char *word, enum approval_mode *ret)
 	};
 
 	for (int mode = 0; mode < MODE_COUNT; mode++) {
-		if (strcmp(word, approval_mode_name((enum approval_mode)mode)) == 0) {
+		if (strcmp(word, policy_mode_name((enum approval_mode)mode)) == 0) {
 			*ret = (enum approval_mode)mode;
 			return true;
 		}
@@ -58,7 +58,7 @@ bool approval_mode_parse(const char *word, enum approval_mode *ret)
 	return false;
 }
 
-unsigned modes_from(enum approval_mode mode)
+unsigned policy_modes_from(enum approval_mode mode)
 {
 	unsigned modes = 0;
 
@@ -69,7 +69,7 @@ unsigned modes_from(enum approval_mode mode)
 
 /* ---- selectors, rules, checkers ------------------------------------------------- */
 
-void selector_init(struct selector *selector)
+void rule_selector_init(struct selector *selector)
 {
 	*selector = (struct selector){ .interactive = -1 };
 }
@@ -103,12 +103,12 @@ static char **strings_add(char **strings, size_t *count, const char *string)
 	return more;
 }
 
-void selector_add_name(struct selector *selector, const char *name)
+void rule_selector_add_name(struct selector *selector, const char *name)
 {
 	selector->names = strings_add(selector->names, &selector->name_count, name);
 }
 
-void selector_add_prefix(struct selector *selector, const char *prefix)
+void rule_selector_add_prefix(struct selector *selector, const char *prefix)
 {
 	selector->prefixes = strings_add(selector->prefixes, &selector->prefix_count, prefix);
 	selector->narrow = NARROW_PREFIX;
@@ -118,7 +118,7 @@ struct rule *rule_new(enum policy_decision decision, double priority, const char
 {
 	struct rule *rule = mem_alloc(1, sizeof(*rule));
 
-	selector_init(&rule->selector);
+	rule_selector_init(&rule->selector);
 	rule->decision = decision;
 	rule->priority = priority;
 	rule->origin = mem_strdup(origin);
@@ -135,7 +135,7 @@ void rule_free(struct rule *rule)
 	free(rule);
 }
 
-void checker_free(struct checker *checker)
+void rule_checker_free(struct checker *checker)
 {
 	if (!checker)
 		return;
@@ -164,7 +164,7 @@ void policy_free(struct policy *policy)
 	for (size_t i = 0; i < policy->rule_count; i++)
 		rule_free(policy->rules[i]);
 	for (size_t i = 0; i < policy->checker_count; i++)
-		checker_free(policy->checkers[i]);
+		rule_checker_free(policy->checkers[i]);
 	free(policy->rules);
 	free(policy->checkers);
 	pthread_rwlock_destroy(&policy->lock);
@@ -259,7 +259,7 @@ static void set_modes(json_t *row, unsigned modes)
 
 	for (int mode = 0; mode < MODE_COUNT; mode++)
 		if (!modes || modes & 1u << mode)
-			json_array_append_new(array, json_string(approval_mode_name(
+			json_array_append_new(array, json_string(policy_mode_name(
 				(enum approval_mode)mode)));
 	json_object_set_new(row, "modes", array);
 }
@@ -336,12 +336,12 @@ json_t *policy_list(const struct policy *policy)
 
 #define ALL_MODES 0u
 
-static struct rule *make(enum policy_decision decision, double priority, const char *origin,
-                         const char *name, unsigned modes)
+static struct rule *make_rule(enum policy_decision decision, double priority, const char *origin,
+                              const char *name, unsigned modes)
 {
 	struct rule *rule = rule_new(decision, priority, origin);
 
-	selector_add_name(&rule->selector, name);
+	rule_selector_add_name(&rule->selector, name);
 	rule->selector.modes = modes;
 	return rule;
 }
@@ -359,23 +359,24 @@ static char *split_entry(const char *entry, char **ret_name)
 }
 
 /* Whether it names particular commands. */
-static bool add_entry(struct policy *policy, const char *entry, enum policy_decision decision,
-                      double priority, const char *origin, unsigned modes)
+static bool add_settings_entry(struct policy *policy, const char *entry,
+                               enum policy_decision decision,
+                               double priority, const char *origin, unsigned modes)
 {
 	_cleanup_free_ char *name = NULL, *prefix = split_entry(entry, &name);
-	struct rule *rule = make(decision, priority, origin, prefix ? name : entry, modes);
+	struct rule *rule = make_rule(decision, priority, origin, prefix ? name : entry, modes);
 	bool narrow = prefix && *prefix &&
 	              strcmp(names_canonical(name), "run_shell_command") == 0;
 
 	if (narrow)
-		selector_add_prefix(&rule->selector, prefix);
+		rule_selector_add_prefix(&rule->selector, prefix);
 	policy_add_rule(policy, rule);
 	return narrow;
 }
 
-static bool add_entries(struct policy *policy, const json_t *entries,
-                        enum policy_decision decision, double priority, const char *origin,
-                        unsigned modes)
+static bool add_settings_entries(struct policy *policy, const json_t *entries,
+                                 enum policy_decision decision, double priority, const char *origin,
+                                 unsigned modes)
 {
 	bool narrow = false;
 
@@ -383,38 +384,42 @@ static bool add_entries(struct policy *policy, const json_t *entries,
 		const char *entry = json_string_value(json_array_get(entries, i));
 
 		if (entry && *entry)
-			narrow = add_entry(policy, entry, decision, priority, origin, modes) ||
+			narrow = add_settings_entry(policy, entry, decision, priority, origin,
+			                            modes) ||
 			         narrow;
 	}
 	return narrow;
 }
 
-static void add_tools(struct policy *policy, const json_t *tools)
+static void add_tool_settings(struct policy *policy, const json_t *tools)
 {
-	const unsigned not_plan = modes_from(MODE_DEFAULT);
+	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
 	const json_t *core = json_object_get(tools, "core");
 
-	add_entries(policy, json_object_get(tools, "exclude"), POLICY_DENY, TOOLS_EXCLUDED,
-	            "settings: tools.exclude", ALL_MODES);
-	add_entries(policy, json_object_get(tools, "confirmationRequired"), POLICY_ASK,
-	            CONFIRMATION_REQUIRED, "settings: tools.confirmationRequired", ALL_MODES);
+	add_settings_entries(policy, json_object_get(tools, "exclude"), POLICY_DENY, TOOLS_EXCLUDED,
+	                     "settings: tools.exclude", ALL_MODES);
+	add_settings_entries(policy, json_object_get(tools, "confirmationRequired"), POLICY_ASK,
+	                     CONFIRMATION_REQUIRED, "settings: tools.confirmationRequired",
+	                     ALL_MODES);
 	/* Who lists commands means no others. */
-	if (add_entries(policy, json_object_get(tools, "allowed"), POLICY_ALLOW, TOOLS_ALLOWED,
-	                "settings: tools.allowed", ALL_MODES))
-		policy_add_rule(policy, make(POLICY_DENY, TOOLS_ALLOWED - JUST_BELOW,
-		                             "settings: tools.allowed (no other commands)",
-		                             "run_shell_command", ALL_MODES));
+	if (add_settings_entries(policy, json_object_get(tools, "allowed"), POLICY_ALLOW,
+	                         TOOLS_ALLOWED,
+	                         "settings: tools.allowed", ALL_MODES))
+		policy_add_rule(policy, make_rule(POLICY_DENY, TOOLS_ALLOWED - JUST_BELOW,
+		                                  "settings: tools.allowed (no other commands)",
+		                                  "run_shell_command", ALL_MODES));
 	if (json_array_size(core) == 0)
 		return;
-	add_entries(policy, core, POLICY_ALLOW, TOOLS_CORE, "settings: tools.core", not_plan);
-	policy_add_rule(policy, make(POLICY_DENY, TOOLS_CORE - JUST_BELOW,
-	                             "settings: tools.core (no other tools)", "*", not_plan));
+	add_settings_entries(policy, core, POLICY_ALLOW, TOOLS_CORE, "settings: tools.core",
+	                     not_plan);
+	policy_add_rule(policy, make_rule(POLICY_DENY, TOOLS_CORE - JUST_BELOW,
+	                                  "settings: tools.core (no other tools)", "*", not_plan));
 }
 
 static void add_server(struct policy *policy, const char *server, enum policy_decision decision,
                        double priority, const char *origin, unsigned modes)
 {
-	struct rule *rule = make(decision, priority, origin, "*", modes);
+	struct rule *rule = make_rule(decision, priority, origin, "*", modes);
 
 	rule->selector.server = mem_strdup(server);
 	policy_add_rule(policy, rule);
@@ -434,13 +439,13 @@ static void add_servers(struct policy *policy, const json_t *names, enum policy_
 void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
                          const json_t *servers)
 {
-	const unsigned not_plan = modes_from(MODE_DEFAULT);
+	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
 	const char *name;
 	json_t *server;
 
 	add_servers(policy, json_object_get(mcp, "excluded"), POLICY_DENY, MCP_EXCLUDED,
 	            "settings: mcp.excluded", ALL_MODES);
-	add_tools(policy, tools);
+	add_tool_settings(policy, tools);
 	json_object_foreach((json_t *)servers, name, server) {
 		_cleanup_free_ char *origin =
 			mem_printf("settings: mcpServers.%s.trust", name);

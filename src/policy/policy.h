@@ -34,9 +34,9 @@ const char *policy_decision_name(enum policy_decision decision); /* "allow", "as
 
 /* From strict to permissive. */
 enum approval_mode { MODE_PLAN, MODE_DEFAULT, MODE_AUTO_EDIT, MODE_YOLO, MODE_COUNT };
-const char *approval_mode_name(enum approval_mode mode); /* "plan", "default", "autoEdit", "yolo" */
+const char *policy_mode_name(enum approval_mode mode); /* "plan", "default", "autoEdit", "yolo" */
 /* Also "auto_edit" (flags) and "accepting_edits". False: none of them. */
-bool approval_mode_parse(const char *word, enum approval_mode *ret);
+bool policy_mode_parse(const char *word, enum approval_mode *ret);
 
 enum policy_tier {
 	POLICY_DEFAULT = 1,

@@ -70,11 +70,11 @@ struct policy {
 };
 
 /* `selector` is released with the rule or checker. */
-void selector_init(struct selector *selector);
-void selector_add_name(struct selector *selector, const char *name);
-void selector_add_prefix(struct selector *selector, const char *prefix);
+void rule_selector_init(struct selector *selector);
+void rule_selector_add_name(struct selector *selector, const char *name);
+void rule_selector_add_prefix(struct selector *selector, const char *prefix);
 void rule_free(struct rule *rule);
-void checker_free(struct checker *checker);
+void rule_checker_free(struct checker *checker);
 
 /* Take ownership, and put it in its place. */
 void policy_add_rule(struct policy *policy, struct rule *rule);
@@ -84,7 +84,7 @@ void policy_add_checker(struct policy *policy, struct checker *checker);
 struct rule *rule_new(enum policy_decision decision, double priority, const char *origin);
 
 /* The mode and the more permissive ones, as bits. */
-unsigned modes_from(enum approval_mode mode);
+unsigned policy_modes_from(enum approval_mode mode);
 /* Gemini CLI's priority for "always", within its tier. */
 enum { ALWAYS_PRIORITY = 950 };
 

@@ -47,17 +47,17 @@ static struct rule *always_rule(const struct always *always, const char *origin)
 		POLICY_ALLOW, (double)always->tier + ALWAYS_PRIORITY / 1000.0, origin);
 	struct selector *selector = &rule->selector;
 
-	selector_add_name(selector, always->server ? "*" : always->tool);
+	rule_selector_add_name(selector, always->server ? "*" : always->tool);
 	selector->server = mem_strdup(always->server);
-	selector->modes = modes_from(always->mode);
+	selector->modes = policy_modes_from(always->mode);
 	rule->always = true;
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
-		selector_add_prefix(selector,
-		                    json_string_value(json_array_get(always->prefixes, i)));
+		rule_selector_add_prefix(selector,
+		                         json_string_value(json_array_get(always->prefixes, i)));
 	return rule;
 }
 
-static bool is_shell(const char *tool)
+static bool is_shell_tool(const char *tool)
 {
 	return strcmp(names_canonical(tool), "run_shell_command") == 0;
 }
@@ -71,7 +71,7 @@ void policy_allow_for_session(struct policy *policy, const char *tool, const jso
 	};
 
 	/* Without a prefix it would be every command. */
-	if (!server && is_shell(tool) && json_array_size(prefixes) == 0)
+	if (!server && is_shell_tool(tool) && json_array_size(prefixes) == 0)
 		return;
 	policy_add_rule(policy, always_rule(&always, "session"));
 }
@@ -142,7 +142,7 @@ static void append_rule(struct buf *out, const struct saved *saved)
 		append_member(out, "argsPattern", saved->args_pattern);
 	buf_str(out, "modes = [ ");
 	for (int mode = (int)always->mode; mode < MODE_COUNT; mode++)
-		buf_printf(out, "\"%s\"%s", approval_mode_name((enum approval_mode)mode),
+		buf_printf(out, "\"%s\"%s", policy_mode_name((enum approval_mode)mode),
 		           mode + 1 < MODE_COUNT ? ", " : " ]\n");
 }
 
@@ -225,7 +225,7 @@ static bool append_locked(const struct saved *saved, const struct file_lock_wait
 
 /* ---- the rule ---------------------------------------------------------------------------- */
 
-static bool all_strings(const json_t *prefixes)
+static bool are_prefixes(const json_t *prefixes)
 {
 	for (size_t i = 0; i < json_array_size(prefixes); i++)
 		if (!json_is_string(json_array_get(prefixes, i)) ||
@@ -234,12 +234,12 @@ static bool all_strings(const json_t *prefixes)
 	return true;
 }
 
-static bool check(const struct saved *saved, struct err *err)
+static bool check_saved(const struct saved *saved, struct err *err)
 {
 	const struct always *always = &saved->always;
 	bool narrow = json_array_size(always->prefixes) > 0;
 
-	if (!all_strings(always->prefixes) || (narrow && saved->args_pattern))
+	if (!are_prefixes(always->prefixes) || (narrow && saved->args_pattern))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "A permission needs prefixes of commands or a pattern, as text.");
 	if (!always->server && !narrow && !saved->args_pattern &&
@@ -263,7 +263,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 	struct js_regex *regex = NULL;
 	struct rule *rule;
 
-	if (!check(&saved, err))
+	if (!check_saved(&saved, err))
 		return false;
 	if (args_pattern &&
 	    !js_regex_compile_with(span_str(args_pattern), JS_REGEX_BOUNDED, &regex, err))

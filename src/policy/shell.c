@@ -66,7 +66,7 @@ static bool has_any(const struct shell_command *command, const struct option *op
 	return false;
 }
 
-static bool is_in(struct span name, const char *const *list, size_t count)
+static bool word_is_in(struct span name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (span_eq(name, span_str(list[i])))
@@ -145,7 +145,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 		return false;
 	if (span_eq(assignment->name, SPAN("IFS")))
 		return span_eq(shell_command_base(command), SPAN("read"));
-	if (is_in(assignment->name, pagers, ARRAY_LEN(pagers)))
+	if (word_is_in(assignment->name, pagers, ARRAY_LEN(pagers)))
 		return span_eq(value, SPAN("cat"));
 	for (size_t i = 0; i < value.len; i++)
 		if (!(value.data[i] >= '0' && value.data[i] <= '9') &&
@@ -153,7 +153,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 		    !(value.data[i] >= 'a' && value.data[i] <= 'z') &&
 		    !(value.data[i] && strchr("_-.@+", value.data[i])))
 			return false;
-	return is_in(assignment->name, names, ARRAY_LEN(names));
+	return word_is_in(assignment->name, names, ARRAY_LEN(names));
 }
 
 /* It only reads, and is known by its plain name.  Whose files git obeys is another question. */
@@ -176,7 +176,7 @@ static bool is_mere_wrapper(const struct shell_command *command)
 	if (!(command->flags & SHELL_FLAG_WRAPPER) || command->word_count == 0 ||
 	    command->words[0].dynamic || command->assignment_count > 0)
 		return false;
-	return is_in(command->words[0].value, wrappers, ARRAY_LEN(wrappers));
+	return word_is_in(command->words[0].value, wrappers, ARRAY_LEN(wrappers));
 }
 
 /* ---- command lines ----------------------------------------------------------- */
@@ -275,7 +275,7 @@ static bool is_general(const struct outcome *outcome)
 /* ---- where git looks --------------------------------------------------------------------- */
 
 /* Whether the path leads to a folder of the project, as far as its text says. */
-static bool is_inside(void *data, const struct shell_word *folder)
+static bool folder_is_inside(void *data, const struct shell_word *folder)
 {
 	const struct policy_call *call = data;
 	struct span path = folder->value;
@@ -302,7 +302,7 @@ static bool begins_inside(const struct policy_call *call)
 	struct shell_word word = { .value = span_of(json_string_value(folder),
 	                                            json_string_length(folder)) };
 
-	return !folder || (json_is_string(folder) && is_inside((void *)call, &word));
+	return !folder || (json_is_string(folder) && folder_is_inside((void *)call, &word));
 }
 
 /* cd behind which git may find a repository that nobody trusts. */
@@ -315,7 +315,7 @@ static bool may_leave(const struct line *line, const struct shell_command *comma
 		return true;
 	return span_eq(base, SPAN("cd")) &&
 	       (command->word_count != 2 || command->flags & SHELL_FLAG_APPENDED ||
-	        !is_inside((void *)line->call, &words[1]));
+	        !folder_is_inside((void *)line->call, &words[1]));
 }
 
 /* Git runs what the configuration of the repository says that it finds, so this one has to be of
@@ -324,7 +324,7 @@ static bool may_leave(const struct line *line, const struct shell_command *comma
 static bool is_trusted_git(const struct line *line, const struct shell_command *command)
 {
 	return line->call->trusted && !line->leaves && command->via != SHELL_VIA_FIND &&
-	       program_git_folders(command, is_inside, (void *)line->call);
+	       program_git_folders(command, folder_is_inside, (void *)line->call);
 }
 
 /* Whether the question is nobody's but hasp's own: a rule of the user who wants to be asked about
@@ -566,7 +566,7 @@ static json_t *commands_json(const struct line *line)
 	return commands;
 }
 
-static bool contains(const json_t *array, const char *text)
+static bool array_contains(const json_t *array, const char *text)
 {
 	for (size_t i = 0; i < json_array_size(array); i++)
 		if (strcmp(json_string_value(json_array_get(array, i)), text) == 0)
@@ -592,7 +592,7 @@ static json_t *prefixes_json(const struct line *line, const struct outcome *stri
 			continue;
 		prefix = unit->final ? NULL : decide_offer_prefix(unit->command);
 		possible = prefix != NULL;
-		if (possible && !contains(prefixes, prefix))
+		if (possible && !array_contains(prefixes, prefix))
 			json_array_append_new(prefixes, json_string(prefix));
 	}
 	if (possible && json_array_size(prefixes) > 0)
@@ -612,7 +612,7 @@ static json_t *harmless_json(const struct line *line)
 		if (!unit->by_table)
 			continue;
 		prefix = decide_offer_prefix(unit->command);
-		if (prefix && !contains(prefixes, prefix))
+		if (prefix && !array_contains(prefixes, prefix))
 			json_array_append_new(prefixes, json_string(prefix));
 	}
 	return prefixes;

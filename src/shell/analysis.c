@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "shell/private.h"
-#include "shell/reader.h"
+#include "shell/reading.h"
 
 struct converter {
 	struct shell_store *store;
@@ -115,7 +115,7 @@ static void expand_word(struct converter *c, struct place at, struct word_list *
 		else if (word_has_pieces(c->reading, at))
 			outcome = may_have_braces(raw) ? BRACES_UNCLEAR : BRACES_NONE;
 		else
-			outcome = braces_expand(raw, &words, &count);
+			outcome = word_expand_braces(raw, &words, &count);
 	}
 	if (outcome == BRACES_WORDS && c->store->word_count + count > LIMIT_SHELL_WORDS)
 		outcome = BRACES_UNCLEAR;
@@ -305,12 +305,12 @@ static void convert_value(struct converter *c, const struct read_value *value)
 	store_name(&c->store->values, (struct stored_name){
 		.name = name,
 		.safe = value->safe || (known && (value->assignment
-		                                          ? number_is_certain(raw)
-		                                          : number_is_certain_item(raw))),
+		                                          ? shell_number_is_certain(raw)
+		                                          : shell_number_is_certain_item(raw))),
 		.array = span_starts(raw, SPAN("(")) ||
 		         (value->assignment && span_starts(behind, SPAN("["))),
 		.script = c->script, .offset = value->name.start });
-	if (!value->assignment && variable_decides(name, NULL))
+	if (!value->assignment && shell_variable_decides(name, NULL))
 		store_problem(c->store, SHELL_PROBLEM_ENVIRONMENT, c->script, value->name.start,
 		              name.len);
 }

@@ -15,7 +15,7 @@
  *     shell_analysis_release(&analysis);
  *
  * The promise: each command that bash -c would start is in `commands`, or `problems` is not
- * empty.  To keep it, each script is read twice: by a reader of its own (reader.h), which finds
+ * empty.  To keep it, each script is read twice: by a reader of its own (reading.h), which finds
  * words and commands, and by tree-sitter-bash.  Where the two differ about where a command
  * begins or a word ends, that is a problem.  Programs that run what their files or input say
  * (make, python, npm) are commands like any other: what they do is not looked into.

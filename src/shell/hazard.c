@@ -47,7 +47,7 @@ void hazard_value(struct shell_store *store, size_t command, struct span name,
 {
 	const struct shell_command *c = &store->commands[command];
 
-	if (variable_decides(name, value))
+	if (shell_variable_decides(name, value))
 		store_command_problem(store, SHELL_PROBLEM_ENVIRONMENT, command);
 	store_name(&store->values, (struct stored_name){
 		.name = name, .safe = certain, .script = c->script, .offset = c->offset });
@@ -160,7 +160,7 @@ static void declare_value(struct hazard *h, const struct shell_word *word, struc
 	}
 	if (has_subscript(name))
 		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
-	hazard_value(h->store, h->command, name, &value, number_is_certain(raw));
+	hazard_value(h->store, h->command, name, &value, shell_number_is_certain(raw));
 }
 
 static void hazard_check_operand(struct hazard *h, const struct shell_word *word, unsigned traits,
@@ -176,7 +176,7 @@ static void hazard_check_operand(struct hazard *h, const struct shell_word *word
 		set_name(h, word);
 	else if (word->dynamic || has_subscript(name))
 		hazard_report(h, SHELL_PROBLEM_ARITHMETIC);
-	else if (!(traits & DECLARES) && variable_decides(name, NULL))
+	else if (!(traits & DECLARES) && shell_variable_decides(name, NULL))
 		hazard_report(h, SHELL_PROBLEM_ENVIRONMENT);
 }
 
@@ -206,8 +206,8 @@ static void check_setter(struct hazard *h)
 
 	while (!hazard_word_is(h, 0, row->options.name))
 		row++;
-	options_begin(&options, h->words, h->count, &row->options);
-	while (options_next(&options)) {
+	wrapper_options_begin(&options, h->words, h->count, &row->options);
+	while (wrapper_options_next(&options)) {
 		if (!options.letter)
 			continue;
 		if (options.has_value && strchr(row->named, options.letter))
@@ -284,7 +284,7 @@ static void check_set(struct hazard *h)
 			return;
 		if (!option && !value && !(word->dynamic && word->value.len == 0))
 			return;
-		if (word->dynamic || (value && !is_harmless_mode(word->value)) ||
+		if (word->dynamic || (value && !wrapper_is_harmless_mode(word->value)) ||
 		    (option && !span_starts(word->value, SPAN("--")) &&
 		     (span_find(word->value, 'k') || span_find(word->value, 'H') ||
 		      span_find(word->value, 'B'))))
@@ -375,7 +375,7 @@ void hazard_check(struct shell_store *store, size_t command)
 		            .count = c->word_count };
 
 	for (size_t i = 0; i < c->assignment_count; i++)
-		if (variable_decides(c->assignments[i].name, &c->assignments[i].value))
+		if (shell_variable_decides(c->assignments[i].name, &c->assignments[i].value))
 			hazard_report(&h, SHELL_PROBLEM_ENVIRONMENT);
 	for (size_t i = 0; h.count > 0 && i < ARRAY_LEN(hazards); i++)
 		if (hazard_word_is(&h, 0, hazards[i].name))
@@ -422,7 +422,7 @@ static const struct stored_name *find_value(const struct stored_names *values,
 static bool is_safe(const struct stored_names *values, const struct stored_name *wanted)
 {
 	const struct stored_name *found = find_value(values, wanted);
-	unsigned traits = variable_traits(wanted->name);
+	unsigned traits = shell_variable_traits(wanted->name);
 
 	return found ? found->safe && !(traits & VARIABLE_SHELL) : traits & VARIABLE_NUMBER;
 }
@@ -439,7 +439,7 @@ static void check_names(struct shell_store *store)
 	join_values(&store->values);
 	for (size_t i = 0; i < store->values.count; i++)
 		if (!store->values.items[i].safe &&
-		    variable_traits(store->values.items[i].name) & VARIABLE_EVALUATES)
+		    shell_variable_traits(store->values.items[i].name) & VARIABLE_EVALUATES)
 			report_name(store, SHELL_PROBLEM_ARITHMETIC, &store->values.items[i]);
 	for (size_t i = 0; i < store->numbers.count; i++)
 		if (!is_safe(&store->values, &store->numbers.items[i]))

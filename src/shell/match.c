@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "shell/analysis.h"
 #include "shell/private.h"
-#include "shell/reader.h"
+#include "shell/reading.h"
 
 struct span shell_command_base(const struct shell_command *command)
 {

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/span.h"
 #include "shell/analysis.h"
-#include "shell/reader.h"
+#include "shell/reading.h"
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -135,7 +135,7 @@ void hazard_finish(struct shell_store *store);
 
 /* The second of the two readings, tree-sitter-bash's.
  *
- * Its grammar follows bash less closely than reader.h's rules in many small things ([ a || b ],
+ * Its grammar follows bash less closely than reading.h's rules in many small things ([ a || b ],
  * <<EOF;b, a \ b), and more closely in how constructs nest; nothing is taken from it but where
  * commands begin and words end, to compare.
  */
@@ -173,7 +173,8 @@ void word_read(const struct reading *reading, struct place at, bool assignment,
                struct word_reading *ret);
 void word_release(struct word_reading *word);
 
-/* A word of raw text in which there is no $ that means anything (one that braces_expand made). */
+/* A word of raw text in which there is no $ that means anything (one that word_expand_braces
+ * made). */
 void word_read_plain(struct span raw, struct word_reading *ret);
 
 /* Whether there is anything unknown in [at]. */
@@ -187,7 +188,7 @@ enum braces_outcome {
 };
 
 /* `raw` holds no substitutions and no NUL. */
-enum braces_outcome braces_expand(struct span raw, struct buf *ret_words, size_t *ret_count);
+enum braces_outcome word_expand_braces(struct span raw, struct buf *ret_words, size_t *ret_count);
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
@@ -199,13 +200,13 @@ enum braces_outcome braces_expand(struct span raw, struct buf *ret_words, size_t
 /* The length of the expansion that `text` begins with, from its $ on, if its result is nothing
  * but digits, blanks and a sign; else 0. Knows $#, $?, $$, $!, ${#x}, $((…)), and substitutions of
  * commands that print numbers alone: $(date +%s), $(nproc), $(… | wc -l). */
-size_t number_expansion(struct span text);
+size_t shell_number_expansion(struct span text);
 
 /* Whether a value, as it is written, is a number or empty. */
-bool number_is_certain(struct span raw);
+bool shell_number_is_certain(struct span raw);
 
 /* The same of a word behind "for NAME in", which may also be a range: {1..9}. */
-bool number_is_certain_item(struct span raw);
+bool shell_number_is_certain_item(struct span raw);
 
 /* ---- variables -------------------------------------------------------------------- */
 
@@ -224,19 +225,19 @@ enum variable_trait {
 };
 
 /* The traits (enum variable_trait) of a name; 0 when it is in no row. */
-unsigned variable_traits(struct span name);
+unsigned shell_variable_traits(struct span name);
 
 /* Whether setting the variable to the value decides which programs run or what they do. `value`
  * NULL: a value that is not known. */
-bool variable_decides(struct span name, const struct shell_word *value);
+bool shell_variable_decides(struct span name, const struct shell_word *value);
 
 /* ---- options ---------------------------------------------------------------------- */
 
 /* Reads a wrapper's options as getopt_long(3) would.
  *
  *     struct options options;
- *     options_begin(&options, words, count, wrapper);
- *     while (options_next(&options)) ...
+ *     wrapper_options_begin(&options, words, count, wrapper);
+ *     while (wrapper_options_next(&options)) ...
  *     // options.at is the first operand
  */
 
@@ -259,10 +260,10 @@ struct options {
 };
 
 /* The words and the wrapper are borrowed; word 0 is the command's name. */
-void options_begin(struct options *options, const struct shell_word *words, size_t count,
-                   const struct wrapper *wrapper);
+void wrapper_options_begin(struct options *options, const struct shell_word *words, size_t count,
+                           const struct wrapper *wrapper);
 /* False at the first operand or the end. */
-bool options_next(struct options *options);
+bool wrapper_options_next(struct options *options);
 
 /* Whether the option that was found is this one. */
 static inline bool option_is(const struct options *options, char letter, const char *name)
@@ -344,11 +345,11 @@ struct option_row {
 
 /* Row number `i` for the option, counted from 0; NULL when there are no more. `name` may be
  * empty, `letter` 0. */
-const struct option_row *option_row_at(const struct wrapper *wrapper, char letter,
-                                       struct span name, size_t i);
+const struct option_row *wrapper_option_at(const struct wrapper *wrapper, char letter,
+                                           struct span name, size_t i);
 
 /* Modes of a shell (set -o) that change nothing of how it reads commands. */
-bool is_harmless_mode(struct span name);
+bool wrapper_is_harmless_mode(struct span name);
 
 /* An option whose value is run. */
 struct running_option {
@@ -359,7 +360,7 @@ struct running_option {
 
 /* Row number `i` for the program, counted from 0; NULL when there are no more. The value is a
  * script. */
-const struct running_option *running_option_at(struct span base, size_t i);
+const struct running_option *wrapper_running_option_at(struct span base, size_t i);
 
 /* Whether a git configuration key names something that git runs, or a place of such things. */
 enum git_key {
@@ -369,6 +370,6 @@ enum git_key {
 	GIT_KEY_PLACE,  /* says where more configuration or programs are */
 };
 /* What setting the key does. */
-enum git_key git_key_kind(struct span key);
+enum git_key wrapper_git_key_kind(struct span key);
 
 #endif

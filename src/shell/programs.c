@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shell/programs_private.h"
+#include "shell/judge.h"
 
 #include <stdio.h>
 
@@ -46,8 +46,8 @@ static void judging_program_name(const struct judging *j, char name[static 48])
 	         j->row && j->row->verb[0] ? " " : "", j->row ? j->row->verb : "");
 }
 
-void judging_effect(struct judging *j, enum program_effect effect, size_t word, const char *what,
-                    const struct shell_word *value)
+void judge_note_effect(struct judging *j, enum program_effect effect, size_t word, const char *what,
+                       const struct shell_word *value)
 {
 	static const char *const verbs[] = {
 		[PROGRAM_WRITES] = "writes", [PROGRAM_DELETES] = "deletes", [PROGRAM_RUNS] = "runs",
@@ -67,7 +67,7 @@ void judging_effect(struct judging *j, enum program_effect effect, size_t word, 
 	         shown ? value->value.data : objects[effect]);
 }
 
-void judging_unknown(struct judging *j, size_t word, const char *what)
+void judge_note_unknown(struct judging *j, size_t word, const char *what)
 {
 	char name[48];
 
@@ -159,7 +159,7 @@ static bool begins_at_home(struct span raw)
 	       span_starts(raw, SPAN("$HOME/")) || span_starts(raw, SPAN("${HOME}/"));
 }
 
-bool argument_is_operand(const struct shell_command *command, const struct shell_word *word)
+bool judge_is_operand(const struct shell_command *command, const struct shell_word *word)
 {
 	if (!word->dynamic)
 		return word->value.len < 2 || word->value.data[0] != '-';
@@ -173,7 +173,7 @@ bool argument_is_operand(const struct shell_command *command, const struct shell
 	       (!word->splits || word->dynamic == SHELL_DYNAMIC_GLOB);
 }
 
-void arguments_begin(struct arguments *arguments, struct judging *j, size_t at)
+void judge_arguments_begin(struct arguments *arguments, struct judging *j, size_t at)
 {
 	*arguments = (struct arguments){ .j = j, .at = at };
 }
@@ -195,8 +195,8 @@ static void report_mark(struct arguments *a)
 	else
 		snprintf(what, sizeof(what), "option %s%s",
 		         a->j->row->traits & PROGRAM_ONE_DASH ? "-" : "--", a->name);
-	judging_effect(a->j, effects[(unsigned char)a->mark], a->word, what,
-	               a->has_value ? &a->value : NULL);
+	judge_note_effect(a->j, effects[(unsigned char)a->mark], a->word, what,
+	                  a->has_value ? &a->value : NULL);
 }
 
 /* The next word is the option's value. */
@@ -206,7 +206,7 @@ static void take_next(struct arguments *a)
 
 	if (a->at >= command->word_count) {
 		if (command->flags & SHELL_FLAG_APPENDED)
-			judging_unknown(a->j, command->word_count, "last option");
+			judge_note_unknown(a->j, command->word_count, "last option");
 		a->j->unsure = true;
 		return;
 	}
@@ -214,7 +214,7 @@ static void take_next(struct arguments *a)
 	a->value = command->words[a->at];
 	a->value_word = a->at;
 	if (a->value.splits)
-		judging_unknown(a->j, a->at, "argument");
+		judge_note_unknown(a->j, a->at, "argument");
 	/* Should it be an option after all, it counts as one: it is read once more. */
 	if (!a->value.dynamic && a->value.value.len > 1 && a->value.value.data[0] == '-' &&
 	    a->mark == 0)
@@ -230,7 +230,7 @@ static void attach(struct arguments *a, const struct shell_word *word, size_t fr
 	a->value.value = span_skip(word->value, from);
 	a->value_word = a->word;
 	if (word->splits)
-		judging_unknown(a->j, a->word, "argument");
+		judge_note_unknown(a->j, a->word, "argument");
 }
 
 static void arguments_read_long(struct arguments *a, const struct shell_word *word, size_t dashes)
@@ -252,7 +252,7 @@ static void arguments_read_long(struct arguments *a, const struct shell_word *wo
 	a->mark = match.spec.mark;
 	snprintf(a->name, sizeof(a->name), "%.*s", (int)match.name.len, match.name.data);
 	if (word->dynamic && !equals)
-		judging_unknown(a->j, a->word, "argument");
+		judge_note_unknown(a->j, a->word, "argument");
 	else if (equals)
 		attach(a, word, (size_t)(equals + 1 - word->value.data));
 	else if (match.spec.takes)
@@ -292,7 +292,7 @@ static void arguments_read_letter(struct arguments *a, const struct shell_word *
 		}
 		a->in_word = 0;
 	} else if (word->dynamic && !a->in_word) {
-		judging_unknown(a->j, a->word, "argument");
+		judge_note_unknown(a->j, a->word, "argument");
 	}
 }
 
@@ -302,7 +302,7 @@ static enum argument_kind finish_option(struct arguments *a)
 	return ARGUMENT_OPTION;
 }
 
-enum argument_kind arguments_next(struct arguments *a)
+enum argument_kind judge_arguments_next(struct arguments *a)
 {
 	const struct shell_command *command = a->j->command;
 	const struct shell_word *word;
@@ -319,14 +319,14 @@ enum argument_kind arguments_next(struct arguments *a)
 		return finish_option(a);
 	}
 	text = word->value;
-	if (!a->ended && !argument_is_operand(command, word)) {
+	if (!a->ended && !judge_is_operand(command, word)) {
 		if (!word->dynamic && span_eq(text, SPAN("--"))) {
 			a->ended = true;
 			a->at++;
-			return arguments_next(a);
+			return judge_arguments_next(a);
 		}
 		if (text.len < 2 || text.data[0] != '-') {
-			judging_unknown(a->j, a->at++, "argument");
+			judge_note_unknown(a->j, a->at++, "argument");
 			return ARGUMENT_OPERAND;
 		}
 		if (text.data[1] == '-' || a->j->row->traits & PROGRAM_ONE_DASH) {
@@ -361,11 +361,11 @@ static void judge_plus(struct judging *j, size_t i)
 		if (shell_is_digit(c) || (looks && (shell_is_name((unsigned char)c) || c == ' ')) ||
 		    (text.len == 1 && (c == 'G' || c == 'F')))
 			continue;
-		judging_effect(j, PROGRAM_RUNS, i, "operand +", word);
+		judge_note_effect(j, PROGRAM_RUNS, i, "operand +", word);
 		return;
 	}
 	if (word->dynamic)
-		judging_unknown(j, i, "operand +");
+		judge_note_unknown(j, i, "operand +");
 }
 
 static void judge_from(struct judging *j, size_t at)
@@ -375,20 +375,20 @@ static void judge_from(struct judging *j, size_t at)
 	enum argument_kind kind;
 	size_t operands = 0;
 
-	arguments_begin(&arguments, j, at);
-	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
+	judge_arguments_begin(&arguments, j, at);
+	while ((kind = judge_arguments_next(&arguments)) != ARGUMENT_END) {
 		if (kind != ARGUMENT_OPERAND)
 			continue;
 		operands += command->words[arguments.word].splits ? PROGRAM_MANY : 1;
 		if (operands > j->row->operands && j->row->traits & PROGRAM_OUTPUT)
-			judging_effect(j, PROGRAM_WRITES, arguments.word, "last operand",
-			               &command->words[arguments.word]);
+			judge_note_effect(j, PROGRAM_WRITES, arguments.word, "last operand",
+			                  &command->words[arguments.word]);
 		if (j->row->traits & PROGRAM_PLUS)
 			judge_plus(j, arguments.word);
 	}
 	if (command->flags & SHELL_FLAG_APPENDED) {
 		if (!arguments.ended || j->row->traits & PROGRAM_OUTPUT)
-			judging_unknown(j, command->word_count, "input");
+			judge_note_unknown(j, command->word_count, "input");
 		operands += PROGRAM_MANY;
 	}
 	if (operands > j->row->operands && j->row->operands < PROGRAM_MANY)
@@ -408,12 +408,12 @@ void judge_tar(struct judging *j)
 	const struct shell_word *first = command->word_count > 1 ? &command->words[1] : NULL;
 	size_t at = 2;
 
-	if (!first || !argument_is_operand(command, first)) {
+	if (!first || !judge_is_operand(command, first)) {
 		judge_common(j);
 		return;
 	}
 	if (first->dynamic)
-		judging_unknown(j, 1, "argument");
+		judge_note_unknown(j, 1, "argument");
 	for (size_t i = 0; i < first->value.len; i++) {
 		struct arguments a = { .j = j, .word = 1, .letter = first->value.data[i] };
 		struct spec spec;
@@ -426,7 +426,7 @@ void judge_tar(struct judging *j)
 			a.value = command->words[at];
 			a.word = at;
 			if (a.value.splits)
-				judging_unknown(j, at, "argument");
+				judge_note_unknown(j, at, "argument");
 			at++;
 		}
 		report_mark(&a);
@@ -440,13 +440,13 @@ void judge_date(struct judging *j)
 	struct arguments arguments;
 	enum argument_kind kind;
 
-	arguments_begin(&arguments, j, 1);
-	while ((kind = arguments_next(&arguments)) != ARGUMENT_END)
+	judge_arguments_begin(&arguments, j, 1);
+	while ((kind = judge_arguments_next(&arguments)) != ARGUMENT_END)
 		if (kind == ARGUMENT_OPERAND &&
 		    !span_starts(j->command->words[arguments.word].value, SPAN("+")))
 			j->unsure = true;
 	if (j->command->flags & SHELL_FLAG_APPENDED)
-		judging_unknown(j, j->command->word_count, "input");
+		judge_note_unknown(j, j->command->word_count, "input");
 }
 
 /* ---- parts of the shell --------------------------------------------------------------------- */
@@ -485,8 +485,8 @@ void judge_read(struct judging *j)
 	struct arguments arguments;
 	enum argument_kind kind;
 
-	arguments_begin(&arguments, j, 1);
-	while ((kind = arguments_next(&arguments)) != ARGUMENT_END)
+	judge_arguments_begin(&arguments, j, 1);
+	while ((kind = judge_arguments_next(&arguments)) != ARGUMENT_END)
 		if (kind == ARGUMENT_OPERAND &&
 		    !is_plain_variable(&j->command->words[arguments.word]))
 			j->unsure = true;
@@ -562,9 +562,9 @@ static size_t judge_primary(struct judging *j, size_t i)
 	if (name_in(name, "-exec -execdir -ok -okdir"))
 		return skip_exec(j, i + 1);
 	if (span_eq(name, SPAN("-delete")))
-		judging_effect(j, PROGRAM_DELETES, i, what, NULL);
+		judge_note_effect(j, PROGRAM_DELETES, i, what, NULL);
 	else if (name_in(name, "-fprint -fprint0 -fls -fprintf"))
-		judging_effect(j, PROGRAM_WRITES, i, what, next);
+		judge_note_effect(j, PROGRAM_WRITES, i, what, next);
 	else if (!name_in(name, find_alone) && !name_in(name, find_with_value))
 		j->unsure = true; /* its own start points or an unknown primary */
 	if (span_eq(name, SPAN("-fprintf")))
@@ -581,10 +581,10 @@ void judge_find(struct judging *j)
 		const struct shell_word *word = &command->words[i];
 		bool begins = word->value.len > 0 && strchr("-(!,)", word->value.data[0]);
 
-		if (word->dynamic && !argument_is_operand(command, word))
-			judging_unknown(j, i++, "argument");
+		if (word->dynamic && !judge_is_operand(command, word))
+			judge_note_unknown(j, i++, "argument");
 		else if (begins && word->dynamic)
-			judging_unknown(j, i++, "argument");
+			judge_note_unknown(j, i++, "argument");
 		else if (begins)
 			i = judge_primary(j, i);
 		else
@@ -593,7 +593,7 @@ void judge_find(struct judging *j)
 	/* The value of a primary may have been one too: what it looks like is told all the same. */
 	for (size_t i = 1; i < command->word_count; i++)
 		if (command->words[i].splits && command->words[i].dynamic != SHELL_DYNAMIC_GLOB)
-			judging_unknown(j, i, "argument");
+			judge_note_unknown(j, i, "argument");
 	if (command->flags & SHELL_FLAG_APPENDED)
-		judging_unknown(j, command->word_count, "input");
+		judge_note_unknown(j, command->word_count, "input");
 }

@@ -6,7 +6,7 @@
  *     address = number | "$" | "/re/" flags | "\cREc" flags | first "~" step | "+" n | "~" n
  * Where GNU sed and others differ about where a part ends, the earlier end counts, so that what
  * follows is read as commands; where that does not help, the script is not known. */
-#include "shell/programs_private.h"
+#include "shell/judge.h"
 
 #include <strings.h>
 
@@ -27,7 +27,7 @@ static void script_text_add(struct judging *j, struct script *script, const stru
                             size_t index)
 {
 	if (word->dynamic) {
-		judging_unknown(j, index, "script");
+		judge_note_unknown(j, index, "script");
 		return;
 	}
 	if (script->text.len > 0)
@@ -44,8 +44,8 @@ static void script_read(struct judging *j, struct script *script)
 	struct arguments a;
 	enum argument_kind kind;
 
-	arguments_begin(&a, j, 1);
-	while ((kind = arguments_next(&a)) != ARGUMENT_END) {
+	judge_arguments_begin(&a, j, 1);
+	while ((kind = judge_arguments_next(&a)) != ARGUMENT_END) {
 		if (kind == ARGUMENT_OPERAND && !script->operand)
 			script->operand = a.word;
 		if (kind != ARGUMENT_OPTION)
@@ -59,9 +59,9 @@ static void script_read(struct judging *j, struct script *script)
 	if (!script->given && !script->operand)
 		j->unsure = true;
 	if (command->flags & SHELL_FLAG_APPENDED && !a.ended)
-		judging_unknown(j, command->word_count, "input");
+		judge_note_unknown(j, command->word_count, "input");
 	if (script->text.overflowed)
-		judging_unknown(j, script->word, "script");
+		judge_note_unknown(j, script->word, "script");
 }
 
 /* ---- sed ---- */
@@ -216,7 +216,7 @@ static void sed_writes(struct sed *sed, const char *what)
 	struct shell_word file = { .value = sed_line(sed) };
 
 	if (!name_in(file.value, "/dev/stdout /dev/stderr"))
-		judging_effect(sed->j, PROGRAM_WRITES, sed->word, what, &file);
+		judge_note_effect(sed->j, PROGRAM_WRITES, sed->word, what, &file);
 }
 
 /* The text of a, i and c goes on behind each line end that has a backslash before it. */
@@ -241,8 +241,8 @@ static void sed_substitute(struct sed *sed)
 		int c = sed_peek(sed);
 
 		if (c == 'e')
-			judging_effect(sed->j, PROGRAM_RUNS, sed->word, "flag e of command s",
-			               NULL);
+			judge_note_effect(sed->j, PROGRAM_RUNS, sed->word, "flag e of command s",
+			                  NULL);
 		if (c == 'w') {
 			sed_next(sed);
 			sed_writes(sed, "flag w of command s");
@@ -263,7 +263,7 @@ static void sed_command(struct sed *sed)
 	} else if (c == 'e') {
 		struct shell_word text = { .value = sed_line(sed) };
 
-		judging_effect(sed->j, PROGRAM_RUNS, sed->word, "command e", &text);
+		judge_note_effect(sed->j, PROGRAM_RUNS, sed->word, "command e", &text);
 	} else if (c == 's') {
 		sed_substitute(sed);
 	} else if (c == 'y') {
@@ -312,7 +312,7 @@ void judge_sed(struct judging *j)
 	}
 	/* What cannot be parsed may be anything; sed refuses nearly all of it. */
 	if (sed.lost)
-		judging_unknown(j, script.word, "script");
+		judge_note_unknown(j, script.word, "script");
 	buf_release(&script.text);
 }
 
@@ -372,7 +372,7 @@ static void awk_name(struct awk *awk)
 	name = span_head(name, len);
 	awk->rest = span_skip(awk->rest, len);
 	if (span_eq(name, SPAN("system")))
-		judging_effect(awk->j, PROGRAM_RUNS, awk->word, "function system", NULL);
+		judge_note_effect(awk->j, PROGRAM_RUNS, awk->word, "function system", NULL);
 	if (name_in(name, "print printf")) {
 		awk->printing = true;
 		awk->depth = 0;
@@ -452,11 +452,11 @@ static void awk_sign(struct awk *awk)
 	if ((c == '|' || c == '+' || c == '-') && twice)
 		awk->rest = span_skip(awk->rest, 1);
 	else if (c == '|')
-		judging_effect(awk->j, PROGRAM_RUNS, awk->word, "pipe", NULL);
+		judge_note_effect(awk->j, PROGRAM_RUNS, awk->word, "pipe", NULL);
 	else if (c == '>' && awk->printing && awk->depth == 0 && !awk_prints_to_device(awk))
-		judging_effect(awk->j, PROGRAM_WRITES, awk->word, "print >", NULL);
+		judge_note_effect(awk->j, PROGRAM_WRITES, awk->word, "print >", NULL);
 	else if (c == '@')
-		judging_effect(awk->j, PROGRAM_RUNS, awk->word, "@", NULL);
+		judge_note_effect(awk->j, PROGRAM_RUNS, awk->word, "@", NULL);
 	awk->before = (c == '+' || c == '-') && twice ? 'p' : (unsigned char)c;
 }
 
@@ -512,7 +512,7 @@ void judge_awk(struct judging *j)
 		while (awk.rest.len > 0 && !awk.lost)
 			awk_step(&awk);
 	if (awk.lost)
-		judging_unknown(j, script.word, "script");
+		judge_note_unknown(j, script.word, "script");
 	buf_release(&script.text);
 }
 
@@ -567,8 +567,8 @@ void judge_sqlite(struct judging *j)
 	enum argument_kind kind;
 
 	j->unsure = true;
-	arguments_begin(&arguments, j, 1);
-	while ((kind = arguments_next(&arguments)) != ARGUMENT_END) {
+	judge_arguments_begin(&arguments, j, 1);
+	while ((kind = judge_arguments_next(&arguments)) != ARGUMENT_END) {
 		const struct shell_word *word = kind == ARGUMENT_OPERAND ?
 			&j->command->words[arguments.word] : &arguments.value;
 		size_t at = kind == ARGUMENT_OPERAND ? arguments.word : arguments.value_word;
@@ -577,14 +577,14 @@ void judge_sqlite(struct judging *j)
 		if (kind == ARGUMENT_OPTION && !arguments.has_value)
 			continue;
 		if (abbreviates(name, sqlite_acts))
-			judging_effect(j, PROGRAM_RUNS, at, "dot command", word);
+			judge_note_effect(j, PROGRAM_RUNS, at, "dot command", word);
 		else if (sql_has_word(word->value, "edit") ||
 		         sql_has_word(word->value, "load_extension"))
-			judging_effect(j, PROGRAM_RUNS, at, "function", NULL);
+			judge_note_effect(j, PROGRAM_RUNS, at, "function", NULL);
 		else if (sql_has_word(word->value, "writefile"))
-			judging_effect(j, PROGRAM_WRITES, at, "function writefile", NULL);
+			judge_note_effect(j, PROGRAM_WRITES, at, "function writefile", NULL);
 		else if (word->dynamic && (word->value.len == 0 || span_eq(name, SPAN("."))))
-			judging_unknown(j, at, "argument");
+			judge_note_unknown(j, at, "argument");
 	}
 }
 
@@ -599,9 +599,9 @@ static void psql_text(struct judging *j, const struct arguments *a)
 
 	if (sql_has_word(text, "program") ||
 	    (span_starts(text, SPAN("\\")) && !shows && !a->value.dynamic))
-		judging_effect(j, PROGRAM_RUNS, a->value_word, "option -c", &a->value);
+		judge_note_effect(j, PROGRAM_RUNS, a->value_word, "option -c", &a->value);
 	else if (a->value.dynamic && (text.len == 0 || span_starts(text, SPAN("\\"))))
-		judging_unknown(j, a->value_word, "command");
+		judge_note_unknown(j, a->value_word, "command");
 }
 
 static void judge_option_values(struct judging *j,
@@ -610,12 +610,12 @@ static void judge_option_values(struct judging *j,
 	struct arguments a;
 	enum argument_kind kind;
 
-	arguments_begin(&a, j, 1);
-	while ((kind = arguments_next(&a)) != ARGUMENT_END)
+	judge_arguments_begin(&a, j, 1);
+	while ((kind = judge_arguments_next(&a)) != ARGUMENT_END)
 		if (kind == ARGUMENT_OPTION && a.has_value)
 			judge(j, &a);
 	if (j->command->flags & SHELL_FLAG_APPENDED && !a.ended)
-		judging_unknown(j, j->command->word_count, "input");
+		judge_note_unknown(j, j->command->word_count, "input");
 }
 
 static void psql_value(struct judging *j, const struct arguments *a)
@@ -624,7 +624,7 @@ static void psql_value(struct judging *j, const struct arguments *a)
 		psql_text(j, a);
 	if ((a->letter == 'o' || name_in(span_str(a->name), "output")) &&
 	    span_starts(a->value.value, SPAN("|")))
-		judging_effect(j, PROGRAM_RUNS, a->value_word, "output", &a->value);
+		judge_note_effect(j, PROGRAM_RUNS, a->value_word, "output", &a->value);
 }
 
 void judge_psql(struct judging *j)
@@ -640,9 +640,9 @@ static void curl_value(struct judging *j, const struct arguments *a)
 	if (a->letter != 'w' && !name_in(span_str(a->name), "write-out"))
 		return;
 	if (text.len > 0 && memmem(text.data, text.len, "%output{", 8))
-		judging_effect(j, PROGRAM_WRITES, a->value_word, "%output of option -w", NULL);
+		judge_note_effect(j, PROGRAM_WRITES, a->value_word, "%output of option -w", NULL);
 	else if (span_starts(text, SPAN("@")) || (a->value.dynamic && text.len == 0))
-		judging_unknown(j, a->value_word, "format");
+		judge_note_unknown(j, a->value_word, "format");
 }
 
 void judge_curl(struct judging *j)

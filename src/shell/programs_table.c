@@ -4,7 +4,7 @@
  *
  * Not in the table, on purpose: programs that are there to run something (make, python, npm, ssh,
  * docker) or to write (cp, mv, tee, dd, touch): who allows one of them allows just that. */
-#include "shell/programs_private.h"
+#include "shell/judge.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -47,15 +47,15 @@ static void judge_key(struct judging *j, size_t word, const struct shell_word *p
 	bool is_pager = span_eq(key, SPAN("core.pager")) || span_starts(key, SPAN("pager."));
 
 	if (pair->dynamic && !equals) {
-		judging_unknown(j, word, "configuration");
+		judge_note_unknown(j, word, "configuration");
 		return;
 	}
 	if (name_in(key, display_keys) || (is_pager && !pair->dynamic &&
 	                                   name_in(value, "cat true false")))
 		return;
 	j->unsure = true;
-	if (git_key_kind(key) != GIT_KEY_HARMLESS || is_signature_key(key))
-		judging_effect(j, PROGRAM_RUNS, word, "option -c", NULL);
+	if (wrapper_git_key_kind(key) != GIT_KEY_HARMLESS || is_signature_key(key))
+		judge_note_effect(j, PROGRAM_RUNS, word, "option -c", NULL);
 }
 
 /* git's own options with a value in the next word. */
@@ -76,20 +76,20 @@ static size_t judge_own_options(struct judging *j)
 		const struct shell_word *word = &command->words[i];
 		struct span text = word->value;
 
-		if (argument_is_operand(command, word))
+		if (judge_is_operand(command, word))
 			break;
 		if (text.len < 2 || text.data[0] != '-') {
-			judging_unknown(j, i, "argument");
+			judge_note_unknown(j, i, "argument");
 		} else if (span_eq(text, SPAN("-c")) && i + 1 < command->word_count) {
 			judge_key(j, i, &command->words[i + 1]);
 			i++;
 		} else if (span_starts(text, SPAN("--config-env")) ||
 		           span_starts(text, SPAN("--exec-path=")) ||
 		           name_in(text, "-p --paginate")) {
-			judging_effect(j, PROGRAM_RUNS, i,
-			               span_starts(text, SPAN("-p")) ? "option -p" :
-			               span_starts(text, SPAN("--p")) ? "option --paginate" :
-			               span_starts(text, SPAN("--c")) ? "option --config-env" :
+			judge_note_effect(j, PROGRAM_RUNS, i,
+			                  span_starts(text, SPAN("-p")) ? "option -p" :
+			                  span_starts(text, SPAN("--p")) ? "option --paginate" :
+			                  span_starts(text, SPAN("--c")) ? "option --config-env" :
 			                                                "option --exec-path", NULL);
 		} else if (name_in(text, with_value)) {
 			j->unsure |= !span_eq(text, SPAN("-C"));
@@ -129,8 +129,8 @@ static void git_read_call(struct judging *j, size_t at, struct git_call *ret)
 	enum argument_kind kind;
 
 	*ret = (struct git_call){ 0 };
-	arguments_begin(&a, j, at);
-	while ((kind = arguments_next(&a)) != ARGUMENT_END) {
+	judge_arguments_begin(&a, j, at);
+	while ((kind = judge_arguments_next(&a)) != ARGUMENT_END) {
 		if (kind == ARGUMENT_OPERAND) {
 			ret->operands++;
 			if (j->command->words[a.word].splits)
@@ -152,7 +152,7 @@ static void git_read_call(struct judging *j, size_t at, struct git_call *ret)
 	}
 	if (j->command->flags & SHELL_FLAG_APPENDED) {
 		if (!a.ended)
-			judging_unknown(j, j->command->word_count, "input");
+			judge_note_unknown(j, j->command->word_count, "input");
 		ret->operands += PROGRAM_MANY;
 	}
 }
@@ -251,7 +251,7 @@ static void git_judge_word(struct judging *j, struct span verb, size_t i)
 			continue;
 		snprintf(what, sizeof(what), "%s %s",
 		         running[k].option[0] == '-' ? "option" : "argument", running[k].option);
-		judging_effect(j, PROGRAM_RUNS, i, what, NULL);
+		judge_note_effect(j, PROGRAM_RUNS, i, what, NULL);
 	}
 	for (size_t k = 0; k < ARRAY_LEN(writing); k++) {
 		struct span only = span_str(writing[k].verb);
@@ -259,7 +259,7 @@ static void git_judge_word(struct judging *j, struct span verb, size_t i)
 		if ((only.len && !span_eq(only, verb)) || !word_gives(word, writing[k].option))
 			continue;
 		snprintf(what, sizeof(what), "option %s", writing[k].option);
-		judging_effect(j, PROGRAM_WRITES, i, what, NULL);
+		judge_note_effect(j, PROGRAM_WRITES, i, what, NULL);
 	}
 }
 
@@ -283,19 +283,19 @@ static void judge_other(struct judging *j, size_t at)
 		return;
 	for (size_t k = 0; k < ARRAY_LEN(running); k++)
 		if (!running[k].option[0] && span_eq(span_str(running[k].verb), verb))
-			judging_effect(j, PROGRAM_RUNS, at, "command", NULL);
+			judge_note_effect(j, PROGRAM_RUNS, at, "command", NULL);
 	for (size_t i = at + 1; i < command->word_count && !ended; i++) {
 		const struct shell_word *word = &command->words[i];
 
 		ended = !word->dynamic && span_eq(word->value, SPAN("--"));
-		if (!argument_is_operand(command, word) && word->dynamic &&
+		if (!judge_is_operand(command, word) && word->dynamic &&
 		    !(is_message(command, i) && name_in(verb, "merge notes")))
-			judging_unknown(j, i, "argument");
+			judge_note_unknown(j, i, "argument");
 		else
 			git_judge_word(j, verb, i);
 	}
 	if (command->flags & SHELL_FLAG_APPENDED && !ended)
-		judging_unknown(j, command->word_count, "input");
+		judge_note_unknown(j, command->word_count, "input");
 }
 
 /* git config KEY VALUE, which lets a later call run the value. */
@@ -304,8 +304,9 @@ static void judge_set_keys(struct judging *j, size_t at)
 	for (size_t i = at; i < j->command->word_count; i++) {
 		const struct shell_word *word = &j->command->words[i];
 
-		if (span_find(word->value, '.') && git_key_kind(word->value) != GIT_KEY_HARMLESS)
-			judging_effect(j, PROGRAM_RUNS, i, "key", NULL);
+		if (span_find(word->value, '.') &&
+		    wrapper_git_key_kind(word->value) != GIT_KEY_HARMLESS)
+			judge_note_effect(j, PROGRAM_RUNS, i, "key", NULL);
 	}
 }
 
@@ -318,11 +319,11 @@ static void judge_git(struct judging *j)
 
 	if (at >= command->word_count) {
 		if (command->flags & SHELL_FLAG_APPENDED)
-			judging_unknown(j, command->word_count, "input");
+			judge_note_unknown(j, command->word_count, "input");
 		return;
 	}
 	if (command->words[at].dynamic) {
-		judging_unknown(j, at, "command");
+		judge_note_unknown(j, at, "command");
 		return;
 	}
 	row = program_find(SPAN("git"), command->words[at].value);
@@ -349,7 +350,7 @@ bool program_git_folders(const struct shell_command *command,
 	for (size_t i = 1; i < command->word_count; i++) {
 		const struct shell_word *word = &command->words[i];
 
-		if (argument_is_operand(command, word))
+		if (judge_is_operand(command, word))
 			return true;
 		if (span_starts(word->value, SPAN("--git-dir")) ||
 		    span_starts(word->value, SPAN("--work-tree")) ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader: what it finds and its limits, lists, simple commands, redirections. */
-#include "shell/reader.h"
+#include "shell/reading.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "shell/reader_private.h"
+#include "shell/reader.h"
 
 #define GROW(reading, name, names)                                                             \
 	do {                                                                                   \

@@ -1,111 +1,153 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to this folder: the first of the two readings of a script.
+/* Private to the files that begin with "reader": the reader's state and its parts.
  *
- * Finds simple commands with their words, assignments and redirections wherever bash would run
- * them, by the rules of token recognition (POSIX.1-2017 XCU 2.3, bash manual 3.1 to 3.5). It does
- * not check the grammar beyond that: the other reading (tree.c) does.  What it does not follow it
- * reports as a problem; it errs towards seeing commands where there are none.
- *
- * Places are byte offsets in the text.  Lists are chained by index + 1, 0 ends them.  It
- * recurses for what is nested, at most LIMIT_SHELL_NESTING deep.
- */
+ * The three files call each other in a circle, which is the grammar's: a list has words, a word may
+ * have a list in $(...), an array in a list has words again.  Together they would be one file of
+ * 1,700 lines. */
 #ifndef HASP_SHELL_READER_H
 #define HASP_SHELL_READER_H
 
-#include "shell/analysis.h"
+#include "base/limits.h"
+#include "shell/private.h"
+#include "shell/reading.h"
 
-struct place {
-	uint32_t start, end;
+enum { MAX_HEREDOCS = 16 };
+
+struct reader {
+	struct reading *out;
+	const char *text;
+	size_t pos, len;
+	unsigned depth;        /* of recursion */
+	unsigned nesting;      /* of substitutions */
+	unsigned flags;        /* of commands read now: SUBSTITUTION, FUNCTION */
+	size_t command;        /* whose words are read now, or SHELL_NONE */
+	uint32_t heredocs[MAX_HEREDOCS]; /* redirections whose text comes after this line */
+	struct place delimiters[MAX_HEREDOCS];
+	unsigned heredoc_count;
+	unsigned heredoc_base; /* those before it belong to the text around a substitution */
+	bool stopped;          /* a limit was reached: nothing more is read */
 };
 
-struct read_word {
-	struct place at;
-	uint32_t next;
+/* What ends a list. */
+enum list_end {
+	LIST_END_TEXT,   /* the end of the text */
+	LIST_END_PAREN,  /* ) */
+	LIST_END_CASE,   /* ;; and its kin, esac */
 };
 
-struct read_redirect {
-	struct place target; /* a heredoc: of its text, without the delimiter */
-	struct place whole;
-	enum shell_redirect_kind kind;
-	int fd;
-	bool raw;            /* a heredoc in which nothing is expanded */
-	bool strips_tabs;
-	uint32_t next;
+enum { MAX_OPEN = LIMIT_SHELL_NESTING };
+
+enum list_state {
+	STATE_COMMAND, /* a command may begin */
+	STATE_WORDS,   /* in a simple command */
+	STATE_DONE,    /* behind ) } fi done esac ]] */
 };
 
-struct chain {
-	uint32_t first, last, count;
+/* Where the parts of the list began, as numbers of commands. */
+struct parts {
+	size_t item;  /* of a && b | c; & concerns all of it */
+	size_t stage; /* of a pipeline */
 };
 
-struct read_command {
-	struct place at;
-	struct chain words, assignments, redirects;
-	unsigned flags;
-	unsigned nesting; /* of substitutions */
+struct list {
+	enum list_state state;
+	enum list_end end;
+	size_t current; /* the command that gets words */
+	struct parts parts;
+	struct parts open[MAX_OPEN]; /* what { if while … interrupted */
+	unsigned open_count;
+	unsigned function_open; /* count of open things in which the function's body began, or 0 */
+	bool negated;
+	bool piped;   /* the next stage reads from a pipe */
+	bool returns; /* the list has ended */
+	bool esac;
 };
 
-/* A part of a word that is known only when it runs, by place: outer ones before inner ones. */
-struct read_piece {
-	struct place at;
-	enum shell_dynamic dynamic;
+/* What is around a word, for what is special in it. */
+enum word_place {
+	WORD_PLAIN,
+	WORD_QUOTED,  /* in "…" */
+	WORD_HEREDOC, /* in the text of a heredoc */
 };
 
-/* `…`, a script of its own once its backslashes are taken away. */
-struct read_backtick {
-	struct place inside;
-	bool quoted;     /* inside "…", where \" is " */
-	size_t command;  /* in whose words it stands, or SHELL_NONE */
-};
-
-/* A variable gets a value: what arithmetic on it may do is decided at the end. */
-struct read_value {
-	struct place name, value;
-	bool safe;       /* certainly a number */
-	bool assignment; /* name=value, as opposed to for, ${x:=y}, arithmetic */
-};
-
-struct read_problem {
-	enum shell_problem_kind kind;
-	struct place at;
-};
-
-enum { READING_TIMES = 16 };
-
-struct reading {
-	struct span text; /* borrowed */
-	struct place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such
-	                                    * thing */
-	unsigned time_count;
-	struct read_command *commands;
-	struct read_word *words;
-	struct read_redirect *redirects;
-	struct place *functions;
-	struct read_backtick *backticks;
-	struct read_piece *pieces;
-	struct read_value *values;
-	struct place *numbers; /* variables that arithmetic reads */
-	struct read_problem *problems;
-	size_t command_count, word_count, redirect_count, function_count, backtick_count,
-		piece_count, value_count, number_count, problem_count;
-	size_t command_cap, word_cap, redirect_cap, function_cap, backtick_cap, value_cap,
-		piece_cap, number_cap, problem_cap;
-	struct chain group_redirects; /* of { } and the like */
-	bool bashisms;   /* something that other shells read otherwise */
-	bool background;
-};
-
-/* `text` must be shorter than 4 GiB. */
-void reading_init(struct reading *reading, struct span text);
-void reading_make(struct reading *reading);
-void reading_release(struct reading *reading);
-
-/* Adds a problem; those past LIMIT_SHELL_PROBLEMS are dropped. */
-void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
-                     size_t end);
-
-static inline struct span reading_span(const struct reading *reading, struct place at)
+static inline int reader_at(const struct reader *r, size_t ahead)
 {
-	return span_of(reading->text.data + at.start, at.end - at.start);
+	return !r->stopped && r->pos + ahead < r->len ? (unsigned char)r->text[r->pos + ahead]
+	                                              : -1;
+}
+
+static inline bool shell_is_blank(int c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Ends an unquoted word. */
+static inline bool is_meta(int c)
+{
+	return c < 0 || shell_is_blank(c) || c == '\n' || c == '|' || c == '&' || c == ';' ||
+	       c == '(' || c == ')' || c == '<' || c == '>';
+}
+
+/* Whether a word begins or goes on here; <( and >( are part of words. */
+static inline bool reader_word_begins(const struct reader *r)
+{
+	int c = reader_at(r, 0);
+
+	return !is_meta(c) || ((c == '<' || c == '>') && reader_at(r, 1) == '(');
+}
+
+/* A problem at the reading position, or from a place to it. */
+void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start);
+
+/* Ends the reading, with a problem: a limit was reached. */
+void reader_stop(struct reader *r);
+
+/* One level deeper; false, and the reading has ended, when that is too deep. */
+bool reader_enter(struct reader *r);
+void reader_leave(struct reader *r);
+
+/* Skips blanks, continued lines and a comment; with `lines` also line ends. */
+void reader_blanks(struct reader *r, bool lines);
+
+/* Reads a word up to an unquoted metacharacter, with all substitutions in it. */
+struct place reader_word(struct reader *r);
+
+/* The pieces of words; each begins at its first character and ends behind its last. */
+void reader_dollar(struct reader *r, enum word_place where);
+void reader_backtick(struct reader *r, enum word_place where);
+/* Behind (( up to and behind )). */
+void reader_arithmetic(struct reader *r);
+/* Notes the variables of an arithmetic expression. */
+void reader_note_arithmetic(struct reader *r, struct place at);
+
+/* A list of commands; returns behind what ends it. With LIST_END_CASE: true when esac ended it. */
+bool reader_list(struct reader *r, enum list_end end);
+
+/* Each behind its keyword. */
+void reader_case(struct reader *r);
+void reader_for(struct reader *r);
+void reader_condition(struct reader *r);
+/* At the ( of name=( or of name() in a list. */
+void reader_array(struct reader *r);
+
+static inline struct read_command *reader_current(struct reader *r, const struct list *list)
+{
+	return &r->out->commands[list->current];
+}
+
+/* Adds the heredoc's redirection to those whose text follows the line. */
+void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter);
+/* Behind a line end. */
+void reader_heredocs(struct reader *r);
+
+/* Notes a value that a variable gets. */
+void reader_value(struct reader *r, struct read_value value);
+
+static inline bool reader_is(const struct reader *r, struct place at, const char *text)
+{
+	size_t len = strlen(text);
+
+	return at.end - at.start == len && memcmp(r->text + at.start, text, len) == 0;
 }
 
 #endif

@@ -2,7 +2,7 @@
 /* case, for, [[ ]], arrays, heredocs: where words are not commands. */
 #include "base/mem.h"
 #include "shell/private.h"
-#include "shell/reader_private.h"
+#include "shell/reader.h"
 
 /* WORD [WORD…] up to a line end or ; */
 static void reader_for_values(struct reader *r, struct place name)

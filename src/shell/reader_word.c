@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "shell/private.h"
-#include "shell/reader_private.h"
+#include "shell/reader.h"
 
 /* \ and a line end inside a word vanish: what is on either side must not grow together to
  * something else that the readings would not see. */
@@ -430,7 +430,7 @@ static bool is_set_there(struct reader *r, size_t at, size_t end)
 static size_t note_expansion(struct reader *r, size_t i, size_t end)
 {
 	size_t name = i + 1;
-	size_t number = number_expansion(span_of(r->text + i, end - i));
+	size_t number = shell_number_expansion(span_of(r->text + i, end - i));
 
 	name += name < end && r->text[name] == '{';
 	if (number && !(name + 1 < end && r->text[name] == '(' && r->text[name + 1] == '(')) {

@@ -86,7 +86,7 @@ static void unwrap_running_options(struct unwrapping *u, struct span base)
 {
 	const struct running_option *row;
 
-	for (size_t i = 0; (row = running_option_at(base, i)); i++)
+	for (size_t i = 0; (row = wrapper_running_option_at(base, i)); i++)
 		check_running_option(u, row);
 }
 
@@ -110,7 +110,7 @@ static void unwrap_problem(struct unwrapping *u, enum shell_problem_kind kind);
 
 static void set_key(struct unwrapping *u, struct span key, const struct shell_word *value)
 {
-	switch (git_key_kind(key)) {
+	switch (wrapper_git_key_kind(key)) {
 	case GIT_KEY_SCRIPT:
 		if (!value->dynamic &&
 		    (value->value.len == 0 || name_in(value->value, "cat true false")))
@@ -324,7 +324,7 @@ static void set_variable(struct unwrapping *u, const struct shell_word *word)
 		return;
 	}
 	hazard_value(u->store, u->command, name, equals ? &value : NULL,
-	             equals && !value.dynamic && number_is_certain(value.value));
+	             equals && !value.dynamic && shell_number_is_certain(value.value));
 }
 
 static void run_value(struct unwrapping *u, const struct shell_word *value, bool piped)
@@ -355,22 +355,22 @@ static void apply_effect(struct unwrapping *u, enum option_effect effect,
 	else if (effect == EFFECT_PROGRAM || effect == EFFECT_PIPED)
 		run_value(u, &options->value, effect == EFFECT_PIPED);
 	else if (effect == EFFECT_MODE && options->has_value) {
-		if (options->value.dynamic || !is_harmless_mode(options->value.value))
+		if (options->value.dynamic || !wrapper_is_harmless_mode(options->value.value))
 			unwrap_problem(u, SHELL_PROBLEM_BUILTIN);
 	} else if (effect == EFFECT_SOURCED || effect == EFFECT_READING ||
 	           effect == EFFECT_PLACE)
 		unwrap_problem(u, problems[effect]);
 }
 
-/* options_next, with what the option does beside (option_rows). */
+/* wrapper_options_next, with what the option does beside (option_rows). */
 static bool next_option(struct unwrapping *u, struct options *options)
 {
 	const struct option_row *row;
 	bool shell = u->wrapper->rest == REST_SHELL;
 
-	if (!options_next(options))
+	if (!wrapper_options_next(options))
 		return false;
-	for (size_t i = 0; (row = option_row_at(u->wrapper, options->letter, options->name, i));
+	for (size_t i = 0; (row = wrapper_option_at(u->wrapper, options->letter, options->name, i));
 	     i++)
 		if (row->effect != EFFECT_MODE)
 			apply_effect(u, row->effect, options);
@@ -413,7 +413,7 @@ static size_t skip_assignments(struct unwrapping *u, size_t at)
 		name = span_head(word->value, (size_t)(equals - word->value.data));
 		value.value = span_skip(word->value, name.len + 1);
 		hazard_value(u->store, u->command, name, &value,
-		             !value.dynamic && number_is_certain(value.value));
+		             !value.dynamic && shell_number_is_certain(value.value));
 		if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	}
@@ -699,7 +699,7 @@ static bool is_path(const struct shell_word *word)
 	if (word->splits || span_find(rest, '"') != rest.data + rest.len - 1)
 		return false;
 	return span_starts(rest, SPAN("/")) ||
-	       (variable_traits(name) & VARIABLE_PATH && rest.len == 1);
+	       (shell_variable_traits(name) & VARIABLE_PATH && rest.len == 1);
 }
 
 static bool may_be_action(const struct shell_word *word)
@@ -834,7 +834,7 @@ void unwrap_command(struct shell_store *store, size_t command)
 		return;
 	u.wrapper = wrapper_find(base);
 	if (u.wrapper) {
-		options_begin(&options, u.words, u.count, u.wrapper);
+		wrapper_options_begin(&options, u.words, u.count, u.wrapper);
 		rests[u.wrapper->rest](&u, &options);
 	}
 	if (span_eq(base, SPAN("git")))

@@ -100,7 +100,7 @@ static size_t length_expansion(struct span text, size_t at)
 	return at < text.len && text.data[at] == '}' ? at + 1 : 0;
 }
 
-size_t number_expansion(struct span text)
+size_t shell_number_expansion(struct span text)
 {
 	size_t end;
 
@@ -134,7 +134,7 @@ static size_t count_digits(struct span text)
 	return i > first ? i : 0;
 }
 
-bool number_is_certain(struct span raw)
+bool shell_number_is_certain(struct span raw)
 {
 	size_t len = raw.len;
 
@@ -146,14 +146,15 @@ bool number_is_certain(struct span raw)
 		if (single)
 			return raw.len == 0 || count_digits(raw) == raw.len;
 	}
-	return raw.len == 0 || count_digits(raw) == raw.len || number_expansion(raw) == raw.len;
+	return raw.len == 0 || count_digits(raw) == raw.len ||
+	       shell_number_expansion(raw) == raw.len;
 }
 
-bool number_is_certain_item(struct span raw)
+bool shell_number_is_certain_item(struct span raw)
 {
 	unsigned parts = 0;
 
-	if (number_is_certain(raw))
+	if (shell_number_is_certain(raw))
 		return true;
 	if (!span_starts(raw, SPAN("{")) || !span_ends(raw, SPAN("}")))
 		return false;
@@ -227,7 +228,7 @@ static const char harmless_values[] = "cat true false : 0 1";
  * of a character. */
 static const char harmless_locales[] = "C POSIX C.UTF-8 C.utf8 en_US.UTF-8 en_US.utf8";
 
-unsigned variable_traits(struct span name)
+unsigned shell_variable_traits(struct span name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (name_in(name, rows[i].names))
@@ -240,12 +241,12 @@ static bool is_locale(struct span name)
 	return name_in(name, "LANG LANGUAGE LC_*");
 }
 
-bool variable_decides(struct span name, const struct shell_word *value)
+bool shell_variable_decides(struct span name, const struct shell_word *value)
 {
-	if (!(variable_traits(name) & VARIABLE_RUNS) || name_in(name, harmless_names))
+	if (!(shell_variable_traits(name) & VARIABLE_RUNS) || name_in(name, harmless_names))
 		return false;
 	/* No value of the shell's own is harmless. */
-	if (!value || value->dynamic || variable_traits(name) & VARIABLE_SHELL)
+	if (!value || value->dynamic || shell_variable_traits(name) & VARIABLE_SHELL)
 		return true;
 	if (is_locale(name))
 		return value->value.len > 0 && !name_in(value->value, harmless_locales);

@@ -562,7 +562,7 @@ static bool has_braces(struct span raw, bool *ret_empty_pair)
 	       (memchr(raw.data, ',', raw.len) || memmem(raw.data, raw.len, "..", 2));
 }
 
-enum braces_outcome braces_expand(struct span raw, struct buf *ret_words, size_t *ret_count)
+enum braces_outcome word_expand_braces(struct span raw, struct buf *ret_words, size_t *ret_count)
 {
 	_cleanup_list_ struct list list = LIST_INIT;
 	bool empty_pair;

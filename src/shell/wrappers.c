@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 
-void options_begin(struct options *options, const struct shell_word *words, size_t count,
-                   const struct wrapper *wrapper)
+void wrapper_options_begin(struct options *options, const struct shell_word *words, size_t count,
+                           const struct wrapper *wrapper)
 {
 	*options = (struct options){ .words = words, .count = count, .wrapper = wrapper, .at = 1 };
 }
@@ -154,7 +154,7 @@ static bool read_option_word(struct options *options, const struct shell_word *w
 	return true;
 }
 
-bool options_next(struct options *options)
+bool wrapper_options_next(struct options *options)
 {
 	const struct shell_word *word;
 
@@ -440,8 +440,8 @@ static struct span family(const struct wrapper *wrapper)
 	return span_str(wrapper->name);
 }
 
-const struct option_row *option_row_at(const struct wrapper *wrapper, char letter,
-                                       struct span name, size_t i)
+const struct option_row *wrapper_option_at(const struct wrapper *wrapper, char letter,
+                                           struct span name, size_t i)
 {
 	for (size_t k = 0; k < ARRAY_LEN(option_rows); k++) {
 		const struct option_row *row = &option_rows[k];
@@ -454,7 +454,7 @@ const struct option_row *option_row_at(const struct wrapper *wrapper, char lette
 	return NULL;
 }
 
-bool is_harmless_mode(struct span name)
+bool wrapper_is_harmless_mode(struct span name)
 {
 	return name_in(name, "allexport errexit errtrace functrace hashall history ignoreeof "
 	                     "monitor noclobber noexec noglob nolog notify nounset onecmd "
@@ -505,7 +505,7 @@ static const struct running_option running_options[] = {
 	{ "git", "--sequence-editor", "" },
 };
 
-const struct running_option *running_option_at(struct span base, size_t i)
+const struct running_option *wrapper_running_option_at(struct span base, size_t i)
 {
 	for (size_t k = 0; k < ARRAY_LEN(running_options); k++)
 		if (span_eq(base, span_str(running_options[k].program)) && i-- == 0)
@@ -568,7 +568,7 @@ static const struct {
 	{ "url.*", GIT_KEY_PLACE },
 };
 
-enum git_key git_key_kind(struct span key)
+enum git_key wrapper_git_key_kind(struct span key)
 {
 	char text[256];
 

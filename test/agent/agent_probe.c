@@ -248,7 +248,7 @@ static void open_agent(struct probe *probe)
 	struct agent_options options;
 
 	if (text(probe, "mode"))
-		approval_mode_parse(text(probe, "mode"), &mode);
+		policy_mode_parse(text(probe, "mode"), &mode);
 	options = (struct agent_options){
 		.model = probe->model,
 		.session = &probe->session,

@@ -79,7 +79,7 @@ static void compare(const struct policy *own, const struct policy *shipped, size
 	enum policy_decision b = decide(shipped, i, mode, interactive);
 
 	if (a != b)
-		printf("%s %s %s %s %s %s\n", calls[i].tool, approval_mode_name(mode),
+		printf("%s %s %s %s %s %s\n", calls[i].tool, policy_mode_name(mode),
 		       interactive ? "interactive" : "headless", policy_decision_name(a),
 		       policy_decision_name(b), calls[i].arguments);
 }

@@ -74,7 +74,7 @@ void check_rows(const struct policy *policy, const struct row *rows, size_t coun
 		decide(policy, rows[i].tool, rows[i].arguments, &rows[i].setting, &verdict);
 		if (verdict.decision != rows[i].expected)
 			fail_msg("row %zu: %s %s in mode %s: %s, not %s (%s; %s)", i, rows[i].tool,
-			         rows[i].arguments, approval_mode_name(rows[i].setting.mode),
+			         rows[i].arguments, policy_mode_name(rows[i].setting.mode),
 			         policy_decision_name(verdict.decision),
 			         policy_decision_name(rows[i].expected), verdict.rule,
 			         verdict.message);

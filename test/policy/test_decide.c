@@ -541,10 +541,10 @@ static void the_words_are_gemini_clis(void **state)
 	enum approval_mode mode;
 
 	(void)state;
-	assert_true(approval_mode_parse("auto_edit", &mode) && mode == MODE_AUTO_EDIT);
-	assert_true(approval_mode_parse("autoEdit", &mode) && mode == MODE_AUTO_EDIT);
-	assert_true(approval_mode_parse("accepting_edits", &mode) && mode == MODE_AUTO_EDIT);
-	assert_false(approval_mode_parse("", &mode));
+	assert_true(policy_mode_parse("auto_edit", &mode) && mode == MODE_AUTO_EDIT);
+	assert_true(policy_mode_parse("autoEdit", &mode) && mode == MODE_AUTO_EDIT);
+	assert_true(policy_mode_parse("accepting_edits", &mode) && mode == MODE_AUTO_EDIT);
+	assert_false(policy_mode_parse("", &mode));
 	assert_string_equal(policy_decision_name(POLICY_ASK), "ask_user");
 }
 

@@ -43,7 +43,7 @@ static void arguments_are_printed_as_gemini_cli_prints_them(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
 
 	(void)state;
-	assert_true(stable_json(&out, value));
+	assert_true(act_write_json(&out, value));
 	assert_int_equal(out.len, sizeof(expected) - 1);
 	assert_memory_equal(out.data, expected, out.len);
 }

@@ -35,7 +35,7 @@ bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode
 
 const char *gate_off_mode_word(enum approval_mode mode)
 {
-	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
+	return mode == MODE_AUTO_EDIT ? "auto_edit" : policy_mode_name(mode);
 }
 
 /* Off, and on in `mode`; MODE_COUNT: it is on, or no mode would help. */

@@ -336,13 +336,13 @@ enum approval_mode prepare_mode(const struct settings *settings, const char *wor
 
 	if (!word)
 		word = settings_string(settings, "general.defaultApprovalMode", "default");
-	return approval_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
+	return policy_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
 }
 
 /* As --approval-mode and the settings spell it; policies have another word. */
 static const char *flag_word(enum approval_mode mode)
 {
-	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
+	return mode == MODE_AUTO_EDIT ? "auto_edit" : policy_mode_name(mode);
 }
 
 bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err)

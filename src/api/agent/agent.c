@@ -257,7 +257,7 @@ static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, 
 static bool choose_mode(const hasp_agent *agent, const char *word, enum approval_mode *ret,
                         struct err *err)
 {
-	if (word && !approval_mode_parse(word, ret))
+	if (word && !policy_mode_parse(word, ret))
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
 		               word);
 	*ret = prepare_mode(agent->settings, word);

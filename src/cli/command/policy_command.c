@@ -126,7 +126,7 @@ static bool read_mode(const struct policy_command *command, enum approval_mode *
 
 	if (!word)
 		word = settings_string(command->settings, "general.defaultApprovalMode", "default");
-	if (approval_mode_parse(word, ret))
+	if (policy_mode_parse(word, ret))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT, "There is no mode \"%s\".", word);
 }

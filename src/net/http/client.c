@@ -20,7 +20,7 @@
 #include "net/http/client_private.h"
 
 struct http_client {
-	const struct curl_library *curl; /* NULL until the first request */
+	const struct http_curl_library *curl; /* NULL until the first request */
 	CURL *easy;
 	CURLM *multi;
 	enum http_stage stage;
@@ -65,13 +65,13 @@ enum http_stage http_client_stage(const struct http_client *client)
 	return client->stage;
 }
 
-static bool client_open(struct http_client *client, struct err *err)
+static bool client_open_curl(struct http_client *client, struct err *err)
 {
-	const struct curl_library *curl;
+	const struct http_curl_library *curl;
 
 	if (client->curl)
 		return true;
-	curl = curl_library(err);
+	curl = http_curl_library(err);
 	if (!curl)
 		return false;
 	client->easy = curl->easy_init();
@@ -153,7 +153,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 	return end_head(transfer) ? line.len : 0;
 }
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *data)
+static size_t on_body_bytes(char *bytes, size_t size, size_t count, void *data)
 {
 	struct transfer *transfer = data;
 	const struct http_request *request = transfer->request;
@@ -187,7 +187,7 @@ static curl_socket_t on_socket(void *data, curlsocktype purpose, struct curl_soc
 
 /* ---- one hop ---- */
 
-static struct curl_slist *header_list(const struct curl_library *curl,
+static struct curl_slist *header_list(const struct http_curl_library *curl,
                                       const struct http_request *request, bool own_headers)
 {
 	/* No waiting for "100 Continue" before the body. */
@@ -218,7 +218,7 @@ static void set_callbacks(const struct http_client *client, struct transfer *tra
 
 	set(client->easy, CURLOPT_HEADERFUNCTION, on_header);
 	set(client->easy, CURLOPT_HEADERDATA, transfer);
-	set(client->easy, CURLOPT_WRITEFUNCTION, on_body);
+	set(client->easy, CURLOPT_WRITEFUNCTION, on_body_bytes);
 	set(client->easy, CURLOPT_WRITEDATA, transfer);
 	set(client->easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
 	set(client->easy, CURLOPT_OPENSOCKETDATA, transfer);
@@ -287,7 +287,7 @@ static void set_options(struct transfer *transfer, const char *url)
 }
 
 /* Milliseconds until one of the request's times is up; 0: one is, and *err says which. */
-static int time_left(struct transfer *transfer, struct err *err)
+static int transfer_time_left(struct transfer *transfer, struct err *err)
 {
 	const struct http_request *request = transfer->request;
 	uint64_t idle = request->idle_ms ? request->idle_ms : HTTP_IDLE_MS;
@@ -328,7 +328,7 @@ static bool has_detail(CURLcode code)
 	       code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM;
 }
 
-static bool explain(struct transfer *transfer, CURLcode code, struct err *err)
+static bool transfer_explain(struct transfer *transfer, CURLcode code, struct err *err)
 {
 	const struct http_request *request = transfer->request;
 	const char *host = transfer->url.host;
@@ -366,10 +366,10 @@ static bool finish_request(struct transfer *transfer, struct err *err)
 		if (message->msg == CURLMSG_DONE)
 			code = message->data.result;
 	/* An HTTP/0.9 answer has no head; libcurl refuses those by itself. */
-	return code == CURLE_OK || explain(transfer, code, err);
+	return code == CURLE_OK || transfer_explain(transfer, code, err);
 }
 
-static bool send_request(struct transfer *transfer, struct err *err)
+static bool transfer_run(struct transfer *transfer, struct err *err)
 {
 	const struct http_client *client = transfer->client;
 	const struct cancel *cancel = transfer->request->cancel;
@@ -385,7 +385,7 @@ static bool send_request(struct transfer *transfer, struct err *err)
 			return finish_request(transfer, err);
 		if (cancelled(cancel))
 			return err_set(err, ERR_CANCELLED, "The request was cancelled.");
-		wait = time_left(transfer, err);
+		wait = transfer_time_left(transfer, err);
 		if (!wait)
 			return false;
 		client->curl->multi_poll(client->multi, &extra, cancel ? 1 : 0, wait, NULL);
@@ -416,7 +416,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 	transfer->uploaded = 0;
 	ok = client->curl->multi_add_handle(client->multi, client->easy) == CURLM_OK ||
 	     err_set(err, ERR_INTERNAL, "libcurl takes no request.");
-	ok = ok && send_request(transfer, err);
+	ok = ok && transfer_run(transfer, err);
 	note_stage(client);
 	client->curl->multi_remove_handle(client->multi, client->easy);
 	client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
@@ -438,7 +438,7 @@ static bool prepare_hop(struct transfer *transfer, const char *url, struct err *
 	proxy = request->proxy ? request->proxy : http_proxy_of_environment(&transfer->url);
 	transfer->proxy = proxy ? proxy : "";
 	transfer->refused = request->public_only && http_host_is_private(transfer->url.host);
-	return !transfer->refused || explain(transfer, CURLE_OK, err);
+	return !transfer->refused || transfer_explain(transfer, CURLE_OK, err);
 }
 
 /* The absolute URL to which the last answer leads. */
@@ -531,7 +531,7 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 	client->stage = HTTP_NOT_SENT;
 	if (cancelled(request->cancel))
 		return err_set(err, ERR_CANCELLED, "The request was cancelled.");
-	if (!client_open(client, err))
+	if (!client_open_curl(client, err))
 		return false;
 	pipe_signal_hold(&hold);
 	ok = follow_redirect(&transfer, err);

@@ -13,7 +13,7 @@
 /* ---- libcurl, loaded by the first request and not before ---- */
 
 /* Its functions, with the types that its header gives them. */
-struct curl_library {
+struct http_curl_library {
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_easy_init) *easy_init;
 	__typeof__(curl_easy_cleanup) *easy_cleanup;
@@ -42,7 +42,7 @@ struct curl_library {
 
 /* The library, loaded and initialised once for the process, from whichever thread asks first; it
  * stays.  NULL with INTERNAL and the package to install when it cannot be loaded. */
-const struct curl_library *curl_library(struct err *err);
+const struct http_curl_library *http_curl_library(struct err *err);
 
 /* ---- URLs and addresses ---- */
 
@@ -52,11 +52,11 @@ enum { HTTP_CONNECT_MS = 30000, HTTP_IDLE_MS = 300000, HTTP_MAX_BYTES = 256 << 2
 /* A URL's pieces that decide about origins and sentences. Released with http_url_release. */
 struct url_parts {
 	char *scheme, *host, *port; /* libcurl's; the port is always there */
-	const struct curl_library *curl;
+	const struct http_curl_library *curl;
 };
 
 /* INVALID_ARGUMENT: not an absolute http or https URL. */
-bool http_url_parse(const struct curl_library *curl, const char *url, struct url_parts *ret,
+bool http_url_parse(const struct http_curl_library *curl, const char *url, struct url_parts *ret,
                   struct err *err);
 void http_url_release(struct url_parts *parts);
 bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b);

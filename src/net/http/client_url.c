@@ -13,7 +13,7 @@
 
 /* ---- the library ---- */
 
-#define ROW(member, name) { name, offsetof(struct curl_library, member) }
+#define ROW(member, name) { name, offsetof(struct http_curl_library, member) }
 
 static const struct library_symbol symbols[] = {
 	ROW(global_init, "curl_global_init"),
@@ -52,10 +52,10 @@ static const struct library row = { { "libcurl.so.4", "libcurl-gnutls.so.4" },
 	                            ARRAY_LEN(symbols) };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct curl_library loaded;
+static struct http_curl_library loaded;
 static struct err load_error;
 
-static void load(void)
+static void load_curl(void)
 {
 	struct err absent = ERR_INIT;
 
@@ -67,9 +67,9 @@ static void load(void)
 		loaded.openssl = strstr(loaded.version(), "OpenSSL/") != NULL;
 }
 
-const struct curl_library *curl_library(struct err *err)
+const struct http_curl_library *http_curl_library(struct err *err)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_curl);
 	if (load_error.code == ERR_NONE)
 		return &loaded;
 	*err = load_error;
@@ -88,7 +88,7 @@ void http_url_release(struct url_parts *parts)
 	*parts = (struct url_parts){ 0 };
 }
 
-bool http_url_parse(const struct curl_library *curl, const char *url, struct url_parts *ret,
+bool http_url_parse(const struct http_curl_library *curl, const char *url, struct url_parts *ret,
                   struct err *err)
 {
 	CURLU *handle = curl->url();
@@ -193,7 +193,7 @@ bool http_host_is_private(const char *host)
 
 /* ---- proxies ---- */
 
-static const char *variable(const char *lower, const char *upper)
+static const char *proxy_variable(const char *lower, const char *upper)
 {
 	const char *value = getenv(lower);
 
@@ -205,7 +205,7 @@ static const char *variable(const char *lower, const char *upper)
 /* NO_PROXY: names, each of which stands for its subdomains too, or an asterisk for everything. */
 static bool needs_no_proxy(const char *host)
 {
-	const char *list = variable("no_proxy", "NO_PROXY");
+	const char *list = proxy_variable("no_proxy", "NO_PROXY");
 	size_t host_len = strlen(host);
 
 	while (list && *list) {
@@ -228,10 +228,10 @@ const char *http_proxy_of_environment(const struct url_parts *url)
 {
 	/* HTTP_PROXY in capitals is not read: a server's CGI sets it from a header ("httpoxy"). */
 	const char *proxy = strcasecmp(url->scheme, "https") == 0 ?
-	                            variable("https_proxy", "HTTPS_PROXY") :
-	                            variable("http_proxy", NULL);
+	                            proxy_variable("https_proxy", "HTTPS_PROXY") :
+	                            proxy_variable("http_proxy", NULL);
 
 	if (!proxy)
-		proxy = variable("all_proxy", "ALL_PROXY");
+		proxy = proxy_variable("all_proxy", "ALL_PROXY");
 	return proxy && !needs_no_proxy(url->host) ? proxy : NULL;
 }

@@ -21,7 +21,7 @@ static struct span next_part(struct span *rest, char separator)
 	return part;
 }
 
-static bool same(struct span a, struct span b)
+static bool is_same_token(struct span a, struct span b)
 {
 	return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
 }
@@ -30,7 +30,7 @@ bool http_content_type_is(const char *content_type, const char *type)
 {
 	struct span rest = span_str(content_type);
 
-	return same(next_part(&rest, ';'), span_str(type));
+	return is_same_token(next_part(&rest, ';'), span_str(type));
 }
 
 /* How well a media range fits: 0 not at all, 3 by its full name. */
@@ -39,12 +39,12 @@ static int fit(struct span range, struct span type)
 	const char *slash = memchr(type.data, '/', type.len);
 	size_t major = slash ? (size_t)(slash - type.data) + 1 : type.len;
 
-	if (same(range, type))
+	if (is_same_token(range, type))
 		return 3;
-	if (same(range, SPAN("*/*")))
+	if (is_same_token(range, SPAN("*/*")))
 		return 1;
 	return range.len == major + 1 && range.data[major] == '*' &&
-	       same(span_head(range, major), span_head(type, major)) ? 2 : 0;
+	       is_same_token(span_head(range, major), span_head(type, major)) ? 2 : 0;
 }
 
 /* A weight is "0", "1", or those with up to three decimals: all digits 0 mean never. */
@@ -54,7 +54,7 @@ static bool weight_is_zero(struct span parameters)
 		struct span parameter = next_part(&parameters, ';');
 		struct span name = next_part(&parameter, '=');
 
-		if (!same(name, SPAN("q")) || parameter.len == 0)
+		if (!is_same_token(name, SPAN("q")) || parameter.len == 0)
 			continue;
 		for (size_t i = 0; i < parameter.len; i++)
 			if (!strchr("0. \t", parameter.data[i]))

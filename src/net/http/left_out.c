@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static _Noreturn void left_out(const char *name)
+static _Noreturn void abort_left_out(const char *name)
 {
 	fprintf(stderr, "hasp: libcurl called %s, which is left out.\n", name);
 	abort();
@@ -22,7 +22,7 @@ static _Noreturn void left_out(const char *name)
 	void name(void);    \
 	void name(void)     \
 	{                   \
-		left_out(#name); \
+		abort_left_out(#name); \
 	}
 
 /* Kerberos: Negotiate, SOCKS */

@@ -180,7 +180,7 @@ void http_refuse(struct http_request *request, unsigned status, const char *sent
 
 /* ---- streams ---- */
 
-static size_t waiting(const struct http_request *request)
+static size_t stream_waiting(const struct http_request *request)
 {
 	return request->out.len - request->sent;
 }
@@ -189,7 +189,7 @@ static size_t waiting(const struct http_request *request)
 static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 {
 	struct http_request *request = cls;
-	size_t len = waiting(request) < max ? waiting(request) : max;
+	size_t len = stream_waiting(request) < max ? stream_waiting(request) : max;
 
 	(void)position;
 	if (request->gone)
@@ -221,7 +221,7 @@ void http_stream_begin(struct http_request *request)
 /* Drops what is sent, once that is worth moving the rest. */
 static void shift(struct http_request *request)
 {
-	size_t rest = waiting(request);
+	size_t rest = stream_waiting(request);
 
 	if (request->sent < rest)
 		return;
@@ -236,7 +236,7 @@ void http_stream_write(struct http_request *request, struct span events)
 	if (!request->streaming || request->stream_ended || request->gone)
 		return;
 	shift(request);
-	if (waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
+	if (stream_waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
 		http_request_drop(request);
 		return;
 	}
@@ -526,7 +526,7 @@ static bool take_piece(struct http_request *request, struct span piece)
 	return true;
 }
 
-static void deliver(struct http_request *request)
+static void deliver_request(struct http_request *request)
 {
 	request->delivered = true;
 	request->route->request(request->server->options.data, request, buf_view(&request->body));
@@ -541,7 +541,7 @@ static enum MHD_Result take_end(struct http_request *request)
 		return MHD_NO;
 	request->in_call = true;
 	if (fresh)
-		deliver(request);
+		deliver_request(request);
 	request->in_call = false;
 	if (request->status)
 		return queue_answer(request);

@@ -57,7 +57,7 @@ static bool http_library_load(struct http_library *library, struct err *err)
 /* Turns of the daemon before the loop gets its turn. */
 enum { ROUNDS = 32, HANGUP_EVENTS = 64 };
 
-static uint64_t seconds(void)
+static uint64_t clock_seconds(void)
 {
 	struct timespec now;
 
@@ -120,7 +120,7 @@ static void connection_open(struct http_server *server, struct MHD_Connection *m
 	struct http_connection *connection = mem_alloc(1, sizeof(*connection));
 
 	connection->server = server;
-	connection->since = seconds();
+	connection->since = clock_seconds();
 	connection->fd =
 		server->lib.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	connection->next = &server->connections;
@@ -198,7 +198,7 @@ static void on_tick(void *data)
 	struct http_server *server = data;
 	struct http_connection *connection = server->connections.next;
 
-	server->now = seconds();
+	server->now = clock_seconds();
 	for (; connection != &server->connections; connection = connection->next) {
 		if (connection->request)
 			keep_alive(connection->request);
@@ -327,7 +327,7 @@ bool http_server_new(struct loop *loop, const struct http_options *options,
 	server->connections.prev = server->connections.next = &server->connections;
 	server->again.run = on_again;
 	server->hangups = -1;
-	server->now = seconds();
+	server->now = clock_seconds();
 	if (!http_library_load(&server->lib, err) || !start_daemon(server, err) ||
 	    !join_loop(server, err)) {
 		http_server_free(server, 0);

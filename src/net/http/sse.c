@@ -67,7 +67,7 @@ static void take_field(struct sse_reader *reader, struct span line)
 	}
 }
 
-static bool take_line(struct sse_reader *reader, struct err *err)
+static bool sse_take_line(struct sse_reader *reader, struct err *err)
 {
 	struct span line = buf_view(&reader->line);
 	bool ok = true;
@@ -116,7 +116,7 @@ bool sse_reader_feed(struct sse_reader *reader, struct span bytes, struct err *e
 			break;
 		reader->after_cr = bytes.data[run] == '\r';
 		bytes = span_skip(bytes, run + 1);
-		if (!take_line(reader, err))
+		if (!sse_take_line(reader, err))
 			return false;
 	}
 	return true;

@@ -40,7 +40,7 @@ static bool may_begin(const struct pool *pool)
 	return pool->first && pool->computing + pool->resuming < pool->places;
 }
 
-static struct pool_job *take_job(struct pool *pool)
+static struct pool_job *pool_take_job(struct pool *pool)
 {
 	struct pool_job *job = pool->first;
 
@@ -60,7 +60,7 @@ static void leave_place(struct pool *pool)
 }
 
 /* Waits for work; false when there was none for long, or the pool ends. */
-static bool wait_for_work(struct pool *pool)
+static bool pool_wait_for_work(struct pool *pool)
 {
 	struct timespec until;
 	int failed = 0;
@@ -120,7 +120,7 @@ static bool call_for_work(struct pool *pool)
 /* With the lock held, and so again when it returns. */
 static void run_next(struct pool *pool)
 {
-	struct pool_job *job = take_job(pool);
+	struct pool_job *job = pool_take_job(pool);
 	bool wake = call_for_work(pool);
 
 	pthread_mutex_unlock(&pool->lock);
@@ -139,7 +139,7 @@ static void *thread_main(void *data)
 
 	pthread_setname_np(pthread_self(), "hasp-pool");
 	pthread_mutex_lock(&pool->lock);
-	while (may_begin(pool) || wait_for_work(pool))
+	while (may_begin(pool) || pool_wait_for_work(pool))
 		run_next(pool);
 	join = pool->has_ended;
 	before = pool->last_ended;

@@ -193,9 +193,9 @@ static void handle_closed(uv_handle_t *handle)
 /* ---- what is waited for ---- */
 
 static void poll_event(uv_poll_t *poll, int status, int events);
-static void turn(uv_idle_t *turns);
+static void stream_turn(uv_idle_t *turns);
 
-static size_t waiting(const struct loop_stream *stream)
+static size_t stream_unwritten(const struct loop_stream *stream)
 {
 	return stream->backlog.len - stream->sent;
 }
@@ -212,7 +212,7 @@ static void channel_watch(struct channel *channel)
 
 	if (channel == stream->in && wants_input(stream))
 		events |= UV_READABLE;
-	if (channel == stream->out && waiting(stream) && !stream->gathering)
+	if (channel == stream->out && stream_unwritten(stream) && !stream->gathering)
 		events |= UV_WRITABLE;
 	/* Once there is nothing to read, only this tells that the other side is gone. A socket's
 	 * other side may have closed its half alone. */
@@ -221,7 +221,7 @@ static void channel_watch(struct channel *channel)
 		events |= UV_DISCONNECT;
 	if (channel->descriptor.always_ready) {
 		if (events & UV_READABLE)
-			uv_idle_start(&stream->turns, turn);
+			uv_idle_start(&stream->turns, stream_turn);
 		else if (channel == stream->in)
 			uv_idle_stop(&stream->turns);
 		return;
@@ -291,7 +291,7 @@ static void read_available(struct loop_stream *stream)
 		;
 }
 
-static void turn(uv_idle_t *turns)
+static void stream_turn(uv_idle_t *turns)
 {
 	struct loop_stream *stream = turns->data;
 
@@ -312,7 +312,7 @@ static void report_stream_failure(struct loop_task *task)
 	stream_unref(stream);
 }
 
-static void write_failed(struct loop_stream *stream, int sys_errno)
+static void stream_fail_writing(struct loop_stream *stream, int sys_errno)
 {
 	stream->write_errno = sys_errno;
 	buf_release(&stream->backlog);
@@ -344,7 +344,7 @@ static size_t write_now(struct loop_stream *stream, const struct span *parts, si
 		if (n < 0 && errno == EAGAIN)
 			return done;
 		if (n <= 0) {
-			write_failed(stream, n < 0 ? errno : ENOSPC);
+			stream_fail_writing(stream, n < 0 ? errno : ENOSPC);
 			return len;
 		}
 		done += (size_t)n;
@@ -355,7 +355,7 @@ static size_t write_now(struct loop_stream *stream, const struct span *parts, si
 /* Drops the part of the backlog that is written, once that is worth moving the rest. */
 static void backlog_shift(struct loop_stream *stream)
 {
-	size_t rest = waiting(stream);
+	size_t rest = stream_unwritten(stream);
 
 	if (rest == 0 && stream->backlog.cap > LOW_WATER) {
 		buf_release(&stream->backlog);
@@ -382,7 +382,7 @@ static void flush_backlog(struct loop_stream *stream)
 
 static void report_drained(struct loop_stream *stream)
 {
-	if (!stream->above_low_water || waiting(stream) > LOW_WATER || stream->closed)
+	if (!stream->above_low_water || stream_unwritten(stream) > LOW_WATER || stream->closed)
 		return;
 	stream->above_low_water = false;
 	if (stream->events.drained && !stream->write_errno)
@@ -399,7 +399,7 @@ static void keep_rest(struct loop_stream *stream, const struct span *parts, size
 
 		taken -= skip;
 		if (!buf_span(&stream->backlog, span_skip(parts[i], skip)))
-			write_failed(stream, ENOBUFS);
+			stream_fail_writing(stream, ENOBUFS);
 	}
 }
 
@@ -409,15 +409,15 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 
 	if (stream->write_errno)
 		return 0;
-	if (!waiting(stream))
+	if (!stream_unwritten(stream))
 		taken = write_now(stream, parts, count);
 	if (taken < span_sum(parts, count)) {
 		keep_rest(stream, parts, count, taken);
 		stream_watch(stream);
 	}
-	if (waiting(stream) > LOW_WATER)
+	if (stream_unwritten(stream) > LOW_WATER)
 		stream->above_low_water = true;
-	return waiting(stream);
+	return stream_unwritten(stream);
 }
 
 size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
@@ -441,11 +441,11 @@ static void write_gathered(struct loop_task *task)
 
 size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count)
 {
-	bool small = span_sum(parts, count) + waiting(stream) <= GATHER_MAX;
+	bool small = span_sum(parts, count) + stream_unwritten(stream) <= GATHER_MAX;
 
 	if (stream->gathering && !small && !stream->write_errno)
 		flush_backlog(stream);
-	if (!small || stream->write_errno || (waiting(stream) && !stream->gathering))
+	if (!small || stream->write_errno || (stream_unwritten(stream) && !stream->gathering))
 		return loop_stream_writev(stream, parts, count);
 	keep_rest(stream, parts, count, 0);
 	if (!stream->gathering && !stream->write_errno) {
@@ -454,7 +454,7 @@ size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, 
 		stream->flush.run = write_gathered;
 		loop_post(stream->loop, &stream->flush);
 	}
-	return waiting(stream);
+	return stream_unwritten(stream);
 }
 
 /* ---- life ---- */
@@ -469,7 +469,7 @@ static void poll_event(uv_poll_t *poll, int status, int events)
 		channel->watched = 0;
 	}
 	if ((events & UV_DISCONNECT) && !stream->write_errno)
-		write_failed(stream, EPIPE);
+		stream_fail_writing(stream, EPIPE);
 	if (events & UV_WRITABLE) {
 		flush_backlog(stream);
 		report_drained(stream);
@@ -577,23 +577,23 @@ void loop_stream_pause(struct loop_stream *stream, bool paused)
 static bool linger(struct loop_stream *stream, unsigned linger_ms)
 {
 	struct pollfd ready = { .fd = stream->out->descriptor.fd, .events = POLLOUT };
-	size_t before = waiting(stream);
+	size_t before = stream_unwritten(stream);
 	uint64_t now = clock_monotonic_ms();
 	uint64_t end = now + linger_ms;
 
-	for (; now < end && waiting(stream) == before; now = clock_monotonic_ms()) {
+	for (; now < end && stream_unwritten(stream) == before; now = clock_monotonic_ms()) {
 		if (poll(&ready, 1, (int)(end - now)) < 0 && errno != EINTR)
 			return false;
 		flush_backlog(stream);
 	}
-	return waiting(stream) < before;
+	return stream_unwritten(stream) < before;
 }
 
 void loop_stream_close(struct loop_stream *stream, unsigned linger_ms)
 {
 	if (!stream)
 		return;
-	while (waiting(stream) && linger(stream, linger_ms))
+	while (stream_unwritten(stream) && linger(stream, linger_ms))
 		;
 	stream_close(&stream->thing);
 }

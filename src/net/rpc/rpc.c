@@ -122,11 +122,11 @@ void rpc_problem_release(struct rpc_problem *problem)
 	problem->id = NULL;
 }
 
-static bool refuse(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
+static bool problem_set(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Fills `problem`, which has no id yet, and returns false. */
-static bool refuse(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
+static bool problem_set(struct rpc_problem *problem, enum rpc_code code, const char *format, ...)
 {
 	char text[1024];
 	struct span cut;
@@ -146,32 +146,33 @@ bool rpc_parse_json(struct span text, json_t **ret, struct rpc_problem *problem)
 	struct err err = ERR_INIT;
 
 	return json_parse_depth(text, RPC_DEPTH_MAX, ret, &err) ||
-	       refuse(problem, RPC_PARSE_ERROR, "%s", err.message);
+	       problem_set(problem, RPC_PARSE_ERROR, "%s", err.message);
 }
 
 /* Whether a value can be the id of a request. */
-static bool is_id(const json_t *id)
+static bool is_request_id(const json_t *id)
 {
 	return json_is_integer(id) ||
 	       (json_is_string(id) && json_string_length(id) <= LIMIT_RPC_ID_BYTES);
 }
 
 /* Whether there is an id that can be kept; a response may lack it, or have null. */
-static bool take_id(struct rpc_message *message, bool response, struct rpc_problem *problem)
+static bool message_take_id(struct rpc_message *message, bool response, struct rpc_problem *problem)
 {
 	const json_t *id = json_object_get(message->whole, "id");
 
-	if (is_id(id)) {
+	if (is_request_id(id)) {
 		message->id = id;
 		return true;
 	}
 	if (!id || (response && json_is_null(id)))
 		return true;
 	if (json_is_string(id))
-		return refuse(problem, RPC_INVALID_REQUEST,
-		              "The id is longer than %d bytes.", LIMIT_RPC_ID_BYTES);
-	return refuse(problem, RPC_INVALID_REQUEST,
-	              "The id has to be a string or an integer, not %s.", json_type_phrase(id));
+		return problem_set(problem, RPC_INVALID_REQUEST,
+		                      "The id is longer than %d bytes.", LIMIT_RPC_ID_BYTES);
+	return problem_set(problem, RPC_INVALID_REQUEST,
+	                      "The id has to be a string or an integer, not "
+	                      "%s.", json_type_phrase(id));
 }
 
 static bool read_response(struct rpc_message *message, struct rpc_problem *problem)
@@ -180,45 +181,47 @@ static bool read_response(struct rpc_message *message, struct rpc_problem *probl
 	const json_t *error = json_object_get(message->whole, "error");
 
 	if (result && error)
-		return refuse(problem, RPC_INVALID_REQUEST, "Both a result and an error.");
+		return problem_set(problem, RPC_INVALID_REQUEST, "Both a result and an error.");
 	if (error && !json_is_object(error))
-		return refuse(problem, RPC_INVALID_REQUEST, "The error is not an object.");
+		return problem_set(problem, RPC_INVALID_REQUEST, "The error is not an object.");
 	if (result && !message->id)
-		return refuse(problem, RPC_INVALID_REQUEST, "A result without an id.");
+		return problem_set(problem, RPC_INVALID_REQUEST, "A result without an id.");
 	message->kind = error ? RPC_ERROR : RPC_RESULT;
 	message->body = error ? error : result;
 	return true;
 }
 
-static bool read_call(struct rpc_message *message, struct rpc_problem *problem)
+static bool message_read_call(struct rpc_message *message, struct rpc_problem *problem)
 {
 	const json_t *method = json_object_get(message->whole, "method");
 	const json_t *params = json_object_get(message->whole, "params");
 
 	if (!json_is_string(method) ||
 	    memchr(json_string_value(method), '\0', json_string_length(method)))
-		return refuse(problem, RPC_INVALID_REQUEST, "The method has to be a name.");
+		return problem_set(problem, RPC_INVALID_REQUEST, "The method has to be a name.");
 	if (params && !json_is_object(params) && !json_is_null(params))
-		return refuse(problem, RPC_INVALID_PARAMS, "params has to be an object, not %s.",
-		              json_type_phrase(params));
+		return problem_set(problem, RPC_INVALID_PARAMS,
+		                      "params has to be an object, not %s.",
+		                      json_type_phrase(params));
 	message->kind = message->id ? RPC_REQUEST : RPC_NOTIFICATION;
 	message->method = json_string_value(method);
 	message->body = json_is_object(params) ? params : NULL;
 	return true;
 }
 
-static bool read_object(struct rpc_message *message, struct rpc_problem *problem)
+static bool message_read_object(struct rpc_message *message, struct rpc_problem *problem)
 {
 	const json_t *version = json_object_get(message->whole, "jsonrpc");
 	const json_t *method = json_object_get(message->whole, "method");
 	bool response = !method && (json_object_get(message->whole, "result") ||
 	                            json_object_get(message->whole, "error"));
-	bool read = take_id(message, response, problem);
+	bool read = message_take_id(message, response, problem);
 
 	if (read && !span_eq(json_span(version), SPAN("2.0")))
-		read = refuse(problem, RPC_INVALID_REQUEST, "jsonrpc has to be \"2.0\".");
+		read = problem_set(problem, RPC_INVALID_REQUEST, "jsonrpc has to be \"2.0\".");
 	else if (read)
-		read = response ? read_response(message, problem) : read_call(message, problem);
+		read = response ? read_response(message, problem) :
+		       message_read_call(message, problem);
 	if (!read) {
 		problem->id = message->id ? json_incref((json_t *)message->id) : NULL;
 		/* An answer to an answer could go on for ever; notifications have none. */
@@ -232,9 +235,9 @@ bool rpc_parse_value(json_t *value, struct rpc_message *ret, struct rpc_problem 
 	struct rpc_message message = { .whole = value };
 
 	if (!json_is_object(value))
-		refuse(problem, RPC_INVALID_REQUEST, "A message is an object, not %s.",
-		       json_type_phrase(value));
-	else if (read_object(&message, problem)) {
+		problem_set(problem, RPC_INVALID_REQUEST, "A message is an object, not %s.",
+		               json_type_phrase(value));
+	else if (message_read_object(&message, problem)) {
 		*ret = message;
 		return true;
 	}
@@ -292,7 +295,7 @@ bool rpc_write_result_text(struct buf *out, const json_t *id, struct span result
 }
 
 /* The value of "error" and the end of the message. */
-static bool write_error(struct buf *out, int code, const char *message, const json_t *data)
+static bool write_error_value(struct buf *out, int code, const char *message, const json_t *data)
 {
 	json_t *text = json_cstr(message);
 
@@ -309,7 +312,7 @@ static bool write_error(struct buf *out, int code, const char *message, const js
 bool rpc_write_error(struct buf *out, const json_t *id, int code, const char *message,
                      const json_t *data)
 {
-	return begin_answer(out, id, SPAN("")) && write_error(out, code, message, data);
+	return begin_answer(out, id, SPAN("")) && write_error_value(out, code, message, data);
 }
 
 bool rpc_write_error_to(struct buf *out, struct span id, int code, const char *message,
@@ -317,7 +320,7 @@ bool rpc_write_error_to(struct buf *out, struct span id, int code, const char *m
 {
 	buf_span(out, SPAN("{\"jsonrpc\":\"2.0\",\"id\":"));
 	buf_span(out, id.len ? id : SPAN("null"));
-	return write_error(out, code, message, data);
+	return write_error_value(out, code, message, data);
 }
 
 /* From the method's name to the end of the message. */

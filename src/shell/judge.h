@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to the files that begin with "programs": the table, and reading a call by it. */
-#ifndef HASP_SHELL_PROGRAMS_PRIVATE_H
-#define HASP_SHELL_PROGRAMS_PRIVATE_H
+#ifndef HASP_SHELL_JUDGE_H
+#define HASP_SHELL_JUDGE_H
 
 #include "shell/programs.h"
 
@@ -50,10 +50,10 @@ struct judging {
 /* ---- what is found --------------------------------------------------------------------- */
 
 /* `what`: "option -o", "command w"; `value`: the file or program, or NULL. */
-void judging_effect(struct judging *j, enum program_effect effect, size_t word, const char *what,
-                    const struct shell_word *value);
+void judge_note_effect(struct judging *j, enum program_effect effect, size_t word, const char *what,
+                       const struct shell_word *value);
 /* A word that is known only when it runs may be an option, or a script. */
-void judging_unknown(struct judging *j, size_t word, const char *what);
+void judge_note_unknown(struct judging *j, size_t word, const char *what);
 
 /* ---- the words of a call -------------------------------------------------------------- */
 
@@ -75,15 +75,15 @@ struct arguments {
 };
 
 /* Begins at word `at` of the command. */
-void arguments_begin(struct arguments *arguments, struct judging *j, size_t at);
+void judge_arguments_begin(struct arguments *arguments, struct judging *j, size_t at);
 /* Reports marked options by itself, but those marked "=". */
-enum argument_kind arguments_next(struct arguments *arguments);
+enum argument_kind judge_arguments_next(struct arguments *arguments);
 
 /* The common reading: every option and operand by the row, without a judge of its own. */
 void judge_common(struct judging *j);
 
 /* Whether the word can be no option: known, or known to begin with something else than a dash. */
-bool argument_is_operand(const struct shell_command *command, const struct shell_word *word);
+bool judge_is_operand(const struct shell_command *command, const struct shell_word *word);
 
 /* ---- programs with a judge of their own ------------------------------------------------- */
 
