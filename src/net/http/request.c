@@ -70,7 +70,8 @@ void http_server_wake(struct http_server *server)
 	loop_post(server->loop, &server->again);
 }
 
-void http_request_resume(struct http_request *request)
+/* Lets libmicrohttpd continue with a request, or leaves it until it can be continued. */
+static void http_request_resume(struct http_request *request)
 {
 	if (!request->suspended)
 		return;
@@ -79,7 +80,7 @@ void http_request_resume(struct http_request *request)
 	http_server_wake(request->server);
 }
 
-void http_request_suspend(struct http_request *request)
+static void http_request_suspend(struct http_request *request)
 {
 	request->suspended = true;
 	request->server->lib.suspend_connection(request->mhd);

@@ -121,9 +121,6 @@ enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char
 void http_on_completed(void *cls, struct MHD_Connection *mhd, void **request,
                        enum MHD_RequestTerminationCode how);
 
-/* Lets libmicrohttpd continue with a request, or leaves it until it can be continued. */
-void http_request_resume(struct http_request *request);
-void http_request_suspend(struct http_request *request);
 /* Closes its connection. */
 void http_request_drop(struct http_request *request);
 
