@@ -14,9 +14,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 
-/* ---- topics ------------------------------------------------------------------ */
-
-/* The table of topics: names, and the members of their messages. */
+/* ---- the table of topics: names, and the members of their messages ---- */
 
 /* Each member is NAME, ? if it may be missing, : and the letters of the types it may have (s
  * string, i integer, b boolean, o object, a array, n null). */

@@ -50,7 +50,7 @@
 enum bus_topic {
 	BUS_NONE,
 #define BUS_TOPIC_ENUM(symbol, name, answer) BUS_##symbol,
-	BUS_TOPIC_TABLE(BUS_TOPIC_ENUM)
+	BUS_TOPIC_TABLE(BUS_TOPIC_ENUM) /* one a row, in their order */
 #undef BUS_TOPIC_ENUM
 	BUS_TOPIC_COUNT
 };
@@ -83,6 +83,7 @@ enum bus_topic {
  * TURN_END                   reason, usage (object)
  */
 
+/* As messages and docs/bus.md spell it: "tool-call". */
 const char *bus_topic_name(enum bus_topic topic);
 enum bus_topic bus_topic_answer(enum bus_topic topic); /* BUS_NONE: it is no question */
 /* "NAME:TYPES NAME?:TYPES ...", as bus.c says; "" for BUS_NONE. */
@@ -94,6 +95,7 @@ bool bus_check(enum bus_topic topic, const json_t *message, struct err *err);
 struct bus;
 typedef void bus_listener(void *data, enum bus_topic topic, const json_t *message);
 
+/* Without subscribers. */
 struct bus *bus_new(void);
 void bus_free(struct bus *bus); /* NULL is fine; nobody may be asking */
 

@@ -457,9 +457,7 @@ bool authority_allow(const struct home *home, const char *name, const json_t *va
 	return write_allowances(path, all, err);
 }
 
-/* ---- what counts ------------------------------------------------------------- */
-
-/* How much of what a project says counts by itself. */
+/* ---- how much of what a project says counts by itself ---- */
 
 /* A model of the provider that is in use: "openai/x", "replay:FILE" would be of another. */
 static bool is_plain_model(const char *text)

@@ -182,8 +182,7 @@ static void copy_folder(int from, int to, unsigned depth)
 }
 
 /* Copies files, folders and symbolic links of `from` into the folder `to`, which is there; what is
- * there
- * already stays.  What cannot be copied is left out; deeper than 64 levels nothing is. */
+ * there already stays.  What cannot be copied is left out; deeper than 64 levels nothing is. */
 static void copy_tree(const char *from, const char *to)
 {
 	_cleanup_fd_ int in = open(from, FOLDER_FLAGS);
@@ -205,8 +204,7 @@ enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
 /* --- Names -------------------------------------------------------------------------------- */
 
 /* JavaScript's toLowerCase makes ASCII letters of two others: the Kelvin sign, and I with a dot,
- * which
- * becomes i and a combining dot. */
+ * which becomes i and a combining dot. */
 static char plain_letter(uint32_t code)
 {
 	if (code == 0x212A)
@@ -308,8 +306,7 @@ static char *registry_path(const struct home *home)
 }
 
 /* What the file says; an empty registry if it is missing or damaged. NULL: it cannot be read, and
- * so must
- * not be written. */
+ * so must not be written. */
 static json_t *read_registry(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = registry_path(home);
@@ -391,8 +388,7 @@ static bool has_slug_folder(const struct home *home, const char *base, const cha
 }
 
 /* The project's slug, or the name of its old folder, without writing anything; NULL: it has none.
- * The
- * caller frees. */
+ * The caller frees. */
 static char *projects_find(const struct home *home)
 {
 	struct err err = ERR_INIT;

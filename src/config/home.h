@@ -6,11 +6,9 @@
  *     ~/.gemini/history/SLUG/   its checkpoints' repository
  *
  * GEMINI_CLI_HOME, if set, stands for ~.  SLUG is Gemini CLI's: projects.json maps a project's path
- * to
- * it, the marker .project_root in the folder confirms; an old folder named by the SHA-256 of the
- * path
- * is found too.  Paths are absolute; folders are made (mode 0700) when home_make is called, not
- * before.
+ * to it, the marker .project_root in the folder confirms; an old folder named by the SHA-256 of the
+ * path is found too.  Paths are absolute; folders are made (mode 0700) when home_make is called,
+ * not before.
  */
 #ifndef HASP_CONFIG_HOME_H
 #define HASP_CONFIG_HOME_H
@@ -39,8 +37,8 @@ const char *home_temp(const struct home *home);
 const char *home_history(const struct home *home);
 /* Likewise without writing: false when the project has none yet. */
 bool home_find(struct home *home);
-/* "FOLDER/NAME" made with mode 0700 if it is missing; the caller frees. FOLDER: one of the above.
- * */
+/* "FOLDER/NAME" made with mode 0700 if it is missing; the caller frees. FOLDER: one of the
+ * above. */
 char *home_make(const char *folder, const char *name, struct err *err);
 /* SHA-256 of the project's path in hexadecimal: projectHash of session files. Borrowed. */
 const char *home_project_hash(const struct home *home);

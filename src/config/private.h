@@ -13,9 +13,7 @@
 #include "config/settings.h"
 #include "config/variables.h"
 
-/* ---- settings ---------------------------------------------------------------- */
-
-/* What a struct settings is. */
+/* ---- what a struct settings is ---- */
 
 /* What one file says. */
 struct scope {
@@ -82,6 +80,7 @@ struct variables_options {
 	json_t *warnings;       /* gets a sentence about a file that cannot be read */
 };
 
+/* Reads the .env files that count. Never NULL: what cannot be read is a warning. */
 struct variables *variables_open(const struct variables_options *options);
 void variables_free(struct variables *variables); /* NULL is fine */
 
@@ -92,20 +91,16 @@ void variables_free(struct variables *variables); /* NULL is fine */
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings);
 
-/* ---- paths of settings ------------------------------------------------------- */
-
-/* Members at dotted paths ("tools.shell.pager") of JSON objects. */
+/* ---- members at dotted paths ("tools.shell.pager") of JSON objects ---- */
 
 /* Borrowed; NULL if there is none. */
 json_t *config_path_get(const json_t *object, const char *path);
-/* Takes `value`. Objects on the way are made; something on the way that is none is replaced by one.
- * */
+/* Takes `value`. Objects on the way are made; something on the way that is none is replaced by
+ * one. */
 void config_path_set(json_t *object, const char *path, json_t *value);
 void config_path_delete(json_t *object, const char *path);
 
-/* ---- locks ------------------------------------------------------------------- */
-
-/* Gemini CLI's lock on a file of settings. */
+/* ---- Gemini CLI's lock on a file of settings ---- */
 
 /* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left
  * over and taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to

@@ -161,8 +161,7 @@ const struct setting *schema_at(size_t i)
 	return &table.rows[i];
 }
 
-/* Whether `path` lies below `above`. */
-static bool path_is_below(const char *path, const char *above)
+bool schema_is_below(const char *path, const char *above)
 {
 	size_t len = strlen(above);
 
@@ -198,7 +197,7 @@ const struct setting *schema_find(const char *path)
 	for (size_t i = 0; !found && i < schema_count(); i++) {
 		const struct setting *row = schema_at(i);
 
-		if ((takes_members(row) && path_is_below(path, row->path)) ||
+		if ((takes_members(row) && schema_is_below(path, row->path)) ||
 		    is_wildcard_of(row, path))
 			found = row;
 	}
@@ -208,7 +207,7 @@ const struct setting *schema_find(const char *path)
 bool schema_is_group(const char *path)
 {
 	for (size_t i = 0; i < schema_count(); i++)
-		if (path_is_below(schema_at(i)->path, path))
+		if (schema_is_below(schema_at(i)->path, path))
 			return true;
 	return false;
 }

@@ -62,9 +62,13 @@ extern const struct setting_group schema_ui;           /* schema_rows.c */
 extern const struct setting_group schema_experimental; /* schema_rows.c */
 extern const struct setting_group schema_hasp;         /* schema_rows.c */
 
+/* How many settings there are; schema_at takes numbers below it. */
 size_t schema_count(void);
+/* In the order of the tables. The rows are constant. */
 const struct setting *schema_at(size_t i);
 
+/* Whether a dotted path lies below another: "a.b.c" below "a.b". */
+bool schema_is_below(const char *path, const char *above);
 /* The row of a path; of a path below a row of free members, that row; else NULL. */
 const struct setting *schema_find(const char *path);
 /* The row whose path it is, exactly; NULL. */

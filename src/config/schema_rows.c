@@ -43,9 +43,7 @@
 #define OBJECT(PATH, DEFAULT, HELP, ...) ROW("o", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
 #define SWITCH(PATH, DEFAULT, HELP, ...) ROW("w", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
 
-/* ---- what an agent does ------------------------------------------------------ */
-
-/* Gemini CLI's settings for what an agent does. */
+/* ---- Gemini CLI's settings for what an agent does ---- */
 
 #define HOOK(EVENT, WHEN) \
 	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT CONTENT)
@@ -244,9 +242,7 @@ static const char schema_core_rows[] =
 
 const struct setting_group schema_core = { schema_core_rows, sizeof(schema_core_rows) - 1 };
 
-/* ---- what a person sees ------------------------------------------------------ */
-
-/* Gemini CLI's settings for what a person sees. */
+/* ---- Gemini CLI's settings for what a person sees ---- */
 
 #define EDITORS                                                                       \
 	"vscode|vscodium|windsurf|cursor|zed|antigravity|sublimetext|lapce|nova|bbedit|" \
@@ -338,8 +334,8 @@ const struct setting_group schema_ui = { schema_ui_rows, sizeof(schema_ui_rows) 
 
 /* ---- sub-agents, extensions, experiments ------------------------------------- */
 
-/* Gemini CLI's settings for sub-agents, extensions, skills, experiments and remote administration.
- * */
+/* Gemini CLI's settings for sub-agents, extensions, skills, experiments and remote
+ * administration. */
 
 static const char schema_experimental_rows[] =
 	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK)
@@ -421,9 +417,7 @@ static const char schema_experimental_rows[] =
 const struct setting_group schema_experimental =
 	{ schema_experimental_rows, sizeof(schema_experimental_rows) - 1 };
 
-/* ---- hasp's own -------------------------------------------------------------- */
-
-/* Settings that are hasp's own. */
+/* ---- settings that are hasp's own ---- */
 
 static const char schema_hasp_rows[] =
 	INTEGER("hasp.checkpoints.keepDays", "0",

@@ -229,9 +229,7 @@ const char *settings_scope_name(enum settings_scope scope)
 	return (unsigned)scope < SCOPE_COUNT ? names[scope] : "";
 }
 
-/* ---- the table as a JSON Schema ---------------------------------------------- */
-
-/* The table as a JSON Schema. */
+/* ---- the table as a JSON Schema ---- */
 
 static const char *const merge_words[] = {
 	[MERGE_REPLACE] = "replace", [MERGE_CONCAT] = "concat",       [MERGE_UNION] = "union",
@@ -374,9 +372,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
 }
 
-/* ---- checks ------------------------------------------------------------------ */
-
-/* What a file says, held against the table. */
+/* ---- what a file says, held against the table ---- */
 
 struct check {
 	struct settings *settings;

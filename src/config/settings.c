@@ -223,8 +223,8 @@ static void find_files(struct settings *settings)
 	}
 }
 
-/* Like settings_bool, while there is nothing merged yet: of these the highest scope that says it.
- * */
+/* Like settings_bool, while there is nothing merged yet: of these the highest scope that says
+ * it. */
 static bool early_bool(const struct settings *settings, const char *path, bool fallback)
 {
 	for (int i = SCOPE_COUNT; i-- > 0;) {
@@ -553,9 +553,7 @@ bool settings_trust_unknown(const struct settings *settings)
 	return settings->trust_unknown;
 }
 
-/* ---- all values -------------------------------------------------------------- */
-
-/* All values with their origins. */
+/* ---- all values with their origins ---- */
 
 struct list {
 	const struct settings *settings;

@@ -8,16 +8,12 @@
  *     settings_free(settings);
  *
  * Low to high: defaults < system-defaults.json < user < workspace (only in a trusted folder, never
- * the
- * home folder's own) < system settings.json < overrides (flags).  Values are merged as each key's
- * row in
- * the table says (schema.c): replaced, concatenated, united, merged; "$VAR", "${VAR}" and
- * "${VAR:-default}" in strings are replaced from the variables.  Version 1's flat keys are
- * understood.
- * Unknown keys are kept and named once in settings_warnings.  A file that is not JSON is an error
- * with
- * line and column; nothing is guessed.  Of members with one name the last counts, as in Gemini CLI,
- * and a warning says so.
+ * the home folder's own) < system settings.json < overrides (flags).  Values are merged as each
+ * key's row in the table says (schema.c): replaced, concatenated, united, merged; "$VAR", "${VAR}"
+ * and "${VAR:-default}" in strings are replaced from the variables.  Version 1's flat keys are
+ * understood. Unknown keys are kept and named once in settings_warnings.  A file that is not JSON
+ * is an error with line and column; nothing is guessed.  Of members with one name the last counts,
+ * as in Gemini CLI, and a warning says so.
  *
  * hasp's own are under "hasp".  To add one: a row in schema.c; docs/settings.md and the JSON Schema
  * follow from it.
@@ -62,8 +58,7 @@ bool settings_load_own(struct settings **ret, struct err *err);
 void settings_free(struct settings *settings);
 
 /* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default. Borrowed.
- * A
- * name with a dot in it cannot be reached so: take its object. */
+ * A name with a dot in it cannot be reached so: take its object. */
 const json_t *settings_get(const struct settings *settings, const char *path);
 /* `fallback` also when the value has another type (which settings_warnings names). */
 const char *settings_string(const struct settings *settings, const char *path,
@@ -92,10 +87,8 @@ struct settings_origin {
 struct settings_origin settings_origin_of(const struct settings *settings, const char *path);
 
 /* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table,
- * unknown
- * ones last; file and line as in struct settings_origin (null, 0).  Members of objects such as
- * mcpServers are
- * told one by one.  `defaults`: also those that nobody set.  A new reference. */
+ * unknown ones last; file and line as in struct settings_origin (null, 0).  Members of objects such
+ * as mcpServers are told one by one.  `defaults`: also those that nobody set.  A new reference. */
 json_t *settings_list(const struct settings *settings, bool defaults);
 
 /* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */
@@ -110,25 +103,24 @@ const json_t *settings_allowed(const struct settings *settings);
  * What is not becomes one of settings_withheld. */
 bool settings_project_may(const struct settings *settings, const char *name, const json_t *value);
 
+/* Borrowed: live as long as the settings. */
 const struct home *settings_home(const struct settings *settings);
+/* The same: of the .env files that count. */
 const struct variables *settings_variables(const struct settings *settings);
 bool settings_trusted(const struct settings *settings); /* of the project folder */
 /* Settings' folder trust is on and no rule says anything about the folder. */
 bool settings_trust_unknown(const struct settings *settings);
 
 /* Writes one value into the file of a scope (USER or WORKSPACE), keeping comments, order, unknown
- * keys
- * and the file's mode; creates it if it is missing; atomic. NULL value: removes the key.
- * INVALID_ARGUMENT: a type the key does not have, or a
- * key that this scope may not set.  The merged values change at once, so not while others read. */
+ * keys and the file's mode; creates it if it is missing; atomic. NULL value: removes the key.
+ * INVALID_ARGUMENT: a type the key does not have, or a key that this scope may not set.  The merged
+ * values change at once, so not while others read. */
 bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
                     const json_t *value, struct err *err);
 
 /* The JSON Schema of settings.json for editors; a new reference. What it says beyond JSON Schema is
- * in each
- * setting's "x-hasp": merge (replace, concat, union, shallow, intersect) and project (any, never,
- * only true,
- * only false). */
+ * in each setting's "x-hasp": merge (replace, concat, union, shallow, intersect) and project (any,
+ * never, only true, only false). */
 json_t *settings_schema(void);
 
 /* The text of a value as a person types it for `path`: as it stands for a string, else JSON.
@@ -152,8 +144,8 @@ enum trust { TRUST_UNKNOWN, TRUST_YES, TRUST_NO };
 
 /* UNKNOWN with *err, which names the file: it is wrong, and trusts nothing. */
 enum trust trust_of(const struct home *home, const char *folder, struct err *err);
-/* "TRUST_FOLDER", "TRUST_PARENT" or "DO_NOT_TRUST" for the folder: atomic, under a lock, mode 0600.
- * */
+/* "TRUST_FOLDER", "TRUST_PARENT" or "DO_NOT_TRUST" for the folder: atomic, under a lock, mode
+ * 0600. */
 bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err);
 
 #endif

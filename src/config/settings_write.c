@@ -49,14 +49,6 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 	return true;
 }
 
-/* Whether `path` lies below `above`. */
-static bool is_path_below(const char *path, const char *above)
-{
-	size_t len = strlen(above);
-
-	return strncmp(path, above, len) == 0 && path[len] == '.';
-}
-
 /* Puts a value that stands under its old name under the new one, in the text. */
 static bool rename_in_text(struct buf *text, const char *old, const char *path,
                            const json_t *value, struct err *err)
@@ -73,8 +65,7 @@ static bool rename_in_text(struct buf *text, const char *old, const char *path,
 }
 
 /* The text with the change.  An old name goes if it says the same, or stands where an object is
- * needed
- * ("model": "NAME", when model.maxSessionTurns is set). */
+ * needed ("model": "NAME", when model.maxSessionTurns is set). */
 static bool change_text(const struct scope *now, const char *path, const json_t *value,
                         struct buf *out, struct err *err)
 {
@@ -88,7 +79,7 @@ static bool change_text(const struct scope *now, const char *path, const json_t 
 		bool same = strcmp(path, new) == 0;
 		const char *name = json_string_value(old);
 
-		if ((same || is_path_below(path, name)) &&
+		if ((same || schema_is_below(path, name)) &&
 		    !rename_in_text(&text, name, new,
 		                    same ? NULL : config_path_get(now->value, new), err))
 			return false;

@@ -655,7 +655,6 @@ static void expand_text(const struct expansion *expansion, struct span text, str
 	}
 }
 
-
 void variables_expand(const struct variables *variables, struct span text, struct buf *out)
 {
 	const struct expansion expansion = { .variables = variables };

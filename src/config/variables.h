@@ -25,8 +25,8 @@ struct variables;
 const char *variables_get(const struct variables *variables, const char *name);
 /* The .env file that was read; NULL: none. */
 const char *variables_file(const struct variables *variables);
-/* "NAME=VALUE" strings, NULL-terminated, process's and .env's: the caller frees the array and each.
- * */
+/* "NAME=VALUE" strings, NULL-terminated, process's and .env's: the caller frees the array and
+ * each. */
 char **variables_list(const struct variables *variables);
 /* Appends `text` with $VAR, ${VAR}, ${VAR:-default} replaced; what is not set stays as it is. */
 void variables_expand(const struct variables *variables, struct span text, struct buf *out);
@@ -40,13 +40,11 @@ void variables_expand(const struct variables *variables, struct span text, struc
  *     NAME="two\nlines"     'as it is'     `as it is`     quotes may hold line ends
  *
  * As the npm package dotenv reads it, line by line: a line that is nothing of this is skipped, and
- * of two lines for
- * one name the later one counts.
+ * of two lines for one name the later one counts.
  */
 
 /* Calls `take` for each assignment in order. `value` is NUL-terminated, borrowed, without its
- * quotes and with \n
- * and \r of double quotes put in. Assignments with a byte 0 are left out. */
+ * quotes and with \n and \r of double quotes put in. Assignments with a byte 0 are left out. */
 void variables_parse_file(struct span text,
                           void (*take)(void *data, struct span name, const char *value),
                           void *data);

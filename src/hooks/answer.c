@@ -8,9 +8,7 @@
 #include "data/json.h"
 #include "hooks/hook.h"
 
-/* ---- one answer -------------------------------------------------------------- */
-
-/* What one hook said: JSON if it is, else text and the exit code. */
+/* ---- what one hook said: JSON if it is, else text and the exit code ---- */
 
 enum { DEPTH_MAX = 64 };
 

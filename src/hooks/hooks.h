@@ -43,10 +43,11 @@
 
 enum hook_event {
 #define HOOK_EVENT_ENUM(symbol, name) HOOK_##symbol,
-	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM)
+	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM) /* one a row, in their order */
 #undef HOOK_EVENT_ENUM
 	HOOK_EVENT_COUNT
 };
+/* As Gemini CLI spells it: "BeforeTool". */
 const char *hook_event_name(enum hook_event event);
 
 enum hook_source {
@@ -75,7 +76,9 @@ struct hooks_options {
 };
 
 struct hooks;
+/* Without hooks. The options are copied. */
 struct hooks *hooks_new(const struct hooks_options *options);
+/* NULL is fine. No event may be under way. */
 void hooks_free(struct hooks *hooks);
 
 /* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from
@@ -98,6 +101,8 @@ struct hook_answer {
 };
 typedef void hook_function(void *data, enum hook_event event, const json_t *input,
                            struct hook_answer *answer);
+/* A hook that is a function of this program: it always counts. `matcher` is copied; NULL or "":
+ * everything.  `data` is borrowed until hooks_free. */
 void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *matcher,
                         hook_function *function, void *data);
 
@@ -122,6 +127,7 @@ struct hook_outcome {
 	json_t *llm_request, *llm_response; /* model events: overrides, merged */
 	json_t *tool_config;       /* BeforeToolSelection: {mode, allowedFunctionNames} */
 };
+/* Frees what it owns; one that is all zeros is fine. */
 void hook_outcome_release(struct hook_outcome *outcome);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,

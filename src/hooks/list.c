@@ -17,9 +17,7 @@
 #include "data/warnings.h"
 #include "hooks/hook.h"
 
-/* ---- the list ---------------------------------------------------------------- */
-
-/* The hooks of a session: groups by event, and what would run. */
+/* ---- the hooks of a session: groups by event, and what would run ---- */
 
 static const char *const event_names[] = {
 #define HOOK_EVENT_NAME(symbol, name) [HOOK_##symbol] = name,

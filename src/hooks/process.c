@@ -22,9 +22,7 @@
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
 
-/* ---- what a hook is told of the session -------------------------------------- */
-
-/* What a hook's command and environment say about the session. */
+/* ---- what a hook's command and environment say about the session ---- */
 
 struct variable {
 	const char *name, *value;

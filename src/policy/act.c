@@ -10,9 +10,7 @@
 #include "data/json.h"
 #include "policy/names.h"
 
-/* ---- arguments as text ------------------------------------------------------- */
-
-/* What JSON.stringify prints, with sorted names. */
+/* ---- what JSON.stringify prints, with sorted names ---- */
 
 static bool print(struct buf *out, const json_t *value, unsigned depth);
 
@@ -131,9 +129,7 @@ bool act_write_json(struct buf *out, const json_t *value)
 	return print(out, value, 0) && !out->overflowed;
 }
 
-/* ---- acts and selectors ------------------------------------------------------ */
-
-/* How acts and selectors meet. */
+/* ---- how acts and selectors meet ---- */
 
 /* The stable text of a call whose write_file carries a generated file; more is not matched at
  * all. */
@@ -314,9 +310,7 @@ bool act_matches(struct act *act, const struct policy_call *call, struct js_rege
 	return false;
 }
 
-/* ---- acts of each tool ------------------------------------------------------- */
-
-/* What each tool's call does, in Gemini CLI's words. */
+/* ---- what each tool's call does, in Gemini CLI's words ---- */
 
 static const char *const as_replace[] = { "replace", "edit", "EditTool", NULL };
 static const char *const as_write[] = { "write_file", "WriteFileTool", NULL };

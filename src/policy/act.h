@@ -41,7 +41,9 @@ struct acts {
 	size_t count, cap;
 };
 
+/* The acts of a call, which they borrow; at least one. */
 void acts_make(const struct policy_call *call, struct acts *ret);
+/* Frees the acts with their texts. */
 void acts_release(struct acts *acts);
 #define _cleanup_acts_ __attribute__((cleanup(acts_release)))
 
@@ -77,7 +79,9 @@ struct act_whole {
 	size_t count, cap;
 };
 
+/* `arguments` is borrowed; the text is made when the first pattern is tried. */
 void act_whole_init(struct act_whole *whole, const json_t *arguments);
+/* Frees the text and the remembered answers. */
 void act_whole_release(struct act_whole *whole);
 /* Whether the pattern is found, or it cannot be told: for a rule that denies or asks. */
 bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);

@@ -420,9 +420,7 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 	return hidden;
 }
 
-/* ---- files ------------------------------------------------------------------- */
-
-/* Which files of many the rules keep from a call. */
+/* ---- which files of many the rules keep from a call ---- */
 
 /* A path is at most LIMIT_PATH_BYTES; escaped and in five members it is still far below this. */
 enum { TEXT_MAX = 1 << 20, SPELLINGS_MAX = 4 };

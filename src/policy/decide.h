@@ -41,6 +41,8 @@ static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict);
 
+/* Whether a name is one of a list's. */
+bool decide_is_listed(struct span name, const char *const *list, size_t count);
 /* What "always" would allow for the command: "git status"; NULL: nothing sensible. The caller
  * frees. */
 char *decide_offer_prefix(const struct shell_command *command);

@@ -27,9 +27,7 @@ struct default_text {
 
 extern const struct default_text default_texts[];
 
-/* ---- members ----------------------------------------------------------------- */
-
-/* Which members [[rule]] and [[safety_checker]] have. */
+/* ---- which members [[rule]] and [[safety_checker]] have ---- */
 
 /* What a member must be. */
 enum shape {
@@ -236,9 +234,7 @@ static bool load_check(struct loader *loader, const json_t *table)
 	return check_all_rows(loader, table, "safety_checker", check_checker) && fits;
 }
 
-/* ---- rules and checkers ------------------------------------------------------ */
-
-/* Tables become rules and checkers. */
+/* ---- tables become rules and checkers ---- */
 
 /* The kind of what does not keep a file from counting. */
 #define WARNING "tool_name_warning"
@@ -554,9 +550,7 @@ void policy_add_defaults(struct policy *policy)
 	}
 }
 
-/* ---- examples ---------------------------------------------------------------- */
-
-/* Examples in rules: decided as if the file were the only one beside the defaults. */
+/* ---- examples in rules: decided as if the file were the only one beside the defaults ---- */
 
 static bool has_examples(const json_t *rules)
 {
@@ -658,9 +652,7 @@ static void load_examples(struct loader *loader, json_t *table)
 	policy_free(trial.policy);
 }
 
-/* ---- files and folders ------------------------------------------------------- */
-
-/* Policy files and folders of them. */
+/* ---- policy files and folders of them ---- */
 
 static bool read_policy_file(int fd, struct buf *out)
 {
@@ -828,9 +820,7 @@ bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char 
 	return policy_add_path(policy, tier, folder, problems);
 }
 
-/* ---- plans ------------------------------------------------------------------- */
-
-/* The rule for a folder of plans in the project: the default one's counterpart. */
+/* ---- the rule for a folder of plans in the project: the default one's counterpart ---- */
 
 /* As an expression finds it in arguments, which are JSON. */
 static void put_literal(struct buf *out, struct span text)

@@ -160,7 +160,7 @@ static const char *const that_run_anything[] = {
 	"tclsh", "time", "timeout", "trap", "unshare", "watch", "xargs", "zsh", ".",
 };
 
-static bool program_is_in(struct span name, const char *const *list, size_t count)
+bool decide_is_listed(struct span name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (span_eq(name, span_str(list[i])))
@@ -212,9 +212,9 @@ char *decide_offer_prefix(const struct shell_command *command)
 
 	if (!base.len || command->assignment_count > 0 || !is_plain_word(words[0].value) ||
 	    (command->flags & (SHELL_FLAG_WRAPPER | SHELL_FLAG_REMOTE)) ||
-	    program_is_in(base, that_run_anything, ARRAY_LEN(that_run_anything)))
+	    decide_is_listed(base, that_run_anything, ARRAY_LEN(that_run_anything)))
 		return NULL;
-	second = program_is_in(base, with_verbs, ARRAY_LEN(with_verbs));
+	second = decide_is_listed(base, with_verbs, ARRAY_LEN(with_verbs));
 	if (second && (command->word_count < 2 || words[1].dynamic ||
 	               !is_plain_word(words[1].value) || words[1].value.data[0] == '-'))
 		return NULL;

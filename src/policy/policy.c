@@ -8,9 +8,7 @@
 #include "policy/names.h"
 #include "policy/rule.h"
 
-/* ---- the set ----------------------------------------------------------------- */
-
-/* The set of rules and its words. */
+/* ---- the set of rules and its words ---- */
 
 const char *policy_decision_name(enum policy_decision decision)
 {
@@ -234,9 +232,7 @@ size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
 	return dropped;
 }
 
-/* ---- rules as data ----------------------------------------------------------- */
-
-/* All rules as data, for people who ask which there are. */
+/* ---- all rules as data, for people who ask which there are ---- */
 
 static json_t *strings(char *const *items, size_t count)
 {
@@ -320,9 +316,7 @@ json_t *policy_list(const struct policy *policy)
 	return rows;
 }
 
-/* ---- settings and flags ------------------------------------------------------ */
-
-/* Settings and flags as rules, with Gemini CLI's priorities. */
+/* ---- settings and flags as rules, with Gemini CLI's priorities ---- */
 
 #define MCP_EXCLUDED 4.9
 #define TOOLS_EXCLUDED 4.4

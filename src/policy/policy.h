@@ -47,6 +47,7 @@ enum policy_tier {
 };
 
 struct policy;
+/* Without rules: whatever is asked, the default of the mode decides. */
 struct policy *policy_new(void);
 void policy_free(struct policy *policy); /* NULL is fine */
 

@@ -23,9 +23,7 @@ struct always {
 	enum policy_tier tier;
 };
 
-/* ---- always ------------------------------------------------------------------ */
-
-/* "Always": rules that somebody chose while being asked. */
+/* ---- "Always": rules that somebody chose while being asked ---- */
 
 /* Tools for which a permission without any condition is too much to be kept for ever. */
 static const char *const need_narrowing[] = {

@@ -66,14 +66,6 @@ static bool has_any(const struct shell_command *command, const struct option *op
 	return false;
 }
 
-static bool word_is_in(struct span name, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (span_eq(name, span_str(list[i])))
-			return true;
-	return false;
-}
-
 static bool has_verb(const struct shell_command *command, const char *verb)
 {
 	return !verb || (command->word_count > 1 && !command->words[1].dynamic &&
@@ -145,7 +137,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 		return false;
 	if (span_eq(assignment->name, SPAN("IFS")))
 		return span_eq(shell_command_base(command), SPAN("read"));
-	if (word_is_in(assignment->name, pagers, ARRAY_LEN(pagers)))
+	if (decide_is_listed(assignment->name, pagers, ARRAY_LEN(pagers)))
 		return span_eq(value, SPAN("cat"));
 	for (size_t i = 0; i < value.len; i++)
 		if (!(value.data[i] >= '0' && value.data[i] <= '9') &&
@@ -153,7 +145,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 		    !(value.data[i] >= 'a' && value.data[i] <= 'z') &&
 		    !(value.data[i] && strchr("_-.@+", value.data[i])))
 			return false;
-	return word_is_in(assignment->name, names, ARRAY_LEN(names));
+	return decide_is_listed(assignment->name, names, ARRAY_LEN(names));
 }
 
 /* It only reads, and is known by its plain name.  Whose files git obeys is another question. */
@@ -176,12 +168,10 @@ static bool is_mere_wrapper(const struct shell_command *command)
 	if (!(command->flags & SHELL_FLAG_WRAPPER) || command->word_count == 0 ||
 	    command->words[0].dynamic || command->assignment_count > 0)
 		return false;
-	return word_is_in(command->words[0].value, wrappers, ARRAY_LEN(wrappers));
+	return decide_is_listed(command->words[0].value, wrappers, ARRAY_LEN(wrappers));
 }
 
-/* ---- command lines ----------------------------------------------------------- */
-
-/* The decision on a command line: each command in it by itself, the strictest counts. */
+/* ---- the decision on a command line: each command in it by itself, the strictest counts ---- */
 
 /* One command that is decided on. */
 struct unit {

@@ -36,6 +36,7 @@ struct start {
 };
 
 #define START_INIT { .place = PLACE_INIT }
+/* Closes what walk_start_find opened; of one that is START_INIT it does nothing. */
 void walk_start_release(struct start *start);
 #define _cleanup_start_ __attribute__((cleanup(walk_start_release)))
 
@@ -83,7 +84,9 @@ enum gather_outcome {
 	GATHER_TOO_HARD,  /* matcher.h */
 };
 
+/* `request` is borrowed as long as the gather is used. */
 void search_gather_init(struct gather *gather, const struct search_request *request);
+/* Frees the room for lines and their text, also those of a file that was not taken. */
 void search_gather_release(struct gather *gather);
 void search_gather_begin(struct gather *gather); /* a new file */
 
@@ -119,7 +122,9 @@ struct hits {
 	char *too_hard;           /* owned; of the files where the pattern was, the first */
 };
 
+/* `request` is borrowed as long as the hits are used. */
 void hits_init(struct hits *hits, const struct search_request *request);
+/* With the files that were not handed over. No thread may be using it. */
 void hits_release(struct hits *hits);
 
 /* Takes a file over. */
@@ -134,9 +139,9 @@ void hits_finish(struct hits *hits, struct search_result *ret);
 
 /* ---- the parts of a search (search.h) ---- */
 
-/* A job is one search.  Each of its threads has a seeker, which looks into one file after
- * another (seek_file.c) and gathers lines; what a file has is handed to
- * the hits, which keep the first so many in the order of paths. */
+/* A job is one search.  Each of its threads has a seeker, which looks into one file after another
+ * (seek_file.c) and gathers lines; what a file has is handed to the hits, which keep the first so
+ * many in the order of paths. */
 
 /* A file with a NUL byte in its first so many bytes is binary; further on, a NUL byte ends the
  * search of the file.  Also what is read of a file at once: most files are smaller. */
@@ -166,7 +171,9 @@ struct seeker {
 	bool full_reads;            /* a short read in this folder means the end of the file */
 };
 
+/* One a thread; `job` is shared and borrowed. */
 void search_seeker_init(struct seeker *seeker, struct job *job);
+/* Adds what it counted to the job. */
 void search_seeker_release(struct seeker *seeker);
 
 /* Told once a folder, before its files. */

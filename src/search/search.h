@@ -107,6 +107,7 @@ struct search_result {
 	char *denied_why;        /* owned */
 };
 
+/* Frees what the result owns; NULL members are fine. */
 void search_result_release(struct search_result *result);
 
 /* `cache` may be NULL. *ret is set on success only. INVALID_ARGUMENT (pattern, glob,

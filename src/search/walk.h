@@ -65,6 +65,7 @@ struct walk_result {
 	char *denied_why;            /* owned */
 };
 
+/* Frees what the result owns; NULL members are fine. */
 void walk_result_release(struct walk_result *result);
 
 /* `cache` may be NULL; recursive walks use what it has, and it keeps up with changes (cache.h).

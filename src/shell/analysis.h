@@ -57,14 +57,14 @@
 
 enum shell_dynamic_bit {
 #define SHELL_DYNAMIC_ENUM(symbol, name) SHELL_BIT_##symbol,
-	SHELL_DYNAMIC_TABLE(SHELL_DYNAMIC_ENUM)
+	SHELL_DYNAMIC_TABLE(SHELL_DYNAMIC_ENUM) /* one a row, in their order */
 #undef SHELL_DYNAMIC_ENUM
 	SHELL_BIT_COUNT
 };
 
 enum shell_dynamic {
 #define SHELL_DYNAMIC_ENUM(symbol, name) SHELL_DYNAMIC_##symbol = 1 << SHELL_BIT_##symbol,
-	SHELL_DYNAMIC_TABLE(SHELL_DYNAMIC_ENUM)
+	SHELL_DYNAMIC_TABLE(SHELL_DYNAMIC_ENUM) /* one a row, in their order */
 #undef SHELL_DYNAMIC_ENUM
 };
 /* BRACES: {a,b} whose expansion is too large or not clear; LOCALE: $"…" and \u beyond ASCII;
@@ -100,7 +100,7 @@ struct shell_assignment {
 
 enum shell_redirect_kind {
 #define SHELL_REDIRECT_ENUM(symbol, name) SHELL_REDIRECT_##symbol,
-	SHELL_REDIRECT_TABLE(SHELL_REDIRECT_ENUM)
+	SHELL_REDIRECT_TABLE(SHELL_REDIRECT_ENUM) /* one a row, in their order */
 #undef SHELL_REDIRECT_ENUM
 	SHELL_REDIRECT_COUNT
 };
@@ -130,7 +130,7 @@ struct shell_redirect {
 
 enum shell_via {
 #define SHELL_VIA_ENUM(symbol, name) SHELL_VIA_##symbol,
-	SHELL_VIA_TABLE(SHELL_VIA_ENUM)
+	SHELL_VIA_TABLE(SHELL_VIA_ENUM) /* one a row, in their order */
 #undef SHELL_VIA_ENUM
 	SHELL_VIA_COUNT
 };
@@ -155,7 +155,7 @@ enum shell_via {
 
 enum shell_flag {
 #define SHELL_FLAG_ENUM(symbol, name, value) SHELL_FLAG_##symbol = value,
-	SHELL_FLAG_TABLE(SHELL_FLAG_ENUM)
+	SHELL_FLAG_TABLE(SHELL_FLAG_ENUM) /* one a row, in their order */
 #undef SHELL_FLAG_ENUM
 };
 
@@ -211,7 +211,7 @@ struct shell_script {
 
 enum shell_problem_kind {
 #define SHELL_PROBLEM_ENUM(symbol, name, sentence) SHELL_PROBLEM_##symbol,
-	SHELL_PROBLEM_TABLE(SHELL_PROBLEM_ENUM)
+	SHELL_PROBLEM_TABLE(SHELL_PROBLEM_ENUM) /* one a row, in their order */
 #undef SHELL_PROBLEM_ENUM
 	SHELL_PROBLEM_COUNT
 };

@@ -131,11 +131,9 @@ void hazard_value(struct shell_store *store, size_t command, struct span name,
 /* What can be judged when all is read: arithmetic, functions in the place of commands. */
 void hazard_finish(struct shell_store *store);
 
-/* ---- the second reading ----------------------------------------------------------- */
+/* ---- the second reading, tree-sitter-bash's ---- */
 
-/* The second of the two readings, tree-sitter-bash's.
- *
- * Its grammar follows bash less closely than reading.h's rules in many small things ([ a || b ],
+/* Its grammar follows bash less closely than reading.h's rules in many small things ([ a || b ],
  * <<EOF;b, a \ b), and more closely in how constructs nest; nothing is taken from it but where
  * commands begin and words end, to compare.
  */

@@ -31,6 +31,7 @@
 
 struct http_client;
 
+/* Costs nothing yet: libcurl is loaded with the first request. */
 struct http_client *http_client_new(void);
 void http_client_free(struct http_client *client); /* NULL is fine */
 

@@ -21,6 +21,7 @@ static struct span next_part(struct span *rest, char separator)
 	return part;
 }
 
+/* Both are words that HTTP compares without case. */
 static bool is_same_token(struct span a, struct span b)
 {
 	return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
@@ -85,11 +86,6 @@ bool http_accepts(const char *accept, const char *type)
 
 /* ---- who may talk to a server on loopback ---- */
 
-static bool same_ignoring_case(struct span a, struct span b)
-{
-	return a.len == b.len && (a.len == 0 || strncasecmp(a.data, b.data, a.len) == 0);
-}
-
 /* Takes ":port" off the end of a host; false when what follows the colon is no port. */
 static bool split_port(struct span *host, bool *ret_has_port, uint32_t *ret_port)
 {
@@ -118,7 +114,7 @@ static bool is_loopback_name(struct span name)
 	static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (same_ignoring_case(name, span_str(names[i])))
+		if (is_same_token(name, span_str(names[i])))
 			return true;
 	return false;
 }
@@ -129,7 +125,7 @@ static bool is_listed_host(const struct http_guard *guard, struct span whole, st
 	for (size_t i = 0; i < guard->host_count; i++) {
 		struct span entry = span_str(guard->hosts[i]);
 
-		if (same_ignoring_case(entry, whole) || same_ignoring_case(entry, name))
+		if (is_same_token(entry, whole) || is_same_token(entry, name))
 			return true;
 	}
 	return false;
@@ -156,7 +152,7 @@ bool http_guard_host(const struct http_guard *guard, const char *host)
 bool http_guard_origin_is_listed(const struct http_guard *guard, const char *origin)
 {
 	for (size_t i = 0; i < guard->origin_count; i++)
-		if (same_ignoring_case(span_str(guard->origins[i]), span_str(origin)))
+		if (is_same_token(span_str(guard->origins[i]), span_str(origin)))
 			return true;
 	return false;
 }
@@ -171,7 +167,7 @@ bool http_guard_origin(const struct http_guard *guard, const char *origin)
 	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
 		struct span scheme = span_str(schemes[i]);
 
-		if (same_ignoring_case(span_head(text, scheme.len), scheme))
+		if (is_same_token(span_head(text, scheme.len), scheme))
 			return host_is_allowed(guard, span_skip(text, scheme.len));
 	}
 	return false;
@@ -196,7 +192,7 @@ bool http_guard_token(const struct http_guard *guard, const char *authorization)
 
 	if (!guard->token)
 		return true;
-	if (!same_ignoring_case(span_head(given, scheme.len), scheme))
+	if (!is_same_token(span_head(given, scheme.len), scheme))
 		return false;
 	return same_secret(span_trim(span_skip(given, scheme.len)), span_str(guard->token));
 }

@@ -89,6 +89,7 @@ void http_server_free(struct http_server *server, unsigned linger_ms);
 
 /* ---- A request: from `head` until `closed` ------------------------------------------- */
 
+/* "GET", "POST", ...; lives as long as the request. */
 const char *http_request_method(const struct http_request *request);
 /* The value of a header, by its name in any case; without blanks around it. NULL: none. */
 const char *http_request_header(struct http_request *request, const char *name);

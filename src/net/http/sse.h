@@ -30,9 +30,12 @@ struct sse_reader {
 	bool after_cr, started;          /* private */
 };
 
+/* `event` gets each event while bytes are fed; what it points to is borrowed for the call. False
+ * from it, with *err, ends the feeding. */
 void sse_reader_init(struct sse_reader *reader, size_t max_event_bytes,
                      bool (*event)(void *data, const struct sse_event *event, struct err *err),
                      void *data);
+/* Frees the unfinished event, which is not delivered. */
 void sse_reader_release(struct sse_reader *reader);
 /* TOO_LARGE: an event longer than the maximum. */
 bool sse_reader_feed(struct sse_reader *reader, struct span bytes, struct err *err);

@@ -25,6 +25,7 @@
 
 struct loop;
 
+/* An empty loop, for the thread that will run it. Fails when no descriptors are left. */
 bool loop_new(struct loop **ret, struct err *err);
 /* Runs what was posted and not run yet, then closes everything that is open. NULL is fine. */
 void loop_free(struct loop *loop);
@@ -83,6 +84,8 @@ struct loop_stream_events {
 	void (*drained)(void *data);
 };
 
+/* Reads from `read_fd` as soon as the loop runs.  `events` is copied, `data` borrowed; *ret belongs
+ * to the loop.  Fails, with the errno, when a descriptor cannot be read or written. */
 bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
                       const struct loop_stream_events *events, void *data,
                       struct loop_stream **ret, struct err *err);

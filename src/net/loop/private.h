@@ -28,7 +28,9 @@ struct loop {
 	size_t read_size;
 };
 
+/* Puts it last among what loop_free closes; the loop does not own it before that. */
 void loop_add_thing(struct loop *loop, struct loop_thing *thing);
+/* Takes it out again, before it is freed. */
 void loop_remove_thing(struct loop_thing *thing);
 
 /* uv_poll_init without its side effect: the descriptor stays as blocking as it was. Returns

@@ -32,13 +32,17 @@ struct rpc_reader {
 	bool skipping;      /* inside a line that was too long */
 };
 
+/* `max`: the longest line, in bytes. */
 void rpc_reader_init(struct rpc_reader *reader, size_t max);
+/* Drops the unfinished line. */
 void rpc_reader_release(struct rpc_reader *reader);
 
 /* `line` is borrowed for the call. `too_long`: only the beginning of it. Returning false
  * stops rpc_feed, which then drops the rest of the chunk (the connection is closing). */
 typedef bool rpc_line_handler(void *data, struct span line, bool too_long);
 
+/* Hands every line that ends in `chunk` to the handler, without its end; keeps the beginning of the
+ * last for the next chunk.  Of a line that is too long the handler gets the beginning, once. */
 void rpc_feed(struct rpc_reader *reader, struct span chunk, rpc_line_handler *handler,
                 void *data);
 
@@ -81,7 +85,9 @@ struct rpc_problem {
 	char message[256]; /* a sentence */
 };
 
+/* Frees the message as a whole, with what was borrowed from it. */
 void rpc_message_release(struct rpc_message *message);
+/* Frees the id. */
 void rpc_problem_release(struct rpc_problem *problem);
 
 /* Deepest nesting of a message: far more than any protocol asks for. */

@@ -8,9 +8,7 @@
 #include "base/mem.h"
 #include "search/cache/kept_tree.h"
 
-/* ---- the parts of a tree that is kept ---- */
-
-/* Files, lists of names, nodes. */
+/* ---- files, lists of names, nodes ---- */
 
 /* What malloc adds to a small block. */
 enum { BLOCK_BYTES = 16 };

@@ -159,6 +159,7 @@ void watch_release(struct watch *watch);
  * user may watch no more folders). On any thread that has the process's descriptors. */
 int watch_add(const struct watch *watch, int folder);
 
+/* Events of the folder `number` go to `owner` too, until it disowns it. */
 void watch_own(struct watch *watch, int number, void *owner);
 /* The folder is not watched any more once it has no owner. */
 void watch_disown(struct watch *watch, int number, void *owner);
@@ -320,7 +321,9 @@ struct cached_tree {
 
 /* ---- cached_tree.c -------------------------------------------------------- */
 
+/* With one reference, the caller's, and nothing read yet: kept_tree_build does that. */
 struct kept_tree *kept_tree_new(const struct tree_place *place);
+/* Returns `tree`. */
 struct kept_tree *kept_tree_ref(struct kept_tree *tree);
 void kept_tree_unref(struct kept_tree *tree); /* NULL is fine */
 bool kept_tree_matches(const struct kept_tree *tree, size_t root, const struct walk_rules *rules);
@@ -414,6 +417,7 @@ struct reader {
 	struct trigram_set set;
 };
 
+/* Frees the reader's room; the struct is the caller's. */
 void kept_tree_reader_release(struct reader *reader);
 
 enum kept_work {

@@ -104,6 +104,7 @@ struct survey {
 	size_t longest; /* bytes of the longest line, with its LF */
 };
 
+/* One pass over the text with vector instructions. */
 struct survey literal_survey(struct span text);
 
 /* The same without vector instructions, for tests. */

@@ -109,6 +109,7 @@ struct matcher_needs {
 	const struct matcher_alternative *alternatives;
 	size_t count;
 };
+/* Never NULL; lives as long as the matcher. */
 const struct matcher_needs *matcher_needs_of(const struct matcher *matcher);
 
 #endif

@@ -51,7 +51,9 @@ bool glob_list_add(struct glob_list *list, const char *const *texts, size_t coun
                    unsigned flags, bool whole_folders, struct err *err);
 void glob_list_release(struct glob_list *list);
 
+/* Whether any of them matches the path; an empty list matches nothing. */
 bool glob_list_match(const struct glob_list *list, struct span path);
+/* Whether any of them could match something in the folder `path`, as glob_may_match_beneath. */
 bool glob_list_may_match_beneath(const struct glob_list *list, struct span path);
 
 #endif

@@ -17,6 +17,7 @@ struct file_type {
 	const char *const *globs; /* of file names (GLOB_BASENAME); ends with NULL */
 };
 
+/* How many types there are; types_at takes numbers below it. */
 size_t types_count(void);
 const struct file_type *types_at(size_t i); /* sorted by name */
 /* By any of its names, or by an extension (".py", "*.py", "py"); NULL if there is none. Case

@@ -45,6 +45,7 @@ struct listing {
 bool scan_listing_read(struct listing *listing, int folder);
 void scan_listing_release(struct listing *listing);
 
+/* Of st_mode. */
 enum entry_type scan_type_of_mode(mode_t mode);
 
 struct scan_folder {
