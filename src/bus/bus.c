@@ -325,18 +325,18 @@ static void waiter_remove(struct bus *bus, const struct waiter *waiter)
 static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
                  struct waiter *waiter)
 {
-	bool heard;
+	bool delivered;
 
 	pthread_mutex_lock(&bus->delivery);
-	heard = bus->depth == 0 && topic_has_listener(bus, topic);
-	if (heard) {
+	delivered = bus->depth == 0 && topic_has_listener(bus, topic);
+	if (delivered) {
 		waiter_add(bus, waiter);
 		deliver_message(bus, topic, message);
 		if (!topic_has_listener(bus, topic))
 			report_deserted(bus);
 	}
 	pthread_mutex_unlock(&bus->delivery);
-	return heard;
+	return delivered;
 }
 
 /* Takes the waiter out, unless an answer that was taken is still on its way. *ret: how it ended. */

@@ -290,8 +290,8 @@ json_t *settings_expand(struct settings *settings, enum settings_scope scope, co
 	                             settings->warnings);
 }
 
-/* What a link leads out of the project to is not its settings: it does not count, and the user
- * hears of it. */
+/* What a link leads out of the project to is not its settings: it does not count, and a warning
+ * says so. */
 static bool read_project(struct settings *settings, struct err *err)
 {
 	struct scope *scope = &settings->scopes[SCOPE_WORKSPACE];

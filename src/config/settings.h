@@ -88,7 +88,8 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 
 /* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table,
  * unknown ones last; file and line as in struct settings_origin (null, 0).  Members of objects such
- * as mcpServers are told one by one.  `defaults`: also those that nobody set.  A new reference. */
+ * as mcpServers are listed one by one.  `defaults`: also those that nobody set.  A new
+ * reference. */
 json_t *settings_list(const struct settings *settings, bool defaults);
 
 /* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */

@@ -140,7 +140,7 @@ static bool reload(struct settings *settings, enum settings_scope scope, struct 
 	value = fresh.value;
 	fresh.value = value ? settings_expand(settings, scope, value) : NULL;
 	json_decref(value);
-	warnings = json_array(); /* they were told when it was loaded */
+	warnings = json_array(); /* they were reported when it was loaded */
 	scope_check(settings, &fresh, scope, warnings);
 	json_decref(warnings);
 	scope_release(&settings->scopes[scope]);

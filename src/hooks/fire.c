@@ -221,13 +221,13 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 static void warn_untrusted(struct hooks *hooks)
 {
 	json_auto_t *untrusted = NULL;
-	bool told;
+	bool warned;
 
 	pthread_mutex_lock(&hooks->lock);
-	told = hooks->told_untrusted;
-	hooks->told_untrusted = true;
+	warned = hooks->warned_untrusted;
+	hooks->warned_untrusted = true;
 	pthread_mutex_unlock(&hooks->lock);
-	if (told)
+	if (warned)
 		return;
 	untrusted = hooks_untrusted(hooks);
 	if (json_array_size(untrusted))

@@ -53,13 +53,13 @@ struct hooks {
 	char **environment;     /* owned copy */
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */
-	bool enabled, project_trusted, told_untrusted;
+	bool enabled, project_trusted, warned_untrusted;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
 	struct hook_group *groups;
 	size_t count, cap;
 	size_t hook_count;
-	pthread_mutex_t lock;   /* transcript_path, told_untrusted */
+	pthread_mutex_t lock;   /* transcript_path, warned_untrusted */
 };
 
 /* Whether it would run when its event is fired. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: programs and functions that are told of events and may change what happens.
+/* Hooks: programs and functions that get events and may change what happens.
  *
  *     struct hooks *hooks = hooks_new(&options);
  *     hooks_add(hooks, HOOK_SOURCE_USER, settings_hooks, path, problems); // form of settings

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hook's process, what it is told of the session, and the process between it and this one. */
+/* One hook's process, what it gets of the session, and the process between it and this one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>

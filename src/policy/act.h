@@ -62,7 +62,7 @@ enum fit act_fit(const struct act *act, const struct policy_call *call,
                  const struct selector *selector, bool strict);
 
 /* Whether the pattern is found in the act's arguments, in any of its spellings. Strict: in any form
- * of them, and where it cannot be told; else only where it is certain. */
+ * of them, and where that is uncertain; else only where it is certain. */
 bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
                  enum fit fit, bool strict);
 
@@ -83,7 +83,7 @@ struct act_whole {
 void act_whole_init(struct act_whole *whole, const json_t *arguments);
 /* Frees the text and the remembered answers. */
 void act_whole_release(struct act_whole *whole);
-/* Whether the pattern is found, or it cannot be told: for a rule that denies or asks. */
+/* Whether the pattern is found, or may be: for a rule that denies or asks. */
 bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);
 
 /* ---- arguments as text ------------------------------------------------------- */

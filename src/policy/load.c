@@ -254,7 +254,7 @@ static void load_problem(struct loader *loader, const json_t *table, const char 
 	va_list args;
 
 	loader->failed |= first_error;
-	if (!loader->problems || (!first_error && loader->told++ >= LIMIT_WARNINGS))
+	if (!loader->problems || (!first_error && loader->reported++ >= LIMIT_WARNINGS))
 		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
@@ -267,9 +267,10 @@ static void load_problem(struct loader *loader, const json_t *table, const char 
 
 static void count_rest(struct loader *loader)
 {
-	const size_t rest = loader->told > LIMIT_WARNINGS ? loader->told - LIMIT_WARNINGS : 0;
+	const size_t rest = loader->reported > LIMIT_WARNINGS ? loader->reported - LIMIT_WARNINGS :
+	                    0;
 
-	loader->told = 0;
+	loader->reported = 0;
 	if (rest)
 		load_problem(loader, NULL, WARNING, "%zu more %s left out.", rest,
 		             rest == 1 ? "problem like this is" : "problems like these are");
@@ -632,7 +633,7 @@ static void load_examples(struct loader *loader, json_t *table)
 	if (!has_examples(rules))
 		return;
 	trial.policy = policy_new();
-	trial.problems = NULL; /* told when the file itself is loaded */
+	trial.problems = NULL; /* they are reported when the file itself is loaded */
 	trial.trial = true;
 	policy_add_defaults(trial.policy);
 	load_table(&trial, table);

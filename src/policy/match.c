@@ -135,7 +135,7 @@ static enum prefix_match prefix_possible(const struct shell_view *view, const ch
 	if (begins(raw, text) || begins(view->analysis->scripts[0].text, text) ||
 	    shell_command_matches_prefix(command, text))
 		return PREFIX_YES;
-	/* A name that is not known at all is the analysis's problem, and told as such. */
+	/* A name that is not known at all is the analysis's problem, and reported as such. */
 	if (command->word_count == 0 || command->words[0].dynamic)
 		return PREFIX_NO;
 	return match_words(command, text);

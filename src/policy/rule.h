@@ -98,7 +98,7 @@ struct loader {
 	bool lazy;         /* hasp's own: expressions are compiled when they are used */
 	bool trial;        /* for examples, which are not looked at again */
 	bool failed;       /* something worse than a warning was found */
-	size_t told;       /* problems of this file */
+	size_t reported;   /* problems of this file */
 };
 
 /* Adds the rules and checkers of one file. False: what loader->failed says. */

@@ -78,7 +78,7 @@ struct file_match {
 	size_t matches;        /* matching lines found in it (multi-line: those in which a match
 	                        * begins
 	                        * that are not part of the one before) */
-	struct search_line *lines; /* owned; in order; groups are told by gaps in the numbers */
+	struct search_line *lines; /* owned; in order; gaps in the numbers separate groups */
 	size_t line_count;
 	bool more;             /* it has more matching lines than are returned */
 	struct sha256 sha256;  /* of the whole file as it was searched */

@@ -26,7 +26,7 @@ static unsigned strength(enum program_effect effect)
 	return strengths[effect];
 }
 
-/* Whether it is to be told; then it is the strongest until now. */
+/* Whether it is to be reported; then it is the strongest until now. */
 static bool is_news(struct judging *j, enum program_effect effect, size_t word)
 {
 	if (word < j->from ||
@@ -590,7 +590,8 @@ void judge_find(struct judging *j)
 		else
 			i++;
 	}
-	/* The value of a primary may have been one too: what it looks like is told all the same. */
+	/* The value of a primary may have been one too: what it looks like is reported all the
+	 * same. */
 	for (size_t i = 1; i < command->word_count; i++)
 		if (command->words[i].splits && command->words[i].dynamic != SHELL_DYNAMIC_GLOB)
 			judge_note_unknown(j, i, "argument");

@@ -520,17 +520,17 @@ static void unwrap_shell_file(struct unwrapping *u, size_t at, bool from_input)
 static void rest_shell(struct unwrapping *u, struct options *options)
 {
 	struct span name = span_str(u->wrapper->name);
-	bool script = false, input = false, told = false;
+	bool script = false, input = false, informs = false;
 
 	while (next_option(u, options)) {
 		script |= option_is(options, 'c', NULL);
 		input |= option_is(options, 's', NULL);
-		told |= option_is(options, 0, "help") || option_is(options, 0, "version");
+		informs |= option_is(options, 0, "help") || option_is(options, 0, "version");
 	}
 	report_options(u, options);
 	if (name_in(name, "zsh ksh ksh93 mksh lksh yash"))
 		unwrap_problem(u, SHELL_PROBLEM_DIALECT);
-	if (told)
+	if (informs)
 		return;
 	if (!script)
 		unwrap_shell_file(u, options->at, input);

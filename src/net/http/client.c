@@ -483,7 +483,8 @@ static bool follow_redirect(struct transfer *transfer, struct err *err)
 	return ok;
 }
 
-/* libcurl, told not to touch signals, leaves SIGPIPE to its caller; TLS libraries write with it. */
+/* libcurl, which must not touch signals, leaves SIGPIPE to its caller; TLS libraries write with
+ * it. */
 struct pipe_signal {
 	sigset_t before;
 	bool pending;

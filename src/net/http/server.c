@@ -48,12 +48,6 @@ static const struct library_symbol symbols[] = {
 static const struct library row = { { "libmicrohttpd.so.12" }, "HTTP needs",
                                     "libmicrohttpd12", symbols, ARRAY_LEN(symbols) };
 
-/* INTERNAL, with the package to install, when it cannot be loaded. It stays loaded. */
-static bool http_library_load(struct http_library *library, struct err *err)
-{
-	return library_load(&row, library, err);
-}
-
 /* Turns of the daemon before the loop gets its turn. */
 enum { ROUNDS = 32, HANGUP_EVENTS = 64 };
 
@@ -328,7 +322,7 @@ bool http_server_new(struct loop *loop, const struct http_options *options,
 	server->again.run = on_again;
 	server->hangups = -1;
 	server->now = clock_seconds();
-	if (!http_library_load(&server->lib, err) || !start_daemon(server, err) ||
+	if (!library_load(&row, &server->lib, err) || !start_daemon(server, err) ||
 	    !join_loop(server, err)) {
 		http_server_free(server, 0);
 		return false;
@@ -342,13 +336,13 @@ uint16_t http_server_port(const struct http_server *server)
 	return server->guard.port;
 }
 
-/* Runs the daemon until no answer is being sent any more, at most for `linger_ms`. */
-static void send_rest(struct http_server *server, unsigned linger_ms)
+/* Runs the daemon until no answer is being sent any more, at most for `drain_ms`. */
+static void send_rest(struct http_server *server, unsigned drain_ms)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	bool sending = true;
 
-	for (unsigned ms = 0; sending && ms <= linger_ms; ms++) {
+	for (unsigned ms = 0; sending && ms <= drain_ms; ms++) {
 		if (ms)
 			nanosleep(&pause, NULL);
 		run_daemon(server);
@@ -370,7 +364,7 @@ static void close_connections(struct http_server *server)
 	run_daemon(server);
 }
 
-void http_server_free(struct http_server *server, unsigned linger_ms)
+void http_server_free(struct http_server *server, unsigned drain_ms)
 {
 	if (!server)
 		return;
@@ -379,7 +373,7 @@ void http_server_free(struct http_server *server, unsigned linger_ms)
 	loop_timer_stop(server->tick);
 	server->ended = true; /* refuses what still comes */
 	if (server->daemon) {
-		send_rest(server, linger_ms);
+		send_rest(server, drain_ms);
 		close_connections(server);
 		server->lib.stop_daemon(server->daemon);
 	}

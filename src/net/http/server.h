@@ -83,9 +83,9 @@ struct http_options {
 bool http_server_new(struct loop *loop, const struct http_options *options,
                      struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *server);
-/* Takes no more connections, waits for up to `linger_ms` until what was answered is sent, and
+/* Takes no more connections, waits for up to `drain_ms` until what was answered is sent, and
  * closes the rest. NULL is fine. */
-void http_server_free(struct http_server *server, unsigned linger_ms);
+void http_server_free(struct http_server *server, unsigned drain_ms);
 
 /* ---- A request: from `head` until `closed` ------------------------------------------- */
 

@@ -235,7 +235,7 @@ struct loop_timer {
 	void *data;
 };
 
-static void timer_closed(uv_handle_t *handle)
+static void free_closed(uv_handle_t *handle)
 {
 	free(handle->data);
 }
@@ -245,7 +245,7 @@ static void timer_close(struct loop_thing *thing)
 	struct loop_timer *timer = (struct loop_timer *)thing;
 
 	loop_remove_thing(thing);
-	uv_close((uv_handle_t *)&timer->uv, timer_closed);
+	uv_close((uv_handle_t *)&timer->uv, free_closed);
 }
 
 static void timer_fired(uv_timer_t *uv)
@@ -286,17 +286,12 @@ struct loop_watch {
 	void *data;
 };
 
-static void watch_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
 static void watch_close(struct loop_thing *thing)
 {
 	struct loop_watch *watch = (struct loop_watch *)thing;
 
 	loop_remove_thing(thing);
-	uv_close((uv_handle_t *)&watch->uv, watch_closed);
+	uv_close((uv_handle_t *)&watch->uv, free_closed);
 }
 
 static void watch_event(uv_poll_t *uv, int status, int events)
@@ -345,17 +340,12 @@ struct loop_signal {
 	void *data;
 };
 
-static void signal_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
 static void signal_close(struct loop_thing *thing)
 {
 	struct loop_signal *on = (struct loop_signal *)thing;
 
 	loop_remove_thing(thing);
-	uv_close((uv_handle_t *)&on->uv, signal_closed);
+	uv_close((uv_handle_t *)&on->uv, free_closed);
 }
 
 static void signal_arrived(uv_signal_t *uv, int signal)

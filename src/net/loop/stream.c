@@ -574,12 +574,12 @@ void loop_stream_pause(struct loop_stream *stream, bool paused)
 }
 
 /* Waits until something of the backlog has been written; false when nothing was in time. */
-static bool linger(struct loop_stream *stream, unsigned linger_ms)
+static bool stream_wait_written(struct loop_stream *stream, unsigned drain_ms)
 {
 	struct pollfd ready = { .fd = stream->out->descriptor.fd, .events = POLLOUT };
 	size_t before = stream_unwritten(stream);
 	uint64_t now = clock_monotonic_ms();
-	uint64_t end = now + linger_ms;
+	uint64_t end = now + drain_ms;
 
 	for (; now < end && stream_unwritten(stream) == before; now = clock_monotonic_ms()) {
 		if (poll(&ready, 1, (int)(end - now)) < 0 && errno != EINTR)
@@ -589,11 +589,11 @@ static bool linger(struct loop_stream *stream, unsigned linger_ms)
 	return stream_unwritten(stream) < before;
 }
 
-void loop_stream_close(struct loop_stream *stream, unsigned linger_ms)
+void loop_stream_close(struct loop_stream *stream, unsigned drain_ms)
 {
 	if (!stream)
 		return;
-	while (stream_unwritten(stream) && linger(stream, linger_ms))
+	while (stream_unwritten(stream) && stream_wait_written(stream, drain_ms))
 		;
 	stream_close(&stream->thing);
 }

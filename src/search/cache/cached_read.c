@@ -12,8 +12,8 @@
 /* ---- reading files for their signatures, in the background ---- */
 
 /* A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
- * lock, and each signature is kept if nothing has been heard of its file meanwhile.  What has
- * happened but was not heard of yet is heard of before the next answer, and makes the file
+ * lock, and each signature is kept if no event has named its file meanwhile.  An
+ * event that has not been read yet is read before the next answer, and makes the file
  * unknown again.  The folder must be the one that is watched, not another one that stands at
  * its path just now. */
 
@@ -151,7 +151,7 @@ static void reader_read_file(const struct kept_tree *tree, struct reader *reader
 			ret->signature = SIGNATURE_UNKNOWN;
 		return;
 	}
-	/* A file that is mounted over another changes without this folder being told. */
+	/* A file that is mounted over another changes without an event of this folder. */
 	if (fstat(fd, &ret->st) != 0 || !S_ISREG(ret->st.st_mode) ||
 	    (tree->watch.mounts_inside && !same_mount(folder, fd)))
 		return;
@@ -409,7 +409,7 @@ static void repair_file(struct kept_tree *tree, struct node *node, const struct 
 		kept_tree_file_changed(tree, node, list->names[i]);
 }
 
-/* Makes good what differs, after hearing of all that events tell. */
+/* Puts right what differs, after all events were read. */
 static void repair(struct kept_tree *tree, const struct name_list *list, const struct look *looks,
                    const struct stat *st)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the folders of a kept tree, and putting what was read in its place.
  *
- * A folder is watched before it is read, so that what changes later is told.
+ * A folder is watched before it is read, so that later changes give events.
  *
  * Scans run on the calling thread alone: further threads of a scan have no access to the
  * watches (scan.h: tables of descriptors of their own). */
@@ -250,7 +250,7 @@ static void note_failed_folder(void *data, const char *path, int sys_errno)
 		found = gathering_add_found(g, path);
 	found->failed = true;
 	/* What went away, or became something else, while it was looked for: the folder it was in
-	 * hears of that by an event. */
+	 * gets an event of that. */
 	found->gone = sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == ELOOP;
 }
 

@@ -702,7 +702,7 @@ void kept_tree_unref(struct kept_tree *tree)
 {
 	if (!tree || atomic_fetch_sub(&tree->references, 1) > 1)
 		return;
-	watch_release(&tree->watch); /* first: nothing need be told to the kernel then */
+	watch_release(&tree->watch); /* first: the kernel drops all watches with it */
 	kept_tree_drop_snapshot(tree);
 	for (size_t i = 0; i < tree->node_count; i++) {
 		tree->nodes[i]->watch = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the cache share: being told what changes in folders, and one tree that is
+/* What the files of the cache share: the watch of what changes in folders, and one tree that is
  * kept. */
 #ifndef HASP_SEARCH_CACHE_KEPT_TREE_H
 #define HASP_SEARCH_CACHE_KEPT_TREE_H
@@ -33,7 +33,7 @@
  * and one bit for each trigram: what is asked for usually has many.
  *
  * A table has 2^log2 bits and is as small as it can be with at most three eighths of them set:
- * a trigram that is not in the file is told apart three times in four.  (Half of them
+ * a trigram that is not in the file is excluded three times in four.  (Half of them
  * would spare a quarter of the memory, and let through four times as many files for a word.)
  */
 
@@ -95,7 +95,7 @@ struct signature_block;
 struct signatures {
 	struct signature_block *blocks; /* owned */
 	size_t count, cap;
-	size_t bytes; /* memory in use, all told */
+	size_t bytes; /* memory in use, of all blocks */
 	/* 1 + the first block of each size with free places; 0: none. */
 	uint32_t open[TRIGRAM_LOG2_MAX + 1];
 };
@@ -117,7 +117,7 @@ static inline bool cache_signatures_answer(const uint64_t *answers, uint32_t num
 	return (answers[number / 64] >> number % 64 & 1) != 0;
 }
 
-/* ---- being told what changes ---- */
+/* ---- watching what changes ---- */
 
 /*
  *     watch_open(&watch, "/srv/project");
@@ -219,7 +219,7 @@ struct kept_file {
 	uint64_t stamp;      /* of size, times and inode when it was read (cache_file_stamp); 0: it
 	                      * was not, or so shortly after a change that they prove nothing */
 	uint64_t inode;      /* when it was read; 0: it was not */
-	uint32_t generation; /* +1 for each change that is heard of */
+	uint32_t generation; /* +1 for each change that an event names */
 	uint32_t holders;    /* lists that have it; 0: the entry is free */
 	bool linked;         /* had several names at some time: looked at before each answer */
 };

@@ -570,7 +570,7 @@ static struct demand parse_assertion(struct parser *parser)
 
 static struct demand parse_any(struct parser *parser)
 {
-	/* "." could be told to match LF. */
+	/* An option could make "." match LF. */
 	parser->beyond_ascii = true;
 	buf_str(&parser->out, "\\N");
 	return (struct demand){ 0 };

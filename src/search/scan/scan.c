@@ -286,11 +286,6 @@ static struct scan_batch *scan_batch_ref(struct scan_batch *batch)
 	return batch;
 }
 
-static const char *const *scan_batch_names(const struct scan_batch *batch)
-{
-	return batch->names;
-}
-
 /* ---- the threads ---- */
 
 /* Threads are worth their start when this many folders wait. */
@@ -555,7 +550,7 @@ static void run_task(struct hand *h, const struct scan_task *task)
 			.fd = fd,
 			.path = task->path,
 			.path_len = task->path_len,
-			.files = scan_batch_names(task->batch) + task->from,
+			.files = task->batch->names + task->from,
 			.file_count = task->count,
 		};
 		visit_folder(h, &part);

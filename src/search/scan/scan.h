@@ -102,7 +102,7 @@ void scan_own_descriptors(int root);
 unsigned scan_threads(const struct scan *scan);
 
 /* False only when the process runs out of descriptors or memory, or the disk fails. A start that
- * cannot be read is told to `failed`, as any folder. */
+ * cannot be read is reported to `failed`, as any folder. */
 bool scan_run(const struct scan *scan, struct err *err);
 
 #endif
