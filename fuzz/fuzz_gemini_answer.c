@@ -16,7 +16,7 @@ static bool on_event(void *data, const struct sse_event *event, struct err *err)
 {
 	enum wire_trouble trouble = WIRE_BROKEN;
 
-	return gemini_reader_event(data, event, &trouble, err);
+	return gemini_reader.event(data, event, &trouble, err);
 }
 
 static void check_error(const struct err *err)
@@ -40,7 +40,7 @@ static void send_again(const struct reply_sink *sink, const char *name)
 	struct err err = ERR_INIT;
 	json_t *body;
 
-	if (!gemini_build(&options, &request, false, &wire, &err))
+	if (!format_gemini.build(&options, &request, false, &wire, &err))
 		check_error(&err);
 	else if (!json_parse(buf_view(&wire.body), &body, &err))
 		abort();
@@ -64,9 +64,9 @@ static void read_stream(struct span text)
 	void *gemini;
 
 	sink_init(&sink, NULL, NULL);
-	gemini = gemini_reader_new(&sink);
+	gemini = gemini_reader.make(&sink);
 	sse_reader_init(&reader, LIMIT_MESSAGE_BYTES, on_event, gemini);
-	if (!sse_reader_feed(&reader, text, &err) || !gemini_reader_end(gemini, &trouble, &err))
+	if (!sse_reader_feed(&reader, text, &err) || !gemini_reader.end(gemini, &trouble, &err))
 		check_error(&err);
 	sink_close(&sink);
 	if (content_call_count(sink.content) &&
@@ -76,7 +76,7 @@ static void read_stream(struct span text)
 	send_again(&sink, "gemini-3-pro");
 	send_again(&sink, "gemini-2.5-pro");
 	sse_reader_release(&reader);
-	gemini_reader_free(gemini);
+	gemini_reader.free(gemini);
 	sink_release(&sink);
 }
 

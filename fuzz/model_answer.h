@@ -31,7 +31,7 @@ static bool answer_event(void *data, const struct sse_event *event, struct err *
 {
 	struct answer_reading *reading = data;
 
-	return reading->format->reader_event(reading->reader, event, &reading->trouble, err);
+	return reading->format->reader->event(reading->reader, event, &reading->trouble, err);
 }
 
 static void answer_error(const struct provider_format *format, struct span text)
@@ -107,14 +107,14 @@ static char *answer_read(const struct provider_format *format, struct span text,
 	size_t i;
 
 	sink_init(&sink, NULL, NULL);
-	reading.reader = format->reader_new(&sink);
+	reading.reader = format->reader->make(&sink);
 	sse_reader_init(&sse, LIMIT_MESSAGE_BYTES, answer_event, &reading);
 	for (; ok && text.len; text = span_skip(text, piece))
 		ok = sse_reader_feed(&sse, span_head(text, piece), &err);
 	ok = ok && sse_reader_end(&sse, &err) &&
-	     format->reader_end(reading.reader, &reading.trouble, &err);
+	     format->reader->end(reading.reader, &reading.trouble, &err);
 	sse_reader_release(&sse);
-	format->reader_free(reading.reader);
+	format->reader->free(reading.reader);
 	if (ok)
 		answer_check(format, &sink);
 	else if (err.code == ERR_NONE || !err.message[0])

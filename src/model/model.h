@@ -136,8 +136,8 @@ enum model_event_kind {
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
 	                 * delay_ms */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
-	                 * refused them, and the caller keeps them out of the conversation (media_without in
-	                 * media.h) */
+	                 * refused them, and the caller keeps them out of the conversation
+	                 * (media_without in media.h) */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
 };
@@ -156,7 +156,8 @@ struct model_reply {
 	enum model_finish finish;
 	char *finish_text;     /* the provider's word; owned; NULL: it said none */
 	char *withheld;        /* a sentence: calls that came are not in the content, because
-	                        * nothing of a reply that is blocked or unfinished is run; owned; NULL: none */
+	                        * nothing of a reply that is blocked or unfinished is run; owned;
+	                        * NULL: none */
 	struct model_usage usage;
 	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
 	char *model;           /* "provider/name" that answered; owned */

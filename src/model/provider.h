@@ -65,19 +65,23 @@ enum wire_trouble {
 	                  * it again */
 };
 
+/* Reads one answer into a sink: it is fed each SSE event, then ended.  When that fails *err says why,
+ * and *trouble (WIRE_BROKEN before) what to do. */
+struct provider_reader {
+	void *(*make)(struct reply_sink *sink);
+	bool (*event)(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
+	              struct err *err);
+	bool (*end)(void *reader, enum wire_trouble *trouble, struct err *err);
+	void (*free)(void *reader);
+};
+
 struct provider_format {
 	const char *name;
 	const char *default_base;   /* URL */
 	/* Writes one request. INVALID_ARGUMENT: it asks for what this provider cannot do. */
 	bool (*build)(const struct model_options *options, const struct model_request *request,
 	              bool count_only, struct wire_request *ret, struct err *err);
-	/* A reader of one answer; it is fed each SSE event, then ended. */
-	void *(*reader_new)(struct reply_sink *sink);
-	bool (*reader_event)(void *reader, const struct sse_event *event,
-	                     enum wire_trouble *trouble,
-	                     struct err *err);
-	bool (*reader_end)(void *reader, enum wire_trouble *trouble, struct err *err);
-	void (*reader_free)(void *reader);
+	const struct provider_reader *reader;
 	/* An answer with an HTTP status of 400 and above: fills err and says what to do.
 	 * `value`: its body (fault_body); *delay_s is what it asks for (retry-after is stream.c's),
 	 * below 0: nothing. */

@@ -206,7 +206,7 @@ static bool replay_frame(const json_t *chunk, void *reader, enum wire_trouble *t
 	ok = json_print(&text, frame, 0);
 	json_decref(frame);
 	event.data = buf_view(&text);
-	return ok ? gemini_reader_event(reader, &event, trouble, err) :
+	return ok ? gemini_reader.event(reader, &event, trouble, err) :
 	            err_set(err, ERR_MODEL_ERROR, "A chunk of the recorded answer is too large.");
 }
 
@@ -250,7 +250,7 @@ bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_tro
 	const json_t *response = json_object_get(line, "response"), *chunk;
 	enum wire_trouble unused;
 	struct err ignored = ERR_INIT;
-	void *reader = gemini_reader_new(sink);
+	void *reader = gemini_reader.make(sink);
 	bool ok = true;
 	size_t i;
 
@@ -264,8 +264,8 @@ bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_tro
 		ok = replay_chunk(response, reader, sink, trouble, err);
 	}
 	if (ok) /* the grounding */
-		gemini_reader_end(reader, &unused, &ignored);
-	gemini_reader_free(reader);
+		gemini_reader.end(reader, &unused, &ignored);
+	gemini_reader.free(reader);
 	if (ok && !sink->finished)
 		return err_set(err, ERR_MODEL_ERROR, "The recorded answer has no finishReason.");
 	return ok;

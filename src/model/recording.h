@@ -2,9 +2,9 @@
 /* Answers of any provider, written so that a replay (and gemini-cli --fake-responses) can give
  * them again.
  *
- *     if (!recording_open(file, roots, tell, data, &recording, &err)) ... // before the first request
- *     options.recording = recording;                                    // of one model or several
- *     recording_close(recording);                                       // after them
+ *     if (!recording_open(file, roots, trouble, data, &recording, &err)) ...  // at first
+ *     options.recording = recording;       // of one model or several
+ *     recording_close(recording);          // after them
  *
  * One line of JSON for each answer, in Gemini CLI's form:
  *

@@ -277,7 +277,7 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 	/* What comes in the same packet after it was enough is not told any more. */
 	if (transfer->stop && atomic_load(transfer->stop))
 		return true;
-	if (!transfer->endpoint->format->reader_event(transfer->reader, event, &transfer->trouble,
+	if (!transfer->endpoint->format->reader->event(transfer->reader, event, &transfer->trouble,
 	                                              err))
 		return false;
 	if (!transfer->sink->too_large)
@@ -559,7 +559,7 @@ static bool transfer_end(struct transfer *transfer, struct reply_sink *sink, str
 
 	transfer->trouble = WIRE_BROKEN;
 	if (!sse_reader_end(&transfer->sse, err) ||
-	    !endpoint->format->reader_end(transfer->reader, &transfer->trouble, err))
+	    !endpoint->format->reader->end(transfer->reader, &transfer->trouble, err))
 		ret->trouble = transfer->trouble;
 	else if (judge_reply(sink, ret, err))
 		return true;
@@ -607,7 +607,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		return ok;
 	}
 	transfer_init(&transfer, endpoint);
-	transfer.reader = endpoint->format->reader_new(sink);
+	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->enough;
 	ok = transfer_send(endpoint, request, false, &transfer, err);
@@ -620,7 +620,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
 		ok = transfer_end(&transfer, sink, ret, err);
-	endpoint->format->reader_free(transfer.reader);
+	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
 	ret->ms = precise_ms() - begun;
 	return ok;

@@ -122,7 +122,8 @@ static bool id_fits(struct span id, enum wire_id_rule rule)
 	return true;
 }
 
-void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE])
+/* The id as the rule takes it: itself, or a name made of its hash. */
+static void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE])
 {
 	char hex[SHA256_HEX_SIZE];
 	struct sha256 sum;
@@ -140,14 +141,16 @@ void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZ
 		snprintf(out, WIRE_ID_SIZE, "call_%.24s", hex);
 }
 
-void wire_calls_release(struct wire_calls *calls)
+/* Frees both lists; `rule` stays. */
+static void wire_calls_release(struct wire_calls *calls)
 {
 	json_decref(calls->waiting);
 	json_decref(calls->used);
 	calls->waiting = calls->used = NULL;
 }
 
-void wire_calls_begin(struct wire_calls *calls)
+/* A new message of the model begins. */
+static void wire_calls_begin(struct wire_calls *calls)
 {
 	json_decref(calls->waiting);
 	calls->waiting = json_array();

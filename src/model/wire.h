@@ -37,8 +37,6 @@ enum wire_id_rule {
 	WIRE_ID_NINE,      /* exactly nine of [A-Za-z0-9]: Mistral */
 };
 enum { WIRE_ID_SIZE = 72 };
-/* The id as the rule takes it: itself, or a name made of its hash. */
-void wire_id(struct span id, enum wire_id_rule rule, char out[static WIRE_ID_SIZE]);
 
 /* The calls of the model's last message, and the ids under which they were sent.  Calls without an
  * id get one, and their responses are found by name. */
@@ -48,10 +46,6 @@ struct wire_calls {
 	json_t *used;    /* {id: number to try next for another call with it} of all calls; owned */
 	size_t count;    /* calls so far, for new ids */
 };
-/* Frees both lists; `rule` stays. */
-void wire_calls_release(struct wire_calls *calls);
-/* A new message of the model begins. */
-void wire_calls_begin(struct wire_calls *calls);
 /* The id to send (a new string) for a functionCall, or for a functionResponse; responses whose call
  * is not there (content_repair has dropped them) get an id of their own. */
 json_t *wire_calls_add(struct wire_calls *calls, const json_t *call);

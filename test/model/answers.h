@@ -65,7 +65,7 @@ static bool on_event(void *data, const struct sse_event *event, struct err *err)
 {
 	struct reading *reading = data;
 
-	return reading->format->reader_event(reading->reader, event, &reading->trouble, err);
+	return reading->format->reader->event(reading->reader, event, &reading->trouble, err);
 }
 
 #endif

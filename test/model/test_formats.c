@@ -213,7 +213,7 @@ static bool feed(struct reading *reading, struct span stream, size_t piece, stru
 		stream = span_skip(stream, piece);
 	}
 	ok = ok && sse_reader_end(&sse, err) &&
-	     reading->format->reader_end(reading->reader, &reading->trouble, err);
+	     reading->format->reader->end(reading->reader, &reading->trouble, err);
 	sse_reader_release(&sse);
 	return ok;
 }
@@ -275,9 +275,9 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 	bool ok;
 
 	sink_init(&sink, NULL, NULL);
-	reading.reader = format->reader_new(&sink);
+	reading.reader = format->reader->make(&sink);
 	ok = feed(&reading, stream, piece, &err);
-	format->reader_free(reading.reader);
+	format->reader->free(reading.reader);
 	if (ok != !json_object_get(test, "error"))
 		fail_msg("%s: %s", name, ok ? "no error" : err.message);
 	if (ok) {

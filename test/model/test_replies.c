@@ -136,7 +136,7 @@ static bool feed_by_chance(struct reading *reading, struct span stream, unsigned
 		stream = span_skip(stream, piece);
 	}
 	ok = ok && sse_reader_end(&sse, err) &&
-	     reading->format->reader_end(reading->reader, &reading->trouble, err);
+	     reading->format->reader->end(reading->reader, &reading->trouble, err);
 	sse_reader_release(&sse);
 	return ok;
 }
@@ -150,9 +150,9 @@ static void read_stream(struct span stream, unsigned seed, struct result *ret)
 
 	*ret = (struct result){ .log = json_array() };
 	sink_init(&sink, on_told, ret->log);
-	reading.reader = format->reader_new(&sink);
+	reading.reader = format->reader->make(&sink);
 	ret->ok = feed_by_chance(&reading, stream, seed, &err);
-	format->reader_free(reading.reader);
+	format->reader->free(reading.reader);
 	if (ret->ok) {
 		sink_close(&sink);
 		sink_take(&sink, &reply);

@@ -60,7 +60,7 @@ struct claude_reader {
 	bool ended;
 };
 
-void *anthropic_reader_new(struct reply_sink *sink)
+static void *anthropic_reader_new(struct reply_sink *sink)
 {
 	struct claude_reader *reader = mem_alloc(1, sizeof(*reader));
 
@@ -70,7 +70,7 @@ void *anthropic_reader_new(struct reply_sink *sink)
 	return reader;
 }
 
-void anthropic_reader_free(void *data)
+static void anthropic_reader_free(void *data)
 {
 	struct claude_reader *reader = data;
 
@@ -325,7 +325,8 @@ static bool read_typed_event(struct claude_reader *reader, const json_t *value, 
 	return true;
 }
 
-bool anthropic_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+static bool anthropic_reader_event(void *data, const struct sse_event *event,
+                                   enum wire_trouble *trouble,
                             struct err *err)
 {
 	struct claude_reader *reader = data;
@@ -345,7 +346,7 @@ bool anthropic_reader_event(void *data, const struct sse_event *event, enum wire
 	return ok;
 }
 
-bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+static bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 {
 	struct claude_reader *reader = data;
 
@@ -364,3 +365,10 @@ bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct err *er
 	sink_finish(reader->sink, reader->finish, reader->finish_word);
 	return true;
 }
+
+const struct provider_reader anthropic_reader = {
+	.make = anthropic_reader_new,
+	.event = anthropic_reader_event,
+	.end = anthropic_reader_end,
+	.free = anthropic_reader_free,
+};

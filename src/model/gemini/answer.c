@@ -168,7 +168,7 @@ struct gemini_reader {
 	bool finished;     /* a finishReason came, or a reason for blocking the prompt */
 };
 
-void *gemini_reader_new(struct reply_sink *sink)
+static void *gemini_reader_new(struct reply_sink *sink)
 {
 	struct gemini_reader *reader = mem_alloc(1, sizeof(*reader));
 
@@ -176,7 +176,7 @@ void *gemini_reader_new(struct reply_sink *sink)
 	return reader;
 }
 
-void gemini_reader_free(void *data)
+static void gemini_reader_free(void *data)
 {
 	struct gemini_reader *reader = data;
 
@@ -347,7 +347,8 @@ static bool take_chunk(struct gemini_reader *reader, const json_t *chunk,
 	return take_finish(reader, json_object_get(candidate, "finishReason"), err);
 }
 
-bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+static bool gemini_reader_event(void *data, const struct sse_event *event,
+                                enum wire_trouble *trouble,
                          struct err *err)
 {
 	struct gemini_reader *reader = data;
@@ -361,7 +362,7 @@ bool gemini_reader_event(void *data, const struct sse_event *event, enum wire_tr
 	return ok;
 }
 
-bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+static bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 {
 	struct gemini_reader *reader = data;
 
@@ -372,3 +373,10 @@ bool gemini_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	       err_set(err, ERR_MODEL_ERROR,
 	               "The stream ended before the reply did (no finishReason).");
 }
+
+const struct provider_reader gemini_reader = {
+	.make = gemini_reader_new,
+	.event = gemini_reader_event,
+	.end = gemini_reader_end,
+	.free = gemini_reader_free,
+};

@@ -10,6 +10,22 @@
 #include "model/part.h"
 #include "model/wire.h"
 
+/* ---- families ----------------------------------------------------------------- */
+
+enum gemini_family {
+	GEMINI_OTHER, /* older, or no Gemini at all (Gemma): nothing is said about thinking */
+	GEMINI_25_PRO,
+	GEMINI_25_FLASH,
+	GEMINI_25_FLASH_LITE,
+	GEMINI_3_PRO,   /* 3 and later, and names without a number ("gemini-pro-latest") */
+	GEMINI_3_FLASH,
+};
+/* Signs what it thought, and wants it back. */
+static bool gemini_signs(enum gemini_family family)
+{
+	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
+}
+
 /* ---- schemas ----------------------------------------------------------------- */
 
 /* JSON Schema, cut down to what parametersJsonSchema and responseJsonSchema take.  Other
@@ -247,7 +263,7 @@ static json_t *gemini_contents(const json_t *contents, enum gemini_family family
 	return out;
 }
 
-/* ---- row and families -------------------------------------------------------- */
+/* ---- families by name, levels, limits ------------------------------------------------- */
 
 static enum gemini_family gemini_family_of(const char *model_name)
 {
@@ -322,40 +338,6 @@ static uint64_t gemini_context_tokens(const char *name)
 	return strstr(name, "gemini-") ? 1048576 : 0;
 }
 
-static void gemini_model_url(const struct model_options *options, struct buf *url);
-static void gemini_key(const struct model_options *options, struct wire_request *ret);
-
-/* models.get: https://ai.google.dev/api/models. Vertex AI has nothing of the kind. */
-static bool gemini_limits_build(const struct model_options *options, struct wire_request *ret)
-{
-	if (options->vertex)
-		return false;
-	gemini_model_url(options, &ret->url);
-	gemini_key(options, ret);
-	return true;
-}
-
-static uint64_t gemini_limits_read(const struct model_options *options, const json_t *answer)
-{
-	(void)options;
-	return wire_count(answer, "inputTokenLimit");
-}
-
-const struct provider_format format_gemini = {
-	.name = "gemini",
-	.default_base = "https://generativelanguage.googleapis.com/v1beta",
-	.build = gemini_build,
-	.reader_new = gemini_reader_new,
-	.reader_event = gemini_reader_event,
-	.reader_end = gemini_reader_end,
-	.reader_free = gemini_reader_free,
-	.error = gemini_error,
-	.count = gemini_count,
-	.context_tokens = gemini_context_tokens,
-	.limits_build = gemini_limits_build,
-	.limits_read = gemini_limits_read,
-};
-
 /* ---- address and key ---- */
 
 static void put_url_escaped(struct buf *out, const char *text)
@@ -392,6 +374,22 @@ static void gemini_key(const struct model_options *options, struct wire_request 
 		wire_header(ret, "Authorization: Bearer %s", options->api_key);
 	else if (options->api_key)
 		wire_header(ret, "x-goog-api-key: %s", options->api_key);
+}
+
+/* models.get: https://ai.google.dev/api/models. Vertex AI has nothing of the kind. */
+static bool gemini_limits_build(const struct model_options *options, struct wire_request *ret)
+{
+	if (options->vertex)
+		return false;
+	gemini_model_url(options, &ret->url);
+	gemini_key(options, ret);
+	return true;
+}
+
+static uint64_t gemini_limits_read(const struct model_options *options, const json_t *answer)
+{
+	(void)options;
+	return wire_count(answer, "inputTokenLimit");
 }
 
 /* ---- tools ---- */
@@ -587,7 +585,7 @@ static json_t *wrap_for_counting(const struct model_options *options, json_t *bo
 	return json_pack("{s:o}", "generateContentRequest", body);
 }
 
-bool gemini_build(const struct model_options *options, const struct model_request *request,
+static bool gemini_build(const struct model_options *options, const struct model_request *request,
                   bool count_only, struct wire_request *ret, struct err *err)
 {
 	enum gemini_family family = gemini_family_of(options->name);
@@ -612,3 +610,15 @@ bool gemini_build(const struct model_options *options, const struct model_reques
 	json_decref(body);
 	return false;
 }
+
+const struct provider_format format_gemini = {
+	.name = "gemini",
+	.default_base = "https://generativelanguage.googleapis.com/v1beta",
+	.build = gemini_build,
+	.reader = &gemini_reader,
+	.error = gemini_error,
+	.count = gemini_count,
+	.context_tokens = gemini_context_tokens,
+	.limits_build = gemini_limits_build,
+	.limits_read = gemini_limits_read,
+};

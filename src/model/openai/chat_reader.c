@@ -39,7 +39,7 @@ struct chat_reader {
 	bool late;             /* pieces of calls came after the finish reason */
 };
 
-void *chat_reader_new(struct reply_sink *sink)
+static void *chat_reader_new(struct reply_sink *sink)
 {
 	struct chat_reader *reader = mem_alloc(1, sizeof(*reader));
 
@@ -48,7 +48,7 @@ void *chat_reader_new(struct reply_sink *sink)
 	return reader;
 }
 
-void chat_reader_free(void *data)
+static void chat_reader_free(void *data)
 {
 	struct chat_reader *reader = data;
 
@@ -418,7 +418,7 @@ static bool read_chunk(struct chat_reader *reader, const json_t *value, enum wir
 	return true;
 }
 
-bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
+static bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trouble *trouble,
                        struct err *err)
 {
 	struct chat_reader *reader = data;
@@ -438,7 +438,7 @@ bool chat_reader_event(void *data, const struct sse_event *event, enum wire_trou
 	return ok;
 }
 
-bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
+static bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 {
 	struct chat_reader *reader = data;
 
@@ -469,3 +469,10 @@ bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *err)
 	                    reader->finish_word : reader->refused ? "refusal" : "stop");
 	return true;
 }
+
+const struct provider_reader openai_chat_reader = {
+	.make = chat_reader_new,
+	.event = chat_reader_event,
+	.end = chat_reader_end,
+	.free = chat_reader_free,
+};

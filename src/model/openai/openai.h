@@ -68,11 +68,6 @@ enum wire_trouble openai_error(int status, const json_t *value, double *delay_s,
 
 /* ---- chat -------------------------------------------------------------------- */
 
-/* The reader; provider.h says what each function does. */
-void *chat_reader_new(struct reply_sink *sink);
-bool chat_reader_event(void *reader, const struct sse_event *event, enum wire_trouble *trouble,
-                       struct err *err);
-bool chat_reader_end(void *reader, enum wire_trouble *trouble, struct err *err);
-void chat_reader_free(void *reader);
+extern const struct provider_reader openai_chat_reader;
 
 #endif

@@ -291,24 +291,6 @@ static bool responses_build(const struct model_options *options,
 	return wire_body(ret, body, err);
 }
 
-static void *responses_reader_new(struct reply_sink *sink);
-static void responses_reader_free(void *data);
-static bool responses_reader_event(void *data, const struct sse_event *event,
-                                   enum wire_trouble *trouble, struct err *err);
-static bool responses_reader_end(void *data, enum wire_trouble *trouble, struct err *err);
-
-const struct provider_format format_openai_responses = {
-	.name = "openai-responses",
-	.default_base = "https://api.openai.com/v1",
-	.build = responses_build,
-	.reader_new = responses_reader_new,
-	.reader_event = responses_reader_event,
-	.reader_end = responses_reader_end,
-	.reader_free = responses_reader_free,
-	.error = openai_error,
-	.context_tokens = openai_context_tokens,
-};
-
 /* ---- answer ------------------------------------------------------------------ */
 
 /* Responses: the answer, as typed events.  Text and thoughts come in pieces; what has to be whole
@@ -679,3 +661,19 @@ static bool responses_reader_end(void *data, enum wire_trouble *trouble, struct 
 	*trouble = WIRE_BROKEN;
 	return reader->ended || err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
 }
+
+static const struct provider_reader responses_reader = {
+	.make = responses_reader_new,
+	.event = responses_reader_event,
+	.end = responses_reader_end,
+	.free = responses_reader_free,
+};
+
+const struct provider_format format_openai_responses = {
+	.name = "openai-responses",
+	.default_base = "https://api.openai.com/v1",
+	.build = responses_build,
+	.reader = &responses_reader,
+	.error = openai_error,
+	.context_tokens = openai_context_tokens,
+};

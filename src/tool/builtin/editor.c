@@ -393,7 +393,9 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
 
-const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
+/* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
+ * is not a hash (tool/call.c). */
+static const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
 {
 	struct span text = argument_span(arguments, "base_content_sha256");
 

@@ -27,10 +27,6 @@ struct editor {
 /* From the common arguments (return_content, dry_run, ...), which it borrows. */
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
 
-/* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
- * is not a hash (tool/call.c). */
-const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage);
-
 /* A change, as the arguments of a tool or one of apply_changes' changes have it; what it is made of
  * is borrowed from them, the base is in *hash. */
 struct change editor_change(const json_t *arguments, enum change_kind kind, struct sha256 *hash);
