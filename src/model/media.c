@@ -464,7 +464,7 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
 
 /* ---- what was refused ------------------------------------------------------------------------ */
 
-static bool says_any(struct span text, const char *const *phrases)
+static bool names_any(struct span text, const char *const *phrases)
 {
 	for (; *phrases; phrases++)
 		for (size_t i = 0, len = strlen(*phrases); i + len <= text.len; i++)
@@ -482,7 +482,7 @@ static bool may_be_about_media(struct span sentence)
 	                                      "inlineData", "audio", "file", "multimodal", "vision",
 	                                      "content type", NULL };
 
-	return says_any(sentence, things);
+	return names_any(sentence, things);
 }
 
 struct gathering {

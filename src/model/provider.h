@@ -65,8 +65,8 @@ enum wire_trouble {
 	                  * it again */
 };
 
-/* Reads one answer into a sink: it is fed each SSE event, then ended.  When that fails *err says why,
- * and *trouble (WIRE_BROKEN before) what to do. */
+/* Reads one answer into a sink: it is fed each SSE event, then ended.  When that fails *err says
+ * why, and *trouble (WIRE_BROKEN before) what to do. */
 struct provider_reader {
 	void *(*make)(struct reply_sink *sink);
 	bool (*event)(void *reader, const struct sse_event *event, enum wire_trouble *trouble,

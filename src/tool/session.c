@@ -209,7 +209,7 @@ static bool make_mine(const struct change *change, const struct lines *base, str
 
 /* Whether the diff, read as any other, makes just what the script makes; and by its lines alone,
  * for where whole blocks were moved or copied its numbers are no evidence. */
-static bool says_the_same(const struct lines *now, const struct script *script, struct span diff)
+static bool makes_the_same(const struct lines *now, const struct script *script, struct span diff)
 {
 	_cleanup_buf_ struct buf wanted = BUF_INIT(LIMIT_FILE_BYTES), got =
 		BUF_INIT(LIMIT_FILE_BYTES);
@@ -228,7 +228,7 @@ static bool says_the_same(const struct lines *now, const struct script *script, 
 }
 
 /* The last line first; a last line without an ending stays another line than one with it. */
-static void turn_round(const struct lines *lines, struct buf *out)
+static void reverse_lines(const struct lines *lines, struct buf *out)
 {
 	for (size_t i = lines->count; i-- > 0;) {
 		struct span line = lines_at(lines, i);
@@ -272,7 +272,7 @@ static bool merges_so_backwards(const struct lines *const texts[3], const struct
 
 	for (size_t i = 0; i < ARRAY_LEN(back); i++) {
 		back[i] = (struct buf)BUF_INIT(LIMIT_KEPT_CONTENT * 5);
-		turn_round(texts[i], &back[i]);
+		reverse_lines(texts[i], &back[i]);
 		lines_index(&lines[i], buf_view(&back[i]));
 	}
 	same = merge_lines(&lines[0], &lines[1], &lines[2], &script) &&
@@ -280,7 +280,7 @@ static bool merges_so_backwards(const struct lines *const texts[3], const struct
 	       script_apply(texts[2], merged, &whole);
 	lines_index(&forward, buf_view(&whole));
 	if (same)
-		turn_round(&forward, &wanted);
+		reverse_lines(&forward, &wanted);
 	same = same && span_eq(buf_view(&got), buf_view(&wanted));
 	lines_release(&forward);
 	buf_release(&whole);
@@ -309,7 +309,7 @@ static bool merge_change(const struct change *change, struct span base_text, str
 	return merge_lines(&base, &mine, &now, &merged) && merged.count &&
 	       merges_so_backwards(texts, &merged) &&
 	       script_print(diff, &now, &merged, &print) &&
-	       says_the_same(&now, &merged, buf_view(diff));
+	       makes_the_same(&now, &merged, buf_view(diff));
 }
 
 /* ---- offers ---- */

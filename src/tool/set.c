@@ -344,7 +344,7 @@ bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct
 
 /* ---- what a model is told ----------------------------------------------------- */
 
-static json_t *told_description(const json_t *schema);
+static json_t *declared_schema(const json_t *schema);
 
 /* A parameter's description without what goes without saying: that a switch is off, and what the
  * system prompt says of all paths and of the lock. */
@@ -361,13 +361,13 @@ static void shorten_description(const char *name, json_t *member)
 		                    json_text(span_trim(span_head(text, text.len - off.len))));
 }
 
-static json_t *offered_members(const json_t *properties)
+static json_t *declared_members(const json_t *properties)
 {
 	json_t *members = json_object(), *member;
 	const char *name;
 
 	json_object_foreach((json_t *)properties, name, member) {
-		json_t *copy = told_description(member);
+		json_t *copy = declared_schema(member);
 
 		shorten_description(name, copy);
 		json_object_set_new(members, name, copy);
@@ -395,7 +395,7 @@ static void add_choice(json_t *properties, const char *name, const json_t *membe
 
 /* Kinds of one object become one, with what any of them has; its description says which has
  * what. */
-static json_t *offered_kinds(const json_t *kinds)
+static json_t *declared_kinds(const json_t *kinds)
 {
 	json_t *properties = json_object(), *required = json_array(), *kind, *member;
 	json_auto_t *merged = json_pack("{s:s, s:o, s:o}", "type", "object", "required", required,
@@ -409,33 +409,33 @@ static json_t *offered_kinds(const json_t *kinds)
 	json_array_foreach(kinds, i, kind)
 		json_object_foreach(json_object_get(kind, "properties"), name, member)
 			add_choice(properties, name, member);
-	return told_description(merged);
+	return declared_schema(merged);
 }
 
 /* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is
  * told. */
-static json_t *told_description(const json_t *schema)
+static json_t *declared_schema(const json_t *schema)
 {
 	static const char *const checks[] = { "minLength", "maxLength", "minItems", "maxItems",
 		                              "minimum",   "maximum",   "additionalProperties" };
 	json_t *copy, *kinds = json_object_get(schema, "oneOf");
 
 	if (kinds)
-		return offered_kinds(kinds);
+		return declared_kinds(kinds);
 	copy = json_copy((json_t *)schema);
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
 		json_object_del(copy, checks[i]);
 	if (json_is_object(json_object_get(copy, "properties")))
 		json_object_set_new(copy, "properties",
-		                    offered_members(json_object_get(schema, "properties")));
+		                    declared_members(json_object_get(schema, "properties")));
 	if (json_is_object(json_object_get(copy, "items")))
 		json_object_set_new(copy, "items",
-		                    told_description(json_object_get(schema, "items")));
+		                    declared_schema(json_object_get(schema, "items")));
 	return copy;
 }
 
 /* Every request pays for each character of it. What others declared stays as it is. */
-static json_t *offered_parameters(const struct tool *tool, json_t *schema)
+static json_t *declared_parameters(const struct tool *tool, json_t *schema)
 {
 	const char *const *name = tool->undeclared;
 	json_t *parameters;
@@ -444,7 +444,7 @@ static json_t *offered_parameters(const struct tool *tool, json_t *schema)
 		return schema;
 	for (; name && *name; name++)
 		json_object_del(json_object_get(schema, "properties"), *name);
-	parameters = told_description(schema);
+	parameters = declared_schema(schema);
 	json_decref(schema);
 	return parameters;
 }
@@ -457,7 +457,7 @@ static json_t *declare_tool(const struct tool *tool)
 
 	if (!json_parse(span_str(tool->arguments_schema), &parameters, &err))
 		parameters = json_object();
-	parameters = offered_parameters(tool, parameters);
+	parameters = declared_parameters(tool, parameters);
 	json_object_set_new(declared, "name", json_cstr(tool->name));
 	json_object_set_new(declared, "description", json_cstr(tool->description));
 	json_object_set_new(declared, "parameters", parameters);

@@ -26,7 +26,7 @@ enum {
 
 /* What a terminal would obey, or what hides or turns text around, is shown as its number: the
  * user has to see what is written. */
-static bool is_deceptive(uint32_t c)
+static bool is_misleading(uint32_t c)
 {
 	return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
 	       unseen_is(c);
@@ -39,7 +39,7 @@ static void show_text(struct buf *out, struct span text)
 	while (utf8_next(&text, &c)) {
 		if (c.bad)
 			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
-		else if (is_deceptive(c.code))
+		else if (is_misleading(c.code))
 			buf_printf(out, "\\u{%x}", c.code);
 		else
 			buf_span(out, c.bytes);

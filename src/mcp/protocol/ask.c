@@ -370,7 +370,7 @@ static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_messa
 	ask_unhold(ask);
 }
 
-static bool client_is_deaf(const struct ask *ask)
+static bool cannot_be_answered(const struct ask *ask)
 {
 	return ask->peer->closed || ask->peer->input_ended ||
 	       (ask->call && ask->call->cancelled);
@@ -392,7 +392,7 @@ static void ask_arrive(struct post *post)
 {
 	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, arrive));
 
-	if (client_is_deaf(ask))
+	if (cannot_be_answered(ask))
 		ask_complete(ask, MCP_ASK_GONE, NULL);
 	else
 		ask_send(ask);

@@ -53,7 +53,19 @@ extern const struct tool tool_exit_plan_mode;
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
 
+/* A list of names or globs; with its description. */
+#define ARGUMENT_STRINGS(text) SCHEMA( \
+	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
+	 "description": text})
+
 /* Arguments of tools that look through a tree. */
+#define ARGUMENT_EXCLUDE \
+	"\"exclude\": " ARGUMENT_STRINGS("Globs of files or folders to leave out.")
+
+#define ARGUMENT_CASE SCHEMA( \
+	"case_sensitive": {"type": "boolean", "description": \
+		"Upper and lower case differ. Default false."})
+
 #define ARGUMENTS_FILTER SCHEMA( \
 	"hidden": {"type": "boolean", "description": \
 		"Also files and folders whose name begins with a dot. Default true."}, \
@@ -70,6 +82,14 @@ extern const struct tool tool_exit_plan_mode;
 		"Names of further ignore files to honour, such as .ignore."})
 
 /* Parts of results. */
+#define RESULT_ROOTS SCHEMA( \
+	"roots": {"type": "array", "items": {"type": "string"}, "description": \
+		"The workspace folders, if it was several."})
+
+#define RESULT_VERSION SCHEMA( \
+	"version": {"type": "integer", "description": "Higher is later in this session."}, \
+	"sha256": {"type": "string", "description": "Of all bytes on disk."})
+
 #define RESULT_DENIAL SCHEMA( \
 	{"type": "object", "additionalProperties": false, \
 		"required": ["kind", "what", "reason", "level", "message"], "properties": { \

@@ -179,11 +179,8 @@ static const char glob_arguments_schema[] = SCHEMA(
 			"Globs relative to path."},
 		"path": {"type": "string", "minLength": 1, "description":
 			"The folder to look in. Default: all workspace folders."},
-		"exclude": {"type": "array", "maxItems": 1000,
-			"items": {"type": "string", "minLength": 1},
-			"description": "Globs of files or folders to leave out."},
-		"case_sensitive": {"type": "boolean", "description":
-			"Upper and lower case differ. Default false."},
+		) ARGUMENT_EXCLUDE SCHEMA(,
+		) ARGUMENT_CASE SCHEMA(,
 		"order": {"type": "string", "enum": ["recent", "name"], "description":
 			"recent (default): as told above; name: alphabetical."},
 		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
@@ -201,8 +198,7 @@ static const char glob_result_schema[] = SCHEMA(
 	{"type": "object", "required": ["path", "files", "more", "ignored"],
 	 "additionalProperties": false, "properties": {
 	 "path": {"type": "string", "description": "The folder that was looked in."},
-	 "roots": {"type": "array", "items": {"type": "string"}, "description":
-		"The workspace folders, if it was several."},
+	 ) RESULT_ROOTS SCHEMA(,
 	 "files": {"type": "array", "items": {"oneOf": [
 		{"type": "string", "description":
 			"Relative to the first workspace folder, or absolute outside of it."},
@@ -211,9 +207,7 @@ static const char glob_result_schema[] = SCHEMA(
 		 "file_path": {"type": "string"},
 		 "size": {"type": "integer", "description": "Bytes."},
 		 "modified": {"type": "string", "description": "UTC."},
-		 "version": {"type": "integer", "description":
-			"Higher is later in this session."},
-		 "sha256": {"type": "string", "description": "Of all bytes on disk."}}}]}},
+		 ) RESULT_VERSION SCHEMA(}}]}},
 	 "more": {"type": "boolean", "description": "There are more than are returned."},
 	 "ignored": {"type": "integer", "description":
 		"Files and folders that were left out; they are not looked into."},

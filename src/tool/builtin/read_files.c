@@ -285,9 +285,7 @@ static const char read_many_files_description[] =
 	"with another call.";
 
 /* clang-format off */
-#define ARGUMENT_GLOBS SCHEMA( \
-	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
-	 "description": "Files, folders or globs."})
+#define ARGUMENT_GLOBS ARGUMENT_STRINGS("Files, folders or globs.")
 
 static const char read_many_files_arguments_schema[] = SCHEMA(
 {
@@ -295,9 +293,7 @@ static const char read_many_files_arguments_schema[] = SCHEMA(
 	"properties": {
 		"paths": ) ARGUMENT_GLOBS SCHEMA(,
 		"include": ) ARGUMENT_GLOBS SCHEMA(,
-		"exclude": {"type": "array", "maxItems": 1000,
-			"items": {"type": "string", "minLength": 1},
-			"description": "Globs of files or folders to leave out."},
+		) ARGUMENT_EXCLUDE SCHEMA(,
 		"use_default_excludes": {"type": "boolean", "description":
 			"Leave out build products and binary files too. Default true."},
 		"recursive": {"type": "boolean", "description":

@@ -160,7 +160,7 @@ static void denials_json(json_t *result, const struct job_report *report)
 }
 
 /* Whether it may have failed for want of something hidden; nothing tells whether it did. */
-static bool tells_hidden(const struct job_report *report)
+static bool names_hidden_paths(const struct job_report *report)
 {
 	const struct run_end *end = &report->info.end;
 
@@ -172,7 +172,7 @@ static void hidden_json(json_t *result, const struct job_report *report)
 {
 	json_t *list;
 
-	if (!tells_hidden(report))
+	if (!names_hidden_paths(report))
 		return;
 	list = json_array();
 	for (size_t i = 0; i < report->hidden_count; i++)
@@ -221,12 +221,12 @@ static void log_json(json_t *result, const struct session *session,
 
 /* ---- the message ---------------------------------------------------------------- */
 
-static void say_duration(struct buf *out, uint64_t ms)
+static void put_duration(struct buf *out, uint64_t ms)
 {
 	buf_printf(out, "after %" PRIu64 ".%" PRIu64 " s", ms / 1000, ms % 1000 / 100);
 }
 
-static void say_end(struct buf *out, const struct job_info *info)
+static void put_end(struct buf *out, const struct job_info *info)
 {
 	static const char *const stopped[] = {
 		[RUN_TIMED_OUT] = "The command took too long and was ended ",
@@ -243,11 +243,12 @@ static void say_end(struct buf *out, const struct job_info *info)
 		buf_printf(out, "The command was ended by signal %s ", strsignal(end->signal));
 	else
 		buf_str(out, stopped[end->why]);
-	say_duration(out, end->wall_ms);
+	put_duration(out, end->wall_ms);
 	buf_char(out, '.');
 }
 
-static void say_left(struct buf *out, const struct session *session, const struct job_info *info)
+static void put_left_running(struct buf *out, const struct session *session,
+                             const struct job_info *info)
 {
 	const unsigned left = info->end.left_running;
 
@@ -260,19 +261,19 @@ static void say_left(struct buf *out, const struct session *session, const struc
 		           left, left == 1 ? "es" : "", info->id);
 }
 
-static void say_state(struct buf *out, const struct session *session, const struct job_info *info)
+static void put_state(struct buf *out, const struct session *session, const struct job_info *info)
 {
 	if (info->state == JOB_RUNNING)
 		buf_printf(out, "The command runs in the background as pid %u: "
 		                "read_background_output shows its output, "
 		                "kill_background_process ends it.", info->id);
 	else
-		say_end(out, info);
+		put_end(out, info);
 	if (info->state == JOB_LEFT)
-		say_left(out, session, info);
+		put_left_running(out, session, info);
 }
 
-static void say_where_the_rest_is(struct buf *out, const struct session *session, unsigned id)
+static void put_where_the_rest_is(struct buf *out, const struct session *session, unsigned id)
 {
 	buf_str(out, " The output is too long to be shown whole: ");
 	if (session->one_call)
@@ -282,8 +283,8 @@ static void say_where_the_rest_is(struct buf *out, const struct session *session
 		           id);
 }
 
-static void say_output(struct buf *out, const struct session *session,
-                       const struct job_report *report)
+static void put_output_sentence(struct buf *out, const struct session *session,
+                                const struct job_report *report)
 {
 	size_t shown = shown_count(report);
 
@@ -295,7 +296,7 @@ static void say_output(struct buf *out, const struct session *session,
 		           " From byte %" PRIu64 " of %" PRIu64 " on its output is not text, and "
 		                "is not shown.", report->text_bytes, report->info.bytes);
 	if (!report->binary && report->text.left_out_bytes)
-		say_where_the_rest_is(out, session, report->info.id);
+		put_where_the_rest_is(out, session, report->info.id);
 	if (report->log_errno && report->info.bytes)
 		buf_printf(out, " The output was not kept whole: %s.", strerror(report->log_errno));
 	if (shown)
@@ -343,8 +344,8 @@ static json_t *command_result(const struct session *session, struct job *job, bo
 	json_t *result = json_object(), *error;
 
 	job_report(job, &report);
-	say_state(&message, session, &report.info);
-	say_output(&message, session, &report);
+	put_state(&message, session, &report.info);
+	put_output_sentence(&message, session, &report);
 	error = command_error(&report.info, message.data, cancelled);
 	json_object_set_new(result, "success", json_boolean(!error));
 	json_object_set_new(result, "message", json_text(buf_view(&message)));

@@ -49,7 +49,7 @@ static bool looks_like_regex(struct span pattern)
 	return false;
 }
 
-static void say_nothing_found(struct buf *out, const struct search_request *asked,
+static void put_nothing_found(struct buf *out, const struct search_request *asked,
                               const struct search_result *found)
 {
 	buf_printf(out, "No match in %zu file%s.", found->searched, plural(found->searched));
@@ -73,8 +73,9 @@ static const char *search_limit_reached(const struct search_request *asked,
 	return "max_total_bytes";
 }
 
-static void say_more(struct buf *out, const struct search_request *asked, enum search_form form,
-                     const struct search_result *found)
+static void put_more_found(struct buf *out, const struct search_request *asked,
+                           enum search_form form,
+                           const struct search_result *found)
 {
 	const bool lines = form == FORM_LINES || form == FORM_DETAILED;
 	const size_t shown = lines ? found->matches : found->count;
@@ -98,7 +99,7 @@ static bool any_is_cut(const struct search_result *found)
 	return false;
 }
 
-static void say_trouble(struct buf *out, const struct search_result *found)
+static void put_trouble(struct buf *out, const struct search_result *found)
 {
 	if (found->timed_out)
 		buf_str(out, " The search took too long and ended before all files were searched; "
@@ -120,14 +121,14 @@ static json_t *search_message(const struct search_request *asked, enum search_fo
 	_cleanup_buf_ struct buf out = BUF_INIT(MESSAGE_MAX);
 
 	if (!found->count)
-		say_nothing_found(&out, asked, found);
+		put_nothing_found(&out, asked, found);
 	else if (found->more)
-		say_more(&out, asked, form, found);
+		put_more_found(&out, asked, form, found);
 	if (any_is_cut(found))
 		buf_printf(&out, "%sLines of more than %zu bytes are cut around the match "
 		                 "(max_line_bytes).",
 		           out.len ? " " : "", asked->max_line_bytes);
-	say_trouble(&out, found);
+	put_trouble(&out, found);
 	if (!out.len)
 		return NULL;
 	return json_text(span_trim(buf_view(&out)));
@@ -335,10 +336,6 @@ static const char description[] =
 	"include or pattern.";
 
 /* clang-format off */
-#define ARGUMENT_STRINGS(text) SCHEMA( \
-	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
-	 "description": text})
-
 static const char arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["pattern"], "additionalProperties": false,
@@ -349,8 +346,7 @@ static const char arguments_schema[] = SCHEMA(
 			"The folder or file to search. Default: all workspace folders."},
 		"regex": {"type": "boolean", "description":
 			"The pattern is a regular expression. Default false."},
-		"case_sensitive": {"type": "boolean", "description":
-			"Upper and lower case differ. Default false."},
+		) ARGUMENT_CASE SCHEMA(,
 		"case": {"type": "string", "enum": ["ignore", "smart", "sensitive"], "description":
 			"Instead of case_sensitive; smart: as sensitive if the pattern has an \
 upper-case letter."},
@@ -359,7 +355,7 @@ upper-case letter."},
 			"Matches may span lines. Default false."},
 		"include": ) ARGUMENT_STRINGS("Globs of files to search, such as *.ts or \
 src/**/*.{c,h}.") SCHEMA(,
-		"exclude": ) ARGUMENT_STRINGS("Globs of files or folders to leave out.") SCHEMA(,
+		) ARGUMENT_EXCLUDE SCHEMA(,
 		"file_types": ) ARGUMENT_STRINGS("Names of languages (py, rust) or extensions \
 (.py) to search.") SCHEMA(,
 		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"],
@@ -390,8 +386,7 @@ static const char result_schema[] = SCHEMA(
 	{"type": "object", "required": ["path", "files", "searched", "more"],
 	 "additionalProperties": false, "properties": {
 	 "path": {"type": "string", "description": "What was searched."},
-	 "roots": {"type": "array", "items": {"type": "string"}, "description":
-		"The workspace folders, if it was several."},
+	 ) RESULT_ROOTS SCHEMA(,
 	 "files": {"type": "array", "items": {"oneOf": [
 		{"type": "string"},
 		{"type": "object", "required": ["file_path"], "additionalProperties": false,
@@ -411,9 +406,7 @@ static const char result_schema[] = SCHEMA(
 				"Where it ends, not included."},
 			 "cut": {"type": "boolean", "const": true}}}]}},
 		 "more": {"type": "boolean", "const": true},
-		 "version": {"type": "integer", "description":
-			"Higher is later in this session."},
-		 "sha256": {"type": "string", "description": "Of all bytes on disk."},
+		 ) RESULT_VERSION SCHEMA(,
 		 "size": {"type": "integer"}}}]}},
 	 "matches": {"type": "integer", "description": "Matching lines returned."},
 	 "searched": {"type": "integer", "description": "Files that were searched."},
