@@ -432,12 +432,12 @@ void media_memory_release(struct media_memory *memory)
 	json_decref(memory->refused);
 	json_decref(memory->accepted);
 	json_decref(memory->trial);
-	json_decref(memory->told);
+	json_decref(memory->reported);
 	*memory = (struct media_memory){ 0 };
 }
 
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
-                  const json_t *contents, void (*tell)(void *data, const char *sentence),
+                  const json_t *contents, void (*report)(void *data, const char *sentence),
                   void *data)
 {
 	struct fitting fitting = { .limits = limits_of(options), .left_out = json_object() };
@@ -447,13 +447,13 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
 	each_media(contents, count_media, &fitting);
 	if (fitting.total)
 		each_media(contents, fit_media, &fitting);
-	set_without_data(&memory->told);
+	set_without_data(&memory->reported);
 	json_object_foreach(fitting.left_out, key, value) {
-		if (!tell)
+		if (!report)
 			break;
-		if (!json_object_get(memory->told, key))
-			tell(data, json_string_value(value));
-		json_object_set_new(memory->told, key, json_true());
+		if (!json_object_get(memory->reported, key))
+			report(data, json_string_value(value));
+		json_object_set_new(memory->reported, key, json_true());
 	}
 	json_object_update(fitting.left_out, memory->refused);
 	json_object_update(fitting.left_out, memory->trial);
@@ -473,8 +473,8 @@ static bool names_any(struct span text, const char *const *phrases)
 	return false;
 }
 
-/* Sentences that may be about an image or a document. One that is not costs a request, and is told
- * as it was. */
+/* Sentences that may be about an image or a document. One that is not costs a request, and is
+ * reported as it was. */
 static bool may_be_about_media(struct span sentence)
 {
 	static const char *const things[] =

@@ -5,8 +5,8 @@
  * the whole request, and would be in every later request of the session.  So what a provider's
  * documents exclude is replaced by a sentence before it is sent, always in the same way; and
  * when a provider refuses one that was new all the same, the request goes out without it, and
- * the caller is told, who keeps it out of the session (MODEL_LEFT_OUT, media_without).  What was
- * accepted once stays as it was.
+ * the caller learns of it, and keeps it out of the session (MODEL_LEFT_OUT, media_without).  What
+ * was accepted once stays as it was.
  *
  * To add limits: a row in media.c with the page that they come from.
  */
@@ -17,7 +17,7 @@
 #include "model/model.h"
 
 /* A conversation without the media that `left_out` names ({KEY: SENTENCE}, as MODEL_LEFT_OUT
- * tells it): the sentences stand in their place. A new reference; NULL: it has none of them. */
+ * has it): the sentences stand in their place. A new reference; NULL: it has none of them. */
 json_t *media_without(const json_t *contents, const json_t *left_out);
 
 /* ---- private to this folder ---- */
@@ -28,15 +28,16 @@ struct media_memory {
 	json_t *accepted; /* {KEY: true}; owned */
 	json_t *trial;    /* {KEY: SENTENCE}: left out of the request that is under way; owned,
 	                   * or NULL */
-	json_t *told;     /* {KEY: true}: of what the limits exclude; owned */
+	json_t *reported; /* {KEY: true}: what the limits exclude and was reported; owned */
 };
 /* Frees what the memory holds, and leaves it empty. */
 void media_memory_release(struct media_memory *memory);
 
-/* What of the media is to be sent to this model. A new reference to contents.  `tell` is called
- * for each that its limits exclude, once; NULL: nobody is told, and they count as not told. */
+/* What of the media is to be sent to this model. A new reference to contents.  `report` is called
+ * for each that its limits exclude, once; NULL: nobody learns of it, and they are reported
+ * later. */
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
-                  const json_t *contents, void (*tell)(void *data, const char *sentence),
+                  const json_t *contents, void (*report)(void *data, const char *sentence),
                   void *data);
 /* The provider refused a request: whether it may be about media that are new in it.  Then the
  * next one goes without those of the newest message, and if that is refused too without all that

@@ -9,12 +9,12 @@
  *
  * A request is the whole conversation (content.h), the system text, the tools; the reply is the
  * content to append to the conversation, complete with what the provider wants back.  While it
- * comes, pieces are told as events.  One request at a time for each model; several models may
+ * comes, pieces are published as events.  One request at a time for each model; several models may
  * work at once.
  *
  * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and
  * malformed replies, with jitter and with the delays that servers name; it falls back along
- * options->fallbacks when quota is used up.  What had been told of a reply that broke is taken
+ * options->fallbacks when quota is used up.  What had been published of a reply that broke is taken
  * back by MODEL_RESTART.
  *
  * To add a provider: a row in endpoint.c's table of formats and one file with its functions
@@ -56,7 +56,7 @@ struct model_options {
 	                              * fallback's answers go to the first model's */
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
-	bool no_network_retries;    /* connection trouble is told at once */
+	bool no_network_retries;    /* connection trouble is an error at once */
 	/* The longest that is waited (docs/models.md, "Waits"). 0: 30 s for a connection; 300 s
 	 * without a byte; 900 s with comments and pings alone; 3,600 s for one reply;
 	 * MODEL_WAITING after 15 s. */
@@ -189,7 +189,7 @@ void model_learn_limits(struct model *model, const struct cancel *cancel);
  * MODEL_FINISH_OTHER. A fallback that takes over between begins the reply anew, and
  * MODEL_RESTART says so: only the provider that ran the tools can read what they gave, and text
  * without it has lost its sources. `event` may be NULL. Errors, after all tries: NETWORK_ERROR,
- * AUTHENTICATION_FAILED, QUOTA_EXCEEDED (told from OVERLOADED), CONTEXT_TOO_LARGE,
+ * AUTHENTICATION_FAILED, QUOTA_EXCEEDED (distinct from OVERLOADED), CONTEXT_TOO_LARGE,
  * INVALID_ARGUMENT (the provider refused the request: its sentence), MODEL_ERROR (empty,
  * malformed, unexpected), CANCELLED. */
 bool model_stream(struct model *model, const struct model_request *request,

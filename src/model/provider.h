@@ -26,7 +26,7 @@ struct wire_request {
 	size_t header_count;
 };
 
-/* Where a reader puts what it reads; the functions tell the caller's event too (sink.c).  Pieces of
+/* Where a reader puts what it reads; the functions publish it as events too (sink.c).  Pieces of
  * text, and pieces of thoughts, are put together to one part as long as no other kind comes between
  * and `opaque` is the same or NULL. */
 struct reply_sink;

@@ -27,7 +27,7 @@ struct recording {
 	pthread_mutex_t lock;
 	char *file;  /* owned */
 	int fd;      /* owned */
-	bool failed; /* and told: nothing is written any more */
+	bool failed; /* and reported: nothing is written any more */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
 };

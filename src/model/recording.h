@@ -26,7 +26,7 @@
 struct recording;
 
 /* The file is appended to, and made (mode 0600) if it is not there. `trouble` (may be NULL) is
- * told, once, when an answer could not be written; none is from then on: a recording with a gap
+ * called, once, when an answer could not be written; none is from then on: a recording with a gap
  * would replay another conversation.  `roots`: the workspace's, as in door_open (base/door.h):
  * no link there is followed out of them. From any thread.  PERMISSION_DENIED, FILE_NOT_FOUND,
  * NOT_A_FILE, IO_ERROR, ... */

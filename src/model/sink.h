@@ -90,7 +90,7 @@ void sink_init(struct reply_sink *sink,
                void (*event)(void *data, const struct model_event *event), void *data);
 /* Frees all that the sink owns, taken or not. */
 void sink_release(struct reply_sink *sink);
-/* The reply has come: applies the rule above, and tells MODEL_CALL of each call that stays.  A
+/* The reply has come: applies the rule above, and publishes MODEL_CALL for each call that stays.  A
  * reply for which sink_finish was never called is not whole. */
 void sink_close(struct reply_sink *sink);
 /* Moves content, usage, finish and grounding into *ret. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One attempt: a request is built and sent, the answer's events go to the format's reader, and an
- * answer that nobody can use is told as an error. */
+ * answer that nobody can use becomes an error. */
 #include "model/stream.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ struct transfer {
 	uint64_t begun_ms;      /* monotonic, as all of these */
 	uint64_t byte_ms;       /* the last byte came */
 	uint64_t event_ms;      /* the last event that is no ping came */
-	uint64_t tell_ms;       /* MODEL_WAITING is next told so long after it */
+	uint64_t next_ms;       /* the next MODEL_WAITING comes so long after it */
 	bool over;              /* it lasts too long: asking again is of no use */
 	const _Atomic bool *stop; /* the request's `enough`; or NULL */
 	bool enough;            /* and it was */
@@ -215,7 +215,7 @@ static void report_waiting(struct transfer *transfer, uint64_t silent, uint64_t 
 		transfer->sink->event(transfer->sink->data, &(struct model_event){
 			.kind = MODEL_WAITING, .text = span_str(text),
 			.waited_ms = (unsigned)silent, .delay_ms = (unsigned)limit });
-	transfer->tell_ms *= 2;
+	transfer->next_ms *= 2;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -241,12 +241,12 @@ static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *
 		return err_set(err, ERR_NETWORK_ERROR,
 		               "Only keep-alives came for %g seconds.",
 		               (double)ping / 1000);
-	if (silent >= transfer->tell_ms)
+	if (silent >= transfer->next_ms)
 		report_waiting(transfer, silent, earlier(transfer->event_ms + ping,
 		                                         transfer->byte_ms + idle) -
 		                                       transfer->event_ms);
 	*ret_left = earlier(transfer->begun_ms + reply - now, transfer->event_ms + ping - now);
-	*ret_left = earlier(*ret_left, transfer->event_ms + transfer->tell_ms - now);
+	*ret_left = earlier(*ret_left, transfer->event_ms + transfer->next_ms - now);
 	return true;
 }
 
@@ -271,10 +271,10 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 
 	if (!is_ping(event)) {
 		transfer->event_ms = clock_monotonic_ms();
-		transfer->tell_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
+		transfer->next_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
 	}
 	transfer->trouble = WIRE_BROKEN;
-	/* What comes in the same packet after it was enough is not told any more. */
+	/* What comes in the same packet after it was enough is dropped. */
 	if (transfer->stop && atomic_load(transfer->stop))
 		return true;
 	if (!transfer->endpoint->format->reader->event(transfer->reader, event, &transfer->trouble,
@@ -538,7 +538,7 @@ static void transfer_init(struct transfer *transfer, const struct endpoint *endp
 		.trouble = WIRE_BROKEN,
 		.err = ERR_INIT,
 		.begun_ms = clock_monotonic_ms(),
-		.tell_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
+		.next_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
 	};
 	transfer->byte_ms = transfer->event_ms = transfer->begun_ms;
 	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, transfer_on_event, transfer);
@@ -567,7 +567,7 @@ static bool transfer_end(struct transfer *transfer, struct reply_sink *sink, str
 	return false;
 }
 
-/* The caller has heard enough. */
+/* The caller needs no more of the reply. */
 static bool end_early(struct reply_sink *sink)
 {
 	sink_finish(sink, MODEL_FINISH_OTHER, "enough");

@@ -74,7 +74,7 @@ void services_release(struct tool_services *services); /* also when nothing was 
 /* The list that write_todos wrote last, [{"description", "status"}]; a new reference, [] at
  * first. */
 json_t *services_todos(struct tool_services *services);
-/* Keeps a copy of the reference, and tells the bus. */
+/* Keeps a copy of the reference, and publishes it on the bus. */
 void services_set_todos(struct tool_services *services, json_t *todos);
 
 /* Requests to one host in one minute. */

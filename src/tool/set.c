@@ -342,7 +342,7 @@ bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct
 	return false;
 }
 
-/* ---- what a model is told ----------------------------------------------------- */
+/* ---- what is declared to a model ---------------------------------------------- */
 
 static json_t *declared_schema(const json_t *schema);
 
@@ -404,7 +404,7 @@ static json_t *declared_kinds(const json_t *kinds)
 	size_t i;
 
 	json_array_foreach(json_object_get(json_array_get(kinds, 0), "required"), i, member)
-		if (i < 2) /* what tells them apart, and what all are about */
+		if (i < 2) /* what distinguishes them, and what all are about */
 			json_array_append(required, member);
 	json_array_foreach(kinds, i, kind)
 		json_object_foreach(json_object_get(kind, "properties"), name, member)
@@ -412,8 +412,8 @@ static json_t *declared_kinds(const json_t *kinds)
 	return declared_schema(merged);
 }
 
-/* A schema without what only checks: bounds are met by nearly all calls, and who breaks one is
- * told. */
+/* A schema without what only checks: bounds are met by nearly all calls, and who breaks one
+ * gets an error. */
 static json_t *declared_schema(const json_t *schema)
 {
 	static const char *const checks[] = { "minLength", "maxLength", "minItems", "maxItems",

@@ -7,7 +7,7 @@
  *     tool_set_add(set, tool, free_tool);              // after the built-in ones, in order
  *     tool_set_limit(set, core, exclude);              // settings' tools.core and tools.exclude
  *     session.tools = set;
- *     declared = tool_set_declare(set, wanted, data);  // what a model is told
+ *     declared = tool_set_declare(set, wanted, data);  // as a model gets it
  *     tool_set_free(set);
  *
  * A set is made before calls begin; afterwards it is only read, by any thread.

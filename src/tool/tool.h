@@ -202,8 +202,9 @@ struct tool {
 	const struct tool_name_default *name_defaults; /* ends with a NULL alias, or NULL */
 	const char *description;        /* for a model */
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
-	/* NULL, or parameters that a model is not told of, ends with NULL: they are for scripts
-	 * and for settings' sake, or other words for another; a call may have them all the same. */
+	/* NULL, or parameters that are not declared to a model, ends with NULL: they are for
+	 * scripts and for settings' sake, or other words for another; a call may have them all the
+	 * same. */
 	const char *const *undeclared;
 	const char *result_schema;      /* JSON Schema text of the result, also of failures */
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,

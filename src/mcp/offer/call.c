@@ -214,7 +214,7 @@ static void begun_add(struct begun_list *list, struct opened *opened, struct beg
 
 static void begun_ready(struct begun_edit *edit, bool here)
 {
-	if (!atomic_exchange(&edit->told, true))
+	if (!atomic_exchange(&edit->reported, true))
 		edit->arrived(edit, here);
 }
 

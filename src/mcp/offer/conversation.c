@@ -64,7 +64,7 @@ static bool roots_from_list(const json_t *list, struct roots *ret, struct err *e
 
 /* ---- conversations ----------------------------------------------------------- */
 
-/* A client that offers roots and does not tell them, or is never ready, has calls waiting no
+/* A client that offers roots and does not name them, or is never ready, has calls waiting no
  * longer than this. */
 enum {
 	PATIENCE_MS = 10000,
@@ -100,7 +100,7 @@ struct conversation {
 	struct roots roots;   /* owned */
 	struct err unusable;  /* why the client's roots cannot be used, if they cannot */
 	struct opened *opened; /* reference; NULL before the first call, and after a change */
-	json_t *news;          /* array of what the client has not been told */
+	json_t *news;          /* array of what the client does not know yet */
 };
 
 const struct session *conversation_session(const struct conversation *conversation)
@@ -251,7 +251,7 @@ static void roots_answered(void *data, const json_t *result)
 
 	if (!conversation->ended && question->number == conversation->question) {
 		conversation->asked = false;
-		/* An error, or no roots: the client has none to tell. */
+		/* An error, or no roots: the client has none to name. */
 		if (json_array_size(roots) == 0)
 			settle_by_default(conversation);
 		else
@@ -388,7 +388,7 @@ void conversation_wait(struct conversation *conversation, struct waiting *waitin
 		                                       conversation);
 }
 
-/* What the client is told about a workspace that was opened for it. */
+/* What the client gets to know of a workspace that was opened for it. */
 static json_t *news_of(const struct opened *opened)
 {
 	struct provider *provider = opened->provider;

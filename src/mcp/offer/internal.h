@@ -52,8 +52,8 @@ struct opened {
 struct opened_table *opened_table_new(const struct serve_options *options); /* never NULL */
 void opened_table_free(struct opened_table *table); /* nothing is in use; NULL is fine */
 
-/* The provider of these roots, opened now if nobody has it; *ret_new (may be NULL) tells. The
- * errors are those of serve_options.open. */
+/* The provider of these roots, opened now if nobody has it; *ret_new (may be NULL) says whether.
+ * The errors are those of serve_options.open. */
 bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
                 struct opened **ret, bool *ret_new, struct err *err);
 struct opened *opened_ref(struct opened *opened);
@@ -85,7 +85,7 @@ struct begun_edit {
 	/* Called once, on any thread, by begun_ready or call_begun_stop: sees to it that the loop's
 	 * thread calls begun_remove soon. `here` as in provider.h. */
 	void (*arrived)(struct begun_edit *edit, bool here);
-	_Atomic bool told; /* from here on: call.c's own */
+	_Atomic bool reported; /* from here on: call.c's own */
 	struct bell *bell;
 	struct begun_edit *next, **at;
 };
@@ -101,7 +101,7 @@ void call_begun_stop(struct begun_list *list);
 
 /* Files that clients have subscribed to.  Private to this folder; on the loop's thread.
  *
- * Clients with one workspace share the watch of a file, so that each of them is told once.
+ * Clients with one workspace share the watch of a file, so that each of them gets a change once.
  */
 
 struct watches;
@@ -227,7 +227,7 @@ void conversation_unsubscribe(void *conversation, const char *uri);
 const struct session *conversation_session(const struct conversation *conversation);
 
 /* On the loop's thread: whether the workspace is known; otherwise `go` is called when it is. With
- * a client that has no roots to tell it is known at the first call. */
+ * a client that names no roots it is known at the first call. */
 bool conversation_is_settled(struct conversation *conversation, const struct mcp_call *call);
 void conversation_wait(struct conversation *conversation, struct waiting *waiting);
 /* Does not wait for the client's roots any more: calls that did fail. */
@@ -241,7 +241,7 @@ struct opened *conversation_open(struct conversation *conversation, const struct
  * conversation's any more are ended, then it is put. Not on the loop's thread. */
 void conversation_put(struct conversation *conversation, struct opened *opened);
 
-/* Sends what the client has not been told yet: workspaces that were opened. */
+/* Sends what the client does not know yet: workspaces that were opened. */
 void conversation_announce(struct conversation *conversation, struct mcp_call *call);
 
 #endif

@@ -34,7 +34,7 @@ void opened_table_free(struct opened_table *table)
 	free(table);
 }
 
-/* The roots as one text; a name cannot hold a newline that is not told from the separator,
+/* The roots as one text; a name cannot hold a newline that could be taken for the separator,
  * because its length is before it. */
 static char *roots_key(const char *const *roots, size_t count)
 {

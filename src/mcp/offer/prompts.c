@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts that a person picks, and what every model is told at the beginning.
+/* Prompts that a person picks, and what every model gets at the beginning.
  *
  * To add a prompt: a row in `prompts`, and its words.  In words, names of tools are
  * canonical and replaced by those that are offered; {NAME} is an argument. */

@@ -15,7 +15,7 @@
  *     result.c        a tool's result as text
  *     confirm.c       asking the user before an edit or a command
  *     conversation.c  what one client has: a version counter, roots, an open workspace (opened.c)
- *     resources.c     files as resources, page by page (uri.c); opened.c tells of changes
+ *     resources.c     files as resources, page by page (uri.c); opened.c reports changes
  *     prompts.c       prompts, and completion of arguments
  */
 #ifndef HASP_MCP_OFFER_SERVE_H

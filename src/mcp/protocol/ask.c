@@ -322,7 +322,7 @@ static bool elicitation_offered(const struct version *version, const json_t *dec
 }
 
 /* Whether a client of these capabilities (NULL: none) can be asked that, in this version. The
- * params tell forms from URLs, and sampling with tools; NULL: plainly. */
+ * params distinguish forms from URLs, and sampling with tools; NULL: plainly. */
 static bool ask_offered(const struct version *version, const json_t *client, const char *method,
                         const json_t *params)
 {

@@ -231,7 +231,7 @@ static bool same_value(struct span text, const json_t *wanted)
 	case JSON_FALSE:
 		return span_eq(text, SPAN("false"));
 	default:
-		return true; /* not what the schema says: the tool tells */
+		return true; /* not what the schema says: the tool reports it */
 	}
 }
 

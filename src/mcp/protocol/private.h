@@ -125,7 +125,7 @@ void peer_batch_forget(struct batch *batch);
 
 /* ---- watching ---------------------------------------------------------------- */
 
-/* Who wants to hear of changes of resources.
+/* Who wants to know of changes of resources.
  *
  * Clients with a connection subscribe to a URI at a time (resources/subscribe); stateless ones
  * open a stream with a filter (subscriptions/listen), which is a call without an end.
@@ -146,7 +146,7 @@ void watch_unsubscribe_all(struct mcp_peer *peer);
 
 /* Opens a stream and acknowledges it. The call stays listed until it is cancelled or ended. */
 bool watch_listen(struct mcp_call *call, struct refusal *refusal);
-/* Ends a stream from this side: its client is told. */
+/* Ends a stream from this side, and sends its client the end. */
 void watch_end(struct mcp_call *call);
 
 /* ---- peers ------------------------------------------------------------------- */

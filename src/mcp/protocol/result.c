@@ -175,7 +175,7 @@ bool result_members_ended(const struct members *members)
 
 /* ---- results ----------------------------------------------------------------- */
 
-/* How long a list may be kept: until hasp tells of a change, but clients that do not listen
+/* How long a list may be kept: until hasp reports a change, but clients that do not listen
  * see a change within a minute. */
 static const char cache_ttl[] = "60000";
 

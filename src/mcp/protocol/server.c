@@ -34,7 +34,7 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	return server;
 }
 
-/* Ends what every peer waits for, tells the transports, and lets no more in. */
+/* Ends what every peer waits for, hangs up its transport, and lets no more in. */
 static void shut_peers(struct mcp_server *server)
 {
 	for (struct mcp_peer *peer = server->peers, *next; peer; peer = next) {
@@ -50,7 +50,7 @@ static void shut_peers(struct mcp_server *server)
 	}
 }
 
-/* A handler may have been about to ask when its call was cancelled: it waits until it hears
+/* A handler may have been about to ask when its call was cancelled: it waits until it learns
  * that nobody answers (ask.c signals `idle` after such a post). */
 static void wait_for_handlers(struct mcp_server *server)
 {

@@ -33,7 +33,7 @@ struct mcp_stdio {
 	struct mcp_peer *peer; /* NULL once nothing can be sent any more */
 	void (*ended)(void *data);
 	void *data;
-	struct loop_task end; /* tells of the end, outside of everything else */
+	struct loop_task end; /* reports the end, outside of everything else */
 	enum { READING, PAUSED_FOR_CALLS, PAUSED_FOR_BACKLOG } state;
 	struct loop_timer *moment;
 	size_t calls_max;

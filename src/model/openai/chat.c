@@ -186,7 +186,7 @@ static void chat_add_assistant(void *data, const json_t *content)
 	json_array_append_new(building->messages, message);
 }
 
-/* Servers without json_schema are told what the answer has to be. */
+/* For servers without json_schema the system text says what the answer has to be. */
 static void chat_add_system(struct building *building, const struct model_options *options,
                             const struct model_request *request)
 {

@@ -144,7 +144,7 @@ static void read_detail(struct chat_reader *reader, const json_t *piece)
 		json_array_append_new(reader->details, json_deep_copy(piece));
 }
 
-static void read_reasoning_details(struct chat_reader *reader, const json_t *pieces, bool told)
+static void read_reasoning_details(struct chat_reader *reader, const json_t *pieces, bool reported)
 {
 	const json_t *piece;
 	size_t i;
@@ -156,7 +156,7 @@ static void read_reasoning_details(struct chat_reader *reader, const json_t *pie
 
 		if (!text)
 			text = json_object_get(piece, "summary");
-		if (!told && json_is_string(text))
+		if (!reported && json_is_string(text))
 			read_thought(reader, "reasoning", json_span(text));
 		read_detail(reader, piece);
 	}
@@ -165,17 +165,17 @@ static void read_reasoning_details(struct chat_reader *reader, const json_t *pie
 static void read_thoughts(struct chat_reader *reader, const json_t *delta)
 {
 	static const char *const members[] = { "reasoning_content", "reasoning" };
-	bool told = false;
+	bool reported = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(members) && !told; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(members) && !reported; i++) {
 		struct span piece = json_span(json_object_get(delta, members[i]));
 
 		if (!piece.len)
 			continue;
 		read_thought(reader, members[i], piece);
-		told = true;
+		reported = true;
 	}
-	read_reasoning_details(reader, json_object_get(delta, "reasoning_details"), told);
+	read_reasoning_details(reader, json_object_get(delta, "reasoning_details"), reported);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

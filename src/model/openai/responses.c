@@ -299,7 +299,7 @@ static bool responses_build(const struct model_options *options,
 struct responses_reader {
 	struct reply_sink *sink;
 	struct grounding grounding;
-	bool told;      /* pieces of the item that is open have come */
+	bool reported;      /* pieces of the item that is open have come */
 	json_t *pieces; /* ids and places of items of which pieces have come; owned */
 	json_t *done;   /* and of those that were ended */
 	size_t done_count;
@@ -425,7 +425,7 @@ static void read_reasoning_item(struct responses_reader *reader, const json_t *i
 	json_t *kept = json_copy((json_t *)item);
 
 	json_object_del(kept, "status");
-	if (!reader->told)
+	if (!reader->reported)
 		report_texts(reader, json_object_get(item, "summary"), true);
 	sink_thought(reader->sink, SPAN(""), NULL);
 	sink_sign(reader->sink, "opaque", responses_opaque("item", kept));
@@ -438,7 +438,7 @@ static void read_message_item(struct responses_reader *reader, const json_t *ite
 	const json_t *part, *note;
 	size_t i, j;
 
-	if (!reader->told)
+	if (!reader->reported)
 		report_texts(reader, content, false);
 	if (json_is_string(phase))
 		sink_sign(reader->sink, "opaque", responses_opaque("phase", json_incref(phase)));
@@ -480,7 +480,7 @@ static bool on_item_added(struct responses_reader *reader, const struct happenin
 {
 	(void)now;
 	sink_break(reader->sink);
-	reader->told = false;
+	reader->reported = false;
 	return true;
 }
 
@@ -501,7 +501,7 @@ static struct span delta_of(struct responses_reader *reader, const struct happen
 	struct span id = json_span(json_object_get(now->event, "item_id"));
 	const json_t *place = json_object_get(now->event, "output_index");
 
-	reader->told = true;
+	reader->reported = true;
 	reader->nameless |= !id.len && !json_is_integer(place);
 	note_item(reader->pieces, id, place);
 	return json_span(json_object_get(now->event, "delta"));
@@ -544,7 +544,7 @@ static bool read_rest(struct responses_reader *reader, const json_t *response, s
 		if (item_noted(reader->done, item, i))
 			continue;
 		sink_break(reader->sink);
-		reader->told = reader->nameless || item_noted(reader->pieces, item, i);
+		reader->reported = reader->nameless || item_noted(reader->pieces, item, i);
 		if (!item_done(reader, item, err))
 			return false;
 	}

@@ -93,15 +93,15 @@ static const struct {
  * spaces were off. */
 static void describe_hunks(struct buf *out, const struct change_result *result)
 {
-	size_t told = 0;
+	size_t named = 0;
 
-	for (size_t i = 0; i < result->hunk_count && told < 5; i++) {
+	for (size_t i = 0; i < result->hunk_count && named < 5; i++) {
 		const struct patch_hunk_report *hunk = &result->hunks[i];
 		bool moved = hunk->stated_line && hunk->stated_line != hunk->line && hunk->lines;
 
 		if (!moved && hunk->match == PATCH_MATCH_EXACT)
 			continue;
-		told++;
+		named++;
 		buf_printf(out, " Hunk %zu was applied at line %zu", hunk->hunk, hunk->line);
 		if (moved)
 			buf_printf(out, " (its header says %zu)", hunk->stated_line);

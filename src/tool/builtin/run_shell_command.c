@@ -159,7 +159,7 @@ static void denials_json(json_t *result, const struct job_report *report)
 		                    json_size(report->denials_left_out));
 }
 
-/* Whether it may have failed for want of something hidden; nothing tells whether it did. */
+/* Whether it may have failed for want of something hidden; nothing shows whether it did. */
 static bool names_hidden_paths(const struct job_report *report)
 {
 	const struct run_end *end = &report->info.end;
@@ -553,7 +553,7 @@ static bool wait_for_job(const struct session *session, struct job *job, size_t 
 	return false;
 }
 
-/* What is left running, or still runs, is remembered; else all is told when it is over. */
+/* What is left running, or still runs, is remembered; else all is reported when it is over. */
 static void settle_job(struct job *job)
 {
 	struct job_info info;
@@ -588,7 +588,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 	environment_free(env);
 	if (!started)
 		return NULL;
-	job_quiet(job); /* whoever is told is there for this call alone */
+	job_quiet(job); /* whoever gets the output is there for this call alone */
 	result = command_result(session, job, cancelled);
 	job_release(job);
 	return result;

@@ -507,7 +507,7 @@ static bool count_request(struct tool_services *services, const char *url, struc
 	               SERVICES_REQUESTS_PER_MINUTE, seconds);
 }
 
-/* Names that mean something only here are nothing to tell a provider of. */
+/* Names that mean something only here are no provider's business. */
 static bool is_public_name(const char *host)
 {
 	static const char *const local[] = { ".local",     ".localhost", ".internal", ".lan",
