@@ -131,6 +131,73 @@ static const struct catalogue_row *catalogue_find(const char *name, size_t len)
 	return NULL;
 }
 
+/* ---- variables, keys, and what a choice keeps ----------------------------------- */
+
+/* NULL: it is not set, or empty. */
+static const char *variable_value(const struct settings *settings, const char *name)
+{
+	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
+
+	return value && value[0] ? value : NULL;
+}
+
+/* The first of a row's variables that is set and not empty; NULL: none. */
+static const char *first_variable(const struct settings *settings,
+                                  const char *const names[static 2])
+{
+	const char *value = variable_value(settings, names[0]);
+
+	return value ? value : variable_value(settings, names[1]);
+}
+
+/* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
+#define SERVICE "hasp"
+
+/* Gives a string (taken) to the store; returns it. */
+static const char *choice_keep(struct choice_store *store, char *string)
+{
+	if (store->count == store->cap)
+		store->strings = mem_grow(store->strings, &store->cap, store->count + 1,
+		                          sizeof(*store->strings));
+	store->strings[store->count++] = string;
+	return string;
+}
+
+/* A header (taken); those beyond CHOICE_HEADERS are dropped. */
+static void choice_add_header(struct choice_store *store, char *header)
+{
+	choice_keep(store, header);
+	if (store->header_count < CHOICE_HEADERS)
+		store->headers[store->header_count++] = header;
+}
+
+/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
+static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
+                              struct choice_store *store)
+{
+	const char *key = first_variable(settings, row->key_variables);
+	char *stored = NULL;
+	bool found;
+
+	if (key)
+		return choice_keep(store, mem_strdup(key));
+	if (row->keyless || !settings_bool(settings, "hasp.keyStore", true))
+		return NULL;
+	found = strcmp(row->name, "gemini") == 0 ? keystore_gemini_key(&stored) :
+	                                           keystore_get(SERVICE, row->name, &stored);
+	return found ? choice_keep(store, stored) : NULL;
+}
+
+static bool no_key_error(const struct catalogue_row *row, struct err *err)
+{
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "There is no key for %s: set the variable %s%s%s, in the environment or in "
+	               "~/.gemini/.env, or store it in the system's key store (secret-tool store, "
+	               "see docs/models.md).", row->name,
+	               row->key_variables[0], row->key_variables[1] ? " or " : "",
+	               row->key_variables[1] ? row->key_variables[1] : "");
+}
+
 /* ---- Google's ways ----------------------------------------------------------- */
 
 /* Google's names, ways and variables, as Gemini CLI reads them. */
@@ -172,23 +239,6 @@ static const char *google_alias(const struct settings *settings, const char *nam
 		if (strcmp(aliases[i].name, given) == 0)
 			return aliases[i].model;
 	return given;
-}
-
-/* NULL: it is not set, or empty. */
-static const char *variable_value(const struct settings *settings, const char *name)
-{
-	const char *value = name ? variables_get(settings_variables(settings), name) : NULL;
-
-	return value && value[0] ? value : NULL;
-}
-
-/* The first of a row's variables that is set and not empty; NULL: none. */
-static const char *first_variable(const struct settings *settings,
-                                  const char *const names[static 2])
-{
-	const char *value = variable_value(settings, names[0]);
-
-	return value ? value : variable_value(settings, names[1]);
 }
 
 static bool variable_is_true(const struct settings *settings, const char *name)
@@ -252,8 +302,6 @@ static size_t entry_length(const char *text)
 	return len;
 }
 
-static void choice_add_header(struct choice_store *store, char *header);
-
 static void custom_headers(const struct settings *settings, struct choice_store *store)
 {
 	const char *text = variable_value(settings, "GEMINI_CLI_CUSTOM_HEADERS");
@@ -306,8 +354,6 @@ static bool is_google_name(const char *text)
 	       '\0';
 }
 
-static const char *choice_keep(struct choice_store *store, char *string);
-
 /* Google Cloud's address has the place in the host, and project and place in the path.  With an API
  * key and no project ("express") it has neither. */
 static bool vertex_address(const struct settings *settings, const struct catalogue_row *row,
@@ -347,10 +393,6 @@ static void vertex_format(struct model_options *options)
 		options->provider = "anthropic";
 }
 
-static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
-                              struct choice_store *store);
-static bool no_key_error(const struct catalogue_row *row, struct err *err);
-
 /* Address, key and headers for Gemini and Vertex. */
 static bool google_options(const struct settings *settings, const struct catalogue_row *row,
                            struct choice_store *store, struct model_options *options,
@@ -379,27 +421,6 @@ static bool google_options(const struct settings *settings, const struct catalog
 
 /* ---- choice ------------------------------------------------------------------ */
 
-/* Under which keys other than Gemini's are in the key store; the account is the provider's name. */
-#define SERVICE "hasp"
-
-/* Gives a string (taken) to the store; returns it. */
-static const char *choice_keep(struct choice_store *store, char *string)
-{
-	if (store->count == store->cap)
-		store->strings = mem_grow(store->strings, &store->cap, store->count + 1,
-		                          sizeof(*store->strings));
-	store->strings[store->count++] = string;
-	return string;
-}
-
-/* A header (taken); those beyond CHOICE_HEADERS are dropped. */
-static void choice_add_header(struct choice_store *store, char *header)
-{
-	choice_keep(store, header);
-	if (store->header_count < CHOICE_HEADERS)
-		store->headers[store->header_count++] = header;
-}
-
 void model_choice_release(struct model_choice *choice)
 {
 	struct choice_store *store = choice->store;
@@ -417,35 +438,6 @@ void model_choice_release(struct model_choice *choice)
 	free(store);
 	json_decref(choice->warnings);
 	*choice = (struct model_choice){ 0 };
-}
-
-/* ---- keys ---- */
-
-/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
-static const char *choose_key(const struct settings *settings, const struct catalogue_row *row,
-                              struct choice_store *store)
-{
-	const char *key = first_variable(settings, row->key_variables);
-	char *stored = NULL;
-	bool found;
-
-	if (key)
-		return choice_keep(store, mem_strdup(key));
-	if (row->keyless || !settings_bool(settings, "hasp.keyStore", true))
-		return NULL;
-	found = strcmp(row->name, "gemini") == 0 ? keystore_gemini_key(&stored) :
-	                                           keystore_get(SERVICE, row->name, &stored);
-	return found ? choice_keep(store, stored) : NULL;
-}
-
-static bool no_key_error(const struct catalogue_row *row, struct err *err)
-{
-	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There is no key for %s: set the variable %s%s%s, in the environment or in "
-	               "~/.gemini/.env, or store it in the system's key store (secret-tool store, "
-	               "see docs/models.md).", row->name,
-	               row->key_variables[0], row->key_variables[1] ? " or " : "",
-	               row->key_variables[1] ? row->key_variables[1] : "");
 }
 
 /* ---- one provider ---- */
