@@ -16,7 +16,7 @@
  * another writer's bytes are not lost.  Creating: link(2), which refuses to replace.
  * Deleting: the file is moved to a temporary name, verified like an exchanged one, and removed.
  * A kill at any instruction leaves the old or the new file; the temporary's name says
- * what it is, so that the next commit in the folder puts things right (private.h).
+ * what it is, so that the next commit in the folder puts things right (recover_open).
  * Folders that were made for a new file stay when the process is killed.
  *
  * What others can see: a program that watches the folder may see a name that begins with

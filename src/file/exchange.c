@@ -266,7 +266,7 @@ static enum verdict contest_put_back(struct contest *contest, enum verdict verdi
 		errno = saved;
 		return verdict;
 	}
-	/* It holds somebody's content: recovery puts it back (private.h). */
+	/* It holds somebody's content: recovery puts it back (recover_folder). */
 	memcpy(contest->kept, stage->name, sizeof(contest->kept));
 	stage->name[0] = '\0';
 	return VERDICT_ERROR;

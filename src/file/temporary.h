@@ -9,7 +9,7 @@
  * its folder, so its temporary name ends in "-" and its whole name, if there is room for it.
  * A live writer holds a flock on the new file (kinds p, x, t) or on the file being
  * removed (kind d).
- * For file/, and for search/, which passes over them.  What is done about them: private.h.
+ * For file/, and for search/, which passes over them.  What is done about them: recover_folder.
  */
 #ifndef HASP_FILE_TEMPORARY_H
 #define HASP_FILE_TEMPORARY_H
