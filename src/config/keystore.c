@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The key store, asked by a child process that loads libsecret and is ended in time. */
 #include "config/home.h"
 
 #include <dlfcn.h>

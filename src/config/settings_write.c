@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changing one value of a file. */
+/* Writing one value into a file of settings, in its text. */
 #include <string.h>
 
 #include "base/door.h"

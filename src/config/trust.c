@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* trustedFolders.json: what it says of a folder, and a new rule in it. */
 #include "config/settings.h"
 
 #include <limits.h>

@@ -226,7 +226,7 @@ static void check_argument_paths(const struct policy_call *call, const struct ch
 	outcome->decision = POLICY_DENY;
 }
 
-/* decide.c: what the safety checkers say about a call that `outcome` does not deny. */
+/* What the safety checkers say about a call that `outcome` does not deny. */
 static void check_safety(const struct policy *policy, const struct policy_call *call,
                          const struct acts *acts, struct outcome *outcome)
 {

@@ -225,8 +225,7 @@ static bool check_all_rows(struct loader *loader, const json_t *table, const cha
 	return fits;
 }
 
-/* schema.c: whether the tables have the members that rules and checkers must have, of the right
- * types. */
+/* Whether the tables have the members that rules and checkers must have, of the right types. */
 static bool load_check(struct loader *loader, const json_t *table)
 {
 	bool fits = check_all_rows(loader, table, "rule", check_rule);

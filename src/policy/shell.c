@@ -105,7 +105,7 @@ static bool has_known(const struct shell_command *command, const struct option *
 	return has_any(&known, options);
 }
 
-/* shell.c: tables of commands. */
+/* Whether a table has it among the commands that are asked about. */
 static bool is_dangerous_command(const struct shell_command *command)
 {
 	struct span base = shell_command_base(command);

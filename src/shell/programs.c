@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What options and operands of a program make it do: the rules that rows of the table share. */
 #include "shell/judge.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The second reading: where commands begin and words end in the tree of tree-sitter-bash, compared
+ * with what the reader found. */
 #include "shell/private.h"
 
 #include <stdlib.h>

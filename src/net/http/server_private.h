@@ -114,7 +114,7 @@ struct http_request {
 	uint64_t written; /* second of the last write */
 };
 
-/* request.c: the functions that libmicrohttpd calls. */
+/* What libmicrohttpd calls for each piece of a request, and at its end. */
 enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char *url,
                                const char *method, const char *version, const char *upload,
                                size_t *upload_size, void **request);

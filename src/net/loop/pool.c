@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A pool of threads: they come when jobs wait, and go when there are none. */
 #include "net/loop/pool.h"
 
 #include <pthread.h>

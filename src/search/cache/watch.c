@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The watch of the folders of one tree: inotify, who owns which folder, and mounts in between. */
 #include "search/cache/kept_tree.h"
 
 #include <errno.h>
