@@ -77,8 +77,8 @@ struct hook_process {
 };
 /* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When
  * it returns, after a timeout or cancel, no process that came from it runs any more: for certain
- * where a control group can be had (sandbox/apply/cgroup.h), else but for what descendants_kill
- * names. */
+ * where a control group can be had (sandbox/apply/cgroup.h), else but for what
+ * processes_kill_descendants names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);

@@ -426,7 +426,7 @@ static bool signal_all(const struct running *running, int number)
 
 	if (running->group)
 		return cgroup_signal(running->group, number);
-	count = descendants_list(running->pid, &below);
+	count = processes_list_descendants(running->pid, &below);
 	for (size_t i = 0; i < count; i++)
 		alive += !below[i].ended && kill(below[i].pid, number) == 0;
 	free(below);
@@ -453,7 +453,7 @@ static void stop_hook(struct running *running, struct hook_process *process)
 		if (!running->ended)
 			kill(running->pid, SIGKILL);
 	} else {
-		descendants_kill(running->pid);
+		processes_kill_descendants(running->pid);
 		/* Where /proc tells nothing, at least the process group. */
 		kill(-running->pid, SIGKILL);
 	}

@@ -233,7 +233,7 @@ static void discovered_describe_failure(const struct whole_run_result *run, stru
 		err_set(err, ERR_TOOL_FAILED, "It was ended by signal %d.", run->end.signal);
 	else
 		err_set(err, ERR_COMMAND_STOPPED, "It was ended before it was done (%s).",
-		        run_why_name(run->end.why));
+		        worker_run_why_name(run->end.why));
 }
 
 static json_t *discovered_failure(const struct whole_run_result *run)

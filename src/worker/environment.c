@@ -66,16 +66,16 @@ static const char *find_row(const struct row *rows, size_t count, struct span na
 }
 
 /* Whether a text stands at an offset of a word, in any case. */
-static bool is_at(struct span word, size_t at, const char *text)
+static bool word_has_at(struct span word, size_t at, const char *text)
 {
 	return at + strlen(text) <= word.len &&
 	       strncasecmp(word.data + at, text, strlen(text)) == 0;
 }
 
-static bool is_harmless(struct span word)
+static bool is_harmless_word(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
-		if (strlen(harmless[i]) == word.len && is_at(word, 0, harmless[i]))
+		if (strlen(harmless[i]) == word.len && word_has_at(word, 0, harmless[i]))
 			return true;
 	return false;
 }
@@ -84,7 +84,7 @@ static bool ends_with_one(struct span word, const char *const *texts, size_t cou
 {
 	for (size_t i = 0; i < count; i++)
 		if (strlen(texts[i]) <= word.len &&
-		    is_at(word, word.len - strlen(texts[i]), texts[i]))
+		    word_has_at(word, word.len - strlen(texts[i]), texts[i]))
 			return true;
 	return false;
 }
@@ -93,34 +93,34 @@ static bool word_sounds_secret(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
 		for (size_t at = 0; at < word.len; at++)
-			if (is_at(word, at, secrets[i]))
+			if (word_has_at(word, at, secrets[i]))
 				return true;
 	for (size_t i = 0; i < ARRAY_LEN(secret_edges); i++)
-		if (is_at(word, 0, secret_edges[i]))
+		if (word_has_at(word, 0, secret_edges[i]))
 			return true;
 	return ends_with_one(word, secret_edges, ARRAY_LEN(secret_edges)) ||
 	       ends_with_one(word, secret_ends, ARRAY_LEN(secret_ends));
 }
 
-static bool is_letter(char c)
+static bool is_name_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
+static bool is_name_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 /* The next word of a name; empty behind the last. */
-static struct span next_word(struct span *rest)
+static struct span next_name_word(struct span *rest)
 {
 	struct span word = { 0 };
 
-	while (rest->len && !is_letter(*rest->data) && !is_digit(*rest->data))
+	while (rest->len && !is_name_letter(*rest->data) && !is_name_digit(*rest->data))
 		*rest = span_skip(*rest, 1);
 	while (word.len < rest->len &&
-	       (is_letter(rest->data[word.len]) || is_digit(rest->data[word.len])))
+	       (is_name_letter(rest->data[word.len]) || is_name_digit(rest->data[word.len])))
 		word.len++;
 	word = span_head(*rest, word.len);
 	*rest = span_skip(*rest, word.len);
@@ -131,10 +131,10 @@ static bool sounds_secret(struct span name)
 {
 	if (span_eq(name, SPAN("PWD"))) /* the working folder */
 		return false;
-	for (struct span word = next_word(&name); word.len; word = next_word(&name)) {
-		while (word.len && is_digit(word.data[word.len - 1]))
+	for (struct span word = next_name_word(&name); word.len; word = next_name_word(&name)) {
+		while (word.len && is_name_digit(word.data[word.len - 1]))
 			word.len--;
-		if (!is_harmless(word) && word_sounds_secret(word))
+		if (!is_harmless_word(word) && word_sounds_secret(word))
 			return true;
 	}
 	return false;
@@ -152,7 +152,7 @@ static bool has_password(const char *value)
 	return false;
 }
 
-static bool is_secret(const char *value)
+static bool is_secret_value(const char *value)
 {
 	for (size_t i = 0; i < ARRAY_LEN(token_heads); i++)
 		if (strncmp(value, token_heads[i], strlen(token_heads[i])) == 0)
@@ -169,14 +169,15 @@ bool environment_allows(const char *variable)
 		return false;
 	row = find_row(allowed, ARRAY_LEN(allowed), name);
 	return row && !(strchr(row, '*') && sounds_secret(name)) &&
-	       !is_secret(variable + name.len + 1);
+	       !is_secret_value(variable + name.len + 1);
 }
 
 bool environment_is_secret(const char *variable)
 {
 	struct span name = span_of(variable, strcspn(variable, "="));
 
-	return sounds_secret(name) || (variable[name.len] && is_secret(variable + name.len + 1));
+	return sounds_secret(name) ||
+	       (variable[name.len] && is_secret_value(variable + name.len + 1));
 }
 
 void environment_conceal(void)
@@ -223,7 +224,7 @@ static bool has_name(const char *const *list, struct span name)
 	return false;
 }
 
-static bool passes(const char *variable, const struct environment_options *options)
+static bool variable_passes(const char *variable, const struct environment_options *options)
 {
 	struct span name = span_of(variable, strcspn(variable, "="));
 
@@ -237,7 +238,7 @@ static struct list let_through(const char *const *from, const struct environment
 	bool path = false;
 
 	for (; *from; from++) {
-		if (!passes(*from, options) || is_set_later(*from))
+		if (!variable_passes(*from, options) || is_set_later(*from))
 			continue;
 		path |= strncmp(*from, "PATH=", 5) == 0;
 		list_add(&list, mem_strdup(*from));

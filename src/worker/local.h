@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Providers that answer through workers.
  *
- *   provider_local    confined workers on this machine: one for files, started by the first call;
+ *   local_provider    confined workers on this machine: one for files, started by the first call;
  *                     one for each command, with a plan of its own
- *   provider_none     the same without confinement (level paths)
- *   provider_command  a worker behind the standard input and output of any command
+ *   local_provider_none     the same without confinement (level paths)
+ *   local_provider_command  a worker behind the standard input and output of any command
  *
  * A worker that dies, hangs or misbehaves makes the calls under way fail with one clear error
  * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
@@ -25,7 +25,7 @@ struct worker_options {
 	const char *const *roots;   /* at least one; for a command: paths over there */
 	size_t root_count;
 	/* Other absolute spellings of roots, in pairs: the spelling, and the canonical root. Paths
-	 * that begin with it are that root's. provider_local adds those that `roots` themselves
+	 * that begin with it are that root's. local_provider adds those that `roots` themselves
 	 * have. */
 	const char *const *root_names;
 	size_t root_name_count;
@@ -53,12 +53,13 @@ struct worker_options {
 
 /* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered
  * when it returns (that is the worker's first answer). */
-bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err);
-bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err);
+bool local_provider(const struct worker_options *options, struct provider **ret, struct err *err);
+bool local_provider_none(const struct worker_options *options, struct provider **ret,
+                         struct err *err);
 /* `argv` NULL-terminated, copied: {"ssh", "host", "hasp", "worker", NULL}. No shell. Its standard
  * error is shown in errors (its last lines), never passed on raw. */
-bool provider_command(const char *const *argv, const struct worker_options *options,
-                      struct provider **ret, struct err *err);
+bool local_provider_command(const char *const *argv, const struct worker_options *options,
+                            struct provider **ret, struct err *err);
 
 /* ---- what everybody who opens a workspace of this machine gives it, and says of it ---- */
 
@@ -66,7 +67,7 @@ bool provider_command(const char *const *argv, const struct worker_options *opti
  * home folder. The caller frees. */
 char *local_journal_folder(void);
 
-/* provider_none where level paths is asked for, else provider_local. */
+/* local_provider_none where level paths is asked for, else local_provider. */
 bool local_provider_open(const struct worker_options *options, struct provider **ret,
                          struct err *err);
 
@@ -80,8 +81,8 @@ char *local_sentences(const struct worker_options *options, enum sandbox_level l
 struct worker_options worker_options_copy(const struct worker_options *options);
 void worker_options_release(struct worker_options *options);
 
-/* A NULL-terminated copy of `count` strings; freed with texts_free. */
-char **texts_copy(const char *const *texts, size_t count);
-void texts_free(char **texts); /* NULL is fine */
+/* A NULL-terminated copy of `count` strings; freed with worker_texts_free. */
+char **worker_texts_copy(const char *const *texts, size_t count);
+void worker_texts_free(char **texts); /* NULL is fine */
 
 #endif

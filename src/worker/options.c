@@ -9,7 +9,7 @@
 
 /* ---- how a command ended ---- */
 
-const char *run_why_name(enum run_why why)
+const char *worker_run_why_name(enum run_why why)
 {
 	static const char *const names[] = {
 		[RUN_EXITED] = "exited",       [RUN_SIGNALLED] = "signalled",
@@ -23,7 +23,7 @@ const char *run_why_name(enum run_why why)
 
 /* ---- copies of options ---- */
 
-char **texts_copy(const char *const *texts, size_t count)
+char **worker_texts_copy(const char *const *texts, size_t count)
 {
 	char **copy = mem_alloc(count + 1, sizeof(*copy));
 
@@ -32,7 +32,7 @@ char **texts_copy(const char *const *texts, size_t count)
 	return copy;
 }
 
-void texts_free(char **texts)
+void worker_texts_free(char **texts)
 {
 	for (char **at = texts; at && *at; at++)
 		free(*at);
@@ -43,12 +43,12 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 {
 	struct worker_options copy = *options;
 
-	copy.roots = (const char *const *)texts_copy(options->roots, options->root_count);
-	copy.root_names = (const char *const *)texts_copy(options->root_names,
-	                                                  options->root_name_count);
-	copy.write = (const char *const *)texts_copy(options->write, options->write_count);
-	copy.read = (const char *const *)texts_copy(options->read, options->read_count);
-	copy.deny = (const char *const *)texts_copy(options->deny, options->deny_count);
+	copy.roots = (const char *const *)worker_texts_copy(options->roots, options->root_count);
+	copy.root_names = (const char *const *)worker_texts_copy(options->root_names,
+	                                                         options->root_name_count);
+	copy.write = (const char *const *)worker_texts_copy(options->write, options->write_count);
+	copy.read = (const char *const *)worker_texts_copy(options->read, options->read_count);
+	copy.deny = (const char *const *)worker_texts_copy(options->deny, options->deny_count);
 	copy.journal_folder = mem_strdup(options->journal_folder);
 	copy.program = mem_strdup(options->program);
 	copy.ret_recovered = NULL;
@@ -57,11 +57,11 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 
 void worker_options_release(struct worker_options *options)
 {
-	texts_free((char **)options->roots);
-	texts_free((char **)options->root_names);
-	texts_free((char **)options->write);
-	texts_free((char **)options->read);
-	texts_free((char **)options->deny);
+	worker_texts_free((char **)options->roots);
+	worker_texts_free((char **)options->root_names);
+	worker_texts_free((char **)options->write);
+	worker_texts_free((char **)options->read);
+	worker_texts_free((char **)options->deny);
 	free((char *)options->journal_folder);
 	free((char *)options->program);
 	*options = (struct worker_options){ 0 };
@@ -89,8 +89,8 @@ bool local_provider_open(const struct worker_options *options, struct provider *
                          struct err *err)
 {
 	if (options->level_given && options->level == SANDBOX_PATHS)
-		return provider_none(options, ret, err);
-	return provider_local(options, ret, err);
+		return local_provider_none(options, ret, err);
+	return local_provider(options, ret, err);
 }
 
 char *local_sentences(const struct worker_options *options, enum sandbox_level level)

@@ -2,7 +2,7 @@
 /* The provider: the only way tools reach files and run commands.
  *
  * A provider answers requests that are plain data, so that the one who answers
- * can be in this process (provider_inprocess, worker/inside/inprocess.h), in a
+ * can be in this process (inprocess_provider, worker/inside/inprocess.h), in a
  * confined child, or at the other end of any pipe.  Tools hold a `struct
  * provider *` and nothing else that touches the workspace.
  *
@@ -79,7 +79,7 @@ enum run_why {
 	RUN_LOST,      /* the worker died or misbehaved */
 };
 
-const char *run_why_name(enum run_why why); /* "exited", "signalled", "timed_out", ... */
+const char *worker_run_why_name(enum run_why why); /* "exited", "signalled", "timed_out", ... */
 
 struct run_end {
 	enum run_why why;
@@ -134,7 +134,7 @@ struct run {
 /* the only way tools reach files.
  *
  * A provider answers requests that are plain data, so that the one who answers
- * can be in this process (provider_inprocess, worker/inside/inprocess.h), in a
+ * can be in this process (inprocess_provider, worker/inside/inprocess.h), in a
  * confined child, or at the other end of any pipe.  Tools hold a `struct
  * provider *` and nothing else that touches the workspace.
  *

@@ -132,8 +132,8 @@ static void open_provider(struct probe *probe)
 	const char *content = text(probe, "return_content");
 
 	must(json_is_true(member(probe, "confined")) ?
-	             provider_local(&local, &probe->provider, &err) :
-	             provider_inprocess(&here, &probe->provider, &err), &err);
+	             local_provider(&local, &probe->provider, &err) :
+	             inprocess_provider(&here, &probe->provider, &err), &err);
 	probe->jobs = jobs_new(&jobs);
 	session_init(&probe->session, probe->provider);
 	probe->session.jobs = probe->jobs;

@@ -46,7 +46,7 @@ int checkpoint_setup(void **state)
 	assert_int_equal(mkdir(fixture->root, 0755), 0);
 	setenv("GEMINI_CLI_HOME", fixture->top, 1);
 	options.journal_folder = fixture->top;
-	if (!provider_inprocess(&options, &fixture->provider, &err) ||
+	if (!inprocess_provider(&options, &fixture->provider, &err) ||
 	    !home_open(fixture->root, &fixture->home, &err))
 		fail_msg("%s", err.message);
 	session_init(&fixture->session, fixture->provider);

@@ -130,7 +130,7 @@ static int open_bench(void **state)
 	setenv("HOME", home, 1);
 	roots[0] = bench->root;
 	assert_true(cancel_init(&bench->cancel, &err));
-	assert_true(provider_inprocess(&options, &bench->provider, &err));
+	assert_true(inprocess_provider(&options, &bench->provider, &err));
 	open_rules(bench);
 	bench->person.questions = json_array();
 	bench->person.asked = json_array();

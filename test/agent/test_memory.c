@@ -58,7 +58,7 @@ static struct opened open_all(const char *root, bool trusted)
 	struct err err = ERR_INIT;
 
 	if (!settings_load(&options, &opened.settings, &err) ||
-	    !provider_inprocess(&files, &opened.provider, &err) ||
+	    !inprocess_provider(&files, &opened.provider, &err) ||
 	    !home_open(root, &opened.home, &err) || !home_claim(opened.home, &err))
 		fail_msg("%s", err.message);
 	memory.settings = opened.settings;

@@ -110,7 +110,7 @@ static struct provider *open_root(void)
 	struct provider *provider;
 	struct err err = ERR_INIT;
 
-	if (!provider_inprocess(&options, &provider, &err))
+	if (!inprocess_provider(&options, &provider, &err))
 		fail_msg("%s", err.message);
 	return provider;
 }

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 		.roots = &root, .root_count = 1, .journal_folder = journal,
 		.durability = strcmp(argv[3], "full") == 0 ? DURABILITY_FULL : DURABILITY_RENAME,
 	};
-	if (!provider_inprocess(&options, &provider, &err))
+	if (!inprocess_provider(&options, &provider, &err))
 		fail(err.message, NULL);
 	session_init(&bench.session, provider);
 	size_t batches = strtoul(argv[2], NULL, 10) / BATCH + 1;

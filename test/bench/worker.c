@@ -64,11 +64,11 @@ static struct provider *open_provider(const char *kind, const char *folder)
 	bool ok;
 
 	if (strcmp(kind, "local") == 0)
-		ok = provider_local(&options, &provider, &err);
+		ok = local_provider(&options, &provider, &err);
 	else if (strcmp(kind, "none") == 0)
-		ok = provider_none(&options, &provider, &err);
+		ok = local_provider_none(&options, &provider, &err);
 	else
-		ok = provider_inprocess(&inside, &provider, &err);
+		ok = inprocess_provider(&inside, &provider, &err);
 	if (!ok)
 		fail(err.message);
 	return provider;

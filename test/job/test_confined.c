@@ -55,7 +55,8 @@ static struct provider *open_at(const char *root, const struct sandbox_limits *l
 	struct provider *provider;
 	struct err err = ERR_INIT;
 
-	if (!(level == SANDBOX_PATHS ? provider_none : provider_local)(&options, &provider, &err))
+	if (!(level == SANDBOX_PATHS ? local_provider_none : local_provider)(&options, &provider,
+	                                                                     &err))
 		fail_msg("%s", err.message);
 	return provider;
 }
@@ -470,7 +471,7 @@ static void ends_with_limit(struct bench *bench, const struct sandbox_limits *li
 
 	finish(start_with(bench, provider, script, NULL), &report);
 	print_message("%s: over after %u ms, %s\n", what, (unsigned)(now_ms() - began),
-	              run_why_name(report.info.end.why));
+	              worker_run_why_name(report.info.end.why));
 	assert_true(report.denial_count >= 1);
 	assert_int_equal(report.denials[0].kind, DENIAL_LIMIT);
 	assert_non_null(strstr(report.denials[0].what, what));

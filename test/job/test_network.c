@@ -172,8 +172,8 @@ static void open_session(struct session *session, enum sandbox_level level)
 	session->level = level;
 	assert_non_null(mkdtemp(session->root));
 	copy_program(session->root);
-	if (!(level == SANDBOX_PATHS ? provider_none : provider_local)(&options, &session->provider,
-	                                                               &err))
+	if (!(level == SANDBOX_PATHS ? local_provider_none :
+	                               local_provider)(&options, &session->provider, &err))
 		fail_msg("%s", err.message);
 	session->jobs = jobs_new(&jobs);
 }

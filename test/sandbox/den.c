@@ -189,7 +189,7 @@ static void run(struct den *den, char *const *args)
 		become(den);
 		if (spawn(den, args, pipes[1], &child, &told->err)) {
 			sandbox_child_wait(&child, -1, &told->status);
-			told->explained = limits_explain(&den->plan, &child, &told->denial);
+			told->explained = sandbox_limits_explain(&den->plan, &child, &told->denial);
 			sandbox_child_release(&child);
 		}
 		_exit(0);

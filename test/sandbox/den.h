@@ -37,7 +37,7 @@ struct den {
 	int program;                 /* -1: this one */
 	char output[DEN_OUTPUT];     /* of the last run */
 	int status;                  /* of the last run, as waitpid has it */
-	bool explained;              /* limits_explain had something to say of the last run: */
+	bool explained;              /* sandbox_limits_explain said, of the last run: */
 	struct denial denial;
 	struct err err;              /* of the last run; ERR_NONE: it was started */
 };

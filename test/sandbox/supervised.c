@@ -197,14 +197,14 @@ void supervised_start(const struct sandbox_plan *plan, uid_t uid, int (*body)(vo
 	}
 	close(pair[1]);
 	ret->go = pair[0];
-	if (!supervisor_start(plan, receive_fd(pair[0]), &events, &ret->supervisor, &err))
+	if (!supervise_start(plan, receive_fd(pair[0]), &events, &ret->supervisor, &err))
 		fail_msg("%s", err.message);
 }
 
 struct heard *supervised_finish(struct supervised_child *child)
 {
 	assert_int_equal(waitpid(child->pid, &child->heard->status, 0), child->pid);
-	supervisor_stop(child->supervisor);
+	supervise_stop(child->supervisor);
 	close(child->go);
 	return child->heard;
 }

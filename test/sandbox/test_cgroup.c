@@ -118,7 +118,7 @@ static void kill_all(pid_t main)
 	}
 	for (int i = 0; i < 1000; i++) {
 		struct descendant *list;
-		size_t count = descendants_list(getpid(), &list);
+		size_t count = processes_list_descendants(getpid(), &list);
 
 		for (size_t k = 0; k < count; k++)
 			kill(list[k].pid, SIGKILL);
@@ -147,19 +147,19 @@ static void probe_watch(char **args)
 	main = fork();
 	if (main == 0)
 		start_command(args[0]);
-	limits = limits_new(&plan, main);
+	limits = sandbox_limits_new(&plan, main);
 	while (!passed && waitpid(main, NULL, WNOHANG) == 0) {
-		passed = limits_look(limits, &denial);
+		passed = sandbox_limits_look(limits, &denial);
 		usleep(LIMITS_LOOK_MS * 1000);
 	}
-	passed = passed || limits_look(limits, &denial);
+	passed = passed || sandbox_limits_look(limits, &denial);
 	kill_all(main);
 	if (passed)
 		printf("%s %s\n", denial_kind_name(denial.kind), denial.what);
 	else
 		printf("ended\n");
-	passed = limits_look(limits, &denial);
-	limits_free(limits);
+	passed = sandbox_limits_look(limits, &denial);
+	sandbox_limits_free(limits);
 }
 
 /* The worker itself takes too much. */

@@ -171,11 +171,11 @@ static void probe_command(char **args)
 	printf("notifications %s\n", notify >= 0 ? "come" : "do not come");
 	fflush(stdout);
 	if (notify >= 0)
-		must(supervisor_start(&plan, notify, &(struct supervisor_events){ 0 }, &supervisor, &err),
+		must(supervise_start(&plan, notify, &(struct supervisor_events){ 0 }, &supervisor, &err),
 		     &err);
 	waitpid(pid, NULL, 0);
 	if (notify >= 0)
-		supervisor_stop(supervisor);
+		supervise_stop(supervisor);
 }
 
 static const struct den_probe probes[] = {

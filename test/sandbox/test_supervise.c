@@ -438,7 +438,7 @@ static void without_the_supervisor_calls_fail(void **state)
 	supervised_start(&p.plan.plan, 0, wait_for_enosys, NULL, &child);
 	assert_int_equal(write(child.go, "", 1), 1);
 	usleep(20000);
-	supervisor_stop(child.supervisor);
+	supervise_stop(child.supervisor);
 	child.supervisor = NULL;
 	heard = supervised_finish(&child);
 	assert_int_equal(heard->status, 0);

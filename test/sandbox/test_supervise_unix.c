@@ -317,7 +317,7 @@ static void the_end_of_the_supervisor_ends_what_waits(void **state)
 	while (access(ready, F_OK) != 0 && kill(child.pid, 0) == 0)
 		usleep(1000);
 	usleep(30000);
-	supervisor_stop(child.supervisor);
+	supervise_stop(child.supervisor);
 	child.supervisor = NULL;
 	heard = supervised_finish(&child);
 	assert_int_equal(heard->status, 0);

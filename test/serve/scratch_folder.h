@@ -36,7 +36,7 @@ static inline void scratch_make(struct scratch_folder *scratch)
 	struct inprocess_options options = { .roots = &root, .root_count = 1,
 		.journal_folder = scratch->journal, .durability = DURABILITY_RENAME };
 
-	if (!provider_inprocess(&options, &scratch->provider, &err)) {
+	if (!inprocess_provider(&options, &scratch->provider, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		abort();
 	}

@@ -179,7 +179,7 @@ static void open_session(struct probe *probe)
 		                             .durability = DURABILITY_RENAME };
 	struct err err = ERR_INIT;
 
-	must(provider_inprocess(&options, &probe->provider, &err), &err);
+	must(inprocess_provider(&options, &probe->provider, &err), &err);
 	probe->set = tool_set_new();
 	tool_set_add_conversation(probe->set, &probe->services);
 	session_init(&probe->session, probe->provider);

@@ -160,7 +160,7 @@ static void run_calls(struct one_case *one, const char *root, const char *journa
 	size_t i;
 	json_t *call;
 
-	if (!provider_inprocess(&options, &provider, &err))
+	if (!inprocess_provider(&options, &provider, &err))
 		fail_msg("%s", err.message);
 	session_init(&session, provider);
 	session.jobs = jobs;

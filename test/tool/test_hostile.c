@@ -36,7 +36,7 @@ static int open_site(void **state)
 	options = (struct inprocess_options){ .roots = roots, .root_count = 1,
 	                                      .journal_folder = site->journal,
 	                                      .durability = DURABILITY_RENAME };
-	if (!provider_inprocess(&options, &site->provider, &err))
+	if (!inprocess_provider(&options, &site->provider, &err))
 		fail_msg("%s", err.message);
 	session_init(&site->session, site->provider);
 	*state = site;

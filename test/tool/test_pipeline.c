@@ -192,7 +192,7 @@ static int open_bench(void **state)
 
 	bench->root = fixture_make();
 	roots[0] = bench->root;
-	assert_true(provider_inprocess(&options, &bench->provider, &err));
+	assert_true(inprocess_provider(&options, &bench->provider, &err));
 	bench->set = tool_set_new();
 	lenient = changed("lenient", make_lenient);
 	asking = changed("asking", make_asking);

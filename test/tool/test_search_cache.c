@@ -119,7 +119,7 @@ static void open_session(const char *root, bool keep_cache, struct provider **re
 		                             .keep_cache = keep_cache };
 	struct err err = ERR_INIT;
 
-	assert_true(provider_inprocess(&options, ret, &err));
+	assert_true(inprocess_provider(&options, ret, &err));
 	session_init(session, *ret);
 }
 

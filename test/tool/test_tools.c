@@ -267,7 +267,7 @@ static void absolute_globs_work_when_the_root_is_the_root_of_the_machine(void **
 
 	(void)state;
 	fixture_files(folder, files);
-	if (!provider_inprocess(&options, &provider, &err))
+	if (!inprocess_provider(&options, &provider, &err))
 		fail_msg("%s", err.message);
 	session_init(&session, provider);
 	result = tool_call(&session, "read_many_files", arguments);

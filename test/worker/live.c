@@ -27,7 +27,7 @@ static bool open_plain(void *data, const struct wire_hello *hello, struct provid
 		                                   .durability = DURABILITY_RENAME };
 
 	(void)data;
-	return provider_inprocess(&options, ret, err);
+	return inprocess_provider(&options, ret, err);
 }
 
 void live_main(int argc, char **argv)
@@ -53,8 +53,8 @@ void live_open(struct live *live)
 
 	snprintf(live->folder, sizeof(live->folder), "/tmp/hasp-worker-XXXXXX");
 	assert_non_null(mkdtemp(live->folder));
-	if (!(over_pipes ? provider_command(plain, &options, &live->provider, &err) :
-	                   provider_none(&options, &live->provider, &err)))
+	if (!(over_pipes ? local_provider_command(plain, &options, &live->provider, &err) :
+	                   local_provider_none(&options, &live->provider, &err)))
 		fail_msg("%s", err.message);
 }
 

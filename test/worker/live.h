@@ -14,7 +14,7 @@ struct live {
 	struct provider *provider;
 };
 
-/* A new folder, and provider_none on it, or provider_command. */
+/* A new folder, and local_provider_none on it, or local_provider_command. */
 void live_open(struct live *live);
 void live_close(struct live *live);
 /* The same for cmocka: *state is a struct live. */

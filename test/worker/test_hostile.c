@@ -78,7 +78,7 @@ static bool open_bad(const char *what, const char *rest, const char *folder,
 		                                .level_given = true, .level = SANDBOX_PATHS,
 		                                .durability = DURABILITY_RENAME };
 
-	return provider_command(argv, &options, ret, err);
+	return local_provider_command(argv, &options, ret, err);
 }
 
 /* ---- before the first answer ----------------------------------------------- */
@@ -353,7 +353,7 @@ static bool open_inprocess(void *data, const struct wire_hello *hello, struct pr
 		                                   .root_count = hello->options.root_count };
 
 	(void)data;
-	return provider_inprocess(&options, ret, err);
+	return inprocess_provider(&options, ret, err);
 }
 
 static void worker_hears(const char *bytes, size_t len)

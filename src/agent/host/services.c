@@ -58,8 +58,8 @@ static bool start(struct plans *plans, struct err *err)
 	if (!file_make_folders(plans->folder, err))
 		return false;
 	if (info->level == SANDBOX_PATHS)
-		return provider_none(&options, &plans->own, err);
-	return provider_local(&options, &plans->own, err);
+		return local_provider_none(&options, &plans->own, err);
+	return local_provider(&options, &plans->own, err);
 }
 
 /* NULL with *err: it cannot be started. */

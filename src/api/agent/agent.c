@@ -322,7 +322,7 @@ static void make_environment(hasp_agent *agent, const char *const *given)
 
 	while (given && given[count])
 		count++;
-	agent->environment = given ? texts_copy(given, count) :
+	agent->environment = given ? worker_texts_copy(given, count) :
 	                             prepare_environment(agent->settings);
 }
 

@@ -308,7 +308,7 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 	const char *const *worker = (const char *const *)confinement->worker;
 
 	if (worker)
-		return provider_command(worker, options, ret, err);
+		return local_provider_command(worker, options, ret, err);
 	return local_provider_open(options, ret, err);
 }
 

@@ -30,7 +30,7 @@
 enum { LINE_BYTES = 3 * LIMIT_PATH_BYTES, PIECE_BYTES = 8192 };
 
 /* Whether `word` is in a list with commas. */
-static bool lists(const char *list, const char *word)
+static bool controllers_have(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -59,11 +59,11 @@ static bool parse_mount(const char *line, const char *controller, struct mount *
 		return false;
 	if (!controller)
 		return strcmp(type, "cgroup2") == 0;
-	return strcmp(type, "cgroup") == 0 && lists(options, controller);
+	return strcmp(type, "cgroup") == 0 && controllers_have(options, controller);
 }
 
 /* The whole file, of at most `max` bytes. */
-static char *read_text(const char *path, size_t max)
+static char *read_whole_text(const char *path, size_t max)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = NULL;
@@ -85,8 +85,8 @@ static char *read_text(const char *path, size_t max)
 
 void cgroup_places_read(struct cgroup_places *ret)
 {
-	ret->memberships = read_text("/proc/self/cgroup", LIMIT_MOUNTS_BYTES);
-	ret->mounts = read_text("/proc/self/mountinfo", LIMIT_MOUNTS_BYTES);
+	ret->memberships = read_whole_text("/proc/self/cgroup", LIMIT_MOUNTS_BYTES);
+	ret->mounts = read_whole_text("/proc/self/mountinfo", LIMIT_MOUNTS_BYTES);
 }
 
 void cgroup_places_release(struct cgroup_places *places)
@@ -98,7 +98,7 @@ void cgroup_places_release(struct cgroup_places *places)
 
 /* Copies the line at *at without its end, and moves on; false: there is none. What does not fit is
  * no line of a hierarchy. */
-static bool next_line(const char **at, char *line)
+static bool copy_next_line(const char **at, char *line)
 {
 	size_t len = strcspn(*at, "\n");
 
@@ -116,7 +116,7 @@ static bool find_mount(const struct cgroup_places *places, const char *controlle
 	_cleanup_free_ char *line = mem_alloc(LINE_BYTES, 1);
 	const char *at = places->mounts ? places->mounts : "";
 
-	while (next_line(&at, line))
+	while (copy_next_line(&at, line))
 		if (parse_mount(line, controller, ret))
 			return true;
 	return false;
@@ -132,7 +132,7 @@ static bool parse_membership(char *line, const char *controller, char **ret_path
 	*path++ = '\0';
 	path[strcspn(path, "\n")] = '\0';
 	*ret_path = path;
-	return controller ? lists(list + 1, controller) : list[1] == '\0';
+	return controller ? controllers_have(list + 1, controller) : list[1] == '\0';
 }
 
 static char *membership(const struct cgroup_places *places, const char *controller)
@@ -141,7 +141,7 @@ static char *membership(const struct cgroup_places *places, const char *controll
 	const char *at = places->memberships ? places->memberships : "";
 	char *path;
 
-	while (next_line(&at, line))
+	while (copy_next_line(&at, line))
 		if (parse_membership(line, controller, &path))
 			return mem_strdup(path);
 	return NULL;
@@ -186,7 +186,7 @@ unsigned long cgroup_tasks(const struct sandbox_limits *limits)
 	return (unsigned long)limits->processes * TASKS_A_PROCESS + TASKS_EXTRA;
 }
 
-static bool write_text(const char *folder, const char *name, const char *text)
+static bool group_write(const char *folder, const char *name, const char *text)
 {
 	_cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
 	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -195,16 +195,16 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return fd >= 0 && write(fd, text, len) == (ssize_t)len;
 }
 
-static bool write_number(const char *folder, const char *name, unsigned long long number)
+static bool group_write_number(const char *folder, const char *name, unsigned long long number)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", number);
-	return write_text(folder, name, text);
+	return group_write(folder, name, text);
 }
 
 /* When a process began, in the ticks of /proc/PID/stat (proc_pid_stat(5)); 0: it is not known. */
-static unsigned long long start_of(int pid)
+static unsigned long long process_start_ticks(int pid)
 {
 	_cleanup_free_ char *path = mem_printf("/proc/%d/stat", pid);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -237,12 +237,12 @@ static bool is_stale(int above, const char *name)
 	if (fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (status.st_mode & 07777) == MODE_ABANDONED)
 		return true;
-	now = start_of(pid);
+	now = process_start_ticks(pid);
 	return start && now && start != now;
 }
 
 /* Removes the empty groups in `folder` that nobody needs any more. */
-static void remove_stale(const char *folder)
+static void remove_stale_groups(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -255,14 +255,14 @@ static void remove_stale(const char *folder)
 }
 
 /* A new group in `above`, or NULL. */
-static char *make_in(const char *above)
+static char *group_make_in(const char *above)
 {
 	static atomic_uint counter;
 	char *folder;
 
-	remove_stale(above);
+	remove_stale_groups(above);
 	folder = mem_printf("%s/" GROUP_PREFIX "%d-%llu-%u", above, (int)getpid(),
-	                    start_of(getpid()), atomic_fetch_add(&counter, 1));
+	                    process_start_ticks(getpid()), atomic_fetch_add(&counter, 1));
 	if (mkdir(folder, MODE_KEPT) == 0)
 		return folder;
 	free(folder);
@@ -274,26 +274,26 @@ static bool limit_version_2(const char *folder, const struct sandbox_limits *lim
 	bool some = false;
 
 	if (limits->processes)
-		some = write_number(folder, "pids.max", cgroup_tasks(limits)) || some;
+		some = group_write_number(folder, "pids.max", cgroup_tasks(limits)) || some;
 	if (limits->memory_bytes) {
-		some = write_number(folder, "memory.max", limits->memory_bytes) || some;
-		write_text(folder, "memory.swap.max", "0");
+		some = group_write_number(folder, "memory.max", limits->memory_bytes) || some;
+		group_write(folder, "memory.swap.max", "0");
 	}
 	return some;
 }
 
 static bool limit_pids(const char *folder, const struct sandbox_limits *limits)
 {
-	return limits->processes && write_number(folder, "pids.max", cgroup_tasks(limits));
+	return limits->processes && group_write_number(folder, "pids.max", cgroup_tasks(limits));
 }
 
 static bool limit_memory(const char *folder, const struct sandbox_limits *limits)
 {
 	if (!limits->memory_bytes ||
-	    !write_number(folder, "memory.limit_in_bytes", limits->memory_bytes))
+	    !group_write_number(folder, "memory.limit_in_bytes", limits->memory_bytes))
 		return false;
 	/* Memory and swap together, where swap is accounted for. */
-	write_number(folder, "memory.memsw.limit_in_bytes", limits->memory_bytes);
+	group_write_number(folder, "memory.memsw.limit_in_bytes", limits->memory_bytes);
 	return true;
 }
 
@@ -301,7 +301,7 @@ static bool limit_memory(const char *folder, const struct sandbox_limits *limits
 static char *make_limited(const char *above, const struct sandbox_limits *limits,
                           bool (*limit)(const char *folder, const struct sandbox_limits *limits))
 {
-	char *folder = make_in(above);
+	char *folder = group_make_in(above);
 
 	if (folder && !limit(folder, limits)) {
 		rmdir(folder);
@@ -371,11 +371,11 @@ struct cgroup *cgroup_make_unlimited(void)
 		return NULL;
 	cgroup_places_read(&places);
 	here = cgroup_place(&places, NULL);
-	group.folders[0] = here ? make_in(here) : NULL;
+	group.folders[0] = here ? group_make_in(here) : NULL;
 	group.version_2 = group.folders[0] != NULL;
 	if (!group.version_2) {
 		pids = cgroup_place(&places, "pids");
-		group.folders[0] = pids ? make_in(pids) : NULL;
+		group.folders[0] = pids ? group_make_in(pids) : NULL;
 	}
 	if (!group.folders[0])
 		return NULL;
@@ -447,8 +447,8 @@ bool cgroup_join(const struct cgroup *group, pid_t pid)
 
 	for (size_t i = 0; group && i < ARRAY_LEN(group->folders); i++) {
 		if (group->folders[i])
-			joined = write_number(group->folders[i], "cgroup.procs",
-			                      (unsigned long long)pid) || joined;
+			joined = group_write_number(group->folders[i], "cgroup.procs",
+			                            (unsigned long long)pid) || joined;
 	}
 	return joined;
 }
@@ -476,11 +476,11 @@ static void kill_all_in(const char *folder)
 	enum { ROUNDS = 100 };
 	const struct timespec delay = { .tv_nsec = 500000 };
 
-	if (write_text(folder, "cgroup.kill", "1"))
+	if (group_write(folder, "cgroup.kill", "1"))
 		return;
 	/* From here on nothing is born in it, so that a list that was read holds all of them. */
-	if (!write_text(folder, "pids.max", "0"))
-		write_text(folder, "cgroup.freeze", "1");
+	if (!group_write(folder, "pids.max", "0"))
+		group_write(folder, "cgroup.freeze", "1");
 	for (int i = 0; i < ROUNDS && signal_listed(folder, SIGKILL); i++)
 		nanosleep(&delay, NULL);
 }
@@ -504,7 +504,7 @@ void cgroup_kill(const struct cgroup *group)
 }
 
 /* The dead leave the group a moment after they were reaped. */
-static void remove_group(const char *folder)
+static void group_remove(const char *folder)
 {
 	enum { ROUNDS = 200 };
 	const struct timespec delay = { .tv_nsec = 500000 };
@@ -521,7 +521,7 @@ void cgroup_free(struct cgroup *group)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(group->folders); i++) {
 		if (group->folders[i])
-			remove_group(group->folders[i]);
+			group_remove(group->folders[i]);
 		free(group->folders[i]);
 	}
 	free(group);

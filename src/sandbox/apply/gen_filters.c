@@ -424,7 +424,8 @@ struct draft {
 
 static void add_tests(struct draft *draft, unsigned at);
 
-static void with(struct draft *draft, unsigned at, enum scmp_compare op, uint64_t a, uint64_t b)
+static void add_comparison(struct draft *draft, unsigned at, enum scmp_compare op, uint64_t a,
+                           uint64_t b)
 {
 	draft->tests[draft->count++] = (struct scmp_arg_cmp){
 		.arg = draft->rule->tests[at].argument, .op = op, .datum_a = a, .datum_b = b,
@@ -433,7 +434,7 @@ static void with(struct draft *draft, unsigned at, enum scmp_compare op, uint64_
 	draft->count--;
 }
 
-static bool is_in(const uint32_t *values, uint64_t value)
+static bool is_in_values(const uint32_t *values, uint64_t value)
 {
 	for (; *values != RULE_END; values++) {
 		if (*values == value)
@@ -453,11 +454,11 @@ static void add_not_in(struct draft *draft, unsigned at, const struct rule_test 
 	} else {
 		for (const uint32_t *v = test->values; *v != RULE_END; v++)
 			end = (uint64_t)*v + 1;
-		with(draft, at, SCMP_CMP_GE, end, 0);
+		add_comparison(draft, at, SCMP_CMP_GE, end, 0);
 	}
 	for (uint64_t value = 0; value < end; value++) {
-		if (!is_in(test->values, value))
-			with(draft, at, SCMP_CMP_MASKED_EQ, test->mask, value);
+		if (!is_in_values(test->values, value))
+			add_comparison(draft, at, SCMP_CMP_MASKED_EQ, test->mask, value);
 	}
 }
 
@@ -465,7 +466,7 @@ static void add_bits(struct draft *draft, unsigned at, uint64_t bits)
 {
 	for (uint64_t bit = 1; bit && bit <= bits; bit <<= 1) {
 		if (bits & bit)
-			with(draft, at, SCMP_CMP_MASKED_EQ, bit, bit);
+			add_comparison(draft, at, SCMP_CMP_MASKED_EQ, bit, bit);
 	}
 }
 
@@ -475,7 +476,7 @@ static void add_mixed(struct draft *draft, unsigned at)
 	for (unsigned i = 0; i < 32; i++) {
 		uint64_t bit = UINT64_C(1) << i, next = UINT64_C(1) << (i + 1) % 32;
 
-		with(draft, at, SCMP_CMP_MASKED_EQ, bit | next, bit);
+		add_comparison(draft, at, SCMP_CMP_MASKED_EQ, bit | next, bit);
 	}
 }
 
@@ -489,16 +490,16 @@ static void add_tests(struct draft *draft, unsigned at)
 		case OP_NONE:
 			break;
 		case OP_EQ:
-			with(draft, at, SCMP_CMP_MASKED_EQ, test->mask, test->value);
+			add_comparison(draft, at, SCMP_CMP_MASKED_EQ, test->mask, test->value);
 			break;
 		case OP_ANY_OF:
 			add_bits(draft, at, test->value);
 			break;
 		case OP_CLEAR:
-			with(draft, at, SCMP_CMP_MASKED_EQ, test->value, 0);
+			add_comparison(draft, at, SCMP_CMP_MASKED_EQ, test->value, 0);
 			break;
 		case OP_NOT:
-			with(draft, at, SCMP_CMP_NE, test->value, 0);
+			add_comparison(draft, at, SCMP_CMP_NE, test->value, 0);
 			break;
 		case OP_MIXED:
 			add_mixed(draft, at);
@@ -515,8 +516,8 @@ static void add_tests(struct draft *draft, unsigned at)
 		die_with("seccomp_rule_add", draft->rule->call, error);
 }
 
-static void add_rule(scmp_filter_ctx context, const struct filter_rule *rule,
-                     enum filter_name filter)
+static void context_add_rule(scmp_filter_ctx context, const struct filter_rule *rule,
+                             enum filter_name filter)
 {
 	struct draft draft = { .context = context, .rule = rule,
 		.action = libseccomp_action(rule, filter) };
@@ -614,7 +615,7 @@ static void print_filter(const struct machine *machine, enum filter_name filter)
 
 	for (unsigned i = 0; i < filter_rule_count; i++) {
 		if ((filter_rules[i].filters >> filter & 1) && !filter_rules[i].number)
-			add_rule(context, &filter_rules[i], filter);
+			context_add_rule(context, &filter_rules[i], filter);
 	}
 	n += export(context, code + n, BPF_MAXINSNS - n);
 	seccomp_release(context);

@@ -68,12 +68,12 @@ size_t filter_size(enum filter_name name)
 
 /* ---- what is given up ---- */
 
-static bool confined(const struct sandbox_plan *plan)
+static bool plan_confines(const struct sandbox_plan *plan)
 {
 	return plan && plan->level != SANDBOX_PATHS;
 }
 
-static bool refused(struct err *err, const char *what)
+static bool set_step_refused(struct err *err, const char *what)
 {
 	int error = errno;
 
@@ -86,15 +86,15 @@ static bool refused(struct err *err, const char *what)
 static bool hide_memory(struct err *err)
 {
 	return prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 0 ||
-	       refused(err, "Not to be dumpable");
+	       set_step_refused(err, "Not to be dumpable");
 }
 
 bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err)
 {
 	if (!hide_memory(err))
 		return false;
-	return !confined(plan) || filter_install(FILTER_FILES) ||
-	       refused(err, "The seccomp filter of file workers");
+	return !plan_confines(plan) || filter_install(FILTER_FILES) ||
+	       set_step_refused(err, "The seccomp filter of file workers");
 }
 
 bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
@@ -105,7 +105,7 @@ bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
 	if (plan && plan->level == SANDBOX_FULL && plan->own_processes)
 		return true;
 	return prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == 0 ||
-	       refused(err, "To be a subreaper");
+	       set_step_refused(err, "To be a subreaper");
 }
 
 bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
@@ -113,7 +113,7 @@ bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_com
 {
 	int ruleset = -1;
 
-	if (confined(plan) && !landlock_prepare(plan, LANDLOCK_LAYER_COMMAND, &ruleset, err))
+	if (plan_confines(plan) && !landlock_prepare(plan, LANDLOCK_LAYER_COMMAND, &ruleset, err))
 		return false;
 	*ret = (struct sandbox_command_entry){ .plan = plan, .ruleset = ruleset };
 	return true;
@@ -126,7 +126,7 @@ void sandbox_command_release(struct sandbox_command_entry *entry)
 }
 
 /* Never above what it is. */
-static bool lower(int resource, rlim_t value)
+static bool lower_hard_limit(int resource, rlim_t value)
 {
 	struct rlimit now;
 
@@ -142,17 +142,17 @@ static bool lower(int resource, rlim_t value)
 static bool set_limits(const struct sandbox_plan *plan)
 {
 	const struct sandbox_limits *limits = &plan->limits;
-	bool ok = lower(RLIMIT_CORE, 0);
+	bool ok = lower_hard_limit(RLIMIT_CORE, 0);
 
 	if (limits->file_bytes)
-		ok = ok && lower(RLIMIT_FSIZE, limits->file_bytes);
+		ok = ok && lower_hard_limit(RLIMIT_FSIZE, limits->file_bytes);
 	if (limits->open_files)
-		ok = ok && lower(RLIMIT_NOFILE, limits->open_files);
+		ok = ok && lower_hard_limit(RLIMIT_NOFILE, limits->open_files);
 	if (limits->cpu_seconds)
-		ok = ok && lower(RLIMIT_CPU, limits->cpu_seconds);
+		ok = ok && lower_hard_limit(RLIMIT_CPU, limits->cpu_seconds);
 	/* Counted by user and user namespace: elsewhere all of the user's processes would count. */
 	if (limits->processes && plan->level == SANDBOX_FULL && plan->user_namespace)
-		ok = ok && lower(RLIMIT_NPROC, cgroup_tasks(limits));
+		ok = ok && lower_hard_limit(RLIMIT_NPROC, cgroup_tasks(limits));
 	return ok;
 }
 
@@ -202,7 +202,7 @@ bool sandbox_enter_command(const struct sandbox_command_entry *entry, int notify
 		return true;
 	if (!set_limits(plan))
 		return false;
-	if (!confined(plan))
+	if (!plan_confines(plan))
 		return true;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0 ||
 	    !landlock_enter(entry->ruleset, plan->landlock_abi, LANDLOCK_LAYER_COMMAND))

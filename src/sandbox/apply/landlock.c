@@ -95,7 +95,7 @@ unsigned landlock_errata_here(void)
 	return errata < 0 ? 0 : (unsigned)errata;
 }
 
-static uint64_t known(enum landlock_kind kind, unsigned abi, bool files_only)
+static uint64_t rights_known_to(enum landlock_kind kind, unsigned abi, bool files_only)
 {
 	uint64_t mask = 0;
 
@@ -119,15 +119,16 @@ struct landlock_handled landlock_handled(const struct sandbox_plan *plan, enum l
 	/* A layer always handles REFER, whether it says so or not: one with nothing to say about
 	 * files must allow it, or no file could be moved to another folder. */
 	return (struct landlock_handled){
-		.files = known(LANDLOCK_KIND_FILES, abi, false) & (worker ? UINT64_MAX : REFER),
-		.network = network ? known(LANDLOCK_KIND_NETWORK, abi, false) : 0,
-		.scope = known(LANDLOCK_KIND_SCOPE, abi, false),
+		.files = rights_known_to(LANDLOCK_KIND_FILES, abi, false) &
+		         (worker ? UINT64_MAX : REFER),
+		.network = network ? rights_known_to(LANDLOCK_KIND_NETWORK, abi, false) : 0,
+		.scope = rights_known_to(LANDLOCK_KIND_SCOPE, abi, false),
 	};
 }
 
 uint64_t landlock_files(unsigned abi, enum sandbox_access access, bool folder, bool device)
 {
-	uint64_t mask = known(LANDLOCK_KIND_FILES, abi, !folder);
+	uint64_t mask = rights_known_to(LANDLOCK_KIND_FILES, abi, !folder);
 
 	if (access == SANDBOX_HIDDEN)
 		return 0;
@@ -205,7 +206,7 @@ static bool is_hidden(const struct sandbox_rule *rule)
 
 /* Opens what a rule is about. No symlink is followed anywhere: its path is canonical, and if it is
  * not any more, something else would be made accessible. */
-static int open_place(const char *path)
+static int open_rule_path(const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
@@ -215,7 +216,7 @@ static int open_place(const char *path)
 	return fd;
 }
 
-static bool cannot(int sys_errno, const char *path, struct err *err)
+static bool set_rule_error(int sys_errno, const char *path, struct err *err)
 {
 	if (sys_errno == ENOENT || sys_errno == ELOOP || sys_errno == ENOTDIR)
 		return err_set(err, ERR_FILE_NOT_FOUND,
@@ -223,17 +224,18 @@ static bool cannot(int sys_errno, const char *path, struct err *err)
 	return err_set_errno(err, sys_errno, "Landlock does not take a rule for %s", path);
 }
 
-static bool add(struct rules *rules, const char *path, int place, enum sandbox_access access,
-                uint64_t without, bool device, struct err *err)
+static bool rules_add_place(struct rules *rules, const char *path, int place,
+                            enum sandbox_access access,
+                            uint64_t without, bool device, struct err *err)
 {
 	struct stat st;
 	uint64_t mask;
 
 	if (fstat(place, &st) != 0)
-		return cannot(errno, path, err);
+		return set_rule_error(errno, path, err);
 	mask = landlock_files(rules->plan->landlock_abi, access, S_ISDIR(st.st_mode), device);
 	if (!landlock_add(rules->ruleset, place, mask & ~without))
-		return cannot(errno, path, err);
+		return set_rule_error(errno, path, err);
 	return true;
 }
 
@@ -315,7 +317,7 @@ static void folders_push(struct folders *folders, char *path)
 }
 
 /* What reading content takes, of files and of folders alike; listing is given everywhere. */
-static uint64_t content(const struct rules *rules)
+static uint64_t rights_to_content(const struct rules *rules)
 {
 	return landlock_files(rules->plan->landlock_abi, SANDBOX_READ, false, false);
 }
@@ -336,16 +338,16 @@ static bool give_entry(struct rules *rules, int folder, const char *path, const 
 	}
 	/* Neither follows symlinks: a rule for one is a rule for nothing else. */
 	fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || landlock_add(rules->ruleset, fd, content(rules)))
+	if (fd < 0 || landlock_add(rules->ruleset, fd, rights_to_content(rules)))
 		return true;
-	return cannot(errno, child, err);
+	return set_rule_error(errno, child, err);
 }
 
 static bool give_entries(struct rules *rules, const char *path, struct folders *waiting,
                          struct err *err)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	_cleanup_fd_ int folder = open_place(path);
+	_cleanup_fd_ int folder = open_rule_path(path);
 	int list = folder < 0 ? -1 : openat(folder, ".", flags);
 	DIR *dir = list < 0 ? NULL : fdopendir(list);
 	struct dirent *entry;
@@ -381,33 +383,33 @@ static bool give_reading(struct rules *rules, const char *path, struct err *err)
 		}
 		return true;
 	}
-	fd = open_place(path);
+	fd = open_rule_path(path);
 	if (fd < 0)
-		return cannot(errno, path, err);
-	return add(rules, path, fd, SANDBOX_READ, 0, false, err);
+		return set_rule_error(errno, path, err);
+	return rules_add_place(rules, path, fd, SANDBOX_READ, 0, false, err);
 }
 
 static bool give_listing(struct rules *rules, struct err *err)
 {
-	_cleanup_fd_ int fd = open_place("/");
+	_cleanup_fd_ int fd = open_rule_path("/");
 
 	if (fd < 0)
-		return cannot(errno, "/", err);
-	return add(rules, "/", fd, SANDBOX_READ, content(rules), false, err);
+		return set_rule_error(errno, "/", err);
+	return rules_add_place(rules, "/", fd, SANDBOX_READ, rights_to_content(rules), false, err);
 }
 
 /* A device that is gone is no loss. */
 static bool give_writing(struct rules *rules, const struct sandbox_rule *rule, struct err *err)
 {
 	bool device = rule->reason == SANDBOX_REASON_DEVICE;
-	_cleanup_fd_ int fd = open_place(rule->path);
+	_cleanup_fd_ int fd = open_rule_path(rule->path);
 	uint64_t without = 0;
 
 	if (fd < 0)
-		return device || cannot(errno, rule->path, err);
+		return device || set_rule_error(errno, rule->path, err);
 	if (rules->hiding && has_hidden_beneath(rules->plan, rule->path))
-		without = content(rules);
-	return add(rules, rule->path, fd, SANDBOX_WRITE, without, device, err);
+		without = rights_to_content(rules);
+	return rules_add_place(rules, rule->path, fd, SANDBOX_WRITE, without, device, err);
 }
 
 static bool give_rule(struct rules *rules, const struct sandbox_rule *rule, struct err *err)
@@ -444,9 +446,9 @@ static bool give_all(struct rules *rules, struct err *err)
 /* All that a layer without rules for files handles of them, everywhere. */
 static bool give_everywhere(int ruleset, uint64_t files, struct err *err)
 {
-	_cleanup_fd_ int fd = open_place("/");
+	_cleanup_fd_ int fd = open_rule_path("/");
 
-	return (fd >= 0 && landlock_add(ruleset, fd, files)) || cannot(errno, "/", err);
+	return (fd >= 0 && landlock_add(ruleset, fd, files)) || set_rule_error(errno, "/", err);
 }
 
 bool landlock_prepare(const struct sandbox_plan *plan, enum landlock_layer layer, int *ret,

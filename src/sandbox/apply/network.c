@@ -38,7 +38,7 @@ enum { MAP_BYTES = 4096 };
 
 static const char *const map_names[] = { "uid_map", "gid_map" };
 
-static int write_file(pid_t child, const char *name, const char *text)
+static int write_proc_file(pid_t child, const char *name, const char *text)
 {
 	size_t len = strlen(text);
 	char path[64];
@@ -67,7 +67,7 @@ static char *identity_map(const char *name)
 	return text.len && !text.overflowed ? buf_steal(&text) : NULL;
 }
 
-void ids_prepare(struct ids *ret)
+void sandbox_ids_prepare(struct ids *ret)
 {
 	const unsigned own[] = { geteuid(), getegid() };
 
@@ -80,7 +80,7 @@ void ids_prepare(struct ids *ret)
 	}
 }
 
-void ids_release(struct ids *ids)
+void sandbox_ids_release(struct ids *ids)
 {
 	for (size_t i = 0; i < ARRAY_LEN(map_names); i++) {
 		free(ids->all[i]);
@@ -89,27 +89,27 @@ void ids_release(struct ids *ids)
 	*ids = (struct ids){ 0 };
 }
 
-static int map(const struct ids *ids, size_t which, pid_t child)
+static int write_id_map(const struct ids *ids, size_t which, pid_t child)
 {
 	const char *name = map_names[which];
 
-	if (ids->all[which] && write_file(child, name, ids->all[which]) == 0)
+	if (ids->all[which] && write_proc_file(child, name, ids->all[which]) == 0)
 		return 0;
-	return write_file(child, name, ids->own[which]);
+	return write_proc_file(child, name, ids->own[which]);
 }
 
-int ids_map(const struct ids *ids, pid_t child)
+int sandbox_ids_map(const struct ids *ids, pid_t child)
 {
-	int error = map(ids, 0, child);
+	int error = write_id_map(ids, 0, child);
 
 	if (error == 0)
-		error = write_file(child, "setgroups", "deny");
+		error = write_proc_file(child, "setgroups", "deny");
 	if (error == 0)
-		error = map(ids, 1, child);
+		error = write_id_map(ids, 1, child);
 	return error;
 }
 
-uint64_t caps_kept(const struct sandbox_plan *plan)
+uint64_t sandbox_caps_kept(const struct sandbox_plan *plan)
 {
 	if (plan->use != SANDBOX_USE_FILES || geteuid() != 0)
 		return 0;
@@ -131,7 +131,7 @@ static bool drop_bounding(uint64_t kept)
 	return true;
 }
 
-int caps_drop(uint64_t kept)
+int sandbox_caps_drop(uint64_t kept)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {
@@ -164,7 +164,7 @@ int caps_drop(uint64_t kept)
 #define COPY_MEMORY false
 #endif
 
-bool spawn_copies_memory(void)
+bool sandbox_copies_memory(void)
 {
 	return COPY_MEMORY || prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 1;
 }
@@ -202,7 +202,7 @@ struct birth {
 };
 
 /* System calls alone: it may share its parent's memory, as in private.h. */
-static int live(void *data)
+static int network_child_main(void *data)
 {
 	const struct birth *birth = data;
 	unsigned char error;
@@ -228,7 +228,7 @@ static int open_namespace(pid_t child, const char *name)
 }
 
 /* 0 or an errno. */
-static int take(pid_t child, int socket, bool user, struct sandbox_network *ret)
+static int take_namespaces(pid_t child, int socket, bool user, struct sandbox_network *ret)
 {
 	struct ids ids;
 	unsigned char error;
@@ -238,9 +238,9 @@ static int take(pid_t child, int socket, bool user, struct sandbox_network *ret)
 	if (error)
 		return error;
 	if (user) {
-		ids_prepare(&ids);
-		error = (unsigned char)ids_map(&ids, child);
-		ids_release(&ids);
+		sandbox_ids_prepare(&ids);
+		error = (unsigned char)sandbox_ids_map(&ids, child);
+		sandbox_ids_release(&ids);
 		if (error)
 			return error;
 		ret->user = open_namespace(child, "user");
@@ -252,21 +252,21 @@ static int take(pid_t child, int socket, bool user, struct sandbox_network *ret)
 }
 
 /* Without a signal to the parent, who may have a handler for it. */
-static pid_t clone_child(struct birth *birth, char *stack, bool user)
+static pid_t clone_network_child(struct birth *birth, char *stack, bool user)
 {
 	const int flags = CLONE_NEWNET | (user ? CLONE_NEWUSER : 0);
 	pid_t pid;
 
 	if (!birth->copied)
-		return clone(live, stack + STACK_BYTES, flags | CLONE_VM, birth);
+		return clone(network_child_main, stack + STACK_BYTES, flags | CLONE_VM, birth);
 	pid = (pid_t)syscall(SYS_clone, (unsigned long)flags, NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		live(birth);
+		network_child_main(birth);
 	return pid;
 }
 
 /* 0 or an errno; afterwards the child is gone. */
-static int make(struct birth *birth, char *stack, bool user, struct sandbox_network *ret)
+static int make_namespaces(struct birth *birth, char *stack, bool user, struct sandbox_network *ret)
 {
 	sigset_t all, before;
 	int error;
@@ -275,19 +275,19 @@ static int make(struct birth *birth, char *stack, bool user, struct sandbox_netw
 	/* No handler of this process may run in the child. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = clone_child(birth, stack, user);
+	pid = clone_network_child(birth, stack, user);
 	error = pid < 0 ? errno : 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(birth->socket);
 	if (!error)
-		error = take(pid, birth->other_end, user, ret);
+		error = take_namespaces(pid, birth->other_end, user, ret);
 	close(birth->other_end);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
 	return error;
 }
 
-static bool refused(int error, struct err *err)
+static bool set_network_refused(int error, struct err *err)
 {
 	err_set(err, ERR_DENIED_BY_SANDBOX, "The kernel refused a network namespace: %s.",
 	        strerror(error));
@@ -300,17 +300,17 @@ bool sandbox_network_make(const struct sandbox_plan *plan, struct sandbox_networ
 {
 	struct sandbox_network made = SANDBOX_NETWORK_INIT;
 	_cleanup_free_ char *stack = mem_alloc(STACK_BYTES, 1);
-	struct birth birth = { .copied = spawn_copies_memory() };
+	struct birth birth = { .copied = sandbox_copies_memory() };
 	int pair[2], error;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-		return refused(errno, err);
+		return set_network_refused(errno, err);
 	birth.other_end = pair[0];
 	birth.socket = pair[1];
-	error = make(&birth, stack, plan->user_namespace, &made);
+	error = make_namespaces(&birth, stack, plan->user_namespace, &made);
 	if (error) {
 		sandbox_network_release(&made);
-		return refused(error, err);
+		return set_network_refused(error, err);
 	}
 	*ret = made;
 	return true;

@@ -22,25 +22,25 @@ struct ids {
 	char *own[2];  /* owned; its own alone */
 };
 
-void ids_prepare(struct ids *ret);
-void ids_release(struct ids *ids);
+void sandbox_ids_prepare(struct ids *ret);
+void sandbox_ids_release(struct ids *ids);
 
 /* Maps the ids of `child`, which was made in a new user namespace by the calling process, and
  * forbids setgroups in it: all ids if that is allowed, so that owners are preserved, else its own.
  * Allocates nothing.  Returns 0 or an errno. */
-int ids_map(const struct ids *ids, pid_t child);
+int sandbox_ids_map(const struct ids *ids, pid_t child);
 
 /* What a process of this plan keeps, as a mask of 1 << CAP_x. */
-uint64_t caps_kept(const struct sandbox_plan *plan);
+uint64_t sandbox_caps_kept(const struct sandbox_plan *plan);
 
 /* In the child, before no_new_privs; system calls alone. Takes all others out of every set, for
  * good.
  * Returns 0 or an errno. */
-int caps_drop(uint64_t kept);
+int sandbox_caps_drop(uint64_t kept);
 
 /* Whether a child must have memory of its own: under sanitizers, and where this process may not be
  * looked at, nor may what shares its memory. */
-bool spawn_copies_memory(void);
+bool sandbox_copies_memory(void);
 
 /* ---- between sandbox_spawn's two halves ---- */
 

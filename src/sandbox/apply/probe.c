@@ -55,7 +55,7 @@ enum { MS_PRIVATE_REC = (1 << 18) | (1 << 14) };
 
 /* The child of a process with threads: system calls alone from here on. */
 
-static bool write_text(const char *path, const char *text, size_t len)
+static bool write_id_map_text(const char *path, const char *text, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && write(fd, text, len) == (ssize_t)len;
@@ -94,12 +94,12 @@ static bool map_ids(const struct ids *ids)
 
 	/* The files of a process that is not dumpable are root's: hasp is not, where it holds
 	 * secrets.  This child is, for as long as it lives. */
-	if (!write_text("/proc/self/uid_map", line, len) &&
+	if (!write_id_map_text("/proc/self/uid_map", line, len) &&
 	    (errno != EACCES || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0 ||
-	     !write_text("/proc/self/uid_map", line, len)))
+	     !write_id_map_text("/proc/self/uid_map", line, len)))
 		return false;
-	return write_text("/proc/self/setgroups", "deny", 4) &&
-	       write_text("/proc/self/gid_map", line, map_line(ids->group, line));
+	return write_id_map_text("/proc/self/setgroups", "deny", 4) &&
+	       write_id_map_text("/proc/self/gid_map", line, map_line(ids->group, line));
 }
 
 static bool set_read_only(int fd, const char *path, unsigned flags)
@@ -153,7 +153,7 @@ static int try_filter(unsigned flags)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) >= 0 ? 0 : errno;
 }
 
-static void child(bool user_namespace, const struct ids *ids, struct trial *trial)
+static void trial_run_child(bool user_namespace, const struct ids *ids, struct trial *trial)
 {
 	trial->step = TRIAL_MAP;
 	if (!user_namespace || map_ids(ids)) {
@@ -169,7 +169,7 @@ static void child(bool user_namespace, const struct ids *ids, struct trial *tria
 }
 
 /* Like fork, with flags, and without a signal to the parent, who may have a handler for it. */
-static pid_t clone_child(unsigned long flags)
+static pid_t trial_clone(unsigned long flags)
 {
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
 }
@@ -186,9 +186,9 @@ static bool attempt(unsigned long flags, bool user_namespace, struct trial *tria
 		return false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = clone_child(flags);
+	pid = trial_clone(flags);
 	if (pid == 0) {
-		child(user_namespace, &ids, trial);
+		trial_run_child(user_namespace, &ids, trial);
 		_exit(write(ends[1], trial, sizeof(*trial)) == sizeof(*trial) ? 0 : 1);
 	}
 	trial->error = errno;
@@ -315,7 +315,7 @@ static bool not_built_in(const struct trial *trial)
 	       (trial->error == EINVAL || trial->error == ENOSYS);
 }
 
-static bool limit_reached(const struct trial *trial)
+static bool namespaces_used_up(const struct trial *trial)
 {
 	return trial->step == TRIAL_NAMESPACES && trial->error == ENOSPC;
 }
@@ -364,7 +364,8 @@ static const struct reason not_full[] = {
 	  "(kernel.apparmor_restrict_unprivileged_userns is 1)",
 	  "printf 'abi <abi/4.0>,\\nprofile hasp %s flags=(unconfined) { userns, }\\n' | "
 	  "sudo tee /etc/apparmor.d/hasp && sudo apparmor_parser -r /etc/apparmor.d/hasp" },
-	{ limit_reached, "there are as many user namespaces as may be, or they are nested too deep",
+	{ namespaces_used_up,
+	  "there are as many user namespaces as may be, or they are nested too deep",
 	  "sudo sysctl -w user.max_user_namespaces=15000" },
 	{ in_docker, "the container's runtime forbids namespaces or mounts",
 	  "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
@@ -387,7 +388,7 @@ static const struct reason not_full[] = {
 	{ always, "the kernel, or a security module, refuses it", "" },
 };
 
-static void say(char *field, size_t size, const char *format, const char *what)
+static void format_reason(char *field, size_t size, const char *format, const char *what)
 {
 	const char *at = strstr(format, "%s");
 	int before = (int)(at ? (size_t)(at - format) : strlen(format));
@@ -418,7 +419,7 @@ static void reasons_not_full(const struct trial *trial, struct sandbox_probe *pr
 			continue;
 		snprintf(probe->why_not_full, sizeof(probe->why_not_full), "%s (%s: %s)",
 		         not_full[i].why, trial_step_name(trial->step), strerror(trial->error));
-		say(probe->remedy, sizeof(probe->remedy), not_full[i].remedy, program);
+		format_reason(probe->remedy, sizeof(probe->remedy), not_full[i].remedy, program);
 		return;
 	}
 }

@@ -82,7 +82,7 @@ static struct all read_processes(void)
 
 /* Marks what has a marked parent, until nothing more is found: one round for each generation
  * that has a higher number than its children. */
-static size_t mark(struct all *all, pid_t ancestor)
+static size_t mark_descendants(struct all *all, pid_t ancestor)
 {
 	size_t marked = 0, before;
 
@@ -105,10 +105,10 @@ static size_t mark(struct all *all, pid_t ancestor)
 	return marked;
 }
 
-size_t descendants_list(pid_t ancestor, struct descendant **ret)
+size_t processes_list_descendants(pid_t ancestor, struct descendant **ret)
 {
 	struct all all = read_processes();
-	size_t marked = mark(&all, ancestor), count = 0;
+	size_t marked = mark_descendants(&all, ancestor), count = 0;
 
 	*ret = NULL;
 	if (marked)
@@ -157,7 +157,7 @@ static struct look kill_round(pid_t ancestor)
 	struct look look = { .quiet = true };
 	pid_t spared_group = 0;
 
-	mark(&all, ancestor);
+	mark_descendants(&all, ancestor);
 	for (size_t i = 0; i < all.count; i++)
 		if (all.items[i].pid == ancestor) {
 			spared_group = all.items[i].group;
@@ -174,7 +174,7 @@ static struct look kill_round(pid_t ancestor)
 	return look;
 }
 
-void descendants_kill(pid_t ancestor)
+void processes_kill_descendants(pid_t ancestor)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
 	struct look before = { 0 };
@@ -207,7 +207,7 @@ struct limits {
 	bool told;
 };
 
-struct limits *limits_new(const struct sandbox_plan *plan, pid_t main)
+struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
 {
 	struct limits *limits = mem_alloc(1, sizeof(*limits));
 
@@ -220,7 +220,7 @@ struct limits *limits_new(const struct sandbox_plan *plan, pid_t main)
 	return limits;
 }
 
-void limits_free(struct limits *limits)
+void sandbox_limits_free(struct limits *limits)
 {
 	if (!limits)
 		return;
@@ -273,7 +273,7 @@ static uint64_t share_bytes(pid_t pid)
 	return share ? share : own_bytes(pid);
 }
 
-static uint64_t sum(const struct descendant *list, size_t count, uint64_t (*bytes)(pid_t pid))
+static uint64_t sum_bytes(const struct descendant *list, size_t count, uint64_t (*bytes)(pid_t pid))
 {
 	uint64_t all = 0;
 
@@ -312,10 +312,10 @@ static bool group_passed(enum sandbox_level level, const struct sandbox_limits *
 	return events.processes && processes_passed(level, max, ret);
 }
 
-static bool count(struct limits *limits, struct denial *ret)
+static bool limits_passed_by_count(struct limits *limits, struct denial *ret)
 {
 	_cleanup_free_ struct descendant *list = NULL;
-	size_t number = descendants_list(limits->ancestor, &list), alive = 0;
+	size_t number = processes_list_descendants(limits->ancestor, &list), alive = 0;
 
 	for (size_t i = 0; i < number; i++)
 		alive += !list[i].ended;
@@ -324,23 +324,23 @@ static bool count(struct limits *limits, struct denial *ret)
 	/* What is shared is counted many times in the quick sum: only if that is too much, the slow
 	 * one decides. */
 	return limits->max.memory_bytes &&
-	       sum(list, number, own_bytes) > limits->max.memory_bytes &&
-	       sum(list, number, share_bytes) > limits->max.memory_bytes &&
+	       sum_bytes(list, number, own_bytes) > limits->max.memory_bytes &&
+	       sum_bytes(list, number, share_bytes) > limits->max.memory_bytes &&
 	       memory_passed(limits->level, &limits->max, ret);
 }
 
-bool limits_look(struct limits *limits, struct denial *ret)
+bool sandbox_limits_look(struct limits *limits, struct denial *ret)
 {
 	if (limits->told || (!limits->max.memory_bytes && !limits->max.processes))
 		return false;
 	limits->told = group_passed(limits->level, &limits->max, cgroup_watch_look(&limits->group),
 	                            ret) ||
-	               count(limits, ret);
+	               limits_passed_by_count(limits, ret);
 	return limits->told;
 }
 
-bool limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
-                    struct denial *ret)
+bool sandbox_limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
+                            struct denial *ret)
 {
 	struct cgroup_watch watch;
 	bool explained;

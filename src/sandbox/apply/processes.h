@@ -19,7 +19,7 @@ struct descendant {
 
 /* All children, their children and so on of `ancestor` (as /proc numbers it), without itself.
  * *ret is the caller's to free; 0 and NULL when there are none, or no /proc. */
-size_t descendants_list(pid_t ancestor, struct descendant **ret);
+size_t processes_list_descendants(pid_t ancestor, struct descendant **ret);
 
 /* Kills `ancestor` and all its descendants. It must be a subreaper, so that orphans stay beneath
  * it, and must not ignore SIGCHLD: it is stopped first, and killed when nothing is left beneath it.
@@ -27,7 +27,7 @@ size_t descendants_list(pid_t ancestor, struct descendant **ret);
  * What starts a new group at every fork, faster than /proc is read, can escape, unless it is in a
  * PID namespace, in a control group that is killed first (cgroup.h), or beneath a supervisor, which
  * answers no setsid or setpgid once it is stopped (supervise.h). */
-void descendants_kill(pid_t ancestor);
+void processes_kill_descendants(pid_t ancestor);
 
 /* ---- limits over all processes of a command together ---- */
 
@@ -37,11 +37,11 @@ void descendants_kill(pid_t ancestor);
  * sandbox_spawn puts the worker of a command into one of its own: then the kernel holds
  * the limits.  Everywhere the process that runs the command looks, many times a second:
  *
- *     struct limits *limits = limits_new(plan, pid_of_the_command);
+ *     struct limits *limits = sandbox_limits_new(plan, pid_of_the_command);
  *     every LIMITS_LOOK_MS:
- *             if (limits_look(limits, &denial))
+ *             if (sandbox_limits_look(limits, &denial))
  *                     ... tell the denial, end all processes of the command: RUN_LIMIT ...
- *     limits_free(limits);
+ *     sandbox_limits_free(limits);
  *
  * It also asks the control group whether it had to refuse or to kill, so that this is told as what
  * it is.  In a PID namespace the number of processes is held by the kernel as well where it can
@@ -63,18 +63,18 @@ struct limits;
  * counted, else `main` and those of its descendants whose parents live.  It does not matter whose
  * PID namespace /proc shows.  What is needed of the plan is copied. Never NULL, never fails:
  * without /proc nothing is seen but the control group's counters. */
-struct limits *limits_new(const struct sandbox_plan *plan, pid_t main);
+struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main);
 
 /* True once, when a limit was passed; then *ret says which. Costs some 10 us a process, and
  * nothing where the plan has no limits. */
-bool limits_look(struct limits *limits, struct denial *ret);
+bool sandbox_limits_look(struct limits *limits, struct denial *ret);
 
-void limits_free(struct limits *limits); /* NULL is fine */
+void sandbox_limits_free(struct limits *limits); /* NULL is fine */
 
 /* For the parent of a command's worker that has died without a word, before
  * sandbox_child_release: true when it was because of a limit (the kernel ended it for the memory of
  * its group, where the processes of the command are many and small); then *ret says which. */
-bool limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
-                    struct denial *ret);
+bool sandbox_limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,
+                            struct denial *ret);
 
 #endif

@@ -51,13 +51,13 @@ void sandbox_child_kill(const struct sandbox_child *child)
 	/* Without a PID namespace: first what is beneath it, which it would leave behind. The
 	 * number is its own until somebody waits for it. */
 	if (child->whole_tree)
-		descendants_kill(child->pid);
+		processes_kill_descendants(child->pid);
 	syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
 	cgroup_kill(child->group);
 }
 
 /* As waitpid says it. */
-static int status_of(const siginfo_t *info)
+static int wait_status_of(const siginfo_t *info)
 {
 	if (info->si_code == CLD_EXITED)
 		return (info->si_status & 0xff) << 8;
@@ -84,7 +84,7 @@ bool sandbox_child_wait(struct sandbox_child *child, int timeout_ms, int *ret_st
 	while (done < 0 && errno == EINTR);
 	child->pid = 0;
 	/* Somebody else may have waited for all children. */
-	*ret_status = done == 0 ? status_of(&info) : 0;
+	*ret_status = done == 0 ? wait_status_of(&info) : 0;
 	return true;
 }
 
@@ -131,7 +131,7 @@ struct start {
 	bool copied; /* the child has memory of its own, and says when it can be looked at */
 };
 
-static bool is_full(const struct sandbox_plan *plan)
+static bool plan_is_full(const struct sandbox_plan *plan)
 {
 	return plan && plan->level == SANDBOX_FULL;
 }
@@ -148,7 +148,7 @@ static void release_spawn(struct start *start)
 	if (start->stack)
 		munmap(start->stack, STACK_BYTES + GUARD_BYTES);
 	steps_release(&start->steps);
-	ids_release(&start->ids);
+	sandbox_ids_release(&start->ids);
 	free(start->task.slots);
 	free(start->task.moved);
 	cgroup_free(start->group);
@@ -160,7 +160,7 @@ static unsigned long pid_max_of(const struct sandbox_plan *plan)
 	struct utsname name;
 	unsigned major, minor;
 
-	if (!is_full(plan) || !plan->own_processes || !plan->limits.processes ||
+	if (!plan_is_full(plan) || !plan->own_processes || !plan->limits.processes ||
 	    uname(&name) != 0 ||
 	    sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return 0;
@@ -193,7 +193,8 @@ static bool needs_null(const struct sandbox_spawn *spawn)
 	return false;
 }
 
-static bool open_all(struct start *start, const struct sandbox_spawn *spawn, struct err *err)
+static bool open_descriptors(struct start *start, const struct sandbox_spawn *spawn,
+                             struct err *err)
 {
 	int pair[2];
 
@@ -233,9 +234,9 @@ static bool prepare_spawn(struct start *start, const struct sandbox_spawn *spawn
 	if (plan && plan->level != SANDBOX_PATHS &&
 	    !landlock_prepare(plan, LANDLOCK_LAYER_WORKER, &start->ruleset, err))
 		return false;
-	if (!open_all(start, spawn, err))
+	if (!open_descriptors(start, spawn, err))
 		return false;
-	if (is_full(plan)) {
+	if (plan_is_full(plan)) {
 		steps_make(plan, &start->steps);
 		start->task.slots = mem_alloc((size_t)start->steps.slots + 1, sizeof(int));
 		start->task.steps = &start->steps;
@@ -254,13 +255,13 @@ static bool prepare_spawn(struct start *start, const struct sandbox_spawn *spawn
 	start->task.moved = mem_alloc(spawn->fd_count, sizeof(int));
 	start->task.argv = spawn->argv;
 	start->task.envp = spawn->envp;
-	start->task.caps = plan ? caps_kept(plan) : 0;
+	start->task.caps = plan ? sandbox_caps_kept(plan) : 0;
 	start->task.pid_max = pid_max_of(plan);
-	if (is_full(plan) && plan->own_network)
+	if (plan_is_full(plan) && plan->own_network)
 		start->network = spawn->network;
-	start->task.own_loopback = is_full(plan) && plan->own_network && !start->network;
-	if (is_full(plan) && plan->user_namespace)
-		ids_prepare(&start->ids);
+	start->task.own_loopback = plan_is_full(plan) && plan->own_network && !start->network;
+	if (plan_is_full(plan) && plan->user_namespace)
+		sandbox_ids_prepare(&start->ids);
 	return true;
 }
 
@@ -269,7 +270,7 @@ static unsigned long namespaces(const struct start *start)
 	const struct sandbox_plan *plan = start->task.plan;
 	unsigned long flags = 0;
 
-	if (!is_full(plan))
+	if (!plan_is_full(plan))
 		return 0;
 	flags = CLONE_NEWNS | CLONE_NEWIPC;
 	if (start->network)
@@ -316,7 +317,7 @@ static pid_t clone_into_group(struct start *start, unsigned long flags)
 }
 
 /* With memory of its own the child goes on with this stack; else it has another. */
-static pid_t clone_child(struct start *start, unsigned long flags)
+static pid_t clone_confined(struct start *start, unsigned long flags)
 {
 	pid_t pid = -1;
 
@@ -326,7 +327,7 @@ static pid_t clone_child(struct start *start, unsigned long flags)
 		return pid;
 	/* A kernel or a filter without clone3: it is moved in later. */
 	start->move = start->task.door.folder >= 0;
-	start->copied = spawn_copies_memory();
+	start->copied = sandbox_copies_memory();
 	flags |= CLONE_PIDFD | SIGCHLD;
 	if (start->copied) {
 		pid = (pid_t)syscall(SYS_clone, flags, NULL, &start->pidfd, NULL, 0UL);
@@ -348,8 +349,8 @@ static pid_t clone_child(struct start *start, unsigned long flags)
 
 static bool clone_failed(const struct sandbox_plan *plan, int error, struct err *err)
 {
-	bool denied = is_full(plan) && (error == EPERM || error == EACCES || error == ENOSPC ||
-	                                error == EUSERS || error == EINVAL || error == ENOSYS);
+	bool denied = plan_is_full(plan) && (error == EPERM || error == EACCES || error == ENOSPC ||
+	                                     error == EUSERS || error == EINVAL || error == ENOSYS);
 
 	if (!denied)
 		return err_set_errno(err, error, "A process cannot be started");
@@ -449,13 +450,13 @@ static void clone_and_map(struct start *start)
 	const struct sandbox_plan *plan = start->task.plan;
 	int error;
 
-	start->pid = clone_child(start, namespaces(start));
+	start->pid = clone_confined(start, namespaces(start));
 	if (start->pid < 0) {
 		fail_spawn(start, BIRTH_CLONE, errno);
 	} else if (start->copied && !await_copy(start)) {
 		fail_spawn(start, BIRTH_ALIVE, EPIPE);
-	} else if (is_full(plan) && plan->user_namespace) {
-		error = ids_map(&start->ids, start->pid);
+	} else if (plan_is_full(plan) && plan->user_namespace) {
+		error = sandbox_ids_map(&start->ids, start->pid);
 		if (error)
 			fail_spawn(start, BIRTH_IDS, error);
 	}
@@ -510,7 +511,7 @@ static bool explain_failed_start(const struct start *start, struct err *err)
 
 /* ---- both halves ---- */
 
-static bool begin(struct start *start, struct err *err)
+static bool begin_child(struct start *start, struct err *err)
 {
 	fd_cleanup_close(&start->child_end);
 	start->child_end = -1;
@@ -524,7 +525,7 @@ static bool begin(struct start *start, struct err *err)
 	return await_child(start, err);
 }
 
-static void end(const struct start *start)
+static void end_child(const struct start *start)
 {
 	if (start->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
@@ -548,10 +549,10 @@ static bool run_spawn(struct start *start, struct err *err)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* Not where a parent without standard descriptors expects to open them. */
 	above(&start->pidfd, 3);
-	if (explain_failed_start(start, err) && begin(start, err))
+	if (explain_failed_start(start, err) && begin_child(start, err))
 		return true;
 	if (start->pid > 0)
-		end(start);
+		end_child(start);
 	return false;
 }
 
@@ -567,7 +568,7 @@ bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret,
 			.pidfd = fd_steal(&start.pidfd),
 			.group = mem_steal(&start.group),
 			.whole_tree = plan && plan->use == SANDBOX_USE_COMMAND &&
-			              !(is_full(plan) && plan->own_processes),
+			              !(plan_is_full(plan) && plan->own_processes),
 		};
 	}
 	release_spawn(&start);

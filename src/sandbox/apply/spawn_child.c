@@ -26,7 +26,7 @@
 enum { OPTION_BYTES = 64, OPTIONS = 8 };
 
 /* The place itself, never what a symlink on the way leads to. */
-static int open_place(const char *path)
+static int open_mount_place(const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -53,7 +53,7 @@ static bool do_private(const struct step *step, int *slots)
 
 static bool do_take(const struct step *step, int *slots)
 {
-	int place = open_place(step->path), tree;
+	int place = open_mount_place(step->path), tree;
 
 	if (place < 0)
 		return step->optional && (errno == ENOENT || errno == EACCES);
@@ -219,7 +219,7 @@ static bool do_set_all(const struct step *step, int *slots)
 
 static bool do_put(const struct step *step, int *slots)
 {
-	int place = open_place(step->path), error;
+	int place = open_mount_place(step->path), error;
 	bool ok = place >= 0 && move_mount(slots[step->slot], "", place, "",
 	                                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 
@@ -269,7 +269,7 @@ static int mounts_run(const struct steps *steps, int *slots, size_t *ret_failed)
 #define SYS_close_range 436
 #endif
 
-static bool confined(const struct spawn_task *task)
+static bool task_is_confined(const struct spawn_task *task)
 {
 	return task->plan && task->plan->level != SANDBOX_PATHS;
 }
@@ -319,7 +319,7 @@ static int do_network(const struct spawn_task *task, size_t *ret_step)
 	return full(task) && task->own_loopback ? network_loopback_up() : 0;
 }
 
-static void write_number(const char *path, unsigned long number)
+static void write_proc_number(const char *path, unsigned long number)
 {
 	char text[24];
 	size_t at = sizeof(text);
@@ -340,9 +340,9 @@ static void write_number(const char *path, unsigned long number)
 static void bound_namespaces(const struct spawn_task *task)
 {
 	if (task->plan->user_namespace)
-		write_number("/proc/sys/user/max_user_namespaces", 0);
+		write_proc_number("/proc/sys/user/max_user_namespaces", 0);
 	if (task->pid_max)
-		write_number("/proc/sys/kernel/pid_max", task->pid_max);
+		write_proc_number("/proc/sys/kernel/pid_max", task->pid_max);
 }
 
 static int do_mounts(const struct spawn_task *task, size_t *ret_step)
@@ -423,13 +423,13 @@ static int do_limits(const struct spawn_task *task, size_t *ret_step)
 static int do_capabilities(const struct spawn_task *task, size_t *ret_step)
 {
 	(void)ret_step;
-	return confined(task) ? caps_drop(task->caps) : 0;
+	return task_is_confined(task) ? sandbox_caps_drop(task->caps) : 0;
 }
 
 static int do_privileges(const struct spawn_task *task, size_t *ret_step)
 {
 	(void)ret_step;
-	return confined(task) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? errno : 0;
+	return task_is_confined(task) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? errno : 0;
 }
 
 static int do_landlock(const struct spawn_task *task, size_t *ret_step)
@@ -453,7 +453,7 @@ static int do_landlock(const struct spawn_task *task, size_t *ret_step)
 static int do_filter(const struct spawn_task *task, size_t *ret_step)
 {
 	(void)ret_step;
-	return confined(task) && !filter_install(FILTER_BASE) ? errno : 0;
+	return task_is_confined(task) && !filter_install(FILTER_BASE) ? errno : 0;
 }
 
 static int do_execute(const struct spawn_task *task, size_t *ret_step)

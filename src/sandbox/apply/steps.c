@@ -91,8 +91,9 @@ static void add_device(struct steps *steps, struct steps *puts, int dev, size_t 
 	steps_add(puts, STEP_PUT, slot, devices[at].path)->reason = SANDBOX_REASON_DEVICE;
 }
 
-static int make(struct steps *steps, const char *path, const char *type, const char *options,
-                uint64_t set)
+static int add_file_system(struct steps *steps, const char *path, const char *type,
+                           const char *options,
+                           uint64_t set)
 {
 	int slot = steps->slots++;
 	struct step *step = steps_add(steps, STEP_MAKE, slot, path);
@@ -104,7 +105,7 @@ static int make(struct steps *steps, const char *path, const char *type, const c
 	return slot;
 }
 
-static void put(struct steps *puts, int slot, const char *path)
+static void add_put(struct steps *puts, int slot, const char *path)
 {
 	steps_add(puts, STEP_PUT, slot, path)->reason = SANDBOX_REASON_DEVICE;
 }
@@ -122,21 +123,22 @@ static int steps_devices(struct steps *steps, struct steps *puts,
 	if (limits->memory_bytes)
 		shm_options = steps_text(steps, mem_printf("mode=1777,size=%llu",
 		                         (unsigned long long)limits->memory_bytes / 2));
-	dev = make(steps, "/dev", "tmpfs", "mode=0755,size=64k,nr_inodes=256", 0);
+	dev = add_file_system(steps, "/dev", "tmpfs", "mode=0755,size=64k,nr_inodes=256", 0);
 	steps_add(steps, STEP_FOLDER, dev, "pts")->mode = 0755;
 	steps_add(steps, STEP_FOLDER, dev, "shm")->mode = 0755;
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)
 		steps_add(steps, STEP_LINK, dev, links[i].name)->text = links[i].target;
 	steps_add(puts, STEP_SET, dev, "/dev")->set =
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
-	put(puts, dev, "/dev");
+	add_put(puts, dev, "/dev");
 	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
 		add_device(steps, puts, dev, i);
-	pts = make(steps, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=0620",
-	           MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-	put(puts, pts, "/dev/pts");
-	shm = make(steps, "/dev/shm", "tmpfs", shm_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	put(puts, shm, "/dev/shm");
+	pts = add_file_system(steps, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=0620",
+	                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	add_put(puts, pts, "/dev/pts");
+	shm = add_file_system(steps, "/dev/shm", "tmpfs", shm_options,
+	                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	add_put(puts, shm, "/dev/shm");
 	return dev;
 }
 
@@ -144,13 +146,14 @@ static int steps_devices(struct steps *steps, struct steps *puts,
 static void steps_proc(struct steps *steps, struct steps *puts, bool needed)
 {
 	/* Read-only: much of /proc/sys asks only who one is, and root outside is root inside. */
-	int slot = make(steps, "/proc", "proc", "", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-	                MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+	int slot = add_file_system(steps, "/proc", "proc", "",
+	                           MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+	                           MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
 
 	/* A container that hides parts of its /proc does not get another: then Landlock alone keeps
 	 * commands from looking into the machine's processes. */
 	steps->steps[steps->count - 1].optional = !needed;
-	put(puts, slot, "/proc");
+	add_put(puts, slot, "/proc");
 }
 
 /* ---- a plan's rules ---- */
@@ -206,7 +209,7 @@ static bool at_or_beneath(const char *path, const char *folder)
 }
 
 /* As strcmp, but a folder's contents come right after it: "/a", "/a/b", "/a-b". */
-static int order(const char *a, const char *b)
+static int compare_tree_order(const char *a, const char *b)
 {
 	unsigned char left, right;
 
@@ -219,12 +222,12 @@ static int order(const char *a, const char *b)
 
 static int by_place(const void *a, const void *b)
 {
-	return order((*(const struct sandbox_rule *const *)a)->path,
-	             (*(const struct sandbox_rule *const *)b)->path);
+	return compare_tree_order((*(const struct sandbox_rule *const *)a)->path,
+	                          (*(const struct sandbox_rule *const *)b)->path);
 }
 
 /* The part of `path` below `folder`, which is above it. */
-static const char *relative(const char *path, const char *folder)
+static const char *path_below(const char *path, const char *folder)
 {
 	return path + (strcmp(folder, "/") == 0 ? 1 : strlen(folder) + 1);
 }
@@ -316,7 +319,7 @@ static void cover(struct maker *maker, const struct sandbox_rule *rule)
 static void add_point(struct maker *maker, const struct ground *ground,
                       const struct sandbox_rule *rule)
 {
-	const char *rest = relative(rule->path, ground->path);
+	const char *rest = path_below(rule->path, ground->path);
 
 	if (ground->own_temp) {
 		steps_add(maker->steps, STEP_PLACE, ground->bare, rest)->mode =
@@ -344,7 +347,7 @@ static bool has_exceptions(const struct maker *maker, size_t at)
 	return false;
 }
 
-static void hide(struct maker *maker, size_t at, const struct ground *ground)
+static void hide_rule(struct maker *maker, size_t at, const struct ground *ground)
 {
 	const struct sandbox_rule *rule = maker->rules[at];
 	struct step *made;
@@ -368,7 +371,8 @@ static void hide(struct maker *maker, size_t at, const struct ground *ground)
 	                                  .bare = slot });
 }
 
-static void show(struct maker *maker, const struct sandbox_rule *rule, const struct ground *ground)
+static void show_rule(struct maker *maker, const struct sandbox_rule *rule,
+                      const struct ground *ground)
 {
 	if (rule->access == SANDBOX_READ && ground->bare < 0 && ground->access == SANDBOX_READ)
 		return;
@@ -379,7 +383,7 @@ static void show(struct maker *maker, const struct sandbox_rule *rule, const str
 }
 
 /* The rule for exactly this path, or NULL. */
-static const struct sandbox_rule *rule_at(const struct sandbox_plan *plan, const char *path)
+static const struct sandbox_rule *rule_for_path(const struct sandbox_plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		if (strcmp(plan->rules[i].path, path) == 0)
@@ -390,14 +394,14 @@ static const struct sandbox_rule *rule_at(const struct sandbox_plan *plan, const
 
 static bool writes_everything(const struct sandbox_plan *plan)
 {
-	const struct sandbox_rule *rule = rule_at(plan, "/");
+	const struct sandbox_rule *rule = rule_for_path(plan, "/");
 
 	return rule && rule->access == SANDBOX_WRITE;
 }
 
 static bool own_temp(const struct sandbox_plan *plan)
 {
-	const struct sandbox_rule *rule = rule_at(plan, "/tmp");
+	const struct sandbox_rule *rule = rule_for_path(plan, "/tmp");
 
 	return plan->level == SANDBOX_FULL && plan->use == SANDBOX_USE_COMMAND && plan->temp &&
 	       strcmp(plan->temp, "/tmp") != 0 && !steps_beneath("/tmp", plan->temp) &&
@@ -408,33 +412,33 @@ static bool own_temp(const struct sandbox_plan *plan)
 static bool temp_is_in_tmp(const struct sandbox_plan *plan)
 {
 	return own_temp(plan) && steps_beneath(plan->temp, "/tmp") &&
-	       !strchr(relative(plan->temp, "/tmp"), '/');
+	       !strchr(path_below(plan->temp, "/tmp"), '/');
 }
 
 /* Commands have their own devices (steps_devices), the kernel's /proc, and a symlink to the
  * session's folder. */
-static bool left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
+static bool rule_is_left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
 {
 	return plan->use == SANDBOX_USE_COMMAND &&
 	       (rule->reason == SANDBOX_REASON_DEVICE || at_or_beneath(rule->path, "/proc") ||
 	        (temp_is_in_tmp(plan) && strcmp(rule->path, plan->temp) == 0));
 }
 
-static void add_rules(struct maker *maker, size_t *next, const char *before)
+static void add_rules_before(struct maker *maker, size_t *next, const char *before)
 {
 	for (; *next < maker->plan->rule_count; (*next)++) {
 		const struct sandbox_rule *rule = maker->rules[*next];
 		const struct ground *ground;
 
-		if (before && order(rule->path, before) > 0)
+		if (before && compare_tree_order(rule->path, before) > 0)
 			return;
-		if (left_out(maker->plan, rule) || strcmp(rule->path, "/") == 0)
+		if (rule_is_left_out(maker->plan, rule) || strcmp(rule->path, "/") == 0)
 			continue;
 		ground = ground_of(maker, rule->path);
 		if (rule->access == SANDBOX_HIDDEN)
-			hide(maker, *next, ground);
+			hide_rule(maker, *next, ground);
 		else
-			show(maker, rule, ground);
+			show_rule(maker, rule, ground);
 	}
 }
 
@@ -453,12 +457,12 @@ static void add_temp(struct maker *maker)
 	/* Its own path leads there too. */
 	if (temp_is_in_tmp(maker->plan))
 		steps_add(maker->steps, STEP_LINK, slot,
-		          relative(maker->plan->temp, "/tmp"))->text = ".";
+		          path_below(maker->plan->temp, "/tmp"))->text = ".";
 	push_rule(maker, (struct ground){ .path = "/tmp", .access = SANDBOX_WRITE, .bare = slot,
 	                                  .own_temp = true });
 }
 
-static void add_devices(struct maker *maker)
+static void add_device_folder(struct maker *maker)
 {
 	int slot = steps_devices(maker->steps, &maker->puts, &maker->plan->limits);
 
@@ -466,25 +470,25 @@ static void add_devices(struct maker *maker)
 }
 
 /* The system's places and the rules, all in the order of paths. */
-static void add_all(struct maker *maker)
+static void add_all_steps(struct maker *maker)
 {
 	const struct sandbox_plan *plan = maker->plan;
 	size_t next = 0;
 
 	if (plan->use == SANDBOX_USE_COMMAND) {
-		add_rules(maker, &next, "/dev");
+		add_rules_before(maker, &next, "/dev");
 		ground_of(maker, "/dev");
-		add_devices(maker);
-		add_rules(maker, &next, "/proc");
+		add_device_folder(maker);
+		add_rules_before(maker, &next, "/proc");
 		if (plan->own_processes)
 			steps_proc(maker->steps, &maker->puts, !plan->landlock_abi);
 	}
 	if (own_temp(plan)) {
-		add_rules(maker, &next, "/tmp");
+		add_rules_before(maker, &next, "/tmp");
 		ground_of(maker, "/tmp");
 		add_temp(maker);
 	}
-	add_rules(maker, &next, NULL);
+	add_rules_before(maker, &next, NULL);
 }
 
 void steps_make(const struct sandbox_plan *plan, struct steps *ret)
@@ -504,7 +508,7 @@ void steps_make(const struct sandbox_plan *plan, struct steps *ret)
 	});
 	ret->start = mem_strdup(plan->root_count > 0 ? plan->roots[0] : "/");
 	steps_add(ret, STEP_PRIVATE, -1, "/");
-	add_all(&maker);
+	add_all_steps(&maker);
 	steps_add(ret, STEP_SET_ALL, -1, "/")->set = all;
 	for (size_t i = 0; i < maker.puts.count; i++)
 		*steps_add(ret, STEP_PUT, -1, "/") = maker.puts.steps[i];

@@ -37,7 +37,7 @@ struct removal {
 
 /* A folder's descriptor, for reading; it is made readable and writable if it must be. Never a
  * symlink, never another file system. */
-static int open_folder(const struct removal *removal, int above, const char *name)
+static int removal_open_folder(const struct removal *removal, int above, const char *name)
 {
 	enum { HOW = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 	char link[32];
@@ -58,7 +58,7 @@ static int open_folder(const struct removal *removal, int above, const char *nam
 	return openat(place, ".", HOW);
 }
 
-static bool is_dots(const char *name)
+static bool is_dot_or_dotdot(const char *name)
 {
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
@@ -72,7 +72,7 @@ static void lift(struct removal *removal, int above, const char *name)
 	if (unlinkat(above, name, AT_REMOVEDIR) == 0)
 		return;
 	/* Moving changes the folder's "..": it must be writable. */
-	fd_cleanup_close(&(int){ open_folder(removal, above, name) });
+	fd_cleanup_close(&(int){ removal_open_folder(removal, above, name) });
 	do
 		snprintf(fresh, sizeof(fresh), ".%lu~", removal->counter++);
 	while ((failed = renameat2(above, name, removal->top, fresh, RENAME_NOREPLACE)) != 0 &&
@@ -80,7 +80,7 @@ static void lift(struct removal *removal, int above, const char *name)
 	removal->moved = removal->moved || !failed;
 }
 
-static DIR *list(int folder)
+static DIR *open_listing(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -91,13 +91,13 @@ static DIR *list(int folder)
 }
 
 /* Empties a folder of the top. */
-static void empty(struct removal *removal, int folder)
+static void removal_empty_folder(struct removal *removal, int folder)
 {
-	DIR *dir = list(folder);
+	DIR *dir = open_listing(folder);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL && clock_monotonic_ms() < removal->end_ms) {
-		if (is_dots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0)
+		if (is_dot_or_dotdot(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0)
 			continue;
 		if (errno == EISDIR || errno == EPERM)
 			lift(removal, folder, entry->d_name);
@@ -112,9 +112,9 @@ static void remove_entry(struct removal *removal, const char *name)
 
 	if (unlinkat(removal->top, name, 0) == 0 || unlinkat(removal->top, name, AT_REMOVEDIR) == 0)
 		return;
-	folder = open_folder(removal, removal->top, name);
+	folder = removal_open_folder(removal, removal->top, name);
 	if (folder >= 0)
-		empty(removal, folder);
+		removal_empty_folder(removal, folder);
 	unlinkat(removal->top, name, AT_REMOVEDIR);
 }
 
@@ -130,10 +130,9 @@ bool temp_remove_folder(int above, const char *name, int folder, unsigned timeou
 	removal.device = at.st_dev;
 	do {
 		removal.moved = false;
-		dir = list(folder);
-		while (dir && (entry = readdir(dir)) != NULL &&
-		       clock_monotonic_ms() < removal.end_ms) {
-			if (!is_dots(entry->d_name))
+		dir = open_listing(folder);
+		while (dir && (entry = readdir(dir)) != NULL && clock_monotonic_ms() < removal.end_ms) {
+			if (!is_dot_or_dotdot(entry->d_name))
 				remove_entry(&removal, entry->d_name);
 		}
 		if (dir)
@@ -155,12 +154,12 @@ struct temp_folder {
 	int above, fd;  /* owned; fd holds the lock */
 };
 
-static bool is_ours(const char *name)
+static bool is_temp_name(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(PREFIX) + 6;
 }
 
-static void remove_if_stale(int above, const char *name)
+static void remove_temp_if_stale(int above, const char *name)
 {
 	_cleanup_fd_ int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat at;
@@ -171,17 +170,17 @@ static void remove_if_stale(int above, const char *name)
 		temp_remove_folder(above, name, fd, STALE_EACH_MS);
 }
 
-static void remove_stale(int above)
+static void remove_stale_temps(int above)
 {
 	uint64_t end = clock_monotonic_ms() + STALE_MS;
 	int fd = openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	for (int i = 0; dir && i < STALE_ENTRIES && clock_monotonic_ms() < end &&
-	     (entry = readdir(dir)); i++) {
-		if (is_ours(entry->d_name))
-			remove_if_stale(above, entry->d_name);
+	for (int i = 0; dir && i < STALE_ENTRIES && clock_monotonic_ms() < end && (entry = readdir(dir));
+	     i++) {
+		if (is_temp_name(entry->d_name))
+			remove_temp_if_stale(above, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -190,7 +189,7 @@ static void remove_stale(int above)
 }
 
 /* Locks what was just made; false when somebody took it for a stale one in that moment. */
-static bool hold(struct temp_folder *folder)
+static bool lock_new_folder(struct temp_folder *folder)
 {
 	struct stat here, there;
 
@@ -206,7 +205,7 @@ static bool hold(struct temp_folder *folder)
 	return false;
 }
 
-static bool make_in(struct temp_folder *folder, const char *base)
+static bool temp_make_in(struct temp_folder *folder, const char *base)
 {
 	char canonical[PATH_MAX];
 
@@ -220,7 +219,7 @@ static bool make_in(struct temp_folder *folder, const char *base)
 		if (!mkdtemp(folder->path))
 			return false;
 		folder->name = strrchr(folder->path, '/') + 1;
-		if (hold(folder))
+		if (lock_new_folder(folder))
 			return true;
 	}
 	return false;
@@ -235,14 +234,14 @@ bool temp_folder_make(struct temp_folder **ret, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(bases) && !made; i++) {
 		fd_cleanup_close(&folder.above);
 		folder.above = -1;
-		made = bases[i] && bases[i][0] == '/' && make_in(&folder, bases[i]);
+		made = bases[i] && bases[i][0] == '/' && temp_make_in(&folder, bases[i]);
 	}
 	if (!made) {
 		fd_cleanup_close(&folder.above);
 		free(folder.path);
 		return err_set_errno(err, errno, "A folder for temporary files cannot be made");
 	}
-	remove_stale(folder.above);
+	remove_stale_temps(folder.above);
 	*ret = mem_alloc(1, sizeof(**ret));
 	**ret = folder;
 	return true;

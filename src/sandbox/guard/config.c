@@ -95,7 +95,7 @@ static const struct allowed {
 };
 
 /* Whether a word stands in a list of words. */
-static bool listed(const char *list, const char *word)
+static bool word_is_listed(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -109,20 +109,20 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-static bool is_letter(char c)
+static bool is_key_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name(char c)
+static bool is_variable_name_char(char c)
 {
-	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+	return is_key_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
-static bool is_word(struct span value)
+static bool is_plain_value(struct span value)
 {
 	for (size_t i = 0; i < value.len; i++) {
-		if (!is_name(value.data[i]))
+		if (!is_variable_name_char(value.data[i]))
 			return false;
 	}
 	return value.len > 0 && value.data[0] != '-';
@@ -153,7 +153,7 @@ struct line {
 	bool quoted;          /* the section has a quoted name */
 };
 
-static struct span skip_blanks(struct span rest)
+static struct span skip_config_blanks(struct span rest)
 {
 	while (rest.len && (rest.data[0] == ' ' || rest.data[0] == '\t'))
 		rest = span_skip(rest, 1);
@@ -164,7 +164,7 @@ static bool take_name(struct span *rest, char name[static NAME_SIZE])
 {
 	size_t n = 0;
 
-	while (n < rest->len && n + 1 < NAME_SIZE && is_name(rest->data[n])) {
+	while (n < rest->len && n + 1 < NAME_SIZE && is_variable_name_char(rest->data[n])) {
 		char c = rest->data[n];
 
 		name[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -180,7 +180,7 @@ static enum line_kind read_section(struct span rest, struct line *line)
 	if (!take_name(&rest, line->name))
 		return LINE_UNKNOWN;
 	if (rest.len && rest.data[0] != ']') {
-		struct span after = skip_blanks(rest);
+		struct span after = skip_config_blanks(rest);
 
 		if (after.len == rest.len || !after.len || after.data[0] != '"')
 			return LINE_UNKNOWN;
@@ -194,7 +194,7 @@ static enum line_kind read_section(struct span rest, struct line *line)
 		}
 		rest = span_skip(rest, 1);
 	}
-	if (!rest.len || rest.data[0] != ']' || skip_blanks(span_skip(rest, 1)).len)
+	if (!rest.len || rest.data[0] != ']' || skip_config_blanks(span_skip(rest, 1)).len)
 		return LINE_UNKNOWN;
 	return LINE_SECTION;
 }
@@ -209,12 +209,12 @@ static bool put_escape(struct buf *value, struct span rest)
 }
 
 /* value: blanks at its end do not count outside of quotes, nor what is behind # or ; */
-static enum line_kind read_value(struct span rest, struct line *line)
+static enum line_kind line_read_value(struct span rest, struct line *line)
 {
 	bool quoted = false;
 	size_t end = 0;
 
-	for (rest = skip_blanks(rest); rest.len; rest = span_skip(rest, 1)) {
+	for (rest = skip_config_blanks(rest); rest.len; rest = span_skip(rest, 1)) {
 		char c = rest.data[0];
 
 		if (c == '"') {
@@ -241,17 +241,17 @@ static enum line_kind read_value(struct span rest, struct line *line)
 /* variable = name blanks [ "=" value ] */
 static enum line_kind read_variable(struct span rest, struct line *line)
 {
-	if (!rest.len || !is_letter(rest.data[0]) || !take_name(&rest, line->name))
+	if (!rest.len || !is_key_letter(rest.data[0]) || !take_name(&rest, line->name))
 		return LINE_UNKNOWN;
-	rest = skip_blanks(rest);
+	rest = skip_config_blanks(rest);
 	if (!rest.len)
 		return LINE_VARIABLE;
-	return rest.data[0] == '=' ? read_value(span_skip(rest, 1), line) : LINE_UNKNOWN;
+	return rest.data[0] == '=' ? line_read_value(span_skip(rest, 1), line) : LINE_UNKNOWN;
 }
 
-static void read_line(struct span text, struct line *line)
+static void line_read(struct span text, struct line *line)
 {
-	struct span rest = skip_blanks(text);
+	struct span rest = skip_config_blanks(text);
 
 	buf_clear(line->text);
 	line->quoted = false;
@@ -277,7 +277,7 @@ struct section {
 	bool has_quoted;
 };
 
-static void enter(struct section *section, const struct line *line)
+static void section_enter(struct section *section, const struct line *line)
 {
 	memcpy(section->name, line->name, sizeof(section->name));
 	buf_clear(&section->quoted);
@@ -285,15 +285,15 @@ static void enter(struct section *section, const struct line *line)
 	section->has_quoted = line->quoted;
 }
 
-static bool is_harmless(const struct config_reader *reader, const struct section *section,
-                        const struct line *line)
+static bool line_is_harmless(const struct config_reader *reader, const struct section *section,
+                             const struct line *line)
 {
 	struct span value = buf_view(line->text);
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		if (table[i].named != section->has_quoted ||
 		    strcmp(table[i].section, section->name) != 0 ||
-		    !listed(table[i].keys, line->name))
+		    !word_is_listed(table[i].keys, line->name))
 			continue;
 		switch (table[i].check) {
 		case ANY:
@@ -302,7 +302,7 @@ static bool is_harmless(const struct config_reader *reader, const struct section
 			return value.len == 0 || span_eq(value, SPAN("true")) ||
 			       span_eq(value, SPAN("false"));
 		case WORD:
-			return is_word(value);
+			return is_plain_value(value);
 		case URL:
 			return is_plain_url(value);
 		case WORKTREE:
@@ -313,7 +313,7 @@ static bool is_harmless(const struct config_reader *reader, const struct section
 }
 
 /* A variable as one text; no newline stands in its parts but the last. */
-static char *canonical(const struct section *section, const struct line *line)
+static char *variable_text(const struct section *section, const struct line *line)
 {
 	return mem_printf("%s\n%s%s\n%s\n%s", section->name, section->has_quoted ? "=" : "",
 	                  section->quoted.data ? section->quoted.data : "", line->name,
@@ -325,7 +325,7 @@ struct known {
 	size_t count, cap;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -346,27 +346,27 @@ static void known_read(struct known *known, struct span text)
 	struct span one;
 
 	while (line_next(&text, &one)) {
-		read_line(line_body(one), &line);
+		line_read(line_body(one), &line);
 		if (line.kind == LINE_SECTION)
-			enter(&section, &line);
+			section_enter(&section, &line);
 		if (line.kind != LINE_VARIABLE || !section.name[0])
 			continue;
 		known->list = mem_grow(known->list, &known->cap, known->count + 1,
 		                       sizeof(*known->list));
-		known->list[known->count++] = canonical(&section, &line);
+		known->list[known->count++] = variable_text(&section, &line);
 	}
 	buf_release(&section.quoted);
 	if (known->count)
-		qsort(known->list, known->count, sizeof(*known->list), compare);
+		qsort(known->list, known->count, sizeof(*known->list), compare_texts);
 }
 
 static bool known_has(const struct known *known, const struct section *section,
                       const struct line *line)
 {
-	_cleanup_free_ char *text = canonical(section, line);
+	_cleanup_free_ char *text = variable_text(section, line);
 
 	return known->count &&
-	       bsearch(&text, known->list, known->count, sizeof(*known->list), compare);
+	       bsearch(&text, known->list, known->count, sizeof(*known->list), compare_texts);
 }
 
 static void put_key(struct buf *keys, const struct section *section, const struct line *line)
@@ -391,14 +391,15 @@ static bool clean_lines(const struct config_reader *reader, struct span text,
 	struct span one;
 
 	while (understood && line_next(&text, &one)) {
-		read_line(span_ends(one, SPAN("\n")) ? span_head(one, one.len - 1) : one, &line);
+		line_read(span_ends(one, SPAN("\n")) ? span_head(one, one.len - 1) : one, &line);
 		if (line.kind == LINE_SECTION)
-			enter(&section, &line);
+			section_enter(&section, &line);
 		understood = line.kind != LINE_UNKNOWN && !value.overflowed &&
 		             !section.quoted.overflowed &&
 		             (line.kind != LINE_VARIABLE || section.name[0]);
 		if (understood && line.kind == LINE_VARIABLE &&
-		    !is_harmless(reader, &section, &line) && !known_has(known, &section, &line))
+		    !line_is_harmless(reader, &section, &line) &&
+		    !known_has(known, &section, &line))
 			put_key(keys, &section, &line);
 		else
 			buf_span(clean, one);

@@ -26,7 +26,7 @@ static char *place_path(const struct guard_place *place, const char *name)
 	return place->path[0] ? mem_printf("%s/%s", place->path, name) : mem_strdup(name);
 }
 
-static void take_part(const struct look *look, const char *name)
+static void take_part_away(const struct look *look, const char *name)
 {
 	_cleanup_free_ char *path = place_path(look->place, name);
 
@@ -52,7 +52,7 @@ static void replace_part(const struct look *look, const struct part *part, struc
 		             "%s; what it was is in %s", how, aside);
 }
 
-static struct span old_content(const struct part *old)
+static struct span part_old_content(const struct part *old)
 {
 	return old && old->data ? span_of(old->data, old->len) : span_of("", 0);
 }
@@ -61,9 +61,9 @@ static struct span old_content(const struct part *old)
 static void restore_part(const struct look *look, const struct part *part, const struct part *old)
 {
 	if (old && old->data)
-		replace_part(look, part, old_content(old), "put back");
+		replace_part(look, part, part_old_content(old), "put back");
 	else
-		take_part(look, part->name);
+		take_part_away(look, part->name);
 }
 
 /* ---- places that files point to -------------------------------------------------------- */
@@ -90,7 +90,7 @@ static bool pointer(int folder, const char *name, const char *prefix, char **ret
 
 /* `text`, which begins at the folder `base`, as an absolute path without "." and ".."; as text
  * alone, because what it leads to is opened without following links.  Owned. */
-static char *absolute(const char *base, const char *text)
+static char *make_absolute_text(const char *base, const char *text)
 {
 	_cleanup_free_ char *joined = mem_printf("%s/%s", text[0] == '/' ? "" : base, text);
 	char *out = mem_alloc(strlen(joined) + 2, 1);
@@ -118,11 +118,6 @@ static char *absolute(const char *base, const char *text)
 	return out;
 }
 
-static char *full_path(const struct guard_root *root, const char *path)
-{
-	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
-}
-
 /* Whether the file `.git` at the absolute path `tree`/.git leads to the git folder `target`. */
 static bool leads_back(const char *git_file, const char *target)
 {
@@ -133,7 +128,7 @@ static bool leads_back(const char *git_file, const char *target)
 	if (top < 0 || !slash || !pointer(top, git_file + 1, "gitdir: ", &text))
 		return false;
 	*slash = '\0';
-	reached = absolute(folder, text);
+	reached = make_absolute_text(folder, text);
 	return strcmp(reached, target) == 0;
 }
 
@@ -144,8 +139,8 @@ static bool worktree_is_ours(void *data, struct span value)
 {
 	const struct look *look = data;
 	_cleanup_free_ char *text = mem_dup(value.data ? value.data : "", value.len);
-	_cleanup_free_ char *folder = full_path(look->place->root, look->place->path);
-	_cleanup_free_ char *tree = absolute(folder, text);
+	_cleanup_free_ char *folder = guard_full_path(look->place->root, look->place->path);
+	_cleanup_free_ char *tree = make_absolute_text(folder, text);
 	_cleanup_free_ char *git_file = mem_printf("%s/.git", strcmp(tree, "/") == 0 ? "" : tree);
 	const char *rest;
 
@@ -161,7 +156,8 @@ static void check_config(const struct look *look, const struct part *part, const
 	size_t len;
 
 	if (!guard_read(look->folder, part->name, &data, &len) ||
-	    !guard_config_clean(&reader, span_of(data, len), old_content(old), &clean, &keys)) {
+	    !guard_config_clean(&reader, span_of(data, len), part_old_content(old), &clean,
+	                        &keys)) {
 		restore_part(look, part, old);
 		return;
 	}
@@ -176,7 +172,7 @@ static void check_config(const struct look *look, const struct part *part, const
 static void check_hook(const struct look *look, const struct part *part, const struct part *old)
 {
 	(void)old;
-	take_part(look, part->name);
+	take_part_away(look, part->name);
 }
 
 /* Of a git folder itself: git never makes one. */
@@ -201,14 +197,15 @@ static void check_tree_gitdir(const struct look *look, const struct part *part,
                               const struct part *old)
 {
 	const struct guard_place *place = look->place;
-	_cleanup_free_ char *own = full_path(place->root, place->path), *text = NULL, *path = NULL;
+	_cleanup_free_ char *own = guard_full_path(place->root,
+	                                           place->path), *text = NULL, *path = NULL;
 	_cleanup_free_ char *folder = mem_printf("%s/%s", own, part->name);
 	struct stat st;
 	bool fine = false;
 
 	*strrchr(folder, '/') = '\0'; /* .../worktrees/N */
 	if (pointer(look->folder, part->name, "", &text) && part->st.st_nlink == 1) {
-		path = absolute(folder, text);
+		path = make_absolute_text(folder, text);
 		fine = span_ends(span_str(path), SPAN("/.git")) &&
 		       plan_judge(look->guard->plan, path, SANDBOX_WRITE, false, NULL) &&
 		       (lstat(path, &st) != 0 || leads_back(path, folder));
@@ -249,7 +246,7 @@ static void check_todo(const struct look *look, const struct part *part, const s
 	}
 	rest = span_of(data, len);
 	while (line_next(&rest, &line)) {
-		if (runs_command(line) && !has_line(old_content(old), line))
+		if (runs_command(line) && !has_line(part_old_content(old), line))
 			taken++;
 		else
 			buf_span(&clean, line);
@@ -300,7 +297,7 @@ static bool link_is_known(const struct look *look, const struct part *part, cons
 	                          now.st_ino == place->st.st_ino && now.st_dev == place->st.st_dev);
 }
 
-static bool is_known(const struct look *look, const struct part *part, const struct part *old)
+static bool part_is_known(const struct look *look, const struct part *part, const struct part *old)
 {
 	const struct guard_place *place = look->place;
 
@@ -313,10 +310,10 @@ static bool is_known(const struct look *look, const struct part *part, const str
 
 /* Named by the user, or in a folder of the git folder that is.  Who names the git folder itself,
  * or one above it, has not named what is protected in it. */
-static bool is_given(const struct look *look, const struct part *part)
+static bool part_is_given(const struct look *look, const struct part *part)
 {
 	const struct sandbox_plan *plan = look->guard->plan;
-	_cleanup_free_ char *own = full_path(look->place->root, look->place->path);
+	_cleanup_free_ char *own = guard_full_path(look->place->root, look->place->path);
 	_cleanup_free_ char *path = mem_printf("%s/%s", strcmp(own, "/") == 0 ? "" : own,
 	                                       part->name);
 
@@ -336,25 +333,25 @@ static bool is_git_name(const char *path)
 	return strcasecmp(slash ? slash + 1 : path, ".git") == 0;
 }
 
-static void check_folder(struct guard *guard, struct guard_place *place, int folder)
+static void check_git_folder(struct guard *guard, struct guard_place *place, int folder)
 {
 	const struct look look = { guard, place, folder };
 	struct parts now = { 0 };
 
 	/* A `.git` that a command made need not be whole: the next command could complete it, when
 	 * its hooks are nobody's any more. */
-	if (!git_is_folder(folder) && (place->existed || !is_git_name(place->path)))
+	if (!guard_is_git_folder(folder) && (place->existed || !is_git_name(place->path)))
 		return;
-	git_read_parts(guard, place, folder, false, &now);
+	guard_read_parts(guard, place, folder, false, &now);
 	for (size_t i = 0; i < now.count; i++) {
 		const struct part *part = &now.list[i];
 		/* none if !was_git */
 		const struct part *old = find_part(&place->parts, part->name);
 
-		if (!is_known(&look, part, old) && !is_given(&look, part))
+		if (!part_is_known(&look, part, old) && !part_is_given(&look, part))
 			checks[part->kind](&look, part, old);
 	}
-	git_release_parts(&now);
+	guard_release_parts(&now);
 }
 
 /* Not touched by the command. */
@@ -369,7 +366,7 @@ static bool place_is_known(const struct guard *guard, const struct guard_place *
 /* A folder that was found by a file that leads there. */
 static void check_target(struct guard *guard, const struct guard_root *root, const char *path)
 {
-	_cleanup_free_ char *owner = git_owner(root, path);
+	_cleanup_free_ char *owner = guard_git_owner(root, path);
 	bool fresh = false;
 	struct guard_place *place = guard_add_place(guard, root, owner ? owner : path, &fresh);
 	_cleanup_fd_ int fd = -1;
@@ -379,14 +376,14 @@ static void check_target(struct guard *guard, const struct guard_root *root, con
 	place->by_time = true;
 	fd = guard_open(root->fd, place->path, O_PATH | O_DIRECTORY);
 	if (fd >= 0)
-		check_folder(guard, place, fd);
+		check_git_folder(guard, place, fd);
 }
 
 /* A file named `.git`: where it leads to must be a place that commands can write, and is looked
  * at as well; what is outside is somebody else's. */
 static void check_git_file(struct guard *guard, struct guard_place *place, const struct stat *now)
 {
-	_cleanup_free_ char *own = full_path(place->root, place->path);
+	_cleanup_free_ char *own = guard_full_path(place->root, place->path);
 	_cleanup_free_ char *text = NULL, *target = NULL;
 	const struct guard_root *root = NULL;
 	const char *rest = "";
@@ -394,7 +391,7 @@ static void check_git_file(struct guard *guard, struct guard_place *place, const
 
 	if (pointer(place->root->fd, place->path, "gitdir: ", &text)) {
 		*strrchr(own, '/') = '\0';
-		target = absolute(own, text);
+		target = make_absolute_text(own, text);
 		root = guard_find_root(guard, target, &rest);
 	}
 	fd = root ? guard_open(root->fd, rest, O_PATH | O_DIRECTORY) : -1;
@@ -414,7 +411,7 @@ void git_place_check(struct guard *guard, struct guard_place *place)
 	if (fd < 0 || fstat(fd, &now) != 0)
 		return;
 	if (S_ISDIR(now.st_mode))
-		check_folder(guard, place, fd);
+		check_git_folder(guard, place, fd);
 	else if (S_ISREG(now.st_mode) && is_git_name(place->path))
 		check_git_file(guard, place, &now);
 	else if ((is_git_name(place->path) || place->is_module) &&
@@ -427,8 +424,8 @@ void git_place_take(struct guard *guard, struct guard_place *place)
 	_cleanup_fd_ int fd = guard_open(place->root->fd, place->path, O_PATH);
 
 	place->existed = fd >= 0 && fstat(fd, &place->st) == 0;
-	if (!place->existed || !S_ISDIR(place->st.st_mode) || !git_is_folder(fd))
+	if (!place->existed || !S_ISDIR(place->st.st_mode) || !guard_is_git_folder(fd))
 		return;
 	place->was_git = true;
-	git_read_parts(guard, place, fd, true, &place->parts);
+	guard_read_parts(guard, place, fd, true, &place->parts);
 }

@@ -80,8 +80,8 @@ struct listing {
 	unsigned depth;
 };
 
-static void keep(struct guard *guard, const struct guard_root *root, const char *path,
-                 enum sandbox_reason reason, unsigned depth);
+static void keep_tree(struct guard *guard, const struct guard_root *root, const char *path,
+                      enum sandbox_reason reason, unsigned depth);
 
 static bool keep_entry(void *data, const char *name, unsigned char type)
 {
@@ -90,7 +90,7 @@ static bool keep_entry(void *data, const char *name, unsigned char type)
 	_cleanup_free_ char *path = mem_printf("%s/%s", folder->path, name);
 
 	(void)type;
-	keep(listing->guard, folder->root, path, folder->reason, listing->depth + 1);
+	keep_tree(listing->guard, folder->root, path, folder->reason, listing->depth + 1);
 	return true;
 }
 
@@ -106,7 +106,7 @@ static bool keep_link(struct kept_item *item, int fd)
 	return true;
 }
 
-static enum kept_kind read_item(struct kept *kept, struct kept_item *item, int fd)
+static enum kept_kind kept_read_item(struct kept *kept, struct kept_item *item, int fd)
 {
 	if (S_ISDIR(item->st.st_mode))
 		return KEPT_FOLDER;
@@ -119,8 +119,9 @@ static enum kept_kind read_item(struct kept *kept, struct kept_item *item, int f
 	return KEPT_FILE;
 }
 
-static struct kept_item *add(struct kept *kept, const struct guard_root *root, const char *path,
-                             enum sandbox_reason reason, int fd, const struct stat *st)
+static struct kept_item *kept_add(struct kept *kept, const struct guard_root *root,
+                                  const char *path,
+                                  enum sandbox_reason reason, int fd, const struct stat *st)
 {
 	struct kept_item *item;
 
@@ -131,8 +132,8 @@ static struct kept_item *add(struct kept *kept, const struct guard_root *root, c
 	return item;
 }
 
-static void keep(struct guard *guard, const struct guard_root *root, const char *path,
-                 enum sandbox_reason reason, unsigned depth)
+static void keep_tree(struct guard *guard, const struct guard_root *root, const char *path,
+                      enum sandbox_reason reason, unsigned depth)
 {
 	struct kept *kept = guard->kept;
 	_cleanup_fd_ int fd = guard_open(root->fd, path, O_PATH), list = -1;
@@ -141,8 +142,8 @@ static void keep(struct guard *guard, const struct guard_root *root, const char 
 
 	if (fd < 0 || fstat(fd, &st) != 0 || kept->count >= LIMIT_GUARD_KEPT_FILES)
 		return;
-	item = add(kept, root, path, reason, fd, &st);
-	item->kind = read_item(kept, item, fd);
+	item = kept_add(kept, root, path, reason, fd, &st);
+	item->kind = kept_read_item(kept, item, fd);
 	if (item->kind != KEPT_FOLDER || depth == KEPT_DEPTH)
 		return;
 	list = guard_open(root->fd, path, O_RDONLY | O_DIRECTORY);
@@ -178,7 +179,7 @@ static void keep_above(struct guard *guard, const struct guard_root *root, const
 		*slash = '\0';
 		fd = guard_open(root->fd, folder, O_PATH | O_DIRECTORY);
 		if (fd >= 0 && fstat(fd, &st) == 0 && !keep_has(guard, root, folder))
-			add(guard->kept, root, folder, reason, fd, &st)->kind = KEPT_ABOVE;
+			kept_add(guard->kept, root, folder, reason, fd, &st)->kind = KEPT_ABOVE;
 		*slash = '/';
 	}
 }
@@ -191,7 +192,7 @@ static void keep_path(struct guard *guard, const char *path, enum sandbox_reason
 	if (!root || !rest[0] || keep_has(guard, root, rest))
 		return;
 	keep_above(guard, root, rest, reason);
-	keep(guard, root, rest, reason, 0);
+	keep_tree(guard, root, rest, reason, 0);
 }
 
 /* At landlock what the plan protects; at all levels symbolic links that are there where a name must
@@ -229,7 +230,7 @@ struct search {
 	char name[256];
 };
 
-static bool find_entry(void *data, const char *name, unsigned char type)
+static bool find_same_birth(void *data, const char *name, unsigned char type)
 {
 	struct search *search = data;
 
@@ -251,7 +252,7 @@ static bool rename_back(struct guard *guard, const struct kept_item *item)
 
 	if (list < 0)
 		return false;
-	guard_list(list, LIMIT_FOLDER_ENTRIES, find_entry, &search);
+	guard_list(list, LIMIT_FOLDER_ENTRIES, find_same_birth, &search);
 	if (guard_put_aside(guard, parent, name, aside))
 		guard_report(guard, item->reason, item->root, item->path,
 		             "taken away: it is %s now", aside);
@@ -286,7 +287,7 @@ static bool check_entry(void *data, const char *name, unsigned char type)
 	return true;
 }
 
-static void check_folder(struct guard *guard, const struct kept_item *item)
+static void check_kept_folder(struct guard *guard, const struct kept_item *item)
 {
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
@@ -318,7 +319,7 @@ static bool put_link_back(struct guard *guard, const struct kept_item *item, int
 	return symlinkat(item->data, folder, name) == 0;
 }
 
-static void put_back(struct guard *guard, const struct kept_item *item)
+static void put_kept_back(struct guard *guard, const struct kept_item *item)
 {
 	const char *name;
 	_cleanup_fd_ int folder = guard_open_parent(item->root->fd, item->path, &name);
@@ -333,7 +334,7 @@ static void put_back(struct guard *guard, const struct kept_item *item)
 	report_kept(guard, item, done);
 }
 
-static void check_file(struct guard *guard, const struct kept_item *item)
+static void check_kept_file(struct guard *guard, const struct kept_item *item)
 {
 	_cleanup_fd_ int fd = guard_open(item->root->fd, item->path, O_PATH);
 	char target[LIMIT_PATH_BYTES];
@@ -348,7 +349,7 @@ static void check_file(struct guard *guard, const struct kept_item *item)
 			return;
 	}
 	if (item->kind != KEPT_OTHER)
-		put_back(guard, item);
+		put_kept_back(guard, item);
 	else
 		guard_report(guard, item->reason, item->root, item->path,
 		             "it was changed and is too large to have been remembered");
@@ -364,9 +365,9 @@ static void keep_check(struct guard *guard)
 		if (item->kind == KEPT_ABOVE)
 			check_folder_itself(guard, item);
 		else if (item->kind == KEPT_FOLDER)
-			check_folder(guard, item);
+			check_kept_folder(guard, item);
 		else
-			check_file(guard, item);
+			check_kept_file(guard, item);
 	}
 }
 
@@ -452,7 +453,7 @@ static void take_repository(struct guard *guard, const struct guard_root *root, 
 		return;
 	place->by_plan = true;
 	if (place->was_git)
-		git_modules(guard, root, path, take_module);
+		guard_git_modules(guard, root, path, take_module);
 }
 
 /* Git folders that the plan knows, and the place of one in each root. */
@@ -498,7 +499,7 @@ void guard_free(struct guard *guard)
 		close(guard->roots[i].fd);
 	free(guard->roots);
 	for (size_t i = 0; i < guard->place_count; i++) {
-		git_release_parts(&guard->places[i]->parts);
+		guard_release_parts(&guard->places[i]->parts);
 		free(guard->places[i]->path);
 		free(guard->places[i]);
 	}
@@ -530,7 +531,7 @@ static size_t last(const char *path, size_t len)
 	return len;
 }
 
-static size_t go_up(const char *path, size_t len)
+static size_t parent_length(const char *path, size_t len)
 {
 	len = last(path, len);
 	return len ? len - 1 : 0;
@@ -541,7 +542,7 @@ static long git_folder_of(const char *path)
 {
 	size_t len = strlen(path), start = last(path, len);
 	struct span name = span_of(path + start, len - start);
-	size_t up = go_up(path, len);
+	size_t up = parent_length(path, len);
 
 	if (span_ends(name, SPAN(".lock"))) /* git writes X.lock and renames it to X */
 		name.len -= 5;
@@ -550,10 +551,10 @@ static long git_folder_of(const char *path)
 		    strncasecmp(name.data, git_names[i].name, name.len) != 0)
 			continue;
 		len = git_names[i].up > 0 ? up : len;
-		return (long)(git_names[i].up > 1 ? go_up(path, len) : len);
+		return (long)(git_names[i].up > 1 ? parent_length(path, len) : len);
 	}
 	if (up && span_eq(span_of(path + last(path, up), up - last(path, up)), SPAN("hooks")))
-		return (long)go_up(path, up);
+		return (long)parent_length(path, up);
 	return -1;
 }
 
@@ -569,7 +570,7 @@ void guard_note(struct guard *guard, const char *path)
 	names_note(guard, path);
 	if (len >= 0) {
 		_cleanup_free_ char *folder = mem_dup(rest, (size_t)len);
-		_cleanup_free_ char *owner = git_owner(root, folder);
+		_cleanup_free_ char *owner = guard_git_owner(root, folder);
 
 		take_place(guard, root, owner ? owner : folder);
 	}
@@ -641,7 +642,7 @@ static void check_places(struct guard *guard)
 
 		git_place_check(guard, place);
 		if (place->was_git && place->by_plan)
-			git_modules(guard, place->root, place->path, check_module);
+			guard_git_modules(guard, place->root, place->path, check_module);
 	}
 }
 
@@ -670,7 +671,7 @@ static uint64_t walk_budget(const struct guard *guard)
 	return (uint64_t)(ns < WALK_MIN_NS ? WALK_MIN_NS : ns > WALK_MAX_NS ? WALK_MAX_NS : ns);
 }
 
-static void check_all(struct guard *guard)
+static void guard_check_all(struct guard *guard)
 {
 	uint64_t budget = walk_budget(guard);
 
@@ -693,7 +694,7 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 	guard->data = data;
 	guard->told = 0;
 	if (guard->any)
-		check_all(guard);
+		guard_check_all(guard);
 	told = guard->told;
 	pthread_mutex_unlock(&guard->lock);
 	return told;

@@ -126,7 +126,7 @@ static bool was_replaced(const struct guard *guard, const char *folder)
 	return false;
 }
 
-static bool is_fresh(const struct guard *guard, const char *folder)
+static bool folder_is_fresh(const struct guard *guard, const char *folder)
 {
 	struct statx stx;
 
@@ -141,13 +141,13 @@ bool guard_is_fresh(struct guard *guard, const char *folder)
 	bool fresh;
 
 	pthread_mutex_lock(&guard->lock);
-	fresh = is_fresh(guard, folder);
+	fresh = folder_is_fresh(guard, folder);
 	pthread_mutex_unlock(&guard->lock);
 	return fresh;
 }
 
 /* The bit of the first `len` bytes of a path (FNV-1a). */
-static unsigned bit_of(const char *path, size_t len)
+static unsigned noted_bit_of(const char *path, size_t len)
 {
 	uint32_t hash = 2166136261u;
 
@@ -165,14 +165,14 @@ static size_t folder_len(const char *path)
 
 void names_note(struct guard *guard, const char *path)
 {
-	unsigned bit = bit_of(path, folder_len(path));
+	unsigned bit = noted_bit_of(path, folder_len(path));
 
 	guard->noted[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
 static bool is_noted(const struct guard *guard, const char *path, size_t len)
 {
-	unsigned bit = bit_of(path, len);
+	unsigned bit = noted_bit_of(path, len);
 
 	return guard->noted[bit / 64] >> bit % 64 & 1;
 }
@@ -200,7 +200,7 @@ static void names_check(struct guard *guard, const struct guard_root *root, cons
 		return;
 	folder = mem_dup(full, at - 1);
 	replaced = was_replaced(guard, folder);
-	if ((!replaced && !guard_changed_since(guard, &st)) || is_fresh(guard, folder) ||
+	if ((!replaced && !guard_changed_since(guard, &st)) || folder_is_fresh(guard, folder) ||
 	    !look_at_link(full, &stx))
 		return;
 	if (replaced ||
@@ -209,7 +209,7 @@ static void names_check(struct guard *guard, const struct guard_root *root, cons
 	      is_noted(guard, full, folder_len(full)))))
 		guard_take_away(guard, row->reason, root, path);
 	else if (!S_ISDIR(st.st_mode))
-		guard_tell_changed(guard, row->reason, root, path);
+		guard_report_changed(guard, row->reason, root, path);
 }
 
 /* ---- links where folders were ---- */
@@ -221,7 +221,7 @@ struct search {
 	size_t count, cap, seen;
 };
 
-static bool is_harmless(void *data, const char *name, unsigned char type)
+static bool entry_is_harmless(void *data, const char *name, unsigned char type)
 {
 	struct search *search = data;
 	_cleanup_free_ char *path = search->path[0] ? mem_printf("%s/%s", search->path, name) :
@@ -254,7 +254,8 @@ static bool holds_obeyed(struct guard *guard, int fd)
 		search.path = path;
 		if (folder >= 0)
 			harmless = ++search.seen < LIMIT_GUARD_VACATED &&
-			           guard_list(folder, LIMIT_FOLDER_ENTRIES, is_harmless, &search);
+			           guard_list(folder, LIMIT_FOLDER_ENTRIES, entry_is_harmless,
+			                      &search);
 	}
 	free(search.pending);
 	return !harmless;
@@ -332,7 +333,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static char *join(const char *folder, const char *name)
+static char *join_beneath(const char *folder, const char *name)
 {
 	return folder[0] ? mem_printf("%s/%s", folder, name) : mem_strdup(name);
 }
@@ -351,18 +352,18 @@ static bool each_entry(void *data, const char *name, unsigned char type)
 	struct walk *walk = data;
 
 	if (strcasecmp(name, ".git") == 0) {
-		_cleanup_free_ char *path = join(walk->path, name);
+		_cleanup_free_ char *path = join_beneath(walk->path, name);
 
 		walk->found(walk->guard, walk->root, path);
 		return true;
 	}
 	if (walk->inside || (walk->begins[(unsigned char)name[0]] && names_obeyed_at(name))) {
-		_cleanup_free_ char *path = join(walk->path, name);
+		_cleanup_free_ char *path = join_beneath(walk->path, name);
 
 		names_check(walk->guard, walk->root, path);
 	}
 	if (type == DT_LNK && (walk->guard->vacated_count || walk->guard->vacated_lost)) {
-		_cleanup_free_ char *path = join(walk->path, name);
+		_cleanup_free_ char *path = join_beneath(walk->path, name);
 
 		names_check_link(walk->guard, walk->root, path);
 	}
@@ -376,11 +377,11 @@ static bool each_entry(void *data, const char *name, unsigned char type)
 		return false;
 	walk->pending = mem_grow(walk->pending, &walk->cap, walk->count + 1,
 	                         sizeof(*walk->pending));
-	walk->pending[walk->count++] = join(walk->path, name);
+	walk->pending[walk->count++] = join_beneath(walk->path, name);
 	return true;
 }
 
-static bool walk_folder(struct walk *walk, const char *path)
+static bool guard_walk_folder(struct walk *walk, const char *path)
 {
 	_cleanup_fd_ int fd = guard_open_folder(walk->guard, walk->root->fd, path);
 	bool all;
@@ -411,11 +412,11 @@ bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t bud
 	bool all;
 
 	names_obeyed_first(walk.begins);
-	all = walk_folder(&walk, "");
+	all = guard_walk_folder(&walk, "");
 	while (all && walk.count) {
 		_cleanup_free_ char *path = walk.pending[--walk.count];
 
-		all = walk_folder(&walk, path) && now_ns() < end;
+		all = guard_walk_folder(&walk, path) && now_ns() < end;
 	}
 	while (walk.count)
 		free(walk.pending[--walk.count]);

@@ -44,7 +44,7 @@ static bool exists(int folder, const char *name)
 	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-bool git_is_folder(int folder)
+bool guard_is_git_folder(int folder)
 {
 	if (!exists(folder, "HEAD"))
 		return false;
@@ -60,8 +60,9 @@ static bool is_protected(const struct reading *reading, const char *name)
 	return guard_is_protected(reading->guard, place->root, path);
 }
 
-static struct part *add(const struct reading *reading, const char *name, enum part_kind kind,
-                        const struct stat *st)
+static struct part *parts_append(const struct reading *reading, const char *name,
+                                 enum part_kind kind,
+                                 const struct stat *st)
 {
 	struct parts *parts = reading->parts;
 	struct part *part;
@@ -86,7 +87,7 @@ static void add_link(const struct reading *reading, const char *name)
 		if (fstatat(reading->folder, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			return;
 		if (S_ISLNK(st.st_mode)) {
-			add(reading, path, PART_LINK, &st);
+			parts_append(reading, path, PART_LINK, &st);
 			return;
 		}
 		if (slash)
@@ -94,7 +95,7 @@ static void add_link(const struct reading *reading, const char *name)
 	}
 }
 
-static void read_file(const struct reading *reading, const char *name, enum part_kind kind)
+static void parts_read_file(const struct reading *reading, const char *name, enum part_kind kind)
 {
 	_cleanup_fd_ int fd = guard_open(reading->folder, name, O_PATH);
 	struct part *part;
@@ -108,10 +109,10 @@ static void read_file(const struct reading *reading, const char *name, enum part
 	if (fstat(fd, &st) != 0 || is_protected(reading, name))
 		return;
 	if (S_ISLNK(st.st_mode)) {
-		add(reading, name, PART_LINK, &st);
+		parts_append(reading, name, PART_LINK, &st);
 		return;
 	}
-	part = add(reading, name, kind, &st);
+	part = parts_append(reading, name, kind, &st);
 	if (reading->content && !guard_read(reading->folder, name, &part->data, &part->len))
 		part->data = NULL;
 }
@@ -125,7 +126,7 @@ static int open_list(const struct reading *reading, const char *name)
 	if (fd >= 0 || fstatat(reading->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return fd;
 	if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
-		add(reading, name, S_ISLNK(st.st_mode) ? PART_LINK : PART_CLOSED, &st);
+		parts_append(reading, name, S_ISLNK(st.st_mode) ? PART_LINK : PART_CLOSED, &st);
 	return -1;
 }
 
@@ -148,7 +149,7 @@ static bool each_hook(void *data, const char *name, unsigned char type)
 
 	if (type != DT_DIR && is_hook(name) &&
 	    fstatat(reading->folder, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode))
-		add(reading, path, PART_HOOK, &st);
+		parts_append(reading, path, PART_HOOK, &st);
 	return true;
 }
 
@@ -158,7 +159,7 @@ static void read_hooks(struct reading *reading)
 	struct stat st;
 
 	if (fd >= 0 && !guard_list(fd, HOOKS_MAX, each_hook, reading) && fstat(fd, &st) == 0)
-		add(reading, "hooks", PART_CLOSED, &st);
+		parts_append(reading, "hooks", PART_CLOSED, &st);
 }
 
 static bool each_worktree(void *data, const char *name, unsigned char type)
@@ -171,7 +172,7 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
 		_cleanup_free_ char *path = NULL;
 
 		path = mem_printf("worktrees/%s/%s", name, worktree_files[i].name);
-		read_file(reading, path, worktree_files[i].kind);
+		parts_read_file(reading, path, worktree_files[i].kind);
 	}
 	return true;
 }
@@ -227,7 +228,7 @@ static bool is_reference(int folder, const char *name, const char *path)
 	       span_starts(span_str(text), SPAN("refs/")) && !strstr(text, "..");
 }
 
-static bool each_name(void *data, const char *name, unsigned char type)
+static bool link_walk_entry(void *data, const char *name, unsigned char type)
 {
 	struct link_walk *walk = data;
 	_cleanup_free_ char *path = NULL;
@@ -243,7 +244,7 @@ static bool each_name(void *data, const char *name, unsigned char type)
 		return true;
 	if (S_ISLNK(st.st_mode) && !is_protected(walk->reading, path) &&
 	    !is_reference(walk->fd, name, path)) {
-		part = add(walk->reading, path, PART_LINK, &st);
+		part = parts_append(walk->reading, path, PART_LINK, &st);
 		part->deep = walk->deep;
 		part->moved = walk->changed;
 	}
@@ -286,7 +287,7 @@ static bool list_links(struct link_walk *walk, const char *path)
 	walk->fd = fd;
 	walk->deep = !is_near(path);
 	walk->changed = way_changed(walk->reading, path);
-	return guard_list(fd, LIMIT_GUARD_LINKS, each_name, walk);
+	return guard_list(fd, LIMIT_GUARD_LINKS, link_walk_entry, walk);
 }
 
 static void read_links(struct reading *reading)
@@ -306,24 +307,24 @@ static void read_links(struct reading *reading)
 		             "too large to be looked through for symbolic links");
 }
 
-void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,
-                    bool content, struct parts *ret)
+void guard_read_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      bool content, struct parts *ret)
 {
 	struct reading reading = { guard, place, folder, content, ret };
 	_cleanup_fd_ int worktrees = -1;
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_LEN(git_files); i++)
-		read_file(&reading, git_files[i].name, git_files[i].kind);
+		parts_read_file(&reading, git_files[i].name, git_files[i].kind);
 	read_hooks(&reading);
 	worktrees = open_list(&reading, "worktrees");
 	if (worktrees >= 0 && !guard_list(worktrees, LIMIT_GUARD_PLACES, each_worktree, &reading) &&
 	    fstat(worktrees, &st) == 0)
-		add(&reading, "worktrees", PART_CLOSED, &st);
+		parts_append(&reading, "worktrees", PART_CLOSED, &st);
 	read_links(&reading);
 }
 
-char *git_owner(const struct guard_root *root, const char *path)
+char *guard_git_owner(const struct guard_root *root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
@@ -335,10 +336,10 @@ char *git_owner(const struct guard_root *root, const char *path)
 		return NULL;
 	owner = mem_dup(path, len > 9 ? len - 10 : 0);
 	fd = guard_open(root->fd, owner, O_PATH | O_DIRECTORY);
-	return fd >= 0 && git_is_folder(fd) ? mem_steal(&owner) : NULL;
+	return fd >= 0 && guard_is_git_folder(fd) ? mem_steal(&owner) : NULL;
 }
 
-void git_release_parts(struct parts *parts)
+void guard_release_parts(struct parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		free(parts->list[i].name);
@@ -378,7 +379,7 @@ static bool each_module(void *data, const char *name, unsigned char type)
 	fd = guard_open(modules->root->fd, path, O_PATH | O_DIRECTORY);
 	if (fd < 0)
 		return true;
-	if (git_is_folder(fd)) {
+	if (guard_is_git_folder(fd)) {
 		modules->found(modules->guard, modules->root, path);
 		inner = mem_printf("%s/modules", path);
 		next.folder = inner;
@@ -399,9 +400,9 @@ static void list_modules(const struct modules *modules)
 		guard_list(fd, LIMIT_GUARD_PLACES, each_module, (void *)(uintptr_t)modules);
 }
 
-void git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
-                 void (*found)(struct guard *guard, const struct guard_root *root,
-                               const char *path))
+void guard_git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
+                       void (*found)(struct guard *guard, const struct guard_root *root,
+                                     const char *path))
 {
 	_cleanup_free_ char *folder = git_folder[0] ? mem_printf("%s/modules", git_folder) :
 	                                              mem_strdup("modules");

@@ -307,7 +307,7 @@ bool guard_same(const struct stat *a, const struct stat *b)
 
 /* ---- reporting, and taking away what may not stay ---- */
 
-static char *full_path(const struct guard_root *root, const char *path)
+char *guard_full_path(const struct guard_root *root, const char *path)
 {
 	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
 }
@@ -317,7 +317,7 @@ void guard_report(struct guard *guard, enum sandbox_reason reason, const struct 
 {
 	struct denial denial = { .kind = DENIAL_REMOVED, .reason = reason,
 		.level = guard->plan->level, .count = 1 };
-	_cleanup_free_ char *full = full_path(root, path);
+	_cleanup_free_ char *full = guard_full_path(root, path);
 	va_list args;
 	char how[400];
 
@@ -331,12 +331,12 @@ void guard_report(struct guard *guard, enum sandbox_reason reason, const struct 
 	guard->denied(guard->data, &denial);
 }
 
-void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
-                        const struct guard_root *root, const char *path)
+void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
+                          const struct guard_root *root, const char *path)
 {
 	struct denial denial = { .kind = DENIAL_CHANGED, .reason = reason,
 		.level = guard->plan->level, .count = 1 };
-	_cleanup_free_ char *full = full_path(root, path);
+	_cleanup_free_ char *full = guard_full_path(root, path);
 
 	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
 		return;
@@ -372,7 +372,7 @@ static bool is_absent(const struct sandbox_plan *plan, const char *path)
 
 bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path)
 {
-	_cleanup_free_ char *full = full_path(root, path);
+	_cleanup_free_ char *full = guard_full_path(root, path);
 	struct denial denial;
 
 	return !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&

@@ -114,6 +114,8 @@ int guard_open_parent(int folder, const char *path, const char **ret_name);
 /* The root above an absolute path, and the rest; NULL if there is none. */
 const struct guard_root *guard_find_root(const struct guard *guard, const char *path,
                                          const char **ret_rest);
+/* The absolute path of a place beneath a root; the caller frees. */
+char *guard_full_path(const struct guard_root *root, const char *path);
 /* A small regular file's content, NUL-terminated; false with errno (EFBIG, EINVAL: no file). */
 bool guard_read(int folder, const char *path, char **ret_data, size_t *ret_len);
 /* Renames to NAME.hasp-taken; ret_name gets the new name. Opens up the folder if it has to. */
@@ -136,8 +138,8 @@ bool guard_same(const struct stat *a, const struct stat *b);
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
                   const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
 /* A name that others obey has changed, and stays so. */
-void guard_tell_changed(struct guard *guard, enum sandbox_reason reason,
-                        const struct guard_root *root, const char *path);
+void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
+                          const struct guard_root *root, const char *path);
 /* Puts a name aside and tells; false (and told) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
@@ -151,17 +153,17 @@ struct guard_place *guard_add_place(struct guard *guard, const struct guard_root
 /* ---- git folders (parts.c, git.c) ---- */
 
 /* Whether git would take the folder for a repository's: HEAD, and objects and refs or commondir. */
-bool git_is_folder(int folder);
+bool guard_is_git_folder(int folder);
 /* Reads the parts of a git folder; with their content if `content`. */
-void git_read_parts(struct guard *guard, const struct guard_place *place, int folder,
-                    bool content, struct parts *ret);
+void guard_read_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      bool content, struct parts *ret);
 /* Of REPOSITORY/worktrees/N: REPOSITORY, with which it is looked at. Owned; NULL: it is none. */
-char *git_owner(const struct guard_root *root, const char *path);
-void git_release_parts(struct parts *parts);
+char *guard_git_owner(const struct guard_root *root, const char *path);
+void guard_release_parts(struct parts *parts);
 /* Calls `found` for each module of a git folder (modules/...), nested ones included. */
-void git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
-                 void (*found)(struct guard *guard, const struct guard_root *root,
-                               const char *path));
+void guard_git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
+                       void (*found)(struct guard *guard, const struct guard_root *root,
+                                     const char *path));
 /* Remembers what is there. */
 void git_place_take(struct guard *guard, struct guard_place *place);
 /* Puts right what the command did there. */

@@ -32,7 +32,8 @@ static const char *const hooks[] = {
 	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
 	"post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive",
 	"post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
-	"post-rewrite", "sendemail-validate", "fsmonitor-watchman", "p4-changelist", "p4-prepare-changelist",
+	"post-rewrite", "sendemail-validate", "fsmonitor-watchman", "p4-changelist",
+	"p4-prepare-changelist",
 	"p4-post-changelist", "p4-pre-submit", "post-index-change",
 };
 
@@ -52,7 +53,7 @@ static void note_config_link(void *data, const char *path)
 }
 
 /* Whether a writable path as a whole would become read-only. */
-static bool holds_writable(const struct draft *draft, const char *path)
+static bool covers_writable(const struct draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(draft->writable[i], path))
@@ -99,7 +100,7 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
 		}, DRAFT_TABLE);
 	if (!place.path || (place.kind == LOCATION_FOLDER && !folders))
 		return true;
-	if (holds_writable(draft, place.path))
+	if (covers_writable(draft, place.path))
 		return false;
 	if (!draft_in_writable(draft, place.path))
 		return true;
@@ -154,16 +155,16 @@ static void protect_hooks(struct draft *draft, const char *top, const char *path
 
 /* ---- lines of read.c --------------------------------------------------------------- */
 
-static const struct git_value *row_of(const char *line)
+static const struct git_value *row_of_line(const char *line)
 {
 	if (!isdigit((unsigned char)line[1]) || !isdigit((unsigned char)line[2]) || line[3] != ' ')
 		return NULL;
 	return git_value_at((size_t)(line[1] - '0') * 10 + (size_t)(line[2] - '0'));
 }
 
-static void note_line(struct draft *draft, const char *top, const char *line)
+static void note_named_line(struct draft *draft, const char *top, const char *line)
 {
-	const struct git_value *row = line[0] && line[0] != '!' ? row_of(line) : NULL;
+	const struct git_value *row = line[0] && line[0] != '!' ? row_of_line(line) : NULL;
 	const char *word = line + 4;
 
 	if (line[0] == '!')
@@ -190,7 +191,7 @@ static void note_lines(struct draft *draft, const char *top, const char *text)
 		_cleanup_free_ char *line = mem_dup(text, len);
 
 		draft->too_many = ++draft->named > LIMIT_SANDBOX_RULES;
-		note_line(draft, top, line);
+		note_named_line(draft, top, line);
 		draft->too_many_named = draft->too_many;
 		draft->named_by = draft->reader.count;
 		text += len + (text[len] == '\n');
@@ -234,7 +235,7 @@ static void read_in(struct draft *draft, const char *folder, const char *name)
 		read_global(draft, path);
 }
 
-static const char *variable(const char *name)
+static const char *variable_value(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -263,7 +264,7 @@ static const struct {
 	{ "GIT_SSL_CAINFO", "http", "sslcainfo" },
 };
 
-static void read_value(struct draft *draft, const struct git_config_item *item)
+static void read_global_value(struct draft *draft, const struct git_config_item *item)
 {
 	const struct git_value *row = git_value_find(item);
 	_cleanup_free_ char *text = NULL;
@@ -279,7 +280,7 @@ static void read_value(struct draft *draft, const struct git_config_item *item)
 	add_global(draft, text);
 }
 
-static char *lower(const char *text, size_t len)
+static char *copy_in_lower_case(const char *text, size_t len)
 {
 	char *copy = mem_dup(text, len);
 
@@ -296,9 +297,9 @@ static void read_key(struct draft *draft, const char *key, const char *value)
 
 	if (!first)
 		return;
-	section = lower(key, (size_t)(first - key));
-	name = lower(last + 1, strlen(last + 1));
-	read_value(draft, &(struct git_config_item){
+	section = copy_in_lower_case(key, (size_t)(first - key));
+	name = copy_in_lower_case(last + 1, strlen(last + 1));
+	read_global_value(draft, &(struct git_config_item){
 		.section = span_str(section),
 		.subsection = span_of(first + (last > first), last > first ?
 		                              (size_t)(last - first) - 1 : 0),
@@ -352,14 +353,14 @@ static void read_parameters(struct draft *draft, const char *at)
 
 static void read_variables(struct draft *draft)
 {
-	const char *text = variable("GIT_CONFIG_COUNT");
+	const char *text = variable_value("GIT_CONFIG_COUNT");
 	long count = text ? strtol(text, NULL, 10) : 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-		const char *value = variable(variables[i].variable);
+		const char *value = variable_value(variables[i].variable);
 
 		if (value)
-			read_value(draft, &(struct git_config_item){
+			read_global_value(draft, &(struct git_config_item){
 				.section = span_str(variables[i].section),
 				.name = span_str(variables[i].name),
 				.value = span_str(value),
@@ -370,10 +371,10 @@ static void read_variables(struct draft *draft)
 		_cleanup_free_ char *key = mem_printf("GIT_CONFIG_KEY_%ld", i);
 		_cleanup_free_ char *value = mem_printf("GIT_CONFIG_VALUE_%ld", i);
 
-		if (variable(key) && variable(value))
-			read_key(draft, variable(key), variable(value));
+		if (variable_value(key) && variable_value(value))
+			read_key(draft, variable_value(key), variable_value(value));
 	}
-	read_parameters(draft, variable("GIT_CONFIG_PARAMETERS"));
+	read_parameters(draft, variable_value("GIT_CONFIG_PARAMETERS"));
 }
 
 /* A folder of the workspace in $PATH: whoever may write there chooses what names mean. */
@@ -401,18 +402,18 @@ static void look_at_path(struct draft *draft)
 
 void plan_config_globals(struct draft *draft)
 {
-	const char *home = plan_home_text(draft), *xdg = variable("XDG_CONFIG_HOME");
+	const char *home = plan_home_text(draft), *xdg = variable_value("XDG_CONFIG_HOME");
 
 	if (!draft->writable_count)
 		return;
 	read_global(draft, "/etc/gitconfig");
-	if (variable("GIT_CONFIG_SYSTEM"))
-		read_global(draft, variable("GIT_CONFIG_SYSTEM"));
+	if (variable_value("GIT_CONFIG_SYSTEM"))
+		read_global(draft, variable_value("GIT_CONFIG_SYSTEM"));
 	read_in(draft, xdg, "git/config");
 	read_in(draft, home, ".config/git/config");
 	read_in(draft, home, ".gitconfig");
-	if (variable("GIT_CONFIG_GLOBAL"))
-		read_global(draft, variable("GIT_CONFIG_GLOBAL"));
+	if (variable_value("GIT_CONFIG_GLOBAL"))
+		read_global(draft, variable_value("GIT_CONFIG_GLOBAL"));
 	read_variables(draft);
 	if (!draft->options->assume) /* only somebody who reads explanations wants to know */
 		look_at_path(draft);

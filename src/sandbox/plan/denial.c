@@ -17,21 +17,21 @@
  * has few, and "/t/proj" is no prefix of "/t/proj-evil". */
 
 /* Both tables begin with the path; what is compared is `len` bytes of text with all of it. */
-static int compare(const char *text, size_t len, const char *path)
+static int compare_prefix(const char *text, size_t len, const char *path)
 {
 	int order = strncmp(text, path, len);
 
 	return order ? order : path[len] ? -1 : 0;
 }
 
-static const struct sandbox_rule *rule_at(const struct sandbox_plan *plan, const char *text,
-                                          size_t len)
+static const struct sandbox_rule *plan_rule_at(const struct sandbox_plan *plan, const char *text,
+                                               size_t len)
 {
 	size_t low = 0, high = plan->rule_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare(text, len, plan->rules[middle].path);
+		int order = compare_prefix(text, len, plan->rules[middle].path);
 
 		if (order == 0)
 			return &plan->rules[middle];
@@ -50,7 +50,7 @@ static const struct sandbox_absent *absent_at(const struct sandbox_plan *plan, c
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare(text, len, plan->absent[middle].path);
+		int order = compare_prefix(text, len, plan->absent[middle].path);
 
 		if (order == 0)
 			return &plan->absent[middle];
@@ -75,7 +75,7 @@ static size_t shorter(const char *path, size_t len)
 static const struct sandbox_rule *deciding(const struct sandbox_plan *plan, const char *path)
 {
 	for (size_t len = strlen(path); len; len = shorter(path, len)) {
-		const struct sandbox_rule *rule = rule_at(plan, path, len);
+		const struct sandbox_rule *rule = plan_rule_at(plan, path, len);
 
 		/* A rule for a file says nothing about what is beneath that name. */
 		if (rule && (rule->folder || path[len] == '\0'))
@@ -95,7 +95,7 @@ static const struct sandbox_absent *absent_above(const struct sandbox_plan *plan
 	return NULL;
 }
 
-static bool is_beneath(const char *path, const char *folder)
+static bool is_strictly_beneath(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -112,13 +112,13 @@ static const char *protected_beneath(const struct sandbox_plan *plan, const char
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct sandbox_rule *rule = &plan->rules[i];
 
-		if (rule->access != SANDBOX_WRITE && is_beneath(rule->path, folder)) {
+		if (rule->access != SANDBOX_WRITE && is_strictly_beneath(rule->path, folder)) {
 			*ret_reason = rule->reason;
 			return rule->path;
 		}
 	}
 	for (size_t i = 0; i < plan->absent_count; i++) {
-		if (is_beneath(plan->absent[i].path, folder)) {
+		if (is_strictly_beneath(plan->absent[i].path, folder)) {
 			*ret_reason = plan->absent[i].reason;
 			return plan->absent[i].path;
 		}
@@ -126,8 +126,9 @@ static const char *protected_beneath(const struct sandbox_plan *plan, const char
 	return NULL;
 }
 
-static bool denied(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
-                   enum sandbox_reason reason, const char *rule, struct denial *ret)
+static bool fill_denial(const struct sandbox_plan *plan, const char *path,
+                        enum sandbox_access wanted,
+                        enum sandbox_reason reason, const char *rule, struct denial *ret)
 {
 	if (!ret)
 		return false;
@@ -145,7 +146,7 @@ static bool in_temp(const struct sandbox_plan *plan, const struct sandbox_rule *
                     const char *path)
 {
 	return plan->level == SANDBOX_FULL && plan->temp &&
-	       (strcmp(path, "/tmp") == 0 || is_beneath(path, "/tmp")) &&
+	       (strcmp(path, "/tmp") == 0 || is_strictly_beneath(path, "/tmp")) &&
 	       (!rule || strcmp(rule->path, "/") == 0);
 }
 
@@ -159,7 +160,7 @@ static size_t named_above(const struct sandbox_plan *plan, const char *path)
 		                                           plan->given[i - plan->root_count];
 		size_t len = strlen(named);
 
-		if (len > longest && (strcmp(path, named) == 0 || is_beneath(path, named)))
+		if (len > longest && (strcmp(path, named) == 0 || is_strictly_beneath(path, named)))
 			longest = len;
 	}
 	return longest;
@@ -185,7 +186,7 @@ bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path, struct
 	const struct sandbox_name *row = plan_obeyed(plan, path, &at, &end);
 	_cleanup_free_ char *name = row ? mem_dup(path, end) : NULL;
 
-	return !row || denied(plan, path, SANDBOX_WRITE, row->reason, name, ret_denial);
+	return !row || fill_denial(plan, path, SANDBOX_WRITE, row->reason, name, ret_denial);
 }
 
 bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
@@ -200,15 +201,15 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
 	if (in_temp(plan, rule, path))
 		access = SANDBOX_WRITE;
 	if (access < wanted)
-		return denied(plan, path, wanted, reason, rule ? rule->path : "", ret_denial);
+		return fill_denial(plan, path, wanted, reason, rule ? rule->path : "", ret_denial);
 	if (wanted != SANDBOX_WRITE)
 		return true;
 	absent = absent_above(plan, path);
 	if (absent)
-		return denied(plan, path, wanted, absent->reason, absent->path, ret_denial);
+		return fill_denial(plan, path, wanted, absent->reason, absent->path, ret_denial);
 	beneath = removes ? protected_beneath(plan, path, &reason) : NULL;
 	if (beneath)
-		return denied(plan, path, wanted, reason, beneath, ret_denial);
+		return fill_denial(plan, path, wanted, reason, beneath, ret_denial);
 	return true;
 }
 
@@ -302,7 +303,7 @@ bool denial_is_routine(const struct denial *denial)
 }
 
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
-static bool misleads(uint32_t c)
+static bool is_misleading(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {
 		{ 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
@@ -318,7 +319,7 @@ static bool misleads(uint32_t c)
 }
 
 /* Text that a stranger chose, on one line. */
-static void put_escaped(struct buf *out, const char *text)
+static void denial_put_escaped(struct buf *out, const char *text)
 {
 	struct span rest = span_str(text);
 	struct utf8_char c;
@@ -328,7 +329,7 @@ static void put_escaped(struct buf *out, const char *text)
 			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
 		else if (c.code == '\\')
 			buf_str(out, "\\\\");
-		else if (!misleads(c.code))
+		else if (!is_misleading(c.code))
 			buf_span(out, c.bytes);
 		else if (c.code < 0x80)
 			buf_printf(out, "\\x%02x", (unsigned)c.code);
@@ -344,7 +345,7 @@ static void put_reason_word(struct buf *out, const char *path)
 				    "0123456789/._-+=:,@%";
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
 
-	put_escaped(&text, path);
+	denial_put_escaped(&text, path);
 	if (!path[strspn(path, plain)]) {
 		buf_span(out, buf_view(&text));
 		return;
@@ -364,7 +365,7 @@ static void put_flag(struct buf *out, const char *flag, const char *path)
 	put_reason_word(out, path);
 }
 
-static bool is_within(const char *path, const char *folder)
+static bool is_path_within(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -374,8 +375,9 @@ static bool is_within(const char *path, const char *folder)
 /* What no --write can name (plan.c). */
 static bool is_never_writable(const char *path)
 {
-	return strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 || is_within(path, "/proc") ||
-	       is_within(path, "/sys");
+	return strcmp(path, "/") == 0 || strcmp(path, "/dev") == 0 ||
+	       is_path_within(path, "/proc") ||
+	       is_path_within(path, "/sys");
 }
 
 static void put_write(struct buf *out, const char *path)
@@ -396,9 +398,9 @@ static void put_folder(struct buf *out, const char *path)
 
 /* A rule above the path, or at it, is lifted by its own path; if what the path has beneath it is
  * protected, there may be more of that. */
-static void put_rule(struct buf *out, const struct denial *denial, const char *rule)
+static void put_lifting_rule(struct buf *out, const struct denial *denial, const char *rule)
 {
-	if (is_within(denial->what, rule))
+	if (is_path_within(denial->what, rule))
 		put_write(out, rule);
 }
 
@@ -424,7 +426,7 @@ static void put_place(const struct denial *denial, struct buf *out)
 	case SANDBOX_REASON_GIT:
 	case SANDBOX_REASON_SETTINGS:
 		if (denial->kind != DENIAL_READ)
-			put_rule(out, denial, path);
+			put_lifting_rule(out, denial, path);
 		break;
 	case SANDBOX_REASON_DENY:
 		put_flag(out, "no --deny of", path);
@@ -482,13 +484,13 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 	unsigned kind = (unsigned)denial->kind < DENIAL_KIND_COUNT ? denial->kind : DENIAL_CALL;
 
 	buf_printf(out, "%s ", kinds[kind].verb);
-	put_escaped(out, denial->what);
+	denial_put_escaped(out, denial->what);
 	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
 	                                "other programs obey it, so review it" :
 	                                sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");
-		put_escaped(out, denial->rule);
+		denial_put_escaped(out, denial->rule);
 	}
 	buf_printf(out, " (rule: %s, level %s)", sandbox_reason_name(denial->reason),
 	           sandbox_level_name(denial->level));

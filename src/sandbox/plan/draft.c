@@ -85,7 +85,7 @@ bool draft_in_writable(const struct draft *draft, const char *path)
 	return false;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_draft_rules(const void *a, const void *b)
 {
 	const struct draft_rule *left = a, *right = b;
 	int order = strcmp(left->rule.path, right->rule.path);
@@ -100,7 +100,7 @@ void draft_settle(struct draft *draft)
 	size_t kept = 0;
 
 	if (draft->rule_count)
-		qsort(draft->rules, draft->rule_count, sizeof(*draft->rules), by_path);
+		qsort(draft->rules, draft->rule_count, sizeof(*draft->rules), compare_draft_rules);
 	for (size_t i = 0; i < draft->rule_count; i++) {
 		struct draft_rule *rule = &draft->rules[i];
 
@@ -112,7 +112,8 @@ void draft_settle(struct draft *draft)
 	draft->rule_count = kept;
 }
 
-static const struct draft_rule *rule_at(const struct draft *draft, const char *path, size_t len)
+static const struct draft_rule *draft_rule_at(const struct draft *draft, const char *path,
+                                              size_t len)
 {
 	size_t low = 0, high = draft->rule_count;
 
@@ -144,10 +145,11 @@ static size_t folder_above(const char *path, size_t len)
 }
 
 /* The rule that decides about the first `len` bytes of `path`. */
-static const struct draft_rule *decide(const struct draft *draft, const char *path, size_t len)
+static const struct draft_rule *draft_decide_prefix(const struct draft *draft, const char *path,
+                                                    size_t len)
 {
 	for (; len; len = folder_above(path, len)) {
-		const struct draft_rule *found = rule_at(draft, path, len);
+		const struct draft_rule *found = draft_rule_at(draft, path, len);
 
 		if (found)
 			return found;
@@ -157,7 +159,7 @@ static const struct draft_rule *decide(const struct draft *draft, const char *pa
 
 const struct draft_rule *draft_decide(const struct draft *draft, const char *path)
 {
-	return decide(draft, path, strlen(path));
+	return draft_decide_prefix(draft, path, strlen(path));
 }
 
 static bool is_whole_writable(const struct draft *draft, const char *path, size_t len)
@@ -174,7 +176,7 @@ static void pin_above(const struct draft *draft, const struct sandbox_rule *rule
 	size_t len = strlen(rule->path);
 
 	while ((len = folder_above(rule->path, len)) > 0) {
-		const struct draft_rule *above = decide(draft, rule->path, len);
+		const struct draft_rule *above = draft_decide_prefix(draft, rule->path, len);
 
 		if (!above || above->rule.access != SANDBOX_WRITE ||
 		    is_whole_writable(draft, rule->path, len))
@@ -211,7 +213,7 @@ void draft_pin(struct draft *draft)
 static bool is_needed(const struct draft *draft, const struct draft_rule *rule)
 {
 	size_t len = folder_above(rule->rule.path, strlen(rule->rule.path));
-	const struct draft_rule *found = len ? decide(draft, rule->rule.path, len) : NULL;
+	const struct draft_rule *found = draft_decide_prefix(draft, rule->rule.path, len);
 	const struct sandbox_rule *above = found ? &found->rule : NULL;
 
 	if (rule->strength == DRAFT_PIN ||

@@ -44,7 +44,7 @@ static const struct sandbox_name dot_git = {
 	"version control", "gitrepository-layout(5)",
 };
 
-static enum location_kind look_at(const char *base, const char *rel)
+static enum location_kind location_kind_beneath(const char *base, const char *rel)
 {
 	_cleanup_free_ char *path = location_join(base, rel);
 
@@ -113,9 +113,9 @@ static bool protect_module(void *data, const char *path)
 	struct git_walk *walk = data;
 	bool ok = true;
 
-	if (look_at(path, "HEAD") == LOCATION_CLOSED)
+	if (location_kind_beneath(path, "HEAD") == LOCATION_CLOSED)
 		return false;
-	if (look_at(path, "HEAD") == LOCATION_FILE) {
+	if (location_kind_beneath(path, "HEAD") == LOCATION_FILE) {
 		_cleanup_free_ char *checkout = NULL;
 
 		if (walk->draft->git_folders >= LIMIT_SANDBOX_GIT_FOLDERS)
@@ -124,7 +124,7 @@ static bool protect_module(void *data, const char *path)
 		checkout = configured_top(walk->draft, path);
 		if (!checkout && walk->worktree)
 			checkout = location_join(walk->worktree, path + strlen(walk->modules) + 1);
-		if (!checkout || look_at(checkout, ".git") != LOCATION_FILE) {
+		if (!checkout || location_kind_beneath(checkout, ".git") != LOCATION_FILE) {
 			protect_git_folder(walk->draft, path, NULL);
 			return true;
 		}
@@ -149,7 +149,7 @@ static void note_git_link(void *data, const char *path)
 }
 
 /* What is on the way to a part of a repository, and may not be searched. */
-static void note_closed(struct draft *draft, const char *start, const char *path)
+static void note_closed_repository(struct draft *draft, const char *start, const char *path)
 {
 	draft_closed(draft, start, path, &(struct sandbox_rule){
 		.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = dot_git.why,
@@ -165,7 +165,7 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 	location_resolve(folder, name, note_git_link, walk->draft, &place);
 	walk->modules = place.path;
 	if (!place.path)
-		note_closed(walk->draft, folder, name);
+		note_closed_repository(walk->draft, folder, name);
 	if (place.kind == LOCATION_FOLDER && !each_folder(place.path, visit, walk))
 		draft_rule(walk->draft, mem_steal(&place.path), true, SANDBOX_READ,
 		           SANDBOX_REASON_GIT, DRAFT_TABLE,
@@ -178,7 +178,7 @@ static void protect_checkout(struct git_walk *walk, const char *own, const char 
 	_cleanup_free_ char *top = mem_dup(pointed, (size_t)(strrchr(pointed, '/') - pointed));
 
 	plan_config(walk->draft, walk->git, top);
-	if (look_at(own, "config.worktree") == LOCATION_FILE)
+	if (location_kind_beneath(own, "config.worktree") == LOCATION_FILE)
 		plan_config(walk->draft, own, top);
 }
 
@@ -256,7 +256,7 @@ static void common_folder(struct draft *draft, const char *git_folder, struct lo
 
 	location_resolve(git_folder, rel ? rel : ".", NULL, NULL, ret);
 	if (!ret->path)
-		note_closed(draft, git_folder, rel ? rel : ".");
+		note_closed_repository(draft, git_folder, rel ? rel : ".");
 }
 
 /* What a .git file points to. */
@@ -273,7 +273,8 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
 	location_resolve(worktree, span_trim(span_skip(target, strlen("gitdir:"))).data, NULL, NULL,
 	                 &own);
 	if (!own.path)
-		note_closed(draft, worktree, span_trim(span_skip(target, strlen("gitdir:"))).data);
+		note_closed_repository(draft, worktree,
+		                       span_trim(span_skip(target, strlen("gitdir:"))).data);
 	if (own.kind == LOCATION_MISSING && draft_in_writable(draft, own.path))
 		draft_absent(draft, mem_strdup(own.path), SANDBOX_REASON_GIT, dot_git.why);
 	if (own.kind != LOCATION_FOLDER)
@@ -303,7 +304,7 @@ static void protect_bare(struct draft *draft, const char *folder)
 	static const char *const parts[] = { "HEAD", "objects", "refs" };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		if (look_at(folder, parts[i]) != LOCATION_MISSING)
+		if (location_kind_beneath(folder, parts[i]) != LOCATION_MISSING)
 			continue;
 		draft_absent(draft, location_join(folder, parts[i]), SANDBOX_REASON_GIT,
 		             "would make a repository of the folder");
@@ -316,10 +317,10 @@ static bool protect_project(void *data, const char *path)
 {
 	struct draft *draft = data;
 
-	if (look_at(path, ".git") == LOCATION_CLOSED)
-		note_closed(draft, path, ".git");
+	if (location_kind_beneath(path, ".git") == LOCATION_CLOSED)
+		note_closed_repository(draft, path, ".git");
 	if (draft->git_folders < LIMIT_SANDBOX_GIT_FOLDERS &&
-	    look_at(path, ".git") == LOCATION_FOLDER) {
+	    location_kind_beneath(path, ".git") == LOCATION_FOLDER) {
 		_cleanup_free_ char *git = location_join(path, ".git");
 
 		protect_git_folder(draft, git, path);
@@ -333,7 +334,7 @@ static void follow_link(struct draft *draft, const char *folder)
 
 	location_resolve(folder, ".git", note_git_link, draft, &place);
 	if (!place.path)
-		note_closed(draft, folder, ".git");
+		note_closed_repository(draft, folder, ".git");
 	if (!place.path || !draft_in_writable(draft, place.path))
 		return;
 	if (place.kind == LOCATION_FOLDER) {
@@ -378,7 +379,7 @@ static char *enclosing_top(struct draft *draft, const char *folder)
 		if ((home.path && location_within(home.path, top)) || lstat(top, &st) != 0 ||
 		    st.st_dev != below.st_dev)
 			return NULL;
-		if (look_at(top, ".git") != LOCATION_MISSING)
+		if (location_kind_beneath(top, ".git") != LOCATION_MISSING)
 			return mem_steal(&top);
 	}
 	return NULL;
@@ -389,9 +390,9 @@ static bool is_repository(const char *git)
 	struct stat st;
 
 	return lstat(git, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       look_at(git, "HEAD") != LOCATION_MISSING &&
-	       look_at(git, "objects") == LOCATION_FOLDER &&
-	       look_at(git, "refs") == LOCATION_FOLDER;
+	       location_kind_beneath(git, "HEAD") != LOCATION_MISSING &&
+	       location_kind_beneath(git, "objects") == LOCATION_FOLDER &&
+	       location_kind_beneath(git, "refs") == LOCATION_FOLDER;
 }
 
 static void open_enclosing(struct draft *draft, const char *folder)

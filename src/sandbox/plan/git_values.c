@@ -74,7 +74,7 @@ static const struct git_value table[] = {
 	{ "*", "command cmd program helper hook", true, GIT_USE_COMMAND, "git runs it" },
 };
 
-static bool listed(const char *list, struct span word)
+static bool keys_have(const char *list, struct span word)
 {
 	for (const char *at = list; *at;) {
 		size_t len = strcspn(at, " ");
@@ -92,7 +92,7 @@ const struct git_value *git_value_find(const struct git_config_item *item)
 		const struct git_value *row = &table[i];
 
 		if (item->has_value && (row->named || !item->subsection.len) &&
-		    listed(row->section, item->section) && listed(row->names, item->name))
+		    keys_have(row->section, item->section) && keys_have(row->names, item->name))
 			return row;
 	}
 	return NULL;
@@ -159,7 +159,7 @@ static const char filters[] = "awk gawk mawk nawk sed gsed";
 static const char runners[] =
 	"deno bun uv go java dotnet cargo npm npx pnpm yarn poetry pipenv pipx rye hatch";
 
-static bool plain(struct span word)
+static bool is_usable_word(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++) {
 		if ((unsigned char)word.data[i] < ' ' || word.data[i] == 0x7f)
@@ -186,12 +186,12 @@ static bool may_be_file(struct span word)
 	return has_slash(word) || has_extension(word);
 }
 
-static void put(struct scan *scan, enum git_word kind, struct span word)
+static void scan_put_word(struct scan *scan, enum git_word kind, struct span word)
 {
 	char joined[LIMIT_PATH_BYTES];
 	size_t len = scan->folder_len + 1 + word.len;
 
-	if (!plain(word) || span_eq(word, SPAN("/")))
+	if (!is_usable_word(word) || span_eq(word, SPAN("/")))
 		return;
 	scan->each(scan->data, kind, word);
 	if (!scan->folder_len || word.data[0] == '/' || word.data[0] == '~' ||
@@ -213,19 +213,19 @@ static void put_paths(struct scan *scan, enum git_word kind, struct span word)
 
 	if (scan->alias && kind == GIT_WORD_ARGUMENT)
 		return;
-	put(scan, kind, word);
+	scan_put_word(scan, kind, word);
 	if (word.len > 2 && word.data[0] == '-')
-		put(scan, kind, span_skip(word, 2));
+		scan_put_word(scan, kind, span_skip(word, 2));
 	for (size_t i = 0; i <= word.len; i++) {
 		bool first = start == 0, last = i == word.len;
 
 		if (!last && !strchr(separators, word.data[i]))
 			continue;
 		if ((!first || !last) && may_be_file(span_of(word.data + start, i - start)))
-			put(scan, kind, span_of(word.data + start, i - start));
+			scan_put_word(scan, kind, span_of(word.data + start, i - start));
 		start = i + 1;
 		if (first && !last && may_be_file(span_skip(word, start)))
-			put(scan, kind, span_skip(word, start));
+			scan_put_word(scan, kind, span_skip(word, start));
 	}
 }
 
@@ -254,15 +254,15 @@ static enum position behind_command(struct span word)
 	struct span name = program_name(word);
 
 	if (word.data[0] == '-' || is_assignment(word) || strchr("0123456789", word.data[0]) ||
-	    listed(wrappers, name))
+	    keys_have(wrappers, name))
 		return AT_COMMAND;
 	if (span_eq(word, SPAN("cd")))
 		return AT_FOLDER;
-	if (listed(interpreters, name))
+	if (keys_have(interpreters, name))
 		return AT_SCRIPT;
-	if (listed(filters, name))
+	if (keys_have(filters, name))
 		return AT_OPTION;
-	return listed(runners, name) ? AT_RUNNER : AT_ARGUMENT;
+	return keys_have(runners, name) ? AT_RUNNER : AT_ARGUMENT;
 }
 
 /* An option of an interpreter. */
@@ -279,7 +279,7 @@ static enum position behind_runner(enum position position, struct span word,
 {
 	if (word.data[0] == '-')
 		return position;
-	if (position == AT_RUNNER && listed("run exec x", word))
+	if (position == AT_RUNNER && keys_have("run exec x", word))
 		return AT_TASK;
 	if (may_be_file(word))
 		*ret_kind = GIT_WORD_SCRIPT;
@@ -289,7 +289,8 @@ static enum position behind_runner(enum position position, struct span word,
 }
 
 /* Where what follows `word` stands; *ret_kind: what the word itself is. */
-static enum position step(enum position position, struct span word, enum git_word *ret_kind)
+static enum position position_after(enum position position, struct span word,
+                                    enum git_word *ret_kind)
 {
 	bool option = word.data[0] == '-';
 
@@ -316,7 +317,7 @@ static enum position step(enum position position, struct span word, enum git_wor
 		*ret_kind = GIT_WORD_SCRIPT;
 		return position == AT_VALUE && !may_be_file(word) ? AT_SCRIPT : AT_ARGUMENT;
 	default:
-		return listed(shells, program_name(word)) ? AT_SCRIPT : AT_ARGUMENT;
+		return keys_have(shells, program_name(word)) ? AT_SCRIPT : AT_ARGUMENT;
 	}
 }
 
@@ -329,7 +330,7 @@ static void put_loaded(struct scan *scan, struct span word)
 		return;
 	memcpy(name, word.data, word.len);
 	memcpy(name + word.len, ".js", strlen(".js"));
-	put(scan, GIT_WORD_SCRIPT, span_of(name, word.len + strlen(".js")));
+	scan_put_word(scan, GIT_WORD_SCRIPT, span_of(name, word.len + strlen(".js")));
 }
 
 static void end_word(struct scan *scan)
@@ -343,9 +344,9 @@ static void end_word(struct scan *scan)
 	scan->word[scan->len] = '\0';
 	if (!word.len)
 		word = SPAN("?"); /* all of it is unknown, or empty */
-	scan->position = step(position, word, &kind);
+	scan->position = position_after(position, word, &kind);
 	if (position == AT_COMMAND)
-		scan->node = listed("node nodejs", program_name(word));
+		scan->node = keys_have("node nodejs", program_name(word));
 	if (kind == GIT_WORD_UNKNOWN) {
 		scan->unknown = true;
 		kind = GIT_WORD_SCRIPT;
@@ -353,8 +354,8 @@ static void end_word(struct scan *scan)
 		scan->len = 0; /* nothing to protect */
 	}
 	if (scan->unknown && (kind != GIT_WORD_ARGUMENT || (has_slash(word) && !scan->alias)))
-		scan->each(scan->data, GIT_WORD_UNKNOWN, plain(word) ? word : SPAN("?"));
-	if (position == AT_FOLDER && !scan->unknown && plain(word)) {
+		scan->each(scan->data, GIT_WORD_UNKNOWN, is_usable_word(word) ? word : SPAN("?"));
+	if (position == AT_FOLDER && !scan->unknown && is_usable_word(word)) {
 		memcpy(scan->folder, word.data, word.len);
 		scan->folder_len = word.len;
 	} else if (has_slash(word) || (kind == GIT_WORD_ARGUMENT && has_extension(word)) ||
@@ -367,7 +368,7 @@ static void end_word(struct scan *scan)
 	scan->len = 0;
 }
 
-static void add(struct scan *scan, struct span text)
+static void scan_add_text(struct scan *scan, struct span text)
 {
 	scan->started = true;
 	if (scan->len + text.len + 1 >= sizeof(scan->word)) {
@@ -395,14 +396,14 @@ static const struct {
 };
 
 /* What stands for `name`; what is not known is taken for the top where a path begins with it. */
-static void expand(struct scan *scan, struct span name)
+static void scan_expand(struct scan *scan, struct span name)
 {
 	static const char given[] = "@*#?$!-0123456789";
 
 	name = span_trim(name);
 	for (size_t i = 0; i < ARRAY_LEN(expansions); i++) {
 		if (span_eq(name, span_str(expansions[i].text))) {
-			add(scan, span_str(expansions[i].value));
+			scan_add_text(scan, span_str(expansions[i].value));
 			return;
 		}
 	}
@@ -411,17 +412,17 @@ static void expand(struct scan *scan, struct span name)
 	if (!(name.len == 1 && strchr(given, name.data[0]) && scan->position == AT_ARGUMENT))
 		scan->unknown = true;
 	if (!scan->len)
-		add(scan, SPAN("."));
+		scan_add_text(scan, SPAN("."));
 }
 
-static bool is_name(char c)
+static bool is_variable_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
 }
 
 /* The length of text up to `close`, which belongs to what opened before it. */
-static size_t until(struct span text, char open, char close)
+static size_t length_until(struct span text, char open, char close)
 {
 	size_t depth = 1, i = 0;
 
@@ -442,18 +443,19 @@ static size_t read_expansion(struct scan *scan, struct span rest, char kind)
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		if (kind != pairs[i][0])
 			continue;
-		len = until(rest, pairs[i][0], pairs[i][1]);
-		expand(scan, span_head(rest, len));
+		len = length_until(rest, pairs[i][0], pairs[i][1]);
+		scan_expand(scan, span_head(rest, len));
 		return len + (len < rest.len);
 	}
 	if (rest.len && strchr("@*#?$!-0123456789", rest.data[0]))
 		len = 1;
-	while (!(len == 1 && !is_name(rest.data[0])) && len < rest.len && is_name(rest.data[len]))
+	while (!(len == 1 && !is_variable_char(rest.data[0])) && len < rest.len &&
+	       is_variable_char(rest.data[len]))
 		len++;
 	if (len)
-		expand(scan, span_head(rest, len));
+		scan_expand(scan, span_head(rest, len));
 	else
-		add(scan, SPAN("$"));
+		scan_add_text(scan, SPAN("$"));
 	return len;
 }
 
@@ -479,13 +481,13 @@ static size_t read_character(struct scan *scan, struct span text)
 		scan->quote = scan->quote ? 0 : c;
 		scan->started = true;
 	} else if (c == '\\' && scan->quote != '\'' && text.len > 1) {
-		add(scan, span_of(text.data + 1, 1));
+		scan_add_text(scan, span_of(text.data + 1, 1));
 		return 2;
 	} else if (!scan->quote && strchr(" \t\n;|&<>(){}", c)) {
 		separate(scan, c);
 	} else {
 		scan->unknown |= !scan->quote && strchr("*?[", c);
-		add(scan, span_of(&c, 1));
+		scan_add_text(scan, span_of(&c, 1));
 	}
 	return 1;
 }
@@ -524,7 +526,7 @@ static void scan_command(const struct git_value *row, struct span text, git_each
 		scan_text(&scan, text);
 	}
 	/* The path of a program, which may have blanks. */
-	if (has_slash(text) && plain(text) && memchr(text.data, ' ', text.len) &&
+	if (has_slash(text) && is_usable_word(text) && memchr(text.data, ' ', text.len) &&
 	    row->use == GIT_USE_COMMAND)
 		each(data, GIT_WORD_RUN, text);
 }
@@ -540,7 +542,7 @@ void git_value_words(const struct git_value *row, struct span value, git_each_wo
 	bool shell = span_starts(value, SPAN("!"));
 
 	if (row->use >= GIT_USE_FILE) {
-		if (plain(value) && !span_starts(value, SPAN("%(prefix)/")))
+		if (is_usable_word(value) && !span_starts(value, SPAN("%(prefix)/")))
 			each(data, files[row->use], value);
 		return;
 	}

@@ -21,7 +21,7 @@ void location_release(struct location *place)
 	place->path = NULL;
 }
 
-static enum location_kind kind_of(const struct stat *st)
+static enum location_kind kind_of_stat(const struct stat *st)
 {
 	return S_ISDIR(st->st_mode) ? LOCATION_FOLDER :
 	       S_ISLNK(st->st_mode) ? LOCATION_LINK :
@@ -53,15 +53,15 @@ enum location_kind location_look(int folder, const char *rel, bool strict)
 	if ((one || !strict) && fstatat(folder, rel, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return kind_of_failure();
 	if (one)
-		return kind_of(&st);
+		return kind_of_stat(&st);
 	fd = fd_open_beneath(folder, rel, O_PATH);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return kind_of_failure();
-	return kind_of(&st);
+	return kind_of_stat(&st);
 }
 
 /* FNV-1a over the name in lower case (some filesystems take .GIT for .git). */
-static unsigned bit_of(struct span name)
+static unsigned listing_bit_of(struct span name)
 {
 	uint32_t hash = 2166136261u;
 
@@ -75,7 +75,7 @@ static unsigned bit_of(struct span name)
 
 bool location_may_have(const struct location_listing *listing, struct span name)
 {
-	unsigned bit = bit_of(name);
+	unsigned bit = listing_bit_of(name);
 
 	return listing->bits[bit / 64] >> bit % 64 & 1;
 }
@@ -91,7 +91,7 @@ struct entry { /* getdents64(2) */
 	char name[];
 };
 
-static bool list(int folder, struct location_listing *listing)
+static bool read_listing(int folder, struct location_listing *listing)
 {
 	_Alignas(struct entry) char buf[LISTING_BYTES];
 	long len = syscall(SYS_getdents64, folder, buf, sizeof(buf));
@@ -99,7 +99,7 @@ static bool list(int folder, struct location_listing *listing)
 
 	for (long at = 0; at < len;) {
 		const struct entry *entry = (const struct entry *)(buf + at);
-		unsigned bit = bit_of(span_str(entry->name));
+		unsigned bit = listing_bit_of(span_str(entry->name));
 
 		listing->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 		at += entry->length;
@@ -113,7 +113,7 @@ int location_list(int folder, const char *path, bool look, struct location_listi
 	int fd = look ? openat(folder, path, O_RDONLY | flags) : -1;
 
 	*ret = (struct location_listing){ 0 };
-	if (fd >= 0 && list(fd, ret))
+	if (fd >= 0 && read_listing(fd, ret))
 		return fd;
 	for (size_t i = 0; i < ARRAY_LEN(ret->bits); i++)
 		ret->bits[i] = UINT64_MAX;
@@ -125,12 +125,12 @@ enum location_kind location_kind_of(const char *path)
 	struct stat st;
 
 	if (lstat(path, &st) == 0)
-		return kind_of(&st);
+		return kind_of_stat(&st);
 	return kind_of_failure() == LOCATION_MISSING ? LOCATION_MISSING : LOCATION_CLOSED;
 }
 
 /* What the kernel calls an open descriptor. */
-static char *name_of(int fd)
+static char *descriptor_name(int fd)
 {
 	char link[64], path[LIMIT_PATH_BYTES];
 	ssize_t len;
@@ -142,7 +142,7 @@ static char *name_of(int fd)
 	return mem_dup(path, (size_t)len);
 }
 
-static bool canonical(const char *path, int flags, struct location *ret)
+static bool open_canonical(const char *path, int flags, struct location *ret)
 {
 	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC | flags);
 	_cleanup_free_ char *name = NULL;
@@ -150,7 +150,7 @@ static bool canonical(const char *path, int flags, struct location *ret)
 
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return false;
-	name = name_of(fd);
+	name = descriptor_name(fd);
 	if (!name)
 		name = realpath(path, NULL); /* /proc is not there */
 	/* A deleted folder, or one outside this process's root, has a name that is not its own. */
@@ -159,19 +159,19 @@ static bool canonical(const char *path, int flags, struct location *ret)
 		errno = ENOENT;
 		return false;
 	}
-	ret->kind = kind_of(&st);
+	ret->kind = kind_of_stat(&st);
 	ret->path = mem_steal(&name);
 	return true;
 }
 
 bool location_canonical(const char *path, struct location *ret)
 {
-	return canonical(path, 0, ret);
+	return open_canonical(path, 0, ret);
 }
 
 bool location_here(struct location *ret)
 {
-	return canonical(".", O_DIRECTORY, ret);
+	return open_canonical(".", O_DIRECTORY, ret);
 }
 
 /* A walk: `at` is canonical, `rest` is still to be walked. */
@@ -187,7 +187,7 @@ static void walk_release(struct walk *walk)
 }
 
 /* Back to "" for "/", so that a component can be appended with its slash. */
-static void go_up(struct buf *at)
+static void walk_go_up(struct buf *at)
 {
 	while (at->len && at->data[at->len - 1] != '/')
 		at->len--;
@@ -213,7 +213,7 @@ static struct span next_component(struct span *rest)
 }
 
 /* Puts the target of the symlink that `at` names before the rest of the walk. */
-static bool follow(struct walk *walk, struct span rest)
+static bool walk_follow_link(struct walk *walk, struct span rest)
 {
 	char target[LIMIT_PATH_BYTES];
 	ssize_t len = readlink(walk->at.data, target, sizeof(target));
@@ -221,7 +221,7 @@ static bool follow(struct walk *walk, struct span rest)
 
 	if (len <= 0 || (size_t)len >= sizeof(target) || ++walk->links > LIMIT_SYMLINKS)
 		return false;
-	go_up(&walk->at);
+	walk_go_up(&walk->at);
 	if (target[0] == '/')
 		buf_clear(&walk->at);
 	buf_append(&joined, target, (size_t)len);
@@ -239,7 +239,7 @@ static void append_missing(struct walk *walk, struct span rest)
 		if (span_eq(name, SPAN(".")))
 			continue;
 		if (span_eq(name, SPAN(".."))) {
-			go_up(&walk->at);
+			walk_go_up(&walk->at);
 			continue;
 		}
 		buf_char(&walk->at, '/');
@@ -256,7 +256,7 @@ static enum location_kind walk_on(struct walk *walk, void (*link)(void *, const 
 		if (span_eq(name, SPAN(".")))
 			continue;
 		if (span_eq(name, SPAN(".."))) {
-			go_up(&walk->at);
+			walk_go_up(&walk->at);
 			kind = LOCATION_FOLDER;
 			continue;
 		}
@@ -273,7 +273,7 @@ static enum location_kind walk_on(struct walk *walk, void (*link)(void *, const 
 		if (kind == LOCATION_LINK) {
 			if (link)
 				link(data, walk->at.data);
-			if (!follow(walk, rest))
+			if (!walk_follow_link(walk, rest))
 				return LOCATION_CLOSED;
 			rest = buf_view(&walk->rest);
 			kind = LOCATION_FOLDER;
@@ -319,7 +319,7 @@ char *location_closed(const char *start, const char *path)
 		return NULL;
 	if (lstat(walk.at.data, &st) == 0 || errno != EACCES)
 		return NULL;
-	go_up(&walk.at);
+	walk_go_up(&walk.at);
 	return walk.at.len ? buf_steal(&walk.at) : mem_strdup("/");
 }
 

@@ -57,7 +57,8 @@ struct sandbox_limits sandbox_limits_default(void)
 	};
 }
 
-static bool cannot(const struct sandbox_probe *probe, enum sandbox_level level, struct err *err)
+static bool set_level_refused(const struct sandbox_probe *probe, enum sandbox_level level,
+                              struct err *err)
 {
 	const bool full = level == SANDBOX_FULL;
 	const char *why = full ? probe->why_not_full : probe->why_not_landlock;
@@ -76,9 +77,9 @@ bool sandbox_level_choose(const struct sandbox_options *options, const struct sa
 	enum sandbox_level level = options->level_given ? options->level : probe->best;
 
 	if (level == SANDBOX_FULL && probe->best != SANDBOX_FULL)
-		return cannot(probe, SANDBOX_FULL, err);
+		return set_level_refused(probe, SANDBOX_FULL, err);
 	if (level == SANDBOX_LANDLOCK && !landlock)
-		return cannot(probe, SANDBOX_LANDLOCK, err);
+		return set_level_refused(probe, SANDBOX_LANDLOCK, err);
 	*ret = level;
 	return true;
 }
@@ -298,7 +299,7 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 
 /* At full there is another /dev, and "nodev" everywhere.  Landlock alone has to be told: what is
  * not in the table (disks, memory, input) cannot be read. */
-static void add_devices(struct draft *draft, const struct sandbox_plan *plan)
+static void add_device_rules(struct draft *draft, const struct sandbox_plan *plan)
 {
 	struct sandbox_names names = names_devices();
 
@@ -316,7 +317,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	_cleanup_location_ struct location home = { 0 };
 	size_t given = draft->writable_count; /* a repository elsewhere may add to it */
 
-	add_devices(draft, plan);
+	add_device_rules(draft, plan);
 	plan_config_globals(draft);
 	for (size_t i = 0; i < given; i++) {
 		const char *folder = draft->writable[i];
@@ -359,7 +360,7 @@ static bool too_many_named(const struct draft *draft, struct err *err)
 	               last ? ")" : "");
 }
 
-static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err *err)
+static bool add_all_rules(struct draft *draft, struct sandbox_plan *plan, struct err *err)
 {
 	const struct sandbox_options *options = draft->options;
 
@@ -393,7 +394,7 @@ static bool add_rules(struct draft *draft, struct sandbox_plan *plan, struct err
 	return true;
 }
 
-static void take_over(struct draft *draft, struct sandbox_plan *plan)
+static void plan_take_draft(struct draft *draft, struct sandbox_plan *plan)
 {
 	plan->rules = mem_alloc(draft->rule_count + 1, sizeof(*plan->rules));
 	for (size_t i = 0; i < draft->rule_count; i++)
@@ -434,13 +435,13 @@ bool sandbox_plan_make(const struct sandbox_options *options, const struct sandb
 		return err_set(err, ERR_INVALID_ARGUMENT, "a workspace root is needed");
 	plan = mem_alloc(1, sizeof(*plan));
 	draft.plan = plan;
-	if (!choose_level(options, probe, plan, err) || !add_rules(&draft, plan, err) ||
+	if (!choose_level(options, probe, plan, err) || !add_all_rules(&draft, plan, err) ||
 	    !name_temp(plan, options->temp, err)) {
 		sandbox_plan_free(plan);
 		return false;
 	}
 	choose_namespaces(options, probe, plan);
-	take_over(&draft, plan);
+	plan_take_draft(&draft, plan);
 	*ret = plan;
 	return true;
 }

@@ -37,8 +37,8 @@ static void note_missing(struct draft *draft, const struct sandbox_name *name, c
 		free(path);
 }
 
-static void note(struct draft *draft, const struct sandbox_name *name, char *path,
-                 enum location_kind kind)
+static void note_name(struct draft *draft, const struct sandbox_name *name, char *path,
+                      enum location_kind kind)
 {
 	if (kind == LOCATION_MISSING)
 		note_missing(draft, name, path);
@@ -47,8 +47,8 @@ static void note(struct draft *draft, const struct sandbox_name *name, char *pat
 		           DRAFT_TABLE, name->why);
 }
 
-static void note_closed(struct draft *draft, const char *base, const struct sandbox_name *name,
-                        const char *rel)
+static void note_closed_name(struct draft *draft, const char *base, const struct sandbox_name *name,
+                             const char *rel)
 {
 	draft_closed(draft, base, rel, &(struct sandbox_rule){
 		.access = name->access, .reason = name->reason, .why = name->why,
@@ -63,9 +63,9 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
 
 	location_resolve(base, rel, note_name_link, &seek, &place);
 	if (!place.path)
-		note_closed(draft, base, name, rel);
+		note_closed_name(draft, base, name, rel);
 	else if (!(name->flags & NAME_IN_WRITABLE_HOME) || draft_in_writable(draft, place.path))
-		note(draft, name, place.path, place.kind);
+		note_name(draft, name, place.path, place.kind);
 	else
 		free(place.path);
 }
@@ -95,13 +95,13 @@ static void seek_one(struct draft *draft, int folder, const char *base,
 		location_look(folder, rel, links || (near && (name->flags & NAME_ABSENT)));
 
 	if (kind == LOCATION_CLOSED)
-		note_closed(draft, base, name, rel);
+		note_closed_name(draft, base, name, rel);
 	else if (kind == LOCATION_LINK)
 		seek_slowly(draft, base, name, rel);
 	else if (links)
 		return;
 	else if (kind != LOCATION_MISSING || (name->flags & NAME_ABSENT))
-		note(draft, name, location_join(base, rel), kind);
+		note_name(draft, name, location_join(base, rel), kind);
 }
 
 static bool matches(const char *name, struct span before, struct span after)
@@ -119,9 +119,9 @@ static void note_unlisted(struct draft *draft, const char *base, const struct sa
 
 	location_resolve(base, above, NULL, NULL, &place);
 	if (!place.path)
-		note_closed(draft, base, name, above);
+		note_closed_name(draft, base, name, above);
 	else if (draft_in_writable(draft, place.path))
-		note(draft, name, mem_steal(&place.path), place.kind);
+		note_name(draft, name, mem_steal(&place.path), place.kind);
 }
 
 /* A name with one '*': the folder before it is read. */
@@ -160,7 +160,7 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 		closedir(dir);
 }
 
-static bool is_wanted(const struct draft *draft, const struct sandbox_name *name)
+static bool name_is_wanted(const struct draft *draft, const struct sandbox_name *name)
 {
 	if (name->flags & (NAME_ASK | NAME_OPEN))
 		return false;
@@ -175,7 +175,7 @@ static size_t first_component(const char *path)
 }
 
 /* Rows from `first` on whose path begins with the same folder; 1 for a name without one. */
-static size_t same_folder(struct sandbox_names names, size_t first)
+static size_t count_same_folder(struct sandbox_names names, size_t first)
 {
 	const char *path = names.rows[first].path;
 	size_t len = first_component(path), n = 1;
@@ -190,7 +190,7 @@ static size_t same_folder(struct sandbox_names names, size_t first)
 static void seek_row(struct draft *draft, int folder, const char *base,
                      const struct sandbox_name *row, size_t skip)
 {
-	if (!is_wanted(draft, row))
+	if (!name_is_wanted(draft, row))
 		return;
 	if (strchr(row->path, '*'))
 		seek_pattern(draft, folder, base, row, row->path + skip);
@@ -217,7 +217,7 @@ static void note_all_missing(struct draft *draft, const char *base, struct sandb
 		const struct sandbox_name *row = &names.rows[i];
 
 		if ((row->flags & NAME_ABSENT) && !strchr(row->path, '*') &&
-		    is_wanted(draft, row) && meets_writable(draft, base, row->path))
+		    name_is_wanted(draft, row) && meets_writable(draft, base, row->path))
 			note_missing(draft, row, location_join(base, row->path));
 	}
 }
@@ -257,7 +257,7 @@ static size_t count_folders(struct sandbox_names names)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < names.count; i += same_folder(names, i))
+	for (size_t i = 0; i < names.count; i += count_same_folder(names, i))
 		count++;
 	return count;
 }
@@ -269,7 +269,7 @@ void plan_names(struct draft *draft, const char *base, struct sandbox_names name
 	_cleanup_fd_ int folder = location_list(AT_FDCWD, base, list, &listing);
 
 	for (size_t i = 0, n; folder >= 0 && i < names.count; i += n) {
-		struct sandbox_names part = { names.rows + i, n = same_folder(names, i) };
+		struct sandbox_names part = { names.rows + i, n = count_same_folder(names, i) };
 		const char *path = part.rows->path;
 		size_t len = first_component(path);
 
@@ -381,7 +381,8 @@ static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, c
 		}
 		if (skip && path[skip] == '\0') {
 			if (draft_in_writable(draft, place.path) && may_hide(draft, &place, home))
-				note(draft, &names.rows[i], mem_strdup(place.path), place.kind);
+				note_name(draft, &names.rows[i], mem_strdup(place.path),
+				          place.kind);
 			continue;
 		}
 		rows[count] = names.rows[i];
@@ -472,7 +473,7 @@ static void undo_escapes(char *text)
 	*to = '\0';
 }
 
-static void add_line(struct mounts *mounts, const char *line)
+static void mounts_add_line(struct mounts *mounts, const char *line)
 {
 	struct mount mount = { 0 };
 	unsigned major, minor;
@@ -490,7 +491,7 @@ static void add_line(struct mounts *mounts, const char *line)
 	mounts->list[mounts->count++] = mount;
 }
 
-static void read_mounts(struct mounts *ret)
+static void mounts_read(struct mounts *ret)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -498,7 +499,7 @@ static void read_mounts(struct mounts *ret)
 
 	*ret = (struct mounts){ 0 };
 	while (file && ret->count < MOUNTS_MAX && getline(&line, &size, file) > 0)
-		add_line(ret, line);
+		mounts_add_line(ret, line);
 	free(line);
 	if (file)
 		fclose(file);
@@ -511,7 +512,7 @@ static const char *behind(const char *path, const char *folder)
 	return path[len] == '/' ? path + len + 1 : path + len;
 }
 
-static char *join(const char *folder, const char *rest)
+static char *join_rest(const char *folder, const char *rest)
 {
 	return rest[0] ? location_join(folder, rest) : mem_strdup(folder);
 }
@@ -531,7 +532,7 @@ static const struct mount *mount_of(const struct mounts *mounts, const char *pat
 	return found;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool paths_same_file(const char *a, const char *b)
 {
 	struct stat left, right;
 
@@ -540,7 +541,7 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* A place with a workspace in it, or all, is not hidden for what it shows besides. */
-static bool holds_writable(const struct draft *draft, const char *path)
+static bool shows_writable(const struct draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(draft->writable[i], path))
@@ -556,23 +557,23 @@ static void hide_again(struct draft *draft, const struct draft_rule *rule, const
 	bool folder;
 
 	if (location_within(inner, mount->root)) {
-		path = join(mount->point, behind(inner, mount->root));
+		path = join_rest(mount->point, behind(inner, mount->root));
 		twin = mem_strdup(rule->rule.path);
 	} else if (location_within(mount->root, inner)) {
 		/* It shows a part of what is hidden. */
 		path = mem_strdup(mount->point);
-		twin = join(rule->rule.path, behind(mount->root, inner));
+		twin = join_rest(rule->rule.path, behind(mount->root, inner));
 	} else {
 		return;
 	}
-	if (strcmp(path, twin) == 0 || !same_file(path, twin) || holds_writable(draft, path))
+	if (strcmp(path, twin) == 0 || !paths_same_file(path, twin) || shows_writable(draft, path))
 		return;
 	folder = location_kind_of(path) == LOCATION_FOLDER;
 	draft_rule(draft, mem_steal(&path), folder, SANDBOX_HIDDEN, rule->rule.reason,
 	           rule->strength, rule->rule.why);
 }
 
-static bool is_secret(const struct sandbox_rule *rule)
+static bool rule_is_secret(const struct sandbox_rule *rule)
 {
 	return rule->access == SANDBOX_HIDDEN &&
 	       (rule->reason == SANDBOX_REASON_CREDENTIALS || rule->reason == SANDBOX_REASON_DENY ||
@@ -586,17 +587,17 @@ void plan_twins(struct draft *draft)
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++)
-		any = any || is_secret(&draft->rules[i].rule);
+		any = any || rule_is_secret(&draft->rules[i].rule);
 	if (any)
-		read_mounts(&mounts);
+		mounts_read(&mounts);
 	for (size_t i = 0; i < count; i++) {
 		struct draft_rule rule = draft->rules[i]; /* the list moves when it grows */
 		const struct mount *own = mount_of(&mounts, rule.rule.path);
 		_cleanup_free_ char *inner = NULL;
 
-		if (!own || !is_secret(&rule.rule))
+		if (!own || !rule_is_secret(&rule.rule))
 			continue;
-		inner = join(own->root, behind(rule.rule.path, own->point));
+		inner = join_rest(own->root, behind(rule.rule.path, own->point));
 		for (size_t k = 0; k < mounts.count; k++)
 			if (mounts.list[k].major == own->major &&
 			    mounts.list[k].minor == own->minor && &mounts.list[k] != own)

@@ -84,7 +84,7 @@ struct room {
 /* ---- reading: system calls alone -------------------------------------------------------- */
 
 /* The first bytes of a regular file that is no symlink; the empty span if there is none. */
-static struct span content(const char *path, char *text, size_t size)
+static struct span read_head(const char *path, char *text, size_t size)
 {
 	int fd = openat(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat st;
@@ -99,7 +99,7 @@ static struct span content(const char *path, char *text, size_t size)
 }
 
 /* The first line, without its end; none that is as long as a path may not be. */
-static struct span first_line(struct span text)
+static struct span head_first_line(struct span text)
 {
 	size_t len = 0;
 
@@ -130,7 +130,7 @@ static void link_of(int fd, char link[static LINK_BYTES])
 }
 
 /* What the kernel calls an open descriptor; "" if it does not say. */
-static void name_of(int fd, char real[static LIMIT_PATH_BYTES])
+static void real_name_of(int fd, char real[static LIMIT_PATH_BYTES])
 {
 	char link[LINK_BYTES];
 	long len;
@@ -142,7 +142,7 @@ static void name_of(int fd, char real[static LIMIT_PATH_BYTES])
 
 /* A regular file, links followed; what is none is not opened: devices may act on that.  -1 with
  * errno. */
-static int open_file(struct room *room, const char *path)
+static int room_open_file(struct room *room, const char *path)
 {
 	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), file = -1;
 	char link[LINK_BYTES];
@@ -150,7 +150,7 @@ static int open_file(struct room *room, const char *path)
 
 	if (fd < 0)
 		return -1;
-	name_of(fd, room->real);
+	real_name_of(fd, room->real);
 	link_of(fd, link);
 	errno = EACCES;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && room->real[0] == '/' &&
@@ -171,7 +171,7 @@ static bool in_roots(const struct sandbox_plan *plan, const char *path)
 	return false;
 }
 
-static void put_text(struct room *room, const char *text, size_t len)
+static void answer_put_text(struct room *room, const char *text, size_t len)
 {
 	if (len > sizeof(room->answer) - 4 - room->answer_len)
 		return;
@@ -183,7 +183,7 @@ static void put_text(struct room *room, const char *text, size_t len)
 static void give_up_reading(struct room *room)
 {
 	if (!room->full)
-		put_text(room, "!\n", 2);
+		answer_put_text(room, "!\n", 2);
 	room->full = true;
 }
 
@@ -206,7 +206,7 @@ static bool leads_within(struct room *room, char *path)
 		int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 
 		if (fd >= 0) {
-			name_of(fd, room->real);
+			real_name_of(fd, room->real);
 			close(fd);
 			return in_roots(room->scope.plan, room->real);
 		}
@@ -215,7 +215,7 @@ static bool leads_within(struct room *room, char *path)
 	return false;
 }
 
-static bool is_within(struct room *room)
+static bool room_path_is_within(struct room *room)
 {
 	char path[LIMIT_PATH_BYTES];
 
@@ -226,7 +226,7 @@ static bool is_within(struct room *room)
 }
 
 /* Once each; "!" if there is no more room. */
-static void put_line(struct room *room, enum git_word kind, struct span word)
+static void answer_put_line(struct room *room, enum git_word kind, struct span word)
 {
 	size_t start = room->answer_len, number = git_value_number(room->row);
 	const char head[] = { (char)kind, (char)('0' + number / 10), (char)('0' + number % 10),
@@ -237,16 +237,16 @@ static void put_line(struct room *room, enum git_word kind, struct span word)
 		give_up_reading(room);
 		return;
 	}
-	put_text(room, head, sizeof(head));
-	put_text(room, word.data, word.len);
-	put_text(room, "\n", 1);
+	answer_put_text(room, head, sizeof(head));
+	answer_put_text(room, word.data, word.len);
+	answer_put_text(room, "\n", 1);
 	if (start && memmem(room->answer, start, room->answer + start, len))
 		room->answer_len = start;
 }
 
 /* `word` as git expands it, in room->path; false if it is longer than a path or another user's.
  * Relative ones begin at the folder of `base`, or stay so if that is NULL. */
-static bool expand(struct room *room, struct span word, const char *base)
+static bool room_expand(struct room *room, struct span word, const char *base)
 {
 	struct span before = SPAN("");
 
@@ -276,7 +276,7 @@ static void put_file(struct room *room, const char *path)
 		if (strcmp(room->queue + at, path) == 0)
 			return;
 	if (len > sizeof(room->queue) - room->queue_len || room->files == CONFIG_FILES) {
-		put_text(room, "!\n", 2);
+		answer_put_text(room, "!\n", 2);
 		return;
 	}
 	memcpy(room->queue + room->queue_len, path, len);
@@ -284,7 +284,7 @@ static void put_file(struct room *room, const char *path)
 	room->files++;
 }
 
-static void put_word(void *data, enum git_word kind, struct span word)
+static void answer_put_word(void *data, enum git_word kind, struct span word)
 {
 	struct room *room = data;
 	bool include = kind == GIT_WORD_INCLUDE;
@@ -292,31 +292,31 @@ static void put_word(void *data, enum git_word kind, struct span word)
 	if (room->full || !may_work(room))
 		return;
 	if (kind == GIT_WORD_UNKNOWN) {
-		put_line(room, kind, word);
+		answer_put_line(room, kind, word);
 		return;
 	}
-	if (!expand(room, word, include ? room->current : NULL))
+	if (!room_expand(room, word, include ? room->current : NULL))
 		return;
 	if (include && room->path[0] == '/')
 		put_file(room, room->path);
-	if (room->path[0] != '/' || kind == GIT_WORD_HOOKS || is_within(room))
-		put_line(room, kind, span_str(room->path));
+	if (room->path[0] != '/' || kind == GIT_WORD_HOOKS || room_path_is_within(room))
+		answer_put_line(room, kind, span_str(room->path));
 }
 
-static bool take_item(void *data, const struct git_config_item *item)
+static bool take_config_item(void *data, const struct git_config_item *item)
 {
 	struct room *room = data;
 
 	room->row = git_value_find(item);
 	if (room->row)
-		git_value_words(room->row, git_value_text(room->row, item), put_word, room);
+		git_value_words(room->row, git_value_text(room->row, item), answer_put_word, room);
 	return !room->full;
 }
 
 /* What the file at `room->current` names. */
-static void read_config(struct room *room, bool optional)
+static void read_config_file(struct room *room, bool optional)
 {
-	int fd = open_file(room, room->current);
+	int fd = room_open_file(room, room->current);
 	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, room->file, sizeof(room->file));
 	bool missing = fd < 0 && errno == ENOENT;
 
@@ -328,9 +328,10 @@ static void read_config(struct room *room, bool optional)
 	if (room->bytes > TOTAL_BYTES)
 		give_up_reading(room);
 	else if ((len < 0 || len == sizeof(room->file) ||
-	          !git_config_read_in(span_of(room->file, (size_t)len), room->parse, take_item,
+	          !git_config_read_in(span_of(room->file, (size_t)len), room->parse,
+	                              take_config_item,
 	                              room)) && !room->full)
-		put_text(room, "!\n", 2);
+		answer_put_text(room, "!\n", 2);
 }
 
 /* A configuration and what it includes, whatever the conditions: they may come true. */
@@ -342,7 +343,7 @@ static struct span named_in(const char *path, struct room *room)
 	for (size_t at = 0; at < room->queue_len && !room->full;
 	     at += strlen(room->queue + at) + 1) {
 		room->current = room->queue + at;
-		read_config(room, at > 0);
+		read_config_file(room, at > 0);
 	}
 	return span_of(room->answer, room->answer_len);
 }
@@ -355,14 +356,14 @@ static bool take_worktree(void *data, const struct git_config_item *item)
 	    !span_eq(item->name, SPAN("worktree")) || item->value.len >= LIMIT_PATH_BYTES)
 		return true;
 	room->answer_len = 0;
-	put_text(room, item->value.data, item->value.len);
+	answer_put_text(room, item->value.data, item->value.len);
 	return true;
 }
 
 static struct span worktree_in(const char *path, struct room *room)
 {
 	room->answer_len = 0;
-	git_config_read_in(content(path, room->file, sizeof(room->file)), room->parse,
+	git_config_read_in(read_head(path, room->file, sizeof(room->file)), room->parse,
 	                   take_worktree,
 	                   room);
 	return span_of(room->answer, room->answer_len);
@@ -375,11 +376,11 @@ static struct span read_pointer(enum sandbox_pointer_kind kind, const char *path
 		return named_in(path, room);
 	if (kind == SANDBOX_POINTER_WORKTREE)
 		return worktree_in(path, room);
-	return first_line(content(path, room->file, LIMIT_PATH_BYTES));
+	return head_first_line(read_head(path, room->file, LIMIT_PATH_BYTES));
 }
 
 /* The next line that says something that a plan rests on. */
-static struct span next_line(struct span *text)
+static struct span next_known_line(struct span *text)
 {
 	while (text->len) {
 		const char *end = memchr(text->data, '\n', text->len);
@@ -392,7 +393,7 @@ static struct span next_line(struct span *text)
 	return span_of("", 0);
 }
 
-static bool holds(const struct sandbox_pointer *pointer, struct room *room)
+static bool pointer_holds(const struct sandbox_pointer *pointer, struct room *room)
 {
 	struct span is = read_pointer(pointer->kind, pointer->path, room);
 	struct span said = span_str(pointer->value ? pointer->value : "");
@@ -400,7 +401,7 @@ static bool holds(const struct sandbox_pointer *pointer, struct room *room)
 	if (pointer->kind != SANDBOX_POINTER_CONFIG)
 		return span_eq(is, said);
 	while (is.len || said.len)
-		if (!span_eq(next_line(&is), next_line(&said)))
+		if (!span_eq(next_known_line(&is), next_known_line(&said)))
 			return false;
 	return true;
 }
@@ -411,7 +412,7 @@ bool sandbox_plan_holds(const struct sandbox_plan *plan)
 
 	room->scope = (struct scope){ getenv("HOME"), plan };
 	for (size_t i = 0; i < plan->pointer_count; i++)
-		if (!holds(&plan->pointers[i], room))
+		if (!pointer_holds(&plan->pointers[i], room))
 			return false;
 	return true;
 }
@@ -451,13 +452,13 @@ static void confine(void)
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, &program);
 }
 
-static void __attribute__((noreturn)) end(int status)
+static void __attribute__((noreturn)) exit_reader(int status)
 {
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
 
-static void answer(int socket, const char *question, struct room *room)
+static void answer_question(int socket, const char *question, struct room *room)
 {
 	char *message = room->message;
 	struct span value = read_pointer((enum sandbox_pointer_kind)question[0], question + 1,
@@ -466,7 +467,7 @@ static void answer(int socket, const char *question, struct room *room)
 	message[0] = value.len > 0;
 	memcpy(message + 1, value.data, value.len);
 	if (write(socket, message, 1 + value.len) < 0)
-		end(1);
+		exit_reader(1);
 }
 
 /* All but the first. */
@@ -486,16 +487,16 @@ static bool close_others(void)
 
 /* Where the kernel has no filters it goes on without: a plan of another level than paths will come
  * to nothing there anyway. */
-static void __attribute__((noreturn)) serve(int socket, struct room *room)
+static void __attribute__((noreturn)) serve_questions(int socket, struct room *room)
 {
 	char question[1 + LIMIT_PATH_BYTES];
 
 	if (dup2(socket, 0) != 0 || !close_others())
-		end(1);
+		exit_reader(1);
 	confine();
 	while (read(0, question, sizeof(question)) > 0)
-		answer(0, question, room);
-	end(0);
+		answer_question(0, question, room);
+	exit_reader(0);
 }
 
 /* ---- this process --------------------------------------------------------------------- */
@@ -535,7 +536,7 @@ static struct room *make_pointer_room(const struct draft *draft)
 	return room;
 }
 
-static bool start(struct draft *draft)
+static bool reader_start(struct draft *draft)
 {
 	struct plan_reader *reader = &draft->reader;
 	_cleanup_free_ struct room *room = NULL;
@@ -548,7 +549,7 @@ static bool start(struct draft *draft)
 	room = make_pointer_room(draft); /* the child's; it cannot get any */
 	reader->pid = clone_reader();
 	if (reader->pid == 0)
-		serve(pair[1], room);
+		serve_questions(pair[1], room);
 	if (reader->pid < 0)
 		reader_failed(reader, "a process", errno);
 	close(pair[1]);
@@ -556,7 +557,7 @@ static bool start(struct draft *draft)
 	return !reader->failed;
 }
 
-static ssize_t ask(int socket, const char *question, size_t len, char *message, size_t size)
+static ssize_t reader_ask(int socket, const char *question, size_t len, char *message, size_t size)
 {
 	ssize_t got = send(socket, question, len, MSG_NOSIGNAL);
 
@@ -566,7 +567,7 @@ static ssize_t ask(int socket, const char *question, size_t len, char *message, 
 }
 
 /* NULL also when it failed. */
-static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
+static char *reader_look_up(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
 {
 	struct plan_reader *reader = &draft->reader;
 	_cleanup_free_ char *message = mem_alloc(1, 1 + ANSWER_BYTES + 1);
@@ -574,11 +575,11 @@ static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const 
 	size_t size = strlen(path) + 1;
 	ssize_t got;
 
-	if (size > LIMIT_PATH_BYTES || !start(draft))
+	if (size > LIMIT_PATH_BYTES || !reader_start(draft))
 		return NULL;
 	question[0] = (char)kind;
 	memcpy(question + 1, path, size);
-	got = ask(reader->socket, question, 1 + size, message, 1 + ANSWER_BYTES + 1);
+	got = reader_ask(reader->socket, question, 1 + size, message, 1 + ANSWER_BYTES + 1);
 	if (got <= 0)
 		reader_failed(reader, "the process that reads them ended", 0);
 	else if (got > 1 + ANSWER_BYTES || memchr(message + 1, '\0', (size_t)got - 1))
@@ -588,8 +589,10 @@ static char *look_up(struct draft *draft, enum sandbox_pointer_kind kind, const 
 	return NULL;
 }
 
-static const struct sandbox_pointer *known(const struct sandbox_pointer *pointers, size_t count,
-                                           enum sandbox_pointer_kind kind, const char *path)
+static const struct sandbox_pointer *find_known_pointer(const struct sandbox_pointer *pointers,
+                                                        size_t count,
+                                                        enum sandbox_pointer_kind kind,
+                                                        const char *path)
 {
 	for (size_t i = 0; i < count; i++)
 		if (pointers[i].kind == kind && strcmp(pointers[i].path, path) == 0)
@@ -597,7 +600,7 @@ static const struct sandbox_pointer *known(const struct sandbox_pointer *pointer
 	return NULL;
 }
 
-static char *value_of(const struct sandbox_pointer *pointer)
+static char *copy_pointer_value(const struct sandbox_pointer *pointer)
 {
 	return pointer && pointer->value ? mem_strdup(pointer->value) : NULL;
 }
@@ -606,14 +609,17 @@ char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char 
 {
 	struct plan_reader *reader = &draft->reader;
 	const struct sandbox_options *options = draft->options;
-	const struct sandbox_pointer *before = known(reader->pointers, reader->count, kind, path);
+	const struct sandbox_pointer *before = find_known_pointer(reader->pointers, reader->count,
+	                                                          kind, path);
 	char *value;
 
 	if (before) /* several worktrees have one configuration */
-		return value_of(before);
-	value = options->assume ?
-	        value_of(known(options->known, options->known_count, kind, path)) :
-	                          look_up(draft, kind, path);
+		return copy_pointer_value(before);
+	if (options->assume)
+		value = copy_pointer_value(find_known_pointer(options->known, options->known_count,
+		                                              kind, path));
+	else
+		value = reader_look_up(draft, kind, path);
 	if (reader->count == reader->cap)
 		reader->pointers = mem_grow(reader->pointers, &reader->cap, reader->count + 1,
 		                            sizeof(*reader->pointers));
@@ -636,7 +642,7 @@ char *plan_read_value(struct draft *draft, const struct git_value *row, struct s
 
 	room->row = row;
 	room->current = "/";
-	git_value_words(row, text, put_word, room);
+	git_value_words(row, text, answer_put_word, room);
 	return room->answer_len ? mem_dup(room->answer, room->answer_len) : NULL;
 }
 

@@ -423,7 +423,7 @@ void explain_status(const struct sandbox_probe *probe, enum sandbox_level level,
 /* ---- as lines ---- */
 
 /* Controls, the escape itself, and what is drawn as nothing or turns what follows around. */
-static bool misleads(uint32_t c)
+static bool character_needs_escape(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -445,9 +445,9 @@ void explain_escape(struct buf *out, const char *text)
 	struct utf8_char c;
 
 	while (utf8_next(&rest, &c)) {
-		if (c.bad || (c.code < 0x80 && misleads(c.code)))
+		if (c.bad || (c.code < 0x80 && character_needs_escape(c.code)))
 			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
-		else if (misleads(c.code))
+		else if (character_needs_escape(c.code))
 			buf_printf(out, "\\u{%" PRIx32 "}", c.code);
 		else
 			buf_span(out, c.bytes);
@@ -487,7 +487,7 @@ static void put_tree_word(struct layout *layout, const char *value)
 	layout->first = false;
 }
 
-static void on_begin(void *data, const char *key, bool list)
+static void layout_begin(void *data, const char *key, bool list)
 {
 	struct layout *layout = data;
 
@@ -504,7 +504,7 @@ static void on_begin(void *data, const char *key, bool list)
 	}
 }
 
-static void on_end(void *data)
+static void layout_end(void *data)
 {
 	struct layout *layout = data;
 
@@ -516,7 +516,7 @@ static void on_end(void *data)
 	layout->heading = NULL;
 }
 
-static void on_text(void *data, const char *key, const char *value)
+static void layout_text(void *data, const char *key, const char *value)
 {
 	struct layout *layout = data;
 
@@ -533,28 +533,29 @@ static void on_text(void *data, const char *key, const char *value)
 	buf_char(layout->out, '\n');
 }
 
-static void on_number(void *data, const char *key, uint64_t value)
+static void layout_number(void *data, const char *key, uint64_t value)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	on_text(data, key, text);
+	layout_text(data, key, text);
 }
 
 /* In a line a flag would be a riddle. */
-static void on_flag(void *data, const char *key, bool value)
+static void layout_flag(void *data, const char *key, bool value)
 {
 	const struct layout *layout = data;
 
 	if (!layout->row)
-		on_text(data, key, value ? "yes" : "no");
+		layout_text(data, key, value ? "yes" : "no");
 }
 
 void explain_plan_text(const struct sandbox_plan *plan, const struct sandbox_probe *probe,
                        struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, layout_begin, layout_end, layout_text,
+	                                   layout_number, layout_flag };
 
 	explain_plan(plan, probe, &reporter);
 }
@@ -563,7 +564,8 @@ void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level l
                          struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, layout_begin, layout_end, layout_text,
+	                                   layout_number, layout_flag };
 
 	explain_status(probe, level, &reporter);
 }
@@ -571,7 +573,8 @@ void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level l
 void twins_text(const struct twins *twins, struct buf *out)
 {
 	struct layout layout = { .out = out };
-	const struct reporter reporter = { &layout, on_begin, on_end, on_text, on_number, on_flag };
+	const struct reporter reporter = { &layout, layout_begin, layout_end, layout_text,
+	                                   layout_number, layout_flag };
 
 	twins_print(twins, &reporter);
 }

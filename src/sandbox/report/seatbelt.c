@@ -73,7 +73,7 @@ static const char network_on[] =
 	"(deny network* (remote unix-socket))\n"
 	"(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n";
 
-static void put_rule(const struct sandbox_rule *of, struct buf *out)
+static void profile_put_rule(const struct sandbox_rule *of, struct buf *out)
 {
 	switch (of->access) {
 	case SANDBOX_HIDDEN:
@@ -92,7 +92,7 @@ static void put_rule(const struct sandbox_rule *of, struct buf *out)
 static void put_rules(const struct sandbox_plan *plan, struct buf *out)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
-		put_rule(&plan->rules[i], out);
+		profile_put_rule(&plan->rules[i], out);
 	/* Writable folders that have a rule keep their names: neither renamed nor removed. */
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (plan->rules[i].access == SANDBOX_WRITE && plan->rules[i].folder)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -29,17 +29,9 @@ struct walk {
 	char **pending;     /* owned, and each of them */
 	size_t pending_count, pending_cap;
 	size_t seen;
-	int64_t end_ms;
+	uint64_t end_ms;
 	bool cut;
 };
-
-static int64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void push_twin(struct walk *walk, char *path)
 {
@@ -48,8 +40,8 @@ static void push_twin(struct walk *walk, char *path)
 	walk->pending[walk->pending_count++] = path;
 }
 
-static void look_at(struct walk *walk, int folder, const char *path, const char *name,
-                    unsigned char type)
+static void walk_look_at(struct walk *walk, int folder, const char *path, const char *name,
+                         unsigned char type)
 {
 	struct stat st;
 
@@ -72,7 +64,7 @@ static void look_at(struct walk *walk, int folder, const char *path, const char 
 		                                    location_join(path, name) };
 }
 
-static void walk_folder(struct walk *walk, const char *path)
+static void twins_walk_folder(struct walk *walk, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -83,10 +75,10 @@ static void walk_folder(struct walk *walk, const char *path)
 	while (dir && !walk->cut && (entry = readdir(dir)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		look_at(walk, dirfd(dir), path, entry->d_name, entry->d_type);
+		walk_look_at(walk, dirfd(dir), path, entry->d_name, entry->d_type);
 		walk->seen++;
 		if (walk->seen >= LIMIT_TWINS_FILES ||
-		    (walk->seen % 256 == 0 && clock_ms() > walk->end_ms))
+		    (walk->seen % 256 == 0 && monotonic_ms() > walk->end_ms))
 			walk->cut = true;
 	}
 	if (dir)
@@ -104,12 +96,12 @@ static int by_file(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_twin_paths(const void *a, const void *b)
 {
 	return strcmp(((const struct twin *)a)->path, ((const struct twin *)b)->path);
 }
 
-static bool same_file(const struct name *a, const struct name *b)
+static bool is_same_name_file(const struct name *a, const struct name *b)
 {
 	return a->dev == b->dev && a->ino == b->ino;
 }
@@ -123,13 +115,14 @@ static void count_names(const struct walk *walk, struct twins *ret)
 		const struct name *first = &walk->names[i];
 		uint64_t found = 1;
 
-		for (next = i + 1; next < walk->count && same_file(first, &walk->names[next]);
+		for (next = i + 1;
+		     next < walk->count && is_same_name_file(first, &walk->names[next]);
 		     next++)
 			found += strcmp(walk->names[next].path, walk->names[next - 1].path) != 0;
 		if (first->links > found)
 			list[ret->all++] = (struct twin){ first->path, first->links - found };
 	}
-	qsort(list, ret->all, sizeof(*list), by_path);
+	qsort(list, ret->all, sizeof(*list), compare_twin_paths);
 	ret->count = ret->all < LIMIT_TWINS_TOLD ? ret->all : LIMIT_TWINS_TOLD;
 	for (size_t i = 0; i < ret->count; i++)
 		list[i].path = mem_strdup(list[i].path);
@@ -138,7 +131,7 @@ static void count_names(const struct walk *walk, struct twins *ret)
 
 void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 {
-	struct walk walk = { .end_ms = clock_ms() + TWINS_MS };
+	struct walk walk = { .end_ms = monotonic_ms() + TWINS_MS };
 
 	*ret = (struct twins){ 0 };
 	for (size_t i = 0; i < root_count; i++) {
@@ -151,7 +144,7 @@ void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 		_cleanup_free_ char *path = walk.pending[--walk.pending_count];
 
 		if (!walk.cut)
-			walk_folder(&walk, path);
+			twins_walk_folder(&walk, path);
 	}
 	if (walk.count)
 		qsort(walk.names, walk.count, sizeof(*walk.names), by_file);

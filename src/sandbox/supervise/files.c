@@ -82,7 +82,8 @@ static bool judge_obeyed(const struct call *call, const char *path, struct wante
 }
 
 /* True when the call is to be refused. */
-static bool judged(const struct call *call, const struct named *named, struct wanted wanted)
+static bool name_is_refused(const struct call *call, const struct named *named,
+                            struct wanted wanted)
 {
 	struct denial denial = { 0 };
 
@@ -104,7 +105,7 @@ static bool judged(const struct call *call, const struct named *named, struct wa
 	       only_we_refuse(call->supervisor->plan, wanted);
 }
 
-static int folder_of(const struct call *call, signed char argument)
+static int folder_argument(const struct call *call, signed char argument)
 {
 	return argument < 0 ? AT_FDCWD : (int)call->args[(unsigned char)argument];
 }
@@ -116,7 +117,7 @@ static int find_target(const struct call *call, signed char folder, signed char 
 	char text[LIMIT_PATH_BYTES];
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
 
-	return error ? error : named_find(call, folder_of(call, folder), text, follow, ret);
+	return error ? error : named_find(call, folder_argument(call, folder), text, follow, ret);
 }
 
 static void report_gone(const struct call *call, const struct named *named)
@@ -176,7 +177,8 @@ static struct answer open_without_name(const struct call *call, uint64_t flags, 
 
 	if (fd < 0)
 		return answer_error(errno);
-	return answer_of(ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add));
+	return supervise_answer_of(ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD,
+	                                 &add));
 }
 
 static struct answer open_with(const struct call *call, const struct handler *row, uint64_t flags,
@@ -198,10 +200,10 @@ static struct answer open_with(const struct call *call, const struct handler *ro
 		return not_found(call, error);
 	if (makes_no_name(call->supervisor, &named, flags))
 		return open_without_name(call, flags, (mode_t)mode);
-	return answer_judged(call, judged(call, &named, wanted), named.path);
+	return answer_judged(call, name_is_refused(call, &named, wanted), named.path);
 }
 
-struct answer handle_open(const struct call *call, const struct handler *row)
+struct answer supervise_open(const struct call *call, const struct handler *row)
 {
 	if (row->flags < 0) /* creat */
 		return open_with(call, row, O_WRONLY | O_CREAT | O_TRUNC, 0);
@@ -209,7 +211,7 @@ struct answer handle_open(const struct call *call, const struct handler *row)
 	                 call->args[(unsigned char)row->flags + 1]);
 }
 
-struct answer handle_openat2(const struct call *call, const struct handler *row)
+struct answer supervise_openat2(const struct call *call, const struct handler *row)
 {
 	struct open_how how;
 
@@ -222,7 +224,7 @@ struct answer handle_openat2(const struct call *call, const struct handler *row)
 }
 
 /* mkdir, mknod, symlink. */
-struct answer handle_make(const struct call *call, const struct handler *row)
+struct answer supervise_make(const struct call *call, const struct handler *row)
 {
 	struct wanted wanted = { .needs_none = true };
 	struct named named;
@@ -230,11 +232,11 @@ struct answer handle_make(const struct call *call, const struct handler *row)
 
 	if (error)
 		return not_found(call, error);
-	return answer_judged(call, judged(call, &named, wanted), named.path);
+	return answer_judged(call, name_is_refused(call, &named, wanted), named.path);
 }
 
 /* truncate (follows links), unlink, rmdir. */
-struct answer handle_change(const struct call *call, const struct handler *row)
+struct answer supervise_change(const struct call *call, const struct handler *row)
 {
 	bool follow = row->detail & DETAIL_FOLLOW; /* of these, truncate alone */
 	struct wanted wanted = { .needs_name = true, .truncates = follow, .leaves = !follow };
@@ -243,17 +245,17 @@ struct answer handle_change(const struct call *call, const struct handler *row)
 
 	if ((row->detail & DETAIL_REMOVES) &&
 	    (row->flags < 0 || (call->args[(unsigned char)row->flags] & AT_REMOVEDIR)))
-		folders_forget(call->supervisor);
+		named_forget_folders(call->supervisor);
 	if (find_target(call, row->folder, row->path, follow, &named) != 0)
 		return answer_go_on();
-	refused = judged(call, &named, wanted);
+	refused = name_is_refused(call, &named, wanted);
 	if (!refused && !follow)
 		report_gone(call, &named);
 	return answer_judged(call, refused, NULL);
 }
 
 /* A second name for a protected file is a way to write it; both names must be writable. */
-struct answer handle_link(const struct call *call, const struct handler *row)
+struct answer supervise_link(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
 	struct wanted source = { .needs_name = true }, target = { .needs_none = true };
@@ -264,14 +266,14 @@ struct answer handle_link(const struct call *call, const struct handler *row)
 
 	if (error)
 		return not_found(call, error);
-	refused = judged(call, to, target);
+	refused = name_is_refused(call, to, target);
 	if (!(flags & AT_EMPTY_PATH) &&
 	    find_target(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, from) == 0)
-		refused |= judged(call, from, source);
+		refused |= name_is_refused(call, from, source);
 	return answer_judged(call, refused, to->path);
 }
 
-struct answer handle_rename(const struct call *call, const struct handler *row)
+struct answer supervise_rename(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
 	struct wanted target = { .removes = true };
@@ -282,7 +284,7 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 	bool refused;
 	int error;
 
-	folders_forget(call->supervisor);
+	named_forget_folders(call->supervisor);
 	error = find_target(call, row->folder, row->path, false, from);
 	if (!error)
 		error = find_target(call, row->folder2, row->path2, false, to);
@@ -290,8 +292,8 @@ struct answer handle_rename(const struct call *call, const struct handler *row)
 		return not_found(call, error);
 	if (!named_exists(from))
 		return answer_go_on();
-	refused = judged(call, from, source);
-	refused |= judged(call, to, target);
+	refused = name_is_refused(call, from, source);
+	refused |= name_is_refused(call, to, target);
 	if (!refused) {
 		report_gone(call, from);
 		report_gone(call, to);
@@ -394,7 +396,7 @@ static bool is_watched(const struct call *call, const struct handler *row)
 	return call->supervisor->plan->level == SANDBOX_FULL && row->path >= 0;
 }
 
-struct answer handle_chmod(const struct call *call, const struct handler *row)
+struct answer supervise_chmod(const struct call *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = is_watched(call, row) ? -1 : open_row(call, row);
 	mode_t mode = (mode_t)call->args[row->path < 0 ? 1 : (unsigned char)row->path + 1];
@@ -404,10 +406,10 @@ struct answer handle_chmod(const struct call *call, const struct handler *row)
 		return watch_row(call, row);
 	if (fd < 0)
 		return answer_error(errno);
-	return answer_of(chmod(fd_path(fd, text), mode & 07777));
+	return supervise_answer_of(chmod(fd_path(fd, text), mode & 07777));
 }
 
-struct answer handle_chown(const struct call *call, const struct handler *row)
+struct answer supervise_chown(const struct call *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = is_watched(call, row) ? -1 : open_row(call, row);
 	unsigned at = row->path < 0 ? 1 : (unsigned char)row->path + 1;
@@ -416,8 +418,9 @@ struct answer handle_chown(const struct call *call, const struct handler *row)
 		return watch_row(call, row);
 	if (fd < 0)
 		return answer_error(errno);
-	return answer_of(fchownat(fd, "", (uid_t)call->args[at], (gid_t)call->args[at + 1],
-	                          AT_EMPTY_PATH));
+	return supervise_answer_of(fchownat(fd, "", (uid_t)call->args[at],
+	                                    (gid_t)call->args[at + 1],
+	                                    AT_EMPTY_PATH));
 }
 
 /* ---- times: four calls, four forms ---- */
@@ -447,7 +450,7 @@ static int read_times(const struct call *call, uint64_t at, int detail, struct t
 	return error;
 }
 
-struct answer handle_times(const struct call *call, const struct handler *row)
+struct answer supervise_times(const struct call *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = open_row(call, row);
 	uint64_t at = call->args[(unsigned char)row->path + 1];
@@ -461,10 +464,10 @@ struct answer handle_times(const struct call *call, const struct handler *row)
 	if (error)
 		return answer_error(error);
 	if (utimensat(fd, "", at ? times : NULL, AT_EMPTY_PATH) == 0)
-		return answer_of(0);
+		return supervise_answer_of(0);
 	if (errno != EINVAL) /* an old kernel does not take an empty path */
 		return answer_error(errno);
-	return answer_of(utimensat(AT_FDCWD, fd_path(fd, text), at ? times : NULL, 0));
+	return supervise_answer_of(utimensat(AT_FDCWD, fd_path(fd, text), at ? times : NULL, 0));
 }
 
 /* ---- extended attributes ---- */
@@ -476,7 +479,8 @@ struct attribute_args {
 };
 
 /* Name (XATTR_NAME_MAX is 255). 0 or an errno. */
-static int read_name(const struct call *call, uint64_t at, char name[static LIMIT_PATH_BYTES])
+static int read_attribute_name(const struct call *call, uint64_t at,
+                               char name[static LIMIT_PATH_BYTES])
 {
 	int error = call_read_path(call, at, name);
 
@@ -498,11 +502,12 @@ static struct answer set_attribute(const struct call *call, int fd, const char *
 	error = args->size ? call_read(call, args->value, value, args->size) : 0;
 	if (error)
 		return answer_error(error);
-	return answer_of(setxattr(fd_path(fd, text), name, value, args->size, (int)args->flags));
+	return supervise_answer_of(setxattr(fd_path(fd, text), name, value, args->size,
+	                                    (int)args->flags));
 }
 
 /* The name follows the path, or the descriptor. */
-struct answer handle_xattr(const struct call *call, const struct handler *row)
+struct answer supervise_xattr(const struct call *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = open_row(call, row);
 	/* setxattrat(folder, path, flags, name, args, size): the flags stand between. */
@@ -513,9 +518,9 @@ struct answer handle_xattr(const struct call *call, const struct handler *row)
 
 	if (fd < 0)
 		return answer_error(errno);
-	error = read_name(call, call->args[at], name);
+	error = read_attribute_name(call, call->args[at], name);
 	if (!error && (row->detail & DETAIL_REMOVE))
-		return answer_of(removexattr(fd_path(fd, text), name));
+		return supervise_answer_of(removexattr(fd_path(fd, text), name));
 	if (!error && row->flags >= 0)
 		error = call->args[at + 2] < sizeof(args) ? EINVAL :
 		        call_read(call, call->args[at + 1], &args, sizeof(args));

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/supervise/private.h"
@@ -46,7 +47,7 @@ static int link_text(ssize_t n, struct named *ret)
 	return 0;
 }
 
-static int read_fd(int fd, struct named *ret)
+static int read_descriptor_link(int fd, struct named *ret)
 {
 	char text[FD_PATH_SIZE];
 
@@ -138,7 +139,7 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 	opened = open_link(call, fd);
 	if (opened < 0)
 		return -1;
-	error = call_alive(call) ? read_fd(opened, ret) : ESRCH;
+	error = call_alive(call) ? read_descriptor_link(opened, ret) : ESRCH;
 	if (error) {
 		errno = error;
 		return -1;
@@ -165,7 +166,7 @@ int named_open(const struct call *call, int folder, const char *path, bool follo
 	                  behind_self(path) ? 0 : magic(path));
 	if (opened < 0)
 		return -1;
-	error = call_alive(call) ? read_fd(opened, ret) : ESRCH;
+	error = call_alive(call) ? read_descriptor_link(opened, ret) : ESRCH;
 	if (error) {
 		errno = error;
 		return -1;
@@ -192,7 +193,7 @@ static bool split(const char *path, size_t *ret_folder_len, const char **ret_nam
 }
 
 /* Whether no component is "." or ".." or empty: then text without symlinks is canonical. */
-static bool is_plain(const char *path)
+static bool is_canonical_text(const char *path)
 {
 	for (const char *at = path; *at;) {
 		size_t len = strcspn(at, "/");
@@ -204,7 +205,7 @@ static bool is_plain(const char *path)
 	return true;
 }
 
-static int append(struct named *named, const char *text, size_t len)
+static int named_append(struct named *named, const char *text, size_t len)
 {
 	size_t have = strlen(named->path);
 	bool slash = have == 0 || named->path[have - 1] != '/';
@@ -227,13 +228,13 @@ static int append(struct named *named, const char *text, size_t len)
  * meanwhile, nothing is kept for more than a moment. */
 enum { KEEP_MS = 500 };
 
-void folders_forget(struct supervisor *supervisor)
+void named_forget_folders(struct supervisor *supervisor)
 {
 	for (unsigned i = 0; i < KEPT_FOLDERS; i++) {
 		free(supervisor->folders[i]);
 		supervisor->folders[i] = NULL;
 	}
-	supervisor->folders_ms = supervise_now_ms();
+	supervisor->folders_ms = (int64_t)monotonic_ms();
 }
 
 /* The slot of a path (FNV-1a). */
@@ -247,19 +248,19 @@ static char **folder_slot(struct supervisor *supervisor, const char *path)
 }
 
 /* 0 if the text of `path` is canonical and a folder; else ELOOP, ENOENT ... */
-static int check_plain(struct supervisor *supervisor, const char *path)
+static int check_canonical_folder(struct supervisor *supervisor, const char *path)
 {
 	char **slot = folder_slot(supervisor, path);
 	_cleanup_fd_ int fd = -1;
 
 	if (*slot && strcmp(*slot, path) == 0 &&
-	    supervise_now_ms() - supervisor->folders_ms < KEEP_MS)
+	    (int64_t)monotonic_ms() - supervisor->folders_ms < KEEP_MS)
 		return 0;
 	fd = open_how(AT_FDCWD, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
 		return errno;
-	if (supervise_now_ms() - supervisor->folders_ms >= KEEP_MS)
-		folders_forget(supervisor);
+	if ((int64_t)monotonic_ms() - supervisor->folders_ms >= KEEP_MS)
+		named_forget_folders(supervisor);
 	free(*slot);
 	*slot = mem_strdup(path);
 	return 0;
@@ -283,7 +284,7 @@ static int find_base(const struct call *call, int folder, const char *path, stru
 	if (behind_self(path)) {
 		_cleanup_fd_ int own = call_open_proc(call, "task/..", O_PATH);
 
-		return own < 0 ? errno : read_fd(own, ret);
+		return own < 0 ? errno : read_descriptor_link(own, ret);
 	}
 	if (path[0] == '/') {
 		memcpy(ret->path, "/", 2);
@@ -312,18 +313,18 @@ static int find_folder(const struct call *call, struct named *base, const char *
 	memcpy(text, path, len);
 	text[len] = '\0';
 	memcpy(plain.path, base->path, strlen(base->path) + 1);
-	if (append(&plain, text, len) != 0)
+	if (named_append(&plain, text, len) != 0)
 		return ENAMETOOLONG;
 	/* Without symlinks on the way, which is usual, the text says it all. */
-	if (is_plain(text)) {
-		error = check_plain(call->supervisor, plain.path);
+	if (is_canonical_text(text)) {
+		error = check_canonical_folder(call->supervisor, plain.path);
 		if (!error)
 			memcpy(base->path, plain.path, strlen(plain.path) + 1);
 		if (error != ELOOP)
 			return error;
 	}
 	fd = open_how(AT_FDCWD, plain.path, O_DIRECTORY, magic(plain.path));
-	return fd < 0 ? errno : read_fd(fd, base);
+	return fd < 0 ? errno : read_descriptor_link(fd, base);
 }
 
 /* One step: base and name of `path`; *ret_link gets the target if that is a symlink to follow. */
@@ -339,16 +340,17 @@ static int find_once(const struct call *call, const char *path, bool follow, str
 	if (!split(path, &folder_len, &name)) {
 		_cleanup_fd_ int fd = -1;
 
-		error = append(base, path + strspn(path, "/"), strlen(path + strspn(path, "/")));
+		error = named_append(base, path + strspn(path, "/"),
+		                     strlen(path + strspn(path, "/")));
 		fd = error ? -1 : open_how(AT_FDCWD, base->path, 0, magic(base->path));
-		return error ? error : fd < 0 ? errno : read_fd(fd, base);
+		return error ? error : fd < 0 ? errno : read_descriptor_link(fd, base);
 	}
 	error = find_folder(call, base, path, folder_len);
 	ret_link[0] = '\0';
 	if (error || !base->path[0] || !follow)
-		return error ? error : append(base, name, strlen(name));
+		return error ? error : named_append(base, name, strlen(name));
 	had = strlen(base->path);
-	error = append(base, name, strlen(name));
+	error = named_append(base, name, strlen(name));
 	n = error ? -1 : readlink(base->path, ret_link, LIMIT_PATH_BYTES - 1);
 	ret_link[n > 0 ? n : 0] = '\0';
 	if (n > 0)

@@ -49,7 +49,7 @@ struct supervisor {
 	struct segment *segments;        /* owned list of System V segments that commands have
 	                                  * made */
 	unsigned segment_count;
-	atomic_bool holds_groups;        /* from supervisor_hold_groups on */
+	atomic_bool holds_groups;        /* from supervise_hold_groups on */
 	bool proc_is_own;
 	bool takes_descriptors;          /* pidfd_getfd is to be had: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */
@@ -95,15 +95,12 @@ static inline struct answer answer_made(int error)
 }
 
 /* What a system call of the supervisor's own returned: 0 or more, or -1 with errno set. */
-struct answer answer_of(int64_t returned);
+struct answer supervise_answer_of(int64_t returned);
 
-/* Sends the answer of an earlier call (process.c). */
-void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer);
+/* Sends the answer of an earlier call (call.c). */
+void supervise_answer(struct supervisor *supervisor, uint64_t id, struct answer answer);
 
-/* ---- the process (process.c) ---- */
-
-/* Milliseconds of the monotonic clock. */
-int64_t supervise_now_ms(void);
+/* ---- the process (call.c) ---- */
 
 /* Whether the call still waits: if not, what was read of the process may be of another one. */
 bool call_alive(const struct call *call);
@@ -119,10 +116,10 @@ ssize_t call_read_link(const struct call *call, const char *name, char *text, si
 /* openat in /proc/THREAD ("task/.." is that itself): owned, or -1 with errno set. */
 int call_open_proc(const struct call *call, const char *name, int flags);
 /* Whether /proc counts processes as we do. */
-bool proc_is_own(void);
-void procs_free(struct supervisor *supervisor);
+bool call_proc_is_own(void);
+void call_free_procs(struct supervisor *supervisor);
 /* Whether this process may use pidfd_getfd at all. */
-bool can_take_descriptors(void);
+bool call_can_take_descriptors(void);
 /* The process's umask; 077 if it cannot be read. */
 mode_t call_umask(const struct call *call);
 /* Whether a signal with a handler waits for the thread: what would interrupt a call. */
@@ -150,14 +147,14 @@ bool named_is_descriptor(const char *path);
 /* An O_PATH descriptor of the process's working folder. */
 int named_open_folder(const struct call *call);
 /* A folder is about to be moved or removed: what was found out about paths may be wrong then. */
-void folders_forget(struct supervisor *supervisor);
+void named_forget_folders(struct supervisor *supervisor);
 /* Whether the name is there (not followed). */
 bool named_exists(const struct named *named);
 /* "/proc/self/fd/N", where the kernel takes a path and there is a descriptor. */
 #define FD_PATH_SIZE 32
 const char *fd_path(int fd, char text[static FD_PATH_SIZE]);
 
-/* ---- records (process.c) ---- */
+/* ---- records (call.c) ---- */
 
 /* Counts a denial and tells it if it is new. pid and program are filled in here. */
 void supervise_record_denial(const struct call *call, struct denial *denial);
@@ -186,35 +183,36 @@ struct handler {
 };
 
 /* files.c: opening for writing, making, moving and removing names. */
-struct answer handle_open(const struct call *call, const struct handler *row);
-struct answer handle_openat2(const struct call *call, const struct handler *row);
-struct answer handle_make(const struct call *call, const struct handler *row);
-struct answer handle_change(const struct call *call, const struct handler *row);
-struct answer handle_link(const struct call *call, const struct handler *row);
-struct answer handle_rename(const struct call *call, const struct handler *row);
+struct answer supervise_open(const struct call *call, const struct handler *row);
+struct answer supervise_openat2(const struct call *call, const struct handler *row);
+struct answer supervise_make(const struct call *call, const struct handler *row);
+struct answer supervise_change(const struct call *call, const struct handler *row);
+struct answer supervise_link(const struct call *call, const struct handler *row);
+struct answer supervise_rename(const struct call *call, const struct handler *row);
 
 /* sockets.c */
-struct answer handle_connect(const struct call *call, const struct handler *row);
-struct answer handle_sendto(const struct call *call, const struct handler *row);
+struct answer supervise_connect(const struct call *call, const struct handler *row);
+struct answer supervise_sendto(const struct call *call, const struct handler *row);
 /* Appends what to poll for the connects that wait (up to LIMIT_WAITING_CONNECTS); returns after how
  * many milliseconds to look after them in any case, -1: never. */
-int connects_poll(const struct supervisor *supervisor, struct pollfd *polls, unsigned *count);
+int sockets_poll_connects(const struct supervisor *supervisor, struct pollfd *polls,
+                          unsigned *count);
 /* Tries them again. */
-void connects_continue(struct supervisor *supervisor);
-void connects_free(struct supervisor *supervisor);
+void sockets_continue_connects(struct supervisor *supervisor);
+void sockets_free_connects(struct supervisor *supervisor);
 
 /* sockets.c: the landlock level */
-struct answer handle_bind(const struct call *call, const struct handler *row);
-struct answer handle_listen(const struct call *call, const struct handler *row);
-void bound_free(struct supervisor *supervisor);
+struct answer supervise_bind(const struct call *call, const struct handler *row);
+struct answer supervise_listen(const struct call *call, const struct handler *row);
+void sockets_free_bound(struct supervisor *supervisor);
 
 /* files.c: the landlock level */
-struct answer handle_chmod(const struct call *call, const struct handler *row);
-struct answer handle_chown(const struct call *call, const struct handler *row);
-struct answer handle_times(const struct call *call, const struct handler *row);
-struct answer handle_xattr(const struct call *call, const struct handler *row);
+struct answer supervise_chmod(const struct call *call, const struct handler *row);
+struct answer supervise_chown(const struct call *call, const struct handler *row);
+struct answer supervise_times(const struct call *call, const struct handler *row);
+struct answer supervise_xattr(const struct call *call, const struct handler *row);
 
-/* process.c: the deny list */
-struct answer handle_refuse(const struct call *call, const struct handler *row);
+/* call.c: the deny list */
+struct answer supervise_refuse(const struct call *call, const struct handler *row);
 
 #endif

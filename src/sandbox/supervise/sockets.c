@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
@@ -72,7 +73,7 @@ static bool bound_has(const struct supervisor *supervisor, const struct sockaddr
 	return false;
 }
 
-void bound_free(struct supervisor *supervisor)
+void sockets_free_bound(struct supervisor *supervisor)
 {
 	while (supervisor->bound) {
 		struct bound *bound = supervisor->bound;
@@ -83,7 +84,7 @@ void bound_free(struct supervisor *supervisor)
 }
 
 /* Remembers what a socket is bound to. The oldest go when there are too many. */
-static void remember(struct supervisor *supervisor, int fd)
+static void remember_bound(struct supervisor *supervisor, int fd)
 {
 	struct sockaddr_storage address = { 0 };
 	socklen_t len = sizeof(address);
@@ -219,7 +220,7 @@ static int bind_inet(const struct call *call, int fd, struct sockaddr_storage *a
 		return refuse_listen(call, address, len, SANDBOX_REASON_NETWORK);
 	if (bind(fd, (const struct sockaddr *)address, len) != 0)
 		return errno;
-	remember(call->supervisor, fd);
+	remember_bound(call->supervisor, fd);
 	return 0;
 }
 
@@ -234,7 +235,7 @@ static int domain_of(int fd)
 static int call_read_address(const struct call *call, uint64_t at, uint64_t len,
                              struct sockaddr_storage *ret, socklen_t *ret_len);
 
-struct answer handle_bind(const struct call *call, const struct handler *row)
+struct answer supervise_bind(const struct call *call, const struct handler *row)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -268,7 +269,7 @@ static int bind_first(int fd, struct sockaddr_storage *address)
 	return bind(fd, (const struct sockaddr *)address, len) ? errno : 0;
 }
 
-struct answer handle_listen(const struct call *call, const struct handler *row)
+struct answer supervise_listen(const struct call *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = call_descriptor(call, (int)call->args[0]);
 	struct sockaddr_storage address = { 0 };
@@ -289,9 +290,9 @@ struct answer handle_listen(const struct call *call, const struct handler *row)
 			error = refuse_listen(call, &address, len, SANDBOX_REASON_NETWORK);
 		if (error)
 			return answer_error(error);
-		remember(call->supervisor, fd);
+		remember_bound(call->supervisor, fd);
 	}
-	return answer_of(listen(fd, (int)call->args[1]));
+	return supervise_answer_of(listen(fd, (int)call->args[1]));
 }
 
 /* ---- connect ---- */
@@ -439,7 +440,7 @@ static int64_t send_timeout_end(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) != 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return supervise_now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+	return (int64_t)monotonic_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
 }
 
 static void waiting_close(struct waiting *wait)
@@ -508,7 +509,7 @@ static bool waiting_is_done(struct supervisor *supervisor, struct waiting *wait,
 		if (!is_under_way(wait, error))
 			return true;
 	}
-	if (wait->end_ms && supervise_now_ms() >= wait->end_ms)
+	if (wait->end_ms && (int64_t)monotonic_ms() >= wait->end_ms)
 		*ret_answer = answer_error(wait->target >= 0 ? EAGAIN : EINPROGRESS);
 	else if (call_is_interrupted(&call))
 		*ret_answer = answer_error(EINTR);
@@ -527,7 +528,8 @@ static void waiting_remove(struct supervisor *supervisor, struct waiting **at)
 	supervisor->waiting_count--;
 }
 
-int connects_poll(const struct supervisor *supervisor, struct pollfd *polls, unsigned *count)
+int sockets_poll_connects(const struct supervisor *supervisor, struct pollfd *polls,
+                          unsigned *count)
 {
 	int after = supervisor->waiting ? LOOK_MS : -1;
 
@@ -540,7 +542,7 @@ int connects_poll(const struct supervisor *supervisor, struct pollfd *polls, uns
 	return after;
 }
 
-void connects_continue(struct supervisor *supervisor)
+void sockets_continue_connects(struct supervisor *supervisor)
 {
 	for (struct waiting **at = &supervisor->waiting; *at;) {
 		struct answer answer;
@@ -552,11 +554,11 @@ void connects_continue(struct supervisor *supervisor)
 		}
 		waiting_remove(supervisor, at);
 		if (answer.kind == ANSWER_RESULT)
-			supervisor_answer(supervisor, id, answer);
+			supervise_answer(supervisor, id, answer);
 	}
 }
 
-void connects_free(struct supervisor *supervisor)
+void sockets_free_connects(struct supervisor *supervisor)
 {
 	while (supervisor->waiting)
 		waiting_remove(supervisor, &supervisor->waiting);
@@ -645,7 +647,7 @@ static int judge_inet(const struct call *call, const struct sockaddr_storage *ad
 	return plan->own_network ? 0 : EACCES;
 }
 
-struct answer handle_connect(const struct call *call, const struct handler *row)
+struct answer supervise_connect(const struct call *call, const struct handler *row)
 {
 	struct waiting wait = { .id = call->id, .thread = call->thread, .fd = -1, .target = -1 };
 	int error, domain;
@@ -679,14 +681,14 @@ struct answer handle_connect(const struct call *call, const struct handler *row)
 }
 
 /* Datagrams with an address, where only loopback can be reached: for the record. */
-struct answer handle_sendto(const struct call *call, const struct handler *row)
+struct answer supervise_sendto(const struct call *call, const struct handler *row)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
 	char what[80];
 
 	if ((uint32_t)call->args[3] & 0x20000000 /* MSG_FASTOPEN */)
-		return handle_refuse(call, row);
+		return supervise_refuse(call, row);
 	if (call_read_address(call, call->args[4], call->args[5], &address, &len) == 0 &&
 	    (address.ss_family == AF_INET || address.ss_family == AF_INET6) &&
 	    !stays_here(&address)) {

@@ -103,11 +103,11 @@ static struct answer make_segment(struct supervisor *supervisor, key_t key, size
 		.size = size, .memory = memory };
 	supervisor->segments = segment;
 	supervisor->segment_count++;
-	return answer_of(id);
+	return supervise_answer_of(id);
 }
 
 /* The landlock level */
-static struct answer handle_shmget(const struct call *call, const struct handler *row)
+static struct answer supervise_shmget(const struct call *call, const struct handler *row)
 {
 	const key_t key = (key_t)call->args[0];
 	const int flags = (int)call->args[2];
@@ -120,25 +120,27 @@ static struct answer handle_shmget(const struct call *call, const struct handler
 		return make_segment(call->supervisor, key, call->args[1], flags);
 	if ((flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
 		return answer_error(EEXIST);
-	return call->args[1] > segment->size ? answer_error(EINVAL) : answer_of(segment->id);
+	if (call->args[1] > segment->size)
+		return answer_error(EINVAL);
+	return supervise_answer_of(segment->id);
 }
 
-static struct answer handle_shmat(const struct call *call, const struct handler *row)
+static struct answer supervise_shmat(const struct call *call, const struct handler *row)
 {
 	if (!*find_id(call->supervisor, (int)call->args[0]))
-		return handle_refuse(call, row);
+		return supervise_refuse(call, row);
 	return answer_go_on();
 }
 
 /* Looking at it and removing it.  The others look at all the machine's segments, or give one
  * away. */
-static struct answer handle_shmctl(const struct call *call, const struct handler *row)
+static struct answer supervise_shmctl(const struct call *call, const struct handler *row)
 {
 	struct segment **at = find_id(call->supervisor, (int)call->args[0]);
 	const int command = (int)call->args[1] & ~IPC_64;
 
 	if (!*at || (command != IPC_STAT && command != IPC_RMID))
-		return handle_refuse(call, row);
+		return supervise_refuse(call, row);
 	if (command == IPC_STAT)
 		return answer_go_on();
 	segment_remove(call->supervisor, at);
@@ -162,61 +164,61 @@ enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_COUNT
 	{ .run = handler, .folder = folder_, .path = path_, .folder2 = other_folder, \
 	  .path2 = other_path, .flags = flags_ }
 
-static struct answer handle_group(const struct call *call, const struct handler *row);
+static struct answer supervise_group(const struct call *call, const struct handler *row);
 
 /* Numbers are those of arguments. Calls without a row are refused. */
 static const struct handler handlers[NR_COUNT] = {
-	[SYS_openat] = ONE(handle_open, 0, 1, 2, 0),
-	[SYS_openat2] = ONE(handle_openat2, 0, 1, -1, 0),
-	[SYS_truncate] = ONE(handle_change, -1, 0, -1, DETAIL_FOLLOW),
-	[SYS_mkdirat] = ONE(handle_make, 0, 1, -1, 0),
-	[SYS_mknodat] = ONE(handle_make, 0, 1, -1, 0),
-	[SYS_symlinkat] = ONE(handle_make, 1, 2, -1, 0),
-	[SYS_unlinkat] = ONE(handle_change, 0, 1, 2, DETAIL_REMOVES),
-	[SYS_linkat] = TWO(handle_link, 0, 1, 2, 3, 4),
-	[SYS_renameat2] = TWO(handle_rename, 0, 1, 2, 3, 4),
-	[SYS_connect] = ONE(handle_connect, -1, -1, -1, 0),
-	[SYS_sendto] = ONE(handle_sendto, -1, -1, -1, 0),
-	[SYS_shmget] = ONE(handle_shmget, -1, -1, -1, 0),
-	[SYS_shmat] = ONE(handle_shmat, -1, -1, -1, 0),
-	[SYS_shmctl] = ONE(handle_shmctl, -1, -1, -1, 0),
-	[SYS_setsid] = ONE(handle_group, -1, -1, -1, 0),
-	[SYS_setpgid] = ONE(handle_group, -1, -1, -1, 0),
-	[SYS_bind] = ONE(handle_bind, -1, -1, -1, 0),
-	[SYS_listen] = ONE(handle_listen, -1, -1, -1, 0),
-	[SYS_fchmod] = ONE(handle_chmod, 0, -1, -1, 0),
-	[SYS_fchmodat] = ONE(handle_chmod, 0, 1, -1, 0),
-	[NR_FCHMODAT2] = ONE(handle_chmod, 0, 1, 3, 0),
-	[SYS_fchown] = ONE(handle_chown, 0, -1, -1, 0),
-	[SYS_fchownat] = ONE(handle_chown, 0, 1, 4, 0),
-	[SYS_utimensat] = ONE(handle_times, 0, 1, 3, DETAIL_NULL_FD),
-	[SYS_setxattr] = ONE(handle_xattr, -1, 0, -1, 0),
-	[SYS_lsetxattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_NOFOLLOW),
-	[SYS_fsetxattr] = ONE(handle_xattr, 0, -1, -1, 0),
-	[NR_SETXATTRAT] = ONE(handle_xattr, 0, 1, 2, 0),
-	[SYS_removexattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_REMOVE),
-	[SYS_lremovexattr] = ONE(handle_xattr, -1, 0, -1, DETAIL_REMOVE | DETAIL_NOFOLLOW),
-	[SYS_fremovexattr] = ONE(handle_xattr, 0, -1, -1, DETAIL_REMOVE),
-	[NR_REMOVEXATTRAT] = ONE(handle_xattr, 0, 1, 2, DETAIL_REMOVE),
+	[SYS_openat] = ONE(supervise_open, 0, 1, 2, 0),
+	[SYS_openat2] = ONE(supervise_openat2, 0, 1, -1, 0),
+	[SYS_truncate] = ONE(supervise_change, -1, 0, -1, DETAIL_FOLLOW),
+	[SYS_mkdirat] = ONE(supervise_make, 0, 1, -1, 0),
+	[SYS_mknodat] = ONE(supervise_make, 0, 1, -1, 0),
+	[SYS_symlinkat] = ONE(supervise_make, 1, 2, -1, 0),
+	[SYS_unlinkat] = ONE(supervise_change, 0, 1, 2, DETAIL_REMOVES),
+	[SYS_linkat] = TWO(supervise_link, 0, 1, 2, 3, 4),
+	[SYS_renameat2] = TWO(supervise_rename, 0, 1, 2, 3, 4),
+	[SYS_connect] = ONE(supervise_connect, -1, -1, -1, 0),
+	[SYS_sendto] = ONE(supervise_sendto, -1, -1, -1, 0),
+	[SYS_shmget] = ONE(supervise_shmget, -1, -1, -1, 0),
+	[SYS_shmat] = ONE(supervise_shmat, -1, -1, -1, 0),
+	[SYS_shmctl] = ONE(supervise_shmctl, -1, -1, -1, 0),
+	[SYS_setsid] = ONE(supervise_group, -1, -1, -1, 0),
+	[SYS_setpgid] = ONE(supervise_group, -1, -1, -1, 0),
+	[SYS_bind] = ONE(supervise_bind, -1, -1, -1, 0),
+	[SYS_listen] = ONE(supervise_listen, -1, -1, -1, 0),
+	[SYS_fchmod] = ONE(supervise_chmod, 0, -1, -1, 0),
+	[SYS_fchmodat] = ONE(supervise_chmod, 0, 1, -1, 0),
+	[NR_FCHMODAT2] = ONE(supervise_chmod, 0, 1, 3, 0),
+	[SYS_fchown] = ONE(supervise_chown, 0, -1, -1, 0),
+	[SYS_fchownat] = ONE(supervise_chown, 0, 1, 4, 0),
+	[SYS_utimensat] = ONE(supervise_times, 0, 1, 3, DETAIL_NULL_FD),
+	[SYS_setxattr] = ONE(supervise_xattr, -1, 0, -1, 0),
+	[SYS_lsetxattr] = ONE(supervise_xattr, -1, 0, -1, DETAIL_NOFOLLOW),
+	[SYS_fsetxattr] = ONE(supervise_xattr, 0, -1, -1, 0),
+	[NR_SETXATTRAT] = ONE(supervise_xattr, 0, 1, 2, 0),
+	[SYS_removexattr] = ONE(supervise_xattr, -1, 0, -1, DETAIL_REMOVE),
+	[SYS_lremovexattr] = ONE(supervise_xattr, -1, 0, -1, DETAIL_REMOVE | DETAIL_NOFOLLOW),
+	[SYS_fremovexattr] = ONE(supervise_xattr, 0, -1, -1, DETAIL_REMOVE),
+	[NR_REMOVEXATTRAT] = ONE(supervise_xattr, 0, 1, 2, DETAIL_REMOVE),
 #ifdef SYS_renameat
-	[SYS_renameat] = TWO(handle_rename, 0, 1, 2, 3, -1),
+	[SYS_renameat] = TWO(supervise_rename, 0, 1, 2, 3, -1),
 #endif
 #ifdef SYS_open /* x86_64 has the old ones as well */
-	[SYS_open] = ONE(handle_open, -1, 0, 1, 0),
-	[SYS_creat] = ONE(handle_open, -1, 0, -1, 0),
-	[SYS_mkdir] = ONE(handle_make, -1, 0, -1, 0),
-	[SYS_mknod] = ONE(handle_make, -1, 0, -1, 0),
-	[SYS_symlink] = ONE(handle_make, -1, 1, -1, 0),
-	[SYS_unlink] = ONE(handle_change, -1, 0, -1, 0),
-	[SYS_rmdir] = ONE(handle_change, -1, 0, -1, DETAIL_REMOVES),
-	[SYS_link] = TWO(handle_link, -1, 0, -1, 1, -1),
-	[SYS_rename] = TWO(handle_rename, -1, 0, -1, 1, -1),
-	[SYS_chmod] = ONE(handle_chmod, -1, 0, -1, 0),
-	[SYS_chown] = ONE(handle_chown, -1, 0, -1, 0),
-	[SYS_lchown] = ONE(handle_chown, -1, 0, -1, DETAIL_NOFOLLOW),
-	[SYS_utime] = ONE(handle_times, -1, 0, -1, DETAIL_UTIMBUF),
-	[SYS_utimes] = ONE(handle_times, -1, 0, -1, DETAIL_TIMEVAL),
-	[SYS_futimesat] = ONE(handle_times, 0, 1, -1, DETAIL_TIMEVAL | DETAIL_NULL_FD),
+	[SYS_open] = ONE(supervise_open, -1, 0, 1, 0),
+	[SYS_creat] = ONE(supervise_open, -1, 0, -1, 0),
+	[SYS_mkdir] = ONE(supervise_make, -1, 0, -1, 0),
+	[SYS_mknod] = ONE(supervise_make, -1, 0, -1, 0),
+	[SYS_symlink] = ONE(supervise_make, -1, 1, -1, 0),
+	[SYS_unlink] = ONE(supervise_change, -1, 0, -1, 0),
+	[SYS_rmdir] = ONE(supervise_change, -1, 0, -1, DETAIL_REMOVES),
+	[SYS_link] = TWO(supervise_link, -1, 0, -1, 1, -1),
+	[SYS_rename] = TWO(supervise_rename, -1, 0, -1, 1, -1),
+	[SYS_chmod] = ONE(supervise_chmod, -1, 0, -1, 0),
+	[SYS_chown] = ONE(supervise_chown, -1, 0, -1, 0),
+	[SYS_lchown] = ONE(supervise_chown, -1, 0, -1, DETAIL_NOFOLLOW),
+	[SYS_utime] = ONE(supervise_times, -1, 0, -1, DETAIL_UTIMBUF),
+	[SYS_utimes] = ONE(supervise_times, -1, 0, -1, DETAIL_TIMEVAL),
+	[SYS_futimesat] = ONE(supervise_times, 0, 1, -1, DETAIL_TIMEVAL | DETAIL_NULL_FD),
 #endif
 };
 
@@ -226,21 +228,21 @@ struct running {
 };
 
 /* The landlock level: while the command is ended nothing gets away from a signal to its group. */
-static struct answer handle_group(const struct call *call, const struct handler *row)
+static struct answer supervise_group(const struct call *call, const struct handler *row)
 {
 	(void)row;
 	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) : answer_go_on();
 }
 
-void supervisor_hold_groups(struct supervisor *supervisor)
+void supervise_hold_groups(struct supervisor *supervisor)
 {
 	if (supervisor)
 		atomic_store(&supervisor->holds_groups, true);
 }
 
-static struct answer handle(const struct call *call)
+static struct answer handle_call(const struct call *call)
 {
-	static const struct handler refuse = { .run = handle_refuse };
+	static const struct handler refuse = { .run = supervise_refuse };
 	int number = call->request->data.nr;
 	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
 		&handlers[number] : &refuse;
@@ -261,13 +263,13 @@ static void take_request(struct supervisor *supervisor)
 	call.id = request->id;
 	call.thread = (pid_t)request->pid;
 	call.args = request->data.args;
-	answer = handle(&call);
+	answer = handle_call(&call);
 	if (answer.kind != ANSWER_LATER)
-		supervisor_answer(supervisor, call.id, answer);
+		supervise_answer(supervisor, call.id, answer);
 }
 
-/* Until there is nobody left to supervise (the descriptor hangs up), or supervisor_stop. */
-static void serve(struct supervisor *supervisor)
+/* Until there is nobody left to supervise (the descriptor hangs up), or supervise_stop. */
+static void serve_until_end(struct supervisor *supervisor)
 {
 	struct pollfd polls[2 + LIMIT_WAITING_CONNECTS];
 
@@ -277,7 +279,7 @@ static void serve(struct supervisor *supervisor)
 
 		polls[0] = (struct pollfd){ .fd = supervisor->notify_fd, .events = POLLIN };
 		polls[1] = (struct pollfd){ .fd = supervisor->stop_fd, .events = POLLIN };
-		after = connects_poll(supervisor, polls, &count);
+		after = sockets_poll_connects(supervisor, polls, &count);
 		if (poll(polls, count, after) < 0 && errno != EINTR && errno != EAGAIN)
 			return;
 		if (polls[1].revents)
@@ -287,17 +289,17 @@ static void serve(struct supervisor *supervisor)
 		else if (polls[0].revents)
 			return;
 		if (supervisor->waiting)
-			connects_continue(supervisor);
+			sockets_continue_connects(supervisor);
 	}
 }
 
-static void *run_thread(void *data)
+static void *supervisor_thread(void *data)
 {
 	struct supervisor *supervisor = data;
 
 	/* For bind (sockets.c); containers may forbid it. */
 	supervisor->own_folder = unshare(CLONE_FS) == 0;
-	serve(supervisor);
+	serve_until_end(supervisor);
 	return NULL;
 }
 
@@ -319,12 +321,12 @@ static bool make_buffers(struct supervisor *supervisor)
 
 static void release_supervisor(struct supervisor *supervisor)
 {
-	connects_free(supervisor);
-	bound_free(supervisor);
+	sockets_free_connects(supervisor);
+	sockets_free_bound(supervisor);
 	segments_free(supervisor);
 	supervise_records_free(supervisor);
-	folders_forget(supervisor);
-	procs_free(supervisor);
+	named_forget_folders(supervisor);
+	call_free_procs(supervisor);
 	fd_cleanup_close(&supervisor->notify_fd);
 	fd_cleanup_close(&supervisor->stop_fd);
 	free(supervisor->request);
@@ -339,21 +341,22 @@ static int start_supervisor(struct running *running)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&running->thread, NULL, run_thread, &running->supervisor);
+	error = pthread_create(&running->thread, NULL, supervisor_thread, &running->supervisor);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
-                      const struct supervisor_events *events, struct supervisor **ret,
-                      struct err *err)
+bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
+                     const struct supervisor_events *events, struct supervisor **ret,
+                     struct err *err)
 {
 	struct running *running = mem_alloc(1, sizeof(*running));
 	struct supervisor *supervisor = &running->supervisor;
 	int error = 0;
 
 	*supervisor = (struct supervisor){ .plan = plan, .events = *events, .notify_fd = notify_fd,
-		.proc_is_own = proc_is_own(), .takes_descriptors = can_take_descriptors() };
+		.proc_is_own = call_proc_is_own(),
+		.takes_descriptors = call_can_take_descriptors() };
 	supervisor->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (supervisor->stop_fd < 0 || !make_buffers(supervisor))
 		error = errno;
@@ -370,7 +373,7 @@ bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
 	return true;
 }
 
-void supervisor_stop(struct supervisor *supervisor)
+void supervise_stop(struct supervisor *supervisor)
 {
 	struct running *running = (struct running *)supervisor;
 	uint64_t one = 1;

@@ -58,15 +58,15 @@ struct supervisor_events {
 };
 
 /* Starts the thread. Takes over `notify_fd`. Borrows the plan. */
-bool supervisor_start(const struct sandbox_plan *plan, int notify_fd,
-                      const struct supervisor_events *events, struct supervisor **ret,
-                      struct err *err);
+bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
+                     const struct supervisor_events *events, struct supervisor **ret,
+                     struct err *err);
 /* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps
  * the command's processes together: all of them are about to be killed, group by group. From any
  * thread; NULL is fine. */
-void supervisor_hold_groups(struct supervisor *supervisor);
+void supervise_hold_groups(struct supervisor *supervisor);
 /* How often each denial was met, told once more with its count through `denied`; then ends the
  * thread. NULL is fine. */
-void supervisor_stop(struct supervisor *supervisor);
+void supervise_stop(struct supervisor *supervisor);
 
 #endif

@@ -67,7 +67,8 @@ void command_result_state(json_t *result, const struct job_info *info)
 	if (!runs && info->end.why == RUN_SIGNALLED)
 		json_object_set_new(result, "signal", signal_json(info->end.signal));
 	if (!runs && !by_itself(info))
-		json_object_set_new(result, "ended_by", json_string(run_why_name(info->end.why)));
+		json_object_set_new(result, "ended_by",
+		                    json_string(worker_run_why_name(info->end.why)));
 	json_object_set_new(result, "output_bytes", json_size(info->bytes));
 	json_object_set_new(result, "duration_ms",
 	                    json_size(runs ? info->age_ms : info->end.wall_ms));

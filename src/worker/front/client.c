@@ -122,7 +122,7 @@ static bool forget_abandoned(struct client *client, uint64_t id)
 }
 
 /* Decodes into the caller's object; it does not leave while `busy`. */
-static bool read_answer(struct client *client, struct pending *pending)
+static bool decode_answer(struct client *client, struct pending *pending)
 {
 	struct wire *wire = &client->wire;
 	const struct wire_message *message = wire->frame.message;
@@ -156,7 +156,7 @@ static bool take_answer(struct client *client)
 		return false;
 	pending->busy = true;
 	pthread_mutex_unlock(&client->lock);
-	ok = read_answer(client, pending);
+	ok = decode_answer(client, pending);
 	pthread_mutex_lock(&client->lock);
 	pending->busy = false;
 	pending->answered = ok;
@@ -382,7 +382,7 @@ void client_leave_reading(struct client *client)
 		arm_bell(client);
 }
 
-static void follow(struct client *client, struct waiter *waiter, int64_t until_ms)
+static void follow_reader(struct client *client, struct waiter *waiter, int64_t until_ms)
 {
 	struct waiter **at = &client->followers;
 	struct timespec until = { until_ms / 1000, until_ms % 1000 * 1000000 };
@@ -414,7 +414,7 @@ void client_wait(struct client *client, struct waiter *waiter,
 	while (!ready(client, data) && !client->failed &&
 	       (until_ms < 0 || client_now_ms() < until_ms)) {
 		if (client->reading || client->failed_hint)
-			follow(client, waiter, next_look(client, until_ms));
+			follow_reader(client, waiter, next_look(client, until_ms));
 		else
 			read_step(client, next_look(client, until_ms));
 		if (!client->failed_hint)

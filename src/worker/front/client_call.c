@@ -45,7 +45,7 @@ static void unlink_pending(struct client *client, const struct pending *pending)
 }
 
 /* The caller goes, the answer may still come. */
-static void abandon(struct client *client, uint64_t id)
+static void abandon_call(struct client *client, uint64_t id)
 {
 	struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
 
@@ -84,8 +84,8 @@ static bool call_finish(struct client *client, struct pending *pending, bool can
 	return true;
 }
 
-static bool send_request(struct client *client, const struct client_call *call, uint64_t id,
-                         struct err *err)
+static bool send_call_request(struct client *client, const struct client_call *call, uint64_t id,
+                              struct err *err)
 {
 	_cleanup_wire_out_ struct wire_out out;
 
@@ -101,7 +101,7 @@ static bool finish_call(struct client *client, struct pending *pending, struct e
 	bool cancelled = !await_answer(client, pending);
 
 	if (cancelled) {
-		abandon(client, pending->id);
+		abandon_call(client, pending->id);
 		pthread_mutex_unlock(&client->lock);
 		wire_send(&client->wire, WIRE_MESSAGE_CANCEL, pending->id, NULL, NULL, 0,
 		          &cancel_err);
@@ -117,7 +117,7 @@ static bool send_and_wait(struct client *client, struct pending *pending, struct
 	bool sent;
 
 	pthread_mutex_unlock(&client->lock);
-	sent = send_request(client, call, pending->id, err);
+	sent = send_call_request(client, call, pending->id, err);
 	call->sent = sent || err->code != ERR_TOO_LARGE;
 	pthread_mutex_lock(&client->lock);
 	if (!sent && err->code == ERR_TOO_LARGE)
@@ -269,8 +269,8 @@ static bool fail_greeting(struct client *client, struct buf *banner, const char 
 	return err_set(err, ERR_WORKER_LOST, "%s", client->why);
 }
 
-static bool read_greeting(struct client *client, const struct client_options *options,
-                          int64_t until_ms, struct err *err)
+static bool await_greeting(struct client *client, const struct client_options *options,
+                           int64_t until_ms, struct err *err)
 {
 	_cleanup_buf_ struct buf banner = BUF_INIT(options->banner_max);
 
@@ -331,7 +331,7 @@ bool client_open(struct process *process, const struct wire_hello *hello,
 	client_waiter_init(&pending.waiter);
 	/* If it cannot be written to, what it has to say is the better reason. */
 	sent = say_hello(client, hello, &sending);
-	ok = read_greeting(client, options, until_ms, err) &&
+	ok = await_greeting(client, options, until_ms, err) &&
 	     (sent || err_set(err, sending.code, "%s", sending.message)) &&
 	     is_welcome(client, until_ms, &pending, err);
 	pthread_cond_destroy(&pending.waiter.wake);

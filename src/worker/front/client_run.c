@@ -143,7 +143,7 @@ static void deliver_lost(struct client_run *run, bool killed)
 	struct denial denial;
 
 	if (!killed && run->options.plan &&
-	    limits_explain(run->options.plan, &run->client->process.child, &denial)) {
+	    sandbox_limits_explain(run->options.plan, &run->client->process.child, &denial)) {
 		end.why = RUN_LIMIT;
 		run->events.denied(run->data, &denial);
 	}

@@ -64,7 +64,7 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 
 /* What was read is what later plans assume.  The worker, from whom more may be hidden, is not
  * asked. */
-static void learn(struct local *local, struct sandbox_plan *plan)
+static void learn_pointers(struct local *local, struct sandbox_plan *plan)
 {
 	sandbox_pointers_free(local->known, local->known_count);
 	local->known = mem_steal(&plan->pointers);
@@ -72,8 +72,8 @@ static void learn(struct local *local, struct sandbox_plan *plan)
 	plan->pointer_count = 0;
 }
 
-static bool make_plan(struct local *local, const struct sandbox_options *options,
-                      struct sandbox_plan **ret, struct err *err)
+static bool local_make_plan(struct local *local, const struct sandbox_options *options,
+                            struct sandbox_plan **ret, struct err *err)
 {
 	/* Level paths needs nothing of the machine. */
 	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
@@ -86,7 +86,7 @@ static bool make_plan(struct local *local, const struct sandbox_options *options
 	with.known_count = local->known_count;
 	ok = sandbox_plan_make(&with, probe, ret, err);
 	if (ok && !options->assume)
-		learn(local, *ret);
+		learn_pointers(local, *ret);
 	pthread_mutex_unlock(&local->lock);
 	if (!ok)
 		return false;
@@ -209,8 +209,8 @@ static bool give_up_level(const struct attempt *attempt, const struct err *why, 
 }
 
 /* No worker is started without confinement where confinement was promised. */
-static bool may_start(struct local *local, const struct attempt *attempt,
-                      const struct sandbox_plan *plan, struct err *err)
+static bool worker_may_start(struct local *local, const struct attempt *attempt,
+                             const struct sandbox_plan *plan, struct err *err)
 {
 	enum sandbox_level said;
 
@@ -231,7 +231,7 @@ static bool attempt_plan(struct local *local, const struct attempt *attempt,
 {
 	struct sandbox_plan *plan;
 
-	if (!make_plan(local, &attempt->options, &plan, err)) {
+	if (!local_make_plan(local, &attempt->options, &plan, err)) {
 		if (attempt->refused.code != ERR_NONE)
 			give_up_level(attempt, &attempt->refused, err);
 		return false;
@@ -240,7 +240,7 @@ static bool attempt_plan(struct local *local, const struct attempt *attempt,
 		free(plan->weaker_because);
 		plan->weaker_because = mem_strdup(attempt->refused.message);
 	}
-	if (!may_start(local, attempt, plan, err)) {
+	if (!worker_may_start(local, attempt, plan, err)) {
 		sandbox_plan_free(plan);
 		return false;
 	}
@@ -385,8 +385,8 @@ static const char *temp_of(struct local *local, struct err *err)
 	return path;
 }
 
-static const char **joined(const char *const *a, size_t a_count, const char *const *b,
-                           size_t b_count)
+static const char **join_texts(const char *const *a, size_t a_count, const char *const *b,
+                               size_t b_count)
 {
 	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
 
@@ -397,7 +397,7 @@ static const char **joined(const char *const *a, size_t a_count, const char *con
 	return all;
 }
 
-static bool has_limits(const struct sandbox_limits *limits)
+static bool any_limit_given(const struct sandbox_limits *limits)
 {
 	return limits->memory_bytes || limits->file_bytes || limits->processes ||
 	       limits->open_files || limits->cpu_seconds;
@@ -431,10 +431,10 @@ static bool local_run(void *data, const struct run_request *request,
 	struct local *local = data;
 	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
 	const struct worker_options *own = &local->options;
-	_cleanup_free_ const char **write = joined(own->write, own->write_count, request->write,
-	                                           request->write_count);
-	_cleanup_free_ const char **read = joined(own->read, own->read_count, request->read,
-	                                          request->read_count);
+	_cleanup_free_ const char **write = join_texts(own->write, own->write_count, request->write,
+	                                               request->write_count);
+	_cleanup_free_ const char **read = join_texts(own->read, own->read_count, request->read,
+	                                              request->read_count);
 
 	options.temp = temp_of(local, err);
 	if (!options.temp)
@@ -444,9 +444,9 @@ static bool local_run(void *data, const struct run_request *request,
 	options.read = read;
 	options.read_count += request->read_count;
 	options.network |= request->network;
-	if (has_limits(&request->limits))
+	if (any_limit_given(&request->limits))
 		options.limits = request->limits;
-	else if (!has_limits(&options.limits))
+	else if (!any_limit_given(&options.limits))
 		options.limits = sandbox_limits_default();
 	return run_in_worker(local, &options, request, events, events_data, ret, err);
 }
@@ -531,7 +531,7 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
 	plan_of.check_only = true;
 	if (options->commands_only) { /* the plan checks the roots, and says what there is */
-		if (!make_plan(local, &plan_of, &plan, err)) {
+		if (!local_make_plan(local, &plan_of, &plan, err)) {
 			local_release(local);
 			return false;
 		}
@@ -547,12 +547,13 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 	return ok;
 }
 
-bool provider_local(const struct worker_options *options, struct provider **ret, struct err *err)
+bool local_provider(const struct worker_options *options, struct provider **ret, struct err *err)
 {
 	return open_local(options, false, ret, err);
 }
 
-bool provider_none(const struct worker_options *options, struct provider **ret, struct err *err)
+bool local_provider_none(const struct worker_options *options, struct provider **ret,
+                         struct err *err)
 {
 	return open_local(options, true, ret, err);
 }
@@ -588,7 +589,7 @@ static void command_release(void *data)
 {
 	struct command *command = data;
 
-	texts_free(command->argv);
+	worker_texts_free(command->argv);
 	free(command->name);
 	worker_options_release(&command->options);
 	free(command);
@@ -600,7 +601,7 @@ static const struct remote_kind kind = {
 	.release = command_release,
 };
 
-static char *name_of(const char *const *argv)
+static char *describe_command(const char *const *argv)
 {
 	enum { SHOWN = 120 };
 	_cleanup_buf_ struct buf words = BUF_INIT(2 * SHOWN);
@@ -614,8 +615,8 @@ static char *name_of(const char *const *argv)
 	                  *argv ? " ..." : "");
 }
 
-bool provider_command(const char *const *argv, const struct worker_options *options,
-                      struct provider **ret, struct err *err)
+bool local_provider_command(const char *const *argv, const struct worker_options *options,
+                            struct provider **ret, struct err *err)
 {
 	struct command *command = mem_alloc(1, sizeof(*command));
 	const struct remote_options remote = { .kind = &kind, .data = command,
@@ -624,8 +625,8 @@ bool provider_command(const char *const *argv, const struct worker_options *opti
 
 	while (argv[count])
 		count++;
-	command->argv = texts_copy(argv, count);
-	command->name = name_of(argv);
+	command->argv = worker_texts_copy(argv, count);
+	command->name = describe_command(argv);
 	command->options = worker_options_copy(options);
 	return remote_provider(&remote, ret, err);
 }

@@ -28,7 +28,7 @@ struct ends {
 
 #define ENDS_INIT { -1, -1, -1 }
 
-static void ends_release(struct ends *ends)
+static void process_ends_release(struct ends *ends)
 {
 	if (ends->output != ends->input)
 		fd_cleanup_close(&ends->output);
@@ -143,7 +143,7 @@ bool process_start(const struct process_start *start, struct process *ret, struc
 	else
 		ok = start->own ? spawn_own(start, &theirs, &process.child, err) :
 		                  spawn_other(start, &theirs, &process.child, err);
-	ends_release(&theirs);
+	process_ends_release(&theirs);
 	process.ended = !ok;
 	if (ok)
 		*ret = process;

@@ -77,7 +77,7 @@ static bool place_watch(struct watch *watch, struct client *client, struct err *
 	return true;
 }
 
-static void watch_free(struct watch *watch)
+static void remote_watch_free(struct watch *watch)
 {
 	client_unref(watch->client);
 	free(watch->path);
@@ -115,7 +115,7 @@ static bool find_client(struct watchman *man)
 	return client != NULL;
 }
 
-static void place_all(struct watchman *man)
+static void place_watches(struct watchman *man)
 {
 	for (struct watch *watch = man->watches; watch; watch = watch->next) {
 		struct err err = ERR_INIT;
@@ -186,7 +186,7 @@ static void *watchman_thread(void *data)
 			sleep_locked(man, true);
 			continue;
 		}
-		place_all(man);
+		place_watches(man);
 		while (notify_watchman(man))
 			;
 		if (!man->stopping && man->watches)
@@ -251,7 +251,7 @@ static bool remote_watch(struct provider *provider, const struct watch_request *
 	if (ok)
 		*ret = watch;
 	else
-		watch_free(watch);
+		remote_watch_free(watch);
 	return ok;
 }
 
@@ -271,7 +271,7 @@ static void remote_unwatch(struct provider *provider, struct watch *watch)
 		client_forget_changes(watch->client, watch->id);
 		client_notify(watch->client, WIRE_MESSAGE_UNWATCH, watch->id, NULL, NULL);
 	}
-	watch_free(watch);
+	remote_watch_free(watch);
 }
 
 static void remote_watchman_free(struct watchman *man)
@@ -306,7 +306,7 @@ static struct client *used_client(struct remote *remote)
 	return client;
 }
 
-static struct client *current(struct remote *remote)
+static struct client *current_client(struct remote *remote)
 {
 	struct client *client = used_client(remote);
 
@@ -381,12 +381,12 @@ static struct client *open_client(struct remote *remote, size_t *ret_recovered, 
 /* The client to use, with a reference of the caller's; starts a worker if need be. */
 static struct client *remote_client(struct remote *remote, struct err *err)
 {
-	struct client *client = current(remote);
+	struct client *client = current_client(remote);
 
 	if (client)
 		return client;
 	pthread_mutex_lock(&remote->open_lock);
-	client = current(remote);
+	client = current_client(remote);
 	if (!client)
 		client = open_client(remote, NULL, err);
 	pthread_mutex_unlock(&remote->open_lock);
@@ -395,7 +395,7 @@ static struct client *remote_client(struct remote *remote, struct err *err)
 
 /* ---- calls ---- */
 
-static bool call(struct remote *remote, struct client_call *what, struct err *err)
+static bool remote_call(struct remote *remote, struct client_call *what, struct err *err)
 {
 	struct client *client = remote_client(remote, err);
 	bool ok;
@@ -408,7 +408,7 @@ static bool call(struct remote *remote, struct client_call *what, struct err *er
 }
 
 /* An answer that a worker must not give: nothing it says is believed any more. */
-static bool distrust(struct remote *remote, const char *problem, struct err *err)
+static bool distrust_worker(struct remote *remote, const char *problem, struct err *err)
 {
 	struct client *client = remote_client(remote, err);
 	_cleanup_free_ char *why = mem_printf("broke the protocol (%s).", problem);
@@ -429,8 +429,8 @@ struct read_begun {
 	struct wire_read_done done;
 };
 
-static struct client_call read_call(const struct read_request *request,
-                                    struct wire_read_done *done)
+static struct client_call make_read_call(const struct read_request *request,
+                                         struct wire_read_done *done)
 {
 	*done = (struct wire_read_done){ .result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
 	return (struct client_call){ .request = WIRE_MESSAGE_READ,
@@ -440,9 +440,9 @@ static struct client_call read_call(const struct read_request *request,
 }
 
 /* `ok`: there is an answer. */
-static bool take_read(struct remote *remote, const struct read_request *request,
-                      const struct wire_read_done *done, bool ok, struct read_result *ret,
-                      struct err *err)
+static bool take_read_done(struct remote *remote, const struct read_request *request,
+                           const struct wire_read_done *done, bool ok, struct read_result *ret,
+                           struct err *err)
 {
 	const char *problem = ok ? wire_check_read(request, done) : NULL;
 
@@ -451,7 +451,7 @@ static bool take_read(struct remote *remote, const struct read_request *request,
 		return true;
 	if (problem) {
 		read_result_release(ret);
-		return distrust(remote, problem, err);
+		return distrust_worker(remote, problem, err);
 	}
 	if (ok)
 		*err = done->err;
@@ -463,10 +463,10 @@ static bool remote_read(struct provider *provider, const struct read_request *re
 {
 	struct remote *remote = (struct remote *)provider;
 	struct wire_read_done done;
-	struct client_call what = read_call(request, &done);
-	bool ok = call(remote, &what, err);
+	struct client_call what = make_read_call(request, &done);
+	bool ok = remote_call(remote, &what, err);
 
-	return take_read(remote, request, &done, ok, ret, err);
+	return take_read_done(remote, request, &done, ok, ret, err);
 }
 
 static bool remote_read_begin(struct provider *provider, const struct read_request *request,
@@ -480,7 +480,7 @@ static bool remote_read_begin(struct provider *provider, const struct read_reque
 		return false;
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->client = client;
-	begun->call = read_call(request, &begun->done);
+	begun->call = make_read_call(request, &begun->done);
 	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
 		client_unref(client);
 		free(begun);
@@ -495,7 +495,8 @@ static bool remote_read_end(struct provider *provider, struct read_begun *begun,
 {
 	bool ok = client_end(begun->client, &begun->pending, err);
 
-	ok = take_read((struct remote *)provider, begun->call.body, &begun->done, ok, ret, err);
+	ok = take_read_done((struct remote *)provider, begun->call.body, &begun->done, ok, ret,
+	                    err);
 	client_unref(begun->client);
 	free(begun);
 	return ok;
@@ -540,7 +541,7 @@ static bool take_edit(struct remote *remote, const struct client_call *what, boo
 	}
 	problem = wire_check_edit(done);
 	if (problem) {
-		distrust(remote, problem, err);
+		distrust_worker(remote, problem, err);
 		fill_lost(done->results, edit->count, err);
 		return false;
 	}
@@ -557,7 +558,7 @@ static bool remote_edit(struct provider *provider, const struct change *changes,
 	const struct wire_edit edit = { (struct change *)changes, count, *options };
 	struct wire_edit_done done;
 	struct client_call what = edit_call(&edit, &done, results);
-	bool ok = call(remote, &what, err);
+	bool ok = remote_call(remote, &what, err);
 
 	return take_edit(remote, &what, ok, err);
 }
@@ -657,7 +658,7 @@ static bool remote_walk(struct provider *provider, const struct walk_request *re
 	struct client_call what = { .request = WIRE_MESSAGE_WALK, .answer = WIRE_MESSAGE_WALK_DONE,
 		                    .layout = &wire_layout_walk, .body = request,
 		                    .object = &result };
-	bool ok = call(remote, &what, err);
+	bool ok = remote_call(remote, &what, err);
 	const char *problem = ok ? wire_check_walk(request, &result) : NULL;
 
 	if (ok && !problem) {
@@ -665,7 +666,7 @@ static bool remote_walk(struct provider *provider, const struct walk_request *re
 		return true;
 	}
 	walk_result_release(&result);
-	return problem ? distrust(remote, problem, err) : false;
+	return problem ? distrust_worker(remote, problem, err) : false;
 }
 
 static bool remote_search(struct provider *provider, const struct search_request *request,
@@ -677,7 +678,7 @@ static bool remote_search(struct provider *provider, const struct search_request
 		                    .answer = WIRE_MESSAGE_SEARCH_DONE,
 		                    .layout = &wire_layout_search, .body = request,
 		                    .object = &result, .cancel = request->cancel };
-	bool ok = call(remote, &what, err);
+	bool ok = remote_call(remote, &what, err);
 	const char *problem = ok ? wire_check_search(request, &result) : NULL;
 
 	if (ok && !problem) {
@@ -685,7 +686,7 @@ static bool remote_search(struct provider *provider, const struct search_request
 		return true;
 	}
 	search_result_release(&result);
-	return problem ? distrust(remote, problem, err) : false;
+	return problem ? distrust_worker(remote, problem, err) : false;
 }
 
 static bool remote_run(struct provider *provider, const struct run_request *request,

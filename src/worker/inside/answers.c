@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "sandbox/plan/location.h"
 #include "worker/inside/server.h"
 
 /* ---- serve limit ---- */
@@ -14,16 +15,8 @@
 /* What whoever started a worker allows at most (`hasp worker --root DIR ...`), against what a HELLO
  * asks for. */
 
-static bool is_beneath(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return len == 1 || (strncmp(path, folder, len) == 0 &&
-	                    (path[len] == '/' || path[len] == '\0'));
-}
-
 /* Whether the path, which may not exist, is one of those or beneath one, links resolved. */
-static bool is_among(const char *path, const char *const *paths, size_t count)
+static bool path_is_among(const char *path, const char *const *paths, size_t count)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
 	bool found = false;
@@ -31,24 +24,26 @@ static bool is_among(const char *path, const char *const *paths, size_t count)
 	for (size_t i = 0; real && i < count && !found; i++) {
 		_cleanup_free_ char *allowed = realpath(paths[i], NULL);
 
-		found = allowed && is_beneath(real, allowed);
+		found = allowed && location_within(real, allowed);
 	}
 	return found;
 }
 
-static bool check_paths(const char *const *paths, size_t count, const struct worker_options *most,
-                        const char *const *also, size_t also_count, const char *what,
-                        struct err *err)
+static bool check_allowed_paths(const char *const *paths, size_t count,
+                                const struct worker_options *most,
+                                const char *const *also, size_t also_count, const char *what,
+                                struct err *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!is_among(paths[i], most->roots, most->root_count) &&
-		    !is_among(paths[i], also, also_count))
+		if (!path_is_among(paths[i], most->roots, most->root_count) &&
+		    !path_is_among(paths[i], also, also_count))
 			return err_set(err, ERR_DENIED_BY_SANDBOX,
 			               "This worker does not allow %s %s.", what, paths[i]);
 	return true;
 }
 
-static char **with(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+static char **join_text_lists(const char *const *a, size_t a_count, const char *const *b,
+                              size_t b_count)
 {
 	char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
 
@@ -57,20 +52,21 @@ static char **with(const char *const *a, size_t a_count, const char *const *b, s
 	return all;
 }
 
-static bool check_all(const struct worker_options *options, const struct worker_options *most,
-                      struct err *err)
+static bool check_allowed(const struct worker_options *options, const struct worker_options *most,
+                          struct err *err)
 {
 	if (!most->root_count)
 		return true;
 	if (options->network && !most->network)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "This worker does not allow the network (--net).");
-	return check_paths(options->roots, options->root_count, most, NULL, 0, "the workspace",
-	                   err) &&
-	       check_paths(options->write, options->write_count, most, most->write,
-	                   most->write_count, "writing", err) &&
-	       check_paths(options->read, options->read_count, most, most->read,
-	                   most->read_count, "reading", err);
+	return check_allowed_paths(options->roots, options->root_count, most, NULL, 0,
+	                           "the workspace",
+	                           err) &&
+	       check_allowed_paths(options->write, options->write_count, most, most->write,
+	                           most->write_count, "writing", err) &&
+	       check_allowed_paths(options->read, options->read_count, most, most->read,
+	                           most->read_count, "reading", err);
 }
 
 static bool check_level(struct worker_options *options, const struct worker_options *most,
@@ -89,11 +85,12 @@ static bool check_level(struct worker_options *options, const struct worker_opti
 bool server_limit_options(struct worker_options *options, const struct worker_options *most,
                  struct wire_arena *arena, struct err *err)
 {
-	if (!check_all(options, most, err) || !check_level(options, most, err))
+	if (!check_allowed(options, most, err) || !check_level(options, most, err))
 		return false;
 	/* What is hidden here is hidden, whatever is asked for. */
-	options->deny = (const char *const *)with(options->deny, options->deny_count, most->deny,
-	                                          most->deny_count);
+	options->deny = (const char *const *)join_text_lists(options->deny, options->deny_count,
+	                                                     most->deny,
+	                                                     most->deny_count);
 	options->deny_count += most->deny_count;
 	wire_arena_keep(arena, (void *)options->deny);
 	return true;
@@ -111,7 +108,7 @@ static bool limit_run(const struct run_request *request, const struct worker_opt
 		.read_count = request->read_count,
 	};
 
-	return check_all(&asked, most, err);
+	return check_allowed(&asked, most, err);
 }
 
 /* ---- one function a kind of request ---- */
@@ -283,7 +280,7 @@ enum {
 
 /* ---- events ---- */
 
-static void on_started(void *data, int pid)
+static void served_started(void *data, int pid)
 {
 	struct served_run *served = data;
 	const struct wire_run_started body = { pid };
@@ -307,7 +304,7 @@ static bool await_credit(struct served_run *served, size_t len)
 	return go;
 }
 
-static void on_output(void *data, enum run_stream stream, struct span bytes)
+static void served_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct served_run *served = data;
 
@@ -322,7 +319,7 @@ static void on_output(void *data, enum run_stream stream, struct span bytes)
 	}
 }
 
-static void on_denied(void *data, const struct denial *denial)
+static void served_denied(void *data, const struct denial *denial)
 {
 	struct served_run *served = data;
 
@@ -330,7 +327,7 @@ static void on_denied(void *data, const struct denial *denial)
 	            denial);
 }
 
-static void on_hidden(void *data, const struct run_hidden *hidden)
+static void served_hidden(void *data, const struct run_hidden *hidden)
 {
 	struct served_run *served = data;
 
@@ -338,7 +335,7 @@ static void on_hidden(void *data, const struct run_hidden *hidden)
 	            hidden);
 }
 
-static void on_main_ended(void *data, const struct run_end *end)
+static void served_main_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
 
@@ -382,7 +379,7 @@ static void answer_free_run(struct server *server, struct job *job)
 static const struct request free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
 
 /* It ended: freed on another thread, since its events come on one of its own. Locked. */
-static void retire(struct server *server, struct served_run *served)
+static void served_retire(struct server *server, struct served_run *served)
 {
 	struct job *job;
 
@@ -395,7 +392,7 @@ static void retire(struct server *server, struct served_run *served)
 	server_push(server, job);
 }
 
-static void on_ended(void *data, const struct run_end *end)
+static void served_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
 	struct server *server = served->server;
@@ -404,7 +401,7 @@ static void on_ended(void *data, const struct run_end *end)
 	pthread_mutex_lock(&server->lock);
 	served->ended = true;
 	if (served->run)
-		retire(server, served);
+		served_retire(server, served);
 	pthread_mutex_unlock(&server->lock);
 }
 
@@ -429,11 +426,12 @@ void server_end_runs(struct server *server)
 
 static void answer_run(struct server *server, struct job *job)
 {
-	static const struct run_events events = { .started = on_started, .output = on_output,
-		                                  .hidden = on_hidden,
-		                                  .denied = on_denied,
-		                                  .main_ended = on_main_ended,
-		                                  .ended = on_ended };
+	static const struct run_events events = { .started = served_started,
+	                                          .output = served_output,
+		                                  .hidden = served_hidden,
+		                                  .denied = served_denied,
+		                                  .main_ended = served_main_ended,
+		                                  .ended = served_ended };
 	struct run_request request = *(const struct run_request *)job->body;
 	struct served_run *served = mem_alloc(1, sizeof(*served));
 	struct err err = ERR_INIT;
@@ -458,7 +456,7 @@ static void answer_run(struct server *server, struct job *job)
 	server->runs = served;
 	served->run = run;
 	if (served->ended)
-		retire(server, served);
+		served_retire(server, served);
 	pthread_mutex_unlock(&server->lock);
 	server_send(server, WIRE_MESSAGE_RUNNING, job->id, NULL, NULL);
 }
@@ -550,7 +548,7 @@ static void offer_later(struct server *server)
 	pthread_attr_destroy(&how);
 }
 
-static bool take_input(struct server *server, struct served_run *served, struct span bytes)
+static bool served_take_input(struct server *server, struct served_run *served, struct span bytes)
 {
 	struct run_piece *piece;
 
@@ -570,13 +568,14 @@ static bool take_input(struct server *server, struct served_run *served, struct 
 
 /* ---- what it is told ---- */
 
-static bool control(struct server *server, struct served_run *served, const void *body)
+static bool served_control(struct server *server, struct served_run *served, const void *body)
 {
 	struct run *run = served->run;
 
 	switch (server->wire.frame.message->number) {
 	case WIRE_MESSAGE_RUN_INPUT:
-		return take_input(server, served, ((const struct wire_run_input *)body)->bytes);
+		return served_take_input(server, served,
+		                         ((const struct wire_run_input *)body)->bytes);
 	case WIRE_MESSAGE_RUN_END_INPUT:
 		served->end_input = true;
 		offer_input(served);
@@ -620,7 +619,7 @@ bool server_control_run(struct server *server)
 	pthread_mutex_lock(&server->lock);
 	for (struct served_run *run = server->runs; ok && run; run = run->next)
 		if (run->id == wire->frame.id && run->run && !run->ended) {
-			ok = control(server, run, body);
+			ok = served_control(server, run, body);
 			break;
 		}
 	report_taken(server);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "file/transaction.h"
+#include "sandbox/plan/location.h"
 #include "search/walk.h"
 #include "worker/inside/ops.h"
 
@@ -82,20 +83,12 @@ static bool op_may(const struct worker *worker, const char *path, enum sandbox_a
 	return denial_refuse(&denial, err);
 }
 
-static bool is_beneath(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return len == 1 || (strncmp(path, folder, len) == 0 &&
-	                    (path[len] == '/' || path[len] == '\0'));
-}
-
 static bool plan_hides_beneath(const struct sandbox_plan *plan, const struct workspace *ws)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
 		for (size_t r = 0; r < workspace_root_count(ws); r++)
 			if (plan->rules[i].access == SANDBOX_HIDDEN &&
-			    is_beneath(plan->rules[i].path, workspace_root_path(ws, r)))
+			    location_within(plan->rules[i].path, workspace_root_path(ws, r)))
 				return true;
 	return false;
 }
@@ -385,7 +378,7 @@ static void inprocess_free(struct provider *provider)
 {
 	struct inprocess *own = (struct inprocess *)provider;
 
-	watcher_free(own->watcher);
+	op_watcher_free(own->watcher);
 	search_cache_free(own->cache);
 	pthread_mutex_destroy(&own->cache_lock);
 	if (own->worker.workspace)
@@ -417,7 +410,7 @@ static bool recover(const struct worker *worker, size_t *ret, struct err *err)
 	return transaction_recover(worker->workspace, worker->journal_folder, ret, err);
 }
 
-bool provider_inprocess(const struct inprocess_options *options, struct provider **ret,
+bool inprocess_provider(const struct inprocess_options *options, struct provider **ret,
                         struct err *err)
 {
 	const struct sandbox_plan *plan = options->plan;
@@ -443,7 +436,7 @@ bool provider_inprocess(const struct inprocess_options *options, struct provider
 		workspace_name_root(worker->workspace, options->root_names[i],
 		                    options->root_names[i + 1]);
 	worker->hides = plan && plan_hides_beneath(plan, worker->workspace);
-	own->watcher = watcher_new(worker->workspace);
+	own->watcher = op_watcher_new(worker->workspace);
 	if (options->ret_recovered)
 		*options->ret_recovered = recovered;
 	*ret = &own->provider;

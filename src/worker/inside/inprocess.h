@@ -27,7 +27,7 @@ struct inprocess_options {
 };
 
 /* Opens the workspace and recovers what a crashed transaction left. */
-bool provider_inprocess(const struct inprocess_options *options, struct provider **ret,
+bool inprocess_provider(const struct inprocess_options *options, struct provider **ret,
                         struct err *err);
 
 #endif

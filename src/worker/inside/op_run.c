@@ -83,7 +83,8 @@ static size_t name_programs(const struct sandbox_plan *plan, const char *const *
 
 /* As asked for, or the default; with TMPDIR, what programs are told and, for a tree that needs it,
  * its mark. */
-static char **make_environment(const struct run_state *state, const struct run_request *request)
+static char **state_make_environment(const struct run_state *state,
+                                     const struct run_request *request)
 {
 	enum sandbox_level level = state->plan ? state->plan->level : SANDBOX_PATHS;
 	struct environment_options options = { .pty = request->pty, .level = level };
@@ -112,7 +113,7 @@ static char **make_environment(const struct run_state *state, const struct run_r
 
 /* ---- what can be asked of a command under way ---- */
 
-static void wake(struct run_state *state)
+static void state_wake(struct run_state *state)
 {
 	uint64_t one = 1;
 
@@ -129,7 +130,7 @@ static bool state_input(struct run *run, struct span bytes)
 	if (state->input.overflowed)
 		state->input.overflowed = false;
 	pthread_mutex_unlock(&state->lock);
-	wake(state);
+	state_wake(state);
 	return taken;
 }
 
@@ -140,7 +141,7 @@ static void state_close_input(struct run *run)
 	pthread_mutex_lock(&state->lock);
 	state->end_input = true;
 	pthread_mutex_unlock(&state->lock);
-	wake(state);
+	state_wake(state);
 }
 
 static void state_resize(struct run *run, unsigned rows, unsigned columns)
@@ -152,7 +153,7 @@ static void state_resize(struct run *run, unsigned rows, unsigned columns)
 	state->columns = columns;
 	state->resized = true;
 	pthread_mutex_unlock(&state->lock);
-	wake(state);
+	state_wake(state);
 }
 
 static void state_signal(struct run *run, int number)
@@ -172,13 +173,13 @@ static void state_kill(struct run *run)
 	pthread_mutex_lock(&state->lock);
 	state->cancelled = true;
 	pthread_mutex_unlock(&state->lock);
-	wake(state);
+	state_wake(state);
 }
 
 static void state_release(struct run_state *state)
 {
 	run_reporter_release(&state->reporter);
-	supervisor_stop(state->child.supervisor);
+	supervise_stop(state->child.supervisor);
 	guard_free(state->guard);
 	run_streams_release(&state->streams);
 	fd_cleanup_close(&state->child.pidfd);
@@ -226,14 +227,14 @@ static struct run_state *state_new(const struct sandbox_plan *plan,
 	state->streams = (struct run_streams)RUN_STREAMS_INIT;
 	state->input = (struct buf)BUF_INIT(LIMIT_RUN_INPUT_BYTES);
 	state->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	run_reporter_init(&state->reporter, run_tell_output, state, state->wake);
+	run_reporter_init(&state->reporter, run_report_output, state, state->wake);
 	pthread_mutex_init(&state->telling, NULL);
 	pthread_mutex_init(&state->lock, NULL);
 	return state;
 }
 
 /* The folder is resolved by the kernel beneath a root: no other can be worked in. */
-static int open_folder(const struct worker *worker, const char *path, struct err *err)
+static int open_working_folder(const struct worker *worker, const char *path, struct err *err)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;
 	int fd;
@@ -270,7 +271,7 @@ static void note_gone(void *data, const char *path)
 	guard_gone(state->guard, path);
 }
 
-static bool is_fresh(void *data, const char *folder)
+static bool ask_fresh(void *data, const char *folder)
 {
 	const struct run_state *state = data;
 
@@ -281,13 +282,13 @@ static bool start_child(struct run_state *state, const struct run_request *reque
                         struct err *err)
 {
 	const struct supervisor_events denials = {
-		.denied = run_tell_denied,
+		.denied = run_report_denied,
 		.made = state->guard ? note_made : NULL,
 		.gone = state->guard ? note_gone : NULL,
-		.fresh = state->guard ? is_fresh : NULL,
+		.fresh = state->guard ? ask_fresh : NULL,
 		.data = state,
 	};
-	char **env = make_environment(state, request);
+	char **env = state_make_environment(state, request);
 	struct run_child_request wanted = {
 		.argv = request->argv,
 		.env = (const char *const *)env,
@@ -324,7 +325,7 @@ static bool start_run_thread(struct run_state *state, struct err *err)
 static bool start_run(struct run_state *state, const struct worker *worker,
                       const struct run_request *request, struct err *err)
 {
-	_cleanup_fd_ int folder = open_folder(worker, request->folder, err);
+	_cleanup_fd_ int folder = open_working_folder(worker, request->folder, err);
 
 	if (folder < 0)
 		return false;

@@ -117,8 +117,8 @@ static void leave_folder(struct watcher *watcher, int folder)
 	inotify_rm_watch(watcher->inotify, folder);
 }
 
-static bool add_folder(struct watcher *watcher, const struct place *place, int *ret,
-                       struct err *err)
+static bool watch_add_folder(struct watcher *watcher, const struct place *place, int *ret,
+                             struct err *err)
 {
 	char path[40];
 
@@ -156,7 +156,7 @@ static bool arm(struct watcher *watcher, struct watch *watch, struct err *err)
 		int folder;
 
 		if (!workspace_resolve(watcher->workspace, watch->path, PLACE_FILE, &place, err) ||
-		    !add_folder(watcher, &place, &folder, err))
+		    !watch_add_folder(watcher, &place, &folder, err))
 			return false;
 		name = awaited_name(&place);
 		settled = folder == watch->folder && strcmp(name, watch->name) == 0;
@@ -170,14 +170,15 @@ static bool arm(struct watcher *watcher, struct watch *watch, struct err *err)
 
 /* ---- the thread ------------------------------------------------------------ */
 
-static void mark(struct watch *watch, int64_t now)
+static void watch_mark(struct watch *watch, int64_t now)
 {
 	if (!watch->first_ms)
 		watch->first_ms = now;
 	watch->last_ms = now;
 }
 
-static void take_event(struct watcher *watcher, const struct inotify_event *event, int64_t now)
+static void watcher_take_event(struct watcher *watcher, const struct inotify_event *event,
+                               int64_t now)
 {
 	bool folder_itself = event->len == 0;
 
@@ -188,7 +189,7 @@ static void take_event(struct watcher *watcher, const struct inotify_event *even
 			continue;
 		if (event->mask & IN_IGNORED)
 			watch->folder = -1; /* the folder is gone, its number may come again */
-		mark(watch, now);
+		watch_mark(watch, now);
 	}
 }
 
@@ -201,7 +202,7 @@ static void take_events(struct watcher *watcher)
 	for (ssize_t at = 0; at < got;) {
 		const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
 
-		take_event(watcher, event, now);
+		watcher_take_event(watcher, event, now);
 		at += (ssize_t)(sizeof(*event) + event->len);
 	}
 }
@@ -224,7 +225,7 @@ static void settle_watch(struct watcher *watcher, struct watch *watch)
 	if (!arm(watcher, watch, &err)) {
 		watch->stamp = (struct stamp){ .exists = false };
 		if (watch->folder < 0)
-			mark(watch, clock_monotonic_ms() + RETRY_MS);
+			watch_mark(watch, clock_monotonic_ms() + RETRY_MS);
 	}
 	if (same_stamp(&before, &watch->stamp))
 		return;
@@ -245,7 +246,7 @@ static struct watch *find_due(struct watcher *watcher, int64_t now)
 }
 
 /* Milliseconds until the next watch is due; -1: none is. */
-static int time_left(const struct watcher *watcher)
+static int ms_until_due(const struct watcher *watcher)
 {
 	int64_t now = clock_monotonic_ms(), left = -1;
 
@@ -266,7 +267,7 @@ static void *run_watcher(void *data)
 
 	pthread_mutex_lock(&watcher->lock);
 	while (!watcher->stopping) {
-		int left = time_left(watcher);
+		int left = ms_until_due(watcher);
 		struct watch *due;
 
 		pthread_mutex_unlock(&watcher->lock);
@@ -299,7 +300,7 @@ static bool start_watcher(struct watcher *watcher, struct err *err)
 
 /* ---- the operation --------------------------------------------------------- */
 
-struct watcher *watcher_new(const struct workspace *workspace)
+struct watcher *op_watcher_new(const struct workspace *workspace)
 {
 	struct watcher *watcher = mem_alloc(1, sizeof(*watcher));
 
@@ -309,7 +310,7 @@ struct watcher *watcher_new(const struct workspace *workspace)
 	return watcher;
 }
 
-void watcher_free(struct watcher *watcher)
+void op_watcher_free(struct watcher *watcher)
 {
 	const uint64_t one = 1;
 
@@ -329,14 +330,14 @@ void watcher_free(struct watcher *watcher)
 	free(watcher);
 }
 
-static void watch_free(struct watch *watch)
+static void free_watch(struct watch *watch)
 {
 	free(watch->path);
 	free(watch->name);
 	free(watch);
 }
 
-static bool begin(struct watcher *watcher, struct watch *watch, struct err *err)
+static bool watch_begin(struct watcher *watcher, struct watch *watch, struct err *err)
 {
 	if (watcher->count >= LIMIT_WATCHES)
 		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched at once.",
@@ -364,14 +365,14 @@ bool op_watch(struct watcher *watcher, const struct watch_request *request, stru
 	watch->changed = request->changed;
 	watch->data = request->data;
 	pthread_mutex_lock(&watcher->lock);
-	ok = begin(watcher, watch, err);
+	ok = watch_begin(watcher, watch, err);
 	if (!ok)
 		leave_folder(watcher, watch->folder);
 	pthread_mutex_unlock(&watcher->lock);
 	if (ok)
 		*ret = watch;
 	else
-		watch_free(watch);
+		free_watch(watch);
 	return ok;
 }
 
@@ -386,5 +387,5 @@ void op_unwatch(struct watcher *watcher, struct watch *watch)
 	watcher->count--;
 	leave_folder(watcher, watch->folder);
 	pthread_mutex_unlock(&watcher->lock);
-	watch_free(watch);
+	free_watch(watch);
 }

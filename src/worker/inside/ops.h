@@ -19,8 +19,8 @@ struct worker {
 /* The watches of one worker (op_watch.c): a thread that is started by the first. */
 struct watcher;
 
-struct watcher *watcher_new(const struct workspace *workspace); /* borrowed; never NULL */
-void watcher_free(struct watcher *watcher); /* no watch is left; NULL is fine */
+struct watcher *op_watcher_new(const struct workspace *workspace); /* borrowed; never NULL */
+void op_watcher_free(struct watcher *watcher); /* no watch is left; NULL is fine */
 bool op_watch(struct watcher *watcher, const struct watch_request *request, struct watch **ret,
               struct err *err);
 void op_unwatch(struct watcher *watcher, struct watch *watch);

@@ -178,8 +178,8 @@ struct run_state {
 /* run_loop.c: the thread, until `ended` was told. */
 void *run_loop(void *state);
 /* Tells output; the reporter's function. */
-void run_tell_output(void *state, enum run_stream stream, struct span bytes);
+void run_report_output(void *state, enum run_stream stream, struct span bytes);
 /* Tells a denial, from any thread. */
-void run_tell_denied(void *state, const struct denial *denial);
+void run_report_denied(void *state, const struct denial *denial);
 
 #endif

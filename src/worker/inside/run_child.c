@@ -121,7 +121,7 @@ static int compare_pids(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-static struct run_process *find(struct run_process *list, size_t count, pid_t pid)
+static struct run_process *find_process(struct run_process *list, size_t count, pid_t pid)
 {
 	const struct run_process key = { .pid = pid };
 
@@ -162,7 +162,7 @@ static void spread(struct run_process *list, size_t count)
 		more = false;
 		for (size_t i = 0; i < count; i++) {
 			const struct run_process *parent =
-				list[i].ours ? NULL : find(list, count, list[i].parent);
+				list[i].ours ? NULL : find_process(list, count, list[i].parent);
 
 			if (parent && parent->ours && list[i].pid != getpid())
 				more = list[i].ours = true;
@@ -376,7 +376,7 @@ static bool take_descriptors(const struct run_child_request *request)
 	return syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0 || errno == ENOSYS;
 }
 
-static void lower(int resource, rlim_t value)
+static void lower_soft_limit(int resource, rlim_t value)
 {
 	struct rlimit limit;
 
@@ -390,8 +390,8 @@ static void lower(int resource, rlim_t value)
  * a command may ask for itself. */
 static void set_defaults(void)
 {
-	lower(RLIMIT_CORE, 0);
-	lower(RLIMIT_NOFILE, FD_SETSIZE);
+	lower_soft_limit(RLIMIT_CORE, 0);
+	lower_soft_limit(RLIMIT_NOFILE, FD_SETSIZE);
 }
 
 static _Noreturn void execute(const struct launch *launch)
@@ -435,7 +435,7 @@ static _Noreturn void be_child(struct launch *launch)
 /* ---- the parent ---- */
 
 /* One message of the child's: 1 with *ret_fd or *ret_failure, 0 when it executes. */
-static bool receive(int socket, int *ret_fd, struct failure *ret_failure)
+static bool receive_report(int socket, int *ret_fd, struct failure *ret_failure)
 {
 	union {
 		struct cmsghdr header;
@@ -462,7 +462,8 @@ static bool receive(int socket, int *ret_fd, struct failure *ret_failure)
 	return true;
 }
 
-static bool explain(const struct launch *launch, const struct failure *failure, struct err *err)
+static bool set_start_error(const struct launch *launch, const struct failure *failure,
+                            struct err *err)
 {
 	const char *name = launch->request->argv[0];
 	int error = failure->sys_errno;
@@ -481,21 +482,21 @@ static bool explain(const struct launch *launch, const struct failure *failure, 
 }
 
 /* Until the program runs, or the child has failed. */
-static bool attend(struct launch *launch, struct run_child *child, struct err *err)
+static bool await_start(struct launch *launch, struct run_child *child, struct err *err)
 {
 	struct failure failure = { .sys_errno = 0 };
 	int notify = -1;
 
-	while (receive(launch->report[0], &notify, &failure)) {
+	while (receive_report(launch->report[0], &notify, &failure)) {
 		if (failure.sys_errno)
-			return explain(launch, &failure, err);
+			return set_start_error(launch, &failure, err);
 		if (notify < 0 || child->supervisor) {
 			fd_cleanup_close(&notify);
 			return err_set(err, ERR_INTERNAL,
 			               "The command's process misbehaved at its start.");
 		}
-		if (!supervisor_start(launch->request->plan, fd_steal(&notify),
-		                      launch->request->events, &child->supervisor, err))
+		if (!supervise_start(launch->request->plan, fd_steal(&notify),
+		                     launch->request->events, &child->supervisor, err))
 			return false;
 	}
 	return true;
@@ -504,7 +505,7 @@ static bool attend(struct launch *launch, struct run_child *child, struct err *e
 static void give_up_child(struct run_child *child)
 {
 	kill(child->pid, SIGKILL);
-	supervisor_stop(child->supervisor);
+	supervise_stop(child->supervisor);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	fd_cleanup_close(&child->pidfd);
@@ -536,7 +537,7 @@ bool run_child_start(const struct run_child_request *request, struct run_child *
 		give_up_child(&child);
 		return false;
 	}
-	if (!attend(&launch, &child, err)) {
+	if (!await_start(&launch, &child, err)) {
 		give_up_child(&child);
 		return false;
 	}

@@ -138,7 +138,7 @@ struct loop {
 
 /* ---- telling ---- */
 
-void run_tell_denied(void *data, const struct denial *denial)
+void run_report_denied(void *data, const struct denial *denial)
 {
 	struct run_state *state = data;
 
@@ -203,7 +203,7 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 }
 
 /* On the reporter's thread. */
-void run_tell_output(void *data, enum run_stream stream, struct span bytes)
+void run_report_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct run_state *state = data;
 
@@ -252,7 +252,7 @@ static void input_over(struct run_state *state)
 }
 
 /* With the lock held: as much as is taken now. */
-static void write_input(struct loop *loop)
+static void loop_write_input(struct loop *loop)
 {
 	struct run_state *state = loop->state;
 	struct buf *input = &state->input;
@@ -282,16 +282,16 @@ static void write_input(struct loop *loop)
 
 /* ---- stopping ---- */
 
-static void kill_all(struct loop *loop)
+static void loop_kill_all(struct loop *loop)
 {
 	if (loop->phase != KILLING)
 		enter_phase(loop, KILLING);
-	supervisor_hold_groups(loop->state->child.supervisor);
+	supervise_hold_groups(loop->state->child.supervisor);
 	run_tree_kill(&loop->state->tree);
 }
 
 /* SIGCONT so that a stopped process gets to know. */
-static void stop(struct loop *loop, enum run_why why)
+static void loop_stop_command(struct loop *loop, enum run_why why)
 {
 	struct run_state *state = loop->state;
 
@@ -301,7 +301,7 @@ static void stop(struct loop *loop, enum run_why why)
 	if (!loop->main_told)
 		loop->end.why = why;
 	if (why == RUN_LIMIT || state->tree.reaped) {
-		kill_all(loop);
+		loop_kill_all(loop);
 		return;
 	}
 	enter_phase(loop, STOPPING);
@@ -317,26 +317,26 @@ static void take_orders(struct loop *loop)
 
 	(void)!read(state->wake, &count, sizeof(count));
 	pthread_mutex_lock(&state->lock);
-	write_input(loop);
+	loop_write_input(loop);
 	if (state->resized)
 		run_pty_resize(&state->streams, state->rows, state->columns);
 	state->resized = false;
 	cancelled = state->cancelled;
 	pthread_mutex_unlock(&state->lock);
 	if (cancelled)
-		stop(loop, RUN_CANCELLED);
+		loop_stop_command(loop, RUN_CANCELLED);
 }
 
 /* Told later: whoever is told may keep others waiting. */
 static bool past_limits(struct loop *loop)
 {
-	return loop->limits && limits_look(loop->limits, &loop->limit);
+	return loop->limits && sandbox_limits_look(loop->limits, &loop->limit);
 }
 
 static void report_limit(struct loop *loop)
 {
 	if (loop->limit.count)
-		run_tell_denied(loop->state, &loop->limit);
+		run_report_denied(loop->state, &loop->limit);
 	loop->limit.count = 0;
 }
 
@@ -346,21 +346,21 @@ static void check_times(struct loop *loop)
 	uint64_t now = clock_monotonic_ms();
 
 	if (loop->phase == STOPPING && now >= loop->phase_ms + STOP_MS)
-		kill_all(loop);
+		loop_kill_all(loop);
 	if (loop->phase != RUNNING && loop->phase != LEFT)
 		return;
 	if (loop->limits && now >= loop->look_ms) {
 		loop->look_ms = now + LIMITS_LOOK_MS;
 		if (past_limits(loop))
-			stop(loop, RUN_LIMIT);
+			loop_stop_command(loop, RUN_LIMIT);
 	}
 	if (loop->phase != RUNNING)
 		return;
 	if (state->timeout_ms && now >= state->began_ms + state->timeout_ms)
-		stop(loop, RUN_TIMED_OUT);
+		loop_stop_command(loop, RUN_TIMED_OUT);
 	else if (state->inactivity_ms && now >= loop->output_ms + state->inactivity_ms &&
 	         !run_reporter_busy(&state->reporter))
-		stop(loop, RUN_INACTIVE);
+		loop_stop_command(loop, RUN_INACTIVE);
 }
 
 /* ---- the end ---- */
@@ -388,11 +388,11 @@ static void note_status(struct loop *loop)
 static void put_right(struct loop *loop)
 {
 	if (loop->state->guard)
-		guard_check(loop->state->guard, run_tell_denied, loop->state);
+		guard_check(loop->state->guard, run_report_denied, loop->state);
 }
 
 /* The command has ended, others go on. */
-static void leave(struct loop *loop)
+static void loop_leave_running(struct loop *loop)
 {
 	struct run_process *list;
 
@@ -419,7 +419,7 @@ static void finish_run(struct loop *loop)
 	enter_phase(loop, GONE);
 	drain(loop, /* to_the_end= */ true);
 	report_limit(loop);
-	supervisor_stop(state->child.supervisor);
+	supervise_stop(state->child.supervisor);
 	state->child.supervisor = NULL;
 	put_right(loop);
 	pthread_mutex_lock(&state->lock);
@@ -437,9 +437,9 @@ static void main_ended(struct loop *loop)
 	if (!loop->reaped_ms)
 		loop->reaped_ms = clock_monotonic_ms();
 	if (!loop->state->leave_running)
-		kill_all(loop);
+		loop_kill_all(loop);
 	else if (clock_monotonic_ms() >= loop->reaped_ms + GRACE_MS)
-		leave(loop);
+		loop_leave_running(loop);
 }
 
 static void look_at_processes(struct loop *loop)
@@ -450,7 +450,7 @@ static void look_at_processes(struct loop *loop)
 	if (!left || (loop->phase == KILLING && clock_monotonic_ms() > loop->phase_ms + GIVE_UP_MS))
 		finish_run(loop);
 	else if (loop->phase == KILLING)
-		kill_all(loop);
+		loop_kill_all(loop);
 	else if (loop->phase == RUNNING && state->tree.reaped)
 		main_ended(loop);
 }
@@ -461,7 +461,7 @@ static void look_at_processes(struct loop *loop)
 
 enum { TOLD_BYTES = 64 << 10 }; /* of all paths together */
 
-static bool is_beneath(const char *path, const char *folder)
+static bool is_inside_folder(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -469,10 +469,10 @@ static bool is_beneath(const char *path, const char *folder)
 }
 
 /* Sockets are connected to, not read, and that has a record. */
-static bool is_told(const struct sandbox_rule *rule, const char *last)
+static bool is_reported_hidden(const struct sandbox_rule *rule, const char *last)
 {
 	return rule->access == SANDBOX_HIDDEN && rule->reason != SANDBOX_REASON_SOCKETS &&
-	       !(last && is_beneath(rule->path, last));
+	       !(last && is_inside_folder(rule->path, last));
 }
 
 static void report_hidden(struct run_state *state)
@@ -488,7 +488,7 @@ static void report_hidden(struct run_state *state)
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct sandbox_rule *rule = &plan->rules[i];
 
-		if (!is_told(rule, hidden.count ? paths[hidden.count - 1] : NULL))
+		if (!is_reported_hidden(rule, hidden.count ? paths[hidden.count - 1] : NULL))
 			continue;
 		bytes += strlen(rule->path) + 1;
 		if (hidden.count < LIMIT_HIDDEN_TOLD && bytes <= TOLD_BYTES)
@@ -503,7 +503,7 @@ static void report_hidden(struct run_state *state)
 
 /* ---- the loop ---- */
 
-static int until(uint64_t now, uint64_t then)
+static int ms_until(uint64_t now, uint64_t then)
 {
 	return then <= now ? 0 : then - now > 1000 ? 1000 : (int)(then - now);
 }
@@ -522,21 +522,21 @@ static int wait_ms(const struct loop *loop)
 	if (loop->phase == KILLING || (loop->phase == RUNNING && loop->reaped_ms))
 		return SWEEP_MS;
 	if (loop->phase == STOPPING)
-		return lesser(SWEEP_MS, until(now, loop->phase_ms + STOP_MS));
+		return lesser(SWEEP_MS, ms_until(now, loop->phase_ms + STOP_MS));
 	if (loop->phase == LEFT)
 		ms = LEFT_MS;
 	if (loop->limits)
-		ms = lesser(ms, until(now, loop->look_ms));
+		ms = lesser(ms, ms_until(now, loop->look_ms));
 	if (loop->phase == LEFT)
 		return ms;
 	if (state->timeout_ms)
-		ms = lesser(ms, until(now, state->began_ms + state->timeout_ms));
+		ms = lesser(ms, ms_until(now, state->began_ms + state->timeout_ms));
 	if (state->inactivity_ms && !run_reporter_busy(&state->reporter))
-		ms = lesser(ms, until(now, loop->output_ms + state->inactivity_ms));
+		ms = lesser(ms, ms_until(now, loop->output_ms + state->inactivity_ms));
 	return ms;
 }
 
-static void turn(struct loop *loop)
+static void loop_turn(struct loop *loop)
 {
 	struct run_state *state = loop->state;
 	struct run_streams *streams = &state->streams;
@@ -572,7 +572,7 @@ static void turn(struct loop *loop)
 	look_at_processes(loop);
 }
 
-static bool has_limits(const struct sandbox_plan *plan)
+static bool plan_has_limits(const struct sandbox_plan *plan)
 {
 	return plan && (plan->limits.memory_bytes || plan->limits.processes);
 }
@@ -583,14 +583,14 @@ void *run_loop(void *data)
 	struct loop loop = { .state = state };
 
 	loop.output_ms = state->began_ms;
-	if (has_limits(state->plan))
-		loop.limits = limits_new(state->plan, state->child.pid);
+	if (plan_has_limits(state->plan))
+		loop.limits = sandbox_limits_new(state->plan, state->child.pid);
 	enter_phase(&loop, RUNNING);
 	if (state->events.started)
 		state->events.started(state->data, (int)state->child.pid);
 	report_hidden(state);
 	while (loop.phase != GONE)
-		turn(&loop);
-	limits_free(loop.limits);
+		loop_turn(&loop);
+	sandbox_limits_free(loop.limits);
 	return NULL;
 }

@@ -50,7 +50,7 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 	if (!sandbox_plan_holds(hello->plan))
 		return err_set(err, ERR_STATE_MISMATCH,
 		               "git's files say something else than the plan rests on.");
-	return provider_inprocess(&options, ret, err);
+	return inprocess_provider(&options, ret, err);
 }
 
 /* Limits of folders mean nothing without confinement: whoever wants that has to say so. */
@@ -80,7 +80,7 @@ static bool open_free(void *data, const struct wire_hello *hello, struct provide
 		options.journal_folder = most->journal_folder;
 	ok = (!most || server_limit_options(&options, most, &arena, err)) &&
 	     (options.level_given && options.level == SANDBOX_PATHS ?
-	              provider_none(&options, ret, err) : provider_local(&options, ret, err));
+	              local_provider_none(&options, ret, err) : local_provider(&options, ret, err));
 	wire_arena_release(&arena);
 	if (ok && !check_confined(*ret, most, err)) {
 		provider_free(*ret);
@@ -114,7 +114,7 @@ enum {
 
 /* ---- what arrives ---- */
 
-static bool refuse(struct server *server, const struct err *err)
+static bool refuse_request(struct server *server, const struct err *err)
 {
 	server_send_error(server, server->wire.frame.id, err);
 	return wire_done(&server->wire) == WIRE_FRAME;
@@ -209,7 +209,7 @@ static bool take_hello(struct server *server)
 }
 
 /* A small read. *ret_job: it was not small. */
-static bool take_read(struct server *server, struct job **ret_job)
+static bool take_small_read(struct server *server, struct job **ret_job)
 {
 	struct job *job = make_job(server);
 
@@ -241,12 +241,12 @@ static bool take_frame(struct server *server, struct job **ret_job)
 		cancel_job(server, frame->id);
 		return wire_done(&server->wire) == WIRE_FRAME;
 	case WIRE_MESSAGE_READ:
-		return take_read(server, ret_job);
+		return take_small_read(server, ret_job);
 	}
 	if (frame->message->when == WIRE_WHEN_RUN)
 		return server_control_run(server) && wire_done(&server->wire) == WIRE_FRAME;
 	if (server->alive_count >= LIMIT_WIRE_CALLS && !frame->blob_bytes)
-		return refuse(server, &too_many);
+		return refuse_request(server, &too_many);
 	*ret_job = make_job(server);
 	return *ret_job && wire_done(&server->wire) == WIRE_FRAME;
 }
@@ -319,7 +319,7 @@ static void *pool_thread(void *data)
 /* ---- the end ---- */
 
 /* Cancels what can be; waits for what must not be cut short. Locked. */
-static void stop(struct server *server, bool leave_at_once)
+static void stop_server(struct server *server, bool leave_at_once)
 {
 	struct timespec until;
 
@@ -396,7 +396,7 @@ bool serve_connection(const struct serve_connection *connection)
 	if (greet(&server)) {
 		pthread_mutex_lock(&server.lock);
 		work(&server, true);
-		stop(&server, connection->leave_at_once);
+		stop_server(&server, connection->leave_at_once);
 		pthread_mutex_unlock(&server.lock);
 	}
 	orderly = !server.wire.problem[0];

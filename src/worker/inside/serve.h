@@ -3,9 +3,9 @@
  * provider.
  *
  *     hasp worker             at the other end of ssh, docker exec ...: answers with
- *                             provider_local, which confines (the hello says roots and options)
- *     hasp worker --confined  what provider_local starts: already inside its sandbox; answers
- *                             with provider_inprocess
+ *                             local_provider, which confines (the hello says roots and options)
+ *     hasp worker --confined  what local_provider starts: already inside its sandbox; answers
+ *                             with inprocess_provider
  *
  * The protocol is written down in docs/protocol-worker.md.
  */
@@ -16,7 +16,7 @@
 
 struct worker_serve_options {
 	int read_fd, write_fd;  /* the same one for a socket */
-	bool confined;          /* started by provider_local: the first frame carries the plan */
+	bool confined;          /* started by local_provider: the first frame carries the plan */
 	/* Not confined: what the one who started this worker allows at most; NULL: anything. */
 	const struct worker_options *most;
 };

@@ -21,8 +21,8 @@ enum {
 
 /* ---- sending ---- */
 
-static void send_or_queue(struct server *server, bool queue, enum wire_type type, uint64_t id,
-                          const struct wire_layout *layout, const void *body)
+static void encode_and_send(struct server *server, bool queue, enum wire_type type, uint64_t id,
+                            const struct wire_layout *layout, const void *body)
 {
 	_cleanup_wire_out_ struct wire_out out;
 	struct err err = ERR_INIT;
@@ -41,13 +41,13 @@ static void send_or_queue(struct server *server, bool queue, enum wire_type type
 void server_send(struct server *server, enum wire_type type, uint64_t id,
                  const struct wire_layout *layout, const void *body)
 {
-	send_or_queue(server, false, type, id, layout, body);
+	encode_and_send(server, false, type, id, layout, body);
 }
 
 void server_queue(struct server *server, enum wire_type type, uint64_t id,
                   const struct wire_layout *layout, const void *body)
 {
-	send_or_queue(server, true, type, id, layout, body);
+	encode_and_send(server, true, type, id, layout, body);
 }
 
 void server_send_error(struct server *server, uint64_t id, const struct err *err)
@@ -110,7 +110,7 @@ uint64_t server_edit_names(const struct wire_edit *edit)
 }
 
 /* Whether an edit that came before it, and is not done, is about the same names. Locked. */
-static bool must_wait(const struct server *server, const struct job *job)
+static bool edit_must_wait(const struct server *server, const struct job *job)
 {
 	for (const struct job *other = server->alive; other; other = other->next_alive)
 		if (other->edits && other->arrived < job->arrived && (other->names & job->names))
@@ -151,7 +151,7 @@ static void release_waiting(struct server *server)
 	for (struct job **at = &server->waiting; *at;) {
 		struct job *job = *at;
 
-		if (must_wait(server, job)) {
+		if (edit_must_wait(server, job)) {
 			at = &job->next;
 			continue;
 		}
@@ -234,7 +234,7 @@ bool server_take_job(struct server *server, struct job *job)
 	bool wake;
 
 	add_alive(server, job);
-	if (job->edits && must_wait(server, job)) {
+	if (job->edits && edit_must_wait(server, job)) {
 		struct job **at = &server->waiting;
 
 		while (*at)

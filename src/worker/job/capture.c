@@ -26,7 +26,7 @@ struct logs {
 	int session_fd;      /* owned; holds the lock */
 };
 
-struct logs *logs_new(const char *folder, bool keep)
+struct logs *capture_logs_new(const char *folder, bool keep)
 {
 	struct logs *logs = mem_alloc(1, sizeof(*logs));
 
@@ -52,7 +52,7 @@ static void remove_session(int parent, const char *name, int fd)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-static void remove_if_stale(int parent, const char *name)
+static void remove_session_if_stale(int parent, const char *name)
 {
 	_cleanup_fd_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -61,14 +61,14 @@ static void remove_if_stale(int parent, const char *name)
 		remove_session(parent, name, fd);
 }
 
-static void remove_stale(const char *folder)
+static void remove_stale_sessions(const char *folder)
 {
 	DIR *parent = opendir(folder);
 	const struct dirent *entry;
 
 	while (parent && (entry = readdir(parent)))
 		if (strncmp(entry->d_name, "session-", 8) == 0)
-			remove_if_stale(dirfd(parent), entry->d_name);
+			remove_session_if_stale(dirfd(parent), entry->d_name);
 	if (parent)
 		closedir(parent);
 }
@@ -95,7 +95,7 @@ static bool make_session(struct logs *logs)
 
 	if (!make_parents(logs->folder))
 		return false;
-	remove_stale(logs->folder);
+	remove_stale_sessions(logs->folder);
 	if (!mkdtemp(path))
 		return false;
 	final = mem_printf("%s/session-%s", logs->folder, path + strlen(path) - 6);
@@ -134,7 +134,7 @@ static int logs_open(struct logs *logs, unsigned id, char **ret_path)
 	return fd;
 }
 
-void logs_free(struct logs *logs)
+void capture_logs_free(struct logs *logs)
 {
 	if (!logs)
 		return;
@@ -166,7 +166,7 @@ static void ends_init(struct ends *ends, size_t head_max, size_t tail_max)
 		               .head_max = head_max, .tail_max = tail_max };
 }
 
-static void ends_release(struct ends *ends)
+static void capture_ends_release(struct ends *ends)
 {
 	buf_release(&ends->head);
 	buf_release(&ends->tail);
@@ -360,7 +360,7 @@ void capture_end(struct capture *capture)
 void capture_release(struct capture *capture)
 {
 	plain_free(capture->plain);
-	ends_release(&capture->ends);
+	capture_ends_release(&capture->ends);
 	buf_release(&capture->raw);
 	fd_cleanup_close(&capture->log);
 	free(capture->log_path);

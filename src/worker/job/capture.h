@@ -30,9 +30,9 @@
 struct logs;
 
 /* `folder` absolute; made with its parents when it is needed. */
-struct logs *logs_new(const char *folder, bool keep);
+struct logs *capture_logs_new(const char *folder, bool keep);
 /* Removes the session's folder unless it is to stay. NULL is fine. */
-void logs_free(struct logs *logs);
+void capture_logs_free(struct logs *logs);
 
 /* The two ends of a text. */
 struct ends {

@@ -95,7 +95,7 @@ static void told_output(void *data, enum run_stream stream, struct span bytes)
 	pthread_mutex_unlock(&job->output_lock);
 }
 
-static bool same_denial(const struct denial *a, const struct denial *b)
+static bool is_same_denial(const struct denial *a, const struct denial *b)
 {
 	return a->kind == b->kind && a->reason == b->reason && strcmp(a->what, b->what) == 0 &&
 	       strcmp(a->program, b->program) == 0;
@@ -107,7 +107,7 @@ static void told_denied(void *data, const struct denial *denial)
 	size_t i = 0;
 
 	pthread_mutex_lock(&job->lock);
-	while (i < job->denial_count && !same_denial(&job->denials[i], denial))
+	while (i < job->denial_count && !is_same_denial(&job->denials[i], denial))
 		i++;
 	if (i < job->denial_count) {
 		job->denials[i].count = denial->count;
@@ -194,7 +194,7 @@ unsigned job_id(const struct job *job)
 	return job->id;
 }
 
-static bool wait_for(struct job *job, enum job_state state, unsigned ms)
+static bool job_wait_for(struct job *job, enum job_state state, unsigned ms)
 {
 	struct timespec until;
 	bool there;
@@ -217,12 +217,12 @@ static bool wait_for(struct job *job, enum job_state state, unsigned ms)
 
 bool job_wait(struct job *job, unsigned ms)
 {
-	return wait_for(job, JOB_LEFT, ms);
+	return job_wait_for(job, JOB_LEFT, ms);
 }
 
 bool job_wait_all(struct job *job, unsigned ms)
 {
-	return wait_for(job, JOB_ENDED, ms);
+	return job_wait_for(job, JOB_ENDED, ms);
 }
 
 void job_background(struct job *job)
@@ -278,7 +278,7 @@ static void job_drop_run(struct job *job)
 }
 
 /* With the lock held. */
-static struct job_info info_of(const struct job *job)
+static struct job_info job_info_of(const struct job *job)
 {
 	return (struct job_info){ .id = job->id, .pid = job->pid, .state = job->state,
 		                  .command = mem_strdup(job->command),
@@ -291,7 +291,7 @@ struct job_info job_info(struct job *job)
 	struct job_info info;
 
 	pthread_mutex_lock(&job->lock);
-	info = info_of(job);
+	info = job_info_of(job);
 	pthread_mutex_unlock(&job->lock);
 	return info;
 }
@@ -326,7 +326,7 @@ void job_report(struct job *job, struct job_report *ret)
 
 	*ret = (struct job_report){ 0 };
 	pthread_mutex_lock(&job->lock);
-	ret->info = info_of(job);
+	ret->info = job_info_of(job);
 	ret->binary = capture->binary;
 	ret->text_bytes = capture->text_bytes;
 	if (!capture->binary)
@@ -388,7 +388,8 @@ struct jobs *jobs_new(const struct jobs_options *options)
 	jobs->tail_bytes = options->tail_bytes ? options->tail_bytes : JOB_TAIL_BYTES_DEFAULT;
 	jobs->log_bytes = options->log_bytes && options->log_bytes < LIMIT_JOB_LOG_BYTES ?
 	                  options->log_bytes : LIMIT_JOB_LOG_BYTES;
-	jobs->logs = options->log_folder ? logs_new(options->log_folder, options->keep_logs) : NULL;
+	jobs->logs = options->log_folder ?
+	             capture_logs_new(options->log_folder, options->keep_logs) : NULL;
 	jobs->ended = options->ended;
 	jobs->ended_data = options->data;
 	pthread_mutex_init(&jobs->lock, NULL);
@@ -455,7 +456,7 @@ static bool has_ended(struct job *job)
 }
 
 /* Nobody will ask for it again. */
-static bool is_over(struct job *job)
+static bool job_is_forgettable(struct job *job)
 {
 	const struct capture *capture = &job->capture;
 	bool over;
@@ -512,7 +513,7 @@ static void table_add(struct jobs *jobs, struct job *job)
 		job_unref(evicted);
 }
 
-static bool may_start(struct jobs *jobs, struct err *err)
+static bool jobs_may_start(struct jobs *jobs, struct err *err)
 {
 	size_t running;
 	bool may;
@@ -535,7 +536,7 @@ bool job_start(struct jobs *jobs, struct provider *provider, const struct job_re
 {
 	struct job *job;
 
-	if (!may_start(jobs, err))
+	if (!jobs_may_start(jobs, err))
 		return false;
 	job = job_new(jobs, provider, request);
 	if (!provider->ops->run(provider, request->run, &job_events, job, &job->run, err)) {
@@ -570,7 +571,7 @@ void job_release(struct job *job)
 	struct jobs *jobs = job->jobs;
 	struct job *over = NULL;
 
-	if (is_over(job)) {
+	if (job_is_forgettable(job)) {
 		pthread_mutex_lock(&jobs->lock);
 		for (size_t i = 0; i < jobs->count && !over; i++)
 			if (jobs->table[i] == job)
@@ -615,7 +616,7 @@ static struct job **jobs_of(struct jobs *jobs, const struct provider *provider, 
 }
 
 /* All at once, so that it takes no longer than the slowest. */
-static void kill_all(struct job **list, size_t count)
+static void jobs_kill_all(struct job **list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!has_ended(list[i]))
@@ -627,7 +628,7 @@ void jobs_end_of(struct jobs *jobs, const struct provider *provider)
 	size_t count;
 	struct job **list = jobs_of(jobs, provider, &count);
 
-	kill_all(list, count);
+	jobs_kill_all(list, count);
 	for (size_t i = 0; i < count; i++) {
 		while (!job_wait_all(list[i], 1000))
 			;
@@ -641,11 +642,11 @@ void jobs_free(struct jobs *jobs)
 {
 	if (!jobs)
 		return;
-	kill_all(jobs->table, jobs->count);
+	jobs_kill_all(jobs->table, jobs->count);
 	while (jobs->count)
 		job_unref(table_take(jobs, jobs->count - 1));
 	free(jobs->table);
-	logs_free(jobs->logs);
+	capture_logs_free(jobs->logs);
 	pthread_mutex_destroy(&jobs->lock);
 	free(jobs);
 }

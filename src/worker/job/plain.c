@@ -50,19 +50,19 @@ static void plain_rows_release(struct plain_rows *rows)
 		buf_release(&rows->rows[i]);
 }
 
-static struct buf *row_at(struct plain_rows *rows, size_t i)
+static struct buf *plain_row_at(struct plain_rows *rows, size_t i)
 {
 	return &rows->rows[(rows->first + i) % PLAIN_ROWS];
 }
 
-static struct buf *row_of(struct plain_rows *rows)
+static struct buf *plain_current_row(struct plain_rows *rows)
 {
-	return row_at(rows, rows->row);
+	return plain_row_at(rows, rows->row);
 }
 
 static void emit_first(struct plain_rows *rows, bool newline)
 {
-	struct buf *row = row_at(rows, 0);
+	struct buf *row = plain_row_at(rows, 0);
 
 	if (newline)
 		buf_char(row, '\n');
@@ -114,7 +114,7 @@ static void plain_rows_newline(struct plain_rows *rows)
 
 /* ---- text ---- */
 
-static size_t step(const struct buf *row, size_t at)
+static size_t character_bytes(const struct buf *row, size_t at)
 {
 	return at < row->len ? utf8_first(buf_from(row, at)).bytes.len : 0;
 }
@@ -122,7 +122,7 @@ static size_t step(const struct buf *row, size_t at)
 /* `remove` bytes at the cursor give way to `text`. */
 static bool splice(struct plain_rows *rows, size_t remove, struct span text)
 {
-	struct buf *row = row_of(rows);
+	struct buf *row = plain_current_row(rows);
 	size_t after = row->len - rows->at - remove;
 
 	if (!buf_reserve(row, text.len))
@@ -138,21 +138,22 @@ static bool splice(struct plain_rows *rows, size_t remove, struct span text)
 /* A row too long to be kept is emitted with all before it, and no longer there to change. */
 static void make_row_room(struct plain_rows *rows)
 {
-	if (row_of(rows)->len < PLAIN_ROW_BYTES || rows->at < row_of(rows)->len)
+	if (plain_current_row(rows)->len < PLAIN_ROW_BYTES ||
+	    rows->at < plain_current_row(rows)->len)
 		return;
 	if (rows->row + 1 == rows->count) {
 		plain_rows_flush(rows);
 		return;
 	}
 	/* In the middle of the rows: the cursor stays at its end, and overwrites there. */
-	rows->at = row_of(rows)->len - 1;
-	while (rows->at && (row_of(rows)->data[rows->at] & 0xC0) == 0x80)
+	rows->at = plain_current_row(rows)->len - 1;
+	while (rows->at && (plain_current_row(rows)->data[rows->at] & 0xC0) == 0x80)
 		rows->at--;
 }
 
 static void make_blanks(struct plain_rows *rows)
 {
-	struct buf *row = row_of(rows);
+	struct buf *row = plain_current_row(rows);
 
 	for (; rows->past; rows->past--)
 		if (row->len < PLAIN_ROW_BYTES + COLUMNS_MAX)
@@ -165,14 +166,14 @@ static void plain_rows_put(struct plain_rows *rows, struct span code_point)
 	if (rows->past)
 		make_blanks(rows);
 	make_row_room(rows);
-	if (splice(rows, step(row_of(rows), rows->at), code_point))
+	if (splice(rows, character_bytes(plain_current_row(rows), rows->at), code_point))
 		rows->at += code_point.len;
 }
 
 static void plain_rows_put_run(struct plain_rows *rows, struct span ascii)
 {
 	while (ascii.len) {
-		struct buf *row = row_of(rows);
+		struct buf *row = plain_current_row(rows);
 		size_t room = row->len < PLAIN_ROW_BYTES ? PLAIN_ROW_BYTES - row->len : 0;
 		struct span some = span_head(ascii, room);
 
@@ -193,7 +194,7 @@ static size_t column_of(struct plain_rows *rows)
 {
 	size_t column = 0;
 
-	for (size_t at = 0; at < rows->at; at += step(row_of(rows), at))
+	for (size_t at = 0; at < rows->at; at += character_bytes(plain_current_row(rows), at))
 		column++;
 	return column + rows->past;
 }
@@ -201,10 +202,10 @@ static size_t column_of(struct plain_rows *rows)
 /* Also past the end */
 static void plain_rows_right(struct plain_rows *rows, unsigned count)
 {
-	const struct buf *row = row_of(rows);
+	const struct buf *row = plain_current_row(rows);
 
 	while (count && rows->at < row->len) {
-		rows->at += step(row, rows->at);
+		rows->at += character_bytes(row, rows->at);
 		count--;
 	}
 	rows->past += count;
@@ -221,7 +222,7 @@ static void plain_rows_column(struct plain_rows *rows, unsigned column)
 
 static void plain_rows_left(struct plain_rows *rows, unsigned count)
 {
-	const struct buf *row = row_of(rows);
+	const struct buf *row = plain_current_row(rows);
 	size_t back = count < rows->past ? count : rows->past;
 
 	rows->past -= back;
@@ -263,7 +264,7 @@ static void plain_rows_go(struct plain_rows *rows, unsigned row, unsigned column
 
 static void cut_row(struct plain_rows *rows)
 {
-	struct buf *row = row_of(rows);
+	struct buf *row = plain_current_row(rows);
 
 	row->len = rows->at;
 	if (row->data)
@@ -273,13 +274,13 @@ static void cut_row(struct plain_rows *rows)
 /* As EL: 0, 1, 2 */
 static void plain_rows_erase_line(struct plain_rows *rows, unsigned how)
 {
-	struct buf *row = row_of(rows);
+	struct buf *row = plain_current_row(rows);
 	size_t column = column_of(rows);
 
 	if (how == 0)
 		cut_row(rows);
 	if (how == 1 && row->len) { /* what stands at the cursor goes too */
-		size_t remove = rows->at + step(row, rows->at);
+		size_t remove = rows->at + character_bytes(row, rows->at);
 		size_t blanks = column < remove ? column + 1 : remove;
 
 		memset(row->data, ' ', blanks);
@@ -301,14 +302,14 @@ static void plain_rows_erase_below(struct plain_rows *rows, unsigned how)
 	/* A program that clears its screen has shown what was there: it is kept. */
 	if (how >= 2) {
 		rows->row = rows->count - 1;
-		if (row_of(rows)->len)
+		if (plain_current_row(rows)->len)
 			plain_rows_newline(rows);
 		plain_rows_flush(rows);
 		return;
 	}
 	cut_row(rows);
 	for (size_t i = rows->row + 1; i < rows->count; i++)
-		buf_clear(row_at(rows, i));
+		buf_clear(plain_row_at(rows, i));
 	rows->count = rows->row + 1;
 }
 
@@ -317,7 +318,7 @@ static void plain_rows_delete(struct plain_rows *rows, unsigned count)
 {
 	size_t len = 0, n;
 
-	while (count-- && (n = step(row_of(rows), rows->at + len)))
+	while (count-- && (n = character_bytes(plain_current_row(rows), rows->at + len)))
 		len += n;
 	if (len)
 		splice(rows, len, span_of("", 0));
@@ -439,7 +440,7 @@ static void escape_final(struct plain *plain, uint32_t c)
 
 /* ---- controls and text ---- */
 
-static void control(struct plain *plain, uint32_t c)
+static void plain_control(struct plain *plain, uint32_t c)
 {
 	struct plain_rows *rows = &plain->rows;
 
@@ -476,14 +477,14 @@ static void string_next(struct plain *plain, uint32_t c)
 		plain->state = GROUND;
 	else if (c == '\n' || c == 0x18 || c == 0x1A) {
 		plain->state = GROUND;
-		control(plain, c);
+		plain_control(plain, c);
 	}
 }
 
 static void sequence_next(struct plain *plain, uint32_t c)
 {
 	if (is_control(c)) {
-		control(plain, c);
+		plain_control(plain, c);
 	} else if (plain->state == CSI) {
 		csi_next(plain, c);
 	} else if (c >= 0x20 && c <= 0x2F) {
@@ -496,14 +497,14 @@ static void sequence_next(struct plain *plain, uint32_t c)
 }
 
 /* One code point, with its bytes. */
-static void next(struct plain *plain, uint32_t c, struct span bytes)
+static void plain_next(struct plain *plain, uint32_t c, struct span bytes)
 {
 	if (plain->state == STRING || plain->state == STRING_ESCAPE)
 		string_next(plain, c);
 	else if (plain->state != GROUND)
 		sequence_next(plain, c);
 	else if (is_control(c))
-		control(plain, c);
+		plain_control(plain, c);
 	else if (c >= 0x80 && c < 0xA0)
 		escape_final(plain, c - 0x40);
 	else
@@ -513,7 +514,7 @@ static void next(struct plain *plain, uint32_t c, struct span bytes)
 /* ---- bytes ---- */
 
 /* Whether a byte begins a code point of which all bytes here may be the beginning. */
-static bool may_go_on(struct span bytes)
+static bool may_be_completed(struct span bytes)
 {
 	unsigned char lead = (unsigned char)bytes.data[0];
 	size_t want = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 :
@@ -528,13 +529,13 @@ static bool may_go_on(struct span bytes)
 }
 
 /* Takes one code point off the front; 0 when more bytes are needed. */
-static size_t take(struct plain *plain, struct span bytes, bool last)
+static size_t plain_take(struct plain *plain, struct span bytes, bool last)
 {
 	struct utf8_char c = utf8_first(bytes);
 
-	if (c.bad && !last && may_go_on(bytes))
+	if (c.bad && !last && may_be_completed(bytes))
 		return 0;
-	next(plain, c.code, c.bad ? SPAN("\xEF\xBF\xBD") : c.bytes);
+	plain_next(plain, c.code, c.bad ? SPAN("\xEF\xBF\xBD") : c.bytes);
 	return c.bytes.len;
 }
 
@@ -544,7 +545,7 @@ static size_t finish_part(struct plain *plain, struct span bytes)
 	size_t used = 0;
 
 	while (plain->part_len) {
-		size_t taken = take(plain, span_of(plain->part, plain->part_len), false);
+		size_t taken = plain_take(plain, span_of(plain->part, plain->part_len), false);
 
 		if (!taken) {
 			if (used == bytes.len)
@@ -580,7 +581,7 @@ void plain_feed(struct plain *plain, struct span bytes)
 		if (len) {
 			plain_rows_put_run(&plain->rows, span_head(bytes, len));
 		} else {
-			len = take(plain, bytes, false);
+			len = plain_take(plain, bytes, false);
 			if (!len)
 				break;
 		}
@@ -595,7 +596,7 @@ void plain_end(struct plain *plain)
 	struct span part = span_of(plain->part, plain->part_len);
 
 	while (part.len)
-		part = span_skip(part, take(plain, part, true));
+		part = span_skip(part, plain_take(plain, part, true));
 	plain->part_len = 0;
 	plain_rows_flush(&plain->rows);
 }

@@ -26,7 +26,7 @@ void wire_out_release(struct wire_out *out)
 	*out = (struct wire_out){ 0 };
 }
 
-static void put(struct wire_out *out, uint64_t value, size_t bytes)
+static void put_integer(struct wire_out *out, uint64_t value, size_t bytes)
 {
 	char *end = buf_reserve(&out->fields, bytes);
 
@@ -39,19 +39,19 @@ static void put(struct wire_out *out, uint64_t value, size_t bytes)
 
 static void put_span(struct wire_out *out, struct span text)
 {
-	put(out, text.len, 4);
+	put_integer(out, text.len, 4);
 	buf_span(&out->fields, text);
 	if (text.len > UINT32_MAX)
 		out->fields.overflowed = true;
 }
 
-static void put_text(struct wire_out *out, struct span text)
+static void put_terminated_text(struct wire_out *out, struct span text)
 {
 	put_span(out, text);
 	buf_append(&out->fields, "", 1);
 }
 
-static size_t count_of(const struct wire_field *field, const char *object)
+static size_t counted_items(const struct wire_field *field, const char *object)
 {
 	return *(const size_t *)(object + field->count_offset);
 }
@@ -60,23 +60,23 @@ static size_t count_of(const struct wire_field *field, const char *object)
 
 static void put_bool(struct wire_out *out, const struct wire_field *field, const char *object)
 {
-	put(out, *(const bool *)(object + field->offset), 1);
+	put_integer(out, *(const bool *)(object + field->offset), 1);
 }
 
 static void put_enum(struct wire_out *out, const struct wire_field *field, const char *object)
 {
-	put(out, *(const unsigned *)(object + field->offset), 1);
+	put_integer(out, *(const unsigned *)(object + field->offset), 1);
 }
 
 static void put_32(struct wire_out *out, const struct wire_field *field, const char *object)
 {
-	put(out, *(const uint32_t *)(object + field->offset), 4);
+	put_integer(out, *(const uint32_t *)(object + field->offset), 4);
 }
 
 static void put_64s(struct wire_out *out, const struct wire_field *field, const char *object)
 {
 	for (size_t at = 0; at < field->size; at += 8)
-		put(out, *(const uint64_t *)(object + field->offset + at), 8);
+		put_integer(out, *(const uint64_t *)(object + field->offset + at), 8);
 }
 
 static void put_string(struct wire_out *out, const struct wire_field *field, const char *object)
@@ -84,18 +84,18 @@ static void put_string(struct wire_out *out, const struct wire_field *field, con
 	const char *text = *(const char *const *)(object + field->offset);
 
 	if (text)
-		put_text(out, span_str(text));
+		put_terminated_text(out, span_str(text));
 	else if (field->kind == WIRE_TEXT_OR_NULL)
-		put(out, UINT32_MAX, 4);
+		put_integer(out, UINT32_MAX, 4);
 	else
-		put_text(out, SPAN(""));
+		put_terminated_text(out, SPAN(""));
 }
 
 static void put_chars(struct wire_out *out, const struct wire_field *field, const char *object)
 {
 	const char *text = object + field->offset;
 
-	put_text(out, span_of(text, strnlen(text, field->size - 1)));
+	put_terminated_text(out, span_of(text, strnlen(text, field->size - 1)));
 }
 
 static void put_word_field(struct wire_out *out, const struct wire_field *field, const char *object)
@@ -105,7 +105,7 @@ static void put_word_field(struct wire_out *out, const struct wire_field *field,
 
 	while (word && field->words[i] && strcmp(word, field->words[i]) != 0)
 		i++;
-	put(out, word && field->words[i] ? i + 1 : 0, 1);
+	put_integer(out, word && field->words[i] ? i + 1 : 0, 1);
 }
 
 static void put_bytes(struct wire_out *out, const struct wire_field *field, const char *object)
@@ -113,7 +113,7 @@ static void put_bytes(struct wire_out *out, const struct wire_field *field, cons
 	put_span(out, *(const struct span *)(object + field->offset));
 }
 
-static void put_hash(struct wire_out *out, const struct wire_field *field, const char *object)
+static void put_hash_field(struct wire_out *out, const struct wire_field *field, const char *object)
 {
 	buf_append(&out->fields, object + field->offset, field->size);
 }
@@ -123,7 +123,7 @@ static void put_hash_or_null(struct wire_out *out, const struct wire_field *fiel
 {
 	const struct sha256 *sum = *(const struct sha256 *const *)(object + field->offset);
 
-	put(out, sum != NULL, 1);
+	put_integer(out, sum != NULL, 1);
 	if (sum)
 		buf_append(&out->fields, sum->bytes, sizeof(sum->bytes));
 }
@@ -132,10 +132,11 @@ static void put_error(struct wire_out *out, const struct wire_field *field, cons
 {
 	const struct err *err = (const struct err *)(object + field->offset);
 
-	put_text(out, span_str(err_name(err->code)));
-	put(out, (uint32_t)err->sys_errno, 4);
-	put_text(out, span_of(err->message, strnlen(err->message, sizeof(err->message) - 1)));
-	put(out, err->denial.there, 1);
+	put_terminated_text(out, span_str(err_name(err->code)));
+	put_integer(out, (uint32_t)err->sys_errno, 4);
+	put_terminated_text(out,
+	                    span_of(err->message, strnlen(err->message, sizeof(err->message) - 1)));
+	put_integer(out, err->denial.there, 1);
 	if (err->denial.there)
 		wire_encode(out, field->of, &err->denial);
 }
@@ -150,7 +151,7 @@ static void put_struct_or_null(struct wire_out *out, const struct wire_field *fi
 {
 	const void *inner = *(const void *const *)(object + field->offset);
 
-	put(out, inner != NULL, 1);
+	put_integer(out, inner != NULL, 1);
 	if (inner)
 		wire_encode(out, field->of, inner);
 }
@@ -161,27 +162,27 @@ static void put_texts(struct wire_out *out, const struct wire_field *field, cons
 	size_t count = 0;
 
 	if (!texts && field->kind == WIRE_TEXTS_OR_NULL) {
-		put(out, UINT32_MAX, 4);
+		put_integer(out, UINT32_MAX, 4);
 		return;
 	}
 	if (field->count_offset != WIRE_TERMINATED)
-		count = count_of(field, object);
+		count = counted_items(field, object);
 	else
 		while (texts && texts[count])
 			count++;
-	put(out, count, 4);
+	put_integer(out, count, 4);
 	for (size_t i = 0; i < count; i++)
-		put_text(out, span_str(texts[i]));
+		put_terminated_text(out, span_str(texts[i]));
 }
 
 static void put_array(struct wire_out *out, const struct wire_field *field, const char *object)
 {
 	const char *items = object + field->offset;
-	size_t count = count_of(field, object);
+	size_t count = counted_items(field, object);
 
 	if (field->kind != WIRE_ARRAY_INLINE)
 		items = *(const char *const *)items;
-	put(out, count, 4);
+	put_integer(out, count, 4);
 	for (size_t i = 0; i < count && !out->fields.overflowed; i++)
 		wire_encode(out, field->of, items + i * field->of->size);
 }
@@ -197,7 +198,7 @@ static void put_lines(struct wire_out *out, const struct wire_field *field, cons
 
 static void put_blob(struct wire_out *out, struct span bytes)
 {
-	put(out, bytes.len, 8);
+	put_integer(out, bytes.len, 8);
 	out->blobs = mem_grow(out->blobs, &out->blob_cap, out->blob_count + 1, sizeof(*out->blobs));
 	out->blobs[out->blob_count++] = bytes;
 	out->blob_bytes += bytes.len;
@@ -219,7 +220,7 @@ static void put_blob_buf(struct wire_out *out, const struct wire_field *field,
 static void put_line_text(struct wire_out *out, const struct wire_field *field,
                           const char *object)
 {
-	put(out, ((const struct span *)(object + field->offset))->len, 4);
+	put_integer(out, ((const struct span *)(object + field->offset))->len, 4);
 }
 
 static put_fn *const puts_by_kind[] = {
@@ -235,7 +236,7 @@ static put_fn *const puts_by_kind[] = {
 	[WIRE_CHARS] = put_chars,
 	[WIRE_WORD] = put_word_field,
 	[WIRE_BYTES] = put_bytes,
-	[WIRE_HASH] = put_hash,
+	[WIRE_HASH] = put_hash_field,
 	[WIRE_HASH_OR_NULL] = put_hash_or_null,
 	[WIRE_ERROR] = put_error,
 	[WIRE_STRUCT] = put_struct,
@@ -332,7 +333,8 @@ static size_t left(const struct wire_in *in)
 	return in->fields.len - in->at;
 }
 
-static bool get(struct wire_in *in, const struct wire_field *field, size_t bytes, uint64_t *ret)
+static bool take_integer(struct wire_in *in, const struct wire_field *field, size_t bytes,
+                         uint64_t *ret)
 {
 	if (left(in) < bytes)
 		return fail_decoding(in, field, "the frame ends before it");
@@ -341,8 +343,8 @@ static bool get(struct wire_in *in, const struct wire_field *field, size_t bytes
 	return true;
 }
 
-static bool take(struct wire_in *in, const struct wire_field *field, uint64_t len,
-                 struct span *ret)
+static bool take_bytes(struct wire_in *in, const struct wire_field *field, uint64_t len,
+                       struct span *ret)
 {
 	if (len > left(in))
 		return fail_decoding(in, field, "it is longer than the frame");
@@ -352,12 +354,12 @@ static bool take(struct wire_in *in, const struct wire_field *field, uint64_t le
 }
 
 /* The bytes and the NUL of a text of `len` bytes. */
-static bool take_text(struct wire_in *in, const struct wire_field *field, uint64_t len,
-                      uint64_t max, struct span *ret)
+static bool take_terminated_text(struct wire_in *in, const struct wire_field *field, uint64_t len,
+                                 uint64_t max, struct span *ret)
 {
 	if (len > max)
 		return fail_decoding(in, field, "it is too long");
-	if (!take(in, field, len + 1, ret))
+	if (!take_bytes(in, field, len + 1, ret))
 		return false;
 	if (memchr(ret->data, '\0', ret->len) != ret->data + len)
 		return fail_decoding(in, field, "its NUL is not at its end");
@@ -370,7 +372,7 @@ static bool get_span(struct wire_in *in, const struct wire_field *field, uint64_
 {
 	uint64_t len;
 
-	return get(in, field, 4, &len) && take_text(in, field, len, max, ret);
+	return take_integer(in, field, 4, &len) && take_terminated_text(in, field, len, max, ret);
 }
 
 static char *keep_text(struct wire_in *in, struct span text)
@@ -384,7 +386,7 @@ static bool get_bool(struct wire_in *in, const struct wire_field *field, char *o
 {
 	uint64_t value;
 
-	if (!get(in, field, 1, &value))
+	if (!take_integer(in, field, 1, &value))
 		return false;
 	if (value > 1)
 		return fail_decoding(in, field, "it is neither 0 nor 1");
@@ -396,7 +398,7 @@ static bool get_enum(struct wire_in *in, const struct wire_field *field, char *o
 {
 	uint64_t value;
 
-	if (!get(in, field, 1, &value))
+	if (!take_integer(in, field, 1, &value))
 		return false;
 	if (value >= field->max)
 		return fail_decoding(in, field, "it has no such value");
@@ -408,7 +410,7 @@ static bool get_32(struct wire_in *in, const struct wire_field *field, char *obj
 {
 	uint64_t value;
 
-	if (!get(in, field, 4, &value))
+	if (!take_integer(in, field, 4, &value))
 		return false;
 	*(uint32_t *)(object + field->offset) = (uint32_t)value;
 	return true;
@@ -419,7 +421,7 @@ static bool get_64s(struct wire_in *in, const struct wire_field *field, char *ob
 	uint64_t value;
 
 	for (size_t at = 0; at < field->size; at += 8) {
-		if (!get(in, field, 8, &value))
+		if (!take_integer(in, field, 8, &value))
 			return false;
 		*(uint64_t *)(object + field->offset + at) = value;
 	}
@@ -431,11 +433,11 @@ static bool get_string(struct wire_in *in, const struct wire_field *field, char 
 	struct span text;
 	uint64_t len;
 
-	if (!get(in, field, 4, &len))
+	if (!take_integer(in, field, 4, &len))
 		return false;
 	if (field->kind == WIRE_TEXT_OR_NULL && len == UINT32_MAX)
 		return true;
-	if (!take_text(in, field, len, field->max, &text))
+	if (!take_terminated_text(in, field, len, field->max, &text))
 		return false;
 	*(char **)(object + field->offset) = keep_text(in, text);
 	return true;
@@ -456,7 +458,7 @@ static bool get_word(struct wire_in *in, const struct wire_field *field, char *o
 	const char *const *words = field->words;
 	uint64_t value;
 
-	if (!get(in, field, 1, &value))
+	if (!take_integer(in, field, 1, &value))
 		return false;
 	for (uint64_t i = 1; i < value && *words; i++)
 		words++;
@@ -472,7 +474,7 @@ static bool get_bytes(struct wire_in *in, const struct wire_field *field, char *
 	struct span bytes;
 	uint64_t len;
 
-	if (!get(in, field, 4, &len) || !take(in, field, len, &bytes))
+	if (!take_integer(in, field, 4, &len) || !take_bytes(in, field, len, &bytes))
 		return false;
 	if (len > field->max)
 		return fail_decoding(in, field, "it is too long");
@@ -484,7 +486,7 @@ static bool get_hash(struct wire_in *in, const struct wire_field *field, char *o
 {
 	struct span bytes;
 
-	if (!take(in, field, field->size, &bytes))
+	if (!take_bytes(in, field, field->size, &bytes))
 		return false;
 	memcpy(object + field->offset, bytes.data, bytes.len);
 	return true;
@@ -496,13 +498,13 @@ static bool get_hash_or_null(struct wire_in *in, const struct wire_field *field,
 	struct span bytes;
 	uint64_t there;
 
-	if (!get(in, field, 1, &there))
+	if (!take_integer(in, field, 1, &there))
 		return false;
 	if (there > 1)
 		return fail_decoding(in, field, "it is neither there nor not");
 	if (!there)
 		return true;
-	if (!take(in, field, sizeof(*sum), &bytes))
+	if (!take_bytes(in, field, sizeof(*sum), &bytes))
 		return false;
 	sum = new_array(in, 0, sizeof(*sum));
 	memcpy(sum, bytes.data, bytes.len);
@@ -524,9 +526,9 @@ static bool get_error(struct wire_in *in, const struct wire_field *field, char *
 	struct span name, message;
 	uint64_t number, denial;
 
-	if (!get_span(in, field, LIMIT_WIRE_WORD, &name) || !get(in, field, 4, &number) ||
+	if (!get_span(in, field, LIMIT_WIRE_WORD, &name) || !take_integer(in, field, 4, &number) ||
 	    !get_span(in, field, sizeof(err->message) - 1, &message) ||
-	    !get(in, field, 1, &denial))
+	    !take_integer(in, field, 1, &denial))
 		return false;
 	err->code = code_named(name);
 	err->sys_errno = (int)(uint32_t)number;
@@ -547,7 +549,7 @@ static bool get_struct_or_null(struct wire_in *in, const struct wire_field *fiel
 {
 	uint64_t there;
 
-	if (!get(in, field, 1, &there))
+	if (!take_integer(in, field, 1, &there))
 		return false;
 	if (there > 1)
 		return fail_decoding(in, field, "it is neither there nor not");
@@ -563,7 +565,7 @@ static bool get_count(struct wire_in *in, const struct wire_field *field, size_t
 {
 	uint64_t count;
 
-	if (!get(in, field, 4, &count))
+	if (!take_integer(in, field, 4, &count))
 		return false;
 	if (count > max)
 		return fail_decoding(in, field, "there are too many");
@@ -658,7 +660,7 @@ static bool get_lines(struct wire_in *in, const struct wire_field *field, char *
 		return false;
 	for (size_t i = 0; i < file->line_count; i++)
 		total += file->lines[i].text.len; /* each below 2^32, and fewer than 2^28 */
-	if (!take(in, field, total, &bytes))
+	if (!take_bytes(in, field, total, &bytes))
 		return false;
 	file->text = in->arena ? (char *)bytes.data : mem_dup(bytes.data, bytes.len);
 	total = 0;
@@ -673,7 +675,7 @@ static bool get_line_text(struct wire_in *in, const struct wire_field *field, ch
 {
 	uint64_t len;
 
-	if (!get(in, field, 4, &len))
+	if (!take_integer(in, field, 4, &len))
 		return false;
 	((struct span *)(object + field->offset))->len = (size_t)len;
 	return true;
@@ -681,7 +683,7 @@ static bool get_line_text(struct wire_in *in, const struct wire_field *field, ch
 
 static bool get_blob(struct wire_in *in, const struct wire_field *field, struct wire_blob blob)
 {
-	if (!get(in, field, 8, &blob.len))
+	if (!take_integer(in, field, 8, &blob.len))
 		return false;
 	if (blob.len > in->blob_max - in->blob_bytes)
 		return fail_decoding(in, field, "it is longer than the blob");

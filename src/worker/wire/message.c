@@ -520,7 +520,7 @@ static bool is_absolute(const char *path)
 }
 
 /* Relative, beneath: no empty path, no "..", nothing absolute. */
-static bool is_beneath(const char *path)
+static bool is_relative_beneath(const char *path)
 {
 	if (!path[0] || path[0] == '/')
 		return false;
@@ -612,7 +612,7 @@ const char *wire_check_walk(const struct walk_request *request, const struct wal
 	for (size_t i = 0; i < result->count; i++) {
 		const char *path = result->entries[i].path;
 
-		if (!is_beneath(path) || (!request->recursive && strchr(path, '/')))
+		if (!is_relative_beneath(path) || (!request->recursive && strchr(path, '/')))
 			return "an entry outside its folder";
 		if (request->recursive && i && strcmp(result->entries[i - 1].path, path) >= 0)
 			return "entries out of order";
@@ -651,7 +651,7 @@ const char *wire_check_search(const struct search_request *request,
 
 		if (problem)
 			return problem;
-		if (!is_beneath(file->path))
+		if (!is_relative_beneath(file->path))
 			return "a file outside the folder";
 		if (i && strcmp(result->files[i - 1].path, file->path) >= 0)
 			return "files out of order";

@@ -161,7 +161,7 @@ static enum wire_step get_some(struct wire *wire, char *to, size_t len, size_t *
 }
 
 /* An end in the middle of something. */
-static enum wire_step cut(struct wire *wire, enum wire_step step)
+static enum wire_step fail_if_cut(struct wire *wire, enum wire_step step)
 {
 	return step == WIRE_ENDED ? wire_fail(wire, "it ended in the middle of a message") : step;
 }
@@ -205,7 +205,7 @@ static enum wire_step open_header(struct wire *wire)
 	return take_fds(wire, (size_t)bytes_get(header + 7, 1));
 }
 
-static enum wire_step read_header(struct wire *wire)
+static enum wire_step read_frame_header(struct wire *wire)
 {
 	while (wire->header_len < WIRE_HEADER_BYTES) {
 		size_t got = 0;
@@ -213,7 +213,7 @@ static enum wire_step read_header(struct wire *wire)
 		                               WIRE_HEADER_BYTES - wire->header_len, &got);
 
 		if (step != WIRE_FRAME)
-			return wire->header_len ? cut(wire, step) : step;
+			return wire->header_len ? fail_if_cut(wire, step) : step;
 		wire->header_len += got;
 	}
 	wire->state = WIRE_IN_FIELDS;
@@ -248,7 +248,7 @@ static enum wire_step read_fields(struct wire *wire)
 			room = wire->fields_len - wire->fields_have;
 		step = get_some(wire, wire->fields + wire->fields_have, room, &got);
 		if (step != WIRE_FRAME)
-			return cut(wire, step);
+			return fail_if_cut(wire, step);
 		wire->fields_have += got;
 	}
 	wire->frame.fields = span_of(wire->fields, wire->fields_len);
@@ -261,7 +261,7 @@ enum wire_step wire_next(struct wire *wire)
 	enum wire_step step = WIRE_FRAME;
 
 	if (wire->state == WIRE_IN_HEADER)
-		step = read_header(wire);
+		step = read_frame_header(wire);
 	if (step == WIRE_FRAME && wire->state == WIRE_IN_FIELDS)
 		step = read_fields(wire);
 	return step;
@@ -323,7 +323,7 @@ static enum wire_step get_all(struct wire *wire, char *to, size_t len)
 			continue;
 		}
 		if (step != WIRE_FRAME)
-			return cut(wire, step);
+			return fail_if_cut(wire, step);
 		to += got;
 		len -= got;
 		wire->blob_left -= got;
@@ -506,8 +506,8 @@ static bool check_size(const struct wire_message *message, const struct wire_out
 }
 
 /* Parts of which the first is what was queued, or empty. With the lock held. */
-static bool write_all(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
-                      size_t fd_count, struct err *err)
+static bool write_queued_parts(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
+                               size_t fd_count, struct err *err)
 {
 	size_t skip = parts[0].iov_len ? 0 : 1;
 	bool ok;
@@ -524,7 +524,7 @@ static bool write_queued(struct wire *wire, struct err *err)
 {
 	struct iovec part = { wire->queued.data, wire->queued.len };
 
-	return write_all(wire, &part, 1, NULL, 0, err);
+	return write_queued_parts(wire, &part, 1, NULL, 0, err);
 }
 
 /* Locked; unlocks. */
@@ -579,7 +579,7 @@ static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, con
 		if (fd_count) /* they come with the first byte of their frame */
 			ok = write_queued(wire, err);
 		parts[0] = (struct iovec){ wire->queued.data, wire->queued.len };
-		ok = ok && write_all(wire, parts, count, fds, fd_count, err);
+		ok = ok && write_queued_parts(wire, parts, count, fds, fd_count, err);
 	}
 	pthread_mutex_unlock(&wire->write_lock);
 	return ok;
@@ -605,9 +605,9 @@ static bool send_frame(struct wire *wire, char *header, const struct wire_out *o
 	return send_parts(wire, parts, count, fds, fd_count, pace, err);
 }
 
-static bool send_or_queue(struct wire *wire, enum wire_type type, uint64_t id,
-                          const struct wire_out *out, const int *fds, size_t fd_count,
-                          enum pace pace, struct err *err)
+static bool send_at_pace(struct wire *wire, enum wire_type type, uint64_t id,
+                         const struct wire_out *out, const int *fds, size_t fd_count,
+                         enum pace pace, struct err *err)
 {
 	static const struct wire_out nothing;
 	char header[WIRE_HEADER_BYTES];
@@ -628,19 +628,19 @@ static bool send_or_queue(struct wire *wire, enum wire_type type, uint64_t id,
 bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                const int *fds, size_t fd_count, struct err *err)
 {
-	return send_or_queue(wire, type, id, out, fds, fd_count, PACE_NOW, err);
+	return send_at_pace(wire, type, id, out, fds, fd_count, PACE_NOW, err);
 }
 
 bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                 struct err *err)
 {
-	return send_or_queue(wire, type, id, out, NULL, 0, PACE_QUEUED, err);
+	return send_at_pace(wire, type, id, out, NULL, 0, PACE_QUEUED, err);
 }
 
 bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
                             const struct wire_out *out, struct err *err)
 {
-	return send_or_queue(wire, type, id, out, NULL, 0, PACE_QUEUED_UNLESS_BUSY, err);
+	return send_at_pace(wire, type, id, out, NULL, 0, PACE_QUEUED_UNLESS_BUSY, err);
 }
 
 /* ---- A connection's beginning and end, and its greeting ---- */
@@ -718,7 +718,7 @@ static bool skip_banner(struct wire *wire, struct buf *banner, size_t banner_max
 	return skip == 0 || fits;
 }
 
-static void read_greeting(const char *bytes, struct wire_greeting *ret)
+static void parse_greeting(const char *bytes, struct wire_greeting *ret)
 {
 	ret->least = (unsigned)bytes_get(bytes + AT_LEAST, 2);
 	ret->most = (unsigned)bytes_get(bytes + AT_MOST, 2);
@@ -742,7 +742,7 @@ enum wire_step wire_greeted(struct wire *wire, struct buf *banner, size_t banner
 		if (step != WIRE_FRAME)
 			return step;
 	}
-	read_greeting(wire->in + wire->in_at, &wire->peer);
+	parse_greeting(wire->in + wire->in_at, &wire->peer);
 	wire->in_at += WIRE_GREETING_BYTES;
 	wire->in_len -= WIRE_GREETING_BYTES;
 	wire->peer_takes_fds = wire->is_socket &&

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,13 +22,13 @@
 #define PIDFD_THREAD O_EXCL
 #endif
 
-struct answer answer_of(int64_t returned)
+struct answer supervise_answer_of(int64_t returned)
 {
 	return returned < 0 ? answer_error(errno) :
 	                      (struct answer){ .kind = ANSWER_RESULT, .value = returned };
 }
 
-void supervisor_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
+void supervise_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
 {
 	struct seccomp_notif_resp *response = supervisor->response;
 
@@ -52,7 +51,7 @@ bool call_alive(const struct call *call)
 	return ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-static ssize_t read_some(const struct call *call, uint64_t address, void *data, size_t len)
+static ssize_t read_memory(const struct call *call, uint64_t address, void *data, size_t len)
 {
 	struct iovec here = { data, len };
 	struct iovec there = { (void *)(uintptr_t)address, len };
@@ -62,7 +61,7 @@ static ssize_t read_some(const struct call *call, uint64_t address, void *data, 
 
 int call_read(const struct call *call, uint64_t address, void *data, size_t len)
 {
-	ssize_t n = read_some(call, address, data, len);
+	ssize_t n = read_memory(call, address, data, len);
 
 	if (n < 0)
 		return errno == EFAULT ? EFAULT : EPERM;
@@ -84,7 +83,7 @@ int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PA
 
 		if (want > LIMIT_PATH_BYTES - len)
 			want = LIMIT_PATH_BYTES - len;
-		n = read_some(call, address + len, path + len, want);
+		n = read_memory(call, address + len, path + len, want);
 		if (n <= 0)
 			return n < 0 && errno != EFAULT ? EPERM : EFAULT;
 		if (memchr(path + len, '\0', (size_t)n))
@@ -163,7 +162,7 @@ int call_open_proc(const struct call *call, const char *name, int flags)
 	return fd;
 }
 
-void procs_free(struct supervisor *supervisor)
+void call_free_procs(struct supervisor *supervisor)
 {
 	for (unsigned i = 0; i < KEPT_PROCS; i++) {
 		if (supervisor->procs[i].thread)
@@ -171,7 +170,7 @@ void procs_free(struct supervisor *supervisor)
 	}
 }
 
-bool proc_is_own(void)
+bool call_proc_is_own(void)
 {
 	char text[16];
 	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
@@ -254,7 +253,7 @@ static int open_pidfd(const struct call *call)
 	return pidfd;
 }
 
-bool can_take_descriptors(void)
+bool call_can_take_descriptors(void)
 {
 	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	_cleanup_fd_ int copy = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
@@ -275,16 +274,6 @@ int call_descriptor(const struct call *call, int fd)
 	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 }
 
-/* ---- time ---- */
-
-int64_t supervise_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- records ---- */
 
 /* Each different denial is told once when it happens, and once more at the end with its count. */
@@ -294,13 +283,14 @@ struct record {
 	struct denial denial;
 };
 
-static bool same(const struct denial *a, const struct denial *b)
+static bool is_same_record(const struct denial *a, const struct denial *b)
 {
 	return a->kind == b->kind && a->reason == b->reason && strcmp(a->what, b->what) == 0 &&
 	       strcmp(a->rule, b->rule) == 0;
 }
 
-static void report_denial(const struct supervisor *supervisor, const struct denial *denial)
+static void supervise_report_denial(const struct supervisor *supervisor,
+                                    const struct denial *denial)
 {
 	if (supervisor->events.denied)
 		supervisor->events.denied(supervisor->events.data, denial);
@@ -312,7 +302,7 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 	struct record *record;
 
 	for (record = supervisor->records; record; record = record->next) {
-		if (same(&record->denial, denial)) {
+		if (is_same_record(&record->denial, denial)) {
 			record->denial.count++;
 			return;
 		}
@@ -330,7 +320,7 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 	record->next = supervisor->records;
 	supervisor->records = record;
 	supervisor->record_count++;
-	report_denial(supervisor, denial);
+	supervise_report_denial(supervisor, denial);
 }
 
 static void report_pending(struct supervisor *supervisor)
@@ -341,7 +331,7 @@ static void report_pending(struct supervisor *supervisor)
 	if (!supervisor->untold)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%zu denials that are told", LIMIT_DENIALS);
-	report_denial(supervisor, &denial);
+	supervise_report_denial(supervisor, &denial);
 	supervisor->untold = 0;
 }
 
@@ -349,7 +339,7 @@ void supervise_records_finish(struct supervisor *supervisor)
 {
 	for (struct record *record = supervisor->records; record; record = record->next) {
 		if (record->denial.count > 1)
-			report_denial(supervisor, &record->denial);
+			supervise_report_denial(supervisor, &record->denial);
 	}
 	report_pending(supervisor);
 }
@@ -463,7 +453,7 @@ static void refuse_ioctl(const struct call *call, struct denial *denial, int *re
 	}
 }
 
-struct answer handle_refuse(const struct call *call, const struct handler *row)
+struct answer supervise_refuse(const struct call *call, const struct handler *row)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
 	const struct filter_call *known = first_row(call->request->data.nr);
