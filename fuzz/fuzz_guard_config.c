@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "sandbox/guard/config.h"
+#include "sandbox/guard/private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "worker/job/plain.h"
+#include "worker/job/capture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -27,7 +27,7 @@
 
 /* ---- a command that runs ---- */
 
-/* what is asked for, what happens, how it ended.
+/* What is asked for, what happens, how it ended.
  *
  * provider->ops->run starts it and returns at once; what happens is told through events, in order,
  * on a thread of the provider's.  An `output` that takes its time slows the command down.
@@ -130,19 +130,6 @@ struct run {
 };
 
 /* ---- the provider ---- */
-
-/* the only way tools reach files.
- *
- * A provider answers requests that are plain data, so that the one who answers
- * can be in this process (inprocess_provider, worker/inside/inprocess.h), in a
- * confined child, or at the other end of any pipe.  Tools hold a `struct
- * provider *` and nothing else that touches the workspace.
- *
- *     struct provider *p = ...;
- *     ok = p->ops->read(p, &request, &result, &err);
- *
- * Requests are borrowed for the call; results are the caller's to release with
- * the functions of the types' own headers. */
 
 struct provider;
 struct edit_begun;

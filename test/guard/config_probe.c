@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "base/limits.h"
-#include "sandbox/guard/config.h"
+#include "sandbox/guard/private.h"
 
 static void read_file(const char *path, struct buf *ret)
 {

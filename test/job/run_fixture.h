@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "worker/inside/ops.h"
+#include "worker/inside/inprocess.h"
 
 struct fixture {
 	char *root;  /* a new folder: the workspace */

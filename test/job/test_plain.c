@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "worker/job/plain.h"
+#include "worker/job/capture.h"
 
 static const struct {
 	const char *what, *came, *text;

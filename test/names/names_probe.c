@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sandbox/plan/names.h"
-#include "sandbox/report/explain.h"
+#include "sandbox/report/report.h"
 
 static void print_table(const char *table, struct sandbox_names names)
 {

@@ -3,7 +3,7 @@
 #include "plan_fixture.h"
 
 #include "base/buf.h"
-#include "sandbox/report/explain.h"
+#include "sandbox/report/report.h"
 
 /* Writes down what is told as "/key/0/key=value" lines, and that it is well nested. */
 struct record {

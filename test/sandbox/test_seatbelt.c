@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "sandbox/plan/denial.h"
-#include "sandbox/report/seatbelt.h"
+#include "sandbox/report/report.h"
 
 static char *profile_of(const struct sandbox_plan *plan, const char *home)
 {

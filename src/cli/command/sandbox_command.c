@@ -15,9 +15,7 @@
 #include "cli/view/output.h"
 #include "data/json.h"
 #include "sandbox/plan/probe.h"
-#include "sandbox/report/explain.h"
-#include "sandbox/report/seatbelt.h"
-#include "sandbox/report/twins.h"
+#include "sandbox/report/report.h"
 #include "tool/denial.h"
 
 /* ---- explanations ------------------------------------------------------------ */

@@ -66,6 +66,7 @@ struct cgroup_events {
 struct cgroup_watch {
 	int memory, processes; /* owned; -1: there is none */
 };
+/* Opens those of the group that this process is in. */
 void cgroup_watch_init(struct cgroup_watch *ret);
 /* The same from outside; a group of NULL has none. */
 void cgroup_watch_group(const struct cgroup *group, struct cgroup_watch *ret);
@@ -92,7 +93,9 @@ struct cgroup_places {
 	char *mounts;      /* owned; of /proc/self/mountinfo; NULL: cannot be read, or too long */
 };
 
+/* Reads /proc/self/cgroup and /proc/self/mountinfo; what cannot be read is NULL. */
 void cgroup_places_read(struct cgroup_places *ret);
+/* Frees the texts; the struct is empty afterwards, so a second call is harmless. */
 void cgroup_places_release(struct cgroup_places *places);
 #define _cleanup_cgroup_places_ __attribute__((cleanup(cgroup_places_release)))
 

@@ -25,8 +25,10 @@ struct sandbox_command_entry {
 	int ruleset; /* owned */
 };
 
+/* Makes it, in the worker. `ret` borrows the plan. DENIED_BY_SANDBOX: the kernel refuses it. */
 bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
                              struct err *err);
+/* Closes the ruleset, in the worker; the child's copy goes with its exec. */
 void sandbox_command_release(struct sandbox_command_entry *entry);
 
 /* In the child, after fork; system calls alone.  `notify_socket`: where the descriptor of the

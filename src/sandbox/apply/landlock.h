@@ -58,12 +58,14 @@ struct landlock_right {
 	bool on_files;    /* can be given for a file, not only for a folder */
 	const char *name; /* "write_file", "connect_tcp", "signal" */
 };
+/* All rights that this program knows, *ret_count of them, in static memory. */
 const struct landlock_right *landlock_rights(size_t *ret_count);
 
 /* What a layer of a plan handles, for an ABI. */
 struct landlock_handled {
 	uint64_t files, network, scope;
 };
+/* At the ABI of the plan. Of files a command's layer handles nothing but REFER. */
 struct landlock_handled landlock_handled(const struct sandbox_plan *plan,
                                          enum landlock_layer layer);
 /* The rights to files that an access stands for; without those that only folders have if it is no

@@ -22,8 +22,10 @@ struct ids {
 	char *own[2];  /* owned; its own alone */
 };
 
+/* Makes the texts for this process's ids: before the child, because it reads /proc and
+ * allocates. */
 void sandbox_ids_prepare(struct ids *ret);
-void sandbox_ids_release(struct ids *ids);
+void sandbox_ids_release(struct ids *ids); /* frees the texts; the struct is empty afterwards */
 
 /* Maps the ids of `child`, which was made in a new user namespace by the calling process, and
  * forbids setgroups in it: all ids if that is allowed, so that owners are preserved, else its own.
@@ -57,7 +59,8 @@ bool sandbox_copies_memory(void);
  *                                        the socket
  */
 
-/* X(symbol, what was tried, for "... was refused: <errno>") */
+/* The child's stages in their order.
+ * X(symbol, what was tried, for "... was refused: <errno>") */
 #define SPAWN_STAGES(X)                                     \
 	X(WAIT, "waiting for the parent")                   \
 	X(SIGNALS, "resetting signals")                     \

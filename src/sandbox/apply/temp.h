@@ -13,6 +13,10 @@
 
 struct temp_folder;
 
+/* Makes a folder of mode 700 with a name of its own, beneath $TMPDIR or else /tmp, locks it
+ * (flock), and removes those that killed sessions have left there.  *ret is freed with
+ * temp_folder_free.
+ * IO_ERROR and the like: neither place takes one. */
 bool temp_folder_make(struct temp_folder **ret, struct err *err);
 const char *temp_folder_path(const struct temp_folder *folder); /* canonical; borrowed */
 void temp_folder_free(struct temp_folder *folder); /* removes it and all in it; NULL is fine */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of config.h, and the table of keys that may stay. */
-#include "sandbox/guard/config.h"
+/* The reader of git's configuration, and the table of keys that may stay. */
+#include "sandbox/guard/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "sandbox/guard/config.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/plan/location.h"

@@ -13,7 +13,7 @@
  *   - git folders: those that are there, their modules and linked worktrees, new repositories of
  *     any kind, and what a `.git` file points to.  What git itself makes stays.  Taken away is what
  *     would make git run something later: hooks, keys of a configuration that are not
- *     known to be harmless (config.h), another folder's configuration brought in by
+ *     known to be harmless (private.h), another folder's configuration brought in by
  *     `commondir` or by a `.git` file that leads outside, lines of a rebase in progress that run a
  *     command;
  *   - names that others obey in any folder (names.h, DEEP): those that came to be in a folder that

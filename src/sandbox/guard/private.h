@@ -11,12 +11,14 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/span.h"
 #include "sandbox/guard/guard.h"
 
 /* A writable folder of the plan, with no other above it. */
@@ -184,5 +186,28 @@ void names_check_vacated(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);
+
+/* ---- git's configuration (config.c) ----------------------------------------------- */
+
+/* Which lines of a git configuration can make git run something: a pure function of text.
+ *
+ * The reader is stricter than git (git-config(1), "Syntax"): one section header or one variable
+ * on a line, no line continued with a backslash, no dotted sections, no bytes below space but tab.
+ * What it does not understand is not believed.  Keys are allowed by a table of what git
+ * itself, clones and hosting sites' programs write; all others are dangerous, because each
+ * version of git adds keys that run programs.
+ */
+
+struct config_reader {
+	/* Whether a core.worktree with this value may stay; NULL: none may. */
+	bool (*worktree)(void *data, struct span value);
+	void *data;
+};
+
+/* False if the text is not understood.  *clean gets it without its dangerous variables, but for
+ * those that `known` (a text from before; understood or not) has with the same value.  *keys gets
+ * the names of what was left out, joined by commas. */
+bool guard_config_clean(const struct config_reader *reader, struct span text, struct span known,
+                        struct buf *clean, struct buf *keys);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "sandbox/plan/git_values.h"
 #include "sandbox/plan/private.h"
 
 /* Hooks in one folder; sentences about what cannot be judged; GIT_CONFIG_KEY_n. */

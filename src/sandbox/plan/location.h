@@ -30,6 +30,7 @@ struct location {
 	enum location_kind kind;
 };
 
+/* Frees the path. */
 void location_release(struct location *place);
 #define _cleanup_location_ __attribute__((cleanup(location_release)))
 

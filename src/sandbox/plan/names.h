@@ -77,7 +77,7 @@ struct sandbox_names names_system(void);
 /* Relative to "/": device nodes that commands write to; those for workers of use FILES first. */
 struct sandbox_names names_devices(void);
 enum { NAMES_DEVICES_OF_FILES = 1 };
-/* Relative to the home folder on macOS, for seatbelt.h. */
+/* Relative to the home folder on macOS, for seatbelt.c. */
 struct sandbox_names names_macos(void);
 
 /* Variables of the environment that name a credential store. */
@@ -86,6 +86,7 @@ struct sandbox_variable {
 	char separator; /* of several paths; 0: one path */
 	const char *source;
 };
+/* All of them, *ret_count rows in static memory. */
 const struct sandbox_variable *names_variables(size_t *ret_count);
 
 /* Variables that name a folder in place of one in the home folder. */
@@ -94,6 +95,7 @@ struct sandbox_mover {
 	const char *folder; /* relative to the home folder; "" for that itself */
 	const char *source;
 };
+/* All of them, *ret_count rows in static memory. */
 const struct sandbox_mover *names_movers(size_t *ret_count);
 
 #endif

@@ -5,13 +5,13 @@
  *                                        .use = SANDBOX_USE_COMMAND };
  *     struct sandbox_plan *plan;
  *     if (sandbox_plan_make(&options, sandbox_probe(), &plan, &err))
- *             ... sandbox_spawn (spawn.h), plan_judge (denial.h), explain (explain.h) ...
+ *             ... sandbox_spawn (spawn.h), plan_judge (denial.h), explain (report.h) ...
  *     sandbox_plan_free(plan);
  *
  * A plan is made once from options and from what the machine can do (probe.h); everything in it is
  * canonical and absolute.  The same plan makes the mounts (spawn.h), the Landlock rules
  * (landlock.h), the answers of the supervisor (supervise.h), the words of `--explain`, and the
- * profile for macOS (seatbelt.h), so that they cannot disagree.
+ * profile for macOS (report.h), so that they cannot disagree.
  *
  * How the rules of a plan combine: the longest path that is the place or above it decides.  There
  * is one rule for a path: --deny before --write and --read, those before roots, roots before the

@@ -10,10 +10,11 @@
 
 #include <sys/types.h>
 
-#include "sandbox/plan/git_values.h"
 #include "sandbox/plan/names.h"
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/plan.h"
+
+struct git_value; /* git_values.h */
 
 /* Whose word a rule is. */
 enum draft_strength {

@@ -40,6 +40,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "data/git_config.h"
+#include "sandbox/plan/git_values.h"
 #include "sandbox/plan/private.h"
 
 /* A config is a few hundred bytes, and some for each branch.  Includes come one after the other. */

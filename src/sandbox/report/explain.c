@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan, and what this machine allows, told as a tree and as lines. */
-#include "sandbox/report/explain.h"
+#include "sandbox/report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "sandbox/apply/filter.h"
 #include "sandbox/apply/landlock.h"
 #include "sandbox/apply/steps.h"
-#include "sandbox/report/twins.h"
 
 const char *explain_access(enum sandbox_access access)
 {

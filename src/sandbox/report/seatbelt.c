@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/report/seatbelt.h"
+#include "sandbox/report/report.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "sandbox/plan/names.h"
 #include "sandbox/plan/location.h"
+#include "sandbox/plan/names.h"
 
 /* A string of SBPL, with its quotes: what `text` holds cannot end it. */
 static void seatbelt_quote(struct buf *out, const char *text)

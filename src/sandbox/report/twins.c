@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/report/twins.h"
+#include "sandbox/report/report.h"
 
 #include <dirent.h>
 #include <fcntl.h>

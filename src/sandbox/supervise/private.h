@@ -117,7 +117,7 @@ ssize_t call_read_link(const struct call *call, const char *name, char *text, si
 int call_open_proc(const struct call *call, const char *name, int flags);
 /* Whether /proc counts processes as we do. */
 bool call_proc_is_own(void);
-void call_free_procs(struct supervisor *supervisor);
+void call_free_procs(struct supervisor *supervisor); /* closes supervisor->procs */
 /* Whether this process may use pidfd_getfd at all. */
 bool call_can_take_descriptors(void);
 /* The process's umask; 077 if it cannot be read. */
@@ -150,14 +150,15 @@ int named_open_folder(const struct call *call);
 void named_forget_folders(struct supervisor *supervisor);
 /* Whether the name is there (not followed). */
 bool named_exists(const struct named *named);
-/* "/proc/self/fd/N", where the kernel takes a path and there is a descriptor. */
 #define FD_PATH_SIZE 32
+/* "/proc/self/fd/N", where the kernel takes a path and there is a descriptor; returns `text`. */
 const char *fd_path(int fd, char text[static FD_PATH_SIZE]);
 
 /* ---- records (call.c) ---- */
 
-/* Counts a denial and tells it if it is new. pid and program are filled in here. */
+/* Counts a denial and reports it if it is new. pid and program are filled in here. */
 void supervise_record_denial(const struct call *call, struct denial *denial);
+/* At the end: reports once more, with its count, what was met more than once. */
 void supervise_records_finish(struct supervisor *supervisor);
 void supervise_records_free(struct supervisor *supervisor);
 

@@ -65,8 +65,8 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
  * the command's processes together: all of them are about to be killed, group by group. From any
  * thread; NULL is fine. */
 void supervise_hold_groups(struct supervisor *supervisor);
-/* How often each denial was met, told once more with its count through `denied`; then ends the
- * thread. NULL is fine. */
+/* Ends the thread, after `denied` was called once more, with its count, for each denial that was
+ * met more than once. NULL is fine. */
 void supervise_stop(struct supervisor *supervisor);
 
 #endif

@@ -150,6 +150,7 @@ void client_set_bell(struct client *client, int bell);
 void client_flush(struct client *client);
 void client_take(struct client *client);
 
+/* A number for client_call.id or client_notify that no other request of this connection has. */
 uint64_t client_new_id(struct client *client);
 /* A message that nobody answers. */
 bool client_notify(struct client *client, enum wire_type type, uint64_t id,

@@ -39,6 +39,7 @@ struct remote_options {
 	size_t *ret_recovered;   /* or NULL */
 };
 
+/* FILE_NOT_FOUND, WORKER_LOST and the like: as kind->open, unless `later`. */
 bool remote_provider(const struct remote_options *options, struct provider **ret, struct err *err);
 
 /* ---- a client from the inside ---- */
@@ -120,6 +121,7 @@ struct client {
 	bool pinged;
 };
 
+/* Milliseconds of the monotonic clock, which `until_ms` counts in. */
 int64_t client_now_ms(void);
 
 /* With the lock held: until `ready` is true, the client has failed, or `until_ms` (-1: never).

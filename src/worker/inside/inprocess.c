@@ -11,7 +11,6 @@
 #include "file/transaction.h"
 #include "sandbox/plan/location.h"
 #include "search/walk.h"
-#include "worker/inside/ops.h"
 
 /* ---- the plan, asked before the kernel is ---- */
 

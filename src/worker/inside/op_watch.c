@@ -28,7 +28,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "worker/inside/ops.h"
+#include "worker/inside/inprocess.h"
 
 enum {
 	QUIET_MS = 30,    /* without an event, before a change is told */

@@ -14,7 +14,7 @@
 #include "sandbox/guard/guard.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/supervise/supervise.h"
-#include "worker/inside/ops.h"
+#include "worker/inside/inprocess.h"
 #include "worker/provider.h"
 
 /* ---- the start of a command's first process ---- */
@@ -69,6 +69,7 @@ struct run_reporter {
 	enum run_stream stream;
 };
 
+/* `tell` and `data` are called for each piece, on the reporter's thread. */
 void run_reporter_init(struct run_reporter *reporter,
                        void (*tell)(void *data, enum run_stream stream, struct span bytes),
                        void *data, int wake);

@@ -7,9 +7,9 @@
  *     capture_text(&capture, &text);          // at any time
  *     capture_release(&capture);
  *
- * Text is what a terminal would show (plain.h); the log has the bytes as they came.  An output that
- * does not begin as text is binary; one that becomes something else is text up to there.  Output
- * shorter than its two ends is kept in memory alone.  Not thread-safe. */
+ * Text is what a terminal would show (plain_feed); the log has the bytes as they came.  An output
+ * that does not begin as text is binary; one that becomes something else is text up to there.
+ * Output shorter than its two ends is kept in memory alone.  Not thread-safe. */
 #ifndef HASP_WORKER_JOB_CAPTURE_H
 #define HASP_WORKER_JOB_CAPTURE_H
 
@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "worker/job/plain.h"
+#include "base/span.h"
 
 /* ---- the folder of a session's logs ---- */
 
@@ -65,7 +65,9 @@ struct capture {
 	int log_errno;        /* why there is no more of it; 0: all of the output is there */
 };
 
+/* Prepares it for the output of one command; `options` is copied. */
 void capture_init(struct capture *capture, const struct capture_options *options);
+/* Takes the next bytes of the output. An error of the log ends the log (log_errno), no more. */
 void capture_feed(struct capture *capture, struct span bytes);
 void capture_end(struct capture *capture); /* no more comes */
 void capture_release(struct capture *capture);
@@ -76,6 +78,7 @@ struct capture_text {
 	uint64_t left_out_bytes, left_out_lines; /* between them; of text, not of output */
 };
 
+/* At any time, also before capture_end; of a binary output both are empty. */
 void capture_text(const struct capture *capture, struct capture_text *ret);
 /* Whether such a text would leave something out; after capture_end. */
 bool capture_leaves_out(const struct capture *capture);
@@ -96,5 +99,41 @@ bool capture_last(const struct capture *capture, size_t lines, struct capture_pa
 /* What comes from `offset` on, up to CAPTURE_PART_BYTES, whole lines if there are. */
 bool capture_from(const struct capture *capture, uint64_t offset, struct capture_part *ret,
                   struct err *err);
+
+/* ---- what a terminal would show, as text (plain.c) -------------------------------- */
+
+/* What a terminal would show of a command's output, as text.
+ *
+ *     struct plain *plain = plain_new(emit, data);
+ *     plain_feed(plain, bytes);      // any pieces
+ *     plain_end(plain);              // emits what is still held
+ *     plain_free(plain);
+ *
+ * Colours, titles, links, images and other control sequences (ECMA-48; xterm's ctlseqs for what
+ * programs really send) are taken out.  Carriage returns, backspaces, and moving and erasing
+ * among the last PLAIN_ROWS lines have their effect, so that a progress bar is its last state.
+ * Invalid UTF-8 becomes U+FFFD, one for each byte.  Lines end with LF.
+ *
+ * Memory is bounded: a line that grows past PLAIN_ROW_BYTES is emitted in pieces, and can no
+ * longer be changed.  A control string without an end is given up after PLAIN_STRING_BYTES.
+ *
+ * Not here: columns that a wide character takes (it counts as one), scroll regions, wrapping.
+ */
+
+enum {
+	PLAIN_ROWS = 48,
+	PLAIN_ROW_BYTES = 16 << 10,
+	PLAIN_STRING_BYTES = 64 << 10,
+};
+
+struct plain;
+
+/* `emit` gets well-formed UTF-8 in order; pieces are whole lines unless a line is too long. */
+struct plain *plain_new(void (*emit)(void *data, struct span text), void *data);
+void plain_feed(struct plain *plain, struct span bytes);
+void plain_end(struct plain *plain);
+/* The same to another function, and all stays as it is: what can still change is looked at. */
+void plain_peek(const struct plain *plain, void (*emit)(void *data, struct span text), void *data);
+void plain_free(struct plain *plain); /* NULL is fine; emits nothing */
 
 #endif

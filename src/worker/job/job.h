@@ -44,8 +44,9 @@ struct jobs_options {
 	void *data;
 };
 
+/* The commands of one session; `options` is copied, never NULL. */
 struct jobs *jobs_new(const struct jobs_options *options);
-void jobs_free(struct jobs *jobs); /* NULL is fine */
+void jobs_free(struct jobs *jobs); /* kills all jobs and waits for their end; NULL is fine */
 /* Kills all jobs of a provider and waits until they are gone. Their output stays readable. */
 void jobs_end_of(struct jobs *jobs, const struct provider *provider);
 /* $HOME/.gemini/tmp/hasp/output, the caller's to free; NULL without a home. */
@@ -67,9 +68,9 @@ bool job_start(struct jobs *jobs, struct provider *provider, const struct job_re
                struct job **ret, struct err *err);
 /* The job with this id, for the caller to release; NULL if there is none. */
 struct job *jobs_find(struct jobs *jobs, unsigned id);
-void job_release(struct job *job);
+void job_release(struct job *job); /* the caller's reference; the command goes on */
 
-unsigned job_id(const struct job *job);
+unsigned job_id(const struct job *job); /* 1, 2, ...: the same as long as the session lives */
 /* Waits up to `ms` for the end of the command itself, whatever it left running. */
 bool job_wait(struct job *job, unsigned ms);
 /* The same for the end of all its processes. */
@@ -123,8 +124,9 @@ struct job_report {
 	uint64_t hidden_left_out;
 };
 
+/* How it stands and what it has written so far, at any time. */
 void job_report(struct job *job, struct job_report *ret);
-void job_report_release(struct job_report *report);
+void job_report_release(struct job_report *report); /* frees all that is owned, also of `info` */
 
 /* A part of the output (capture.h), at any time. */
 bool job_last(struct job *job, size_t lines, struct capture_part *ret, struct err *err);

@@ -8,7 +8,7 @@
  * CAN and SUB end any sequence; a control character inside one has its effect at once.
  * Deviations: C1 controls count as code points only, never as bytes, since text is UTF-8;
  * a line feed ends a string, which then had no end. */
-#include "worker/job/plain.h"
+#include "worker/job/capture.h"
 
 #include <stdint.h>
 

@@ -110,7 +110,7 @@ struct wire_welcome {
 	char *weaker_because;      /* or NULL */
 	size_t recovered;
 };
-void wire_welcome_release(struct wire_welcome *welcome);
+void wire_welcome_release(struct wire_welcome *welcome); /* frees all that was decoded into it */
 
 struct wire_error {
 	struct err err;

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "worker/wire/layout.h"
+#include "worker/wire/message.h"
 
 /* Small frames arrive with one system call, several of them; of a larger one this much is copied
  * once more. */

@@ -41,7 +41,8 @@ enum {
 /* The first byte is no ASCII, the others find out whether line ends are translated on the way. */
 #define WIRE_MAGIC "\xf0hasp\r\n\n"
 
-/* X(name, bit, what the sender of the greeting can do) */
+/* What the sender of the greeting can do.
+ * X(name, bit, text) */
 #define WIRE_FEATURES(X)                                                                 \
 	X(DESCRIPTORS, 0, "receives descriptors: standard streams for a command") \
 	X(RUN, 1, "a worker that runs commands")
@@ -112,6 +113,7 @@ void wire_release(struct wire *wire);
 
 /* ---- the greeting ---------------------------------------------------------- */
 
+/* Sends this side's, with these features (WIRE_FEATURE_*). IO_ERROR: the other side is gone. */
 bool wire_greet(struct wire *wire, unsigned features, struct err *err);
 /* Reads the other side's; what comes before its magic, up to `banner_max` bytes, goes to `banner`
  * (may be NULL).  WIRE_FRAME: it is there. Versions are the caller's to compare. */
@@ -140,6 +142,8 @@ bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
 
 /* ---- receiving ------------------------------------------------------------- */
 
+/* Reads until the next frame's fields are there (wire->frame), waiting with `wait` if it is set;
+ * the blob is still to be read (wire_read_blob) or skipped (wire_done). */
 enum wire_step wire_next(struct wire *wire);
 /* Whether bytes were read ahead, or a frame is not taken yet: poll does not know of them. */
 bool wire_has_input(const struct wire *wire);
