@@ -161,7 +161,7 @@ static bool read_by(struct client *client, const char *path, struct err *err)
 	const struct read_request request = { .path = path };
 	struct wire_read_done done = { 0 };
 	struct client_call call = { .request = WIRE_MESSAGE_READ, .answer = WIRE_MESSAGE_READ_DONE,
-		                    .layout = &wire_layout_read, .body = &request,
+		                    .body = &request,
 		                    .object = &done };
 	bool ok = client_call(client, &call, err);
 
@@ -197,7 +197,7 @@ static void test_a_slow_answer_is_waited_for(void **state)
 	struct search_result found = { 0 };
 	struct client_call call = { .request = WIRE_MESSAGE_SEARCH,
 		                    .answer = WIRE_MESSAGE_SEARCH_DONE,
-		                    .layout = &wire_layout_search, .body = &request,
+		                    .body = &request,
 		                    .object = &found };
 	struct client *client;
 	struct err err = ERR_INIT;

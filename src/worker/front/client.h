@@ -96,8 +96,7 @@ void client_why(struct client *client, struct err *err);
 
 struct client_call {
 	enum wire_type request, answer;
-	const struct wire_layout *layout; /* of `body` */
-	const void *body;
+	const void *body;                 /* of the message `request`; NULL if it carries nothing */
 	const int *fds;                   /* to go with it; or NULL */
 	size_t fd_count;
 	void *object;                     /* what the answer is decoded into (owned); zeroed */
@@ -153,8 +152,7 @@ void client_take(struct client *client);
 /* A number for client_call.id or client_notify that no other request of this connection has. */
 uint64_t client_new_id(struct client *client);
 /* A message that nobody answers. */
-bool client_notify(struct client *client, enum wire_type type, uint64_t id,
-                   const struct wire_layout *layout, const void *body);
+bool client_notify(struct client *client, enum wire_type type, uint64_t id, const void *body);
 
 /* ---- watches (remote.c) ---- */
 

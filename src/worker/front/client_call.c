@@ -90,7 +90,7 @@ static bool send_call_request(struct client *client, const struct client_call *c
 	_cleanup_wire_out_ struct wire_out out;
 
 	wire_out_init(&out);
-	wire_encode(&out, call->layout, call->body);
+	wire_encode_message(&out, call->request, call->body);
 	return wire_send(&client->wire, call->request, id, &out, call->fds, call->fd_count, err);
 }
 
@@ -177,7 +177,7 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 	bool ok;
 
 	wire_out_init(&out);
-	wire_encode(&out, call->layout, call->body);
+	wire_encode_message(&out, call->request, call->body);
 	if (out.fields.overflowed ||
 	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
 		return false;
@@ -219,15 +219,13 @@ bool client_end(struct client *client, struct pending *pending, struct err *err)
 	return ok;
 }
 
-bool client_notify(struct client *client, enum wire_type type, uint64_t id,
-                   const struct wire_layout *layout, const void *body)
+bool client_notify(struct client *client, enum wire_type type, uint64_t id, const void *body)
 {
 	_cleanup_wire_out_ struct wire_out out;
 	struct err err = ERR_INIT;
 
 	wire_out_init(&out);
-	if (layout)
-		wire_encode(&out, layout, body);
+	wire_encode_message(&out, type, body);
 	return !client->failed_hint && wire_send(&client->wire, type, id, &out, NULL, 0, &err);
 }
 
@@ -297,7 +295,7 @@ static bool say_hello(struct client *client, const struct wire_hello *hello, str
 	_cleanup_wire_out_ struct wire_out out;
 
 	wire_out_init(&out);
-	wire_encode(&out, &wire_layout_hello, hello);
+	wire_encode_message(&out, WIRE_MESSAGE_HELLO, hello);
 	return wire_greet(&client->wire, 0, err) &&
 	       wire_send(&client->wire, WIRE_MESSAGE_HELLO, client->last_id, &out, NULL, 0, err);
 }

@@ -67,7 +67,7 @@ static bool deliver_output(struct client_run *run, const void *object)
 	if (taken.bytes < LIMIT_RUN_WINDOW / 4)
 		return true;
 	run->taken = 0;
-	client_notify(run->client, WIRE_MESSAGE_RUN_TAKEN, run->id, &wire_layout_run_taken, &taken);
+	client_notify(run->client, WIRE_MESSAGE_RUN_TAKEN, run->id, &taken);
 	return true;
 }
 
@@ -237,8 +237,7 @@ static bool run_input(struct run *base, struct span bytes)
 	while (bytes.len) {
 		struct wire_run_input input = { span_head(bytes, INPUT_PIECE) };
 
-		if (!client_notify(run->client, WIRE_MESSAGE_RUN_INPUT, run->id,
-		                   &wire_layout_run_input, &input))
+		if (!client_notify(run->client, WIRE_MESSAGE_RUN_INPUT, run->id, &input))
 			return false;
 		bytes = span_skip(bytes, input.bytes.len);
 	}
@@ -249,7 +248,7 @@ static void run_close_input(struct run *base)
 {
 	struct client_run *run = (struct client_run *)base;
 
-	client_notify(run->client, WIRE_MESSAGE_RUN_END_INPUT, run->id, NULL, NULL);
+	client_notify(run->client, WIRE_MESSAGE_RUN_END_INPUT, run->id, NULL);
 }
 
 static void run_resize(struct run *base, unsigned rows_, unsigned columns)
@@ -257,8 +256,7 @@ static void run_resize(struct run *base, unsigned rows_, unsigned columns)
 	struct client_run *run = (struct client_run *)base;
 	const struct wire_run_resize resize = { rows_, columns };
 
-	client_notify(run->client, WIRE_MESSAGE_RUN_RESIZE, run->id, &wire_layout_run_resize,
-	              &resize);
+	client_notify(run->client, WIRE_MESSAGE_RUN_RESIZE, run->id, &resize);
 }
 
 static void run_signal(struct run *base, int signal)
@@ -266,8 +264,7 @@ static void run_signal(struct run *base, int signal)
 	struct client_run *run = (struct client_run *)base;
 	const struct wire_run_signal what = { signal };
 
-	client_notify(run->client, WIRE_MESSAGE_RUN_SIGNAL, run->id, &wire_layout_run_signal,
-	              &what);
+	client_notify(run->client, WIRE_MESSAGE_RUN_SIGNAL, run->id, &what);
 }
 
 static void run_kill(struct run *base)
@@ -282,7 +279,7 @@ static void run_kill(struct run *base)
 	client_wake_reader(run->client);
 	pthread_mutex_unlock(&run->client->lock);
 	if (first)
-		client_notify(run->client, WIRE_MESSAGE_RUN_KILL, run->id, NULL, NULL);
+		client_notify(run->client, WIRE_MESSAGE_RUN_KILL, run->id, NULL);
 }
 
 static void run_destroy(struct client_run *run)
@@ -382,7 +379,7 @@ bool client_start_run(struct client *client, const struct run_request *request,
 {
 	struct client_run *run = run_new(client, events, data, options);
 	struct client_call call = { .request = WIRE_MESSAGE_RUN, .answer = WIRE_MESSAGE_RUNNING,
-		                    .layout = &wire_layout_run, .body = request,
+		                    .body = request,
 		                    .fds = request->stdio,
 		                    .fd_count = request->stdio ? WIRE_FDS_MAX : 0,
 		                    .object = run, .id = run->id };

@@ -63,8 +63,7 @@ static bool place_watch(struct watch *watch, struct client *client, struct err *
 {
 	const struct wire_watch body = { watch->path };
 	struct client_call call = { .request = WIRE_MESSAGE_WATCH, .answer = WIRE_MESSAGE_WATCHING,
-		                    .layout = &wire_layout_watch, .body = &body,
-		                    .object = watch, .id = client_new_id(client) };
+		                    .body = &body, .object = watch, .id = client_new_id(client) };
 
 	client_expect_changes(client, call.id);
 	if (!client_call(client, &call, err)) {
@@ -269,7 +268,7 @@ static void remote_unwatch(struct provider *provider, struct watch *watch)
 	pthread_mutex_unlock(&man->lock);
 	if (watch->client) {
 		client_forget_changes(watch->client, watch->id);
-		client_notify(watch->client, WIRE_MESSAGE_UNWATCH, watch->id, NULL, NULL);
+		client_notify(watch->client, WIRE_MESSAGE_UNWATCH, watch->id, NULL);
 	}
 	remote_watch_free(watch);
 }
@@ -434,8 +433,7 @@ static struct client_call make_read_call(const struct read_request *request,
 {
 	*done = (struct wire_read_done){ .result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
 	return (struct client_call){ .request = WIRE_MESSAGE_READ,
-		                     .answer = WIRE_MESSAGE_READ_DONE,
-		                     .layout = &wire_layout_read, .body = request,
+		                     .answer = WIRE_MESSAGE_READ_DONE, .body = request,
 		                     .object = done };
 }
 
@@ -517,8 +515,7 @@ static struct client_call edit_call(const struct wire_edit *edit, struct wire_ed
 	memset(results, 0, edit->count * sizeof(*results));
 	*done = (struct wire_edit_done){ .results = results, .count = edit->count };
 	return (struct client_call){ .request = WIRE_MESSAGE_EDIT,
-		                     .answer = WIRE_MESSAGE_EDIT_DONE,
-		                     .layout = &wire_layout_edit, .body = edit,
+		                     .answer = WIRE_MESSAGE_EDIT_DONE, .body = edit,
 		                     .object = done };
 }
 
@@ -656,8 +653,7 @@ static bool remote_walk(struct provider *provider, const struct walk_request *re
 	struct remote *remote = (struct remote *)provider;
 	struct walk_result result = { 0 };
 	struct client_call what = { .request = WIRE_MESSAGE_WALK, .answer = WIRE_MESSAGE_WALK_DONE,
-		                    .layout = &wire_layout_walk, .body = request,
-		                    .object = &result };
+		                    .body = request, .object = &result };
 	bool ok = remote_call(remote, &what, err);
 	const char *problem = ok ? wire_check_walk(request, &result) : NULL;
 
@@ -675,8 +671,7 @@ static bool remote_search(struct provider *provider, const struct search_request
 	struct remote *remote = (struct remote *)provider;
 	struct search_result result = { 0 };
 	struct client_call what = { .request = WIRE_MESSAGE_SEARCH,
-		                    .answer = WIRE_MESSAGE_SEARCH_DONE,
-		                    .layout = &wire_layout_search, .body = request,
+		                    .answer = WIRE_MESSAGE_SEARCH_DONE, .body = request,
 		                    .object = &result, .cancel = request->cancel };
 	bool ok = remote_call(remote, &what, err);
 	const char *problem = ok ? wire_check_search(request, &result) : NULL;

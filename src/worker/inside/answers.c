@@ -116,7 +116,7 @@ static bool limit_run(const struct run_request *request, const struct worker_opt
 /* Asks the provider, sends what it says. */
 
 typedef void send_function(struct server *server, enum wire_type type, uint64_t id,
-                           const struct wire_layout *layout, const void *body);
+                           const void *body);
 
 static void send_read(struct server *server, send_function *send, uint64_t id, bool ok,
                       const struct err *err, struct read_result *result)
@@ -125,7 +125,7 @@ static void send_read(struct server *server, send_function *send, uint64_t id, b
 
 	if (!ok)
 		done.err = *err;
-	send(server, WIRE_MESSAGE_READ_DONE, id, &wire_layout_read_done, &done);
+	send(server, WIRE_MESSAGE_READ_DONE, id, &done);
 	read_result_release(result);
 }
 
@@ -170,8 +170,7 @@ static void answer_edit(struct server *server, struct job *job)
 	if (!server->provider->ops->edit(server->provider, edit->changes, edit->count,
 	                                 &options, done.results, &err))
 		done.err = err;
-	(job->leads ? server_queue : server_send)(server, WIRE_MESSAGE_EDIT_DONE, job->id,
-	                                          &wire_layout_edit_done, &done);
+	(job->leads ? server_queue : server_send)(server, WIRE_MESSAGE_EDIT_DONE, job->id, &done);
 	for (size_t i = 0; i < edit->count; i++)
 		change_result_release(&done.results[i]);
 	free(done.results);
@@ -186,7 +185,7 @@ static void answer_walk(struct server *server, struct job *job)
 		server_send_error(server, job->id, &err);
 		return;
 	}
-	server_send(server, WIRE_MESSAGE_WALK_DONE, job->id, &wire_layout_walk_done, &result);
+	server_send(server, WIRE_MESSAGE_WALK_DONE, job->id, &result);
 	walk_result_release(&result);
 }
 
@@ -201,7 +200,7 @@ static void answer_search(struct server *server, struct job *job)
 		server_send_error(server, job->id, &err);
 		return;
 	}
-	server_send(server, WIRE_MESSAGE_SEARCH_DONE, job->id, &wire_layout_search_done, &result);
+	server_send(server, WIRE_MESSAGE_SEARCH_DONE, job->id, &result);
 	search_result_release(&result);
 }
 
@@ -211,7 +210,7 @@ static void report_change(void *data)
 {
 	struct served_watch *served = data;
 
-	server_send(served->server, WIRE_MESSAGE_CHANGED, served->id, NULL, NULL);
+	server_send(served->server, WIRE_MESSAGE_CHANGED, served->id, NULL);
 }
 
 static void answer_watch(struct server *server, struct job *job)
@@ -231,7 +230,7 @@ static void answer_watch(struct server *server, struct job *job)
 	served->next = server->watches;
 	server->watches = served;
 	pthread_mutex_unlock(&server->lock);
-	server_send(server, WIRE_MESSAGE_WATCHING, job->id, NULL, NULL);
+	server_send(server, WIRE_MESSAGE_WATCHING, job->id, NULL);
 }
 
 static void answer_unwatch(struct server *server, struct job *job)
@@ -285,8 +284,7 @@ static void served_started(void *data, int pid)
 	struct served_run *served = data;
 	const struct wire_run_started body = { pid };
 
-	server_send(served->server, WIRE_MESSAGE_RUN_STARTED, served->id, &wire_layout_run_started,
-	            &body);
+	server_send(served->server, WIRE_MESSAGE_RUN_STARTED, served->id, &body);
 }
 
 /* Waits until the other side has handled enough of what it got. */
@@ -313,8 +311,7 @@ static void served_output(void *data, enum run_stream stream, struct span bytes)
 
 		if (!await_credit(served, body.bytes.len))
 			return;
-		server_send(served->server, WIRE_MESSAGE_RUN_OUTPUT, served->id,
-		            &wire_layout_run_output, &body);
+		server_send(served->server, WIRE_MESSAGE_RUN_OUTPUT, served->id, &body);
 		bytes = span_skip(bytes, body.bytes.len);
 	}
 }
@@ -323,24 +320,21 @@ static void served_denied(void *data, const struct denial *denial)
 {
 	struct served_run *served = data;
 
-	server_send(served->server, WIRE_MESSAGE_RUN_DENIED, served->id, &wire_layout_run_denied,
-	            denial);
+	server_send(served->server, WIRE_MESSAGE_RUN_DENIED, served->id, denial);
 }
 
 static void served_hidden(void *data, const struct run_hidden *hidden)
 {
 	struct served_run *served = data;
 
-	server_send(served->server, WIRE_MESSAGE_RUN_HIDDEN, served->id, &wire_layout_run_hidden,
-	            hidden);
+	server_send(served->server, WIRE_MESSAGE_RUN_HIDDEN, served->id, hidden);
 }
 
 static void served_main_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
 
-	server_send(served->server, WIRE_MESSAGE_RUN_MAIN_ENDED, served->id, &wire_layout_run_end,
-	            end);
+	server_send(served->server, WIRE_MESSAGE_RUN_MAIN_ENDED, served->id, end);
 }
 
 /* ---- the end of a run ---- */
@@ -397,7 +391,7 @@ static void served_ended(void *data, const struct run_end *end)
 	struct served_run *served = data;
 	struct server *server = served->server;
 
-	server_send(server, WIRE_MESSAGE_RUN_ENDED, served->id, &wire_layout_run_end, end);
+	server_send(server, WIRE_MESSAGE_RUN_ENDED, served->id, end);
 	pthread_mutex_lock(&server->lock);
 	served->ended = true;
 	if (served->run)
@@ -458,7 +452,7 @@ static void answer_run(struct server *server, struct job *job)
 	if (served->ended)
 		served_retire(server, served);
 	pthread_mutex_unlock(&server->lock);
-	server_send(server, WIRE_MESSAGE_RUNNING, job->id, NULL, NULL);
+	server_send(server, WIRE_MESSAGE_RUNNING, job->id, NULL);
 }
 
 /* ---- input ---- */
@@ -499,8 +493,7 @@ static void report_taken(struct server *server)
 		}
 		run->untold = 0;
 		pthread_mutex_unlock(&server->lock);
-		server_send(server, WIRE_MESSAGE_RUN_INPUT_TAKEN, id, &wire_layout_run_taken,
-		            &body);
+		server_send(server, WIRE_MESSAGE_RUN_INPUT_TAKEN, id, &body);
 		pthread_mutex_lock(&server->lock);
 		run = server->runs;
 	}

@@ -184,8 +184,7 @@ static bool welcome(struct server *server)
 	answer.level = info->level;
 	answer.weaker_because = (char *)info->weaker_because;
 	answer.recovered = server->recovered;
-	server_send(server, WIRE_MESSAGE_WELCOME, server->wire.frame.id, &wire_layout_welcome,
-	            &answer);
+	server_send(server, WIRE_MESSAGE_WELCOME, server->wire.frame.id, &answer);
 	free(roots);
 	return true;
 }
@@ -235,7 +234,7 @@ static bool take_frame(struct server *server, struct job **ret_job)
 	case WIRE_MESSAGE_HELLO:
 		return false;
 	case WIRE_MESSAGE_PING:
-		server_send(server, WIRE_MESSAGE_PONG, frame->id, NULL, NULL);
+		server_send(server, WIRE_MESSAGE_PONG, frame->id, NULL);
 		return wire_done(&server->wire) == WIRE_FRAME;
 	case WIRE_MESSAGE_CANCEL:
 		cancel_job(server, frame->id);

@@ -22,15 +22,14 @@ enum {
 /* ---- sending ---- */
 
 static void encode_and_send(struct server *server, bool queue, enum wire_type type, uint64_t id,
-                            const struct wire_layout *layout, const void *body)
+                            const void *body)
 {
 	_cleanup_wire_out_ struct wire_out out;
 	struct err err = ERR_INIT;
 	bool sent;
 
 	wire_out_init(&out);
-	if (layout)
-		wire_encode(&out, layout, body);
+	wire_encode_message(&out, type, body);
 	sent = queue ? wire_queue(&server->wire, type, id, &out, &err) :
 	               wire_send(&server->wire, type, id, &out, NULL, 0, &err);
 	/* When the connection is gone, whoever reads finds out. */
@@ -38,23 +37,21 @@ static void encode_and_send(struct server *server, bool queue, enum wire_type ty
 		server_send_error(server, id, &err);
 }
 
-void server_send(struct server *server, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body)
+void server_send(struct server *server, enum wire_type type, uint64_t id, const void *body)
 {
-	encode_and_send(server, false, type, id, layout, body);
+	encode_and_send(server, false, type, id, body);
 }
 
-void server_queue(struct server *server, enum wire_type type, uint64_t id,
-                  const struct wire_layout *layout, const void *body)
+void server_queue(struct server *server, enum wire_type type, uint64_t id, const void *body)
 {
-	encode_and_send(server, true, type, id, layout, body);
+	encode_and_send(server, true, type, id, body);
 }
 
 void server_send_error(struct server *server, uint64_t id, const struct err *err)
 {
 	const struct wire_error error = { *err };
 
-	server_send(server, WIRE_MESSAGE_ERROR, id, &wire_layout_error, &error);
+	server_send(server, WIRE_MESSAGE_ERROR, id, &error);
 }
 
 /* ---- threads ---- */

@@ -94,12 +94,11 @@ struct server {
 /* ---- sending (server.c) ---- */
 
 /* Any thread; does not fail: when the connection is gone, whoever reads finds out. A body that is
- * too large becomes an ERROR. `layout` and `body` are NULL for a message without fields. */
-void server_send(struct server *server, enum wire_type type, uint64_t id,
-                 const struct wire_layout *layout, const void *body);
+ * too large becomes an ERROR. `body` is what the row of `type` carries
+ * (worker/wire/message.h); NULL: nothing. */
+void server_send(struct server *server, enum wire_type type, uint64_t id, const void *body);
 /* By the one who reads, which sends it at the latest before it waits for more to read. */
-void server_queue(struct server *server, enum wire_type type, uint64_t id,
-                  const struct wire_layout *layout, const void *body);
+void server_queue(struct server *server, enum wire_type type, uint64_t id, const void *body);
 /* Answers request `id` with an ERROR. */
 void server_send_error(struct server *server, uint64_t id, const struct err *err);
 

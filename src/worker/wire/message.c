@@ -679,6 +679,12 @@ const struct wire_message *wire_message_find(unsigned number)
 	return NULL;
 }
 
+void wire_encode_message(struct wire_out *out, enum wire_type type, const void *body)
+{
+	if (body)
+		wire_encode(out, wire_message_find(type)->layout, body);
+}
+
 const struct wire_message *wire_message_at(size_t i)
 {
 	return i < ARRAY_LEN(messages) ? &messages[i] : NULL;

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages between hasp and a worker, one row each.
  *
- * docs/protocol-worker.md describes the protocol; a test compares it with these tables.  To add a
- * message: a row here, its structure and layout, a line in the
- * document; and a new version (wire.h) if others must know of it. */
+ * docs/protocol-worker.md describes the protocol; a test compares it with these tables.
+ *
+ * To add an operation of the worker (WALK is a short one to follow):
+ *   1. here: a row for the request and one for its answer, and the structure that each carries
+ *      unless another folder has it;
+ *   2. message.c: how each travels (a layout with the row's word), and a wire_check_... if an
+ *      answer promises more than its layout can say;
+ *   3. worker/provider.h: the function of a provider; inside/inprocess.c does it (a file op_...c of
+ *      its own when it is long), front/remote.c asks a worker for it;
+ *   4. inside/answers.c: the function that asks the provider and sends the answer, and its row in
+ *      server_find_request;
+ *   5. the document; and a new version (wire.h) if others must know of it.
+ * An event of a command takes 1, 2 and 5, a served_... in inside/answers.c, and a row in
+ * front/client_run.c; what a command is told takes 1, 2 and 5, a function there, and a case in
+ * served_control. */
 #ifndef HASP_WORKER_WIRE_MESSAGE_H
 #define HASP_WORKER_WIRE_MESSAGE_H
 
@@ -162,15 +174,14 @@ struct wire_run_taken {
 	uint64_t bytes;
 };
 
-/* The layouts of the table, by the names it has for them. */
-#define WIRE_LAYOUTS(X)                                                                           \
-	X(nothing) X(hello) X(welcome) X(error) X(read) X(read_done) X(edit) X(edit_done) X(walk)  \
-	X(walk_done) X(search) X(search_done) X(watch) X(run) X(run_started) X(run_output)        \
-	X(run_denied) X(run_hidden) X(run_end) X(run_input) X(run_resize) X(run_signal) X(run_taken)
-
-#define WIRE_LAYOUT_EXTERN(name) extern const struct wire_layout wire_layout_##name;
-WIRE_LAYOUTS(WIRE_LAYOUT_EXTERN)
+/* The layouts that the rows name; several may name one. */
+#define WIRE_LAYOUT_EXTERN(name, number, direction, when, fields, blob, layout, text) \
+	extern const struct wire_layout wire_layout_##layout;
+WIRE_MESSAGES(WIRE_LAYOUT_EXTERN)
 #undef WIRE_LAYOUT_EXTERN
+
+/* Encodes `body` with the layout of the row; NULL where the message carries nothing. */
+void wire_encode_message(struct wire_out *out, enum wire_type type, const void *body);
 
 /* ---- what a table cannot say (message.c) ---- */
 
