@@ -131,7 +131,8 @@ bool temp_remove_folder(int above, const char *name, int folder, unsigned timeou
 	do {
 		removal.moved = false;
 		dir = open_listing(folder);
-		while (dir && (entry = readdir(dir)) != NULL && clock_monotonic_ms() < removal.end_ms) {
+		while (dir && (entry = readdir(dir)) != NULL &&
+		       clock_monotonic_ms() < removal.end_ms) {
 			if (!is_dot_or_dotdot(entry->d_name))
 				remove_entry(&removal, entry->d_name);
 		}
@@ -177,7 +178,8 @@ static void remove_stale_temps(int above)
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	for (int i = 0; dir && i < STALE_ENTRIES && clock_monotonic_ms() < end && (entry = readdir(dir));
+	for (int i = 0;
+	     dir && i < STALE_ENTRIES && clock_monotonic_ms() < end && (entry = readdir(dir));
 	     i++) {
 		if (is_temp_name(entry->d_name))
 			remove_temp_if_stale(above, entry->d_name);

@@ -78,7 +78,7 @@ static void twins_walk_folder(struct walk *walk, const char *path)
 		walk_look_at(walk, dirfd(dir), path, entry->d_name, entry->d_type);
 		walk->seen++;
 		if (walk->seen >= LIMIT_TWINS_FILES ||
-		    (walk->seen % 256 == 0 && monotonic_ms() > walk->end_ms))
+		    (walk->seen % 256 == 0 && clock_monotonic_ms() > walk->end_ms))
 			walk->cut = true;
 	}
 	if (dir)
@@ -131,7 +131,7 @@ static void count_names(const struct walk *walk, struct twins *ret)
 
 void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 {
-	struct walk walk = { .end_ms = monotonic_ms() + TWINS_MS };
+	struct walk walk = { .end_ms = clock_monotonic_ms() + TWINS_MS };
 
 	*ret = (struct twins){ 0 };
 	for (size_t i = 0; i < root_count; i++) {

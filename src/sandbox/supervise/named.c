@@ -234,7 +234,7 @@ void named_forget_folders(struct supervisor *supervisor)
 		free(supervisor->folders[i]);
 		supervisor->folders[i] = NULL;
 	}
-	supervisor->folders_ms = (int64_t)monotonic_ms();
+	supervisor->folders_ms = (int64_t)clock_monotonic_ms();
 }
 
 /* The slot of a path (FNV-1a). */
@@ -254,12 +254,12 @@ static int check_canonical_folder(struct supervisor *supervisor, const char *pat
 	_cleanup_fd_ int fd = -1;
 
 	if (*slot && strcmp(*slot, path) == 0 &&
-	    (int64_t)monotonic_ms() - supervisor->folders_ms < KEEP_MS)
+	    (int64_t)clock_monotonic_ms() - supervisor->folders_ms < KEEP_MS)
 		return 0;
 	fd = open_how(AT_FDCWD, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
 		return errno;
-	if ((int64_t)monotonic_ms() - supervisor->folders_ms >= KEEP_MS)
+	if ((int64_t)clock_monotonic_ms() - supervisor->folders_ms >= KEEP_MS)
 		named_forget_folders(supervisor);
 	free(*slot);
 	*slot = mem_strdup(path);

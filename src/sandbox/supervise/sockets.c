@@ -440,7 +440,8 @@ static int64_t send_timeout_end(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) != 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return (int64_t)monotonic_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+	return (int64_t)clock_monotonic_ms() + (int64_t)limit.tv_sec * 1000 +
+	       limit.tv_usec / 1000 + 1;
 }
 
 static void waiting_close(struct waiting *wait)
@@ -509,7 +510,7 @@ static bool waiting_is_done(struct supervisor *supervisor, struct waiting *wait,
 		if (!is_under_way(wait, error))
 			return true;
 	}
-	if (wait->end_ms && (int64_t)monotonic_ms() >= wait->end_ms)
+	if (wait->end_ms && (int64_t)clock_monotonic_ms() >= wait->end_ms)
 		*ret_answer = answer_error(wait->target >= 0 ? EAGAIN : EINPROGRESS);
 	else if (call_is_interrupted(&call))
 		*ret_answer = answer_error(EINTR);
